@@ -1,0 +1,105 @@
+//! Opening shared objects and looking up their functions.
+
+use std::path::{Path, PathBuf};
+
+/// Why a file could not be attached as a library.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// The dynamic loader refused it.
+    #[error("cannot load '{path}': {why}")]
+    Open {
+        /// Which file.
+        path: PathBuf,
+        /// The loader's words.
+        why: String,
+    },
+    /// It loads, but no adapter knows it.
+    #[error(
+        "'{path}' is no library that ciphermark knows: it exports neither `ciphermark_adapter` nor `EVP_CIPHER_CTX_new` nor `gcry_cipher_open`; docs/ADAPTERS.md shows how to attach any other"
+    )]
+    NoFamily {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// The adapter could not use it.
+    #[error("cannot use '{path}': {why}")]
+    Unusable {
+        /// Which file.
+        path: PathBuf,
+        /// What is missing or wrong.
+        why: String,
+    },
+}
+
+impl LoadError {
+    pub(crate) fn no_family(path: &Path) -> Self {
+        Self::NoFamily { path: path.to_owned() }
+    }
+}
+
+/// A loaded shared object. Never unloaded: libraries keep threads, thread-local state and exit
+/// handlers that point into it, and a worker process holds one library for its whole life.
+#[derive(Debug)]
+pub(crate) struct SharedObject {
+    path: PathBuf,
+    library: &'static libloading::os::unix::Library,
+}
+
+impl SharedObject {
+    /// Loads a file with all its symbols resolved at once and kept local.
+    pub(crate) fn open(path: &Path) -> Result<Self, LoadError> {
+        use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+        // A bare file name would be searched for by the loader: the file that is meant is this one.
+        let path = path
+            .canonicalize()
+            .map_err(|e| LoadError::Open { path: path.to_owned(), why: e.to_string() })?;
+        // SAFETY: runs the object's initialisers, which is what attaching a library means; the
+        // worker process that does so holds nothing else.
+        let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) }
+            .map_err(|e| LoadError::Open { path: path.clone(), why: plain(&e) })?;
+        Ok(Self { path, library: Box::leak(Box::new(library)) })
+    }
+
+    /// The file, links resolved.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether the object or one of its dependencies exports a symbol.
+    pub(crate) fn has(&self, symbol: &str) -> bool {
+        // SAFETY: only asked for its presence, never used as a value of this type.
+        unsafe { self.library.get::<*const ()>(symbol) }.is_ok()
+    }
+
+    /// A function, if the object exports it.
+    ///
+    /// # Safety
+    /// `F` must be the function pointer type that the library's documentation gives the symbol.
+    pub(crate) unsafe fn function<F: Copy>(&self, symbol: &str) -> Option<F> {
+        // SAFETY: the caller vouches for the type.
+        unsafe { self.library.get::<F>(symbol) }.ok().map(|s| *s)
+    }
+
+    /// A function that the adapter cannot do without.
+    ///
+    /// # Safety
+    /// As [`SharedObject::function`].
+    pub(crate) unsafe fn required<F: Copy>(&self, symbol: &str) -> Result<F, LoadError> {
+        // SAFETY: the caller vouches for the type.
+        unsafe { self.function(symbol) }
+            .ok_or_else(|| self.unusable(format!("it does not export `{symbol}`")))
+    }
+
+    pub(crate) fn unusable(&self, why: impl Into<String>) -> LoadError {
+        LoadError::Unusable { path: self.path.clone(), why: why.into() }
+    }
+}
+
+/// The loader's words without libloading's wrapping, on one line.
+fn plain(error: &libloading::Error) -> String {
+    let text = match error {
+        libloading::Error::DlOpen { source } => format!("{source:?}"),
+        other => other.to_string(),
+    };
+    text.replace('\n', " ")
+}

@@ -1,0 +1,166 @@
+//! `include/ciphermark.h` in Rust, field for field.
+
+use std::ffi::{c_char, c_void};
+
+/// Version of the interface (`CIPHERMARK_ABI`).
+pub const ABI: u32 = 1;
+/// Name of the one exported symbol.
+pub const SYMBOL: &str = "ciphermark_adapter";
+
+/// Done.
+pub const OK: i32 = 0;
+/// The tag is wrong.
+pub const REJECTED: i32 = 1;
+/// The library does not have this.
+pub const UNSUPPORTED: i32 = 2;
+/// The library reported an error.
+pub const FAILED: i32 = 3;
+
+/// Output may be the input.
+pub const IN_PLACE: u32 = 1;
+/// Each update of a data-unit mode raises the tweak by one.
+pub const NEXT_UNIT: u32 = 2;
+
+/// `cm_request`
+#[repr(C)]
+#[derive(Debug)]
+pub struct Request {
+    /// NUL-terminated name.
+    pub algorithm: *const c_char,
+    /// `cm_direction`: 0 encrypt, 1 decrypt, 2 digest, 3 copy.
+    pub direction: u32,
+    /// Key.
+    pub key: *const u8,
+    /// Bytes of key.
+    pub key_len: usize,
+    /// Bytes of nonce in every message of the session.
+    pub nonce_len: usize,
+    /// Bytes of tag in every message of the session.
+    pub tag_len: usize,
+}
+
+/// `cm_message`
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Message {
+    /// Nonce, IV, initial counter block or tweak.
+    pub nonce: *const u8,
+    /// Associated data.
+    pub aad: *const u8,
+    /// Bytes of associated data.
+    pub aad_len: usize,
+    /// Message.
+    pub input: *const u8,
+    /// Bytes of message.
+    pub len: usize,
+    /// Result, `len` bytes.
+    pub output: *mut u8,
+    /// Tag or digest: written by encryption and digests, read by decryption.
+    pub tag: *mut u8,
+}
+
+/// One whole message.
+pub type MessageFn = unsafe extern "C" fn(state: *mut c_void, message: *const Message) -> i32;
+/// Sets the nonce of a stream.
+pub type StartFn = unsafe extern "C" fn(state: *mut c_void, nonce: *const u8) -> i32;
+/// Continues a stream.
+pub type UpdateFn =
+    unsafe extern "C" fn(state: *mut c_void, input: *const u8, output: *mut u8, len: usize) -> i32;
+/// Frees the state.
+pub type CloseFn = unsafe extern "C" fn(state: *mut c_void);
+
+/// `cm_session`
+#[repr(C)]
+#[derive(Debug)]
+pub struct Session {
+    /// The adapter's own.
+    pub state: *mut c_void,
+    /// [`IN_PLACE`], [`NEXT_UNIT`].
+    pub flags: u32,
+    /// Model `message`.
+    pub message: Option<MessageFn>,
+    /// Model `stream`: set the nonce.
+    pub start: Option<StartFn>,
+    /// Model `stream`: continue.
+    pub update: Option<UpdateFn>,
+    /// Free the state.
+    pub close: Option<CloseFn>,
+}
+
+impl Session {
+    /// A session that offers nothing yet.
+    #[must_use]
+    pub const fn empty() -> Self {
+        Self {
+            state: std::ptr::null_mut(),
+            flags: 0,
+            message: None,
+            start: None,
+            update: None,
+            close: None,
+        }
+    }
+}
+
+/// `cm_adapter`
+#[repr(C)]
+#[derive(Debug)]
+pub struct Adapter {
+    /// [`ABI`].
+    pub abi: u32,
+    /// Library name.
+    pub library: *const c_char,
+    /// Library version.
+    pub version: *const c_char,
+    /// How it was built; may be null.
+    pub build: *const c_char,
+    /// Opens an algorithm.
+    pub open: Option<OpenFn>,
+}
+
+/// Opens an algorithm.
+pub type OpenFn = unsafe extern "C" fn(
+    request: *const Request,
+    session: *mut Session,
+    why: *mut c_char,
+    why_len: usize,
+) -> i32;
+
+/// The exported symbol's type.
+pub type EntryFn = unsafe extern "C" fn() -> *const Adapter;
+
+// SAFETY: an `Adapter` is immutable data and functions; the strings are static.
+unsafe impl Sync for Adapter {}
+
+/// Number of a direction in [`Request::direction`].
+#[must_use]
+pub fn direction_number(direction: model::Direction) -> u32 {
+    match direction {
+        model::Direction::Encrypt => 0,
+        model::Direction::Decrypt => 1,
+        model::Direction::Digest => 2,
+        model::Direction::Copy => 3,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::mem::{offset_of, size_of};
+
+    /// The layout that `include/ciphermark.h` gives on 64-bit targets, so that header and code
+    /// cannot drift apart unseen.
+    #[test]
+    #[cfg(target_pointer_width = "64")]
+    fn the_structs_have_the_headers_layout() {
+        assert_eq!(size_of::<Request>(), 48);
+        assert_eq!(offset_of!(Request, key), 16);
+        assert_eq!(size_of::<Message>(), 56);
+        assert_eq!(offset_of!(Message, tag), 48);
+        assert_eq!(size_of::<Session>(), 48);
+        assert_eq!(offset_of!(Session, message), 16);
+        assert_eq!(offset_of!(Session, close), 40);
+        assert_eq!(size_of::<Adapter>(), 40);
+        assert_eq!(offset_of!(Adapter, open), 32);
+    }
+}

@@ -1,0 +1,78 @@
+//! Globs over names, and the nearest right spelling.
+
+use globset::{Glob, GlobMatcher};
+
+/// A glob over names (`aes-*-gcm`, `openssl@3.*`).
+#[derive(Clone, Debug)]
+pub struct NameGlob {
+    text: String,
+    matcher: GlobMatcher,
+}
+
+/// A text that is no glob.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("'{text}' is not a glob: {why}")]
+pub struct BadGlob {
+    text: String,
+    why: String,
+}
+
+impl NameGlob {
+    /// Reads a glob.
+    ///
+    /// # Errors
+    /// [`BadGlob`] says what is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, BadGlob> {
+        let glob = Glob::new(text)
+            .map_err(|e| BadGlob { text: text.to_owned(), why: e.kind().to_string() })?;
+        Ok(Self { text: text.to_owned(), matcher: glob.compile_matcher() })
+    }
+
+    /// Whether the glob matches the name.
+    #[must_use]
+    pub fn matches(&self, name: &str) -> bool {
+        self.matcher.is_match(name)
+    }
+
+    /// As it was written.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// The candidate that is nearest to `name`, when one is near enough to be meant.
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    candidates
+        .into_iter()
+        .map(|c| (strsim::osa_distance(name, c), c))
+        // A third of the name wrong is a slip; more is another word.
+        .filter(|(d, _)| *d <= 1 + name.len() / 3)
+        .min()
+        .map(|(_, c)| c.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_glob_matches_names_with_stars_and_alternatives() {
+        let g = NameGlob::parse("aes-{128,256}-gcm").unwrap();
+        assert!(g.matches("aes-128-gcm") && g.matches("aes-256-gcm"));
+        assert!(!g.matches("aes-192-gcm"));
+        assert!(NameGlob::parse("openssl@3.*").unwrap().matches("openssl@3.0.19"));
+    }
+
+    #[test]
+    fn a_broken_glob_is_named() {
+        let e = NameGlob::parse("aes-[1").unwrap_err();
+        assert!(e.to_string().contains("aes-[1"), "{e}");
+    }
+
+    #[test]
+    fn nothing_is_nearest_to_a_word_of_another_kind() {
+        assert_eq!(nearest("zzzzzzzz", ["aes-128-gcm", "memcpy"]), None);
+        assert_eq!(nearest("memcopy", ["aes-128-gcm", "memcpy"]).as_deref(), Some("memcpy"));
+    }
+}

@@ -1,0 +1,23 @@
+//! The words of ciphermark as types: algorithm, direction, model, size, tier, case, sample,
+//! measurement. Pure: no I/O, no clock, no unsafe code.
+#![forbid(unsafe_code)]
+
+mod algorithm;
+mod case;
+mod direction;
+mod glob;
+mod sample;
+mod size;
+mod tier;
+mod timing_model;
+
+pub use algorithm::{
+    AAD_LEN, Algorithm, Integrity, Kind, Mode, ReferenceCipher, SizeRule, UnknownAlgorithm,
+};
+pub use case::{Case, Footprint};
+pub use direction::Direction;
+pub use glob::{BadGlob, NameGlob, nearest};
+pub use sample::{Disturbance, QUIET_PROBE_FRACTION, RawSample};
+pub use size::{BadSizes, MAX_SIZE, parse_sizes};
+pub use tier::Tier;
+pub use timing_model::Model;

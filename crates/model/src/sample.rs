@@ -1,0 +1,137 @@
+//! Raw samples: what the worker saw, before any judgement.
+
+use serde::{Deserialize, Serialize};
+
+/// One timed batch of operations of a case, as the worker saw it. Kept whole in the record:
+/// everything derived from it is derived late.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct RawSample {
+    /// Which worker process took it (counted within the library): one memory layout each.
+    pub process: u32,
+    /// Operations in the batch.
+    pub ops: u32,
+    /// Clock ticks of the batch, the clock's own overhead taken off.
+    pub ticks: u64,
+    /// Core cycles per tick just before the batch, by a dependent chain of known latency.
+    pub clock_before: f64,
+    /// The same just after.
+    pub clock_after: f64,
+    /// Independent instructions retired per core cycle just before the batch: falls when a
+    /// sibling hardware thread is busy.
+    pub probe_before: f64,
+    /// The same just after.
+    pub probe_after: f64,
+    /// Context switches, wanted or not, from before the first probe to after the last.
+    pub switches: u32,
+    /// Whether the thread ended on another CPU than it began on.
+    pub migrated: bool,
+}
+
+/// Why a sample does not count.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Disturbance {
+    /// The thread was switched out.
+    Switched,
+    /// The thread moved to another CPU.
+    Migrated,
+    /// The core clock before and after differ.
+    ClockMoved,
+    /// A busy sibling hardware thread took execution slots.
+    Contended,
+}
+
+/// The part of the quiet rate that the throughput probe must reach: a busy sibling thread takes
+/// 20 to 60 % of it, while its own spread on a quiet core is 1 to 2 %, so 7 % below parts them.
+pub const QUIET_PROBE_FRACTION: f64 = 0.93;
+
+/// How far the clock may move within a sample: the two readings scatter by up to 0.6 % each
+/// where the time-stamp counter advances in steps of 10 ns, so 2 % is outside their noise.
+const CLOCK_MOVED_FRACTION: f64 = 0.02;
+
+impl RawSample {
+    /// Core cycles per tick over the sample: the mean of both readings.
+    #[must_use]
+    pub fn clock(&self) -> f64 {
+        f64::midpoint(self.clock_before, self.clock_after)
+    }
+
+    /// Ticks of one operation.
+    #[must_use]
+    pub fn ticks_per_op(&self) -> f64 {
+        self.ticks as f64 / f64::from(self.ops.max(1))
+    }
+
+    /// Core cycles of one operation.
+    #[must_use]
+    pub fn cycles_per_op(&self) -> f64 {
+        self.ticks_per_op() * self.clock()
+    }
+
+    /// The lower of the two throughput probes.
+    #[must_use]
+    pub fn probe(&self) -> f64 {
+        self.probe_before.min(self.probe_after)
+    }
+
+    /// Why the sample does not count; `None` when it is clean. `quiet_probe` is the throughput
+    /// probe's rate on this core when nothing else runs on it.
+    #[must_use]
+    pub fn disturbance(&self, quiet_probe: f64) -> Option<Disturbance> {
+        if self.migrated {
+            Some(Disturbance::Migrated)
+        } else if self.switches > 0 {
+            Some(Disturbance::Switched)
+        } else if (self.clock_after / self.clock_before - 1.0).abs() > CLOCK_MOVED_FRACTION {
+            Some(Disturbance::ClockMoved)
+        } else if self.probe() < quiet_probe * QUIET_PROBE_FRACTION {
+            Some(Disturbance::Contended)
+        } else {
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLEAN: RawSample = RawSample {
+        process: 0,
+        ops: 100,
+        ticks: 1000,
+        clock_before: 1.4,
+        clock_after: 1.4,
+        probe_before: 5.0,
+        probe_after: 5.0,
+        switches: 0,
+        migrated: false,
+    };
+
+    #[test]
+    fn a_clean_sample_counts() {
+        assert_eq!(CLEAN.disturbance(5.0), None);
+        assert!((CLEAN.cycles_per_op() - 14.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn each_disturbance_is_named() {
+        let is = |s: RawSample| s.disturbance(5.0);
+        assert_eq!(is(RawSample { migrated: true, ..CLEAN }), Some(Disturbance::Migrated));
+        assert_eq!(is(RawSample { switches: 1, ..CLEAN }), Some(Disturbance::Switched));
+        assert_eq!(is(RawSample { clock_after: 1.5, ..CLEAN }), Some(Disturbance::ClockMoved));
+        assert_eq!(is(RawSample { probe_after: 3.5, ..CLEAN }), Some(Disturbance::Contended));
+    }
+}

@@ -1,0 +1,68 @@
+//! Models: exactly what is inside the clock. `docs/MODELS.md` is the long form.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What one timed operation is.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Model {
+    /// Key and IV set once, then repeated update calls, in place: what `openssl speed -evp` does.
+    Stream,
+    /// New nonce, associated data, whole message, tag; key schedule reused.
+    Message,
+}
+
+impl Model {
+    /// Every model.
+    pub const ALL: &'static [Self] = &[Self::Stream, Self::Message];
+
+    /// The name in files and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stream => "stream",
+            Self::Message => "message",
+        }
+    }
+
+    /// Raised whenever what is inside the clock changes, so that figures of two definitions are
+    /// never compared under one name.
+    #[must_use]
+    pub fn version(self) -> u32 {
+        match self {
+            Self::Stream | Self::Message => 1,
+        }
+    }
+
+    /// One sentence for lists.
+    #[must_use]
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::Stream => {
+                "key and IV set once, then repeated update calls in place (as `openssl speed -evp`)"
+            }
+            Self::Message => {
+                "new nonce, 16 bytes of associated data, whole message, tag; key schedule reused"
+            }
+        }
+    }
+}
+
+impl fmt::Display for Model {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

@@ -1,0 +1,1 @@
+//! Memory with a page behind it that faults.

@@ -1,0 +1,94 @@
+//! The record as a whole.
+
+use crate::{Host, Measurement};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Version of the format, `major.minor`. A reader takes every minor version of its own major
+/// version: minor versions only add optional fields; a major version may change or remove any.
+pub const FORMAT_VERSION: &str = "1.0";
+
+/// One run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Record {
+    /// Version of the format, `major.minor`.
+    pub format_version: String,
+    /// What wrote the record.
+    pub tool: Tool,
+    /// When the run began, RFC 3339, UTC.
+    pub started: String,
+    /// Seconds from the first to the last sample.
+    pub measuring_seconds: f64,
+    /// The machine.
+    pub host: Host,
+    /// The libraries that were loaded, or that could not be.
+    pub libraries: Vec<Library>,
+    /// What was asked for.
+    pub plan: Plan,
+    /// What this core can do at best, per algorithm. Empty in format 1.0 records that were
+    /// written by a version without limits.
+    pub limits: Limits,
+    /// Every case, whatever became of it.
+    pub measurements: Vec<Measurement>,
+}
+
+/// What wrote the record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tool {
+    /// `ciphermark`
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// The command line.
+    pub command: Vec<String>,
+}
+
+/// One build of a crypto library.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Library {
+    /// Name as in `--library`.
+    pub name: String,
+    /// Version as the loaded library itself reports it; empty when it could not be loaded.
+    pub version: String,
+    /// Path of the shared object, links resolved.
+    pub path: String,
+    /// `build-id:…` (ELF note) or `sha256:…` (content).
+    pub id: String,
+    /// How it was built, one fact a line, as far as it says so.
+    pub build: Vec<String>,
+    /// Why it could not be loaded; null when it could.
+    pub error: Option<String>,
+}
+
+/// What was asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Plan {
+    /// Name of the suite, or null when flags named everything.
+    pub suite: Option<String>,
+    /// Algorithms.
+    pub algorithms: Vec<String>,
+    /// Sizes in bytes.
+    pub sizes: Vec<usize>,
+    /// Models.
+    pub models: Vec<model::Model>,
+    /// Directions of ciphers.
+    pub directions: Vec<model::Direction>,
+    /// Tiers.
+    pub tiers: Vec<model::Tier>,
+    /// Half-width of the interval, as a fraction of the median, at which a case is done.
+    pub precision: f64,
+    /// Most seconds of measuring.
+    pub budget_seconds: f64,
+    /// Seed of every random choice of the run: order of cases, keys, messages.
+    pub seed: u64,
+}
+
+/// What this core can do at best.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Limits {}
+
+/// The JSON Schema of a record.
+#[must_use]
+pub fn schema() -> schemars::Schema {
+    schemars::schema_for!(Record)
+}

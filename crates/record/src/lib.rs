@@ -1,0 +1,13 @@
+//! The record: one run's file. Types, JSON Schema, reading with clear errors, atomic writing.
+//! `docs/FORMAT.md` is the long form.
+#![forbid(unsafe_code)]
+
+mod file;
+mod format;
+mod host;
+mod measurement;
+
+pub use file::{RecordError, from_json, load, save, to_json};
+pub use format::{FORMAT_VERSION, Library, Limits, Plan, Record, Tool, schema};
+pub use host::{Cache, Clock, Cpu, Host, Kernel, Memory, Mitigation};
+pub use measurement::{Check, Estimate, Evidence, LibraryId, Measurement, Samples, State, Stopped};

@@ -1,0 +1,206 @@
+//! Measurements: one case's outcome.
+
+use model::{Direction, Footprint, Model, RawSample, Tier};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What became of a case.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Measured, with every check passed.
+    Measured,
+    /// The library does not offer it, or the algorithm does not define it.
+    Unsupported,
+    /// A check failed: there is a number, and it is not to be believed, so it is not kept.
+    Refused,
+    /// Crash, hang or error.
+    Failed,
+}
+
+impl State {
+    /// The name in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Unsupported => "unsupported",
+            Self::Refused => "refused",
+            Self::Failed => "failed",
+        }
+    }
+}
+
+/// Why sampling of a case ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Stopped {
+    /// The interval is within the asked precision.
+    Precision,
+    /// The time budget ran out first.
+    Budget,
+    /// The run was interrupted.
+    Interrupted,
+}
+
+/// Which build was measured.
+#[derive(
+    Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub struct LibraryId {
+    /// Name as in `--library`.
+    pub name: String,
+    /// Version as the loaded library itself reports it.
+    pub version: String,
+    /// Path of the shared object.
+    pub path: String,
+    /// `build-id:…` or `sha256:…`.
+    pub id: String,
+}
+
+/// An estimate with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Estimate {
+    /// Median over worker processes of each process's median.
+    pub median: f64,
+    /// Lower end of the interval.
+    pub low: f64,
+    /// Upper end of the interval.
+    pub high: f64,
+}
+
+/// A check that passed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Check {
+    /// Name, as in `docs/METHOD.md`: `known-answers`, `cross-library`, `round-trip`, …
+    pub name: String,
+    /// How many single comparisons it made.
+    pub count: u64,
+}
+
+/// What proves a measurement.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// Where ticks come from: `tsc` or `clock_monotonic_raw`.
+    pub clock: String,
+    /// Where core cycles come from: `imul-chain`.
+    pub cycles: String,
+    /// Timed batches whose own output was compared with the independent reference.
+    pub outputs_checked: u64,
+    /// Timed operations whose return code was success: all of them.
+    pub calls_succeeded: u64,
+}
+
+/// A case's raw samples, one array a field, in the order in which they were taken.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Samples {
+    /// See [`RawSample::process`].
+    pub process: Vec<u32>,
+    /// See [`RawSample::ops`].
+    pub ops: Vec<u32>,
+    /// See [`RawSample::ticks`].
+    pub ticks: Vec<u64>,
+    /// See [`RawSample::clock_before`].
+    pub clock_before: Vec<f64>,
+    /// See [`RawSample::clock_after`].
+    pub clock_after: Vec<f64>,
+    /// See [`RawSample::probe_before`].
+    pub probe_before: Vec<f64>,
+    /// See [`RawSample::probe_after`].
+    pub probe_after: Vec<f64>,
+    /// See [`RawSample::switches`].
+    pub switches: Vec<u32>,
+    /// See [`RawSample::migrated`].
+    pub migrated: Vec<bool>,
+    /// Whether the sample counts.
+    pub clean: Vec<bool>,
+}
+
+impl Samples {
+    /// Adds one.
+    pub fn push(&mut self, s: &RawSample, clean: bool) {
+        self.process.push(s.process);
+        self.ops.push(s.ops);
+        self.ticks.push(s.ticks);
+        self.clock_before.push(s.clock_before);
+        self.clock_after.push(s.clock_after);
+        self.probe_before.push(s.probe_before);
+        self.probe_after.push(s.probe_after);
+        self.switches.push(s.switches);
+        self.migrated.push(s.migrated);
+        self.clean.push(clean);
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ticks.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ticks.is_empty()
+    }
+}
+
+/// One case's outcome. Numbers are null unless the state is `measured`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Measurement {
+    /// Which build.
+    pub library: LibraryId,
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// Direction.
+    pub direction: Direction,
+    /// What one operation is.
+    pub model: Model,
+    /// Version of the model's definition.
+    pub model_version: u32,
+    /// Bytes of plaintext in one operation.
+    pub size: usize,
+    /// Which CPU instructions the library may see.
+    pub tier: Tier,
+    /// Threads measuring at once.
+    pub threads: u32,
+    /// Working set.
+    pub footprint: Footprint,
+    /// What became of it.
+    pub state: State,
+    /// Why, when not measured; and why the precision was not reached, when it was not.
+    pub reason: Option<String>,
+    /// What a reader must be told wherever the algorithm is shown.
+    pub warning: Option<String>,
+    /// Nanoseconds per operation.
+    pub ns_per_op: Option<Estimate>,
+    /// Core cycles per operation: the steadier unit, and the one that precision is asked of.
+    pub cycles_per_op: Option<Estimate>,
+    /// Nanoseconds per byte of plaintext.
+    pub ns_per_byte: Option<f64>,
+    /// Megabytes (10^6 bytes) of plaintext per second.
+    pub mb_per_s: Option<f64>,
+    /// Core cycles per byte of plaintext.
+    pub cycles_per_byte: Option<f64>,
+    /// Instructions per byte; null where not counted.
+    pub instructions_per_byte: Option<f64>,
+    /// Fraction of what this core can do at best; null where not derived.
+    pub limit_fraction: Option<f64>,
+    /// Half-width of the interval of `cycles_per_op`, as a fraction of the median.
+    pub precision: Option<f64>,
+    /// Why sampling ended.
+    pub stopped: Option<Stopped>,
+    /// Clean samples: the ones that count.
+    pub samples: u64,
+    /// Disturbed samples: kept, marked, not counted.
+    pub samples_disturbed: u64,
+    /// Worker processes that the clean samples come from.
+    pub processes: u32,
+    /// Checks that passed.
+    pub checks: Vec<Check>,
+    /// What proves the number.
+    pub evidence: Evidence,
+    /// Every sample.
+    pub raw: Samples,
+}

@@ -1,0 +1,1 @@
+//! Independent implementations that libraries are held against.

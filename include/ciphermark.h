@@ -1,0 +1,104 @@
+/* ciphermark adapter interface, version 1.
+ *
+ * A shared object that exports `ciphermark_adapter` is a library that ciphermark can measure and
+ * verify: `ciphermark run --library NAME=/path/to/object.so`. Any language that can make a shared
+ * object with C functions will do. docs/ADAPTERS.md walks through a whole one.
+ *
+ * Rules
+ *  - Only the work that a caller of your library would have to pay for belongs into `message`,
+ *    `start` and `update`: they run inside the clock. Key schedules belong into `open`.
+ *  - Functions are called from one thread, never two at once on one session. Several sessions may
+ *    be open at a time.
+ *  - Nothing may be written outside `output[0..len]` and `tag[0..tag_len]`, nothing read outside
+ *    the input; ciphermark checks that with guard pages.
+ *  - Pointers have no alignment. `output` may be the same as `input` (in place) when
+ *    CM_IN_PLACE is set in the session's flags; otherwise the two never overlap.
+ *  - Standard output and standard error may be written at any time; they are not the protocol.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0 */
+#ifndef CIPHERMARK_H
+#define CIPHERMARK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Raised when a struct or a rule below changes; ciphermark refuses another version by name. */
+#define CIPHERMARK_ABI 1u
+
+/* What the functions below return. Any other value is an error of the library, shown as its code. */
+#define CM_OK 0          /* done */
+#define CM_REJECTED 1    /* decryption: the tag is wrong, no plaintext is released */
+#define CM_UNSUPPORTED 2 /* `open` only: the library does not have this */
+#define CM_FAILED 3      /* the library reported an error */
+
+enum cm_direction { CM_ENCRYPT = 0, CM_DECRYPT = 1, CM_DIGEST = 2, CM_COPY = 3 };
+
+/* Flags of a session. */
+#define CM_IN_PLACE 1u /* output == input is allowed */
+/* What an update call does with the tweak of a mode that works in data units (XTS): without a flag
+ * the units of one stream all use the nonce given to `start`; with this flag the nonce, as a
+ * little-endian number, is raised by one after each update. */
+#define CM_NEXT_UNIT 2u
+
+/* What is to be opened. `algorithm` is ciphermark's name (`aes-256-gcm`); lengths are in bytes and
+ * fixed for the session. The key of aes-256-xts is 64 bytes: data key, then tweak key. */
+typedef struct cm_request {
+  const char *algorithm;
+  uint32_t direction;
+  const uint8_t *key;
+  size_t key_len;
+  size_t nonce_len;
+  size_t tag_len;
+} cm_request;
+
+/* One whole message. Encryption reads input[0..len], writes output[0..len] and tag[0..tag_len];
+ * decryption reads the tag and returns CM_REJECTED when it is wrong; a digest writes only the tag.
+ * `nonce` has nonce_len bytes: IV, initial counter block (CTR, big-endian), tweak (XTS) or nonce.
+ * Modes without authentication get aad_len 0 and a tag_len of 0. */
+typedef struct cm_message {
+  const uint8_t *nonce;
+  const uint8_t *aad;
+  size_t aad_len;
+  const uint8_t *input;
+  size_t len;
+  uint8_t *output;
+  uint8_t *tag;
+} cm_message;
+
+/* An opened algorithm in one direction with its key schedule done. */
+typedef struct cm_session {
+  void *state;
+  uint32_t flags;
+  /* Model `message`: one call is one operation. NULL: not offered. */
+  int32_t (*message)(void *state, const cm_message *message);
+  /* Model `stream`: `start` sets the nonce (outside the clock), each `update` continues the same
+   * stream (inside the clock); no tag is made or checked. Both NULL: not offered. */
+  int32_t (*start)(void *state, const uint8_t *nonce);
+  int32_t (*update)(void *state, const uint8_t *input, uint8_t *output, size_t len);
+  /* Frees the state; called once. May be NULL. */
+  void (*close)(void *state);
+} cm_session;
+
+/* A library. Strings live as long as the shared object is loaded. */
+typedef struct cm_adapter {
+  uint32_t abi;        /* CIPHERMARK_ABI */
+  const char *library; /* lower case, as in `--library`: "rustcrypto" */
+  const char *version; /* as the library itself reports it, at run time where it can */
+  const char *build;   /* how it was built, one fact a line: compiler, flags, options; may be NULL */
+  /* Fills *session and returns CM_OK, or returns CM_UNSUPPORTED or CM_FAILED with the reason in
+   * why[0..why_len] (NUL-terminated). Called for every algorithm that ciphermark knows: what is
+   * not unsupported is offered. */
+  int32_t (*open)(const cm_request *request, cm_session *session, char *why, size_t why_len);
+} cm_adapter;
+
+/* The one symbol that a shared object exports. */
+const cm_adapter *ciphermark_adapter(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
