@@ -1,0 +1,47 @@
+//! Xor, encipher, xor: the shape that XTS and OCB share, many blocks at a time.
+
+use cipher::Array;
+use cipher::consts::U16;
+
+/// Bytes of an AES block.
+pub(super) const BLOCK_LEN: usize = 16;
+
+/// One AES block.
+pub(super) type Block = Array<u8, U16>;
+
+/// Blocks that go through the cipher together: a multiple of the widest kernel's (64 blocks with
+/// 512-bit registers), small enough to stay in the first-level cache with their masks.
+const BATCH: usize = 64;
+
+/// Replaces each block B by M ⊕ permute(B ⊕ M), M being the next mask.
+pub(super) fn xex(
+    blocks: &mut [Block],
+    mut next_mask: impl FnMut() -> [u8; BLOCK_LEN],
+    permute: impl Fn(&mut [Block]),
+) {
+    let mut masks = [[0; BLOCK_LEN]; BATCH];
+    for batch in blocks.chunks_mut(BATCH) {
+        let masks = &mut masks[..batch.len()];
+        masks.fill_with(&mut next_mask);
+        xor(batch, masks);
+        permute(batch);
+        xor(batch, masks);
+    }
+}
+
+fn xor(blocks: &mut [Block], masks: &[[u8; BLOCK_LEN]]) {
+    for (block, mask) in blocks.iter_mut().zip(masks) {
+        let sum = u128::from_ne_bytes(block.0) ^ u128::from_ne_bytes(*mask);
+        block.0 = sum.to_ne_bytes();
+    }
+}
+
+/// A buffer as blocks.
+///
+/// # Panics
+/// When it does not end with a whole block.
+pub(super) fn whole_blocks(buffer: &mut [u8]) -> &mut [Block] {
+    let (blocks, tail) = Array::slice_as_chunks_mut(buffer);
+    assert!(tail.is_empty(), "the mode works in whole blocks, {} bytes are left", tail.len());
+    blocks
+}
