@@ -1,3 +1,20 @@
-//! The hot and the unsafe code: clocks, the core-clock chain, the sampling loop, guarded memory.
+//! The hot and the unsafe code: clocks, the core-clock chain, the timing loops, guarded memory.
+//!
+//! Everything that shapes a number is here. This crate holds `unsafe` code: inline assembly, the
+//! calls through a library's function pointers inside the clock, and raw memory.
 
+mod affinity;
+mod arch;
+mod arena;
+mod clock;
 pub mod guard;
+mod messages;
+mod sample;
+mod stream;
+
+pub use affinity::{allowed_cpus, pin_to};
+pub use arena::Arena;
+pub use clock::{Anchor, Clock};
+pub use messages::{MAX_MESSAGES, MessageBatch, MessageSet, messages_for};
+pub use sample::{Pace, Taken};
+pub use stream::StreamBatch;

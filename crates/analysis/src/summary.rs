@@ -1,0 +1,163 @@
+//! A case's samples, summarised.
+
+use crate::order::{median, median_interval};
+use model::{Disturbance, RawSample};
+use std::collections::BTreeMap;
+
+/// Worker processes that a case needs at least: with six medians the smallest and the largest
+/// enclose the true median over memory layouts with 96.9 % confidence, with five they do not.
+pub const MIN_PROCESSES: usize = 6;
+
+/// Clean samples that a process needs before its median counts.
+pub const MIN_PER_PROCESS: usize = 5;
+
+/// An estimate with its interval of at least 95 % confidence.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// Median over processes of each process's median.
+    pub median: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl Estimate {
+    /// Half the interval's width as a fraction of the median.
+    #[must_use]
+    pub fn precision(&self) -> f64 {
+        (self.high - self.low) / 2.0 / self.median
+    }
+}
+
+/// A case's samples, summarised.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// Ticks of one operation.
+    pub ticks_per_op: Estimate,
+    /// Core cycles of one operation; `None` where the core clock is unknown.
+    pub cycles_per_op: Option<Estimate>,
+    /// Clean samples.
+    pub clean: usize,
+    /// Samples that do not count, by reason.
+    pub disturbed: BTreeMap<Disturbance, usize>,
+    /// Processes whose medians count.
+    pub processes: usize,
+}
+
+impl Summary {
+    /// The precision that sampling is stopped by: of the cycles, the steadier unit, where they are
+    /// known.
+    #[must_use]
+    pub fn precision(&self) -> f64 {
+        self.cycles_per_op.unwrap_or(self.ticks_per_op).precision()
+    }
+
+    /// Whether enough processes count for the interval to have its confidence.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.processes >= MIN_PROCESSES
+    }
+}
+
+/// Summarises samples; `None` as long as no process has enough clean ones.
+///
+/// Samples of one process share its memory layout, so they are no independent witnesses of what
+/// another layout would give: each process counts once, with its median, and the interval is the
+/// order-statistic interval of the median over those medians (below six processes their whole
+/// range). `quiet_probe` as in [`RawSample::disturbance`].
+#[must_use]
+pub fn summarise(samples: &[RawSample], quiet_probe: f64) -> Option<Summary> {
+    let mut by_process: BTreeMap<u32, Vec<&RawSample>> = BTreeMap::new();
+    let mut disturbed = BTreeMap::new();
+    for sample in samples {
+        match sample.disturbance(quiet_probe) {
+            None => by_process.entry(sample.process).or_default().push(sample),
+            Some(why) => *disturbed.entry(why).or_insert(0) += 1,
+        }
+    }
+    let clean = by_process.values().map(Vec::len).sum();
+    let groups: Vec<Vec<&RawSample>> =
+        by_process.into_values().filter(|g| g.len() >= MIN_PER_PROCESS).collect();
+    let ticks_per_op = over_processes(&groups, RawSample::ticks_per_op)?;
+    let cycles_known = groups.iter().flatten().all(|s| s.clock() > 0.0);
+    let cycles_per_op =
+        if cycles_known { over_processes(&groups, RawSample::cycles_per_op) } else { None };
+    Some(Summary { ticks_per_op, cycles_per_op, clean, disturbed, processes: groups.len() })
+}
+
+fn over_processes(groups: &[Vec<&RawSample>], value: fn(&RawSample) -> f64) -> Option<Estimate> {
+    let mut medians: Vec<f64> = groups
+        .iter()
+        .filter_map(|g| median(&mut g.iter().map(|s| value(s)).collect::<Vec<_>>()))
+        .collect();
+    let middle = median(&mut medians)?;
+    let (low, high) = median_interval(medians.len()).unwrap_or((0, medians.len() - 1));
+    Some(Estimate { median: middle, low: medians[low], high: medians[high] })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(process: u32, ticks: u64) -> RawSample {
+        RawSample {
+            process,
+            ops: 10,
+            ticks,
+            clock_before: 1.5,
+            clock_after: 1.5,
+            probe_before: 5.0,
+            probe_after: 5.0,
+            switches: 0,
+            migrated: false,
+        }
+    }
+
+    fn processes(n: u32, ticks: impl Fn(u32) -> u64) -> Vec<RawSample> {
+        (0..n).flat_map(|p| (0..5).map(move |i| (p, i))).map(|(p, _)| sample(p, ticks(p))).collect()
+    }
+
+    #[test]
+    fn the_interval_covers_the_differences_between_processes() {
+        let s = summarise(&processes(6, |p| 1000 + 10 * u64::from(p)), 5.0).unwrap();
+        assert!(s.is_complete());
+        assert_eq!((s.ticks_per_op.low, s.ticks_per_op.high), (100.0, 105.0));
+        assert_eq!(s.ticks_per_op.median, 102.5);
+        assert_eq!(s.cycles_per_op.unwrap().median, 102.5 * 1.5);
+        assert!((s.precision() - 2.5 / 102.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn disturbed_samples_are_counted_and_change_nothing() {
+        let mut samples = processes(6, |_| 1000);
+        let quiet = summarise(&samples, 5.0).unwrap();
+        samples.push(RawSample { switches: 1, ticks: 9000, ..samples[0] });
+        samples.push(RawSample { probe_after: 3.0, ticks: 9000, ..samples[0] });
+        let noisy = summarise(&samples, 5.0).unwrap();
+        assert_eq!(noisy.ticks_per_op, quiet.ticks_per_op);
+        assert_eq!(noisy.clean, 30);
+        assert_eq!(noisy.disturbed[&Disturbance::Switched], 1);
+        assert_eq!(noisy.disturbed[&Disturbance::Contended], 1);
+    }
+
+    #[test]
+    fn a_process_with_few_samples_does_not_count_yet() {
+        let mut samples = processes(6, |_| 1000);
+        samples.push(sample(6, 5000));
+        let s = summarise(&samples, 5.0).unwrap();
+        assert_eq!((s.processes, s.ticks_per_op.high), (6, 100.0));
+        assert_eq!(summarise(&[sample(0, 1)], 5.0), None);
+    }
+
+    #[test]
+    fn cycles_stay_unknown_where_the_core_clock_is() {
+        let samples: Vec<_> = processes(6, |_| 1000)
+            .into_iter()
+            .map(|s| RawSample { clock_before: 0.0, clock_after: 0.0, ..s })
+            .collect();
+        let s = summarise(&samples, 0.0).unwrap();
+        assert_eq!(s.cycles_per_op, None);
+        assert_eq!(s.clean, 30);
+    }
+}

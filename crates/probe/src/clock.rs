@@ -1,0 +1,210 @@
+//! The clock as a value: its kind, its step, its own cost, and how fast it ticks.
+
+use crate::arch;
+
+/// Where ticks come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Tsc,
+    MonotonicRaw,
+}
+
+/// A calibrated clock.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    kind: Kind,
+    reason: Option<String>,
+    step_ticks: u64,
+    overhead_ticks: f64,
+}
+
+/// One moment in both ticks and the system's nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Anchor {
+    /// Ticks of the clock.
+    pub ticks: u64,
+    /// `CLOCK_MONOTONIC_RAW`, in nanoseconds.
+    pub nanos: u64,
+}
+
+/// Empty regions timed to learn the clock's own cost: enough for the mean to settle within a tick
+/// where the counter's steps are 26 ticks.
+const EMPTY_REGIONS: usize = 2000;
+
+impl Clock {
+    /// Chooses the time-stamp counter where it is invariant, else `CLOCK_MONOTONIC_RAW`, and
+    /// measures its step and its own cost.
+    #[must_use]
+    pub fn calibrate() -> Self {
+        let reason = arch::tsc_unusable();
+        let kind = if reason.is_none() { Kind::Tsc } else { Kind::MonotonicRaw };
+        let mut clock = Self { kind, reason, step_ticks: 1, overhead_ticks: 0.0 };
+        let mut empty: Vec<u64> = (0..EMPTY_REGIONS)
+            .map(|_| {
+                let begin = clock.begin();
+                clock.end() - begin
+            })
+            .collect();
+        empty.sort_unstable();
+        clock.step_ticks = step(&empty);
+        // The slowest tenth holds interrupts; the mean of the rest is unbiased where the counter
+        // moves in steps, which the median is not.
+        let kept = &empty[..EMPTY_REGIONS * 9 / 10];
+        clock.overhead_ticks = kept.iter().sum::<u64>() as f64 / kept.len() as f64;
+        clock
+    }
+
+    /// `tsc` or `clock_monotonic_raw`.
+    #[must_use]
+    pub fn source(&self) -> &'static str {
+        match self.kind {
+            Kind::Tsc => "tsc",
+            Kind::MonotonicRaw => "clock_monotonic_raw",
+        }
+    }
+
+    /// Why the time-stamp counter is not used, when it is not.
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        self.reason.as_deref()
+    }
+
+    /// Smallest step seen, in ticks.
+    #[must_use]
+    pub fn step_ticks(&self) -> u64 {
+        self.step_ticks
+    }
+
+    /// Ticks that an empty timed region takes.
+    #[must_use]
+    pub fn overhead_ticks(&self) -> u64 {
+        self.overhead_ticks.round() as u64
+    }
+
+    /// Begins a timed region.
+    #[inline(always)]
+    pub(crate) fn begin(&self) -> u64 {
+        match self.kind {
+            Kind::Tsc => arch::tsc_begin(),
+            Kind::MonotonicRaw => monotonic_raw_nanos(),
+        }
+    }
+
+    /// Ends a timed region.
+    #[inline(always)]
+    pub(crate) fn end(&self) -> u64 {
+        match self.kind {
+            Kind::Tsc => arch::tsc_end(),
+            Kind::MonotonicRaw => monotonic_raw_nanos(),
+        }
+    }
+
+    /// Ticks between a begin and an end, the clock's own cost taken off.
+    #[inline]
+    pub(crate) fn net(&self, begin: u64, end: u64) -> u64 {
+        (end - begin).saturating_sub(self.overhead_ticks())
+    }
+
+    /// Core cycles per tick right now; 0 where the architecture has no chain of known latency.
+    #[inline]
+    pub(crate) fn cycles_per_tick(&self) -> f64 {
+        let begin = self.begin();
+        arch::latency_chain();
+        let ticks = (self.end() - begin) as f64 - self.overhead_ticks;
+        arch::CHAIN_CYCLES / ticks.max(1.0)
+    }
+
+    /// Independent instructions per core cycle right now.
+    #[inline]
+    pub(crate) fn instructions_per_cycle(&self, cycles_per_tick: f64) -> f64 {
+        let begin = self.begin();
+        arch::independent_block();
+        let ticks = (self.end() - begin) as f64 - self.overhead_ticks;
+        if cycles_per_tick > 0.0 {
+            arch::BLOCK_INSTRUCTIONS / (ticks.max(1.0) * cycles_per_tick)
+        } else {
+            0.0
+        }
+    }
+
+    /// This moment in ticks and in nanoseconds. Of several tries the one with the least time
+    /// between its two tick readings counts: no interrupt fell into it.
+    #[must_use]
+    pub fn anchor(&self) -> Anchor {
+        (0..32)
+            .map(|_| {
+                let before = self.begin();
+                let nanos = monotonic_raw_nanos();
+                let after = self.end();
+                (after - before, Anchor { ticks: before.midpoint(after), nanos })
+            })
+            .min_by_key(|(gap, _)| *gap)
+            .map(|(_, anchor)| anchor)
+            .expect("there are 32 tries")
+    }
+}
+
+impl Anchor {
+    /// Ticks in a second, from two moments.
+    #[must_use]
+    pub fn ticks_per_second(self, later: Self) -> f64 {
+        let nanos = (later.nanos - self.nanos).max(1) as f64;
+        (later.ticks - self.ticks) as f64 / nanos * 1e9
+    }
+}
+
+/// The smallest difference between two lengths that were seen, at least one tick.
+fn step(sorted: &[u64]) -> u64 {
+    sorted.windows(2).map(|w| w[1] - w[0]).filter(|d| *d > 0).min().unwrap_or(1)
+}
+
+#[inline(always)]
+fn monotonic_raw_nanos() -> u64 {
+    let t = rustix::time::clock_gettime(rustix::time::ClockId::MonotonicRaw);
+    // The system's monotonic clock starts at boot and never goes below zero.
+    t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_moves_forward_and_knows_its_rate() {
+        let clock = Clock::calibrate();
+        let a = clock.anchor();
+        std::thread::sleep(std::time::Duration::from_millis(5));
+        let b = clock.anchor();
+        assert!(b.ticks > a.ticks && b.nanos >= a.nanos + 5_000_000);
+        let rate = a.ticks_per_second(b);
+        assert!((1e8..1e11).contains(&rate), "{rate} ticks a second");
+    }
+
+    #[test]
+    fn the_step_is_the_smallest_difference_seen() {
+        assert_eq!(step(&[52, 52, 78, 104]), 26);
+        assert_eq!(step(&[7, 7]), 1);
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn the_chain_gives_a_clock_that_a_processor_can_have() {
+        let clock = Clock::calibrate();
+        let a = clock.anchor();
+        let mut readings: Vec<f64> = (0..200).map(|_| clock.cycles_per_tick()).collect();
+        let rate = a.ticks_per_second(clock.anchor());
+        readings.sort_by(f64::total_cmp);
+        let ghz = readings[100] * rate / 1e9;
+        assert!((0.3..8.0).contains(&ghz), "{ghz} GHz");
+    }
+
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn the_independent_block_runs_more_than_one_instruction_a_cycle() {
+        let clock = Clock::calibrate();
+        let mut readings: Vec<f64> =
+            (0..200).map(|_| clock.instructions_per_cycle(clock.cycles_per_tick())).collect();
+        readings.sort_by(f64::total_cmp);
+        assert!((1.0..20.0).contains(&readings[100]), "{}", readings[100]);
+    }
+}

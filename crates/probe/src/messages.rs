@@ -1,0 +1,233 @@
+//! The `message` model: each timed call is one whole message under a nonce of its own.
+
+use crate::arena::Arena;
+use crate::clock::Clock;
+use crate::sample::{Pace, Taken, bracket, calibrate_ops};
+use contract::{Session, raw};
+use model::Direction;
+
+/// Descriptors in the ring. A nonce is raised right after its use, so it has rested for fifteen
+/// operations when a library reads it again: were it written just before, the library's 16-byte
+/// load behind our 8-byte store would wait for the store to reach the cache (a failed store
+/// forward, a dozen cycles that no application pays). Sixteen descriptors are 2 KiB of cache.
+const RING: usize = 16;
+
+/// The most different messages in a set: one for each descriptor.
+pub const MAX_MESSAGES: usize = RING;
+
+/// How many different messages of `size` bytes a batch walks through: as many as fit 16 KiB, so
+/// that small messages stay in the first-level cache with their output; at least two, so that a
+/// library which remembers its last answer gains nothing.
+#[must_use]
+pub fn messages_for(size: usize) -> usize {
+    ((16 << 10) / size.max(1)).clamp(2, MAX_MESSAGES).next_power_of_two().min(MAX_MESSAGES)
+}
+
+/// The messages of a case: `count` inputs of `size` bytes each, one after the other.
+#[derive(Clone, Debug)]
+pub struct MessageSet {
+    /// Bytes in a message.
+    pub size: usize,
+    /// All inputs, one after the other.
+    pub inputs: Vec<u8>,
+    /// One nonce for each message (decryption), or the nonce to count up from (else).
+    pub nonces: Vec<Vec<u8>>,
+    /// One tag for each message (decryption), or empty.
+    pub tags: Vec<Vec<u8>>,
+    /// Associated data of every message.
+    pub aad: Vec<u8>,
+}
+
+/// A descriptor: what one call gets, and the memory that it points to.
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+struct Slot {
+    message: raw::Message,
+    /// The first eight bytes are the counter, little-endian, that makes nonces fresh; 64 bytes
+    /// hold any nonce.
+    nonce: [u8; 64],
+    tag: [u8; 64],
+}
+
+/// A set of messages placed in memory, ready to run.
+pub struct MessageBatch<'a> {
+    session: &'a mut Session,
+    slots: Box<[Slot; RING]>,
+    output: &'a mut [u8],
+    count: usize,
+    fresh: bool,
+}
+
+impl<'a> MessageBatch<'a> {
+    /// Places a set in the arena. `roll` picks the placement.
+    ///
+    /// Encryption under a nonce: message number `i` of this batch object uses the set's first
+    /// nonce with its first eight bytes, a little-endian number, raised by `i`.
+    ///
+    /// # Panics
+    /// When the set does not fit the session's algorithm: the caller's mistake.
+    pub fn place(
+        session: &'a mut Session,
+        arena: &'a mut Arena,
+        set: &'a MessageSet,
+        roll: u64,
+    ) -> Self {
+        let algorithm = session.algorithm();
+        assert!(set.size > 0 && set.inputs.len().is_multiple_of(set.size), "whole messages");
+        let count = set.inputs.len() / set.size;
+        assert!(count <= RING && RING.is_multiple_of(count), "the ring holds the set evenly");
+        let decrypt = session.direction() == Direction::Decrypt;
+        let fresh = !decrypt && algorithm.nonce_len >= 8;
+        let (input, output) = arena.place(roll, (set.inputs.len(), set.size));
+        input.copy_from_slice(&set.inputs);
+        let slots = Box::new(std::array::from_fn(|i| {
+            let mut slot = Slot::new(&input[(i % count) * set.size..][..set.size], output);
+            let nonce = if decrypt { &set.nonces[i % count] } else { &set.nonces[0] };
+            assert_eq!(nonce.len(), algorithm.nonce_len, "nonce length");
+            slot.nonce[..nonce.len()].copy_from_slice(nonce);
+            if fresh {
+                slot.raise_nonce(i as u64);
+            }
+            if decrypt && algorithm.tag_len > 0 {
+                slot.tag[..algorithm.tag_len].copy_from_slice(&set.tags[i % count]);
+            }
+            slot
+        }));
+        let mut batch = Self { session, slots, output, count, fresh };
+        batch.point(&set.aad);
+        batch
+    }
+
+    /// Points every descriptor at its own nonce and tag, which have their final addresses now.
+    fn point(&mut self, aad: &[u8]) {
+        for slot in self.slots.iter_mut() {
+            slot.message.nonce = slot.nonce.as_ptr();
+            slot.message.tag = slot.tag.as_mut_ptr();
+            slot.message.aad = aad.as_ptr();
+            slot.message.aad_len = aad.len();
+        }
+    }
+
+    /// How many operations fill a sample.
+    pub fn calibrate(&mut self, clock: &Clock, ticks_per_ns: f64, pace: Pace) -> u32 {
+        calibrate_ops(clock, ticks_per_ns, pace, |ops| {
+            self.run(ops);
+        })
+    }
+
+    /// Runs operations outside any clock; returns the bits of their return codes.
+    pub fn run(&mut self, ops: u32) -> i32 {
+        // Whole rounds keep the ring's position: the next batch begins at the first descriptor.
+        let ops = ops.next_multiple_of(RING as u32);
+        self.loop_over(ops)
+    }
+
+    /// Times one batch of `ops` operations.
+    pub fn sample(&mut self, clock: &Clock, process: u32, ops: u32) -> Taken {
+        bracket(clock, process, ops, || self.loop_over(ops))
+    }
+
+    #[inline(always)]
+    fn loop_over(&mut self, ops: u32) -> i32 {
+        let table = self.session.raw();
+        let call = table.message.expect("the model `message` is offered");
+        let state = table.state;
+        // SAFETY: `Session::new`'s contract holds for the table; the slots point at the placed
+        // set, whose lengths were checked against the algorithm.
+        unsafe {
+            if self.fresh {
+                message_loop::<true>(call, state, self.slots.as_mut_ptr(), ops)
+            } else {
+                message_loop::<false>(call, state, self.slots.as_mut_ptr(), ops)
+            }
+        }
+    }
+
+    /// Overwrites what earlier operations left, so that only the batch can have made it.
+    pub fn poison(&mut self, byte: u8) {
+        self.output.fill(byte);
+        if self.session.direction() != Direction::Decrypt {
+            for slot in self.slots.iter_mut() {
+                slot.tag.fill(byte);
+            }
+        }
+    }
+
+    /// The output that the last operation left.
+    #[must_use]
+    pub fn output(&self) -> &[u8] {
+        self.output
+    }
+
+    /// The tag that operation `ops - 1` of the last batch left.
+    #[must_use]
+    pub fn last_tag(&self, ops: u32) -> &[u8] {
+        &self.slots[(ops as usize - 1) % RING].tag[..self.session.algorithm().tag_len]
+    }
+
+    /// The nonce of operation `ops - 1` of the last batch.
+    #[must_use]
+    pub fn last_nonce(&self, ops: u32) -> Vec<u8> {
+        let mut slot = self.slots[(ops as usize - 1) % RING];
+        if self.fresh {
+            slot.raise_nonce((RING as u64).wrapping_neg());
+        }
+        slot.nonce[..self.session.algorithm().nonce_len].to_vec()
+    }
+
+    /// Which of the set's messages operation `ops - 1` of the last batch worked on.
+    #[must_use]
+    pub fn last_message(&self, ops: u32) -> usize {
+        (ops as usize - 1) % self.count
+    }
+}
+
+impl Slot {
+    fn new(input: &[u8], output: &mut [u8]) -> Self {
+        let message = raw::Message {
+            nonce: std::ptr::null(),
+            aad: std::ptr::null(),
+            aad_len: 0,
+            input: input.as_ptr(),
+            len: input.len(),
+            output: output.as_mut_ptr(),
+            tag: std::ptr::null_mut(),
+        };
+        Self { message, nonce: [0; 64], tag: [0; 64] }
+    }
+
+    fn counter(&mut self) -> &mut [u8; 8] {
+        self.nonce.first_chunk_mut().expect("a nonce slot has 64 bytes")
+    }
+
+    #[inline(always)]
+    fn raise_nonce(&mut self, by: u64) {
+        let counter = self.counter();
+        *counter = u64::from_le_bytes(*counter).wrapping_add(by).to_le_bytes();
+    }
+}
+
+/// The loop inside the clock: one indirect call, one `or`, one add to a resting nonce.
+///
+/// # Safety
+/// `call` and `state` belong together and take every message of `slots`, which has `RING` entries.
+#[inline(never)]
+unsafe fn message_loop<const FRESH: bool>(
+    call: raw::MessageFn,
+    state: *mut std::ffi::c_void,
+    slots: *mut Slot,
+    ops: u32,
+) -> i32 {
+    let mut codes = 0;
+    for i in 0..ops as usize {
+        // SAFETY: the index stays below `RING`; the rest is the caller's promise.
+        unsafe {
+            let slot = slots.add(i % RING);
+            codes |= call(state, &raw const (*slot).message);
+            if FRESH {
+                (*slot).raise_nonce(RING as u64);
+            }
+        }
+    }
+    codes
+}

@@ -1,0 +1,101 @@
+//! One timed batch between two readings of the core clock and two of the throughput probe.
+
+use crate::clock::Clock;
+use model::RawSample;
+
+/// A batch with what its calls returned.
+#[derive(Clone, Copy, Debug)]
+pub struct Taken {
+    /// The sample.
+    pub sample: RawSample,
+    /// The bits of every return code, or-ed: 0 when every call succeeded.
+    pub codes: i32,
+}
+
+/// How long batches are.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// Nanoseconds that a timed batch should take.
+    pub sample_ns: f64,
+    /// Nanoseconds of untimed warm-up before it.
+    pub warm_up_ns: f64,
+}
+
+impl Default for Pace {
+    /// 40 µs: 400 to 4000 steps of any clock, so that its reading is exact to a quarter of a per
+    /// cent at worst, and short against a scheduler's slice and a timer interrupt's period. A
+    /// quarter of that warms caches, predictors and the core's power state for the library: the
+    /// visit before was another library's.
+    fn default() -> Self {
+        Self { sample_ns: 40_000.0, warm_up_ns: 10_000.0 }
+    }
+}
+
+/// Times `batch` between the probes. Nothing but `batch` is inside the clock.
+#[inline(always)]
+pub(crate) fn bracket(
+    clock: &Clock,
+    process: u32,
+    ops: u32,
+    batch: impl FnOnce() -> i32,
+) -> Taken {
+    let (switches_before, cpu_before) = (context_switches(), current_cpu());
+    let clock_before = clock.cycles_per_tick();
+    let probe_before = clock.instructions_per_cycle(clock_before);
+    let begin = clock.begin();
+    let codes = batch();
+    let end = clock.end();
+    let clock_after = clock.cycles_per_tick();
+    let probe_after = clock.instructions_per_cycle(clock_after);
+    let sample = RawSample {
+        process,
+        ops,
+        ticks: clock.net(begin, end),
+        clock_before,
+        clock_after,
+        probe_before,
+        probe_after,
+        switches: context_switches().saturating_sub(switches_before),
+        migrated: current_cpu() != cpu_before,
+    };
+    Taken { sample, codes }
+}
+
+/// Finds how many operations fill the pace's sample, by doubling untimed batches until one is
+/// long enough to scale from. `run` runs a batch of so many operations.
+pub(crate) fn calibrate_ops(
+    clock: &Clock,
+    ticks_per_ns: f64,
+    pace: Pace,
+    mut run: impl FnMut(u32),
+) -> u32 {
+    let mut ops = 1_u32;
+    run(ops);
+    loop {
+        let begin = clock.begin();
+        run(ops);
+        let ns = clock.net(begin, clock.end()) as f64 / ticks_per_ns;
+        // A quarter of the sample is long enough to scale from within a per cent or two.
+        if ns >= pace.sample_ns / 4.0 || ops >= 1 << 24 {
+            let scaled = f64::from(ops) * pace.sample_ns / ns.max(1.0);
+            return (scaled.round() as u32).clamp(1, 1 << 24);
+        }
+        ops *= 2;
+    }
+}
+
+/// Context switches of this thread so far, wanted or not.
+fn context_switches() -> u32 {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the pointer is to a whole `rusage`, which zeroes are a valid value of.
+    let usage = unsafe {
+        libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+        usage.assume_init()
+    };
+    (usage.ru_nivcsw + usage.ru_nvcsw) as u32
+}
+
+fn current_cpu() -> i32 {
+    // SAFETY: takes nothing, returns a number.
+    unsafe { libc::sched_getcpu() }
+}

@@ -1,0 +1,92 @@
+//! The `stream` model: nonce set once outside the clock, then repeated updates over one buffer,
+//! in place, as `openssl speed -evp` does.
+
+use crate::arena::Arena;
+use crate::clock::Clock;
+use crate::sample::{Pace, Taken, bracket, calibrate_ops};
+use contract::{Outcome, Session, raw};
+
+/// A buffer placed in memory, ready to run.
+pub struct StreamBatch<'a> {
+    session: &'a mut Session,
+    buffer: &'a mut [u8],
+    initial: &'a [u8],
+    nonce: &'a [u8],
+}
+
+impl<'a> StreamBatch<'a> {
+    /// Places a buffer with its first content in the arena. `roll` picks the placement.
+    ///
+    /// # Panics
+    /// When the session does not work in place or the nonce does not fit: the caller's mistake.
+    pub fn place(
+        session: &'a mut Session,
+        arena: &'a mut Arena,
+        initial: &'a [u8],
+        nonce: &'a [u8],
+        roll: u64,
+    ) -> Self {
+        assert!(session.in_place() && session.has_stream(), "a stream in place");
+        let (buffer, _) = arena.place(roll, (initial.len(), 0));
+        Self { session, buffer, initial, nonce }
+    }
+
+    /// Puts buffer and stream back to their beginning.
+    pub fn restart(&mut self) -> Outcome {
+        self.buffer.copy_from_slice(self.initial);
+        self.session.start(self.nonce)
+    }
+
+    /// How many operations fill a sample.
+    pub fn calibrate(&mut self, clock: &Clock, ticks_per_ns: f64, pace: Pace) -> u32 {
+        self.restart();
+        calibrate_ops(clock, ticks_per_ns, pace, |ops| {
+            self.run(ops);
+        })
+    }
+
+    /// Runs operations outside any clock; returns the bits of their return codes.
+    pub fn run(&mut self, ops: u32) -> i32 {
+        self.loop_over(ops)
+    }
+
+    /// Times one batch of `ops` operations.
+    pub fn sample(&mut self, clock: &Clock, process: u32, ops: u32) -> Taken {
+        bracket(clock, process, ops, || self.loop_over(ops))
+    }
+
+    #[inline(always)]
+    fn loop_over(&mut self, ops: u32) -> i32 {
+        let table = self.session.raw();
+        let call = table.update.expect("the model `stream` is offered");
+        // SAFETY: `Session::new`'s contract holds for the table; input and output are the same
+        // buffer, which `place` checked that the session allows.
+        unsafe { update_loop(call, table.state, self.buffer.as_mut_ptr(), self.buffer.len(), ops) }
+    }
+
+    /// What the operations since [`StreamBatch::restart`] have left.
+    #[must_use]
+    pub fn buffer(&self) -> &[u8] {
+        self.buffer
+    }
+}
+
+/// The loop inside the clock.
+///
+/// # Safety
+/// `call` and `state` belong together and work in place on `len` bytes at `buffer`.
+#[inline(never)]
+unsafe fn update_loop(
+    call: raw::UpdateFn,
+    state: *mut std::ffi::c_void,
+    buffer: *mut u8,
+    len: usize,
+    ops: u32,
+) -> i32 {
+    let mut codes = 0;
+    for _ in 0..ops {
+        // SAFETY: the caller's promise.
+        codes |= unsafe { call(state, buffer.cast_const(), buffer, len) };
+    }
+    codes
+}
