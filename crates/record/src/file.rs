@@ -1,7 +1,9 @@
 //! Reading and writing record files.
 
-use crate::{FORMAT_VERSION, Record};
-use std::io::Write as _;
+use crate::{FORMAT_VERSION, Measurement, Record, State, to_json};
+use std::fs::{File, Metadata, Permissions};
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// Why a record could not be read or written.
@@ -13,7 +15,7 @@ pub enum RecordError {
         /// Which file.
         path: PathBuf,
         /// The system's reason.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// The file cannot be written.
     #[error("cannot write record '{path}': {source}")]
@@ -21,14 +23,14 @@ pub enum RecordError {
         /// Which file.
         path: PathBuf,
         /// The system's reason.
-        source: std::io::Error,
+        source: io::Error,
     },
     /// The text is no record.
     #[error("'{origin}' is not a ciphermark record: {why}")]
     Malformed {
         /// Where the text came from.
         origin: String,
-        /// What is wrong.
+        /// What is wrong, on one line.
         why: String,
     },
     /// The record is of a version that this program does not read.
@@ -48,9 +50,16 @@ pub enum RecordError {
 /// # Errors
 /// [`RecordError`], one line.
 pub fn load(path: &Path) -> Result<Record, RecordError> {
-    let text = std::fs::read_to_string(path)
+    let bytes = std::fs::read(path)
         .map_err(|source| RecordError::Read { path: path.to_owned(), source })?;
-    from_json(&text, &path.display().to_string())
+    let origin = path.display().to_string();
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => from_json(text, &origin),
+        Err(e) => {
+            let why = format!("it is not text (byte {} is not UTF-8)", e.valid_up_to());
+            Err(RecordError::Malformed { origin, why })
+        }
+    }
 }
 
 /// Reads a record from JSON; `origin` names it in errors.
@@ -62,40 +71,268 @@ pub fn from_json(text: &str, origin: &str) -> Result<Record, RecordError> {
     struct Head {
         format_version: String,
     }
-    let malformed = |e: serde_json::Error| RecordError::Malformed {
-        origin: origin.to_owned(),
-        why: e.to_string(),
-    };
-    let head: Head = serde_json::from_str(text).map_err(malformed)?;
+    let malformed = |why: String| RecordError::Malformed { origin: origin.to_owned(), why };
+    // The version first: what follows may be of any other shape in another major version.
+    let head: Head = serde_json::from_str(text).map_err(|e| malformed(explain("", &e)))?;
     if major(&head.format_version) != major(FORMAT_VERSION) {
-        return Err(RecordError::Version { origin: origin.to_owned(), found: head.format_version });
+        let found = printable(&head.format_version);
+        return Err(RecordError::Version { origin: origin.to_owned(), found });
     }
-    serde_json::from_str(text).map_err(malformed)
+    let mut json = serde_json::Deserializer::from_str(text);
+    let record: Record = serde_path_to_error::deserialize(&mut json)
+        .map_err(|e| malformed(explain(&e.path().to_string(), e.inner())))?;
+    for (i, m) in record.measurements.iter().enumerate() {
+        contradiction(m).map_err(|why| malformed(format!("measurements[{i}]: {why}")))?;
+    }
+    Ok(record)
 }
 
 fn major(version: &str) -> &str {
     version.split('.').next().unwrap_or(version)
 }
 
-/// The record as JSON.
-#[must_use]
-pub fn to_json(record: &Record) -> String {
-    serde_json::to_string_pretty(record).expect("a record is plain data and always serialises")
+/// What is wrong and where, on one line: serde quotes the input, which may hold anything.
+fn explain(path: &str, error: &serde_json::Error) -> String {
+    let place = format!("line {} column {}", error.line(), error.column());
+    if error.is_eof() {
+        return format!("it ends too early, at {place}");
+    }
+    match path {
+        "" | "." => printable(&error.to_string()),
+        _ => printable(&format!("{path}: {error}")),
+    }
+}
+
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+/// What the types cannot rule out.
+fn contradiction(m: &Measurement) -> Result<(), String> {
+    if !m.raw.is_rectangular() {
+        return Err("the arrays in `raw` differ in length".to_owned());
+    }
+    if (m.state == State::Measured) != m.ns_per_op.is_some() {
+        let verb = if m.ns_per_op.is_some() { "has" } else { "lacks" };
+        return Err(format!("the state is '{}' but it {verb} `ns_per_op`", m.state.name()));
+    }
+    Ok(())
 }
 
 /// Writes a record so that the file is at every moment either the old one or the new one whole.
+/// What is no regular file (a pipe, a terminal, `/dev/stdout`) is written to as it stands.
 ///
 /// # Errors
-/// [`RecordError::Write`].
+/// [`RecordError::Write`]; an old file is then untouched.
 pub fn save(record: &Record, path: &Path) -> Result<(), RecordError> {
     let error = |source| RecordError::Write { path: path.to_owned(), source };
+    let json = to_json(record);
+    match std::fs::metadata(path) {
+        Ok(old) if old.is_file() => {
+            // Through links, so that a link stays one.
+            let target = path.canonicalize().map_err(error)?;
+            replace(&target, json.as_bytes(), old.permissions()).map_err(error)
+        }
+        Ok(old) => write_through(path, &old, json.as_bytes()).map_err(error),
+        Err(e) if e.kind() == io::ErrorKind::NotFound => {
+            // What any program's new file gets; the process's mask takes bits away.
+            let permissions = Permissions::from_mode(0o666);
+            replace(path, json.as_bytes(), permissions).map_err(error)
+        }
+        Err(e) => Err(error(e)),
+    }
+}
+
+fn replace(path: &Path, bytes: &[u8], permissions: Permissions) -> io::Result<()> {
     let directory = match path.parent() {
         Some(p) if !p.as_os_str().is_empty() => p,
         _ => Path::new("."),
     };
-    let mut file = tempfile::NamedTempFile::new_in(directory).map_err(error)?;
-    file.write_all(to_json(record).as_bytes()).map_err(error)?;
-    file.as_file().sync_all().map_err(error)?;
-    file.persist(path).map_err(|e| error(e.error))?;
+    let mut file = tempfile::Builder::new()
+        .prefix(".ciphermark-")
+        .permissions(permissions)
+        .tempfile_in(directory)
+        .map_err(plain)?;
+    file.write_all(bytes)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|e| e.error)?;
+    // So that the new name survives a power cut too; not every file system can do this.
+    let _ = File::open(directory).and_then(|d| d.sync_all());
     Ok(())
+}
+
+/// `tempfile` adds the temporary file's path, which nobody asked for.
+fn plain(error: io::Error) -> io::Error {
+    error.raw_os_error().map_or(io::Error::from(error.kind()), io::Error::from_raw_os_error)
+}
+
+fn write_through(path: &Path, old: &Metadata, bytes: &[u8]) -> io::Result<()> {
+    if old.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    File::options().write(true).open(path)?.write_all(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    fn why(text: &str) -> String {
+        from_json(text, "r.json").unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_record_survives_writing_and_reading() {
+        let record = sample::record();
+        assert_eq!(from_json(&to_json(&record), "r.json").unwrap(), record);
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("r.json");
+        save(&record, &path).unwrap();
+        assert_eq!(load(&path).unwrap(), record);
+    }
+
+    #[test]
+    fn another_major_version_is_refused_by_name_and_a_minor_one_is_read() {
+        let text = to_json(&sample::record());
+        let version = |v: &str| text.replacen("\"1.0\"", &format!("\"{v}\""), 1);
+        assert_eq!(
+            why(&version("2.0")),
+            "'r.json' has record format 2.0; this program reads 1.0 and its minor versions"
+        );
+        assert!(why(&version("10.0")).contains("record format 10.0"));
+        let newer = version("1.7").replacen("\"tool\"", "\"not_known_yet\": [1], \"tool\"", 1);
+        assert_eq!(from_json(&newer, "r.json").unwrap().format_version, "1.7");
+    }
+
+    #[test]
+    fn what_is_no_record_gets_one_line_with_the_place() {
+        assert_eq!(
+            why("# not JSON"),
+            "'r.json' is not a ciphermark record: expected value at line 1 column 1"
+        );
+        assert!(why("{}").contains("missing field `format_version`"));
+        let text = to_json(&sample::record());
+        let broken = text.replacen("\"size\":8192", "\"size\":\"a\\nb\\u001b[31m\"", 1);
+        let line = 1 + text[..text.find("\"size\":8192").unwrap()].matches('\n').count();
+        let why = why(&broken);
+        assert!(why.contains("measurements[0].size: invalid type: string"), "{why}");
+        assert!(why.contains(&format!("at line {line} column ")), "{why}");
+        assert!(!why.contains(char::is_control), "{why:?}");
+    }
+
+    #[test]
+    fn a_record_cut_off_anywhere_is_refused() {
+        let text = to_json(&sample::record());
+        assert!(why("").contains("it ends too early, at line 1 column 0"));
+        for cut in (0..text.trim_end().len()).step_by(97) {
+            let why = why(&text[..cut]);
+            // A number that is cut off after its point is called an invalid number.
+            let named = ["it ends too early, at line ", "invalid number at line "];
+            assert!(named.iter().any(|n| why.contains(n)), "{cut}: {why}");
+        }
+    }
+
+    #[test]
+    fn a_binary_file_is_called_one() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("r.json");
+        std::fs::write(&path, b"\x7fELF\xff").unwrap();
+        let why = load(&path).unwrap_err().to_string();
+        assert!(why.ends_with("it is not text (byte 4 is not UTF-8)"), "{why}");
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let why = load(Path::new("no/such.json")).unwrap_err().to_string();
+        assert!(why.starts_with("cannot read record 'no/such.json': No such file"), "{why}");
+    }
+
+    #[test]
+    fn records_that_contradict_themselves_are_refused() {
+        let mut record = sample::record();
+        record.measurements[0].raw.clean.pop();
+        let message = why(&to_json(&record));
+        assert!(message.contains("measurements[0]: the arrays in `raw` differ"), "{message}");
+
+        let mut record = sample::record();
+        record.measurements[2].state = State::Measured;
+        let message = why(&to_json(&record));
+        assert!(message.contains("'measured' but it lacks `ns_per_op`"), "{message}");
+
+        let mut record = sample::record();
+        record.measurements[0].state = State::Refused;
+        let message = why(&to_json(&record));
+        assert!(message.contains("'refused' but it has `ns_per_op`"), "{message}");
+    }
+
+    #[test]
+    fn a_file_in_a_missing_or_unwritable_place_is_refused_by_name() {
+        for path in ["/no/such/directory/r.json", "/proc/r.json"] {
+            let why = save(&sample::record(), Path::new(path)).unwrap_err().to_string();
+            assert!(why.starts_with(&format!("cannot write record '{path}': ")), "{why}");
+            assert!(!why.contains(".ciphermark-"), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_save_that_fails_leaves_everything_as_it_was() {
+        let directory = tempfile::tempdir().unwrap();
+        let taken = directory.path().join("r.json");
+        std::fs::create_dir(&taken).unwrap();
+        std::fs::write(taken.join("inside"), "old").unwrap();
+        let why = save(&sample::record(), &taken).unwrap_err().to_string();
+        assert!(why.contains("is a directory"), "{why}");
+        assert_eq!(std::fs::read_to_string(taken.join("inside")).unwrap(), "old");
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn an_old_file_is_kept_when_its_directory_is_not_writable() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("r.json");
+        std::fs::write(&path, "old").unwrap();
+        std::fs::set_permissions(directory.path(), Permissions::from_mode(0o555)).unwrap();
+        let saved = save(&sample::record(), &path);
+        std::fs::set_permissions(directory.path(), Permissions::from_mode(0o755)).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        match saved {
+            // A privileged user may write everywhere: then the new file must be there whole.
+            Ok(()) => assert_eq!(text, to_json(&sample::record())),
+            Err(e) => {
+                assert!(e.to_string().contains("r.json"), "{e}");
+                assert_eq!(text, "old");
+            }
+        }
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_new_file_is_readable_by_others_and_an_old_one_keeps_its_permissions() {
+        let directory = tempfile::tempdir().unwrap();
+        let mode = |p: &Path| std::fs::metadata(p).unwrap().permissions().mode() & 0o777;
+        let (new, plain) = (directory.path().join("new.json"), directory.path().join("plain"));
+        save(&sample::record(), &new).unwrap();
+        std::fs::write(&plain, "").unwrap();
+        assert_eq!(mode(&new), mode(&plain));
+        std::fs::set_permissions(&new, Permissions::from_mode(0o640)).unwrap();
+        save(&sample::record(), &new).unwrap();
+        assert_eq!(mode(&new), 0o640);
+    }
+
+    #[test]
+    fn a_link_stays_a_link_and_a_device_stays_a_device() {
+        let directory = tempfile::tempdir().unwrap();
+        let (file, link) = (directory.path().join("file"), directory.path().join("link"));
+        std::fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        save(&sample::record(), &link).unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(load(&file).unwrap(), sample::record());
+
+        let null = directory.path().join("null");
+        std::os::unix::fs::symlink("/dev/null", &null).unwrap();
+        save(&sample::record(), &null).unwrap();
+        assert!(!Path::new("/dev/null").is_file());
+    }
 }

@@ -90,5 +90,8 @@ pub struct Limits {}
 /// The JSON Schema of a record.
 #[must_use]
 pub fn schema() -> schemars::Schema {
-    schemars::schema_for!(Record)
+    let mut schema = schemars::schema_for!(Record);
+    schema.insert("title".to_owned(), "ciphermark record".into());
+    schema.insert("description".to_owned(), format!("Record format {FORMAT_VERSION}.").into());
+    schema
 }

@@ -17,6 +17,8 @@ pub struct Host {
     pub memory: Memory,
     /// Name of the distribution.
     pub os: Option<String>,
+    /// Maker and model of the machine, physical or virtual, as its firmware gives them.
+    pub machine: Option<String>,
     /// Hypervisor's name, when there is one.
     pub hypervisor: Option<String>,
     /// Whether core cycles can be counted by the performance counters from user space.
@@ -115,7 +117,8 @@ pub struct Kernel {
     pub version: String,
     /// State of each known CPU vulnerability.
     pub mitigations: Vec<Mitigation>,
-    /// Preemption model and the like, from the command line that started the kernel.
+    /// Parameters that started the kernel, as far as they bear on measuring (mitigations,
+    /// isolated CPUs, clock source, …); the others may name disks and networks and are left out.
     pub command_line: Option<String>,
 }
 

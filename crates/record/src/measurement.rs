@@ -1,6 +1,7 @@
 //! Measurements: one case's outcome.
 
-use model::{Direction, Footprint, Model, RawSample, Tier};
+use crate::Samples;
+use model::{Direction, Footprint, Model, Tier};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -91,59 +92,6 @@ pub struct Evidence {
     pub outputs_checked: u64,
     /// Timed operations whose return code was success: all of them.
     pub calls_succeeded: u64,
-}
-
-/// A case's raw samples, one array a field, in the order in which they were taken.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Samples {
-    /// See [`RawSample::process`].
-    pub process: Vec<u32>,
-    /// See [`RawSample::ops`].
-    pub ops: Vec<u32>,
-    /// See [`RawSample::ticks`].
-    pub ticks: Vec<u64>,
-    /// See [`RawSample::clock_before`].
-    pub clock_before: Vec<f64>,
-    /// See [`RawSample::clock_after`].
-    pub clock_after: Vec<f64>,
-    /// See [`RawSample::probe_before`].
-    pub probe_before: Vec<f64>,
-    /// See [`RawSample::probe_after`].
-    pub probe_after: Vec<f64>,
-    /// See [`RawSample::switches`].
-    pub switches: Vec<u32>,
-    /// See [`RawSample::migrated`].
-    pub migrated: Vec<bool>,
-    /// Whether the sample counts.
-    pub clean: Vec<bool>,
-}
-
-impl Samples {
-    /// Adds one.
-    pub fn push(&mut self, s: &RawSample, clean: bool) {
-        self.process.push(s.process);
-        self.ops.push(s.ops);
-        self.ticks.push(s.ticks);
-        self.clock_before.push(s.clock_before);
-        self.clock_after.push(s.clock_after);
-        self.probe_before.push(s.probe_before);
-        self.probe_after.push(s.probe_after);
-        self.switches.push(s.switches);
-        self.migrated.push(s.migrated);
-        self.clean.push(clean);
-    }
-
-    /// How many there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.ticks.len()
-    }
-
-    /// Whether there is none.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.ticks.is_empty()
-    }
 }
 
 /// One case's outcome. Numbers are null unless the state is `measured`.

@@ -1,0 +1,152 @@
+//! A small record with every state, for the tests of this crate.
+
+use crate::{
+    Cache, Check, Clock, Cpu, Estimate, Evidence, FORMAT_VERSION, Host, Library, LibraryId, Limits,
+    Measurement, Plan, Record, Samples, State, Stopped, Tool,
+};
+use model::{Direction, Footprint, Model, RawSample, Tier};
+
+pub(crate) fn record() -> Record {
+    Record {
+        format_version: FORMAT_VERSION.to_owned(),
+        tool: Tool {
+            name: "ciphermark".to_owned(),
+            version: "0.1.0".to_owned(),
+            command: vec!["ciphermark".to_owned(), "run".to_owned()],
+        },
+        started: "2026-11-20T12:00:00Z".to_owned(),
+        measuring_seconds: 1.5,
+        host: host(),
+        libraries: vec![library(None), library(Some("is not an ELF shared object"))],
+        plan: Plan {
+            suite: Some("quick".to_owned()),
+            algorithms: vec!["aes-128-gcm".to_owned()],
+            sizes: vec![16, 8192],
+            models: vec![Model::Message],
+            directions: vec![Direction::Encrypt],
+            tiers: vec![Tier::Native],
+            precision: 0.01,
+            budget_seconds: 60.0,
+            seed: 7,
+        },
+        limits: Limits::default(),
+        measurements: vec![
+            measured(),
+            without_number(State::Unsupported, "the library does not offer it"),
+            without_number(State::Refused, "round trip: byte 3 differs"),
+            without_number(State::Failed, "the worker died of SIGSEGV"),
+        ],
+    }
+}
+
+pub(crate) fn samples(count: u32) -> Samples {
+    let mut samples = Samples::default();
+    for i in 0..count {
+        let wobble = f64::from(i).sin() / 100.0;
+        let sample = RawSample {
+            process: i % 3,
+            ops: 120,
+            ticks: 104_000 + u64::from(i % 97),
+            clock_before: 1.234_567_89 + wobble,
+            clock_after: 1.234_567_89 - wobble,
+            probe_before: 4.987_654_32 + wobble,
+            probe_after: 4.987_654_32 - wobble,
+            switches: 0,
+            migrated: false,
+        };
+        samples.push(&sample, i % 10 != 0);
+    }
+    samples
+}
+
+fn host() -> Host {
+    let caches = vec![Cache {
+        level: 1,
+        kind: "Data".to_owned(),
+        size_bytes: 32 << 10,
+        line_bytes: 64,
+        shared_by: "0".to_owned(),
+    }];
+    Host {
+        cpu: Cpu { name: "Test CPU".to_owned(), caches, ..Cpu::default() },
+        clock: Clock {
+            source: "tsc".to_owned(),
+            core_ghz_range: Some((2.9, 3.1)),
+            ..Clock::default()
+        },
+        ..Host::default()
+    }
+}
+
+fn library(error: Option<&str>) -> Library {
+    Library {
+        name: "openssl".to_owned(),
+        version: if error.is_none() { "3.0.22" } else { "" }.to_owned(),
+        path: "/usr/lib/libcrypto.so.3".to_owned(),
+        id: "build-id:00ff".to_owned(),
+        build: vec!["compiler: gcc".to_owned()],
+        error: error.map(str::to_owned),
+    }
+}
+
+fn without_number(state: State, reason: &str) -> Measurement {
+    Measurement {
+        library: LibraryId {
+            name: "openssl".to_owned(),
+            version: "3.0.22".to_owned(),
+            path: "/usr/lib/libcrypto.so.3".to_owned(),
+            id: "build-id:00ff".to_owned(),
+        },
+        algorithm: "aes-128-gcm".to_owned(),
+        direction: Direction::Encrypt,
+        model: Model::Message,
+        model_version: 1,
+        size: 8192,
+        tier: Tier::Native,
+        threads: 1,
+        footprint: Footprint::Hot,
+        state,
+        reason: Some(reason.to_owned()),
+        warning: None,
+        ns_per_op: None,
+        cycles_per_op: None,
+        ns_per_byte: None,
+        mb_per_s: None,
+        cycles_per_byte: None,
+        instructions_per_byte: None,
+        limit_fraction: None,
+        precision: None,
+        stopped: None,
+        samples: 0,
+        samples_disturbed: 0,
+        processes: 0,
+        checks: Vec::new(),
+        evidence: Evidence::default(),
+        raw: Samples::default(),
+    }
+}
+
+fn measured() -> Measurement {
+    Measurement {
+        reason: None,
+        ns_per_op: Some(Estimate { median: 1000.0, low: 995.0, high: 1005.0 }),
+        cycles_per_op: Some(Estimate { median: 3000.0, low: 2990.0, high: 3010.0 }),
+        ns_per_byte: Some(1000.0 / 8192.0),
+        mb_per_s: Some(8192.0),
+        cycles_per_byte: Some(3000.0 / 8192.0),
+        precision: Some(10.0 / 3000.0),
+        stopped: Some(Stopped::Precision),
+        samples: 18,
+        samples_disturbed: 2,
+        processes: 3,
+        checks: vec![Check { name: "round-trip".to_owned(), count: 300 }],
+        evidence: Evidence {
+            clock: "tsc".to_owned(),
+            cycles: "imul-chain".to_owned(),
+            outputs_checked: 20,
+            calls_succeeded: 2400,
+        },
+        raw: samples(20),
+        ..without_number(State::Measured, "")
+    }
+}

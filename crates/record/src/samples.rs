@@ -1,0 +1,183 @@
+//! Raw samples, one array a field: field names are written once, not once a sample.
+
+use model::RawSample;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A case's raw samples, one array a field, in the order in which they were taken. All arrays
+/// have the same length; entry `i` of each belongs to sample `i`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Samples {
+    /// Which worker process took it (counted within the library): one memory layout each.
+    pub process: Vec<u32>,
+    /// Operations in the timed batch.
+    pub ops: Vec<u32>,
+    /// Clock ticks of the batch, the clock's own overhead taken off.
+    pub ticks: Vec<u64>,
+    /// Core cycles per tick just before the batch, to 5 significant digits.
+    pub clock_before: Vec<f64>,
+    /// Core cycles per tick just after the batch, to 5 significant digits.
+    pub clock_after: Vec<f64>,
+    /// Independent instructions per core cycle just before the batch, to 4 significant digits.
+    pub probe_before: Vec<f64>,
+    /// Independent instructions per core cycle just after the batch, to 4 significant digits.
+    pub probe_after: Vec<f64>,
+    /// Context switches, wanted or not, from before the first probe to after the last.
+    pub switches: Vec<u32>,
+    /// Whether the thread ended on another CPU than it began on.
+    pub migrated: Vec<bool>,
+    /// Whether the sample counts; disturbed ones are kept and do not.
+    pub clean: Vec<bool>,
+}
+
+/// The clock's readings scatter by some 0.1 %: digits past the fifth are noise.
+const CLOCK_DIGITS: usize = 5;
+/// The throughput probe is held against a threshold of 7 %: four digits are plenty.
+const PROBE_DIGITS: usize = 4;
+
+impl Samples {
+    /// Adds one; readings are rounded to the digits that mean something. A reading that is no
+    /// finite number is kept as 0, because JSON has no other number for it.
+    pub fn push(&mut self, s: &RawSample, clean: bool) {
+        self.process.push(s.process);
+        self.ops.push(s.ops);
+        self.ticks.push(s.ticks);
+        self.clock_before.push(significant(s.clock_before, CLOCK_DIGITS));
+        self.clock_after.push(significant(s.clock_after, CLOCK_DIGITS));
+        self.probe_before.push(significant(s.probe_before, PROBE_DIGITS));
+        self.probe_after.push(significant(s.probe_after, PROBE_DIGITS));
+        self.switches.push(s.switches);
+        self.migrated.push(s.migrated);
+        self.clean.push(clean);
+    }
+
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ticks.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ticks.is_empty()
+    }
+
+    /// Each sample with whether it counts, in the order in which they were taken.
+    pub fn iter(&self) -> impl Iterator<Item = (RawSample, bool)> + '_ {
+        (0..self.len()).map(|i| {
+            let sample = RawSample {
+                process: self.process[i],
+                ops: self.ops[i],
+                ticks: self.ticks[i],
+                clock_before: self.clock_before[i],
+                clock_after: self.clock_after[i],
+                probe_before: self.probe_before[i],
+                probe_after: self.probe_after[i],
+                switches: self.switches[i],
+                migrated: self.migrated[i],
+            };
+            (sample, self.clean[i])
+        })
+    }
+
+    /// Whether every array has the same length.
+    pub(crate) fn is_rectangular(&self) -> bool {
+        let Self {
+            process,
+            ops,
+            ticks,
+            clock_before,
+            clock_after,
+            probe_before,
+            probe_after,
+            switches,
+            migrated,
+            clean,
+        } = self;
+        let lengths = [
+            process.len(),
+            ops.len(),
+            clock_before.len(),
+            clock_after.len(),
+            probe_before.len(),
+            probe_after.len(),
+            switches.len(),
+            migrated.len(),
+            clean.len(),
+        ];
+        lengths.iter().all(|length| *length == ticks.len())
+    }
+}
+
+/// The value to so many significant digits, as the nearest number that is written with them.
+fn significant(value: f64, digits: usize) -> f64 {
+    if !value.is_finite() {
+        return 0.0;
+    }
+    format!("{value:.*e}", digits - 1).parse().expect("a number that was just written")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const SAMPLE: RawSample = RawSample {
+        process: 2,
+        ops: 10,
+        ticks: 12_345,
+        clock_before: 1.234_567_8,
+        clock_after: 123_456.7,
+        probe_before: 4.987_65,
+        probe_after: 0.000_123_456,
+        switches: 1,
+        migrated: true,
+    };
+
+    #[test]
+    fn readings_are_kept_to_the_digits_that_mean_something() {
+        let mut samples = Samples::default();
+        samples.push(&SAMPLE, true);
+        assert_eq!(samples.clock_before, [1.2346]);
+        assert_eq!(samples.clock_after, [123_460.0]);
+        assert_eq!(samples.probe_before, [4.988]);
+        assert_eq!(samples.probe_after, [0.000_123_5]);
+        assert_eq!(serde_json::to_string(&samples.clock_before).unwrap(), "[1.2346]");
+    }
+
+    #[test]
+    fn a_sample_comes_back_as_it_was_pushed() {
+        let mut samples = Samples::default();
+        let rounded = RawSample { clock_before: 1.5, clock_after: 1.25, ..SAMPLE };
+        let rounded = RawSample { probe_before: 5.0, probe_after: 4.5, ..rounded };
+        samples.push(&rounded, false);
+        assert_eq!(samples.iter().collect::<Vec<_>>(), [(rounded, false)]);
+    }
+
+    #[test]
+    fn a_reading_that_is_no_number_can_still_be_written_and_read() {
+        let mut samples = Samples::default();
+        samples.push(&RawSample { clock_before: f64::NAN, ..SAMPLE }, false);
+        samples.push(&RawSample { probe_after: f64::INFINITY, ..SAMPLE }, false);
+        let text = serde_json::to_string(&samples).unwrap();
+        assert_eq!(serde_json::from_str::<Samples>(&text).unwrap(), samples);
+    }
+
+    #[test]
+    fn arrays_of_different_length_are_noticed() {
+        let mut samples = Samples::default();
+        samples.push(&SAMPLE, true);
+        assert!(samples.is_rectangular());
+        samples.migrated.pop();
+        assert!(!samples.is_rectangular());
+    }
+
+    proptest! {
+        #[test]
+        fn rounding_stays_within_half_a_unit_of_the_last_digit(value in 1e-6f64..1e9) {
+            let rounded = significant(value, 5);
+            prop_assert!((rounded / value - 1.0).abs() <= 0.5e-4);
+        }
+    }
+}
