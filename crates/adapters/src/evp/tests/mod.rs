@@ -1,6 +1,7 @@
 //! The system's libcrypto, or the one that CIPHERMARK_TEST_LIBCRYPTO names, against published
 //! vectors and the reference implementations.
 
+mod refusal;
 mod rejection;
 mod vectors;
 
