@@ -1,0 +1,64 @@
+//! Published vectors come out right, both ways.
+
+use crate::context::Context;
+use crate::desk::{Call, Placement};
+use crate::difference::difference;
+use crate::finding::{Stop, Verdict, refuse};
+use crate::vectors::{self, ITERATED, Iterated};
+use contract::Session;
+use model::{Algorithm, Direction};
+
+pub(super) fn run(context: &mut Context<'_>) -> Verdict {
+    let vectors = vectors::of(context.algorithm);
+    let mut count = 0;
+    for &direction in context.directions() {
+        let mut opened: Option<(&[u8], Session)> = None;
+        for vector in vectors.iter().filter(|v| !v.forged) {
+            // Sets keep vectors under one key together.
+            let mut session = match opened.take() {
+                Some((key, session)) if key == vector.key => session,
+                _ => context.open(direction, &vector.key)?,
+            };
+            let note = format_args!(" of {}", vector.name);
+            count += context.answer(&mut session, &vector.example, Placement::ALIGNED, note)?;
+            opened = Some((&vector.key, session));
+        }
+    }
+    match ITERATED.iter().find(|i| i.algorithm == context.algorithm.name) {
+        Some(iterated) => Ok(count + iterate(context, iterated)?),
+        None => Ok(count),
+    }
+}
+
+/// RFC 7253 appendix A: the iterated test.
+fn iterate(context: &mut Context<'_>, iterated: &Iterated) -> Verdict {
+    let key = Iterated::key(context.algorithm);
+    let mut session = context.open(Direction::Encrypt, &key)?;
+    let zeros = [0; 128];
+    let mut sealed = Vec::new();
+    for n in 0..128 {
+        let s = &zeros[..n];
+        for (step, aad, input) in [(1, s, s), (2, &[][..], s), (3, s, &[][..])] {
+            seal(context, &mut session, (3 * n + step, aad, input))?;
+            sealed.extend_from_slice(context.desk.output());
+            sealed.extend_from_slice(context.desk.tag());
+        }
+    }
+    seal(context, &mut session, (385, &sealed, &[]))?;
+    match difference(context.desk.tag(), &iterated.tag(), "the tag", "the vector") {
+        Some(what) => refuse(format!("encrypt of RFC 7253's iterated test: {what}")),
+        None => Ok(1),
+    }
+}
+
+fn seal(
+    context: &mut Context<'_>,
+    session: &mut Session,
+    (number, aad, input): (usize, &[u8], &[u8]),
+) -> Result<(), Stop> {
+    let Algorithm { nonce_len, .. } = *context.algorithm;
+    let mut nonce = vec![0; nonce_len];
+    nonce[nonce_len - 8..].copy_from_slice(&(number as u64).to_be_bytes());
+    let call = Call { nonce: &nonce, aad, input, tag: None };
+    context.done(session, call, Placement::ALIGNED, format_args!(" of RFC 7253's iterated test"))
+}

@@ -1,0 +1,29 @@
+//! Published forgeries are rejected.
+
+use crate::context::Context;
+use crate::desk::Placement;
+use crate::finding::{Verdict, refuse};
+use crate::vectors;
+use contract::Outcome;
+use model::Direction;
+
+pub(super) fn run(context: &mut Context<'_>) -> Verdict {
+    let mut count = 0;
+    for vector in vectors::of(context.algorithm).into_iter().filter(|v| v.forged) {
+        let mut session = context.open(Direction::Decrypt, &vector.key)?;
+        let call = vector.example.call(Direction::Decrypt);
+        let (name, len) = (&vector.name, call.input.len());
+        match context.desk.call(&mut session, call, Placement::ALIGNED) {
+            Outcome::Rejected => count += 1,
+            Outcome::Done => {
+                return refuse(format!("decryption accepted the forgery of {name} (size {len})"));
+            }
+            Outcome::Error(code) => {
+                return refuse(format!(
+                    "decryption of the forgery of {name} (size {len}) returned error code {code} and must reject it"
+                ));
+            }
+        }
+    }
+    Ok(count)
+}

@@ -1,0 +1,127 @@
+//! Decryption rejects a message of which anything was changed: a bit of the ciphertext, of any
+//! byte of the tag, of the nonce or of the associated data, or a length; each alone. The valid
+//! message is accepted before and after.
+
+use crate::context::Context;
+use crate::desk::{Call, Placement};
+use crate::example::Example;
+use crate::finding::{Verdict, refuse};
+use crate::reference::Reference;
+use contract::{Outcome, Session};
+use model::{AAD_LEN, Direction};
+
+/// No block, less than one, blocks, a wide stride and a rest, a page and a byte.
+const SIZES: [usize; 7] = [0, 1, 16, 64, 257, 1024, 4097];
+
+pub(super) fn run(context: &mut Context<'_>) -> Verdict {
+    let mut inputs = context.inputs("tamper");
+    let key = inputs.key();
+    let reference = Reference::new(context.algorithm, &key);
+    let mut session = context.open(Direction::Decrypt, &key)?;
+    let mut count = 0;
+    for len in SIZES {
+        let example = inputs.example(&reference, len, AAD_LEN);
+        count += context.answer(&mut session, &example, Placement::ALIGNED, format_args!(""))?;
+        for forgery in forgeries(&example) {
+            rejected(context, &mut session, &forgery)?;
+            count += 1;
+        }
+        let note = format_args!(" after forgeries");
+        count += context.answer(&mut session, &example, Placement::ALIGNED, note)?;
+    }
+    Ok(count)
+}
+
+fn rejected(context: &mut Context<'_>, session: &mut Session, forgery: &Forgery) -> Verdict {
+    let Forgery { nonce, aad, ciphertext, tag, what } = forgery;
+    let call = Call { nonce, aad, input: ciphertext, tag: Some(tag) };
+    let len = ciphertext.len();
+    match context.desk.call(session, call, Placement::ALIGNED) {
+        Outcome::Rejected => Ok(1),
+        Outcome::Done => refuse(format!("decryption accepted a message {what} (size {len})")),
+        Outcome::Error(code) => refuse(format!(
+            "decryption of a message {what} (size {len}) returned error code {code} and must reject it"
+        )),
+    }
+}
+
+/// A message with one change, and the change in words.
+struct Forgery {
+    nonce: Vec<u8>,
+    aad: Vec<u8>,
+    ciphertext: Vec<u8>,
+    tag: Vec<u8>,
+    what: String,
+}
+
+/// Every change, each alone.
+fn forgeries(example: &Example) -> Vec<Forgery> {
+    let mut forgeries = Vec::new();
+    let mut add = |what: String, change: &dyn Fn(&mut Forgery)| {
+        let Example { nonce, aad, ciphertext, tag, .. } = example.clone();
+        let mut forgery = Forgery { nonce, aad, ciphertext, tag, what };
+        change(&mut forgery);
+        forgeries.push(forgery);
+    };
+    let bits = example.ciphertext.len() * 8;
+    if bits > 0 {
+        for bit in [0, bits / 2, bits - 1] {
+            let what = format!("whose ciphertext's bit {bit} was changed");
+            add(what, &|f| flip(&mut f.ciphertext, bit));
+        }
+        add("whose last byte was left off".to_owned(), &|f| {
+            f.ciphertext.pop();
+        });
+    }
+    add("that was made longer by a zero byte".to_owned(), &|f| f.ciphertext.push(0));
+    for bit in each_byte(&example.tag) {
+        add(format!("whose tag's bit {bit} was changed"), &|f| flip(&mut f.tag, bit));
+    }
+    for bit in each_byte(&example.nonce) {
+        add(format!("whose nonce's bit {bit} was changed"), &|f| flip(&mut f.nonce, bit));
+    }
+    for bit in each_byte(&example.aad) {
+        add(format!("whose associated data's bit {bit} was changed"), &|f| flip(&mut f.aad, bit));
+    }
+    add("whose associated data lacks its last byte".to_owned(), &|f| {
+        f.aad.pop();
+    });
+    add("whose associated data got a zero byte more".to_owned(), &|f| f.aad.push(0));
+    add("whose associated data was left out".to_owned(), &|f| f.aad.clear());
+    forgeries
+}
+
+/// One bit of every byte, by its number: another one in each, so that all eight positions occur.
+fn each_byte(bytes: &[u8]) -> impl Iterator<Item = usize> + use<> {
+    (0..bytes.len()).map(|at| at * 8 + at * 3 % 8)
+}
+
+fn flip(bytes: &mut [u8], bit: usize) {
+    bytes[bit / 8] ^= 1 << (bit % 8);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inputs::Inputs;
+    use model::Algorithm;
+
+    #[test]
+    fn every_forgery_changes_exactly_one_part() {
+        let algorithm = Algorithm::find("aes-128-gcm").unwrap();
+        let mut inputs = Inputs::new(algorithm, "test");
+        let reference = Reference::new(algorithm, &inputs.key());
+        let example = inputs.example(&reference, 257, AAD_LEN);
+        for f in forgeries(&example) {
+            let changed = [
+                f.nonce != example.nonce,
+                f.aad != example.aad,
+                f.ciphertext != example.ciphertext,
+                f.tag != example.tag,
+            ];
+            assert_eq!(changed.iter().filter(|c| **c).count(), 1, "{}", f.what);
+        }
+        let counts = forgeries(&example).len();
+        assert_eq!(counts, 3 + 1 + 1 + 16 + 12 + 16 + 3);
+    }
+}

@@ -1,0 +1,136 @@
+//! What every check works with: the library, the algorithm, the desk.
+
+use crate::desk::{Call, Desk, Placement};
+use crate::difference::difference;
+use crate::example::Example;
+use crate::finding::{Finding, Stop, Verdict, refuse, words};
+use crate::inputs::Inputs;
+use crate::sizes::MAX_LEN;
+use contract::{Library, OpenError, Outcome, Session};
+use model::{Algorithm, Direction};
+use sha2::{Digest, Sha256};
+use std::fmt::Arguments;
+
+/// One library and one algorithm under verification.
+pub(crate) struct Context<'a> {
+    library: &'a dyn Library,
+    pub(crate) algorithm: &'static Algorithm,
+    pub(crate) desk: Desk,
+    digest: Sha256,
+}
+
+impl<'a> Context<'a> {
+    /// Finds out whether the library offers the algorithm in every direction.
+    pub(crate) fn new(
+        library: &'a dyn Library,
+        algorithm: &'static Algorithm,
+    ) -> Result<Self, Finding> {
+        let key = Inputs::new(algorithm, "offer").key();
+        for &direction in Direction::of(algorithm.kind) {
+            let session = library.open(algorithm, direction, &key).map_err(|e| match e {
+                OpenError::Unsupported(why) => Finding::Unsupported(format!("{direction}: {why}")),
+                OpenError::Failed(why) => Finding::Failed(format!("open for {direction}: {why}")),
+            })?;
+            if !session.has_message() {
+                // A stream alone makes and checks no tag, so it could not be proven right.
+                let why = format!("{direction}: the adapter offers no whole messages");
+                return Err(Finding::Unsupported(why));
+            }
+        }
+        Ok(Self { library, algorithm, desk: Desk::new(MAX_LEN), digest: Sha256::new() })
+    }
+
+    /// The digest over everything that [`Context::record`] was given.
+    pub(crate) fn into_digest(self) -> [u8; 32] {
+        self.digest.finalize().into()
+    }
+
+    /// Every direction that the algorithm has.
+    pub(crate) fn directions(&self) -> &'static [Direction] {
+        Direction::of(self.algorithm.kind)
+    }
+
+    /// The check's own stream of inputs.
+    pub(crate) fn inputs(&self, check: &str) -> Inputs {
+        Inputs::new(self.algorithm, check)
+    }
+
+    /// Opens a session.
+    pub(crate) fn open(&self, direction: Direction, key: &[u8]) -> Result<Session, Stop> {
+        self.library.open(self.algorithm, direction, key).map_err(|e| {
+            // Another key was opened before this one, so the algorithm is there.
+            Stop::Failed(format!("open for {direction} under another key: {}", words(e)))
+        })
+    }
+
+    /// Makes a call that must succeed; leaves its results on the desk.
+    pub(crate) fn done(
+        &mut self,
+        session: &mut Session,
+        call: Call<'_>,
+        placement: Placement,
+        note: Arguments<'_>,
+    ) -> Result<(), Stop> {
+        let outcome = self.desk.call(session, call, placement);
+        succeeded(outcome, session.direction(), call.input.len(), note)
+    }
+
+    /// Makes a call that must leave the example's answer, and nothing else where nothing is due.
+    pub(crate) fn answer(
+        &mut self,
+        session: &mut Session,
+        example: &Example,
+        placement: Placement,
+        note: Arguments<'_>,
+    ) -> Verdict {
+        self.done(session, example.call(session.direction()), placement, note)?;
+        self.compare(session.direction(), example, note)
+    }
+
+    /// Compares what is on the desk with the example's answer.
+    pub(crate) fn compare(
+        &self,
+        direction: Direction,
+        example: &Example,
+        note: Arguments<'_>,
+    ) -> Verdict {
+        let (output, tag) = (self.desk.output(), self.desk.tag());
+        let wrong = match example.output(direction) {
+            Some(want) => difference(output, want, "the output", example.source),
+            None => output
+                .iter()
+                .position(|b| *b != self.desk.fill)
+                .map(|at| format!("byte {at} of the output was written and must be left alone")),
+        };
+        let part = if direction == Direction::Digest { "the digest" } else { "the tag" };
+        let wrong = wrong.or_else(|| difference(tag, &example.tag, part, example.source));
+        match wrong {
+            Some(what) => refuse(format!("{direction} of {} bytes{note}: {what}", output.len())),
+            None => Ok(1 + u64::from(!tag.is_empty())),
+        }
+    }
+
+    /// Adds what is on the desk to the digest.
+    pub(crate) fn record(&mut self) {
+        self.digest.update(self.desk.output());
+        self.digest.update(self.desk.tag());
+    }
+}
+
+/// Whether a call of valid input succeeded.
+pub(crate) fn succeeded(
+    outcome: Outcome,
+    direction: Direction,
+    len: usize,
+    note: Arguments<'_>,
+) -> Result<(), Stop> {
+    match outcome {
+        Outcome::Done => Ok(()),
+        Outcome::Rejected => {
+            refuse(format!("{direction} of {len} bytes{note} rejected a valid message"))
+        }
+        Outcome::Error(code) => {
+            refuse(format!("{direction} of {len} bytes{note} returned error code {code}"))
+        }
+    }
+}

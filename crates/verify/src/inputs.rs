@@ -1,0 +1,76 @@
+//! Seeded inputs: the same for every library, so that what they compute can be compared.
+
+use crate::example::Example;
+use crate::reference::Reference;
+use model::Algorithm;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::{Rng, SeedableRng};
+use sha2::{Digest, Sha256};
+
+/// A stream of pseudo-random bytes, fixed by the algorithm and the name of the check.
+pub(crate) struct Inputs {
+    algorithm: &'static Algorithm,
+    generator: ChaCha8Rng,
+}
+
+impl Inputs {
+    /// The stream of one check.
+    pub(crate) fn new(algorithm: &'static Algorithm, check: &str) -> Self {
+        let seed = Sha256::new()
+            .chain_update(b"ciphermark inputs 1\0")
+            .chain_update(algorithm.name)
+            .chain_update(b"\0")
+            .chain_update(check)
+            .finalize();
+        Self { algorithm, generator: ChaCha8Rng::from_seed(seed.into()) }
+    }
+
+    /// So many bytes.
+    pub(crate) fn bytes(&mut self, len: usize) -> Vec<u8> {
+        let mut bytes = vec![0; len];
+        self.generator.fill_bytes(&mut bytes);
+        bytes
+    }
+
+    /// A key.
+    pub(crate) fn key(&mut self) -> Vec<u8> {
+        self.bytes(self.algorithm.key_len)
+    }
+
+    /// A message of `len` bytes with the reference's answer. Only authenticated algorithms get
+    /// associated data.
+    pub(crate) fn example(&mut self, reference: &Reference, len: usize, aad_len: usize) -> Example {
+        let nonce = self.bytes(self.algorithm.nonce_len);
+        self.example_under(reference, nonce, len, aad_len)
+    }
+
+    /// As [`Inputs::example`], under a nonce of the caller's.
+    pub(crate) fn example_under(
+        &mut self,
+        reference: &Reference,
+        nonce: Vec<u8>,
+        len: usize,
+        aad_len: usize,
+    ) -> Example {
+        let aad = self.bytes(match self.algorithm.kind {
+            model::Kind::Aead => aad_len,
+            _ => 0,
+        });
+        let plaintext = self.bytes(len);
+        Example::solve(reference, nonce, aad, plaintext)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_are_fixed_by_algorithm_and_check() {
+        let bytes =
+            |algorithm, check| Inputs::new(Algorithm::find(algorithm).unwrap(), check).bytes(16);
+        assert_eq!(bytes("aes-128-ctr", "reference"), bytes("aes-128-ctr", "reference"));
+        assert_ne!(bytes("aes-128-ctr", "reference"), bytes("aes-192-ctr", "reference"));
+        assert_ne!(bytes("aes-128-ctr", "reference"), bytes("aes-128-ctr", "stream"));
+    }
+}

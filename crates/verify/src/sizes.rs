@@ -1,0 +1,62 @@
+//! The message sizes that checks go through, in bytes. Kernels work in strides of up to a few
+//! hundred bytes and finish the rest by other code, so remainders matter more than large sizes.
+
+use model::Algorithm;
+
+/// The last size of the sweep: past the widest strides of today's kernels (16 blocks of 16 bytes).
+const SWEEP_END: usize = 257;
+/// The largest power of two that is checked from both sides.
+const LARGEST: usize = 64 << 10;
+/// Most bytes that any check puts into one message.
+pub(crate) const MAX_LEN: usize = LARGEST + 1;
+
+/// Every size from nothing to past the widest stride.
+pub(crate) fn sweep(algorithm: &Algorithm) -> impl Iterator<Item = usize> {
+    let rule = algorithm.sizes;
+    (0..=SWEEP_END).filter(move |n| rule.allows(*n))
+}
+
+/// Around every power of two past the sweep.
+pub(crate) fn large(algorithm: &Algorithm) -> impl Iterator<Item = usize> {
+    let rule = algorithm.sizes;
+    std::iter::successors(Some(512), |n| Some(n * 2))
+        .take_while(|n| *n <= LARGEST)
+        .flat_map(|n| [n - 1, n, n + 1])
+        .filter(move |n| rule.allows(*n))
+}
+
+/// A few sizes that reach every part of a kernel: less than a block, blocks, wide strides, rests.
+pub(crate) fn few(algorithm: &Algorithm) -> impl Iterator<Item = usize> {
+    let rule = algorithm.sizes;
+    [0, 1, 15, 16, 17, 31, 48, 64, 100, 128, 255, 256, 257, 512, 1000, 1024, 4096, 4097]
+        .into_iter()
+        .filter(move |n| rule.allows(*n))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn algorithm(name: &str) -> &'static Algorithm {
+        Algorithm::find(name).unwrap()
+    }
+
+    #[test]
+    fn every_size_of_the_sweep_and_around_every_power_is_there() {
+        let gcm = algorithm("aes-128-gcm");
+        assert_eq!(sweep(gcm).collect::<Vec<_>>(), (0..=257).collect::<Vec<_>>());
+        let large: Vec<_> = large(gcm).collect();
+        assert_eq!(large[..3], [511, 512, 513]);
+        assert_eq!(large[large.len() - 3..], [65535, 65536, 65537]);
+        assert_eq!(large.len(), 8 * 3);
+        assert_eq!(large.iter().max(), Some(&MAX_LEN));
+    }
+
+    #[test]
+    fn sizes_that_an_algorithm_does_not_define_are_left_out() {
+        assert!(sweep(algorithm("aes-128-cbc")).all(|n| n.is_multiple_of(16)));
+        assert!(large(algorithm("aes-128-cbc")).all(|n| n.is_power_of_two()));
+        assert_eq!(sweep(algorithm("aes-128-xts")).next(), Some(16));
+        assert_eq!(few(algorithm("aes-128-xts")).next(), Some(16));
+    }
+}
