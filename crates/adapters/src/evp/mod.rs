@@ -7,6 +7,7 @@ mod cipher;
 mod context;
 mod identity;
 mod messages;
+mod state;
 #[cfg(test)]
 mod tests;
 

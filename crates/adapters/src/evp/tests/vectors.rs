@@ -1,4 +1,5 @@
-//! Published vectors, one for each mode.
+//! Published vectors for each mode but CCM: neither NIST SP 800-38C nor RFC 3610 has one with a
+//! 12-byte nonce and a 16-byte tag. CCM is held against the reference implementation alone.
 
 use super::*;
 
@@ -114,7 +115,7 @@ fn bytes_of(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn published_vectors_of_every_mode_come_out() {
+fn published_vectors_come_out() {
     let library = library();
     for v in VECTORS {
         let algorithm = Algorithm::find(v.algorithm).unwrap();
