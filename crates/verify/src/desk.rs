@@ -12,8 +12,6 @@ const CANARY: u8 = 0xc9;
 const MARGIN: usize = 64;
 /// What output and tag hold before a call.
 pub(crate) const FILL: u8 = 0xa5;
-/// Another such byte: what still differs after two calls was not written.
-pub(crate) const OTHER_FILL: u8 = 0x5a;
 
 /// Where a part of a message lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -14,6 +14,7 @@ mod finding;
 mod inputs;
 pub mod reference;
 mod sizes;
+mod trace;
 mod vectors;
 
 pub use checks::NAMES as CHECK_NAMES;

@@ -1,11 +1,10 @@
 //! The same call in a session opened anew leaves the same bytes.
 
 use crate::context::Context;
-use crate::desk::Placement;
-use crate::difference::difference;
 use crate::finding::{Verdict, refuse};
 use crate::reference::Reference;
 use crate::sizes;
+use crate::trace::Trace;
 use model::AAD_LEN;
 
 /// How often each call is made.
@@ -19,19 +18,15 @@ pub(super) fn run(context: &mut Context<'_>) -> Verdict {
     for &direction in context.directions() {
         for len in sizes::few(context.algorithm) {
             let example = inputs.example(&reference, len, AAD_LEN);
-            let mut first: Option<(Vec<u8>, Vec<u8>)> = None;
+            let mut first: Option<Trace> = None;
             for _ in 0..TIMES {
                 let mut session = context.open(direction, &key)?;
-                let call = example.call(direction);
-                context.done(&mut session, call, Placement::ALIGNED, format_args!(""))?;
-                let (output, tag) = (context.desk.output(), context.desk.tag());
-                let Some((first_output, first_tag)) = &first else {
-                    first = Some((output.to_vec(), tag.to_vec()));
+                let trace = Trace::of(context, &mut session, &example)?;
+                let Some(first) = &first else {
+                    first = Some(trace);
                     continue;
                 };
-                let changed = difference(output, first_output, "the output", "the first call")
-                    .or_else(|| difference(tag, first_tag, "the tag", "the first call"));
-                if let Some(what) = changed {
+                if let Some(what) = trace.difference(first, "the first call") {
                     return refuse(format!(
                         "the same {direction} of {len} bytes in a new session: {what}"
                     ));

@@ -3,12 +3,12 @@
 
 use crate::context::Context;
 use crate::desk::{Call, Placement};
-use crate::difference::difference;
 use crate::example::Example;
 use crate::finding::{Stop, Verdict, refuse};
 use crate::inputs::Inputs;
 use crate::reference::Reference;
 use crate::sizes;
+use crate::trace::Trace;
 use contract::Session;
 use model::{AAD_LEN, Direction, Kind};
 
@@ -22,20 +22,20 @@ pub(super) fn run(context: &mut Context<'_>) -> Verdict {
         for len in sizes::few(context.algorithm) {
             let first = inputs.example(&reference, len, AAD_LEN);
             let between = between(context, &mut inputs, &reference);
-            let before = results(context, &mut session, &first, "")?;
+            let before = Trace::of(context, &mut session, &first)?;
             for other in &between {
-                results(context, &mut session, other, "")?;
-                let after = results(context, &mut session, &first, "")?;
-                same(&before, &after, direction, len, "another message")?;
+                Trace::of(context, &mut session, other)?;
+                again(context, &mut session, &first, &before, "another message")?;
                 count += 1;
             }
             if context.algorithm.kind == Kind::Aead && direction == Direction::Decrypt {
                 forgery(context, &mut session, &between[0]);
-                let after = results(context, &mut session, &first, " after a forgery")?;
-                same(&before, &after, direction, len, "a forgery")?;
+                again(context, &mut session, &first, &before, "a forgery")?;
                 count += 1;
             }
-            count += other_session(context, &mut inputs, (&mut session, &first, &before))?;
+            other_session(context, &mut inputs, direction, len)?;
+            again(context, &mut session, &first, &before, "another session's message")?;
+            count += 1;
         }
     }
     Ok(count)
@@ -52,16 +52,22 @@ fn between(context: &Context<'_>, inputs: &mut Inputs, reference: &Reference) ->
         .collect()
 }
 
-/// Output and tag of a call.
-fn results(
+/// Makes the first call again, which must leave what it left before.
+fn again(
     context: &mut Context<'_>,
     session: &mut Session,
-    example: &Example,
-    note: &str,
-) -> Result<(Vec<u8>, Vec<u8>), Stop> {
-    let call = example.call(session.direction());
-    context.done(session, call, Placement::ALIGNED, format_args!("{note}"))?;
-    Ok((context.desk.output().to_vec(), context.desk.tag().to_vec()))
+    first: &Example,
+    before: &Trace,
+    between: &str,
+) -> Result<(), Stop> {
+    let (direction, len) = (session.direction(), first.plaintext.len());
+    let after = Trace::of(context, session, first)?;
+    match after.difference(before, "the first call") {
+        Some(what) => {
+            refuse(format!("{direction} of {len} bytes depends on {between} before it: {what}"))
+        }
+        None => Ok(()),
+    }
 }
 
 /// Decrypts under a wrong tag. What comes of it is looked at by the check `tamper`.
@@ -72,36 +78,16 @@ fn forgery(context: &mut Context<'_>, session: &mut Session, example: &Example) 
     let _ = context.desk.call(session, call, Placement::ALIGNED);
 }
 
-/// A message under another key, in a session that is open at the same time.
+/// A message under another key, in a second session.
 fn other_session(
     context: &mut Context<'_>,
     inputs: &mut Inputs,
-    (session, first, before): (&mut Session, &Example, &(Vec<u8>, Vec<u8>)),
-) -> Verdict {
-    let (direction, len) = (session.direction(), first.plaintext.len());
+    direction: Direction,
+    len: usize,
+) -> Result<Trace, Stop> {
     let key = inputs.key();
     let reference = Reference::new(context.algorithm, &key);
     let other = inputs.example(&reference, len, AAD_LEN);
-    let mut other_session = context.open(direction, &key)?;
-    results(context, &mut other_session, &other, " in a second session")?;
-    let after = results(context, session, first, " while a second session is open")?;
-    same(before, &after, direction, len, "another session's message")?;
-    Ok(1)
-}
-
-fn same(
-    before: &(Vec<u8>, Vec<u8>),
-    after: &(Vec<u8>, Vec<u8>),
-    direction: Direction,
-    len: usize,
-    between: &str,
-) -> Result<(), Stop> {
-    let changed = difference(&after.0, &before.0, "the output", "the first time it")
-        .or_else(|| difference(&after.1, &before.1, "the tag", "the first time it"));
-    match changed {
-        Some(what) => {
-            refuse(format!("{direction} of {len} bytes depends on {between} before it: {what}"))
-        }
-        None => Ok(()),
-    }
+    let mut session = context.open(direction, &key)?;
+    Trace::of(context, &mut session, &other)
 }

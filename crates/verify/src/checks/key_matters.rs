@@ -4,7 +4,6 @@ use crate::context::Context;
 use crate::desk::Placement;
 use crate::finding::{Verdict, refuse};
 use crate::reference::Reference;
-use contract::Outcome;
 use model::{AAD_LEN, Direction, Kind};
 
 /// Four blocks: whatever part of the key a mode uses late is used by then.
@@ -17,6 +16,10 @@ pub(super) fn run(context: &mut Context<'_>) -> Verdict {
     let example = inputs.example(&reference, LEN, AAD_LEN);
     let mut count = 0;
     for &direction in context.directions() {
+        // Authenticated decryption under a changed key must be rejected: the check `tamper`.
+        if context.algorithm.kind == Kind::Aead && direction == Direction::Decrypt {
+            continue;
+        }
         let mut session = context.open(direction, &key)?;
         let call = example.call(direction);
         context.done(&mut session, call, Placement::ALIGNED, format_args!(""))?;
@@ -25,23 +28,11 @@ pub(super) fn run(context: &mut Context<'_>) -> Verdict {
             let mut changed = key.clone();
             changed[at] ^= 1 << (at % 8);
             let mut session = context.open(direction, &changed)?;
-            let outcome = context.desk.call(&mut session, call, Placement::ALIGNED);
-            let must_reject =
-                context.algorithm.kind == Kind::Aead && direction == Direction::Decrypt;
-            match outcome {
-                Outcome::Rejected if must_reject => {}
-                Outcome::Done if !must_reject && context.desk.output() != before => {}
-                Outcome::Done => {
-                    let what = if must_reject { "is accepted" } else { "gives the same output" };
-                    return refuse(format!(
-                        "{direction} of {LEN} bytes {what} when byte {at} of the key is changed"
-                    ));
-                }
-                other => {
-                    return refuse(format!(
-                        "{direction} of {LEN} bytes under a key changed in byte {at}: {other:?}"
-                    ));
-                }
+            context.done(&mut session, call, Placement::ALIGNED, format_args!(""))?;
+            if context.desk.output() == before {
+                return refuse(format!(
+                    "{direction} of {LEN} bytes gives the same output when byte {at} of the key is changed"
+                ));
             }
             count += 1;
         }

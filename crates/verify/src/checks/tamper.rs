@@ -1,6 +1,6 @@
 //! Decryption rejects a message of which anything was changed: a bit of the ciphertext, of any
-//! byte of the tag, of the nonce or of the associated data, or a length; each alone. The valid
-//! message is accepted before and after.
+//! byte of the tag, of the nonce, of the associated data or of the key, or a length; each alone.
+//! The valid message is accepted before and after.
 
 use crate::context::Context;
 use crate::desk::{Call, Placement};
@@ -23,11 +23,24 @@ pub(super) fn run(context: &mut Context<'_>) -> Verdict {
         let example = inputs.example(&reference, len, AAD_LEN);
         count += context.answer(&mut session, &example, Placement::ALIGNED, format_args!(""))?;
         for forgery in forgeries(&example) {
-            rejected(context, &mut session, &forgery)?;
-            count += 1;
+            count += rejected(context, &mut session, &forgery)?;
         }
         let note = format_args!(" after forgeries");
         count += context.answer(&mut session, &example, Placement::ALIGNED, note)?;
+    }
+    let example = inputs.example(&reference, SIZES[3], AAD_LEN);
+    Ok(count + other_keys(context, &key, &example)?)
+}
+
+/// The message under keys of which one byte is another.
+fn other_keys(context: &mut Context<'_>, key: &[u8], example: &Example) -> Verdict {
+    let mut count = 0;
+    for bit in each_byte(key) {
+        let mut changed = key.to_vec();
+        flip(&mut changed, bit);
+        let mut session = context.open(Direction::Decrypt, &changed)?;
+        let forgery = Forgery::new(example, format!("made under a key with another bit {bit}"));
+        count += rejected(context, &mut session, &forgery)?;
     }
     Ok(count)
 }
@@ -54,15 +67,25 @@ struct Forgery {
     what: String,
 }
 
+impl Forgery {
+    /// The message as it is, to be changed.
+    fn new(example: &Example, what: String) -> Self {
+        let Example { nonce, aad, ciphertext, tag, .. } = example.clone();
+        Self { nonce, aad, ciphertext, tag, what }
+    }
+}
+
 /// Every change, each alone.
 fn forgeries(example: &Example) -> Vec<Forgery> {
     let mut forgeries = Vec::new();
     let mut add = |what: String, change: &dyn Fn(&mut Forgery)| {
-        let Example { nonce, aad, ciphertext, tag, .. } = example.clone();
-        let mut forgery = Forgery { nonce, aad, ciphertext, tag, what };
+        let mut forgery = Forgery::new(example, what);
         change(&mut forgery);
         forgeries.push(forgery);
     };
+    for bit in each_byte(&example.tag) {
+        add(format!("whose tag's bit {bit} was changed"), &|f| flip(&mut f.tag, bit));
+    }
     let bits = example.ciphertext.len() * 8;
     if bits > 0 {
         for bit in [0, bits / 2, bits - 1] {
@@ -74,9 +97,6 @@ fn forgeries(example: &Example) -> Vec<Forgery> {
         });
     }
     add("that was made longer by a zero byte".to_owned(), &|f| f.ciphertext.push(0));
-    for bit in each_byte(&example.tag) {
-        add(format!("whose tag's bit {bit} was changed"), &|f| flip(&mut f.tag, bit));
-    }
     for bit in each_byte(&example.nonce) {
         add(format!("whose nonce's bit {bit} was changed"), &|f| flip(&mut f.nonce, bit));
     }

@@ -1,0 +1,216 @@
+//! Every planted fault is refused by the check that is meant for it, and the right library passes
+//! for every algorithm.
+
+mod stand_in;
+
+use ciphermark_verify::{CHECK_NAMES, Finding, Passed, verify};
+use model::{Algorithm, Kind};
+use stand_in::{Fault, StandIn};
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+
+fn run(fault: Fault, algorithm: &str) -> Result<Passed, Finding> {
+    let algorithm = Algorithm::find(algorithm).expect("tests name algorithms that exist");
+    verify(&StandIn::new(fault), algorithm, &mut |_| {})
+}
+
+/// Expects a refusal by `check` whose reason contains `words`.
+fn refused(fault: Fault, algorithm: &str, check: &str, words: &str) {
+    match run(fault, algorithm) {
+        Err(Finding::Refused { check: by, why }) => {
+            assert_eq!(by, check, "{fault:?} {algorithm}: {why}");
+            assert!(why.contains(words), "{fault:?} {algorithm}: {why}");
+            assert_eq!(why.lines().count(), 1, "{why}");
+        }
+        other => panic!("{fault:?} {algorithm}: {other:?}"),
+    }
+}
+
+#[test]
+fn a_right_library_passes_every_check_of_every_algorithm() {
+    for algorithm in Algorithm::all() {
+        let mut begun = Vec::new();
+        let passed = verify(&StandIn::new(Fault::None), algorithm, &mut |name| begun.push(name))
+            .unwrap_or_else(|finding| panic!("{algorithm}: {finding}"));
+        assert!(passed.checks.iter().all(|c| c.count > 0), "{algorithm}: {passed:?}");
+        let names: Vec<&str> = passed.checks.iter().map(|c| c.name).collect();
+        let streams = !(algorithm.name.ends_with("-ccm") || algorithm.key_len == 0);
+        begun.retain(|name| streams || *name != "stream");
+        assert_eq!(names, begun, "{algorithm}");
+        if algorithm.kind == Kind::Aead && streams {
+            let forged = !algorithm.name.ends_with("-ocb");
+            let all = CHECK_NAMES.into_iter().filter(|n| forged || *n != "known-forgeries");
+            assert_eq!(names, all.collect::<Vec<_>>(), "{algorithm}");
+        }
+    }
+}
+
+#[test]
+fn the_digest_is_the_same_for_every_right_library_and_differs_between_algorithms() {
+    let digest = |name| run(Fault::None, name).unwrap().digest;
+    assert_eq!(digest("aes-128-ctr"), digest("aes-128-ctr"));
+    assert_ne!(digest("aes-128-ctr"), digest("aes-256-ctr"));
+}
+
+#[test]
+fn what_is_not_written_is_refused_by_written() {
+    for algorithm in ["aes-128-ctr", "aes-256-gcm", "aes-128-cbc", "xxh3-64", "memcpy"] {
+        refused(Fault::ReturnsEarly, algorithm, "written", "did not write byte 0");
+    }
+    refused(Fault::SkipsTheLastByte, "aes-256-xts", "written", "byte 15 of the output");
+}
+
+#[test]
+fn a_wrong_rest_is_refused_by_reference() {
+    refused(Fault::WrongRest, "aes-128-ctr", "reference", "encrypt of 4097 bytes");
+    refused(Fault::WrongRest, "aes-128-cbc", "reference", "byte 8191 of the output is ");
+    refused(Fault::WrongRest, "memcpy", "reference", "the reference has ");
+}
+
+#[test]
+fn a_wrong_tag_is_refused_by_known_answers() {
+    for algorithm in ["aes-128-gcm", "aes-192-ccm", "aes-256-ocb", "chacha20-poly1305", "xxh3-64"] {
+        refused(Fault::WrongTag, algorithm, "known-answers", "the vector has ");
+    }
+}
+
+#[test]
+fn accepted_forgeries_are_refused_by_tamper() {
+    for algorithm in ["aes-256-gcm", "aes-128-ocb", "aes-128-ccm", "chacha20-poly1305"] {
+        let words = "decryption accepted a message ";
+        refused(Fault::AcceptsChangedAad, algorithm, "tamper", words);
+        refused(Fault::ComparesPartOfTheTag, algorithm, "tamper", "whose tag's bit 100");
+        refused(Fault::RejectsWithAnError, algorithm, "tamper", "and must reject it");
+    }
+    for algorithm in ["aes-256-gcm", "aes-192-ocb", "aes-128-ccm", "chacha20-poly1305"] {
+        refused(Fault::AcceptsAnyTag, algorithm, "tamper", "bit 0 was changed (size ");
+    }
+    refused(Fault::AcceptsChangedAad, "aes-256-gcm", "tamper", "whose associated data's bit");
+}
+
+#[test]
+fn what_changes_nothing_is_refused_by_the_check_of_that_part() {
+    for algorithm in ["aes-128-cbc", "aes-256-ctr", "aes-128-xts", "aes-256-gcm", "aes-128-ccm"] {
+        refused(Fault::IgnoresTheNonce, algorithm, "nonce-matters", "byte 0 of the nonce");
+    }
+    for algorithm in ["aes-256-gcm", "aes-128-ocb", "aes-128-ccm", "chacha20-poly1305"] {
+        refused(Fault::IgnoresTheAad, algorithm, "aad-matters", "byte 0 of the associated data");
+    }
+    refused(Fault::IgnoresHalfTheKey, "aes-128-ecb", "key-matters", "byte 8 of the key");
+    refused(Fault::IgnoresHalfTheKey, "aes-256-xts", "key-matters", "byte 32 of the key");
+    refused(Fault::IgnoresHalfTheKey, "aes-256-gcm", "key-matters", "byte 16 of the key");
+}
+
+#[test]
+fn state_between_messages_is_refused_by_independence() {
+    for algorithm in ["aes-128-cbc", "aes-256-ctr", "aes-256-gcm", "chacha20-poly1305"] {
+        refused(Fault::KeepsState, algorithm, "independence", "depends on another message");
+    }
+}
+
+#[test]
+fn results_that_differ_from_call_to_call_are_refused_by_determinism() {
+    for algorithm in ["aes-128-ecb", "aes-256-gcm", "xxh3-64", "memcpy"] {
+        refused(Fault::Random, algorithm, "determinism", "in a new session: byte ");
+    }
+}
+
+#[test]
+fn strays_are_refused_by_bounds() {
+    for algorithm in ["aes-128-ctr", "aes-256-gcm", "memcpy", "null"] {
+        let after = "after the end of the output";
+        refused(Fault::WritesPastTheOutput, algorithm, "bounds", after);
+        let before = "before the beginning of the output";
+        refused(Fault::WritesBeforeTheOutput, algorithm, "bounds", before);
+    }
+    let after = "byte 1 after the end of the tag";
+    refused(Fault::WritesPastTheTag, "aes-256-gcm", "bounds", after);
+    refused(Fault::WritesPastTheTag, "xxh3-64", "bounds", "after the end of the digest");
+}
+
+#[test]
+fn writes_to_what_is_only_read_are_refused_by_input_unchanged() {
+    for algorithm in ["aes-128-ctr", "aes-256-gcm", "xxh3-64", "memcpy", "null"] {
+        refused(Fault::WritesTheInput, algorithm, "input-unchanged", "byte 0 of the input");
+    }
+    let tag = "decrypt of 0 bytes changed byte 0 of the tag";
+    refused(Fault::WritesTheTagOfDecryption, "aes-256-gcm", "input-unchanged", tag);
+}
+
+#[test]
+fn an_error_code_is_refused_although_the_bytes_are_right() {
+    for algorithm in Algorithm::all() {
+        match run(Fault::ReturnsAnError, algorithm.name) {
+            Err(Finding::Refused { why, .. }) => {
+                assert!(why.ends_with("returned error code 17"), "{algorithm}: {why}");
+            }
+            other => panic!("{algorithm}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn faults_of_a_placement_are_refused_by_its_check() {
+    for algorithm in ["aes-128-ctr", "aes-256-gcm", "memcpy"] {
+        refused(Fault::WrongInPlace, algorithm, "in-place", " bytes in place: byte ");
+        refused(Fault::WrongUnaligned, algorithm, "unaligned", "at 1 bytes past alignment");
+    }
+    refused(Fault::WrongUnaligned, "xxh3-64", "unaligned", "of the digest is ");
+}
+
+#[test]
+fn a_digest_that_writes_an_output_is_refused() {
+    let words = "byte 0 of the output was written and must be left alone";
+    refused(Fault::DigestWritesTheOutput, "xxh3-64", "known-answers", words);
+    refused(Fault::DigestWritesTheOutput, "null", "reference", words);
+}
+
+#[test]
+fn faults_of_streams_are_refused_by_stream() {
+    for algorithm in ["aes-128-ecb", "aes-128-cbc", "aes-256-xts", "aes-256-gcm", "aes-128-ocb"] {
+        refused(Fault::WrongSecondUpdate, algorithm, "stream", "update 1 of 32 bytes: byte 0 ");
+    }
+    for algorithm in ["aes-128-cbc", "aes-256-xts", "aes-256-gcm", "aes-128-ocb"] {
+        refused(Fault::StreamDoesNotRestart, algorithm, "stream", "update 0 of ");
+    }
+}
+
+#[test]
+fn what_cannot_be_opened_is_unsupported_or_failed() {
+    let finding = |fault| run(fault, "aes-128-gcm").unwrap_err();
+    assert_eq!(
+        finding(Fault::Unsupported),
+        Finding::Unsupported("encrypt: not built in".to_owned())
+    );
+    assert_eq!(
+        finding(Fault::OnlyEncrypts),
+        Finding::Unsupported("decrypt: no decryption".to_owned())
+    );
+    assert_eq!(
+        finding(Fault::FailsToOpen),
+        Finding::Failed("open for encrypt: error code 9".to_owned())
+    );
+}
+
+/// Not a test by itself: the child of the test below dies in it.
+#[test]
+#[ignore = "faults on purpose; run by the test of guard pages in a child process"]
+fn read_past_the_input() {
+    let algorithm = Algorithm::find("aes-128-ctr").unwrap();
+    let result =
+        verify(&StandIn::new(Fault::ReadsPastTheInput), algorithm, &mut |name| eprintln!("{name}"));
+    eprintln!("{result:?}");
+}
+
+#[test]
+fn a_read_past_the_input_kills_the_process_in_guard_pages() {
+    /// `SIGSEGV` on Linux.
+    const SEGMENTATION_FAULT: i32 = 11;
+    let child = Command::new(std::env::current_exe().unwrap())
+        .args(["--ignored", "--exact", "--nocapture", "read_past_the_input"])
+        .output()
+        .unwrap();
+    let words = String::from_utf8_lossy(&child.stderr);
+    assert_eq!(child.status.signal(), Some(SEGMENTATION_FAULT), "{words}");
+    assert_eq!(words.lines().last(), Some("guard-pages"), "{words}");
+}

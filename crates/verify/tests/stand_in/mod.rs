@@ -1,0 +1,353 @@
+//! Stand-in libraries: the reference behind the adapter contract, right or with one fault.
+
+use ciphermark_verify::reference::{Reference, Stream};
+use contract::{Identity, Library, OpenError, Session, raw};
+use model::{Algorithm, Direction, Kind};
+use std::ffi::c_void;
+use std::slice::{from_raw_parts, from_raw_parts_mut};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What is wrong with a stand-in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing.
+    None,
+    /// Returns success at once.
+    ReturnsEarly,
+    /// Leaves the last byte of the output as it was.
+    SkipsTheLastByte,
+    /// The last byte is wrong where a page and one byte (or block) is asked for.
+    WrongRest,
+    /// Encryption makes a wrong tag, or a digest is wrong.
+    WrongTag,
+    /// Decryption looks at no tag.
+    AcceptsAnyTag,
+    /// Decryption looks at twelve bytes of the tag.
+    ComparesPartOfTheTag,
+    /// Decryption accepts what it accepted before, whatever the associated data.
+    AcceptsChangedAad,
+    /// A wrong tag is an error and no rejection.
+    RejectsWithAnError,
+    /// Every nonce is zero.
+    IgnoresTheNonce,
+    /// Associated data are left out.
+    IgnoresTheAad,
+    /// The second half of the key is zero.
+    IgnoresHalfTheKey,
+    /// Messages after the first of a session get another nonce.
+    KeepsState,
+    /// Every third call of the process differs.
+    Random,
+    /// Writes the byte after the output.
+    WritesPastTheOutput,
+    /// Writes the byte before the output.
+    WritesBeforeTheOutput,
+    /// Writes the byte after the tag.
+    WritesPastTheTag,
+    /// Writes the input.
+    WritesTheInput,
+    /// Writes the tag that decryption is to read.
+    WritesTheTagOfDecryption,
+    /// Reads the byte after the input.
+    ReadsPastTheInput,
+    /// Right bytes and an error code.
+    ReturnsAnError,
+    /// Wrong bytes when the output is the input.
+    WrongInPlace,
+    /// Wrong bytes when the input is not aligned to 16 bytes.
+    WrongUnaligned,
+    /// A digest that writes the output as well.
+    DigestWritesTheOutput,
+    /// The second update of a stream is wrong.
+    WrongSecondUpdate,
+    /// A new nonce does not restart a stream.
+    StreamDoesNotRestart,
+    /// The algorithm is not there.
+    Unsupported,
+    /// The algorithm is there in one direction.
+    OnlyEncrypts,
+    /// The algorithm cannot be opened.
+    FailsToOpen,
+}
+
+/// A library that is the reference with one fault.
+pub struct StandIn {
+    identity: Identity,
+    fault: Fault,
+}
+
+impl StandIn {
+    /// With that fault.
+    pub fn new(fault: Fault) -> Self {
+        let identity =
+            Identity { name: "stand-in".to_owned(), version: "1".to_owned(), build: Vec::new() };
+        Self { identity, fault }
+    }
+}
+
+impl Library for StandIn {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn open(
+        &self,
+        algorithm: &'static Algorithm,
+        direction: Direction,
+        key: &[u8],
+    ) -> Result<Session, OpenError> {
+        let mut key = key.to_vec();
+        match self.fault {
+            Fault::Unsupported => return Err(OpenError::Unsupported("not built in".to_owned())),
+            Fault::OnlyEncrypts if direction == Direction::Decrypt => {
+                return Err(OpenError::Unsupported("no decryption".to_owned()));
+            }
+            Fault::FailsToOpen => return Err(OpenError::Failed("error code 9".to_owned())),
+            Fault::IgnoresHalfTheKey => {
+                let half = key.len() / 2;
+                key[half..].fill(0);
+            }
+            _ => {}
+        }
+        let state = Box::new(State {
+            stream: None,
+            reference: Box::into_raw(Box::new(Reference::new(algorithm, &key))),
+            algorithm,
+            direction,
+            fault: self.fault,
+            calls: 0,
+            updates: 0,
+            accepted: None,
+        });
+        let streams = Reference::new(algorithm, &key)
+            .stream(direction_of_stream(direction), &vec![0; algorithm.nonce_len], false)
+            .is_some();
+        let raw = raw::Session {
+            state: Box::into_raw(state).cast(),
+            flags: raw::IN_PLACE,
+            message: Some(message),
+            start: streams.then_some(start),
+            update: streams.then_some(update),
+            close: Some(close),
+        };
+        // SAFETY: the functions keep the contract for the algorithm, but for the one fault, whose
+        // stray accesses stay within the margins that verification lays around every buffer.
+        Ok(unsafe { Session::new(raw, algorithm, direction) })
+    }
+}
+
+/// Digests and copies have no stream; any direction serves to be told so.
+fn direction_of_stream(direction: Direction) -> Direction {
+    match direction {
+        Direction::Decrypt => Direction::Decrypt,
+        _ => Direction::Encrypt,
+    }
+}
+
+struct State {
+    /// Borrows from `reference`, so it goes first.
+    stream: Option<Stream<'static>>,
+    reference: *mut Reference,
+    algorithm: &'static Algorithm,
+    direction: Direction,
+    fault: Fault,
+    calls: u64,
+    updates: u64,
+    /// Nonce, ciphertext and tag of the last accepted message.
+    accepted: Option<(Vec<u8>, Vec<u8>, Vec<u8>)>,
+}
+
+impl State {
+    /// Output, tag and code of a message.
+    fn compute(&mut self, nonce: &[u8], aad: &[u8], input: &[u8], tag: &[u8]) -> Computed {
+        let mut nonce = nonce.to_vec();
+        let aad = if self.fault == Fault::IgnoresTheAad { &[] } else { aad };
+        if self.fault == Fault::IgnoresTheNonce {
+            nonce.fill(0);
+        }
+        if self.fault == Fault::KeepsState && !nonce.is_empty() {
+            nonce[0] ^= self.calls as u8;
+        }
+        self.calls += 1;
+        // SAFETY: made by `open`, freed by `close`.
+        let reference = unsafe { &*self.reference };
+        let (mut output, mut tag) = (vec![0; input.len()], tag.to_vec());
+        let mut code = raw::OK;
+        if self.direction == Direction::Decrypt {
+            code = self.decrypt(reference, (&nonce, aad, input), &mut output, &tag);
+        } else {
+            reference.encrypt(&nonce, aad, input, &mut output, &mut tag);
+            if self.fault == Fault::WrongTag {
+                tag[5] ^= 4;
+            }
+        }
+        Computed { output, tag, code }
+    }
+
+    fn decrypt(
+        &mut self,
+        reference: &Reference,
+        (nonce, aad, input): (&[u8], &[u8], &[u8]),
+        output: &mut [u8],
+        tag: &[u8],
+    ) -> i32 {
+        let mut right = reference.decrypt(nonce, aad, input, output, tag);
+        let given = (nonce.to_vec(), input.to_vec(), tag.to_vec());
+        match self.fault {
+            Fault::AcceptsAnyTag => right = true,
+            Fault::ComparesPartOfTheTag => {
+                let mut own = vec![0; tag.len()];
+                let mut ciphertext = vec![0; input.len()];
+                reference.encrypt(nonce, aad, output, &mut ciphertext, &mut own);
+                right |= own[..12] == tag[..12];
+            }
+            Fault::AcceptsChangedAad => right |= self.accepted.as_ref() == Some(&given),
+            _ => {}
+        }
+        match (right, self.fault) {
+            (true, _) => {
+                self.accepted = Some(given);
+                raw::OK
+            }
+            (false, Fault::RejectsWithAnError) => raw::FAILED,
+            (false, _) => raw::REJECTED,
+        }
+    }
+}
+
+struct Computed {
+    output: Vec<u8>,
+    tag: Vec<u8>,
+    code: i32,
+}
+
+/// Calls of all stand-ins that are random; one test uses them, in one thread.
+static CALLS: AtomicU64 = AtomicU64::new(0);
+
+unsafe extern "C" fn message(state: *mut c_void, message: *const raw::Message) -> i32 {
+    // SAFETY: the state that `open` made, and a message by the contract.
+    let (state, m) = unsafe { (&mut *state.cast::<State>(), &*message) };
+    let Algorithm { nonce_len, tag_len, .. } = *state.algorithm;
+    if state.fault == Fault::ReturnsEarly {
+        return raw::OK;
+    }
+    // SAFETY: the contract's lengths. All are read before anything is written, since output may
+    // be input.
+    let (nonce, aad, input, tag) = unsafe {
+        (
+            from_raw_parts(m.nonce, nonce_len),
+            from_raw_parts(m.aad, m.aad_len),
+            from_raw_parts(m.input, m.len),
+            from_raw_parts(m.tag.cast_const(), tag_len),
+        )
+    };
+    let mut computed = state.compute(nonce, aad, input, tag);
+    spoil(state, m, &mut computed);
+    // SAFETY: as `spoil`.
+    unsafe { deliver(state, m, &computed) };
+    trespass(state, m);
+    if state.fault == Fault::ReturnsAnError { 17 } else { computed.code }
+}
+
+/// Faults in what is computed.
+fn spoil(state: &State, m: &raw::Message, computed: &mut Computed) {
+    let wrong = match state.fault {
+        Fault::WrongRest => m.len > 4096 && m.len % 4096 <= 16,
+        Fault::Random => CALLS.fetch_add(1, Ordering::Relaxed) % 3 == 2,
+        Fault::WrongInPlace => std::ptr::eq(m.input, m.output),
+        Fault::WrongUnaligned => !m.input.addr().is_multiple_of(16) && m.len == 100,
+        _ => false,
+    };
+    if wrong {
+        // Digests have no output of their own; the tag of a decryption is not theirs to write.
+        let digest = state.algorithm.kind == Kind::Digest;
+        let result = if digest { &mut computed.tag } else { &mut computed.output };
+        if let Some(last) = result.last_mut() {
+            *last ^= 0x80;
+        }
+    }
+}
+
+/// Writes what is due.
+///
+/// # Safety
+/// The message keeps the contract.
+unsafe fn deliver(state: &State, m: &raw::Message, computed: &Computed) {
+    let digest = state.algorithm.kind == Kind::Digest;
+    let output = !matches!(state.algorithm.kind, Kind::Digest | Kind::Null);
+    if output || state.fault == Fault::DigestWritesTheOutput {
+        let skipped = usize::from(state.fault == Fault::SkipsTheLastByte && m.len > 0);
+        let len = m.len - skipped;
+        // SAFETY: the contract's output.
+        unsafe { from_raw_parts_mut(m.output, len) }.copy_from_slice(&computed.output[..len]);
+    }
+    if digest || state.direction == Direction::Encrypt {
+        // SAFETY: the contract's tag.
+        unsafe { from_raw_parts_mut(m.tag, computed.tag.len()) }.copy_from_slice(&computed.tag);
+    }
+}
+
+/// Faults in what is touched.
+fn trespass(state: &State, m: &raw::Message) {
+    let tag_end = m.tag.wrapping_add(state.algorithm.tag_len);
+    let at = match state.fault {
+        Fault::WritesPastTheOutput => m.output.wrapping_add(m.len),
+        Fault::WritesBeforeTheOutput => m.output.wrapping_sub(1),
+        Fault::WritesPastTheTag => tag_end,
+        Fault::WritesTheInput if m.len > 0 => m.input.cast_mut(),
+        Fault::WritesTheTagOfDecryption if state.direction == Direction::Decrypt => m.tag,
+        Fault::ReadsPastTheInput => {
+            // SAFETY: verification keeps margins around its buffers, or a page that faults, which
+            // is the point.
+            std::hint::black_box(unsafe { m.input.wrapping_add(m.len).read_volatile() });
+            return;
+        }
+        _ => return,
+    };
+    // SAFETY: as above.
+    unsafe { at.write_volatile(at.read_volatile() ^ 0xff) };
+}
+
+unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
+    // SAFETY: the state that `open` made and a nonce by the contract; the reference outlives the
+    // stream, see `close`.
+    let (state, nonce) = unsafe {
+        let state = &mut *state.cast::<State>();
+        (&mut *std::ptr::from_mut(state), from_raw_parts(nonce, state.algorithm.nonce_len))
+    };
+    if state.fault == Fault::StreamDoesNotRestart && state.stream.is_some() {
+        return raw::OK;
+    }
+    // SAFETY: made by `open`, freed by `close` after the stream.
+    let reference: &'static Reference = unsafe { &*state.reference };
+    state.updates = 0;
+    state.stream = reference.stream(state.direction, nonce, false);
+    raw::OK
+}
+
+unsafe extern "C" fn update(
+    state: *mut c_void,
+    _input: *const u8,
+    output: *mut u8,
+    len: usize,
+) -> i32 {
+    // SAFETY: the state that `open` made; streams work in place, so the output is the input.
+    let (state, buffer) = unsafe { (&mut *state.cast::<State>(), from_raw_parts_mut(output, len)) };
+    let Some(stream) = &mut state.stream else { return raw::FAILED };
+    stream.update(buffer);
+    state.updates += 1;
+    if state.fault == Fault::WrongSecondUpdate && state.updates == 2 {
+        buffer[0] ^= 1;
+    }
+    raw::OK
+}
+
+unsafe extern "C" fn close(state: *mut c_void) {
+    // SAFETY: the state that `open` made, called once; the stream borrows from the reference and
+    // goes first.
+    unsafe {
+        let mut state = Box::from_raw(state.cast::<State>());
+        state.stream = None;
+        drop(Box::from_raw(state.reference));
+    }
+}
