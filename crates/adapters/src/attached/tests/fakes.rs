@@ -1,0 +1,177 @@
+//! The stand-in libraries of `tests/fakes`: the correct one is right, and each other one has the
+//! fault that it says it plants, since a test of the program against a stand-in that does no harm would
+//! pass whatever the program did.
+
+use super::Object;
+use crate::attached::agreement::{
+    Sealed, bytes, forgeries_are_rejected, messages_agree, streams_agree,
+};
+use contract::{Library, Message, Outcome, Session};
+use model::{Algorithm, Direction};
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use verify::reference::Reference;
+
+const CTR: &str = "aes-128-ctr";
+const GCM: &str = "aes-128-gcm";
+
+fn fake(name: &str, flags: &[&str]) -> Object {
+    Object::compile(&format!("tests/fakes/{name}.c"), flags)
+}
+
+fn algorithm(name: &str) -> &'static Algorithm {
+    Algorithm::find(name).unwrap()
+}
+
+fn open(library: &dyn Library, name: &str, direction: Direction) -> (Session, Reference) {
+    let key = bytes(algorithm(name).key_len, 1);
+    let session = library.open(algorithm(name), direction, &key).unwrap();
+    (session, Reference::new(algorithm(name), &key))
+}
+
+#[test]
+fn the_correct_one_is_right() {
+    let library = fake("correct", &[]).load();
+    assert_eq!((&*library.identity().name, &*library.identity().version), ("correct", "1.0"));
+    messages_agree(&*library, algorithm(CTR));
+    messages_agree(&*library, algorithm(GCM));
+    streams_agree(&*library, algorithm(CTR));
+    forgeries_are_rejected(&*library, algorithm(GCM));
+    let mut copy = library.open(algorithm("memcpy"), Direction::Copy, &[]).unwrap();
+    assert!(!copy.in_place() && !copy.has_stream());
+    let (input, mut output) = (bytes(1000, 1), vec![0; 1000]);
+    let message =
+        Message { nonce: &[], aad: &[], input: &input, output: &mut output, tag: &mut [] };
+    assert_eq!((copy.message(message), output), (Outcome::Done, input));
+}
+
+#[test]
+fn early_return_says_done_without_the_work() {
+    let all = fake("early_return", &[]).load();
+    let (mut session, reference) = open(&*all, GCM, Direction::Encrypt);
+    let s = Sealed::new(&reference, 16);
+    assert_eq!(s.encrypt_with(&mut session), (Outcome::Done, vec![0; 16], vec![0; 16]));
+
+    let large = fake("early_return", &["-DABOVE=1024"]).load();
+    let (mut session, reference) = open(&*large, CTR, Direction::Encrypt);
+    for (len, works) in [(1024, true), (1025, false)] {
+        let s = Sealed::new(&reference, len);
+        assert_eq!(s.encrypt_with(&mut session).1 == s.cipher, works, "{len} bytes");
+    }
+
+    let late = fake("early_return", &["-DAFTER=3"]).load();
+    let (mut session, reference) = open(&*late, CTR, Direction::Encrypt);
+    for call in 1..=5 {
+        let s = Sealed::new(&reference, 100);
+        let (outcome, output, _) = s.encrypt_with(&mut session);
+        assert_eq!((outcome, output == s.cipher), (Outcome::Done, call <= 3), "call {call}");
+    }
+}
+
+#[test]
+fn wrong_tag_agrees_with_itself_only() {
+    let library = fake("wrong_tag", &[]).load();
+    let (mut encrypt, reference) = open(&*library, GCM, Direction::Encrypt);
+    let (mut decrypt, _) = open(&*library, GCM, Direction::Decrypt);
+    let mut s = Sealed::new(&reference, 100);
+    let (outcome, output, tag) = s.encrypt_with(&mut encrypt);
+    assert_eq!((outcome, &output), (Outcome::Done, &s.cipher));
+    assert_ne!(tag, s.tag);
+    assert_eq!(s.decrypt_with(&mut decrypt).0, Outcome::Rejected);
+    s.tag = tag;
+    assert_eq!(s.decrypt_with(&mut decrypt), (Outcome::Done, s.plain.clone()));
+    messages_agree(&*library, algorithm(CTR));
+}
+
+#[test]
+fn accepts_forgery_gives_the_plaintext_for_any_tag() {
+    let library = fake("accepts_forgery", &[]).load();
+    messages_agree(&*library, algorithm(GCM));
+    let (mut session, reference) = open(&*library, GCM, Direction::Decrypt);
+    let mut s = Sealed::new(&reference, 100);
+    s.tag[3] ^= 4;
+    assert_eq!(s.decrypt_with(&mut session), (Outcome::Done, s.plain.clone()));
+}
+
+#[test]
+fn error_code_fails_with_the_right_bytes() {
+    let library = fake("error_code", &[]).load();
+    let (mut session, reference) = open(&*library, GCM, Direction::Encrypt);
+    let s = Sealed::new(&reference, 100);
+    let right = (Outcome::Error(1042), s.cipher.clone(), s.tag.clone());
+    assert_eq!(s.encrypt_with(&mut session), right);
+}
+
+#[test]
+fn overrun_writes_one_byte_behind_a_right_output() {
+    let library = fake("overrun", &[]).load();
+    let (mut session, reference) = open(&*library, CTR, Direction::Encrypt);
+    let s = Sealed::new(&reference, 100);
+    let mut output = [0; 102];
+    let (inside, _) = output.split_at_mut(100);
+    let message =
+        Message { nonce: &s.nonce, aad: &[], input: &s.plain, output: inside, tag: &mut [] };
+    assert_eq!(session.message(message), Outcome::Done);
+    assert_eq!((&output[..100], &output[100..]), (&s.cipher[..], &[0x55, 0][..]));
+}
+
+#[test]
+fn wrong_abi_is_refused_with_both_numbers() {
+    let object = fake("wrong_abi", &[]);
+    let Err(error) = crate::load(&object.path, None) else { panic!("it was attached") };
+    let text = error.to_string();
+    let words = "built for adapter interface 2, this program speaks 1";
+    assert!(text.contains(words) && text.contains("libunder-test.so"), "{text}");
+}
+
+/// Names the object for [`in_a_child_process`].
+const OBJECT: &str = "CIPHERMARK_TEST_OBJECT";
+
+#[test]
+#[ignore = "the tests below run it in a process that may die of it"]
+fn in_a_child_process() {
+    let path = std::env::var_os(OBJECT).expect("the object is named");
+    let library = crate::load(path.as_ref(), None).unwrap();
+    let (mut session, reference) = open(&*library, CTR, Direction::Encrypt);
+    let s = Sealed::new(&reference, 100);
+    assert_eq!(s.encrypt_with(&mut session), (Outcome::Done, s.cipher.clone(), Vec::new()));
+}
+
+fn child(object: &Object) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "attached::tests::fakes::in_a_child_process", "--ignored"]);
+    command.arg("--nocapture").env(OBJECT, &object.path).stdout(Stdio::null());
+    command
+}
+
+#[test]
+fn crash_dies_of_a_segmentation_fault_after_its_last_words() {
+    let output = child(&fake("crash", &[])).output().unwrap();
+    assert_eq!(output.status.signal(), Some(libc::SIGSEGV), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("about to read address zero"));
+}
+
+#[test]
+fn noisy_is_right_and_writes_to_standard_output_when_loaded_and_when_called() {
+    let output = child(&fake("noisy", &[])).stdout(Stdio::piped()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let chatter = b"{\"ok\":true}\nhalf a line \xff\xfe";
+    let heard = output.stdout.windows(chatter.len()).filter(|w| w == chatter).count();
+    assert_eq!(heard, 2, "{output:?}");
+}
+
+#[test]
+fn hang_does_not_come_back() {
+    let object = fake("hang", &[]);
+    let mut running = child(&object).stderr(Stdio::piped()).spawn().unwrap();
+    let mut last_words = String::new();
+    BufReader::new(running.stderr.take().unwrap()).read_line(&mut last_words).unwrap();
+    // It is in the message now; a right one ends within microseconds.
+    std::thread::sleep(Duration::from_millis(200));
+    let ended = running.try_wait().unwrap();
+    running.kill().unwrap();
+    running.wait().unwrap();
+    assert_eq!((last_words.as_str(), ended), ("hang: waiting for ever\n", None));
+}
