@@ -127,7 +127,7 @@ impl Evp {
         }
     }
 
-    /// BoringSSL and LibreSSL before 3.6 have ChaCha20-Poly1305 beside EVP_CIPHER, not in it.
+    /// BoringSSL and older LibreSSL have ChaCha20-Poly1305 beside EVP_CIPHER, not in it.
     fn open_aead(
         &self,
         algorithm: &'static Algorithm,
