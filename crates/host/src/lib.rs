@@ -1,1 +1,72 @@
-//! stub
+//! Reads facts of the machine and finds the shared objects on it. Measures nothing, loads nothing,
+//! no unsafe code.
+#![forbid(unsafe_code)]
+
+mod cpu;
+mod elf;
+mod features;
+mod find;
+mod identity;
+mod kernel;
+mod memory;
+#[cfg(test)]
+mod stand_in;
+mod tree;
+
+pub use elf::check_elf;
+pub use find::{Family, Found, find_libraries, unreadable_directories};
+pub use identity::file_id;
+
+use record::{Clock, Host};
+use tree::Tree;
+
+/// What the machine says of itself. `measuring_cpu` is the logical CPU that the samples are taken
+/// on: caches, frequency and siblings are its own.
+///
+/// Of `clock` only the kernel's source is filled in; the other fields are measured by the run.
+#[must_use]
+pub fn facts(measuring_cpu: u32) -> Host {
+    facts_of(&Tree::at("/"), measuring_cpu)
+}
+
+fn facts_of(tree: &Tree, measuring_cpu: u32) -> Host {
+    Host {
+        cpu: cpu::cpu(tree, measuring_cpu),
+        clock: Clock { kernel_source: kernel::clock_source(tree), ..Clock::default() },
+        kernel: kernel::kernel(tree),
+        memory: memory::memory(tree),
+        os: kernel::distribution(tree),
+        machine: kernel::machine(tree),
+        hypervisor: cpu::hypervisor(tree, measuring_cpu),
+        pmu: kernel::has_pmu(tree),
+        load_average: kernel::load_average(tree),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_says_what_every_linux_machine_says() {
+        let host = facts(0);
+        assert!(!host.cpu.name.is_empty());
+        assert!(host.cpu.cpus_online >= 1 && host.cpu.cpus_allowed >= 1);
+        assert!(!host.kernel.release.is_empty());
+        assert!(host.memory.total_bytes > 1 << 20);
+        assert!(host.memory.page_bytes.is_power_of_two());
+        assert!(!host.cpu.features.is_empty());
+        assert!(host.load_average.is_some());
+    }
+
+    #[test]
+    fn a_machine_that_says_nothing_gives_nulls() {
+        let directory = tempfile::tempdir().unwrap();
+        let host = facts_of(&Tree::at(directory.path()), 0);
+        assert_eq!((host.os, host.machine, host.load_average), (None, None, None));
+        assert_eq!(host.clock, Clock::default());
+        assert_eq!(host.kernel, record::Kernel::default());
+        assert!(!host.pmu && host.cpu.caches.is_empty() && host.cpu.boost.is_none());
+        assert_eq!(host.memory.total_bytes, 0);
+    }
+}

@@ -1,0 +1,276 @@
+//! Finds shared objects that can be measured: the system's own and those that come with us.
+
+use crate::check_elf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Which adapter a file's name and place call for. A hint: the exported symbols decide.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Family {
+    /// OpenSSL and its kin: `libcrypto`.
+    Evp,
+    /// `libgcrypt`.
+    Gcrypt,
+    /// An object of the adapter interface.
+    Attached,
+}
+
+/// One shared object.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Found {
+    /// What it seems to be.
+    pub family: Family,
+    /// The file, links resolved.
+    pub path: PathBuf,
+}
+
+/// Every shared object that can be measured, each real file once, by family and path.
+///
+/// The system's libraries: `libcrypto.so.N` and `libgcrypt.so.N` in the loader's directories
+/// (`LD_LIBRARY_PATH`, then the usual ones), and Android's `libcrypto` where Debian puts it; those
+/// for another machine are left out. Attached objects: `libciphermark_*.so` beside the executable
+/// and in `../lib/ciphermark`, and every `*.so` in the directories of `CIPHERMARK_LIBS`; those are
+/// listed whatever they are, because somebody put them there to be measured.
+#[must_use]
+pub fn find_libraries() -> Vec<Found> {
+    find(&Places::of_this_process())
+}
+
+/// The directories in `CIPHERMARK_LIBS` that cannot be read, each with the reason.
+#[must_use]
+pub fn unreadable_directories() -> Vec<(PathBuf, String)> {
+    let places = Places::of_this_process();
+    let unreadable = |d: PathBuf| std::fs::read_dir(&d).err().map(|e| (d, e.to_string()));
+    places.chosen.into_iter().filter_map(unreadable).collect()
+}
+
+/// Directories to look in.
+#[derive(Debug, Default)]
+struct Places {
+    /// The loader's.
+    system: Vec<PathBuf>,
+    /// Android's libraries on a Debian system.
+    android: Vec<PathBuf>,
+    /// Ours.
+    own: Vec<PathBuf>,
+    /// The user's: `CIPHERMARK_LIBS`.
+    chosen: Vec<PathBuf>,
+}
+
+impl Places {
+    fn of_this_process() -> Self {
+        let multiarch = format!("{}-linux-gnu", std::env::consts::ARCH);
+        let mut system = directories_in("LD_LIBRARY_PATH");
+        for usual in ["/usr/local/lib", "/usr/lib", "/lib"] {
+            system.push(Path::new(usual).join(&multiarch));
+            system.push(PathBuf::from(usual));
+            system.push(PathBuf::from(format!("{usual}64")));
+        }
+        let executable = std::env::current_exe().and_then(|e| e.canonicalize()).ok();
+        let beside = executable.as_deref().and_then(Path::parent).map(Path::to_owned);
+        let own = beside.iter().flat_map(|d| [d.clone(), d.join("../lib/ciphermark")]);
+        Self {
+            android: vec![Path::new("/usr/lib").join(&multiarch).join("android")],
+            own: own.collect(),
+            chosen: directories_in("CIPHERMARK_LIBS"),
+            system,
+        }
+    }
+}
+
+/// A colon-separated list. An empty part would mean the current directory to the loader; here it
+/// means nothing, because a stray colon must not load whatever lies about.
+fn directories_in(variable: &str) -> Vec<PathBuf> {
+    let value = std::env::var_os(variable).unwrap_or_default();
+    std::env::split_paths(&value).filter(|p| !p.as_os_str().is_empty()).collect()
+}
+
+fn find(places: &Places) -> Vec<Found> {
+    let mut found = BTreeSet::new();
+    let mut add = |family: Family, path: PathBuf| found.insert(Found { family, path });
+    for path in places.system.iter().flat_map(|d| files(d)) {
+        if let Some(family) = system_family(&path).filter(|_| check_elf(&path).is_ok()) {
+            add(family, path);
+        }
+    }
+    for path in places.android.iter().flat_map(|d| files(d)) {
+        if versioned(&path, "libcrypto.so", true) && check_elf(&path).is_ok() {
+            add(Family::Evp, path);
+        }
+    }
+    let is_own = |p: &PathBuf| name(p).starts_with("libciphermark_") && name(p).ends_with(".so");
+    for path in places.own.iter().flat_map(|d| files(d)).filter(is_own) {
+        add(Family::Attached, path);
+    }
+    let is_object = |p: &PathBuf| name(p).ends_with(".so");
+    for path in places.chosen.iter().flat_map(|d| files(d)).filter(is_object) {
+        add(chosen_family(&path), path);
+    }
+    real_files(found)
+}
+
+/// The directory's files; empty when it cannot be read, which is no news for most of them.
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.map(|e| e.path()).filter(|p| p.is_file()).collect()
+}
+
+fn name(path: &Path) -> &str {
+    path.file_name().and_then(|n| n.to_str()).unwrap_or_default()
+}
+
+fn system_family(path: &Path) -> Option<Family> {
+    if versioned(path, "libcrypto.so", false) {
+        Some(Family::Evp)
+    } else {
+        versioned(path, "libgcrypt.so", false).then_some(Family::Gcrypt)
+    }
+}
+
+fn chosen_family(path: &Path) -> Family {
+    match name(path) {
+        n if n.starts_with("libcrypto.") => Family::Evp,
+        n if n.starts_with("libgcrypt.") => Family::Gcrypt,
+        _ => Family::Attached,
+    }
+}
+
+/// Whether the file is `stem` with a version behind it: `libcrypto.so.3`, `libcrypto.so.1.1.1w`,
+/// not `libcrypto.so.3.hmac` (a checksum that Fedora puts beside the library). `bare`: or without.
+fn versioned(path: &Path, stem: &str, bare: bool) -> bool {
+    let Some(rest) = name(path).strip_prefix(stem) else { return false };
+    let Some(version) = rest.strip_prefix('.') else { return bare && rest.is_empty() };
+    version.split('.').all(|part| part.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Links resolved, each file once under its first family, sorted.
+fn real_files(found: BTreeSet<Found>) -> Vec<Found> {
+    let mut seen = BTreeSet::new();
+    let resolve = |f: Found| Found { path: f.path.canonicalize().unwrap_or(f.path), ..f };
+    let mut real: Vec<Found> = found.into_iter().map(resolve).collect();
+    real.sort();
+    real.retain(|f| seen.insert(f.path.clone()));
+    real
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stand_in::{THIS_MACHINE, elf_bytes, shared_object};
+    use object::elf;
+    use std::os::unix::fs::symlink;
+
+    /// Finds in a tree of four directories; gives family and path below the tree.
+    fn found(lay_out: impl Fn(&Path)) -> Vec<(Family, String)> {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        lay_out(&root);
+        let place = |name: &str| vec![root.join(name), root.join("missing")];
+        let places = Places {
+            system: place("system"),
+            android: place("android"),
+            own: place("own"),
+            chosen: place("chosen"),
+        };
+        let below = |p: &Path| p.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+        find(&places).into_iter().map(|f| (f.family, below(&f.path))).collect()
+    }
+
+    fn is(family: Family, path: &str) -> (Family, String) {
+        (family, path.to_owned())
+    }
+
+    #[test]
+    fn system_libraries_are_those_with_a_version_behind_their_name() {
+        let all = found(|root| {
+            for name in [
+                "libcrypto.so.3",
+                "libcrypto.so.1.1.1w",
+                "libgcrypt.so.20",
+                "libcrypto.so",
+                "libcrypto.so.3.hmac",
+                "libcryptopp.so.8",
+                "libssl.so.3",
+            ] {
+                shared_object(&root.join("system").join(name));
+            }
+        });
+        assert_eq!(
+            all,
+            [
+                is(Family::Evp, "system/libcrypto.so.1.1.1w"),
+                is(Family::Evp, "system/libcrypto.so.3"),
+                is(Family::Gcrypt, "system/libgcrypt.so.20"),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_file_with_several_links_is_found_once() {
+        let all = found(|root| {
+            shared_object(&root.join("system/libgcrypt.so.20.4.1"));
+            symlink("libgcrypt.so.20.4.1", root.join("system/libgcrypt.so.20")).unwrap();
+            std::fs::create_dir(root.join("chosen")).unwrap();
+            symlink("../system/libgcrypt.so.20", root.join("chosen/again.so")).unwrap();
+            symlink("nowhere", root.join("system/libcrypto.so.9")).unwrap();
+        });
+        assert_eq!(all, [is(Family::Gcrypt, "system/libgcrypt.so.20.4.1")]);
+    }
+
+    #[test]
+    fn system_libraries_for_another_machine_are_left_out() {
+        let all = found(|root| {
+            shared_object(&root.join("system/libcrypto.so.3"));
+            let other = elf_bytes(elf::ELFCLASS32.0, elf::ET_DYN.0, elf::EM_386.0, 9);
+            std::fs::write(root.join("system/libcrypto.so.1.1"), other).unwrap();
+            let archive = elf_bytes(elf::ELFCLASS64.0, elf::ET_REL.0, THIS_MACHINE, 9);
+            std::fs::write(root.join("system/libgcrypt.so.20"), archive).unwrap();
+        });
+        assert_eq!(all, [is(Family::Evp, "system/libcrypto.so.3")]);
+    }
+
+    #[test]
+    fn androids_library_needs_no_version() {
+        let all = found(|root| {
+            shared_object(&root.join("android/libcrypto.so.0"));
+            shared_object(&root.join("android/libcrypto.so"));
+            shared_object(&root.join("android/libssl.so.0"));
+        });
+        assert_eq!(
+            all,
+            [is(Family::Evp, "android/libcrypto.so"), is(Family::Evp, "android/libcrypto.so.0")]
+        );
+    }
+
+    #[test]
+    fn own_objects_are_known_by_their_name_and_chosen_ones_by_their_place() {
+        let all = found(|root| {
+            for path in [
+                "own/libciphermark_rustcrypto.so",
+                "own/libother.so",
+                "chosen/mine.so",
+                "chosen/libcrypto.patched.so",
+                "chosen/notes.txt",
+            ] {
+                shared_object(&root.join(path));
+            }
+            // Put there to be measured: loading it says why it cannot be.
+            std::fs::write(root.join("chosen/broken.so"), "no object").unwrap();
+        });
+        assert_eq!(
+            all,
+            [
+                is(Family::Evp, "chosen/libcrypto.patched.so"),
+                is(Family::Attached, "chosen/broken.so"),
+                is(Family::Attached, "chosen/mine.so"),
+                is(Family::Attached, "own/libciphermark_rustcrypto.so"),
+            ]
+        );
+    }
+
+    #[test]
+    fn this_system_is_searched_without_error() {
+        let found = find_libraries();
+        assert!(found.is_sorted() && found.iter().all(|f| f.path.is_absolute()), "{found:?}");
+    }
+}
