@@ -89,6 +89,20 @@ fn accepted_forgeries_are_refused_by_tamper() {
 }
 
 #[test]
+fn an_accepted_forgery_of_the_vectors_is_refused_by_known_forgeries() {
+    for algorithm in ["aes-128-gcm", "aes-192-ccm", "aes-256-gcm"] {
+        let words = "decryption accepted the forgery of Wycheproof test ";
+        refused(Fault::AcceptsPublishedForgeries, algorithm, "known-forgeries", words);
+    }
+}
+
+#[test]
+fn a_session_that_wears_out_is_refused_by_round_trip() {
+    refused(Fault::WearsOut, "aes-256-gcm", "round-trip", "rejected a valid message");
+    refused(Fault::WearsOut, "aes-128-ctr", "round-trip", "of the output is ");
+}
+
+#[test]
 fn what_changes_nothing_is_refused_by_the_check_of_that_part() {
     for algorithm in ["aes-128-cbc", "aes-256-ctr", "aes-128-xts", "aes-256-gcm", "aes-128-ccm"] {
         refused(Fault::IgnoresTheNonce, algorithm, "nonce-matters", "byte 0 of the nonce");

@@ -22,6 +22,9 @@ pub enum Fault {
     WrongTag,
     /// Decryption looks at no tag.
     AcceptsAnyTag,
+    /// Decryption looks at no tag when the nonce counts up from 50 (hexadecimal), as published
+    /// forgeries' do.
+    AcceptsPublishedForgeries,
     /// Decryption looks at twelve bytes of the tag.
     ComparesPartOfTheTag,
     /// Decryption accepts what it accepted before, whatever the associated data.
@@ -36,6 +39,8 @@ pub enum Fault {
     IgnoresHalfTheKey,
     /// Messages after the first of a session get another nonce.
     KeepsState,
+    /// Encryption is wrong from the 250th message of a session on.
+    WearsOut,
     /// Every third call of the process differs.
     Random,
     /// Writes the byte after the output.
@@ -195,6 +200,7 @@ impl State {
         let given = (nonce.to_vec(), input.to_vec(), tag.to_vec());
         match self.fault {
             Fault::AcceptsAnyTag => right = true,
+            Fault::AcceptsPublishedForgeries => right |= nonce.starts_with(&[0x50, 0x51, 0x52]),
             Fault::ComparesPartOfTheTag => {
                 let mut own = vec![0; tag.len()];
                 let mut ciphertext = vec![0; input.len()];
@@ -254,6 +260,7 @@ fn spoil(state: &State, m: &raw::Message, computed: &mut Computed) {
     let wrong = match state.fault {
         Fault::WrongRest => m.len > 4096 && m.len % 4096 <= 16,
         Fault::Random => CALLS.fetch_add(1, Ordering::Relaxed) % 3 == 2,
+        Fault::WearsOut => state.calls >= 250 && state.direction == Direction::Encrypt,
         Fault::WrongInPlace => std::ptr::eq(m.input, m.output),
         Fault::WrongUnaligned => !m.input.addr().is_multiple_of(16) && m.len == 100,
         _ => false,
