@@ -1,1 +1,24 @@
-//! stub
+//! From plan to record: the scheduler, the protocol, the worker processes.
+//!
+//! `plan → scheduler ⇄ protocol ⇄ worker → adapter → library`, and back
+//! `samples → analysis → record`. One process per library; every wait has a deadline.
+#![forbid(unsafe_code)]
+
+mod bank;
+mod discover;
+mod link;
+mod plan;
+mod process;
+pub mod protocol;
+mod schedule;
+mod survey;
+mod verification;
+pub mod worker;
+
+pub use discover::{Attached, LibraryChoice, SelectError, discover, select};
+pub use link::WorkerError;
+pub use plan::{Budget, Request, cases};
+pub use process::{SUBCOMMAND, Worker};
+pub use schedule::Progress;
+pub use survey::{Event, Outcome, SurveyError, survey};
+pub use verification::{Verdict, verify_all};

@@ -82,6 +82,8 @@ pub enum SizeRule {
     MultipleOf(usize),
     /// At least so many bytes.
     AtLeast(usize),
+    /// Fewer than so many bytes.
+    LessThan(usize),
 }
 
 impl SizeRule {
@@ -92,6 +94,7 @@ impl SizeRule {
             Self::Any => true,
             Self::MultipleOf(n) => len.is_multiple_of(n),
             Self::AtLeast(n) => len >= n,
+            Self::LessThan(n) => len < n,
         }
     }
 }
@@ -133,6 +136,19 @@ impl Algorithm {
             name: name.to_owned(),
             nearest: crate::nearest(name, ALL.iter().map(|a| a.name)),
         })
+    }
+
+    /// Which sizes the algorithm takes, in words.
+    #[must_use]
+    pub fn size_reason(&self) -> String {
+        match self.sizes {
+            SizeRule::Any => format!("{self} takes messages of any size"),
+            SizeRule::MultipleOf(n) => {
+                format!("{self} without padding takes whole blocks of {n} bytes")
+            }
+            SizeRule::AtLeast(n) => format!("{self} takes messages of at least {n} bytes"),
+            SizeRule::LessThan(n) => format!("{self} takes messages of fewer than {n} bytes"),
+        }
     }
 
     /// What the algorithm protects the message against.
@@ -195,7 +211,9 @@ const fn aes(name: &'static str, mode: Mode, key_len: usize) -> Algorithm {
         Mode::Cbc => (Kind::Cipher, 16, 0, SizeRule::MultipleOf(16)),
         Mode::Xts => (Kind::Cipher, 16, 0, SizeRule::AtLeast(16)),
         // RFC 5116 §5: 12-byte nonces and 16-byte tags for GCM and CCM; RFC 7253 for OCB.
-        Mode::Gcm | Mode::Ccm | Mode::Ocb => (Kind::Aead, 12, 16, SizeRule::Any),
+        Mode::Gcm | Mode::Ocb => (Kind::Aead, 12, 16, SizeRule::Any),
+        // A 12-byte nonce leaves CCM three bytes for the length (NIST SP 800-38C A.1).
+        Mode::Ccm => (Kind::Aead, 12, 16, SizeRule::LessThan(1 << 24)),
         _ => (Kind::Cipher, 16, 0, SizeRule::Any),
     };
     Algorithm { name, kind, cipher: ReferenceCipher::Aes, mode, key_len, nonce_len, tag_len, sizes }

@@ -56,6 +56,8 @@ pub struct MessageBatch<'a> {
     output: &'a mut [u8],
     count: usize,
     fresh: bool,
+    /// The descriptor that the next operation uses.
+    at: usize,
 }
 
 impl<'a> MessageBatch<'a> {
@@ -93,7 +95,7 @@ impl<'a> MessageBatch<'a> {
             }
             slot
         }));
-        let mut batch = Self { session, slots, output, count, fresh };
+        let mut batch = Self { session, slots, output, count, fresh, at: 0 };
         batch.point(&set.aad);
         batch
     }
@@ -117,8 +119,6 @@ impl<'a> MessageBatch<'a> {
 
     /// Runs operations outside any clock; returns the bits of their return codes.
     pub fn run(&mut self, ops: u32) -> i32 {
-        // Whole rounds keep the ring's position: the next batch begins at the first descriptor.
-        let ops = ops.next_multiple_of(RING as u32);
         self.loop_over(ops)
     }
 
@@ -132,15 +132,22 @@ impl<'a> MessageBatch<'a> {
         let table = self.session.raw();
         let call = table.message.expect("the model `message` is offered");
         let state = table.state;
+        let (slots, at) = (self.slots.as_mut_ptr(), self.at);
+        self.at = (at + ops as usize) % RING;
         // SAFETY: `Session::new`'s contract holds for the table; the slots point at the placed
         // set, whose lengths were checked against the algorithm.
         unsafe {
             if self.fresh {
-                message_loop::<true>(call, state, self.slots.as_mut_ptr(), ops)
+                message_loop::<true>(call, state, slots, at, ops)
             } else {
-                message_loop::<false>(call, state, self.slots.as_mut_ptr(), ops)
+                message_loop::<false>(call, state, slots, at, ops)
             }
         }
+    }
+
+    /// The descriptor that the last operation used.
+    fn last(&self) -> usize {
+        (self.at + RING - 1) % RING
     }
 
     /// Overwrites what earlier operations left, so that only the batch can have made it.
@@ -159,26 +166,26 @@ impl<'a> MessageBatch<'a> {
         self.output
     }
 
-    /// The tag that operation `ops - 1` of the last batch left.
+    /// The tag that the last operation left.
     #[must_use]
-    pub fn last_tag(&self, ops: u32) -> &[u8] {
-        &self.slots[(ops as usize - 1) % RING].tag[..self.session.algorithm().tag_len]
+    pub fn last_tag(&self) -> &[u8] {
+        &self.slots[self.last()].tag[..self.session.algorithm().tag_len]
     }
 
-    /// The nonce of operation `ops - 1` of the last batch.
+    /// The nonce of the last operation.
     #[must_use]
-    pub fn last_nonce(&self, ops: u32) -> Vec<u8> {
-        let mut slot = self.slots[(ops as usize - 1) % RING];
+    pub fn last_nonce(&self) -> Vec<u8> {
+        let mut slot = self.slots[self.last()];
         if self.fresh {
             slot.raise_nonce((RING as u64).wrapping_neg());
         }
         slot.nonce[..self.session.algorithm().nonce_len].to_vec()
     }
 
-    /// Which of the set's messages operation `ops - 1` of the last batch worked on.
+    /// Which of the set's messages the last operation worked on.
     #[must_use]
-    pub fn last_message(&self, ops: u32) -> usize {
-        (ops as usize - 1) % self.count
+    pub fn last_message(&self) -> usize {
+        self.last() % self.count
     }
 }
 
@@ -216,10 +223,11 @@ unsafe fn message_loop<const FRESH: bool>(
     call: raw::MessageFn,
     state: *mut std::ffi::c_void,
     slots: *mut Slot,
+    at: usize,
     ops: u32,
 ) -> i32 {
     let mut codes = 0;
-    for i in 0..ops as usize {
+    for i in at..at + ops as usize {
         // SAFETY: the index stays below `RING`; the rest is the caller's promise.
         unsafe {
             let slot = slots.add(i % RING);

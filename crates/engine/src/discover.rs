@@ -1,0 +1,265 @@
+//! Libraries: found, loaded once to learn who they are, and selected.
+
+use crate::link::WorkerError;
+use crate::process::{Worker, out_of_protocol};
+use crate::protocol::{Hello, Offer, Ready, Reply, Request, VERSION};
+use model::{NameGlob, Tier, nearest};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Opening every algorithm in every direction once.
+const OFFERS_DEADLINE: Duration = Duration::from_secs(20);
+
+/// What `--library` asks for.
+#[derive(Clone, Debug)]
+pub enum LibraryChoice {
+    /// Among those found, by name or `name@version`.
+    Glob(NameGlob),
+    /// This file, under this name.
+    Path {
+        /// Name to give it.
+        name: String,
+        /// The shared object.
+        path: PathBuf,
+    },
+}
+
+/// A library that was loaded once, with what it said.
+#[derive(Clone, Debug)]
+pub struct Attached {
+    /// Facts for the record; `error` says why it could not be loaded.
+    pub facts: record::Library,
+    /// Name that was given on the command line.
+    pub given_name: Option<String>,
+    /// What it offers.
+    pub offers: Vec<Offer>,
+    /// The worker's clock, from its greeting.
+    pub ready: Option<Ready>,
+}
+
+/// Why a selection cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SelectError {
+    /// The glob matches nothing.
+    #[error("no library matches '{glob}'{}; found: {found}",
+        nearest.as_ref().map(|n| format!(", did you mean '{n}'?")).unwrap_or_default())]
+    NoMatch {
+        /// What was asked for.
+        glob: String,
+        /// The nearest name.
+        nearest: Option<String>,
+        /// All names.
+        found: String,
+    },
+    /// A file that was named cannot be used.
+    #[error("library '{name}': {why}")]
+    Unusable {
+        /// Its name.
+        name: String,
+        /// Why.
+        why: String,
+    },
+    /// There is no library at all.
+    #[error(
+        "no library found; install one (libssl3, libgcrypt20) or name a file with --library NAME=PATH"
+    )]
+    None,
+}
+
+impl Attached {
+    /// `name@version`.
+    #[must_use]
+    pub fn label(&self) -> String {
+        format!("{}@{}", self.facts.name, self.facts.version)
+    }
+
+    /// What starts a worker process with this library.
+    #[must_use]
+    pub fn hello(&self, tier: Tier, cpu: Option<u32>, process: u32, seed: u64) -> Hello {
+        Hello {
+            protocol: VERSION,
+            path: PathBuf::from(&self.facts.path),
+            name: self.given_name.clone(),
+            tier,
+            cpu,
+            process,
+            seed,
+        }
+    }
+
+    fn matches(&self, glob: &NameGlob) -> bool {
+        glob.matches(&self.facts.name) || glob.matches(&self.label())
+    }
+}
+
+/// Finds libraries and loads each once, side by side. Files that `choices` name come first; where
+/// every choice is a file, nothing else is loaded.
+#[must_use]
+pub fn discover(choices: &[LibraryChoice]) -> Vec<Attached> {
+    let mut files: Vec<(Option<String>, PathBuf)> = choices
+        .iter()
+        .filter_map(|c| match c {
+            LibraryChoice::Path { name, path } => Some((Some(name.clone()), path.clone())),
+            LibraryChoice::Glob(_) => None,
+        })
+        .collect();
+    if files.is_empty() || files.len() < choices.len() {
+        files.extend(host::find_libraries().into_iter().map(|f| (None, f.path)));
+    }
+    std::thread::scope(|scope| {
+        let loads: Vec<_> =
+            files.iter().map(|(name, path)| scope.spawn(|| load(name.as_deref(), path))).collect();
+        loads
+            .into_iter()
+            .map(|l| l.join().expect("loading reports errors, it does not panic"))
+            .collect()
+    })
+}
+
+/// Loads one library in a worker of its own and asks who it is and what it offers.
+fn load(name: Option<&str>, path: &Path) -> Attached {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let mut attached = Attached {
+        facts: record::Library {
+            name: name.map_or_else(|| stem(&path), ToOwned::to_owned),
+            version: String::new(),
+            path: path.display().to_string(),
+            id: String::new(),
+            build: Vec::new(),
+            error: None,
+        },
+        given_name: name.map(ToOwned::to_owned),
+        offers: Vec::new(),
+        ready: None,
+    };
+    match inquire(&attached, &path) {
+        Ok((ready, offers, id)) => {
+            attached.facts.name.clone_from(&ready.name);
+            attached.facts.version.clone_from(&ready.version);
+            attached.facts.build.clone_from(&ready.build);
+            attached.facts.id = id;
+            attached.offers = offers;
+            attached.ready = Some(ready);
+        }
+        Err(why) => attached.facts.error = Some(why),
+    }
+    attached
+}
+
+fn inquire(attached: &Attached, path: &Path) -> Result<(Ready, Vec<Offer>, String), String> {
+    host::check_elf(path)?;
+    let id = host::file_id(path).map_err(|e| format!("cannot read '{}': {e}", path.display()))?;
+    let ask = || -> Result<(Ready, Vec<Offer>), WorkerError> {
+        let mut worker = Worker::start(attached.hello(Tier::Native, None, 0, 0))?;
+        worker.send(&Request::Offers);
+        match worker.reply(OFFERS_DEADLINE)? {
+            Reply::Offers { offers } => Ok((worker.ready().clone(), offers)),
+            other => Err(out_of_protocol(&other)),
+        }
+    };
+    let (ready, offers) = ask().map_err(|e| e.to_string())?;
+    Ok((ready, offers, id))
+}
+
+/// A name for a file that never said its own.
+fn stem(path: &Path) -> String {
+    let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let file = file.split(".so").next().unwrap_or(&file).to_owned();
+    file.trim_start_matches("lib").to_owned()
+}
+
+/// Picks the libraries that the choices ask for; all usable ones without a choice. A library that
+/// was named as a file must be usable; one that was only found need not be.
+///
+/// # Errors
+/// [`SelectError`], one line.
+pub fn select(
+    found: Vec<Attached>,
+    choices: &[LibraryChoice],
+) -> Result<Vec<Attached>, SelectError> {
+    for library in &found {
+        if let (Some(name), Some(why)) = (&library.given_name, &library.facts.error) {
+            return Err(SelectError::Unusable { name: name.clone(), why: why.clone() });
+        }
+    }
+    let usable: Vec<Attached> = found.into_iter().filter(|l| l.facts.error.is_none()).collect();
+    if usable.is_empty() {
+        return Err(SelectError::None);
+    }
+    let globs: Vec<&NameGlob> = choices
+        .iter()
+        .filter_map(|c| if let LibraryChoice::Glob(g) = c { Some(g) } else { None })
+        .collect();
+    if let Some(glob) = globs.iter().find(|g| !usable.iter().any(|l| l.matches(g))) {
+        return Err(SelectError::NoMatch {
+            glob: glob.text().to_owned(),
+            nearest: nearest(glob.text(), usable.iter().map(|l| l.facts.name.as_str())),
+            found: usable.iter().map(Attached::label).collect::<Vec<_>>().join(", "),
+        });
+    }
+    let wanted = |l: &Attached| {
+        choices.is_empty() || l.given_name.is_some() || globs.iter().any(|g| l.matches(g))
+    };
+    Ok(usable.into_iter().filter(wanted).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn library(name: &str, version: &str, given: bool, error: Option<&str>) -> Attached {
+        Attached {
+            facts: record::Library {
+                name: name.into(),
+                version: version.into(),
+                path: format!("{name}.so"),
+                id: "sha256:0".into(),
+                build: Vec::new(),
+                error: error.map(ToOwned::to_owned),
+            },
+            given_name: given.then(|| name.to_owned()),
+            offers: Vec::new(),
+            ready: None,
+        }
+    }
+
+    fn glob(text: &str) -> LibraryChoice {
+        LibraryChoice::Glob(NameGlob::parse(text).unwrap())
+    }
+
+    fn names(selected: &[Attached]) -> Vec<String> {
+        selected.iter().map(Attached::label).collect()
+    }
+
+    #[test]
+    fn a_glob_matches_the_name_or_the_name_with_its_version() {
+        let found = || {
+            vec![
+                library("openssl", "3.0.19", false, None),
+                library("openssl", "4.0.3", false, None),
+            ]
+        };
+        assert_eq!(select(found(), &[glob("openssl")]).unwrap().len(), 2);
+        assert_eq!(names(&select(found(), &[glob("openssl@3.*")]).unwrap()), ["openssl@3.0.19"]);
+    }
+
+    #[test]
+    fn a_glob_without_a_match_names_what_there_is() {
+        let e =
+            select(vec![library("openssl", "3.0.19", false, None)], &[glob("opensl")]).unwrap_err();
+        let text = e.to_string();
+        assert!(
+            text.contains("did you mean 'openssl'?") && text.contains("openssl@3.0.19"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_broken_library_counts_only_when_it_was_asked_for() {
+        let good = || library("openssl", "3", false, None);
+        let stray = library("stray", "", false, Some("not ELF"));
+        assert_eq!(names(&select(vec![good(), stray], &[]).unwrap()), ["openssl@3"]);
+        let asked = library("mine", "", true, Some("not ELF"));
+        assert!(select(vec![good(), asked], &[]).unwrap_err().to_string().contains("not ELF"));
+    }
+}

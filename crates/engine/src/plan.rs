@@ -1,0 +1,198 @@
+//! What was asked for, laid out as cases.
+
+use crate::discover::Attached;
+use crate::protocol::Finding;
+use model::{Algorithm, Case, Direction, Footprint, Kind, Model, Tier};
+use std::time::Duration;
+
+/// When sampling of a case, and of the run, ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Budget {
+    /// Half-width of the interval, as a fraction of the median, at which a case is done.
+    pub precision: f64,
+    /// Most time of measuring.
+    pub time: Duration,
+}
+
+/// What was asked for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Suite that filled in the rest, if any.
+    pub suite: Option<String>,
+    /// Algorithms.
+    pub algorithms: Vec<&'static Algorithm>,
+    /// Directions of ciphers; digests and copies have their own.
+    pub directions: Vec<Direction>,
+    /// Models.
+    pub models: Vec<Model>,
+    /// Bytes of plaintext.
+    pub sizes: Vec<usize>,
+    /// Tiers.
+    pub tiers: Vec<Tier>,
+    /// When to stop.
+    pub budget: Budget,
+    /// Seed of every random choice but the placement of buffers.
+    pub seed: u64,
+    /// The command line, for the record.
+    pub command: Vec<String>,
+}
+
+/// A case and, where that is known without measuring, what becomes of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Planned {
+    /// The row.
+    pub case: Case,
+    /// Why it will not be measured.
+    pub verdict: Option<Finding>,
+}
+
+/// Every case of a request over the libraries, in the order in which the record lists them.
+/// Baselines (`memcpy`, `xxh3-64`, `null`) are rows of the libraries that offer them only: no
+/// cipher library is the poorer for not having them.
+#[must_use]
+pub fn cases(request: &Request, libraries: &[Attached]) -> Vec<Planned> {
+    let mut planned = Vec::new();
+    for (library, attached) in libraries.iter().enumerate() {
+        for algorithm in &request.algorithms {
+            for direction in directions(request, algorithm) {
+                for model in &request.models {
+                    if is_baseline(algorithm)
+                        && offered(attached, algorithm, direction, *model).is_err()
+                    {
+                        continue;
+                    }
+                    for tier in &request.tiers {
+                        for size in &request.sizes {
+                            let case = Case {
+                                library,
+                                algorithm: algorithm.name.to_owned(),
+                                direction,
+                                model: *model,
+                                size: *size,
+                                tier: *tier,
+                                threads: 1,
+                                footprint: Footprint::Hot,
+                            };
+                            let verdict = verdict(attached, algorithm, &case);
+                            planned.push(Planned { case, verdict });
+                        }
+                    }
+                }
+            }
+        }
+    }
+    planned
+}
+
+fn directions(request: &Request, algorithm: &Algorithm) -> Vec<Direction> {
+    Direction::of(algorithm.kind)
+        .iter()
+        .copied()
+        .filter(|d| is_baseline(algorithm) || request.directions.contains(d))
+        .collect()
+}
+
+fn is_baseline(algorithm: &Algorithm) -> bool {
+    !matches!(algorithm.kind, Kind::Cipher | Kind::Aead)
+}
+
+fn verdict(attached: &Attached, algorithm: &Algorithm, case: &Case) -> Option<Finding> {
+    if case.tier != Tier::Native {
+        return Some(Finding::unsupported(format!(
+            "tier {} cannot be applied by this version of ciphermark",
+            case.tier
+        )));
+    }
+    if let Err(finding) = offered(attached, algorithm, case.direction, case.model) {
+        return Some(finding);
+    }
+    (!algorithm.sizes.allows(case.size)).then(|| Finding::unsupported(algorithm.size_reason()))
+}
+
+fn offered(
+    attached: &Attached,
+    algorithm: &Algorithm,
+    direction: Direction,
+    model: Model,
+) -> Result<(), Finding> {
+    let offer = attached
+        .offers
+        .iter()
+        .find(|o| o.algorithm == algorithm.name && o.direction == direction)
+        .ok_or_else(|| Finding::unsupported(format!("{} does not offer it", attached.label())))?;
+    if offer.models.contains(&model) {
+        return Ok(());
+    }
+    let why = offer.reason.clone().unwrap_or_else(|| {
+        format!("{} does not offer {algorithm} in the model {model}", attached.label())
+    });
+    Err(if offer.failed { Finding::failed(why) } else { Finding::unsupported(why) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::Offer;
+
+    fn attached(offers: Vec<Offer>) -> Attached {
+        let facts = record::Library {
+            name: "lib".into(),
+            version: "1".into(),
+            path: "lib.so".into(),
+            id: "sha256:0".into(),
+            build: Vec::new(),
+            error: None,
+        };
+        Attached { facts, given_name: None, offers, ready: None }
+    }
+
+    fn offer(algorithm: &str, direction: Direction, reason: Option<&str>) -> Offer {
+        Offer {
+            algorithm: algorithm.into(),
+            direction,
+            models: if reason.is_none() { vec![Model::Message] } else { Vec::new() },
+            reason: reason.map(ToOwned::to_owned),
+            failed: false,
+        }
+    }
+
+    fn request(algorithms: &[&str]) -> Request {
+        Request {
+            suite: None,
+            algorithms: algorithms.iter().map(|a| Algorithm::find(a).unwrap()).collect(),
+            directions: vec![Direction::Encrypt],
+            models: vec![Model::Message],
+            sizes: vec![16, 100],
+            tiers: vec![Tier::Native],
+            budget: Budget { precision: 0.01, time: Duration::from_secs(1) },
+            seed: 1,
+            command: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_is_not_offered_is_a_row_with_its_reason() {
+        let library = attached(vec![offer("aes-128-ocb", Direction::Encrypt, Some("no OCB here"))]);
+        let planned = cases(&request(&["aes-128-ocb"]), &[library]);
+        assert_eq!(planned.len(), 2);
+        assert_eq!(planned[0].verdict, Some(Finding::unsupported("no OCB here")));
+    }
+
+    #[test]
+    fn a_size_that_the_mode_does_not_define_is_unsupported() {
+        let library = attached(vec![offer("aes-128-ecb", Direction::Encrypt, None)]);
+        let planned = cases(&request(&["aes-128-ecb"]), &[library]);
+        assert_eq!(planned[0].verdict, None);
+        let why = &planned[1].verdict.as_ref().unwrap().why;
+        assert!(why.contains("whole blocks of 16 bytes"), "{why}");
+    }
+
+    #[test]
+    fn baselines_are_rows_only_where_they_are_offered() {
+        let with = attached(vec![offer("memcpy", Direction::Copy, None)]);
+        let without = attached(vec![offer("memcpy", Direction::Copy, Some("no"))]);
+        let planned = cases(&request(&["memcpy"]), &[with, without]);
+        assert_eq!(planned.len(), 2);
+        assert!(planned.iter().all(|p| p.case.library == 0 && p.verdict.is_none()));
+    }
+}

@@ -1,0 +1,175 @@
+//! One worker process: started, asked, watched, killed, and what it said last.
+
+use crate::link::{LineEnd, Link, WorkerError};
+use crate::protocol::{Hello, Ready, Reply, Request};
+use std::fs::File;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+/// Loading a library: dynamic linking, self-tests of a FIPS module, clock calibration.
+const HELLO_DEADLINE: Duration = Duration::from_secs(20);
+
+/// Most of a dead worker's last words that is kept: a page of them says what is to be said.
+const LAST_WORDS: u64 = 4096;
+
+/// The name of the hidden subcommand that makes a process a worker.
+pub const SUBCOMMAND: &str = "worker";
+
+/// A worker with its library loaded.
+#[derive(Debug)]
+pub struct Worker {
+    child: Child,
+    link: Link,
+    stderr: File,
+    ready: Ready,
+}
+
+impl Worker {
+    /// Starts a process and has it load a library.
+    ///
+    /// # Errors
+    /// [`WorkerError`] when the process cannot be started or the library cannot be used.
+    pub fn start(hello: Hello) -> Result<Self, WorkerError> {
+        let start = |e: std::io::Error| WorkerError::Start(e.to_string());
+        let stderr = tempfile::tempfile().map_err(start)?;
+        let mut child = Command::new(std::env::current_exe().map_err(start)?)
+            .arg(SUBCOMMAND)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(stderr.try_clone().map_err(start)?)
+            // Libraries read configuration from the environment's files: measure the library, not
+            // the machine's configuration of it.
+            .env("OPENSSL_CONF", "/dev/null")
+            // An interrupt from the terminal is for the scheduler, which ends the run in order.
+            .process_group(0)
+            .spawn()
+            .map_err(start)?;
+        let (to, from) = (child.stdin.take(), child.stdout.take());
+        let link = to.zip(from).map(|(to, from)| Link::new(to, from));
+        let link = link.expect("both pipes were asked for");
+        let ready = Ready {
+            name: String::new(),
+            version: String::new(),
+            build: Vec::new(),
+            clock: String::new(),
+            clock_reason: None,
+            step_ticks: 0,
+            overhead_ticks: 0,
+        };
+        let mut worker = Self { child, link, stderr, ready };
+        worker.link.send(&Request::Hello(hello));
+        match worker.reply(HELLO_DEADLINE)? {
+            Reply::Ready(ready) => worker.ready = ready,
+            Reply::Unusable { why } => return Err(WorkerError::Unusable(why)),
+            other => return Err(out_of_protocol(&other)),
+        }
+        Ok(worker)
+    }
+
+    /// Who the library says it is, and the worker's clock.
+    #[must_use]
+    pub fn ready(&self) -> &Ready {
+        &self.ready
+    }
+
+    /// Sends a request.
+    pub fn send(&mut self, request: &Request) {
+        self.link.send(request);
+    }
+
+    /// Waits for the next reply. After an error the process is dead.
+    ///
+    /// # Errors
+    /// [`WorkerError`] when the process died, hung past the deadline (and was killed), or wrote
+    /// what is no reply (and was killed).
+    pub fn reply(&mut self, deadline: Duration) -> Result<Reply, WorkerError> {
+        match self.link.receive(deadline) {
+            Ok(Ok(reply)) => Ok(reply),
+            Ok(Err(why)) => {
+                self.kill();
+                Err(WorkerError::OutOfProtocol(why))
+            }
+            Err(LineEnd::TimedOut) => {
+                self.kill();
+                Err(WorkerError::Hung(deadline))
+            }
+            Err(LineEnd::TooLong) => {
+                self.kill();
+                Err(WorkerError::OutOfProtocol("a line without end".into()))
+            }
+            Err(LineEnd::Closed) => Err(WorkerError::Died(self.obituary())),
+        }
+    }
+
+    fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// How the process ended and what it said last. A process that closed its pipe and lives on
+    /// is killed.
+    fn obituary(&mut self) -> String {
+        for _ in 0..100 {
+            match self.child.try_wait() {
+                Ok(Some(status)) => return self.describe(status),
+                _ => std::thread::sleep(Duration::from_millis(2)),
+            }
+        }
+        self.kill();
+        "closed the protocol's pipe, so it was killed".into()
+    }
+
+    fn describe(&mut self, status: ExitStatus) -> String {
+        let end = match (status.signal(), status.code()) {
+            (Some(signal), _) => format!("crashed: {}", signal_name(signal)),
+            (None, Some(code)) => format!("exited with code {code}"),
+            (None, None) => "ended".into(),
+        };
+        match self.last_words() {
+            Some(words) => format!("{end}; last words: {words}"),
+            None => end,
+        }
+    }
+
+    /// The last line on standard error, without control characters.
+    fn last_words(&mut self) -> Option<String> {
+        let len = self.stderr.metadata().ok()?.len();
+        self.stderr.seek(SeekFrom::Start(len.saturating_sub(LAST_WORDS))).ok()?;
+        let mut bytes = Vec::new();
+        (&mut self.stderr).take(LAST_WORDS).read_to_end(&mut bytes).ok()?;
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let line = text.lines().rev().find(|l| !l.trim().is_empty())?;
+        Some(line.chars().filter(|c| !c.is_control()).take(200).collect())
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// The error for a reply that does not fit the request.
+pub(crate) fn out_of_protocol(reply: &Reply) -> WorkerError {
+    let text = format!("{reply:?}");
+    WorkerError::OutOfProtocol(text.chars().take(80).collect())
+}
+
+fn signal_name(signal: i32) -> String {
+    // The signals that a library's fault raises; any other is told by its number.
+    let name = match signal {
+        4 => "SIGILL, illegal instruction",
+        5 => "SIGTRAP",
+        6 => "SIGABRT, aborted itself",
+        7 => "SIGBUS, bad memory access",
+        8 => "SIGFPE, arithmetic fault",
+        9 => "SIGKILL, killed from outside",
+        11 => "SIGSEGV, bad memory access",
+        15 => "SIGTERM",
+        31 => "SIGSYS, forbidden system call",
+        other => return format!("signal {other}"),
+    };
+    name.to_owned()
+}

@@ -1,0 +1,221 @@
+//! What scheduler and worker say to each other. `docs/PROTOCOL.md` is the long form.
+//!
+//! One JSON object a line, requests on the worker's standard input, replies on its standard
+//! output. Each request is complete in itself: a restarted worker can answer any of them after its
+//! `hello`. Both ends are the same executable, so the version only guards against a stray one.
+
+use model::{Direction, Model, RawSample, Tier};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Raised when a message changes its meaning.
+pub const VERSION: u32 = 1;
+
+/// From the scheduler.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Request {
+    /// First message: load a library. Answer: [`Reply::Ready`] or [`Reply::Unusable`].
+    Hello(Hello),
+    /// Which algorithms, directions and models does the library offer? Answer: [`Reply::Offers`].
+    Offers,
+    /// Run every check over one algorithm. Answers: [`Reply::Checking`] before each check, then
+    /// [`Reply::Verified`] or [`Reply::Finding`].
+    Verify {
+        /// Name of the algorithm.
+        algorithm: String,
+    },
+    /// Take one sample of each visit. Answer: [`Reply::Sampled`] or [`Reply::Finding`] for each,
+    /// in order.
+    Sample {
+        /// What to visit.
+        visits: Vec<Visit>,
+    },
+    /// One operation, untimed. Answer: [`Reply::Result`] or [`Reply::Finding`].
+    Once(Once),
+}
+
+/// Load a library.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hello {
+    /// [`VERSION`].
+    pub protocol: u32,
+    /// The shared object.
+    pub path: PathBuf,
+    /// Name to give the library instead of its own.
+    pub name: Option<String>,
+    /// Instructions that the library may see.
+    pub tier: Tier,
+    /// CPU to stay on; null leaves it to the kernel.
+    pub cpu: Option<u32>,
+    /// Number of this process among those of its library; goes into every sample.
+    pub process: u32,
+    /// Seed of the run: keys, nonces and messages come from it.
+    pub seed: u64,
+}
+
+/// Take one sample of a case.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Visit {
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// Direction.
+    pub direction: Direction,
+    /// What one operation is.
+    pub model: Model,
+    /// Bytes of plaintext in one operation.
+    pub size: usize,
+    /// Operations in the batch; null lets the worker find how many fill a sample.
+    pub ops: Option<u32>,
+}
+
+/// One operation by hand. Byte strings are in hexadecimal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Once {
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// Direction.
+    pub direction: Direction,
+    /// Key.
+    pub key: String,
+    /// Nonce.
+    pub nonce: String,
+    /// Associated data.
+    pub aad: String,
+    /// Message.
+    pub input: String,
+    /// Tag to check, for decryption.
+    pub tag: String,
+}
+
+/// From the worker.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reply {
+    /// The library is loaded.
+    Ready(Ready),
+    /// The library cannot be used.
+    Unusable {
+        /// Why.
+        why: String,
+    },
+    /// What the library offers.
+    Offers {
+        /// One entry for each algorithm and direction that exists.
+        offers: Vec<Offer>,
+    },
+    /// This check begins now: what a crash that follows is named after.
+    Checking {
+        /// Name of the check.
+        check: String,
+    },
+    /// Every check passed.
+    Verified {
+        /// The checks.
+        checks: Vec<record::Check>,
+        /// SHA-256 over all outputs, in hexadecimal: the same in every library.
+        digest: String,
+    },
+    /// A sample whose output was right and whose calls all succeeded.
+    Sampled {
+        /// The sample.
+        sample: RawSample,
+    },
+    /// Output of [`Request::Once`].
+    Result {
+        /// Output, in hexadecimal.
+        output: String,
+        /// Tag, in hexadecimal.
+        tag: String,
+    },
+    /// No number, and why.
+    Finding(Finding),
+}
+
+/// The library is loaded.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ready {
+    /// Name.
+    pub name: String,
+    /// Version as the library itself reports it.
+    pub version: String,
+    /// How it was built, one fact a line.
+    pub build: Vec<String>,
+    /// Where ticks come from.
+    pub clock: String,
+    /// Why not the time-stamp counter.
+    pub clock_reason: Option<String>,
+    /// Smallest step of the clock, in ticks.
+    pub step_ticks: u64,
+    /// Ticks of an empty timed region.
+    pub overhead_ticks: u64,
+}
+
+/// What a library offers of one algorithm in one direction.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offer {
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// Direction.
+    pub direction: Direction,
+    /// Models that are offered.
+    pub models: Vec<Model>,
+    /// Why none or not all of them are.
+    pub reason: Option<String>,
+    /// Whether the library has it and reported an error on opening it.
+    pub failed: bool,
+}
+
+/// No number, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// `unsupported`, `refused` or `failed`.
+    pub state: record::State,
+    /// Why, in one line.
+    pub why: String,
+}
+
+impl Finding {
+    /// A check failed.
+    #[must_use]
+    pub fn refused(why: impl Into<String>) -> Self {
+        Self { state: record::State::Refused, why: why.into() }
+    }
+
+    /// The library does not have it, or the algorithm does not define it.
+    #[must_use]
+    pub fn unsupported(why: impl Into<String>) -> Self {
+        Self { state: record::State::Unsupported, why: why.into() }
+    }
+
+    /// Crash, hang or error.
+    #[must_use]
+    pub fn failed(why: impl Into<String>) -> Self {
+        Self { state: record::State::Failed, why: why.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `docs/PROTOCOL.md` shows these very lines.
+    #[test]
+    fn messages_are_lines_that_a_person_can_type() {
+        let visit = Visit {
+            algorithm: "aes-128-gcm".into(),
+            direction: Direction::Encrypt,
+            model: Model::Message,
+            size: 8192,
+            ops: None,
+        };
+        let line = serde_json::to_string(&Request::Sample { visits: vec![visit] }).unwrap();
+        assert_eq!(
+            line,
+            r#"{"sample":{"visits":[{"algorithm":"aes-128-gcm","direction":"encrypt","model":"message","size":8192,"ops":null}]}}"#
+        );
+        let line = serde_json::to_string(&Reply::Finding(Finding::refused("wrong tag"))).unwrap();
+        assert_eq!(line, r#"{"finding":{"state":"refused","why":"wrong tag"}}"#);
+        assert_eq!(serde_json::to_string(&Request::Offers).unwrap(), r#""offers""#);
+    }
+}

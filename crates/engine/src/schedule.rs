@@ -1,0 +1,300 @@
+//! What runs when: interleaved rounds over all unfinished cases, in random order, across all
+//! worker processes, until each case is precise enough or the time is up.
+
+use crate::bank::Bank;
+use crate::discover::Attached;
+use crate::link::WorkerError;
+use crate::plan::Budget;
+use crate::protocol::{Finding, Reply, Request, Visit};
+use analysis::{MIN_PER_PROCESS, MIN_PROCESSES, quantile, summarise};
+use model::{Case, RawSample};
+use rand::seq::SliceRandom as _;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng as _;
+use record::Stopped;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Visits of one worker in a row. One would cost a wake-up of another process for every sample;
+/// eight take about a millisecond, still short against the drift that interleaving spreads.
+const BLOCK: usize = 8;
+
+/// Rounds after which all worker processes are replaced: twice the samples that a process needs
+/// at least, so that a case which is not precise by then meets new memory layouts.
+const GENERATION_ROUNDS: u32 = (2 * MIN_PER_PROCESS * MIN_PROCESSES) as u32;
+
+/// The part of all throughput probes that lies below the quiet rate: most of a run is quiet, and
+/// the highest readings are the counter's rounding.
+const QUIET_QUANTILE: f64 = 0.9;
+
+/// A case on its way.
+#[derive(Clone, Debug)]
+pub(crate) struct Track {
+    pub(crate) case: Case,
+    pub(crate) samples: Vec<RawSample>,
+    pub(crate) end: Option<End>,
+    ops: Option<u32>,
+    visits: u32,
+}
+
+/// How a case ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Stopped(Stopped),
+    Found(Finding),
+}
+
+impl Track {
+    /// A case to sample.
+    pub(crate) fn new(case: Case) -> Self {
+        Self { case, samples: Vec::new(), end: None, ops: None, visits: 0 }
+    }
+
+    fn visit(&self) -> Visit {
+        Visit {
+            algorithm: self.case.algorithm.clone(),
+            direction: self.case.direction,
+            model: self.case.model,
+            size: self.case.size,
+            ops: self.ops,
+        }
+    }
+
+    fn take(&mut self, sample: RawSample) {
+        self.ops = Some(sample.ops);
+        self.visits += 1;
+        self.samples.push(sample);
+    }
+
+    /// Longest wait for a sample of this case. The slowest software known does a megabyte a
+    /// second, and calibration, warm-up, reference and sample are some ten operations.
+    fn deadline(&self) -> Duration {
+        Duration::from_secs(3) + Duration::from_micros(40 * self.case.size as u64)
+    }
+}
+
+/// How far sampling is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Cases that have ended.
+    pub ended: usize,
+    /// Cases in all.
+    pub cases: usize,
+    /// The part of the work that is done, as far as it can be foreseen.
+    pub fraction: f64,
+    /// Time that is left, likewise.
+    pub left: Duration,
+}
+
+/// All cases with what samples them.
+pub(crate) struct Schedule<'a> {
+    banks: Vec<Bank<'a>>,
+    tracks: Vec<Track>,
+    budget: Budget,
+    order: ChaCha8Rng,
+    round: u32,
+    quiet_probe: f64,
+    started: Instant,
+}
+
+impl<'a> Schedule<'a> {
+    pub(crate) fn new(
+        libraries: &'a [Attached],
+        tracks: Vec<Track>,
+        budget: Budget,
+        cpu: Option<u32>,
+        seed: u64,
+    ) -> Self {
+        Self {
+            banks: libraries.iter().map(|l| Bank::new(l, cpu, seed)).collect(),
+            tracks,
+            budget,
+            order: ChaCha8Rng::seed_from_u64(seed),
+            round: 0,
+            quiet_probe: 0.0,
+            started: Instant::now(),
+        }
+    }
+
+    /// Samples until every case has ended. `stop` ends it early; `progress` is told after each
+    /// round.
+    pub(crate) fn run(
+        mut self,
+        stop: &AtomicBool,
+        progress: &mut dyn FnMut(Progress),
+    ) -> (Vec<Track>, f64) {
+        self.started = Instant::now();
+        loop {
+            let stopped = self.one_round(stop);
+            self.judge();
+            if let Some(why) = stopped {
+                self.end_all(why);
+            }
+            progress(self.progress());
+            if self.tracks.iter().all(|t| t.end.is_some()) {
+                return (self.tracks, self.quiet_probe);
+            }
+        }
+    }
+
+    /// Visits every unfinished case once; says why when it was cut short.
+    fn one_round(&mut self, stop: &AtomicBool) -> Option<Stopped> {
+        if self.round > 0 && self.round.is_multiple_of(GENERATION_ROUNDS) {
+            self.banks.iter_mut().for_each(Bank::renew);
+        }
+        for (library, place, block) in self.blocks() {
+            if stop.load(Ordering::Relaxed) {
+                return Some(Stopped::Interrupted);
+            }
+            if self.started.elapsed() >= self.budget.time {
+                return Some(Stopped::Budget);
+            }
+            self.visit_block(library, place, &block);
+        }
+        self.round += 1;
+        None
+    }
+
+    /// This round's visits in random order, cut into blocks of one worker each, blocks shuffled.
+    /// A case moves on to the next process of its library every round.
+    fn blocks(&mut self) -> Vec<(usize, usize, Vec<usize>)> {
+        let mut queues = vec![vec![Vec::new(); MIN_PROCESSES]; self.banks.len()];
+        for (i, track) in self.tracks.iter().enumerate().filter(|(_, t)| t.end.is_none()) {
+            queues[track.case.library][(self.round as usize + i) % MIN_PROCESSES].push(i);
+        }
+        let mut blocks = Vec::new();
+        for (library, places) in queues.into_iter().enumerate() {
+            for (place, mut queue) in places.into_iter().enumerate() {
+                queue.shuffle(&mut self.order);
+                blocks.extend(queue.chunks(BLOCK).map(|b| (library, place, b.to_vec())));
+            }
+        }
+        blocks.shuffle(&mut self.order);
+        blocks
+    }
+
+    fn visit_block(&mut self, library: usize, place: usize, block: &[usize]) {
+        let worker = match self.banks[library].worker(place) {
+            Ok(worker) => worker,
+            Err(error) => return self.lose(block[0], &error),
+        };
+        let visits = block.iter().map(|i| self.tracks[*i].visit()).collect();
+        worker.send(&Request::Sample { visits });
+        for &i in block {
+            let track = &mut self.tracks[i];
+            match worker.reply(track.deadline()) {
+                Ok(Reply::Sampled { sample }) => track.take(sample),
+                Ok(Reply::Finding(finding)) => track.end = Some(End::Found(finding)),
+                other => {
+                    let error = other.map_or_else(|e| e, |r| crate::process::out_of_protocol(&r));
+                    self.banks[library].drop_worker(place);
+                    return self.lose(i, &error);
+                }
+            }
+        }
+    }
+
+    /// A worker was lost in a visit: it costs that case, the block's others come again next round.
+    fn lose(&mut self, track: usize, error: &WorkerError) {
+        self.tracks[track].end = Some(End::Found(Finding::failed(error.to_string())));
+    }
+
+    /// Ends the cases that are precise enough.
+    fn judge(&mut self) {
+        let least = (MIN_PER_PROCESS * MIN_PROCESSES) as u32;
+        if self.round < least {
+            return;
+        }
+        let mut probes: Vec<f64> =
+            self.tracks.iter().flat_map(|t| t.samples.iter().map(RawSample::probe)).collect();
+        self.quiet_probe = quantile(&mut probes, QUIET_QUANTILE).unwrap_or(0.0);
+        for track in self.tracks.iter_mut().filter(|t| t.end.is_none() && t.visits >= least) {
+            let summary = summarise(&track.samples, self.quiet_probe);
+            if summary.is_some_and(|s| s.is_complete() && s.precision() <= self.budget.precision) {
+                track.end = Some(End::Stopped(Stopped::Precision));
+            }
+        }
+    }
+
+    fn end_all(&mut self, why: Stopped) {
+        for track in self.tracks.iter_mut().filter(|t| t.end.is_none()) {
+            track.end = Some(End::Stopped(why));
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        let cases = self.tracks.len();
+        let ended = self.tracks.iter().filter(|t| t.end.is_some()).count();
+        let least = (MIN_PER_PROCESS * MIN_PROCESSES) as f64;
+        // Before any case can end, the visits that all need; afterwards, the cases that ended.
+        let visited = (f64::from(self.round) / least).min(1.0);
+        let fraction = visited * (0.5 + 0.5 * ended as f64 / cases.max(1) as f64);
+        let (elapsed, budget) = (self.started.elapsed(), self.budget.time);
+        let foreseen = elapsed.mul_f64((1.0 - fraction) / fraction.max(0.01));
+        Progress { ended, cases, fraction, left: foreseen.min(budget.saturating_sub(elapsed)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Direction, Footprint, Model, Tier};
+    use std::collections::HashSet;
+
+    fn track(library: usize, size: usize) -> Track {
+        Track::new(Case {
+            library,
+            algorithm: "aes-128-ctr".into(),
+            direction: Direction::Encrypt,
+            model: Model::Message,
+            size,
+            tier: Tier::Native,
+            threads: 1,
+            footprint: Footprint::Hot,
+        })
+    }
+
+    fn attached() -> Attached {
+        let facts = record::Library {
+            name: "l".into(),
+            version: "1".into(),
+            path: String::new(),
+            id: String::new(),
+            build: Vec::new(),
+            error: None,
+        };
+        Attached { facts, given_name: None, offers: Vec::new(), ready: None }
+    }
+
+    const BUDGET: Budget = Budget { precision: 0.01, time: Duration::from_secs(1) };
+
+    #[test]
+    fn a_round_visits_every_unfinished_case_once_and_each_in_all_processes_in_turn() {
+        let libraries = [attached(), attached()];
+        let mut tracks: Vec<Track> = (0..100).map(|i| track(i % 2, i + 1)).collect();
+        tracks[7].end = Some(End::Stopped(Stopped::Precision));
+        let mut schedule = Schedule::new(&libraries, tracks, BUDGET, None, 1);
+        let mut places = HashSet::new();
+        for _ in 0..MIN_PROCESSES {
+            let blocks = schedule.blocks();
+            let mut seen: Vec<usize> = blocks.iter().flat_map(|(_, _, b)| b.clone()).collect();
+            seen.sort_unstable();
+            assert_eq!(seen, (0..100).filter(|i| *i != 7).collect::<Vec<_>>());
+            assert!(blocks.iter().all(|(l, _, b)| b.iter().all(|i| i % 2 == *l)));
+            places.extend(blocks.iter().filter(|(_, _, b)| b.contains(&3)).map(|(_, p, _)| *p));
+            schedule.round += 1;
+        }
+        assert_eq!(places.len(), MIN_PROCESSES);
+    }
+
+    #[test]
+    fn the_order_comes_from_the_seed() {
+        let libraries = [attached()];
+        let order = |seed| {
+            let tracks = (0..50).map(|i| track(0, i + 1)).collect();
+            Schedule::new(&libraries, tracks, BUDGET, None, seed).blocks()
+        };
+        assert_eq!(order(1), order(1));
+        assert_ne!(order(1), order(2));
+    }
+}

@@ -1,0 +1,7 @@
+//! The worker: a process that holds one library and answers the scheduler.
+
+mod bench;
+mod material;
+mod serve;
+
+pub use serve::serve;

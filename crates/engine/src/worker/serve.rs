@@ -1,0 +1,207 @@
+//! The worker's request loop.
+
+use super::bench::Bench;
+use crate::protocol::{Finding, Hello, Offer, Once, Ready, Reply, Request, VERSION};
+use contract::{Library, Message, OpenError, Outcome};
+use model::{Algorithm, Direction, Kind, Model, Tier};
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::os::fd::OwnedFd;
+
+/// Serves requests from standard input until it closes. Standard output becomes a copy of
+/// standard error before any library is loaded: whatever a library prints stays out of the
+/// protocol.
+///
+/// # Errors
+/// When the pipes cannot be set up: the process is of no use then.
+pub fn serve() -> std::io::Result<()> {
+    let mut replies = take_standard_output()?;
+    // A hung library reads no end of file: without this, a killed scheduler would leave it behind.
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+    let mut state = None;
+    for line in BufReader::new(std::io::stdin()).lines() {
+        let line = line?;
+        match serde_json::from_str(&line) {
+            Ok(Request::Hello(hello)) => state = greet(&hello, &mut replies)?,
+            Ok(request) => match &mut state {
+                Some(state) => answer(state, request, &mut replies)?,
+                None => say(&mut replies, &no_number(Finding::failed("no hello came before")))?,
+            },
+            Err(e) => say(&mut replies, &no_number(Finding::failed(format!("bad request: {e}"))))?,
+        }
+    }
+    Ok(())
+}
+
+fn take_standard_output() -> std::io::Result<File> {
+    let protocol: OwnedFd = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
+    rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
+    Ok(File::from(protocol))
+}
+
+fn say(replies: &mut File, reply: &Reply) -> std::io::Result<()> {
+    let mut line = serde_json::to_vec(reply)?;
+    line.push(b'\n');
+    replies.write_all(&line)
+}
+
+fn no_number(finding: Finding) -> Reply {
+    Reply::Finding(finding)
+}
+
+struct State {
+    library: Box<dyn Library>,
+    bench: Bench,
+}
+
+fn greet(hello: &Hello, replies: &mut File) -> std::io::Result<Option<State>> {
+    match load(hello) {
+        Ok(state) => {
+            let (identity, clock) = (state.library.identity().clone(), state.bench.clock());
+            let ready = Ready {
+                name: identity.name,
+                version: identity.version,
+                build: identity.build,
+                clock: clock.source().to_owned(),
+                clock_reason: clock.reason().map(ToOwned::to_owned),
+                step_ticks: clock.step_ticks(),
+                overhead_ticks: clock.overhead_ticks(),
+            };
+            say(replies, &Reply::Ready(ready))?;
+            Ok(Some(state))
+        }
+        Err(why) => {
+            say(replies, &Reply::Unusable { why })?;
+            Ok(None)
+        }
+    }
+}
+
+fn load(hello: &Hello) -> Result<State, String> {
+    if hello.protocol != VERSION {
+        return Err(format!("protocol {} asked, {VERSION} spoken", hello.protocol));
+    }
+    if hello.tier != Tier::Native {
+        return Err(format!("tier {} cannot be applied by this version", hello.tier));
+    }
+    if let Some(cpu) = hello.cpu {
+        probe::pin_to(&[cpu]).map_err(|e| format!("cannot stay on CPU {cpu}: {e}"))?;
+    }
+    let library = adapters::load(&hello.path, hello.name.as_deref()).map_err(|e| e.to_string())?;
+    Ok(State { library, bench: Bench::new(hello.process, hello.seed) })
+}
+
+fn answer(state: &mut State, request: Request, replies: &mut File) -> std::io::Result<()> {
+    let library = state.library.as_ref();
+    match request {
+        Request::Hello(_) => unreachable!("the caller answers it"),
+        Request::Offers => say(replies, &Reply::Offers { offers: offers(library) }),
+        Request::Verify { algorithm } => verify_one(library, &algorithm, replies),
+        Request::Sample { visits } => {
+            for visit in visits {
+                let reply = match state.bench.visit(library, &visit) {
+                    Ok(sample) => Reply::Sampled { sample },
+                    Err(finding) => no_number(finding),
+                };
+                say(replies, &reply)?;
+            }
+            Ok(())
+        }
+        Request::Once(once) => {
+            let reply = run_once(library, &once).unwrap_or_else(no_number);
+            say(replies, &reply)
+        }
+    }
+}
+
+fn offers(library: &dyn Library) -> Vec<Offer> {
+    let mut offers = Vec::new();
+    for algorithm in Algorithm::all() {
+        for direction in Direction::of(algorithm.kind) {
+            offers.push(offer(library, algorithm, *direction));
+        }
+    }
+    offers
+}
+
+fn offer(library: &dyn Library, algorithm: &'static Algorithm, direction: Direction) -> Offer {
+    // Any key will do to ask, but XTS refuses two equal halves (FIPS 140-3 IG C.I).
+    let key: Vec<u8> = (1..=algorithm.key_len as u8).collect();
+    let (models, reason, failed) = match library.open(algorithm, direction, &key) {
+        Ok(session) => {
+            let mut models = Vec::new();
+            if session.has_stream() && session.in_place() {
+                models.push(Model::Stream);
+            }
+            if session.has_message() {
+                models.push(Model::Message);
+            }
+            (models, None, false)
+        }
+        Err(OpenError::Unsupported(why)) => (Vec::new(), Some(why), false),
+        Err(OpenError::Failed(why)) => (Vec::new(), Some(why), true),
+    };
+    Offer { algorithm: algorithm.name.to_owned(), direction, models, reason, failed }
+}
+
+fn verify_one(library: &dyn Library, name: &str, replies: &mut File) -> std::io::Result<()> {
+    let algorithm = match Algorithm::find(name) {
+        Ok(algorithm) => algorithm,
+        Err(e) => return say(replies, &no_number(Finding::failed(e.to_string()))),
+    };
+    let mut broken_pipe = None;
+    let outcome = verify::verify(library, algorithm, &mut |check| {
+        if let Err(e) = say(replies, &Reply::Checking { check: check.to_owned() }) {
+            broken_pipe = Some(e);
+        }
+    });
+    if let Some(e) = broken_pipe {
+        return Err(e);
+    }
+    let reply = match outcome {
+        Ok(passed) => Reply::Verified {
+            checks: passed
+                .checks
+                .into_iter()
+                .map(|c| record::Check { name: c.name.to_owned(), count: c.count })
+                .collect(),
+            digest: hex::encode(passed.digest),
+        },
+        Err(verify::Finding::Unsupported(why)) => no_number(Finding::unsupported(why)),
+        Err(verify::Finding::Refused { check, why }) => {
+            no_number(Finding::refused(format!("{check}: {why}")))
+        }
+        Err(verify::Finding::Failed(why)) => no_number(Finding::failed(why)),
+    };
+    say(replies, &reply)
+}
+
+fn run_once(library: &dyn Library, once: &Once) -> Result<Reply, Finding> {
+    let algorithm = Algorithm::find(&once.algorithm).map_err(|e| Finding::failed(e.to_string()))?;
+    let bytes = |what: &str, text: &str| {
+        hex::decode(text).map_err(|e| Finding::failed(format!("{what}: {e}")))
+    };
+    let (key, nonce) = (bytes("key", &once.key)?, bytes("nonce", &once.nonce)?);
+    let (aad, input) = (bytes("associated data", &once.aad)?, bytes("input", &once.input)?);
+    let mut tag = bytes("tag", &once.tag)?;
+    tag.resize(algorithm.tag_len, 0);
+    let mut session = library.open(algorithm, once.direction, &key).map_err(open_finding)?;
+    if !session.has_message() {
+        return Err(Finding::unsupported("the library does not offer whole messages"));
+    }
+    let mut output = vec![0; if algorithm.kind == Kind::Digest { 0 } else { input.len() }];
+    let (nonce, aad, input) = (&*nonce, &*aad, &*input);
+    match session.message(Message { nonce, aad, input, output: &mut output, tag: &mut tag }) {
+        Outcome::Done => Ok(Reply::Result { output: hex::encode(output), tag: hex::encode(tag) }),
+        Outcome::Rejected => Err(Finding::refused("the tag is wrong: nothing was decrypted")),
+        Outcome::Error(code) => Err(Finding::failed(format!("the library returned error {code}"))),
+    }
+}
+
+/// What became of an algorithm that could not be opened.
+pub(super) fn open_finding(error: OpenError) -> Finding {
+    match error {
+        OpenError::Unsupported(why) => Finding::unsupported(why),
+        OpenError::Failed(why) => Finding::failed(why),
+    }
+}
