@@ -31,7 +31,7 @@ extern "C" {
 
 /* What the functions below return. Any other value is an error of the library, shown as its code. */
 #define CM_OK 0          /* done */
-#define CM_REJECTED 1    /* decryption: the tag is wrong, no plaintext is released */
+#define CM_REJECTED 1    /* decryption: the tag is wrong; the output is unspecified */
 #define CM_UNSUPPORTED 2 /* `open` only: the library does not have this */
 #define CM_FAILED 3      /* the library reported an error */
 

@@ -1,5 +1,6 @@
 //! Opening shared objects and looking up their functions.
 
+use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
 /// Why a file could not be attached as a library.
@@ -60,15 +61,29 @@ impl SharedObject {
         Ok(Self { path, library: Box::leak(Box::new(library)) })
     }
 
-    /// The file, links resolved.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Whether the object or one of its dependencies exports a symbol.
+    /// Whether the object itself exports a symbol. The loader also answers for its dependencies:
+    /// without this question `libssl.so` would pass for the libcrypto that it is linked to.
     pub(crate) fn has(&self, symbol: &str) -> bool {
-        // SAFETY: only asked for its presence, never used as a value of this type.
-        unsafe { self.library.get::<*const ()>(symbol) }.is_ok()
+        // SAFETY: only asked for its address, never used as a value of this type.
+        let Ok(found) = (unsafe { self.library.get::<*const std::ffi::c_void>(symbol) }) else {
+            return false;
+        };
+        let address = found.into_raw();
+        let mut info = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+        // SAFETY: `info` is a whole `Dl_info`, of which zeroes are a valid value; a name that is
+        // filled in is a NUL-terminated string of the loader's that lives as long as the object.
+        let file = unsafe {
+            if libc::dladdr(address, info.as_mut_ptr()) == 0 {
+                return false;
+            }
+            let name = info.assume_init().dli_fname;
+            if name.is_null() {
+                return false;
+            }
+            std::ffi::CStr::from_ptr(name).to_bytes().to_vec()
+        };
+        let file = PathBuf::from(std::ffi::OsString::from_vec(file));
+        file.canonicalize().is_ok_and(|f| f == self.path)
     }
 
     /// A function, if the object exports it.
