@@ -15,11 +15,9 @@ const LIBRARY: &str = "aes";
 const UNUSED: &[&str] = &["getrandom", "rand_core", "libc"];
 
 fn main() {
-    let lock = Path::new(&variable("CARGO_MANIFEST_DIR")).join("../../Cargo.lock");
-    println!("cargo::rerun-if-changed={}", lock.display());
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-env-changed=RUSTFLAGS");
-    let lock = fs::read_to_string(lock).expect("Cargo.lock is in the workspace's root");
+    let lock = workspace_file("Cargo.lock");
     let crates = linked_crates(&lock, &variable("CARGO_PKG_NAME"));
     let version = crates.get(LIBRARY).expect("the manifest names the crate `aes`");
 
@@ -36,7 +34,8 @@ fn main() {
     fs::write(target, source).expect("OUT_DIR can be written");
 }
 
-/// Compiler, optimisation and CPU, one fact a line.
+/// Compiler, optimisation and CPU, one fact a line. The number of codegen units is as telling as
+/// the target CPU: it decides whether the ciphers' kernels are inlined into the modes.
 fn compiler() -> String {
     let rustc = Command::new(variable("RUSTC")).arg("--version").output();
     let rustc = String::from_utf8(rustc.expect("RUSTC runs").stdout).expect("rustc prints text");
@@ -44,15 +43,49 @@ fn compiler() -> String {
     let flags: Vec<&str> = flags.split('\x1f').filter(|f| !f.is_empty()).collect();
     let cpu = flags.iter().rev().find_map(|f| f.split_once("target-cpu=").map(|(_, cpu)| cpu));
     format!(
-        "{}\nprofile {}, opt-level {}\ntarget {}\ntarget-cpu {}\ntarget features {}\nrustflags {}\n",
+        "{}\nprofile {}\nopt-level {}\ntarget {}\ntarget-cpu {}\ntarget features {}\nrustflags {}\n",
         rustc.trim(),
-        variable("PROFILE"),
+        profile(),
         variable("OPT_LEVEL"),
         variable("TARGET"),
         cpu.unwrap_or("default"),
         variable("CARGO_CFG_TARGET_FEATURE"),
         if flags.is_empty() { "none".to_owned() } else { flags.join(" ") },
     )
+}
+
+/// The profile's name and what the workspace or the environment changes of cargo's defaults;
+/// cargo tells build scripts no more than `debug` or `release`.
+fn profile() -> String {
+    // OUT_DIR is <target>/<profile>/build/<package>/out.
+    let out = PathBuf::from(variable("OUT_DIR"));
+    let directory = out.ancestors().nth(3).and_then(Path::file_name);
+    let directory = directory.expect("OUT_DIR lies in the profile's directory").to_string_lossy();
+    let name = if directory == "debug" { "dev" } else { &*directory };
+
+    let manifest = workspace_file("Cargo.toml");
+    let ours = format!("[profile.{name}.package.{}]", variable("CARGO_PKG_NAME"));
+    let mut settings = vec![name.to_owned()];
+    for section in [format!("[profile.{name}]"), ours] {
+        let lines = manifest.lines().skip_while(|l| l.trim() != section).skip(1);
+        let lines = lines.map(str::trim).take_while(|l| !l.starts_with('['));
+        settings
+            .extend(lines.filter(|l| l.contains('=') && !l.starts_with('#')).map(str::to_owned));
+    }
+    for setting in ["CODEGEN_UNITS", "LTO", "OPT_LEVEL", "PANIC"] {
+        let variable = format!("CARGO_PROFILE_{}_{setting}", name.to_uppercase().replace('-', "_"));
+        println!("cargo::rerun-if-env-changed={variable}");
+        if let Ok(value) = env::var(&variable) {
+            settings.push(format!("{variable}={value}"));
+        }
+    }
+    settings.join(", ")
+}
+
+fn workspace_file(name: &str) -> String {
+    let path = Path::new(&variable("CARGO_MANIFEST_DIR")).join("../..").join(name);
+    println!("cargo::rerun-if-changed={}", path.display());
+    fs::read_to_string(&path).unwrap_or_else(|e| panic!("{} is read: {e}", path.display()))
 }
 
 fn variable(name: &str) -> String {

@@ -10,8 +10,8 @@ use chacha20poly1305::ChaCha20Poly1305;
 use cipher::consts::{U12, U16};
 use ocb3::Ocb3;
 
-/// An authenticated mode that takes messages of up to `MAX_LEN` bytes. The crates report longer
-/// ones with the same error as a wrong tag; only the length tells the two apart.
+/// An authenticated mode that takes messages of up to `MAX_LEN` bytes. Decrypting longer ones, the
+/// crates report the same error as for a wrong tag, or (CCM, past 64 GiB) panic.
 pub(crate) struct Aead<A, const MAX_LEN: u64>(pub(crate) A);
 
 /// NIST SP 800-38D §5.2.1.1.
@@ -43,9 +43,9 @@ impl<A: AeadInOut + 'static, const MAX_LEN: u64> Mode for Aead<A, MAX_LEN> {
         buffer: Buffer<'_, '_>,
         tag: &Tag<A>,
     ) -> Result<(), Refusal> {
-        let len = buffer.len() as u64;
-        self.0
-            .decrypt_inout_detached(nonce, aad, buffer, tag)
-            .map_err(|_| if len > MAX_LEN { Refusal::Length } else { Refusal::Tag })
+        if buffer.len() as u64 > MAX_LEN {
+            return Err(Refusal::Length);
+        }
+        self.0.decrypt_inout_detached(nonce, aad, buffer, tag).map_err(|_| Refusal::Tag)
     }
 }

@@ -312,6 +312,8 @@ fn the_version_and_every_crates_version_are_told() {
         assert!(line.ends_with(|c: char| c.is_ascii_digit()), "{line}");
     }
     assert!(build.contains(&format!("crate aes {}\n", text(adapter().version))), "{build}");
-    assert!(build.contains("\nrustc "), "{build}");
+    for fact in ["rustc ", "profile ", "opt-level ", "target-cpu ", "target features "] {
+        assert!(build.lines().any(|l| l.starts_with(fact)), "no {fact}in {build}");
+    }
     assert!(!build.contains("ciphermark"), "our own packages are not the library: {build}");
 }
