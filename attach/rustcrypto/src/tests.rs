@@ -238,10 +238,10 @@ fn authenticated_modes_offer_no_stream() {
 
 #[test]
 fn lengths_that_a_mode_does_not_take_fail() {
-    for algorithm in ciphers().filter(|a| a.sizes != SizeRule::Any) {
+    for algorithm in ciphers().filter(|a| !a.sizes.allows(1)) {
         for direction in DIRECTIONS {
             let mut session = open(algorithm, direction);
-            let bad = (0..40).find(|&n| n > 0 && !algorithm.sizes.allows(n)).unwrap();
+            let bad = 15;
             let nonce = nonce(algorithm);
             let failed = Outcome::Error(raw::FAILED);
             assert_eq!(
