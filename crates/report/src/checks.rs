@@ -1,0 +1,122 @@
+//! What verification found, and other short lists.
+
+use crate::Options;
+use crate::grid::{Align, Cell, Columns};
+use crate::text::{ALARM, ASIDE, HEADING, clean, paint, wrap};
+use record::{Check, State};
+
+/// What became of one algorithm in one library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckRow {
+    /// Library as it is to be called: `openssl@3.0.22`.
+    pub library: String,
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// The checks that passed, or what was found.
+    pub outcome: Result<Vec<Check>, (State, String)>,
+}
+
+/// The rows as a table, each finding with its reason below it, and the totals.
+#[must_use]
+pub fn checks(rows: &[CheckRow], options: Options) -> String {
+    let heading = ["library", "algorithm", "verdict", "comparisons"].map(|n| Cell::new(n, HEADING));
+    let cells: Vec<[Cell; 4]> = rows.iter().map(cells).collect();
+    let mut columns = Columns::new([Align::Left, Align::Left, Align::Left, Align::Right]);
+    columns.fit(&heading);
+    cells.iter().for_each(|row| columns.fit(row));
+    let mut out = columns.line(&heading, options.color) + "\n";
+    for (row, cells) in rows.iter().zip(&cells) {
+        out += &columns.line(cells, options.color);
+        out.push('\n');
+        if let Err((state, why)) = &row.outcome {
+            let style = if *state == State::Unsupported { ASIDE } else { ALARM };
+            for line in wrap(&clean(why), options.width.saturating_sub(4).max(20)) {
+                out += &format!("    {}\n", paint(&line, style, options.color));
+            }
+        }
+    }
+    out.push('\n');
+    out += &totals(rows);
+    out
+}
+
+fn cells(row: &CheckRow) -> [Cell; 4] {
+    let (verdict, count) = match &row.outcome {
+        Ok(checks) => (Cell::plain("passed"), comparisons(checks).to_string()),
+        Err((State::Unsupported, _)) => (Cell::new("unsupported", ASIDE), String::new()),
+        Err((state, _)) => (Cell::new(state.name().to_uppercase(), ALARM), String::new()),
+    };
+    [
+        Cell::plain(clean(&row.library)),
+        Cell::plain(clean(&row.algorithm)),
+        verdict,
+        Cell::plain(count),
+    ]
+}
+
+fn comparisons(checks: &[Check]) -> u64 {
+    checks.iter().map(|c| c.count).sum()
+}
+
+fn totals(rows: &[CheckRow]) -> String {
+    let passed: Vec<&Vec<Check>> = rows.iter().filter_map(|r| r.outcome.as_ref().ok()).collect();
+    let count = |wanted: State| {
+        rows.iter().filter(|r| matches!(&r.outcome, Err((s, _)) if *s == wanted)).count()
+    };
+    let comparisons: u64 = passed.iter().map(|checks| comparisons(checks)).sum();
+    format!(
+        "{} passed with {comparisons} comparisons, {} refused, {} failed, {} unsupported\n",
+        passed.len(),
+        count(State::Refused),
+        count(State::Failed),
+        count(State::Unsupported),
+    )
+}
+
+/// Names with what they mean, the meanings wrapped to the width.
+#[must_use]
+pub fn pairs(rows: &[(String, String)], options: Options) -> String {
+    let indent = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0) + 2;
+    let mut out = String::new();
+    for (name, meaning) in rows {
+        let mut lead = format!("{:<indent$}", clean(name));
+        for line in wrap(&clean(meaning), options.width.saturating_sub(indent).max(20)) {
+            out += &format!("{lead}{line}\n");
+            lead = " ".repeat(indent);
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OPTIONS: Options = Options { width: 60, color: false };
+
+    fn row(outcome: Result<Vec<Check>, (State, String)>) -> CheckRow {
+        CheckRow { library: "lib@1".into(), algorithm: "aes-128-gcm".into(), outcome }
+    }
+
+    #[test]
+    fn findings_stand_under_their_row_and_totals_at_the_end() {
+        let check = Check { name: "tamper".into(), count: 7 };
+        let bad = (State::Refused, "tamper: a changed tag was\u{1b}[31m accepted".to_owned());
+        let text = checks(&[row(Ok(vec![check])), row(Err(bad))], OPTIONS);
+        insta::assert_snapshot!(text, @r"
+        library  algorithm    verdict  comparisons
+        lib@1    aes-128-gcm  passed             7
+        lib@1    aes-128-gcm  REFUSED
+            tamper: a changed tag was[31m accepted
+
+        1 passed with 7 comparisons, 1 refused, 0 failed, 0 unsupported
+        ");
+    }
+
+    #[test]
+    fn meanings_are_wrapped_under_each_other() {
+        let rows = vec![("a".to_owned(), "one two three four five six seven".to_owned())];
+        let text = pairs(&rows, Options { width: 25, color: false });
+        assert_eq!(text, "a  one two three four\n   five six seven\n");
+    }
+}

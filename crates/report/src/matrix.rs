@@ -1,0 +1,105 @@
+//! Which library offers which algorithm.
+
+use crate::Options;
+use crate::grid::{Align, Cell, Columns};
+use crate::text::{ASIDE, CAUTION, HEADING, PLAIN, clean, clip};
+use model::Algorithm;
+
+/// Longest name of an algorithm or library: what is longer is no name.
+const LONGEST_NAME: usize = 28;
+
+/// Algorithms against libraries.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Matrix {
+    /// Libraries as they are to be called: `openssl@3.0.22`.
+    pub libraries: Vec<String>,
+    /// Algorithms, in the order in which they are shown.
+    pub rows: Vec<MatrixRow>,
+}
+
+/// One algorithm.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatrixRow {
+    /// Its name.
+    pub algorithm: String,
+    /// Whether each library offers it, in the order of [`Matrix::libraries`].
+    pub offered: Vec<bool>,
+}
+
+/// The matrix as a table, with what a reader must be told of an algorithm. Libraries are numbered,
+/// with a key below, where their names do not fit.
+#[must_use]
+pub fn matrix(matrix: &Matrix, options: Options) -> String {
+    let names: Vec<String> =
+        matrix.libraries.iter().map(|name| clip(&clean(name), LONGEST_NAME)).collect();
+    let named = rows(matrix, &names);
+    let fits = columns(&named).total() <= options.width;
+    let numbers: Vec<String> = (1..=names.len()).map(|n| n.to_string()).collect();
+    let rows = if fits { named } else { rows(matrix, &numbers) };
+    let columns = columns(&rows);
+    let mut out = String::new();
+    for row in &rows {
+        out += &columns.line(row, options.color);
+        out.push('\n');
+    }
+    if !fits {
+        out.push('\n');
+        for (number, name) in numbers.iter().zip(&names) {
+            out += &format!("{number}: {name}\n");
+        }
+    }
+    out
+}
+
+fn rows(matrix: &Matrix, heads: &[String]) -> Vec<Vec<Cell>> {
+    let mut heading = vec![Cell::new("algorithm", HEADING)];
+    heading.extend(heads.iter().map(|head| Cell::new(head, HEADING)));
+    heading.push(Cell::plain(""));
+    let row = |row: &MatrixRow| {
+        let mut cells = vec![Cell::plain(clip(&clean(&row.algorithm), LONGEST_NAME))];
+        let offered = (0..heads.len()).map(|i| row.offered.get(i).copied().unwrap_or(false));
+        cells
+            .extend(offered.map(|o| if o { Cell::new("✓", PLAIN) } else { Cell::new("–", ASIDE) }));
+        let warning = Algorithm::find(&row.algorithm).ok().and_then(Algorithm::warning_label);
+        cells.push(Cell::new(warning.unwrap_or_default(), CAUTION));
+        cells
+    };
+    std::iter::once(heading).chain(matrix.rows.iter().map(row)).collect()
+}
+
+fn columns(rows: &[Vec<Cell>]) -> Columns {
+    let count = rows.first().map_or(0, Vec::len);
+    let mut columns = Columns::new(vec![Align::Left; count]);
+    rows.iter().for_each(|row| columns.fit(row));
+    columns
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> Matrix {
+        let row = |algorithm: &str, offered: [bool; 2]| MatrixRow {
+            algorithm: algorithm.to_owned(),
+            offered: offered.to_vec(),
+        };
+        Matrix {
+            libraries: vec!["openssl@3.0.22".to_owned(), "libgcrypt@1.10.1".to_owned()],
+            rows: vec![
+                row("aes-128-ecb", [true, true]),
+                row("aes-128-gcm", [true, false]),
+                row("aes-128-ctr", [false, true]),
+            ],
+        }
+    }
+
+    #[test]
+    fn each_algorithm_has_a_mark_for_each_library_and_its_warning() {
+        insta::assert_snapshot!(matrix(&example(), Options::default()));
+    }
+
+    #[test]
+    fn libraries_get_numbers_where_their_names_do_not_fit() {
+        insta::assert_snapshot!(matrix(&example(), Options { width: 50, color: false }));
+    }
+}

@@ -1,0 +1,276 @@
+//! Measurements sorted into what a ranked table shows: sections, rows, cells.
+
+use crate::labels::{self, Libraries};
+use crate::text::clean;
+use model::{Algorithm, Direction, Footprint, Kind, Model, Tier};
+use record::{LibraryId, Measurement, State, Stopped};
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The size at which rows are ranked where it was measured: PostgreSQL's page, and large enough
+/// that the cost per message no longer decides.
+const REFERENCE_SIZE: usize = 8192;
+
+/// Everything that a ranked table shows of a selection.
+pub(crate) struct Survey<'a> {
+    /// Sizes in bytes, ascending: the columns.
+    pub(crate) sizes: Vec<usize>,
+    /// The size at which rows are ranked.
+    pub(crate) reference: usize,
+    /// In the order in which they are shown.
+    pub(crate) sections: Vec<Section<'a>>,
+    /// What the harness itself costs, by model.
+    pub(crate) null: BTreeMap<Model, &'a Measurement>,
+    /// Names of the libraries.
+    pub(crate) libraries: Libraries<'a>,
+}
+
+/// What the rows of a section have in common, in the order in which sections are shown.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Common {
+    tier: Tier,
+    threads: u32,
+    footprint: Footprint,
+    // What an application does comes first.
+    stream: bool,
+    group: Group,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Group {
+    Encrypt,
+    Decrypt,
+    Baselines,
+}
+
+/// Rows that can be compared with each other, the fastest first.
+pub(crate) struct Section<'a> {
+    pub(crate) common: Common,
+    pub(crate) rows: Vec<Row<'a>>,
+}
+
+/// One algorithm in one library.
+pub(crate) struct Row<'a> {
+    /// Name of the algorithm.
+    pub(crate) algorithm: String,
+    /// Name of the library.
+    pub(crate) library: String,
+    /// What must stand beside the algorithm.
+    pub(crate) warning: Option<String>,
+    /// Measurements by size.
+    pub(crate) cells: BTreeMap<usize, &'a Measurement>,
+}
+
+/// A reason for which cells of a row have no number.
+pub(crate) struct Problem {
+    pub(crate) state: State,
+    /// Sizes; empty when it is all of the row.
+    pub(crate) sizes: Vec<usize>,
+    pub(crate) reason: String,
+}
+
+impl<'a> Survey<'a> {
+    pub(crate) fn of(selection: &[&'a Measurement]) -> Self {
+        let libraries = Libraries::of(selection);
+        let shown: Vec<&Measurement> = selection.iter().copied().filter(|m| !is_null(m)).collect();
+        let mut sizes: Vec<usize> = shown.iter().map(|m| m.size).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        let largest = sizes.last().copied().unwrap_or_default();
+        let reference = if sizes.contains(&REFERENCE_SIZE) { REFERENCE_SIZE } else { largest };
+        let sections = sections(&shown, reference, &libraries);
+        Self { sizes, reference, sections, null: null_costs(selection), libraries }
+    }
+}
+
+/// A measured null operation is no row: it moves no bytes, so it has no speed.
+fn is_null(m: &Measurement) -> bool {
+    let null = Algorithm::find(&m.algorithm).is_ok_and(|a| a.kind == Kind::Null);
+    null && matches!(m.state, State::Measured | State::Unsupported)
+}
+
+/// The smallest size's: the cost does not depend on it.
+fn null_costs<'a>(selection: &[&'a Measurement]) -> BTreeMap<Model, &'a Measurement> {
+    let mut costs: BTreeMap<Model, &Measurement> = BTreeMap::new();
+    for m in selection.iter().filter(|m| is_null(m) && m.state == State::Measured) {
+        let kept = costs.entry(m.model).or_insert(m);
+        if (m.tier, m.size) < (kept.tier, kept.size) {
+            *kept = m;
+        }
+    }
+    costs
+}
+
+fn sections<'a>(
+    shown: &[&'a Measurement],
+    reference: usize,
+    libraries: &Libraries<'a>,
+) -> Vec<Section<'a>> {
+    type Rows<'a> = BTreeMap<(&'a LibraryId, &'a str, Direction), BTreeMap<usize, &'a Measurement>>;
+    let mut found: BTreeMap<Common, Rows<'_>> = BTreeMap::new();
+    for m in shown.iter().copied() {
+        let row = (&m.library, m.algorithm.as_str(), m.direction);
+        let rows = found.entry(Common::of(m)).or_default();
+        rows.entry(row).or_default().insert(m.size, m);
+    }
+    let sections = found.into_iter().map(|(common, rows)| {
+        let rows = rows.into_values().filter(|cells| !all_unsupported(cells));
+        let mut rows: Vec<Row<'_>> = rows.filter_map(|cells| Row::of(cells, libraries)).collect();
+        rows.sort_by(|a, b| a.rank(b, reference));
+        Section { common, rows }
+    });
+    sections.filter(|s| !s.rows.is_empty()).collect()
+}
+
+/// Such rows are summed up below the tables.
+pub(crate) fn all_unsupported(cells: &BTreeMap<usize, &Measurement>) -> bool {
+    cells.values().all(|m| m.state == State::Unsupported)
+}
+
+impl Common {
+    fn of(m: &Measurement) -> Self {
+        Self {
+            tier: m.tier,
+            threads: m.threads,
+            footprint: m.footprint,
+            stream: m.model == Model::Stream,
+            group: match m.direction {
+                Direction::Encrypt => Group::Encrypt,
+                Direction::Decrypt => Group::Decrypt,
+                Direction::Digest | Direction::Copy => Group::Baselines,
+            },
+        }
+    }
+}
+
+impl Section<'_> {
+    /// `encrypt, model message, tier native`.
+    pub(crate) fn title(&self) -> String {
+        let common = &self.common;
+        let what = match common.group {
+            Group::Encrypt => "encrypt",
+            Group::Decrypt => "decrypt",
+            Group::Baselines => "baselines",
+        };
+        let model = if common.stream { Model::Stream } else { Model::Message };
+        let mut title = format!("{what}, model {model}, tier {}", common.tier);
+        if common.threads > 1 {
+            title += &format!(", {} threads", common.threads);
+        }
+        title
+    }
+}
+
+impl<'a> Row<'a> {
+    fn of(cells: BTreeMap<usize, &'a Measurement>, libraries: &Libraries<'a>) -> Option<Self> {
+        let any = *cells.values().next()?;
+        Some(Self {
+            algorithm: clean(&any.algorithm),
+            library: libraries.label(&any.library).to_owned(),
+            warning: labels::warning(any),
+            cells,
+        })
+    }
+
+    /// The measured case at a size.
+    pub(crate) fn measured(&self, size: usize) -> Option<&'a Measurement> {
+        self.cells.get(&size).copied().filter(|m| m.state == State::Measured)
+    }
+
+    pub(crate) fn has_number(&self) -> bool {
+        self.cells.values().any(|m| m.state == State::Measured)
+    }
+
+    /// Faster first. Rows without the reference size follow, by their largest size; then those
+    /// without a number.
+    fn rank(&self, other: &Self, reference: usize) -> Ordering {
+        let speed = |row: &Self| {
+            let at_reference = row.measured(reference);
+            let largest = || row.cells.keys().rev().find_map(|size| row.measured(*size));
+            let speed = at_reference.or_else(largest).and_then(|m| m.mb_per_s);
+            (at_reference.is_some(), speed.unwrap_or(f64::NEG_INFINITY))
+        };
+        let ((at, speed), (other_at, other_speed)) = (speed(self), speed(other));
+        let names = (&self.algorithm, &self.library).cmp(&(&other.algorithm, &other.library));
+        other_at.cmp(&at).then(other_speed.total_cmp(&speed)).then(names)
+    }
+
+    /// Why cells have no number, each reason once.
+    pub(crate) fn problems(&self) -> Vec<Problem> {
+        let bad = |m: &&Measurement| matches!(m.state, State::Refused | State::Failed);
+        let mut sizes: BTreeMap<(State, String), Vec<usize>> = BTreeMap::new();
+        for m in self.cells.values().copied().filter(bad) {
+            let reason = clean(m.reason.as_deref().unwrap_or("no reason given"));
+            sizes.entry((m.state, reason)).or_default().push(m.size);
+        }
+        let whole = sizes.len() == 1 && !self.has_number();
+        let problem = |((state, reason), sizes)| Problem {
+            state,
+            reason,
+            sizes: if whole { Vec::new() } else { sizes },
+        };
+        sizes.into_iter().map(problem).collect()
+    }
+}
+
+impl Problem {
+    /// `REFUSED at 16, 8K: round trip: byte 3 differs`.
+    pub(crate) fn text(&self) -> String {
+        let sizes: BTreeSet<usize> = self.sizes.iter().copied().collect();
+        let sizes: Vec<String> = sizes.into_iter().map(labels::size).collect();
+        let at = if sizes.is_empty() { String::new() } else { format!(" at {}", sizes.join(", ")) };
+        format!("{}{at}: {}", shout(self.state), self.reason)
+    }
+}
+
+/// The state so that nobody overlooks it.
+pub(crate) fn shout(state: State) -> String {
+    state.name().to_uppercase()
+}
+
+/// Whether the case is short of the asked precision.
+pub(crate) fn is_rough(m: &Measurement) -> bool {
+    m.state == State::Measured && m.stopped != Some(Stopped::Precision)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    fn order(edit: impl Fn(&mut Vec<Measurement>)) -> Vec<String> {
+        let mut measurements = sample::record().measurements;
+        edit(&mut measurements);
+        let selection: Vec<&Measurement> = measurements.iter().collect();
+        let survey = Survey::of(&selection);
+        let rows = survey.sections[0].rows.iter();
+        rows.map(|row| format!("{} {}", row.algorithm, row.library)).collect()
+    }
+
+    #[test]
+    fn rows_are_ranked_at_the_reference_size_and_those_without_a_number_come_last() {
+        let order = order(|_| ());
+        assert_eq!(order.first().unwrap(), "aes-256-xts openssl@3.0.22");
+        assert_eq!(order.last().unwrap(), "aes-256-xts libgcrypt@1.10.1");
+    }
+
+    #[test]
+    fn a_row_without_the_reference_size_ranks_behind_those_that_have_it() {
+        let order = order(|all| {
+            all.retain(|m| !(m.algorithm == "aes-128-gcm" && m.size == REFERENCE_SIZE));
+        });
+        let place = |name: &str| order.iter().position(|row| row == name).unwrap();
+        let without = place("aes-128-gcm openssl@3.0.22");
+        assert!(place("aes-128-ccm openssl@3.0.22") < without, "{order:?}");
+        assert!(without < place("aes-256-xts libgcrypt@1.10.1"), "{order:?}");
+    }
+
+    #[test]
+    fn without_the_reference_size_the_largest_takes_its_place() {
+        let mut measurements = sample::record().measurements;
+        measurements.retain(|m| m.size < REFERENCE_SIZE);
+        let selection: Vec<&Measurement> = measurements.iter().collect();
+        let survey = Survey::of(&selection);
+        assert_eq!(Some(&survey.reference), survey.sizes.last());
+    }
+}

@@ -1,0 +1,300 @@
+//! The ranked tables for a terminal.
+
+use crate::digits::{cycles_per_byte, percent, speed};
+use crate::grid::{Align, Cell, Columns, GAP};
+use crate::survey::{Row, Section, Survey, is_rough, shout};
+use crate::text::{ALARM, ASIDE, CAUTION, HEADING, PLAIN, clip, paint, wrap, wrap_hanging};
+use crate::{Options, labels, summary};
+use record::{Measurement, Record, State};
+
+/// Longest name of an algorithm or library: what is longer is no name.
+const LONGEST_NAME: usize = 28;
+/// Fewest columns in which a reason is readable; else it gets lines of its own.
+const NARROWEST_REASON: usize = 36;
+
+/// The tables of a selection.
+pub(crate) fn table(record: &Record, selection: &[&Measurement], options: Options) -> String {
+    let survey = Survey::of(selection);
+    let mut out = String::new();
+    for line in summary::head(record, selection) {
+        out += &wrap_hanging(&line, options.width, 0);
+    }
+    let layout = Layout::of(&survey, options);
+    if let Some(note) = layout.left_out(&survey) {
+        for line in wrap(&note, options.width) {
+            out += &format!("{}\n", paint(&line, CAUTION, options.color));
+        }
+    }
+    for section in &survey.sections {
+        out += &layout.section(section);
+    }
+    let foot = summary::foot(record, selection, &survey);
+    if !foot.is_empty() {
+        out.push('\n');
+    }
+    for line in foot {
+        out += &wrap_hanging(&line, options.width, 2);
+    }
+    out
+}
+
+/// Which columns there are and how wide they are, the same in every section.
+struct Layout {
+    sizes: Vec<usize>,
+    reference: usize,
+    columns: Columns,
+    options: Options,
+}
+
+impl Layout {
+    /// With as many sizes as fit, the most telling first.
+    fn of(survey: &Survey<'_>, options: Options) -> Self {
+        let mut layout = Self::with(survey, vec![survey.reference], options);
+        for size in by_interest(&survey.sizes, survey.reference) {
+            let mut sizes = layout.sizes.clone();
+            sizes.push(size);
+            sizes.sort_unstable();
+            let wider = Self::with(survey, sizes, options);
+            if wider.columns.total() <= options.width {
+                layout = wider;
+            }
+        }
+        layout
+    }
+
+    fn with(survey: &Survey<'_>, sizes: Vec<usize>, options: Options) -> Self {
+        let numbers = sizes.iter().map(|_| Align::Point);
+        let alignments = [Align::Left, Align::Left].into_iter().chain(numbers).chain([
+            Align::Point,
+            Align::Right,
+            Align::Left,
+        ]);
+        let columns = Columns::new(alignments);
+        let mut layout = Self { sizes, reference: survey.reference, columns, options };
+        let mut rows = vec![layout.heading()];
+        rows.extend(survey.sections.iter().flat_map(|s| &s.rows).map(|row| layout.row(row)));
+        rows.iter().for_each(|row| layout.columns.fit(row));
+        layout
+    }
+
+    /// Says which sizes did not fit.
+    fn left_out(&self, survey: &Survey<'_>) -> Option<String> {
+        let gone = survey.sizes.iter().filter(|size| !self.sizes.contains(size));
+        let gone: Vec<String> = gone.map(|size| labels::size(*size)).collect();
+        let width = self.options.width;
+        (!gone.is_empty()).then(|| {
+            format!(
+                "no room in {width} columns for sizes {}; csv and markdown have all",
+                gone.join(", ")
+            )
+        })
+    }
+
+    fn heading(&self) -> Vec<Cell> {
+        let mut cells = vec![Cell::new("algorithm", HEADING), Cell::new("library", HEADING)];
+        cells.extend(self.sizes.iter().map(|size| Cell::new(labels::size(*size), HEADING)));
+        // Rows without a note must not make room for one.
+        cells.extend([Cell::new("c/B", HEADING), Cell::new("±%", HEADING), Cell::plain("")]);
+        cells
+    }
+
+    fn section(&self, section: &Section<'_>) -> String {
+        let color = self.options.color;
+        let ranked = format!("MB/s by size, ranked at {}", labels::size(self.reference));
+        let title = format!("{}: {ranked}", section.title());
+        let mut out = format!("\n{}\n", paint(&title, HEADING, color));
+        out += &self.columns.line(&self.heading(), color);
+        out.push('\n');
+        for row in &section.rows {
+            let problems: Vec<String> = row.problems().iter().map(|p| p.text()).collect();
+            if row.has_number() {
+                out += &self.columns.line(&self.row(row), color);
+                out.push('\n');
+                problems.iter().for_each(|p| out += &self.reason(p, self.indent()));
+            } else {
+                out += &self.without_number(row, &problems);
+            }
+        }
+        out
+    }
+
+    /// A row in which there is no number: the reasons take the numbers' place.
+    fn without_number(&self, row: &Row<'_>, problems: &[String]) -> String {
+        let mut text = problems.join("; ");
+        if let Some(warning) = &row.warning {
+            text += &format!(" ({warning})");
+        }
+        let names = self.columns.line(&self.row(row)[..2], self.options.color);
+        let reason = self.reason(&text, self.indent());
+        if self.options.width < self.indent() + NARROWEST_REASON {
+            return format!("{names}\n{reason}");
+        }
+        let taken = crate::text::width(&self.columns.line(&self.row(row)[..2], false));
+        names + &" ".repeat(self.indent() - taken) + reason.trim_start_matches(' ')
+    }
+
+    /// A reason on lines of its own, below the numbers where there is room.
+    fn reason(&self, text: &str, indent: usize) -> String {
+        let room = self.options.width.saturating_sub(indent);
+        let (indent, room) = if room < NARROWEST_REASON {
+            (4, self.options.width.saturating_sub(4).max(20))
+        } else {
+            (indent, room)
+        };
+        let lines = wrap(text, room);
+        let styled = |l: &String| paint(l, ALARM, self.options.color);
+        lines.iter().map(|l| format!("{}{}\n", " ".repeat(indent), styled(l))).collect()
+    }
+
+    fn indent(&self) -> usize {
+        self.columns.start(2).max(GAP)
+    }
+
+    fn row(&self, row: &Row<'_>) -> Vec<Cell> {
+        let mut cells = vec![
+            Cell::plain(clip(&row.algorithm, LONGEST_NAME)),
+            Cell::plain(clip(&row.library, LONGEST_NAME)),
+        ];
+        if !row.has_number() {
+            return cells;
+        }
+        cells.extend(self.sizes.iter().map(|size| number(row.cells.get(size).copied())));
+        let at_reference = row.measured(self.reference);
+        let cycles = at_reference.and_then(cycles_per_byte);
+        let precision = at_reference.and_then(|m| m.precision).map(percent);
+        cells.push(Cell::number(cycles.unwrap_or_default(), PLAIN));
+        cells.push(Cell::new(precision.unwrap_or_default(), ASIDE));
+        let warning = row.warning.as_deref().unwrap_or_default();
+        cells.push(Cell::new(clip(warning, LONGEST_NAME), CAUTION));
+        cells
+    }
+}
+
+/// The sizes beside the reference, in the order in which they are given room: the largest and the
+/// smallest, then the others from the outside in.
+fn by_interest(sizes: &[usize], reference: usize) -> Vec<usize> {
+    let middle = sizes.len() / 2;
+    let mut others: Vec<(usize, usize)> =
+        sizes.iter().copied().enumerate().filter(|(_, size)| *size != reference).collect();
+    others.sort_by_key(|(i, size)| std::cmp::Reverse((i.abs_diff(middle), *size)));
+    if let (Some(largest), Some(smallest)) = (sizes.last(), sizes.first()) {
+        others.sort_by_key(|(_, size)| match size {
+            size if size == largest => 0,
+            size if size == smallest => 1,
+            _ => 2,
+        });
+    }
+    others.into_iter().map(|(_, size)| size).collect()
+}
+
+fn number(m: Option<&Measurement>) -> Cell {
+    let Some(m) = m else { return Cell::plain("") };
+    match m.state {
+        State::Measured => {
+            let text = speed(m).unwrap_or_else(|| "?".to_owned());
+            if is_rough(m) {
+                Cell::number(format!("~{text}"), CAUTION)
+            } else {
+                Cell::number(text, PLAIN)
+            }
+        }
+        State::Unsupported => Cell::new("–", ASIDE),
+        State::Refused | State::Failed => Cell::new(shout(m.state), ALARM),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+    use crate::text::width;
+
+    fn rendered(record: &Record, options: Options) -> String {
+        let selection: Vec<&Measurement> = record.measurements.iter().collect();
+        table(record, &selection, options)
+    }
+
+    #[test]
+    fn a_record_with_every_state_as_a_table() {
+        insta::assert_snapshot!(rendered(&sample::record(), Options { width: 110, color: false }));
+    }
+
+    #[test]
+    fn a_narrow_terminal_gets_fewer_sizes_and_is_told_so() {
+        let options = Options { width: 80, color: false };
+        insta::assert_snapshot!(rendered(&sample::record(), options));
+    }
+
+    #[test]
+    fn tables_fit_the_width_that_they_are_given() {
+        for columns in 80..160 {
+            let text = rendered(&sample::record(), Options { width: columns, color: false });
+            let widest = text.lines().map(width).max().unwrap();
+            assert!(widest <= columns, "{widest} > {columns}\n{text}");
+        }
+    }
+
+    #[test]
+    fn colours_change_nothing_but_colours() {
+        let record = sample::record();
+        for columns in [80, 110] {
+            let painted = rendered(&record, Options { width: columns, color: true });
+            let mut parts = painted.split('\u{1b}');
+            let mut plain = parts.next().unwrap().to_owned();
+            parts.for_each(|part| plain += part.split_once('m').unwrap().1);
+            assert_ne!(painted, plain);
+            assert_eq!(plain, rendered(&record, Options { width: columns, color: false }));
+        }
+    }
+
+    #[test]
+    fn every_mode_without_integrity_says_so_in_its_row() {
+        let text = rendered(&sample::record(), Options { width: 100, color: false });
+        let rows =
+            |mode: &str| text.lines().filter(|l| l.contains('@') && l.contains(mode)).count();
+        let labelled = |mode: &str, label: &str| {
+            text.lines().filter(|l| l.contains(mode) && l.ends_with(label)).count()
+        };
+        assert_eq!((rows("-ecb"), labelled("-ecb", "ecb-leaks-patterns")), (2, 2));
+        assert_eq!((rows("-ctr"), labelled("-ctr", "no-integrity")), (2, 2));
+        assert_eq!(labelled("-gcm", "integrity"), 0);
+        assert!(text.contains("(no-integrity)\n"), "a refused row: {text}");
+    }
+
+    #[test]
+    fn hostile_names_and_reasons_do_not_break_the_layout() {
+        let mut record = sample::record();
+        let hostile = "x|\u{1b}[2J\n\u{202e}`<b>暗号\r";
+        for m in &mut record.measurements {
+            m.library.name = format!("{hostile}{}", m.library.name);
+            m.reason = m.reason.as_ref().map(|_| hostile.repeat(20));
+        }
+        for m in record.measurements.iter_mut().filter(|m| m.algorithm == "aes-128-gcm") {
+            m.algorithm = hostile.repeat(10);
+        }
+        record.host.cpu.name = hostile.to_owned();
+        record.libraries[2].error = Some(hostile.to_owned());
+        let before = rendered(&sample::record(), Options { width: 120, color: false });
+        let after = rendered(&record, Options { width: 120, color: false });
+        assert!(after.chars().all(|c| c == '\n' || !c.is_control()), "{after:?}");
+        assert!(!after.contains('\u{202e}'));
+        assert!(after.lines().all(|l| width(l) <= 120), "{after}");
+        let rows = |text: &str| text.lines().filter(|l| l.contains("openssl")).count();
+        assert_eq!(rows(&before), rows(&after), "{after}");
+    }
+
+    #[test]
+    fn an_empty_selection_is_a_short_table() {
+        let record = sample::record();
+        let text = table(&record, &[], Options::default());
+        assert!(text.contains("0 of 60 cases: 0 measured"), "{text}");
+    }
+
+    #[test]
+    fn the_reference_size_then_the_outermost_are_given_room_first() {
+        let sizes = [16, 64, 256, 1024, 8192, 16384];
+        assert_eq!(by_interest(&sizes, 8192), [16384, 16, 64, 256, 1024]);
+        assert!(by_interest(&[8192], 8192).is_empty());
+        assert!(by_interest(&[], 0).is_empty());
+    }
+}
