@@ -23,11 +23,11 @@ use std::path::Path;
 /// [`LoadError`] says in one line what the file is not.
 pub fn load(path: &Path, name: Option<&str>) -> Result<Box<dyn Library>, LoadError> {
     let object = SharedObject::open(path)?;
-    if object.has(contract::raw::SYMBOL) {
+    if object.defines(contract::raw::SYMBOL) {
         attached::attach(object, name)
-    } else if object.has("EVP_CIPHER_CTX_new") {
+    } else if object.defines("EVP_CIPHER_CTX_new") {
         evp::attach(object, name)
-    } else if object.has("gcry_cipher_open") {
+    } else if object.defines("gcry_cipher_open") {
         gcrypt::attach(object, name)
     } else {
         Err(LoadError::no_family(path))

@@ -61,9 +61,15 @@ impl SharedObject {
         Ok(Self { path, library: Box::leak(Box::new(library)) })
     }
 
+    /// Whether the object or one of its dependencies exports a symbol.
+    pub(crate) fn has(&self, symbol: &str) -> bool {
+        // SAFETY: only asked for its presence, never used as a value of this type.
+        unsafe { self.library.get::<*const std::ffi::c_void>(symbol) }.is_ok()
+    }
+
     /// Whether the object itself exports a symbol. The loader also answers for its dependencies:
     /// without this question `libssl.so` would pass for the libcrypto that it is linked to.
-    pub(crate) fn has(&self, symbol: &str) -> bool {
+    pub(crate) fn defines(&self, symbol: &str) -> bool {
         // SAFETY: only asked for its address, never used as a value of this type.
         let Ok(found) = (unsafe { self.library.get::<*const std::ffi::c_void>(symbol) }) else {
             return false;

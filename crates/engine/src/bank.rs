@@ -13,21 +13,23 @@ pub(crate) struct Bank<'a> {
     cpu: Option<u32>,
     seed: u64,
     workers: Vec<Option<Worker>>,
-    started: u32,
+    /// Number of the next process.
+    next: u32,
 }
 
 impl<'a> Bank<'a> {
-    pub(crate) fn new(library: &'a Attached, cpu: Option<u32>, seed: u64) -> Self {
+    /// No process is started yet; the first will have the number `next`.
+    pub(crate) fn new(library: &'a Attached, cpu: Option<u32>, seed: u64, next: u32) -> Self {
         let workers = (0..MIN_PROCESSES).map(|_| None).collect();
-        Self { library, cpu, seed, workers, started: 0 }
+        Self { library, cpu, seed, workers, next }
     }
 
     /// The worker of a place, started if there is none.
     pub(crate) fn worker(&mut self, place: usize) -> Result<&mut Worker, WorkerError> {
         let slot = &mut self.workers[place];
         if slot.is_none() {
-            let hello = self.library.hello(Tier::Native, self.cpu, self.started, self.seed);
-            self.started += 1;
+            let hello = self.library.hello(Tier::Native, self.cpu, self.next, self.seed);
+            self.next += 1;
             *slot = Some(Worker::start(hello)?);
         }
         Ok(slot.as_mut().expect("just filled"))

@@ -4,6 +4,7 @@
 //! `samples → analysis → record`. One process per library; every wait has a deadline.
 #![forbid(unsafe_code)]
 
+mod assemble;
 mod bank;
 mod discover;
 mod link;
@@ -20,5 +21,5 @@ pub use link::WorkerError;
 pub use plan::{Budget, Request, cases};
 pub use process::{SUBCOMMAND, Worker};
 pub use schedule::Progress;
-pub use survey::{Event, Outcome, SurveyError, survey};
+pub use survey::{Event, Keeping, Outcome, SurveyError, survey};
 pub use verification::{Verdict, verify_all};

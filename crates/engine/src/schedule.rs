@@ -27,9 +27,14 @@ const GENERATION_ROUNDS: u32 = (2 * MIN_PER_PROCESS * MIN_PROCESSES) as u32;
 /// the highest readings are the counter's rounding.
 const QUIET_QUANTILE: f64 = 0.9;
 
+/// What is told of every block of samples, with each sample's case.
+pub(crate) type Log<'a> = dyn FnMut(&[(usize, RawSample)]) + 'a;
+
 /// A case on its way.
 #[derive(Clone, Debug)]
 pub(crate) struct Track {
+    /// Index of the case in the plan.
+    pub(crate) index: usize,
     pub(crate) case: Case,
     pub(crate) samples: Vec<RawSample>,
     pub(crate) end: Option<End>,
@@ -45,9 +50,10 @@ pub(crate) enum End {
 }
 
 impl Track {
-    /// A case to sample.
-    pub(crate) fn new(case: Case) -> Self {
-        Self { case, samples: Vec::new(), end: None, ops: None, visits: 0 }
+    /// A case to sample, with what an earlier part of the run has of it.
+    pub(crate) fn new(index: usize, case: Case, earlier: Vec<RawSample>) -> Self {
+        let (ops, visits) = (earlier.first().map(|s| s.ops), earlier.len() as u32);
+        Self { index, case, samples: earlier, end: None, ops, visits }
     }
 
     fn visit(&self) -> Visit {
@@ -105,8 +111,9 @@ impl<'a> Schedule<'a> {
         cpu: Option<u32>,
         seed: u64,
     ) -> Self {
+        let bank = |(i, library)| Bank::new(library, cpu, seed, next_process(&tracks, i));
         Self {
-            banks: libraries.iter().map(|l| Bank::new(l, cpu, seed)).collect(),
+            banks: libraries.iter().enumerate().map(bank).collect(),
             tracks,
             budget,
             order: ChaCha8Rng::seed_from_u64(seed),
@@ -121,11 +128,12 @@ impl<'a> Schedule<'a> {
     pub(crate) fn run(
         mut self,
         stop: &AtomicBool,
+        log: &mut Log<'_>,
         progress: &mut dyn FnMut(Progress),
     ) -> (Vec<Track>, f64) {
         self.started = Instant::now();
         loop {
-            let stopped = self.one_round(stop);
+            let stopped = self.one_round(stop, log);
             self.judge();
             if let Some(why) = stopped {
                 self.end_all(why);
@@ -138,7 +146,7 @@ impl<'a> Schedule<'a> {
     }
 
     /// Visits every unfinished case once; says why when it was cut short.
-    fn one_round(&mut self, stop: &AtomicBool) -> Option<Stopped> {
+    fn one_round(&mut self, stop: &AtomicBool, log: &mut Log<'_>) -> Option<Stopped> {
         if self.round > 0 && self.round.is_multiple_of(GENERATION_ROUNDS) {
             self.banks.iter_mut().for_each(Bank::renew);
         }
@@ -149,7 +157,7 @@ impl<'a> Schedule<'a> {
             if self.started.elapsed() >= self.budget.time {
                 return Some(Stopped::Budget);
             }
-            self.visit_block(library, place, &block);
+            log(&self.visit_block(library, place, &block));
         }
         self.round += 1;
         None
@@ -173,25 +181,40 @@ impl<'a> Schedule<'a> {
         blocks
     }
 
-    fn visit_block(&mut self, library: usize, place: usize, block: &[usize]) {
+    /// Visits a block of one worker's cases; what came of it.
+    fn visit_block(
+        &mut self,
+        library: usize,
+        place: usize,
+        block: &[usize],
+    ) -> Vec<(usize, RawSample)> {
+        let mut taken = Vec::with_capacity(block.len());
         let worker = match self.banks[library].worker(place) {
             Ok(worker) => worker,
-            Err(error) => return self.lose(block[0], &error),
+            Err(error) => {
+                self.lose(block[0], &error);
+                return taken;
+            }
         };
         let visits = block.iter().map(|i| self.tracks[*i].visit()).collect();
         worker.send(&Request::Sample { visits });
         for &i in block {
             let track = &mut self.tracks[i];
             match worker.reply(track.deadline()) {
-                Ok(Reply::Sampled { sample }) => track.take(sample),
+                Ok(Reply::Sampled { sample }) => {
+                    track.take(sample);
+                    taken.push((track.index, sample));
+                }
                 Ok(Reply::Finding(finding)) => track.end = Some(End::Found(finding)),
                 other => {
                     let error = other.map_or_else(|e| e, |r| crate::process::out_of_protocol(&r));
                     self.banks[library].drop_worker(place);
-                    return self.lose(i, &error);
+                    self.lose(i, &error);
+                    break;
                 }
             }
         }
+        taken
     }
 
     /// A worker was lost in a visit: it costs that case, the block's others come again next round.
@@ -202,7 +225,7 @@ impl<'a> Schedule<'a> {
     /// Ends the cases that are precise enough.
     fn judge(&mut self) {
         let least = (MIN_PER_PROCESS * MIN_PROCESSES) as u32;
-        if self.round < least {
+        if self.tracks.iter().all(|t| t.visits < least) {
             return;
         }
         let mut probes: Vec<f64> =
@@ -235,6 +258,12 @@ impl<'a> Schedule<'a> {
     }
 }
 
+/// The first process number that no earlier sample of the library has.
+fn next_process(tracks: &[Track], library: usize) -> u32 {
+    let own = tracks.iter().filter(|t| t.case.library == library);
+    own.flat_map(|t| &t.samples).map(|s| s.process + 1).max().unwrap_or(0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -242,7 +271,7 @@ mod tests {
     use std::collections::HashSet;
 
     fn track(library: usize, size: usize) -> Track {
-        Track::new(Case {
+        let case = Case {
             library,
             algorithm: "aes-128-ctr".into(),
             direction: Direction::Encrypt,
@@ -251,7 +280,8 @@ mod tests {
             tier: Tier::Native,
             threads: 1,
             footprint: Footprint::Hot,
-        })
+        };
+        Track::new(0, case, Vec::new())
     }
 
     fn attached() -> Attached {

@@ -1,18 +1,15 @@
 //! A whole run: plan, verify, sample, record.
 
+use crate::assemble::{Checks, Rates, assemble, host_facts, plan_facts};
 use crate::discover::Attached;
 use crate::plan::{Planned, Request, cases};
-use crate::protocol::Finding;
 use crate::schedule::{End, Progress, Schedule, Track};
 use crate::verification::{Verdict, verify_all};
-use analysis::{Summary, quantile, summarise};
-use model::{Algorithm, Kind, RawSample};
-use probe::{Anchor, Clock};
-use record::{
-    Check, Estimate, Evidence, LibraryId, Limits, Measurement, Plan, Record, Samples, State,
-    Stopped, Tool,
-};
+use model::{Algorithm, RawSample};
+use probe::Clock;
+use record::{Journal, JournalHead, JournalSample, Limits, Record, RecordError, Stopped, Tool};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Instant;
 
@@ -36,6 +33,21 @@ pub enum SurveyError {
     /// No library offers anything of what was asked for.
     #[error("nothing to measure: {0}")]
     Nothing(String),
+    /// The earlier part of the run does not fit what was asked for now.
+    #[error("cannot go on with this run: {0}")]
+    Resume(String),
+    /// The journal cannot be begun.
+    #[error(transparent)]
+    Journal(#[from] RecordError),
+}
+
+/// Where a run is kept while it goes on, and what an earlier part of it left.
+#[derive(Debug, Default)]
+pub struct Keeping {
+    /// Path of the record to be written, whose journal stands beside it; none keeps no journal.
+    pub record: Option<PathBuf>,
+    /// Samples of an earlier part of the run, with their cases.
+    pub earlier: Option<(JournalHead, Vec<JournalSample>)>,
 }
 
 /// How a run ended.
@@ -45,15 +57,22 @@ pub struct Outcome {
     pub record: Record,
     /// Whether it was interrupted.
     pub interrupted: bool,
+    /// The journal, to be removed when the record is safe; none was asked for, or it could not be
+    /// written on.
+    pub journal: Option<Journal>,
+    /// Why the journal could not be written on.
+    pub journal_error: Option<RecordError>,
 }
 
 /// Verifies and measures everything that a request asks of the libraries.
 ///
 /// # Errors
-/// [`SurveyError::Nothing`] when the plan has no case at all.
+/// [`SurveyError`] when the plan has no case at all, when the earlier part of the run does not fit,
+/// or when the journal cannot be begun.
 pub fn survey(
     request: &Request,
     libraries: &[Attached],
+    keeping: Keeping,
     stop: &AtomicBool,
     events: &(dyn Fn(Event) + Sync),
 ) -> Result<Outcome, SurveyError> {
@@ -64,22 +83,35 @@ pub fn survey(
                 .to_owned(),
         ));
     }
-    let started = jiff::Timestamp::now();
     let cpu = measuring_cpu();
+    let head = journal_head(request, libraries, planned.len(), cpu);
+    let (earlier, started) = earlier_part(keeping.earlier, &head)?;
+    let mut journal =
+        keeping.record.map(|path| Journal::create(&path, &head, &earlier)).transpose()?;
     step_aside(cpu);
     let checks = verify(&mut planned, libraries, events);
     let clock = Clock::calibrate();
     let (begin, timer) = (clock.anchor(), Instant::now());
-    let tracks = planned.iter().filter(|p| p.verdict.is_none()).map(|p| Track::new(p.case.clone()));
-    let schedule =
-        Schedule::new(libraries, tracks.collect(), request.budget, Some(cpu), request.seed);
+    let schedule = Schedule::new(
+        libraries,
+        tracks(&planned, &earlier),
+        request.budget,
+        Some(cpu),
+        request.seed,
+    );
+    let mut journal_error = None;
+    let mut log = |taken: &[(usize, RawSample)]| {
+        if let Err(e) = keep(&mut journal, taken) {
+            // Measuring goes on: the record may yet be written when the run ends.
+            journal_error = Some(e);
+            journal = None;
+        }
+    };
     let (tracks, quiet_probe) =
-        schedule.run(stop, &mut |progress| events(Event::Sampling(progress)));
+        schedule.run(stop, &mut log, &mut |progress| events(Event::Sampling(progress)));
     let measuring_seconds = timer.elapsed().as_secs_f64();
     let rates = Rates::new(&clock, begin, quiet_probe);
     let interrupted = tracks.iter().any(|t| t.end == Some(End::Stopped(Stopped::Interrupted)));
-    let host = host_facts(cpu, libraries, &rates, &tracks);
-    let measurements = assemble(planned, tracks, libraries, &checks, &rates);
     let record = Record {
         format_version: record::FORMAT_VERSION.to_owned(),
         tool: Tool {
@@ -87,15 +119,66 @@ pub fn survey(
             version: env!("CARGO_PKG_VERSION").to_owned(),
             command: request.command.clone(),
         },
-        started: started.to_string(),
+        started: started.unwrap_or(head.started),
         measuring_seconds,
-        host,
+        host: host_facts(cpu, libraries, &rates, &tracks),
         libraries: libraries.iter().map(|l| l.facts.clone()).collect(),
         plan: plan_facts(request),
         limits: Limits::default(),
-        measurements,
+        measurements: assemble(planned, tracks, libraries, &checks, &rates),
     };
-    Ok(Outcome { record, interrupted })
+    Ok(Outcome { record, interrupted, journal, journal_error })
+}
+
+fn journal_head(request: &Request, libraries: &[Attached], cases: usize, cpu: u32) -> JournalHead {
+    JournalHead {
+        format_version: record::FORMAT_VERSION.to_owned(),
+        started: jiff::Timestamp::now().to_string(),
+        command: request.command.clone(),
+        cpu: host::facts(cpu).cpu.name,
+        plan: plan_facts(request),
+        cases,
+        libraries: libraries.iter().map(|l| (l.given_name.clone(), l.facts.clone())).collect(),
+    }
+}
+
+/// The earlier samples and when the run began, after holding the earlier part against this one.
+fn earlier_part(
+    earlier: Option<(JournalHead, Vec<JournalSample>)>,
+    now: &JournalHead,
+) -> Result<(Vec<JournalSample>, Option<String>), SurveyError> {
+    let Some((then, samples)) = earlier else { return Ok((Vec::new(), None)) };
+    let differs = |what: String| Err(SurveyError::Resume(what));
+    if then.cpu != now.cpu {
+        return differs(format!("it ran on '{}', this is '{}'", then.cpu, now.cpu));
+    }
+    for ((_, a), (_, b)) in then.libraries.iter().zip(&now.libraries) {
+        if (&a.path, &a.id) != (&b.path, &b.id) {
+            return differs(format!("library '{}' is another build than it was", a.path));
+        }
+    }
+    if (then.libraries.len(), then.cases) != (now.libraries.len(), now.cases) {
+        return differs("the libraries offer other algorithms than they did".to_owned());
+    }
+    Ok((samples, Some(then.started)))
+}
+
+/// The cases to sample, with what there is of them.
+fn tracks(planned: &[Planned], earlier: &[JournalSample]) -> Vec<Track> {
+    let mut samples: BTreeMap<usize, Vec<RawSample>> = BTreeMap::new();
+    for entry in earlier {
+        samples.entry(entry.case).or_default().push(entry.sample);
+    }
+    let open = planned.iter().enumerate().filter(|(_, p)| p.verdict.is_none());
+    open.map(|(i, p)| Track::new(i, p.case.clone(), samples.remove(&i).unwrap_or_default()))
+        .collect()
+}
+
+fn keep(journal: &mut Option<Journal>, taken: &[(usize, RawSample)]) -> Result<(), RecordError> {
+    let Some(journal) = journal else { return Ok(()) };
+    let entries: Vec<JournalSample> =
+        taken.iter().map(|(case, sample)| JournalSample { case: *case, sample: *sample }).collect();
+    journal.append(&entries)
 }
 
 /// The CPU to measure on: the last one that may be used, because CPU 0 takes most interrupts.
@@ -112,8 +195,6 @@ fn step_aside(cpu: u32) {
         let _ = probe::pin_to(&others);
     }
 }
-
-type Checks = BTreeMap<(usize, &'static str), Vec<Check>>;
 
 /// Verifies what is to be measured; what fails is decided without measuring.
 fn verify(
@@ -149,193 +230,4 @@ fn verify(
         }
     }
     checks
-}
-
-/// What turns ticks into time.
-struct Rates {
-    ticks_per_second: f64,
-    quiet_probe: f64,
-    source: &'static str,
-}
-
-impl Rates {
-    fn new(clock: &Clock, begin: Anchor, quiet_probe: f64) -> Self {
-        let mut end = clock.anchor();
-        // A run of nothing but unsupported cases takes no time to speak of.
-        while end.nanos - begin.nanos < 2_000_000 {
-            end = clock.anchor();
-        }
-        Self { ticks_per_second: begin.ticks_per_second(end), quiet_probe, source: clock.source() }
-    }
-
-    fn nanos(&self, ticks: analysis::Estimate) -> Estimate {
-        let ns = 1e9 / self.ticks_per_second;
-        Estimate { median: ticks.median * ns, low: ticks.low * ns, high: ticks.high * ns }
-    }
-}
-
-fn host_facts(cpu: u32, libraries: &[Attached], rates: &Rates, tracks: &[Track]) -> record::Host {
-    let mut host = host::facts(cpu);
-    if let Some(ready) = libraries.iter().find_map(|l| l.ready.as_ref()) {
-        host.clock.source.clone_from(&ready.clock);
-        host.clock.reason.clone_from(&ready.clock_reason);
-        host.clock.step_ticks = ready.step_ticks;
-        host.clock.overhead_ticks = ready.overhead_ticks;
-    }
-    host.clock.ticks_per_second = rates.ticks_per_second;
-    host.clock.quiet_probe = (rates.quiet_probe > 0.0).then_some(rates.quiet_probe);
-    let mut ghz: Vec<f64> = tracks
-        .iter()
-        .flat_map(|t| &t.samples)
-        .filter(|s| s.disturbance(rates.quiet_probe).is_none() && s.clock() > 0.0)
-        .map(|s| s.clock() * rates.ticks_per_second / 1e9)
-        .collect();
-    host.clock.core_ghz_median = quantile(&mut ghz, 0.5);
-    host.clock.core_ghz_range = quantile(&mut ghz, 0.05).zip(quantile(&mut ghz, 0.95));
-    host
-}
-
-fn plan_facts(request: &Request) -> Plan {
-    Plan {
-        suite: request.suite.clone(),
-        algorithms: request.algorithms.iter().map(|a| a.name.to_owned()).collect(),
-        sizes: request.sizes.clone(),
-        models: request.models.clone(),
-        directions: request.directions.clone(),
-        tiers: request.tiers.clone(),
-        precision: request.budget.precision,
-        budget_seconds: request.budget.time.as_secs_f64(),
-        seed: request.seed,
-    }
-}
-
-fn assemble(
-    planned: Vec<Planned>,
-    tracks: Vec<Track>,
-    libraries: &[Attached],
-    checks: &Checks,
-    rates: &Rates,
-) -> Vec<Measurement> {
-    let mut tracks = tracks.into_iter();
-    let mut measurements = Vec::with_capacity(planned.len());
-    for plan in planned {
-        let mut m = blank(&plan, libraries);
-        match plan.verdict {
-            Some(finding) => found(&mut m, finding),
-            None => {
-                let track = tracks.next().expect("every case without a verdict was sampled");
-                conclude(&mut m, track, rates);
-            }
-        }
-        if m.state == State::Measured {
-            let passed =
-                checks.iter().find(|((l, a), _)| *l == plan.case.library && *a == m.algorithm);
-            m.checks.extend(passed.map(|(_, c)| c.clone()).unwrap_or_default());
-        }
-        measurements.push(m);
-    }
-    measurements
-}
-
-fn blank(plan: &Planned, libraries: &[Attached]) -> Measurement {
-    let (case, facts) = (&plan.case, &libraries[plan.case.library].facts);
-    Measurement {
-        library: LibraryId {
-            name: facts.name.clone(),
-            version: facts.version.clone(),
-            path: facts.path.clone(),
-            id: facts.id.clone(),
-        },
-        algorithm: case.algorithm.clone(),
-        direction: case.direction,
-        model: case.model,
-        model_version: case.model.version(),
-        size: case.size,
-        tier: case.tier,
-        threads: case.threads,
-        footprint: case.footprint,
-        state: State::Failed,
-        reason: None,
-        warning: Algorithm::find(&case.algorithm)
-            .ok()
-            .and_then(Algorithm::warning)
-            .map(ToOwned::to_owned),
-        ns_per_op: None,
-        cycles_per_op: None,
-        ns_per_byte: None,
-        mb_per_s: None,
-        cycles_per_byte: None,
-        instructions_per_byte: None,
-        limit_fraction: None,
-        precision: None,
-        stopped: None,
-        samples: 0,
-        samples_disturbed: 0,
-        processes: 0,
-        checks: Vec::new(),
-        evidence: Evidence::default(),
-        raw: Samples::default(),
-    }
-}
-
-fn found(m: &mut Measurement, finding: Finding) {
-    m.state = finding.state;
-    m.reason = Some(finding.why);
-}
-
-/// Fills in what sampling gave.
-fn conclude(m: &mut Measurement, track: Track, rates: &Rates) {
-    let stopped = match track.end {
-        Some(End::Found(finding)) => return found(m, finding),
-        Some(End::Stopped(why)) => why,
-        None => Stopped::Interrupted,
-    };
-    for sample in &track.samples {
-        m.raw.push(sample, sample.disturbance(rates.quiet_probe).is_none());
-    }
-    m.stopped = Some(stopped);
-    let Some(summary) = summarise(&track.samples, rates.quiet_probe) else {
-        let why = match stopped {
-            Stopped::Interrupted => "interrupted before there were enough samples",
-            _ => "the time budget ended before there were enough clean samples; raise --budget",
-        };
-        return found(m, Finding::failed(why));
-    };
-    numbers(m, &summary, rates);
-    m.evidence = evidence(&track.samples, rates);
-    if stopped != Stopped::Precision {
-        let processes = summary.processes;
-        m.reason = Some(format!(
-            "precision not reached: {:.1} % over {processes} processes",
-            summary.precision() * 100.0
-        ));
-    }
-}
-
-fn numbers(m: &mut Measurement, summary: &Summary, rates: &Rates) {
-    let (ns, bytes) = (rates.nanos(summary.ticks_per_op), m.size as f64);
-    m.state = State::Measured;
-    m.ns_per_op = Some(ns);
-    m.ns_per_byte = Some(ns.median / bytes);
-    // The null operation moves no bytes.
-    if Algorithm::find(&m.algorithm).is_ok_and(|a| a.kind != Kind::Null) {
-        m.mb_per_s = Some(bytes / ns.median * 1e3);
-    }
-    m.cycles_per_op =
-        summary.cycles_per_op.map(|c| Estimate { median: c.median, low: c.low, high: c.high });
-    m.cycles_per_byte = m.cycles_per_op.map(|c| c.median / bytes);
-    m.precision = Some(summary.precision());
-    m.samples = summary.clean as u64;
-    m.samples_disturbed = summary.disturbed.values().sum::<usize>() as u64;
-    m.processes = summary.processes as u32;
-}
-
-fn evidence(samples: &[RawSample], rates: &Rates) -> Evidence {
-    let cycles = samples.iter().all(|s| s.clock() > 0.0);
-    Evidence {
-        clock: rates.source.to_owned(),
-        cycles: if cycles { "imul-chain" } else { "unknown" }.to_owned(),
-        outputs_checked: samples.len() as u64,
-        calls_succeeded: samples.iter().map(|s| u64::from(s.ops)).sum(),
-    }
 }

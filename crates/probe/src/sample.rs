@@ -33,12 +33,7 @@ impl Default for Pace {
 
 /// Times `batch` between the probes. Nothing but `batch` is inside the clock.
 #[inline(always)]
-pub(crate) fn bracket(
-    clock: &Clock,
-    process: u32,
-    ops: u32,
-    batch: impl FnOnce() -> i32,
-) -> Taken {
+pub(crate) fn bracket(clock: &Clock, process: u32, ops: u32, batch: impl FnOnce() -> i32) -> Taken {
     let (switches_before, cpu_before) = (context_switches(), current_cpu());
     let clock_before = clock.cycles_per_tick();
     let probe_before = clock.instructions_per_cycle(clock_before);

@@ -119,6 +119,20 @@ fn contradiction(m: &Measurement) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether a record could be written to this path: its directory must take new files.
+///
+/// # Errors
+/// [`RecordError::Write`] with the system's reason.
+pub fn check_writable(path: &Path) -> Result<(), RecordError> {
+    let directory = match path.parent() {
+        Some(p) if !p.as_os_str().is_empty() => p,
+        _ => Path::new("."),
+    };
+    tempfile::NamedTempFile::new_in(directory)
+        .map(drop)
+        .map_err(|source| RecordError::Write { path: path.to_owned(), source })
+}
+
 /// Writes a record so that the file is at every moment either the old one or the new one whole.
 /// What is no regular file (a pipe, a terminal, `/dev/stdout`) is written to as it stands.
 ///

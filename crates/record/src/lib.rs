@@ -5,15 +5,17 @@
 mod file;
 mod format;
 mod host;
+mod journal;
 mod json;
 mod measurement;
 #[cfg(test)]
 mod sample;
 mod samples;
 
-pub use file::{RecordError, from_json, load, save};
+pub use file::{RecordError, check_writable, from_json, load, save};
 pub use format::{FORMAT_VERSION, Library, Limits, Plan, Record, Tool, schema};
 pub use host::{Cache, Clock, Cpu, Host, Kernel, Memory, Mitigation};
+pub use journal::{Journal, JournalHead, JournalSample};
 pub use json::to_json;
 pub use measurement::{Check, Estimate, Evidence, LibraryId, Measurement, State, Stopped};
 pub use samples::Samples;

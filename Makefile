@@ -1,0 +1,46 @@
+# Each target is what a person would type. `make` shows them.
+.DEFAULT_GOAL := help
+CARGO ?= cargo
+CIPHERMARK := target/release/ciphermark
+RECORD ?= bench.json
+
+.PHONY: help setup build bench test lint fmt deny agree repeat verify install clean
+
+help: ## show the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: ## install what is missing (Debian, Ubuntu; nothing if all is there)
+	@scripts/setup
+
+build: setup ## build ciphermark and the libraries that come with it
+	$(CARGO) build --release --locked --workspace
+
+bench: build ## build, measure for about a minute, print the ranked table, write bench.json
+	$(CIPHERMARK) run --suite quick -o $(RECORD)
+
+test: setup ## every test
+	$(CARGO) build --locked --workspace
+	$(CARGO) test --locked --workspace
+
+lint: ## formatting, Clippy, licences, bans and sources of dependencies
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	@scripts/deny
+
+fmt: ## format the code
+	$(CARGO) fmt --all
+
+verify: build ## run every check over every library found, no timing
+	$(CIPHERMARK) verify
+
+agree: build ## hold the stream model against `openssl speed -evp`, in turn
+	scripts/agree $(CIPHERMARK)
+
+repeat: build ## run the same survey twice and compare the two
+	scripts/repeat $(CIPHERMARK)
+
+install: build ## install into PREFIX (default ~/.local): program, libraries, man pages, completions
+	scripts/install $(CIPHERMARK)
+
+clean: ## remove what was built
+	$(CARGO) clean

@@ -1,0 +1,295 @@
+//! What is typed: the command line as clap reads it. What it means is decided in `choose`.
+
+use crate::units::{Hex, parse_duration, parse_fraction, parse_hex};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How fast every cipher really is in every crypto library on this machine, with a proof beside
+/// each number.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ciphermark",
+    version,
+    max_term_width = 100,
+    after_help = "Without a command: `ciphermark run --suite quick`, about a minute, then a ranked table.\n\n\
+    Examples:\n  \
+    ciphermark\n  \
+    ciphermark run -a 'aes-*-gcm' -s 16..64K\n  \
+    ciphermark run -l openssl -l mine=/opt/openssl/lib/libcrypto.so -o compare.json\n  \
+    ciphermark verify -l libgcrypt\n\n\
+    Exit codes: 0 done; 1 a check found something; 2 wrong usage; 3 some cases were refused or\n\
+    failed; 4 the run could not be done."
+)]
+pub struct Cli {
+    /// Colours on standard output.
+    #[command(flatten)]
+    pub color: ColorArgs,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+}
+
+/// Colours.
+#[derive(Debug, Args)]
+pub struct ColorArgs {
+    /// Colours: auto follows the terminal and NO_COLOR.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: When,
+}
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum When {
+    Auto,
+    Always,
+    Never,
+}
+
+impl ColorArgs {
+    /// Makes it every later print's choice.
+    pub fn write_global(&self) {
+        match self.color {
+            When::Auto => anstream::ColorChoice::Auto,
+            When::Always => anstream::ColorChoice::Always,
+            When::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Measure, verified, and print the ranked table.
+    Run(Box<RunArgs>),
+    /// Show what there is to measure.
+    List(ListArgs),
+    /// Run every check over the libraries, no timing.
+    Verify(VerifyArgs),
+    /// One operation through one library: standard input to standard output, tag appended.
+    Once(OnceArgs),
+    /// Show a record again, filtered, in any format.
+    Show(ShowArgs),
+    /// Print a completion script for a shell.
+    Completions {
+        /// Which shell.
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write one page for each command into a directory.
+    Man {
+        /// Directory to write the pages into.
+        directory: Option<PathBuf>,
+    },
+    /// Serve one library over standard input and output; started by ciphermark itself.
+    #[command(hide = true)]
+    Worker,
+}
+
+impl Command {
+    /// What a bare `ciphermark` does.
+    pub fn bare() -> Self {
+        let cli = Cli::parse_from(["ciphermark", "run"]);
+        cli.command.expect("`run` was just parsed")
+    }
+}
+
+/// Which cases.
+#[derive(Debug, Args)]
+pub struct Filter {
+    /// Algorithms by name or glob, e.g. 'aes-*-gcm'; may be repeated.
+    #[arg(short, long, value_name = "GLOB")]
+    pub algorithm: Vec<String>,
+    /// Libraries found on this machine by name or name@version glob, or NAME=PATH to add a file;
+    /// may be repeated.
+    #[arg(short, long, value_name = "GLOB|NAME=PATH")]
+    pub library: Vec<String>,
+    /// Message sizes in bytes: 16,64,1K or 16..64K (doubling) or 16..256+16.
+    #[arg(short, long, value_name = "LIST")]
+    pub size: Option<String>,
+    /// Encrypt, decrypt or both.
+    #[arg(short, long, value_name = "DIRECTION")]
+    pub direction: Option<DirectionArg>,
+    /// What one timed operation is; may be repeated.
+    #[arg(short, long, value_name = "MODEL")]
+    pub model: Vec<ModelArg>,
+    /// Which CPU instructions the library may see; may be repeated.
+    #[arg(short, long, value_name = "TIER")]
+    pub tier: Vec<TierArg>,
+}
+
+/// `--direction`
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum DirectionArg {
+    Encrypt,
+    Decrypt,
+    Both,
+}
+
+/// `--model`
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ModelArg {
+    Stream,
+    Message,
+}
+
+/// `--tier`
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum TierArg {
+    Native,
+    Vaes256,
+    Aesni,
+    Noaes,
+    Baseline,
+}
+
+/// `--format`
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum FormatArg {
+    /// Ranked table.
+    Table,
+    /// The whole record.
+    Json,
+    /// One measurement a line.
+    Jsonl,
+    /// One measurement a row, without raw samples.
+    Csv,
+    /// Ranked table in Markdown.
+    Markdown,
+}
+
+/// `ciphermark run`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ciphermark run                                   the quick suite, about a minute\n  \
+    ciphermark run -a 'aes-256-*' -s 4K,8K,16K       database pages\n  \
+    ciphermark run -l openssl -m stream -s 8192      what `openssl speed -evp` measures\n  \
+    ciphermark run -l a=old/libcrypto.so -l b=new/libcrypto.so -o ab.json\n  \
+    ciphermark run --precision 0.5% --budget 5m --format csv > out.csv\n  \
+    ciphermark run --resume long.json                go on with a run that was cut short")]
+pub struct RunArgs {
+    /// Which cases; what is not given comes from the suite.
+    #[command(flatten)]
+    pub filter: Filter,
+    /// A suite by name (see `ciphermark list suites`) or a TOML file.
+    #[arg(long, value_name = "NAME|FILE", default_value = "quick")]
+    pub suite: String,
+    /// Half-width of each case's interval at which it is done.
+    #[arg(long, value_parser = parse_fraction, value_name = "PERCENT")]
+    pub precision: Option<f64>,
+    /// Most time of measuring.
+    #[arg(long, value_parser = parse_duration, value_name = "TIME")]
+    pub budget: Option<Duration>,
+    /// Seed of keys, messages and the order of cases; a random one is chosen and recorded.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Write the record to this file (JSON).
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Go on with a run that was killed or interrupted, and write its record to the same file.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "algorithm", "library", "size", "direction", "model", "tier", "seed", "precision"])]
+    pub resume: Option<PathBuf>,
+    /// What to print on standard output.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: FormatArg,
+    /// No progress bar and no remarks on standard error.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `ciphermark list`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  ciphermark list libraries\n  ciphermark list algorithms --json"
+)]
+pub struct ListArgs {
+    /// What to list.
+    pub what: What,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// Only these libraries, as for `run`; NAME=PATH adds a file.
+    #[arg(short, long, value_name = "GLOB|NAME=PATH")]
+    pub library: Vec<String>,
+}
+
+/// What to list.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum What {
+    /// Algorithms, and which library offers each.
+    Algorithms,
+    /// Libraries found, with version, path and id.
+    Libraries,
+    /// CPU instruction tiers.
+    Tiers,
+    /// What one timed operation can be.
+    Models,
+    /// Suites.
+    Suites,
+}
+
+/// `ciphermark verify`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  ciphermark verify\n  \
+    ciphermark verify -a 'aes-*-gcm' -l mine=./libcrypto.so\n\n\
+    Exit code 1 when a check found something.")]
+pub struct VerifyArgs {
+    /// Algorithms by name or glob; may be repeated.
+    #[arg(short, long, value_name = "GLOB")]
+    pub algorithm: Vec<String>,
+    /// Libraries, as for `run`; may be repeated.
+    #[arg(short, long, value_name = "GLOB|NAME=PATH")]
+    pub library: Vec<String>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// No progress bar.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `ciphermark once`
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  printf hello | ciphermark once -a aes-128-gcm -l openssl \\\n    \
+    --key 000102030405060708090a0b0c0d0e0f --nonce 000000000000000000000000 | xxd\n\n\
+    Lengths of key and nonce: `ciphermark list algorithms`."
+)]
+pub struct OnceArgs {
+    /// The algorithm.
+    #[arg(short, long)]
+    pub algorithm: String,
+    /// The library, as for `run`; exactly one must match.
+    #[arg(short, long, value_name = "GLOB|NAME=PATH")]
+    pub library: String,
+    /// Which CPU instructions the library may see.
+    #[arg(short, long, default_value = "native")]
+    pub tier: TierArg,
+    /// Key (XTS: data key, then tweak key).
+    #[arg(long, value_parser = parse_hex, value_name = "HEX", default_value = "")]
+    pub key: Hex,
+    /// Nonce, IV, initial counter block or tweak.
+    #[arg(long, value_parser = parse_hex, value_name = "HEX", default_value = "")]
+    pub nonce: Hex,
+    /// Associated data.
+    #[arg(long, value_parser = parse_hex, value_name = "HEX", default_value = "")]
+    pub aad: Hex,
+    /// Decrypt; the tag is the input's end.
+    #[arg(long)]
+    pub decrypt: bool,
+}
+
+/// `ciphermark show`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  ciphermark show run.json -a '*gcm' -s 8192\n  \
+    ciphermark show run.json --format csv > run.csv")]
+pub struct ShowArgs {
+    /// A record that `run -o` wrote.
+    pub record: PathBuf,
+    /// Which rows.
+    #[command(flatten)]
+    pub filter: Filter,
+    /// What to print.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: FormatArg,
+}

@@ -1,0 +1,189 @@
+//! What was typed, turned into what it means.
+
+use crate::args::{DirectionArg, Filter, FormatArg, ModelArg, TierArg};
+use crate::error::Failure;
+use engine::{Attached, LibraryChoice};
+use model::{Algorithm, Direction, Model, NameGlob, Tier, nearest};
+use std::path::PathBuf;
+
+/// The algorithms that the globs match, in the order of the list of all.
+pub fn algorithms(globs: &[String]) -> Result<Vec<&'static Algorithm>, Failure> {
+    let mut chosen: Vec<&'static Algorithm> = Vec::new();
+    for text in globs {
+        let glob = NameGlob::parse(text).map_err(Failure::usage)?;
+        let matched: Vec<_> = Algorithm::all().iter().filter(|a| glob.matches(a.name)).collect();
+        if matched.is_empty() {
+            return Err(no_algorithm(text));
+        }
+        chosen.extend(matched);
+    }
+    let wanted = |a: &&'static Algorithm| chosen.iter().any(|c| c.name == a.name);
+    Ok(Algorithm::all().iter().filter(wanted).collect())
+}
+
+fn no_algorithm(text: &str) -> Failure {
+    match Algorithm::find(text) {
+        Err(unknown) if !text.contains(['*', '?', '[', '{']) => Failure::usage(unknown),
+        _ => Failure::usage(format!(
+            "no algorithm matches '{text}'; `ciphermark list algorithms` shows all"
+        )),
+    }
+}
+
+/// What `--library` asks for: a glob, or NAME=PATH.
+pub fn libraries(texts: &[String]) -> Result<Vec<LibraryChoice>, Failure> {
+    texts.iter().map(|text| library(text)).collect()
+}
+
+fn library(text: &str) -> Result<LibraryChoice, Failure> {
+    let Some((name, path)) = text.split_once('=') else {
+        return NameGlob::parse(text).map(LibraryChoice::Glob).map_err(Failure::usage);
+    };
+    let good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if name.is_empty() || !name.chars().all(good) {
+        return Err(Failure::usage(format!(
+            "'{text}': a library's name is made of letters, digits, '-', '_' and '.'"
+        )));
+    }
+    let path = PathBuf::from(path);
+    if !path.is_file() {
+        return Err(Failure::usage(format!(
+            "library '{name}': there is no file '{}'",
+            path.display()
+        )));
+    }
+    Ok(LibraryChoice::Path { name: name.to_owned(), path })
+}
+
+/// Finds, loads and selects libraries.
+pub fn attached(texts: &[String]) -> Result<Vec<Attached>, Failure> {
+    let choices = libraries(texts)?;
+    engine::select(engine::discover(&choices), &choices).map_err(|e| match e {
+        engine::SelectError::None => Failure::not_done(e),
+        _ => Failure::usage(e),
+    })
+}
+
+/// The directions of ciphers.
+pub fn directions(typed: DirectionArg) -> Vec<Direction> {
+    match typed {
+        DirectionArg::Encrypt => vec![Direction::Encrypt],
+        DirectionArg::Decrypt => vec![Direction::Decrypt],
+        DirectionArg::Both => vec![Direction::Encrypt, Direction::Decrypt],
+    }
+}
+
+impl From<ModelArg> for Model {
+    fn from(typed: ModelArg) -> Self {
+        match typed {
+            ModelArg::Stream => Self::Stream,
+            ModelArg::Message => Self::Message,
+        }
+    }
+}
+
+impl From<TierArg> for Tier {
+    fn from(typed: TierArg) -> Self {
+        match typed {
+            TierArg::Native => Self::Native,
+            TierArg::Vaes256 => Self::Vaes256,
+            TierArg::Aesni => Self::Aesni,
+            TierArg::Noaes => Self::Noaes,
+            TierArg::Baseline => Self::Baseline,
+        }
+    }
+}
+
+impl From<FormatArg> for report::Format {
+    fn from(typed: FormatArg) -> Self {
+        match typed {
+            FormatArg::Table => Self::Table,
+            FormatArg::Json => Self::Json,
+            FormatArg::Jsonl => Self::Jsonl,
+            FormatArg::Csv => Self::Csv,
+            FormatArg::Markdown => Self::Markdown,
+        }
+    }
+}
+
+/// The rows of a record that a filter keeps.
+pub fn rows<'a>(
+    record: &'a record::Record,
+    filter: &Filter,
+) -> Result<Vec<&'a record::Measurement>, Failure> {
+    let keep = Keep::new(record, filter)?;
+    Ok(record.measurements.iter().filter(|m| keep.keeps(m)).collect())
+}
+
+struct Keep {
+    algorithms: Vec<NameGlob>,
+    libraries: Vec<NameGlob>,
+    sizes: Option<Vec<usize>>,
+    directions: Option<Vec<Direction>>,
+    models: Vec<Model>,
+    tiers: Vec<Tier>,
+}
+
+impl Keep {
+    fn new(record: &record::Record, filter: &Filter) -> Result<Self, Failure> {
+        let algorithms = globs(&filter.algorithm)?;
+        let names = || record.measurements.iter().map(|m| m.algorithm.as_str());
+        known(&algorithms, "algorithm", names)?;
+        let libraries = globs(&filter.library)?;
+        for glob in &libraries {
+            if !record.libraries.iter().any(|l| is_library(glob, &l.name, &l.version)) {
+                let near = nearest(glob.text(), record.libraries.iter().map(|l| l.name.as_str()));
+                return Err(missing("library", glob.text(), near));
+            }
+        }
+        Ok(Self {
+            algorithms,
+            libraries,
+            sizes: filter
+                .size
+                .as_deref()
+                .map(model::parse_sizes)
+                .transpose()
+                .map_err(Failure::usage)?,
+            directions: filter.direction.map(directions),
+            models: filter.model.iter().copied().map(Model::from).collect(),
+            tiers: filter.tier.iter().copied().map(Tier::from).collect(),
+        })
+    }
+
+    fn keeps(&self, m: &record::Measurement) -> bool {
+        let any = |globs: &[NameGlob], test: &dyn Fn(&NameGlob) -> bool| {
+            globs.is_empty() || globs.iter().any(test)
+        };
+        any(&self.algorithms, &|g| g.matches(&m.algorithm))
+            && any(&self.libraries, &|g| is_library(g, &m.library.name, &m.library.version))
+            && self.sizes.as_ref().is_none_or(|s| s.contains(&m.size))
+            && self.directions.as_ref().is_none_or(|d| d.contains(&m.direction))
+            && (self.models.is_empty() || self.models.contains(&m.model))
+            && (self.tiers.is_empty() || self.tiers.contains(&m.tier))
+    }
+}
+
+fn globs(texts: &[String]) -> Result<Vec<NameGlob>, Failure> {
+    texts.iter().map(|t| NameGlob::parse(t).map_err(Failure::usage)).collect()
+}
+
+fn is_library(glob: &NameGlob, name: &str, version: &str) -> bool {
+    glob.matches(name) || glob.matches(&format!("{name}@{version}"))
+}
+
+fn known<'a, I: Iterator<Item = &'a str>>(
+    globs: &[NameGlob],
+    what: &str,
+    names: impl Fn() -> I,
+) -> Result<(), Failure> {
+    match globs.iter().find(|g| !names().any(|n| g.matches(n))) {
+        Some(glob) => Err(missing(what, glob.text(), nearest(glob.text(), names()))),
+        None => Ok(()),
+    }
+}
+
+fn missing(what: &str, text: &str, near: Option<String>) -> Failure {
+    let hint = near.map(|n| format!(", did you mean '{n}'?")).unwrap_or_default();
+    Failure::usage(format!("the record has no {what} that matches '{text}'{hint}"))
+}

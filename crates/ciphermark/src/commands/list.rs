@@ -1,0 +1,93 @@
+//! `ciphermark list`: what there is to measure.
+
+use crate::args::{ListArgs, What};
+use crate::choose;
+use crate::error::{Exit, Failure};
+use crate::screen;
+use crate::suite::Suite;
+use engine::Attached;
+use model::{Algorithm, Model, Tier};
+use serde_json::{Value, json};
+
+/// Prints a list.
+pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
+    match args.what {
+        What::Libraries => libraries(args),
+        What::Algorithms => algorithms(args),
+        What::Tiers => {
+            pairs(args, Tier::ALL.iter().map(|t| (t.name().to_owned(), t.summary().to_owned())))
+        }
+        What::Models => pairs(
+            args,
+            Model::ALL.iter().map(|m| {
+                (m.name().to_owned(), format!("{} (version {})", m.summary(), m.version()))
+            }),
+        ),
+        What::Suites => pairs(args, Suite::built_in().into_iter().map(|s| (s.name, s.reason))),
+    }
+}
+
+/// Every library that was found, also those that cannot be used; with `--library`, those chosen.
+fn found(args: &ListArgs) -> Result<Vec<Attached>, Failure> {
+    if args.library.is_empty() {
+        Ok(engine::discover(&[]))
+    } else {
+        choose::attached(&args.library)
+    }
+}
+
+fn libraries(args: &ListArgs) -> Result<Exit, Failure> {
+    let facts: Vec<record::Library> = found(args)?.into_iter().map(|l| l.facts).collect();
+    if args.json {
+        return json(&serde_json::to_value(&facts).map_err(Failure::not_done)?);
+    }
+    if facts.is_empty() {
+        return Err(Failure::not_done(engine::SelectError::None));
+    }
+    screen::print(|options| report::libraries(&facts, options))?;
+    Ok(Exit::Done)
+}
+
+fn algorithms(args: &ListArgs) -> Result<Exit, Failure> {
+    let libraries = found(args)?;
+    let usable: Vec<&Attached> = libraries.iter().filter(|l| l.facts.error.is_none()).collect();
+    let offers = |l: &Attached, a: &Algorithm| {
+        l.offers.iter().any(|o| o.algorithm == a.name && !o.models.is_empty())
+    };
+    if args.json {
+        let rows = Algorithm::all().iter().map(|a| {
+            let labels: Vec<String> =
+                usable.iter().filter(|l| offers(l, a)).map(|l| l.label()).collect();
+            json!({
+                "name": a.name, "key_bytes": a.key_len, "nonce_bytes": a.nonce_len,
+                "tag_bytes": a.tag_len, "warning": a.warning(), "libraries": labels,
+            })
+        });
+        return json(&rows.collect());
+    }
+    let row = |a: &Algorithm| report::MatrixRow {
+        algorithm: a.name.to_owned(),
+        offered: usable.iter().map(|l| offers(l, a)).collect(),
+    };
+    let matrix = report::Matrix {
+        libraries: usable.iter().map(|l| l.label()).collect(),
+        rows: Algorithm::all().iter().map(row).collect(),
+    };
+    screen::print(|options| report::matrix(&matrix, options))?;
+    Ok(Exit::Done)
+}
+
+fn pairs(args: &ListArgs, rows: impl Iterator<Item = (String, String)>) -> Result<Exit, Failure> {
+    let rows: Vec<(String, String)> = rows.collect();
+    if args.json {
+        return json(&rows.iter().map(|(n, s)| json!({"name": n, "summary": s})).collect());
+    }
+    screen::print(|options| report::pairs(&rows, options))?;
+    Ok(Exit::Done)
+}
+
+fn json(value: &Value) -> Result<Exit, Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(Failure::not_done)?;
+    screen::print(|_| format!("{text}\n"))?;
+    Ok(Exit::Done)
+}

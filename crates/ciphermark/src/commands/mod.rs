@@ -1,0 +1,18 @@
+//! One module for each subcommand.
+
+pub mod generate;
+pub mod list;
+pub mod once;
+mod resume;
+pub mod run;
+pub mod show;
+pub mod verify;
+
+use crate::error::{Exit, Failure};
+
+/// The hidden subcommand: serves one library over the pipes.
+pub fn worker() -> Result<Exit, Failure> {
+    engine::worker::serve()
+        .map(|()| Exit::Done)
+        .map_err(|e| Failure::not_done(format!("worker: {e}")))
+}

@@ -1,0 +1,155 @@
+//! `ciphermark run`: measure, verified, and print the ranked table.
+
+use crate::args::RunArgs;
+use crate::commands::resume;
+use crate::error::{Exit, Failure};
+use crate::progress::Bar;
+use crate::suite::Suite;
+use crate::units::{parse_duration, parse_fraction};
+use crate::{choose, screen};
+use engine::{Attached, Budget, Event, Keeping, Request, SurveyError};
+use model::{Model, Tier};
+use record::{JournalHead, JournalSample, Record, State};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Measures what the flags and the suite ask for, or goes on with a run that was cut short.
+pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    let job = match &args.resume {
+        Some(path) => resume::job(path, args.budget)?,
+        None => fresh(args)?,
+    };
+    let record = measure(args.quiet, job)?;
+    let rows: Vec<_> = record.measurements.iter().collect();
+    screen::print_record(&record, &rows, args.format.into())?;
+    Ok(exit(&record))
+}
+
+/// Everything that a run needs.
+pub struct Job {
+    pub request: Request,
+    pub libraries: Vec<Attached>,
+    pub output: Option<PathBuf>,
+    pub earlier: Option<(JournalHead, Vec<JournalSample>)>,
+}
+
+fn fresh(args: &RunArgs) -> Result<Job, Failure> {
+    let request = request(args)?;
+    if let Some(path) = &args.output {
+        check_output(path)?;
+    }
+    let libraries = choose::attached(&args.filter.library)?;
+    Ok(Job { request, libraries, output: args.output.clone(), earlier: None })
+}
+
+fn request(args: &RunArgs) -> Result<Request, Failure> {
+    let suite = Suite::find(&args.suite)?;
+    let filter = &args.filter;
+    let algorithms = match filter.algorithm.as_slice() {
+        [] => choose::algorithms(&suite.algorithms)?,
+        globs => choose::algorithms(globs)?,
+    };
+    let sizes = filter.size.as_deref().unwrap_or(&suite.sizes);
+    let of_suite = |e: String| Failure::usage(format!("suite '{}': {e}", suite.name));
+    let budget = Budget {
+        precision: match args.precision {
+            Some(precision) => precision,
+            None => parse_fraction(&suite.precision).map_err(of_suite)?,
+        },
+        time: match args.budget {
+            Some(time) => time,
+            None => parse_duration(&suite.budget).map_err(of_suite)?,
+        },
+    };
+    Ok(Request {
+        algorithms,
+        sizes: model::parse_sizes(sizes).map_err(Failure::usage)?,
+        directions: filter.direction.map_or(suite.directions, choose::directions),
+        models: or_else(filter.model.iter().copied().map(Model::from).collect(), suite.models),
+        tiers: or_else(filter.tier.iter().copied().map(Tier::from).collect(), vec![Tier::Native]),
+        budget,
+        seed: args.seed.unwrap_or_else(random_seed),
+        suite: Some(suite.name),
+        command: std::env::args().collect(),
+    })
+}
+
+fn or_else<T>(typed: Vec<T>, suite: Vec<T>) -> Vec<T> {
+    if typed.is_empty() { suite } else { typed }
+}
+
+/// A seed nobody chose; the record keeps it.
+fn random_seed() -> u64 {
+    use std::hash::{BuildHasher as _, Hasher as _};
+    std::collections::hash_map::RandomState::new().build_hasher().finish()
+}
+
+/// Finds out before measuring whether the record can be written, and overwrites no stranger's file.
+fn check_output(path: &Path) -> Result<(), Failure> {
+    let shown = path.display();
+    if path.exists() && record::load(path).is_err() {
+        return Err(Failure::usage(format!(
+            "'{shown}' exists and is no ciphermark record: not overwritten"
+        )));
+    }
+    let directory = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !directory.is_dir() {
+        return Err(Failure::usage(format!("there is no directory '{}'", directory.display())));
+    }
+    record::check_writable(path).map_err(Failure::usage)
+}
+
+/// Measures and, where a file was asked for, saves the record.
+fn measure(quiet: bool, job: Job) -> Result<Record, Failure> {
+    let stop = watch_signals()?;
+    let bar = Bar::new(quiet);
+    let keeping = Keeping { record: job.output.clone(), earlier: job.earlier };
+    let outcome =
+        engine::survey(&job.request, &job.libraries, keeping, &stop, &|event| match event {
+            Event::Verifying { done, of } => bar.verifying(done, of),
+            Event::Sampling(progress) => bar.sampling(&progress),
+        });
+    bar.finish();
+    let outcome = outcome.map_err(|e| match e {
+        SurveyError::Resume(_) => Failure::usage(e),
+        _ => Failure::not_done(e),
+    })?;
+    let Some(path) = job.output else {
+        say(quiet, outcome.interrupted, "interrupted; this is what there is");
+        return Ok(outcome.record);
+    };
+    record::save(&outcome.record, &path).map_err(Failure::not_done)?;
+    if let Some(e) = outcome.journal_error {
+        say(quiet, true, &format!("the run could not be kept while it went on: {e}"));
+    }
+    let again = format!("interrupted; go on with: ciphermark run --resume {}", path.display());
+    say(quiet, outcome.interrupted, &again);
+    // An interrupted run keeps its journal: that is what it is gone on from.
+    if let (false, Some(journal)) = (outcome.interrupted, outcome.journal) {
+        journal.remove().map_err(Failure::not_done)?;
+    }
+    Ok(outcome.record)
+}
+
+fn say(quiet: bool, applies: bool, text: &str) {
+    if applies && !quiet {
+        anstream::eprintln!("ciphermark: {text}");
+    }
+}
+
+/// Set by the first interrupt; a second one ends the program at once.
+fn watch_signals() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
+            .map_err(|e| Failure::not_done(format!("cannot watch for signals: {e}")))?;
+    }
+    Ok(stop)
+}
+
+fn exit(record: &Record) -> Exit {
+    let state = |s| record.measurements.iter().any(|m| m.state == s);
+    if state(State::Refused) || state(State::Failed) { Exit::SomeRefused } else { Exit::Done }
+}

@@ -1,0 +1,59 @@
+//! The progress bar, on standard error, only on a terminal.
+
+use engine::Progress;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal as _;
+use std::time::Duration;
+
+/// Steps of the bar: finer than any terminal is wide.
+const STEPS: u64 = 1000;
+
+/// A bar that is silent where nobody looks.
+pub struct Bar {
+    bar: ProgressBar,
+}
+
+impl Bar {
+    /// Shows itself when standard error is a terminal and quiet is not asked for.
+    pub fn new(quiet: bool) -> Self {
+        let target = if quiet || !std::io::stderr().is_terminal() {
+            ProgressDrawTarget::hidden()
+        } else {
+            ProgressDrawTarget::stderr_with_hz(8)
+        };
+        let bar = ProgressBar::with_draw_target(Some(STEPS), target);
+        let style = ProgressStyle::with_template("{prefix:<10} [{bar:32}] {percent:>3} %  {msg}")
+            .expect("the template is a constant")
+            .progress_chars("=> ");
+        bar.set_style(style);
+        Self { bar }
+    }
+
+    /// Pairs of library and algorithm that are verified.
+    pub fn verifying(&self, done: usize, of: usize) {
+        self.bar.set_prefix("verifying");
+        self.bar.set_position(STEPS * done as u64 / of.max(1) as u64);
+        self.bar.set_message(format!("{done} of {of} algorithms in libraries"));
+    }
+
+    /// How far sampling is.
+    pub fn sampling(&self, progress: &Progress) {
+        let Progress { ended, cases, fraction, left } = progress;
+        self.bar.set_prefix("measuring");
+        self.bar.set_position((STEPS as f64 * fraction) as u64);
+        self.bar.set_message(format!("{ended} of {cases} cases done, {} left", seconds(*left)));
+    }
+
+    /// Clears the bar away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+fn seconds(left: Duration) -> String {
+    match left.as_secs() {
+        0 => "less than a second".to_owned(),
+        s @ 1..=119 => format!("about {s} s"),
+        s => format!("about {} min", s.div_ceil(60)),
+    }
+}

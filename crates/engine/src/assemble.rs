@@ -1,0 +1,208 @@
+//! Tracks into measurements: what sampling gave, with what turns ticks into time.
+
+use crate::discover::Attached;
+use crate::plan::{Planned, Request};
+use crate::protocol::Finding;
+use crate::schedule::{End, Track};
+use analysis::{Summary, quantile, summarise};
+use model::{Algorithm, Kind, RawSample};
+use probe::{Anchor, Clock};
+use record::{Check, Estimate, Evidence, LibraryId, Measurement, Plan, Samples, State, Stopped};
+use std::collections::BTreeMap;
+
+/// The checks that each library's algorithms passed.
+pub(crate) type Checks = BTreeMap<(usize, &'static str), Vec<Check>>;
+
+/// What turns ticks into time.
+pub(crate) struct Rates {
+    ticks_per_second: f64,
+    quiet_probe: f64,
+    source: &'static str,
+}
+
+impl Rates {
+    pub(crate) fn new(clock: &Clock, begin: Anchor, quiet_probe: f64) -> Self {
+        let mut end = clock.anchor();
+        // A run of nothing but unsupported cases takes no time to speak of.
+        while end.nanos - begin.nanos < 2_000_000 {
+            end = clock.anchor();
+        }
+        Self { ticks_per_second: begin.ticks_per_second(end), quiet_probe, source: clock.source() }
+    }
+
+    fn nanos(&self, ticks: analysis::Estimate) -> Estimate {
+        let ns = 1e9 / self.ticks_per_second;
+        Estimate { median: ticks.median * ns, low: ticks.low * ns, high: ticks.high * ns }
+    }
+}
+
+pub(crate) fn host_facts(
+    cpu: u32,
+    libraries: &[Attached],
+    rates: &Rates,
+    tracks: &[Track],
+) -> record::Host {
+    let mut host = host::facts(cpu);
+    if let Some(ready) = libraries.iter().find_map(|l| l.ready.as_ref()) {
+        host.clock.source.clone_from(&ready.clock);
+        host.clock.reason.clone_from(&ready.clock_reason);
+        host.clock.step_ticks = ready.step_ticks;
+        host.clock.overhead_ticks = ready.overhead_ticks;
+    }
+    host.clock.ticks_per_second = rates.ticks_per_second;
+    host.clock.quiet_probe = (rates.quiet_probe > 0.0).then_some(rates.quiet_probe);
+    let mut ghz: Vec<f64> = tracks
+        .iter()
+        .flat_map(|t| &t.samples)
+        .filter(|s| s.disturbance(rates.quiet_probe).is_none() && s.clock() > 0.0)
+        .map(|s| s.clock() * rates.ticks_per_second / 1e9)
+        .collect();
+    host.clock.core_ghz_median = quantile(&mut ghz, 0.5);
+    host.clock.core_ghz_range = quantile(&mut ghz, 0.05).zip(quantile(&mut ghz, 0.95));
+    host
+}
+
+pub(crate) fn plan_facts(request: &Request) -> Plan {
+    Plan {
+        suite: request.suite.clone(),
+        algorithms: request.algorithms.iter().map(|a| a.name.to_owned()).collect(),
+        sizes: request.sizes.clone(),
+        models: request.models.clone(),
+        directions: request.directions.clone(),
+        tiers: request.tiers.clone(),
+        precision: request.budget.precision,
+        budget_seconds: request.budget.time.as_secs_f64(),
+        seed: request.seed,
+    }
+}
+
+pub(crate) fn assemble(
+    planned: Vec<Planned>,
+    tracks: Vec<Track>,
+    libraries: &[Attached],
+    checks: &Checks,
+    rates: &Rates,
+) -> Vec<Measurement> {
+    let mut tracks = tracks.into_iter();
+    let mut measurements = Vec::with_capacity(planned.len());
+    for plan in planned {
+        let mut m = blank(&plan, libraries);
+        match plan.verdict {
+            Some(finding) => found(&mut m, finding),
+            None => {
+                let track = tracks.next().expect("every case without a verdict was sampled");
+                conclude(&mut m, track, rates);
+            }
+        }
+        if m.state == State::Measured {
+            let passed =
+                checks.iter().find(|((l, a), _)| *l == plan.case.library && *a == m.algorithm);
+            m.checks.extend(passed.map(|(_, c)| c.clone()).unwrap_or_default());
+        }
+        measurements.push(m);
+    }
+    measurements
+}
+
+fn blank(plan: &Planned, libraries: &[Attached]) -> Measurement {
+    let (case, facts) = (&plan.case, &libraries[plan.case.library].facts);
+    Measurement {
+        library: LibraryId {
+            name: facts.name.clone(),
+            version: facts.version.clone(),
+            path: facts.path.clone(),
+            id: facts.id.clone(),
+        },
+        algorithm: case.algorithm.clone(),
+        direction: case.direction,
+        model: case.model,
+        model_version: case.model.version(),
+        size: case.size,
+        tier: case.tier,
+        threads: case.threads,
+        footprint: case.footprint,
+        state: State::Failed,
+        reason: None,
+        warning: Algorithm::find(&case.algorithm)
+            .ok()
+            .and_then(Algorithm::warning)
+            .map(ToOwned::to_owned),
+        ns_per_op: None,
+        cycles_per_op: None,
+        ns_per_byte: None,
+        mb_per_s: None,
+        cycles_per_byte: None,
+        instructions_per_byte: None,
+        limit_fraction: None,
+        precision: None,
+        stopped: None,
+        samples: 0,
+        samples_disturbed: 0,
+        processes: 0,
+        checks: Vec::new(),
+        evidence: Evidence::default(),
+        raw: Samples::default(),
+    }
+}
+
+fn found(m: &mut Measurement, finding: Finding) {
+    m.state = finding.state;
+    m.reason = Some(finding.why);
+}
+
+/// Fills in what sampling gave.
+fn conclude(m: &mut Measurement, track: Track, rates: &Rates) {
+    let stopped = match track.end {
+        Some(End::Found(finding)) => return found(m, finding),
+        Some(End::Stopped(why)) => why,
+        None => Stopped::Interrupted,
+    };
+    for sample in &track.samples {
+        m.raw.push(sample, sample.disturbance(rates.quiet_probe).is_none());
+    }
+    m.stopped = Some(stopped);
+    let Some(summary) = summarise(&track.samples, rates.quiet_probe) else {
+        let why = match stopped {
+            Stopped::Interrupted => "interrupted before there were enough samples",
+            _ => "the time budget ended before there were enough clean samples; raise --budget",
+        };
+        return found(m, Finding::failed(why));
+    };
+    numbers(m, &summary, rates);
+    m.evidence = evidence(&track.samples, rates);
+    if stopped != Stopped::Precision {
+        let processes = summary.processes;
+        m.reason = Some(format!(
+            "precision not reached: {:.1} % over {processes} processes",
+            summary.precision() * 100.0
+        ));
+    }
+}
+
+fn numbers(m: &mut Measurement, summary: &Summary, rates: &Rates) {
+    let (ns, bytes) = (rates.nanos(summary.ticks_per_op), m.size as f64);
+    m.state = State::Measured;
+    m.ns_per_op = Some(ns);
+    m.ns_per_byte = Some(ns.median / bytes);
+    // The null operation moves no bytes.
+    if Algorithm::find(&m.algorithm).is_ok_and(|a| a.kind != Kind::Null) {
+        m.mb_per_s = Some(bytes / ns.median * 1e3);
+    }
+    m.cycles_per_op =
+        summary.cycles_per_op.map(|c| Estimate { median: c.median, low: c.low, high: c.high });
+    m.cycles_per_byte = m.cycles_per_op.map(|c| c.median / bytes);
+    m.precision = Some(summary.precision());
+    m.samples = summary.clean as u64;
+    m.samples_disturbed = summary.disturbed.values().sum::<usize>() as u64;
+    m.processes = summary.processes as u32;
+}
+
+fn evidence(samples: &[RawSample], rates: &Rates) -> Evidence {
+    let cycles = samples.iter().all(|s| s.clock() > 0.0);
+    Evidence {
+        clock: rates.source.to_owned(),
+        cycles: if cycles { "imul-chain" } else { "unknown" }.to_owned(),
+        outputs_checked: samples.len() as u64,
+        calls_succeeded: samples.iter().map(|s| u64::from(s.ops)).sum(),
+    }
+}
