@@ -74,3 +74,27 @@ fn a_missing_field_that_is_not_optional_is_found() {
         assert!(errors(&record).iter().any(|e| e.contains(name)), "{name}");
     }
 }
+
+/// Names of fields, wherever the schema defines an object.
+fn field_names(schema: &Value, names: &mut std::collections::BTreeSet<String>) {
+    if let Some(fields) = schema.get("properties").and_then(Value::as_object) {
+        names.extend(fields.keys().cloned());
+    }
+    match schema {
+        Value::Object(parts) => parts.values().for_each(|part| field_names(part, names)),
+        Value::Array(parts) => parts.iter().for_each(|part| field_names(part, names)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_field_is_explained_in_the_documentation() {
+    let page = include_str!("../../../docs/FORMAT.md");
+    let mut names = std::collections::BTreeSet::new();
+    field_names(&serde_json::to_value(record::schema()).unwrap(), &mut names);
+    assert!(names.len() > 80, "{names:?}");
+    let missing: Vec<&String> =
+        names.iter().filter(|name| !page.contains(&format!("`{name}`"))).collect();
+    assert!(missing.is_empty(), "docs/FORMAT.md does not explain {missing:?}");
+    assert!(page.contains(&format!("format **{}**", record::FORMAT_VERSION)));
+}

@@ -249,6 +249,15 @@ mod tests {
     }
 
     #[test]
+    fn every_csv_column_is_listed_in_the_documentation() {
+        let page = include_str!("../../../docs/FORMAT.md");
+        let page = page.split_once("## CSV").unwrap().1;
+        let listed: Vec<&str> = page.split('`').skip(1).step_by(2).collect();
+        let listed: Vec<&str> = listed.into_iter().filter(|w| COLUMNS.contains(w)).collect();
+        assert_eq!(listed, COLUMNS);
+    }
+
+    #[test]
     fn csv_survives_commas_quotes_and_line_breaks_in_reasons() {
         let mut record = sample::record();
         record.measurements.truncate(1);
