@@ -119,18 +119,28 @@ fn contradiction(m: &Measurement) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a record could be written to this path: its directory must take new files.
+/// Whether a record could be written to this path: its directory must take new files. What is no
+/// regular file is written to as it stands, so there the directory does not matter.
 ///
 /// # Errors
 /// [`RecordError::Write`] with the system's reason.
 pub fn check_writable(path: &Path) -> Result<(), RecordError> {
-    let directory = match path.parent() {
-        Some(p) if !p.as_os_str().is_empty() => p,
-        _ => Path::new("."),
+    let checked = match std::fs::metadata(path) {
+        Ok(old) if old.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
+        Ok(old) if !old.is_file() => Ok(()),
+        // Through links, as saving does.
+        Ok(_) => path.canonicalize().and_then(|target| takes_new_files(directory_of(&target))),
+        Err(_) => takes_new_files(directory_of(path)),
     };
-    tempfile::NamedTempFile::new_in(directory)
-        .map(drop)
-        .map_err(|source| RecordError::Write { path: path.to_owned(), source })
+    checked.map_err(|source| RecordError::Write { path: path.to_owned(), source })
+}
+
+fn takes_new_files(directory: &Path) -> io::Result<()> {
+    tempfile::NamedTempFile::new_in(directory).map(drop).map_err(plain)
+}
+
+fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Writes a record so that the file is at every moment either the old one or the new one whole.
@@ -158,10 +168,7 @@ pub fn save(record: &Record, path: &Path) -> Result<(), RecordError> {
 }
 
 fn replace(path: &Path, bytes: &[u8], permissions: Permissions) -> io::Result<()> {
-    let directory = match path.parent() {
-        Some(p) if !p.as_os_str().is_empty() => p,
-        _ => Path::new("."),
-    };
+    let directory = directory_of(path);
     let mut file = tempfile::Builder::new()
         .prefix(".ciphermark-")
         .permissions(permissions)
@@ -286,7 +293,18 @@ mod tests {
             let why = save(&sample::record(), Path::new(path)).unwrap_err().to_string();
             assert!(why.starts_with(&format!("cannot write record '{path}': ")), "{why}");
             assert!(!why.contains(".ciphermark-"), "{why}");
+            assert_eq!(check_writable(Path::new(path)).unwrap_err().to_string(), why);
         }
+    }
+
+    #[test]
+    fn whether_a_record_can_be_written_is_known_before_and_leaves_no_trace() {
+        let directory = tempfile::tempdir().unwrap();
+        check_writable(&directory.path().join("r.json")).unwrap();
+        assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+        check_writable(Path::new("/dev/null")).unwrap();
+        let why = check_writable(directory.path()).unwrap_err().to_string();
+        assert!(why.ends_with("is a directory"), "{why}");
     }
 
     #[test]

@@ -180,7 +180,7 @@ mod tests {
             process: 1,
             ops: 2,
             ticks: 3,
-            clock_before: 1.4142,
+            clock_before: 1.4321,
             clock_after: 1.4,
             probe_before: 5.0,
             probe_after: 4.9,

@@ -28,10 +28,10 @@ fn machine(host: &Host, started: &str) -> String {
     parts.join(", ")
 }
 
-/// `2026-11-20T12:00:00Z` as people write it.
+/// `2026-11-20T12:00:00.123Z` as people write it, to the second.
 fn date(started: &str) -> String {
     match started.strip_suffix('Z').and_then(|d| d.split_once('T')) {
-        Some((day, time)) => format!("{day} {time} UTC"),
+        Some((day, time)) => format!("{day} {} UTC", time.split('.').next().unwrap_or(time)),
         None => started.to_owned(),
     }
 }
@@ -156,6 +156,7 @@ mod tests {
     #[test]
     fn a_date_is_written_for_people_and_what_is_none_stays() {
         assert_eq!(date("2026-11-20T12:00:00Z"), "2026-11-20 12:00:00 UTC");
+        assert_eq!(date("2026-11-20T12:00:00.265180205Z"), "2026-11-20 12:00:00 UTC");
         assert_eq!(date("yesterday"), "yesterday");
     }
 }
