@@ -11,6 +11,7 @@ mod link;
 mod plan;
 mod process;
 pub mod protocol;
+mod quiet;
 mod schedule;
 mod survey;
 mod verification;

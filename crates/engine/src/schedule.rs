@@ -6,7 +6,8 @@ use crate::discover::Attached;
 use crate::link::WorkerError;
 use crate::plan::Budget;
 use crate::protocol::{Finding, Reply, Request, Visit};
-use analysis::{MIN_PER_PROCESS, MIN_PROCESSES, quantile, summarise};
+use crate::quiet::Quiet;
+use analysis::{MIN_PER_PROCESS, MIN_PROCESSES, summarise};
 use model::{Case, RawSample};
 use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;
@@ -19,13 +20,10 @@ use std::time::{Duration, Instant};
 /// eight take about a millisecond, still short against the drift that interleaving spreads.
 const BLOCK: usize = 8;
 
-/// Rounds after which all worker processes are replaced: twice the samples that a process needs
-/// at least, so that a case which is not precise by then meets new memory layouts.
-const GENERATION_ROUNDS: u32 = (2 * MIN_PER_PROCESS * MIN_PROCESSES) as u32;
-
-/// The part of all throughput probes that lies below the quiet rate: most of a run is quiet, and
-/// the highest readings are the counter's rounding.
-const QUIET_QUANTILE: f64 = 0.9;
+/// Rounds after which all worker processes are replaced: the samples that a process needs at least
+/// and two to spare for disturbed ones, so that a case which is not precise by then meets new memory
+/// layouts.
+const GENERATION_ROUNDS: u32 = ((MIN_PER_PROCESS + 2) * MIN_PROCESSES) as u32;
 
 /// What is told of every block of samples, with each sample's case.
 pub(crate) type Log<'a> = dyn FnMut(&[(usize, RawSample)]) + 'a;
@@ -99,7 +97,7 @@ pub(crate) struct Schedule<'a> {
     budget: Budget,
     order: ChaCha8Rng,
     round: u32,
-    quiet_probe: f64,
+    quiet: Quiet,
     started: Instant,
 }
 
@@ -112,13 +110,15 @@ impl<'a> Schedule<'a> {
         seed: u64,
     ) -> Self {
         let bank = |(i, library)| Bank::new(library, cpu, seed, next_process(&tracks, i));
+        let mut quiet = Quiet::default();
+        tracks.iter().flat_map(|t| &t.samples).for_each(|s| quiet.add(s.probe()));
         Self {
             banks: libraries.iter().enumerate().map(bank).collect(),
             tracks,
             budget,
             order: ChaCha8Rng::seed_from_u64(seed),
             round: 0,
-            quiet_probe: 0.0,
+            quiet,
             started: Instant::now(),
         }
     }
@@ -140,7 +140,7 @@ impl<'a> Schedule<'a> {
             }
             progress(self.progress());
             if self.tracks.iter().all(|t| t.end.is_some()) {
-                return (self.tracks, self.quiet_probe);
+                return (self.tracks, self.quiet.rate());
             }
         }
     }
@@ -203,6 +203,7 @@ impl<'a> Schedule<'a> {
             match worker.reply(track.deadline()) {
                 Ok(Reply::Sampled { sample }) => {
                     track.take(sample);
+                    self.quiet.add(sample.probe());
                     taken.push((track.index, sample));
                 }
                 Ok(Reply::Finding(finding)) => track.end = Some(End::Found(finding)),
@@ -222,17 +223,14 @@ impl<'a> Schedule<'a> {
         self.tracks[track].end = Some(End::Found(Finding::failed(error.to_string())));
     }
 
-    /// Ends the cases that are precise enough.
+    /// Ends the cases that are precise enough: each is looked at when all processes have come
+    /// round again.
     fn judge(&mut self) {
         let least = (MIN_PER_PROCESS * MIN_PROCESSES) as u32;
-        if self.tracks.iter().all(|t| t.visits < least) {
-            return;
-        }
-        let mut probes: Vec<f64> =
-            self.tracks.iter().flat_map(|t| t.samples.iter().map(RawSample::probe)).collect();
-        self.quiet_probe = quantile(&mut probes, QUIET_QUANTILE).unwrap_or(0.0);
-        for track in self.tracks.iter_mut().filter(|t| t.end.is_none() && t.visits >= least) {
-            let summary = summarise(&track.samples, self.quiet_probe);
+        let ripe = |t: &Track| t.visits >= least && t.visits.is_multiple_of(MIN_PROCESSES as u32);
+        let quiet = self.quiet.rate();
+        for track in self.tracks.iter_mut().filter(|t| t.end.is_none() && ripe(t)) {
+            let summary = summarise(&track.samples, quiet);
             if summary.is_some_and(|s| s.is_complete() && s.precision() <= self.budget.precision) {
                 track.end = Some(End::Stopped(Stopped::Precision));
             }

@@ -1,21 +1,23 @@
 //! The memory that timed operations work on: one input region, one output region, placed anew for
 //! every visit, so that a case's samples cover many relative placements and not a lucky one.
 
+use crate::stacks::Stacks;
 use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 
 /// A cache line: the finest placement that is tried. Applications' buffers come from allocators
 /// that give at least 16 bytes; what finer misalignment costs is another question than speed.
-const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 /// A page: placements beyond one page repeat what the caches' index bits see.
 const PAGE: usize = 4096;
 /// Lines in a page, the number of placements of each region.
-const PLACES: usize = PAGE / LINE;
+pub(crate) const PLACES: usize = PAGE / LINE;
 
-/// Input and output memory.
+/// Input and output memory, and the stacks that operations run on.
 #[derive(Debug)]
 pub struct Arena {
     input: Region,
     output: Region,
+    stacks: Stacks,
 }
 
 impl Arena {
@@ -25,24 +27,25 @@ impl Arena {
     /// When the memory cannot be had.
     #[must_use]
     pub fn new(input_len: usize, output_len: usize) -> Self {
-        Self { input: Region::new(input_len), output: Region::new(output_len) }
+        let (input, output) = (Region::new(input_len), Region::new(output_len));
+        Self { input, output, stacks: Stacks::new() }
     }
 
-    /// Makes room for so many bytes; what was in the regions is lost when they grow.
-    pub fn reserve(&mut self, input_len: usize, output_len: usize) {
-        if input_len > self.input.capacity {
-            self.input = Region::new(input_len);
-        }
-        if output_len > self.output.capacity {
-            self.output = Region::new(output_len);
-        }
-    }
-
-    /// The two regions at a placement that `roll` picks: any number, each use of its bits is
-    /// reduced to a line within a page.
-    pub(crate) fn place(&mut self, roll: u64, len: (usize, usize)) -> (&mut [u8], &mut [u8]) {
+    /// The two regions at a placement that `roll` picks (any number, each use of its bits is reduced
+    /// to a line within a page), grown where they are too small, and the stacks.
+    pub(crate) fn place(
+        &mut self,
+        roll: u64,
+        (input_len, output_len): (usize, usize),
+    ) -> (&mut [u8], &mut [u8], &mut Stacks) {
+        self.input.reserve(input_len);
+        self.output.reserve(output_len);
         let (input_at, output_at) = (roll as usize % PLACES, (roll >> 32) as usize % PLACES);
-        (self.input.slice(input_at * LINE, len.0), self.output.slice(output_at * LINE, len.1))
+        (
+            self.input.slice(input_at * LINE, input_len),
+            self.output.slice(output_at * LINE, output_len),
+            &mut self.stacks,
+        )
     }
 }
 
@@ -62,6 +65,13 @@ impl Region {
             handle_alloc_error(layout);
         }
         Self { base, capacity }
+    }
+
+    /// Makes room; what was there is lost when it grows.
+    fn reserve(&mut self, capacity: usize) {
+        if capacity > self.capacity {
+            *self = Self::new(capacity);
+        }
     }
 
     fn layout(capacity: usize) -> Layout {
@@ -88,14 +98,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn placements_differ_and_stay_within_the_regions() {
+    fn placements_differ_and_regions_grow_as_needed() {
         let mut arena = Arena::new(100, 200);
-        let (a, b) = arena.place(1 | (3 << 32), (100, 200));
+        let (a, b, _) = arena.place(1 | (3 << 32), (100, 200));
         assert_eq!((a.len(), b.len()), (100, 200));
         assert_eq!((a.as_ptr() as usize % PAGE, b.as_ptr() as usize % PAGE), (64, 192));
         a.fill(1);
         b.fill(2);
-        let (a, _) = arena.place(0, (100, 200));
+        let (a, ..) = arena.place(0, (5000, 200));
         assert_eq!(a.as_ptr() as usize % PAGE, 0);
     }
 }

@@ -10,6 +10,7 @@ mod clock;
 pub mod guard;
 mod messages;
 mod sample;
+mod stacks;
 mod stream;
 
 pub use affinity::{allowed_cpus, pin_to};

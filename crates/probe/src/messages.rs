@@ -1,8 +1,9 @@
 //! The `message` model: each timed call is one whole message under a nonce of its own.
 
-use crate::arena::Arena;
+use crate::arena::{Arena, LINE, PLACES};
 use crate::clock::Clock;
 use crate::sample::{Pace, Taken, bracket, calibrate_ops};
+use crate::stacks::Stacks;
 use contract::{Session, raw};
 use model::Direction;
 
@@ -14,6 +15,14 @@ const RING: usize = 16;
 
 /// The most different messages in a set: one for each descriptor.
 pub const MAX_MESSAGES: usize = RING;
+
+/// Bytes that the outputs of a ring are spread over.
+const SPREAD: usize = LINE * PLACES;
+
+/// Where in the output region a descriptor's output begins: every fourth line of a page.
+const fn output_at(slot: usize) -> usize {
+    slot * (SPREAD / RING)
+}
 
 /// How many different messages of `size` bytes a batch walks through: as many as fit 16 KiB, so
 /// that small messages stay in the first-level cache with their output; at least two, so that a
@@ -54,6 +63,9 @@ pub struct MessageBatch<'a> {
     session: &'a mut Session,
     slots: Box<[Slot; RING]>,
     output: &'a mut [u8],
+    stacks: &'a mut Stacks,
+    roll: u64,
+    size: usize,
     count: usize,
     fresh: bool,
     /// The descriptor that the next operation uses.
@@ -61,7 +73,11 @@ pub struct MessageBatch<'a> {
 }
 
 impl<'a> MessageBatch<'a> {
-    /// Places a set in the arena. `roll` picks the placement.
+    /// Places a set in the arena. `roll` picks the placement; the sixteen descriptors' outputs lie
+    /// evenly spread over a page from there on, so that every batch walks through sixteen relative
+    /// placements of input and output and its time is their mean: a copy or cipher whose input and
+    /// output lie alike modulo a page can be half as fast again (loads that falsely depend on earlier
+    /// stores).
     ///
     /// Encryption under a nonce: message number `i` of this batch object uses the set's first
     /// nonce with its first eight bytes, a little-endian number, raised by `i`.
@@ -80,10 +96,11 @@ impl<'a> MessageBatch<'a> {
         assert!(count <= RING && RING.is_multiple_of(count), "the ring holds the set evenly");
         let decrypt = session.direction() == Direction::Decrypt;
         let fresh = !decrypt && algorithm.nonce_len >= 8;
-        let (input, output) = arena.place(roll, (set.inputs.len(), set.size));
+        let (input, output, stacks) = arena.place(roll, (set.inputs.len(), set.size + SPREAD));
         input.copy_from_slice(&set.inputs);
         let slots = Box::new(std::array::from_fn(|i| {
-            let mut slot = Slot::new(&input[(i % count) * set.size..][..set.size], output);
+            let out = &mut output[output_at(i)..][..set.size];
+            let mut slot = Slot::new(&input[(i % count) * set.size..][..set.size], out);
             let nonce = if decrypt { &set.nonces[i % count] } else { &set.nonces[0] };
             assert_eq!(nonce.len(), algorithm.nonce_len, "nonce length");
             slot.nonce[..nonce.len()].copy_from_slice(nonce);
@@ -95,7 +112,8 @@ impl<'a> MessageBatch<'a> {
             }
             slot
         }));
-        let mut batch = Self { session, slots, output, count, fresh, at: 0 };
+        let size = set.size;
+        let mut batch = Self { session, slots, output, stacks, roll, size, count, fresh, at: 0 };
         batch.point(&set.aad);
         batch
     }
@@ -131,18 +149,21 @@ impl<'a> MessageBatch<'a> {
     fn loop_over(&mut self, ops: u32) -> i32 {
         let table = self.session.raw();
         let call = table.message.expect("the model `message` is offered");
-        let state = table.state;
-        let (slots, at) = (self.slots.as_mut_ptr(), self.at);
-        self.at = (at + ops as usize) % RING;
-        // SAFETY: `Session::new`'s contract holds for the table; the slots point at the placed
-        // set, whose lengths were checked against the algorithm.
-        unsafe {
-            if self.fresh {
-                message_loop::<true>(call, state, slots, at, ops)
-            } else {
-                message_loop::<false>(call, state, slots, at, ops)
+        let (state, slots, fresh) = (table.state, self.slots.as_mut_ptr(), self.fresh);
+        let at = &mut self.at;
+        self.stacks.spread(self.roll, ops, |ops| {
+            let from = *at;
+            *at = (from + ops as usize) % RING;
+            // SAFETY: `Session::new`'s contract holds for the table; the slots point at the placed
+            // set, whose lengths were checked against the algorithm.
+            unsafe {
+                if fresh {
+                    message_loop::<true>(call, state, slots, from, ops)
+                } else {
+                    message_loop::<false>(call, state, slots, from, ops)
+                }
             }
-        }
+        })
     }
 
     /// The descriptor that the last operation used.
@@ -163,7 +184,7 @@ impl<'a> MessageBatch<'a> {
     /// The output that the last operation left.
     #[must_use]
     pub fn output(&self) -> &[u8] {
-        self.output
+        &self.output[output_at(self.last())..][..self.size]
     }
 
     /// The tag that the last operation left.

@@ -56,28 +56,41 @@ pub(crate) fn bracket(clock: &Clock, process: u32, ops: u32, batch: impl FnOnce(
     Taken { sample, codes }
 }
 
-/// Finds how many operations fill the pace's sample, by doubling untimed batches until one is
-/// long enough to scale from. `run` runs a batch of so many operations.
+/// Finds how many operations fill the pace's sample. `run` runs a batch of so many operations.
+///
+/// Batches are doubled until one is long enough to scale from, and the scaled batch is timed once
+/// more: the first ones ran cold.
 pub(crate) fn calibrate_ops(
     clock: &Clock,
     ticks_per_ns: f64,
     pace: Pace,
     mut run: impl FnMut(u32),
 ) -> u32 {
-    let mut ops = 1_u32;
-    run(ops);
-    loop {
+    let mut time = |ops: u32| {
         let begin = clock.begin();
         run(ops);
-        let ns = clock.net(begin, clock.end()) as f64 / ticks_per_ns;
+        clock.net(begin, clock.end()) as f64 / ticks_per_ns
+    };
+    let scale = |ops: u32, ns: f64| {
+        let scaled = f64::from(ops) * pace.sample_ns / ns.max(1.0);
+        (scaled.round() as u32).clamp(1, MAX_OPS)
+    };
+    let mut ops = 1_u32;
+    time(ops);
+    loop {
+        let ns = time(ops);
         // A quarter of the sample is long enough to scale from within a per cent or two.
-        if ns >= pace.sample_ns / 4.0 || ops >= 1 << 24 {
-            let scaled = f64::from(ops) * pace.sample_ns / ns.max(1.0);
-            return (scaled.round() as u32).clamp(1, 1 << 24);
+        if ns >= pace.sample_ns / 4.0 || ops >= MAX_OPS {
+            let scaled = scale(ops, ns);
+            return if ops == 1 { scaled } else { scale(scaled, time(scaled)) };
         }
         ops *= 2;
     }
 }
+
+/// Most operations in a batch: a batch of nothing at all, at a quarter of a nanosecond each, would
+/// still end after milliseconds.
+const MAX_OPS: u32 = 1 << 24;
 
 /// Context switches of this thread so far, wanted or not.
 fn context_switches() -> u32 {

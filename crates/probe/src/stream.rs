@@ -4,12 +4,15 @@
 use crate::arena::Arena;
 use crate::clock::Clock;
 use crate::sample::{Pace, Taken, bracket, calibrate_ops};
+use crate::stacks::Stacks;
 use contract::{Outcome, Session, raw};
 
 /// A buffer placed in memory, ready to run.
 pub struct StreamBatch<'a> {
     session: &'a mut Session,
     buffer: &'a mut [u8],
+    stacks: &'a mut Stacks,
+    roll: u64,
     initial: &'a [u8],
     nonce: &'a [u8],
 }
@@ -27,8 +30,8 @@ impl<'a> StreamBatch<'a> {
         roll: u64,
     ) -> Self {
         assert!(session.in_place() && session.has_stream(), "a stream in place");
-        let (buffer, _) = arena.place(roll, (initial.len(), 0));
-        Self { session, buffer, initial, nonce }
+        let (buffer, _, stacks) = arena.place(roll, (initial.len(), 0));
+        Self { session, buffer, stacks, roll, initial, nonce }
     }
 
     /// Puts buffer and stream back to their beginning.
@@ -59,9 +62,12 @@ impl<'a> StreamBatch<'a> {
     fn loop_over(&mut self, ops: u32) -> i32 {
         let table = self.session.raw();
         let call = table.update.expect("the model `stream` is offered");
-        // SAFETY: `Session::new`'s contract holds for the table; input and output are the same
-        // buffer, which `place` checked that the session allows.
-        unsafe { update_loop(call, table.state, self.buffer.as_mut_ptr(), self.buffer.len(), ops) }
+        let (state, buffer, len) = (table.state, self.buffer.as_mut_ptr(), self.buffer.len());
+        self.stacks.spread(self.roll, ops, |ops| {
+            // SAFETY: `Session::new`'s contract holds for the table; input and output are the same
+            // buffer, which `place` checked that the session allows.
+            unsafe { update_loop(call, state, buffer, len, ops) }
+        })
     }
 
     /// What the operations since [`StreamBatch::restart`] have left.

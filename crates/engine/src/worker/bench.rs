@@ -114,7 +114,6 @@ impl Bench {
             messages.set.nonces = vec![subject.material.nonce_raised(self.nonces_used)];
             self.nonces_used += NONCES_PER_VISIT;
         }
-        self.arena.reserve(messages.set.inputs.len(), visit.size);
         let roll = self.placement.next_u64();
         let mut batch =
             MessageBatch::place(&mut subject.session, &mut self.arena, &messages.set, roll);
@@ -144,7 +143,6 @@ impl Bench {
         subject.offers_stream(visit)?;
         let initial = subject.material.plaintext(visit.size);
         let nonce = subject.material.nonce.clone();
-        self.arena.reserve(visit.size, 0);
         let roll = self.placement.next_u64();
         let mut batch =
             StreamBatch::place(&mut subject.session, &mut self.arena, &initial, &nonce, roll);
