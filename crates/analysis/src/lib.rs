@@ -3,6 +3,8 @@
 
 mod order;
 mod summary;
+mod trimmed;
 
-pub use order::{median, median_interval, quantile};
-pub use summary::{Estimate, MIN_PER_PROCESS, MIN_PROCESSES, Summary, summarise};
+pub use order::{median, quantile};
+pub use summary::{MIN_PER_PROCESS, MIN_PROCESSES, Summary, summarise};
+pub use trimmed::Estimate;

@@ -18,16 +18,23 @@ pub(crate) struct Rates {
     ticks_per_second: f64,
     quiet_probe: f64,
     source: &'static str,
+    /// The precision that was asked for.
+    precision: f64,
 }
 
 impl Rates {
-    pub(crate) fn new(clock: &Clock, begin: Anchor, quiet_probe: f64) -> Self {
+    pub(crate) fn new(clock: &Clock, begin: Anchor, quiet_probe: f64, precision: f64) -> Self {
         let mut end = clock.anchor();
         // A run of nothing but unsupported cases takes no time to speak of.
         while end.nanos - begin.nanos < 2_000_000 {
             end = clock.anchor();
         }
-        Self { ticks_per_second: begin.ticks_per_second(end), quiet_probe, source: clock.source() }
+        Self {
+            ticks_per_second: begin.ticks_per_second(end),
+            quiet_probe,
+            source: clock.source(),
+            precision,
+        }
     }
 
     fn nanos(&self, ticks: analysis::Estimate) -> Estimate {
@@ -170,7 +177,8 @@ fn conclude(m: &mut Measurement, track: Track, rates: &Rates) {
     };
     numbers(m, &summary, rates);
     m.evidence = evidence(&track.samples, rates);
-    if stopped != Stopped::Precision {
+    // Also asked of cases that stopped as precise: the quiet rate was still being learned then.
+    if summary.precision() > rates.precision || !summary.is_complete() {
         let processes = summary.processes;
         m.reason = Some(format!(
             "precision not reached: {:.1} % over {processes} processes",

@@ -3,15 +3,26 @@
 use crate::discover::Attached;
 use crate::link::WorkerError;
 use crate::process::Worker;
+use crate::protocol::Hello;
 use analysis::MIN_PROCESSES;
 use model::Tier;
+
+/// What every worker of a run is started with.
+#[derive(Clone, Debug)]
+pub(crate) struct Start {
+    /// CPU to measure on.
+    pub(crate) cpu: Option<u32>,
+    /// Seed of the run.
+    pub(crate) seed: u64,
+    /// Ticks in a nanosecond.
+    pub(crate) ticks_per_ns: Option<f64>,
+}
 
 /// Several processes with one library, each with a memory layout of its own.
 #[derive(Debug)]
 pub(crate) struct Bank<'a> {
     library: &'a Attached,
-    cpu: Option<u32>,
-    seed: u64,
+    start: Start,
     workers: Vec<Option<Worker>>,
     /// Number of the next process.
     next: u32,
@@ -19,20 +30,24 @@ pub(crate) struct Bank<'a> {
 
 impl<'a> Bank<'a> {
     /// No process is started yet; the first will have the number `next`.
-    pub(crate) fn new(library: &'a Attached, cpu: Option<u32>, seed: u64, next: u32) -> Self {
-        let workers = (0..MIN_PROCESSES).map(|_| None).collect();
-        Self { library, cpu, seed, workers, next }
+    pub(crate) fn new(library: &'a Attached, start: Start, next: u32) -> Self {
+        Self { library, start, workers: (0..MIN_PROCESSES).map(|_| None).collect(), next }
     }
 
     /// The worker of a place, started if there is none.
     pub(crate) fn worker(&mut self, place: usize) -> Result<&mut Worker, WorkerError> {
-        let slot = &mut self.workers[place];
-        if slot.is_none() {
-            let hello = self.library.hello(Tier::Native, self.cpu, self.next, self.seed);
-            self.next += 1;
-            *slot = Some(Worker::start(hello)?);
+        if self.workers[place].is_none() {
+            let hello = self.hello();
+            self.workers[place] = Some(Worker::start(hello)?);
         }
-        Ok(slot.as_mut().expect("just filled"))
+        Ok(self.workers[place].as_mut().expect("just filled"))
+    }
+
+    fn hello(&mut self) -> Hello {
+        let Start { cpu, seed, ticks_per_ns } = self.start;
+        let process = self.next;
+        self.next += 1;
+        Hello { ticks_per_ns, ..self.library.hello(Tier::Native, cpu, process, seed) }
     }
 
     /// Forgets a worker that died.
@@ -40,8 +55,19 @@ impl<'a> Bank<'a> {
         self.workers[place] = None;
     }
 
-    /// Ends all processes: the next visits get new ones, with new memory layouts.
-    pub(crate) fn renew(&mut self) {
+    /// Ends all processes and, where they are `wanted`, starts new ones side by side, with new
+    /// memory layouts. One that does not start is tried again, and its error told, when it is
+    /// asked for.
+    pub(crate) fn renew(&mut self, wanted: bool) {
         self.workers.iter_mut().for_each(|w| *w = None);
+        if !wanted {
+            return;
+        }
+        let hellos: Vec<Hello> = (0..self.workers.len()).map(|_| self.hello()).collect();
+        std::thread::scope(|scope| {
+            for (slot, hello) in self.workers.iter_mut().zip(hellos) {
+                scope.spawn(|| *slot = Worker::start(hello).ok());
+            }
+        });
     }
 }

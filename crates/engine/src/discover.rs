@@ -84,6 +84,7 @@ impl Attached {
             cpu,
             process,
             seed,
+            ticks_per_ns: None,
         }
     }
 

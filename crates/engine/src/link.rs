@@ -2,7 +2,7 @@
 
 use crate::protocol::{Reply, Request};
 use rustix::event::{PollFd, PollFlags, poll};
-use std::io::{Read as _, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::process::{ChildStdin, ChildStdout};
 use std::time::{Duration, Instant};
 
@@ -37,6 +37,10 @@ pub(crate) enum LineEnd {
 /// worker whose library writes to the protocol's pipe must not fill the scheduler's memory.
 const MAX_LINE: usize = 40 << 20;
 
+/// A worker that does not take a request within this time has hung: it reads whenever it has nothing
+/// else to do.
+const SEND_DEADLINE: Duration = Duration::from_secs(20);
+
 /// Both pipes and what has been read ahead.
 #[derive(Debug)]
 pub(crate) struct Link {
@@ -48,15 +52,34 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    pub(crate) fn new(to: ChildStdin, from: ChildStdout) -> Self {
-        Self { to, from, ahead: Vec::new(), searched: 0 }
+    pub(crate) fn new(to: ChildStdin, from: ChildStdout) -> std::io::Result<Self> {
+        let flags = rustix::fs::fcntl_getfl(&to)?;
+        rustix::fs::fcntl_setfl(&to, flags | rustix::fs::OFlags::NONBLOCK)?;
+        Ok(Self { to, from, ahead: Vec::new(), searched: 0 })
     }
 
-    /// Sends one request. A closed pipe shows at the next read, with the reason.
+    /// Sends one request. A closed pipe, or a worker that does not read, shows at the next reply,
+    /// with the reason.
     pub(crate) fn send(&mut self, request: &Request) {
         let mut line = serde_json::to_vec(request).expect("requests are plain data");
         line.push(b'\n');
-        let _ = self.to.write_all(&line);
+        let end = Instant::now() + SEND_DEADLINE;
+        let mut rest = line.as_slice();
+        while !rest.is_empty() {
+            match self.to.write(rest) {
+                Ok(n) => rest = &rest[n..],
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                    let left = end.saturating_duration_since(Instant::now());
+                    let Ok(timeout) = left.try_into() else { return };
+                    let to = PollFd::new(&self.to, PollFlags::OUT);
+                    if matches!(poll(&mut [to], Some(&timeout)), Ok(0)) {
+                        return;
+                    }
+                }
+                Err(_) => return,
+            }
+        }
     }
 
     /// The next reply.

@@ -47,8 +47,8 @@ impl Worker {
             .spawn()
             .map_err(start)?;
         let (to, from) = (child.stdin.take(), child.stdout.take());
-        let link = to.zip(from).map(|(to, from)| Link::new(to, from));
-        let link = link.expect("both pipes were asked for");
+        let (to, from) = to.zip(from).expect("both pipes were asked for");
+        let link = Link::new(to, from).map_err(start)?;
         let ready = Ready {
             name: String::new(),
             version: String::new(),
@@ -168,6 +168,7 @@ fn signal_name(signal: i32) -> String {
         9 => "SIGKILL, killed from outside",
         11 => "SIGSEGV, bad memory access",
         15 => "SIGTERM",
+        25 => "SIGXFSZ, wrote more than 64 MiB",
         31 => "SIGSYS, forbidden system call",
         other => return format!("signal {other}"),
     };

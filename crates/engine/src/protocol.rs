@@ -25,8 +25,7 @@ pub enum Request {
         /// Name of the algorithm.
         algorithm: String,
     },
-    /// Take one sample of each visit. Answer: [`Reply::Sampled`] or [`Reply::Finding`] for each,
-    /// in order.
+    /// Take one sample of each visit. Answer: [`Reply::Samples`].
     Sample {
         /// What to visit.
         visits: Vec<Visit>,
@@ -52,6 +51,8 @@ pub struct Hello {
     pub process: u32,
     /// Seed of the run: keys, nonces and messages come from it.
     pub seed: u64,
+    /// Ticks in a nanosecond, where the scheduler knows; null has the worker measure it.
+    pub ticks_per_ns: Option<f64>,
 }
 
 /// Take one sample of a case.
@@ -116,10 +117,12 @@ pub enum Reply {
         /// SHA-256 over all outputs, in hexadecimal: the same in every library.
         digest: String,
     },
-    /// A sample whose output was right and whose calls all succeeded.
-    Sampled {
-        /// The sample.
-        sample: RawSample,
+    /// What came of each visit, in order. One answer for all: were the scheduler woken after each
+    /// visit, its work would fall into the next one's sample, on a core that may be the sibling
+    /// hardware thread.
+    Samples {
+        /// One result for each visit.
+        results: Vec<VisitResult>,
     },
     /// Output of [`Request::Once`].
     Result {
@@ -128,6 +131,16 @@ pub enum Reply {
         /// Tag, in hexadecimal.
         tag: String,
     },
+    /// No number, and why.
+    Finding(Finding),
+}
+
+/// What came of a visit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VisitResult {
+    /// A sample whose output was right and whose calls all succeeded.
+    Sample(RawSample),
     /// No number, and why.
     Finding(Finding),
 }

@@ -1,11 +1,12 @@
 //! What runs when: interleaved rounds over all unfinished cases, in random order, across all
 //! worker processes, until each case is precise enough or the time is up.
 
-use crate::bank::Bank;
+use crate::bank::{Bank, Start};
 use crate::discover::Attached;
 use crate::link::WorkerError;
 use crate::plan::Budget;
-use crate::protocol::{Finding, Reply, Request, Visit};
+use crate::process::out_of_protocol;
+use crate::protocol::{Finding, Reply, Request, Visit, VisitResult};
 use crate::quiet::Quiet;
 use analysis::{MIN_PER_PROCESS, MIN_PROCESSES, summarise};
 use model::{Case, RawSample};
@@ -17,8 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Visits of one worker in a row. One would cost a wake-up of another process for every sample;
-/// eight take about a millisecond, still short against the drift that interleaving spreads.
-const BLOCK: usize = 8;
+/// sixteen take one to two milliseconds, still short against the drift that interleaving spreads.
+const BLOCK: usize = 16;
 
 /// Rounds after which all worker processes are replaced: the samples that a process needs at least
 /// and two to spare for disturbed ones, so that a case which is not precise by then meets new memory
@@ -70,10 +71,10 @@ impl Track {
         self.samples.push(sample);
     }
 
-    /// Longest wait for a sample of this case. The slowest software known does a megabyte a
+    /// Longest wait for a sample of this case. The slowest software known does some megabytes a
     /// second, and calibration, warm-up, reference and sample are some ten operations.
     fn deadline(&self) -> Duration {
-        Duration::from_secs(3) + Duration::from_micros(40 * self.case.size as u64)
+        Duration::from_secs(3) + Duration::from_micros(8 * self.case.size as u64)
     }
 }
 
@@ -106,17 +107,16 @@ impl<'a> Schedule<'a> {
         libraries: &'a [Attached],
         tracks: Vec<Track>,
         budget: Budget,
-        cpu: Option<u32>,
-        seed: u64,
+        start: &Start,
     ) -> Self {
-        let bank = |(i, library)| Bank::new(library, cpu, seed, next_process(&tracks, i));
+        let bank = |(i, library)| Bank::new(library, start.clone(), next_process(&tracks, i));
         let mut quiet = Quiet::default();
         tracks.iter().flat_map(|t| &t.samples).for_each(|s| quiet.add(s.probe()));
         Self {
             banks: libraries.iter().enumerate().map(bank).collect(),
             tracks,
             budget,
-            order: ChaCha8Rng::seed_from_u64(seed),
+            order: ChaCha8Rng::seed_from_u64(start.seed),
             round: 0,
             quiet,
             started: Instant::now(),
@@ -147,8 +147,8 @@ impl<'a> Schedule<'a> {
 
     /// Visits every unfinished case once; says why when it was cut short.
     fn one_round(&mut self, stop: &AtomicBool, log: &mut Log<'_>) -> Option<Stopped> {
-        if self.round > 0 && self.round.is_multiple_of(GENERATION_ROUNDS) {
-            self.banks.iter_mut().for_each(Bank::renew);
+        if self.round.is_multiple_of(GENERATION_ROUNDS) {
+            self.new_generation();
         }
         for (library, place, block) in self.blocks() {
             if stop.load(Ordering::Relaxed) {
@@ -161,6 +161,14 @@ impl<'a> Schedule<'a> {
         }
         self.round += 1;
         None
+    }
+
+    /// Replaces the worker processes of every library that has cases left.
+    fn new_generation(&mut self) {
+        for (library, bank) in self.banks.iter_mut().enumerate() {
+            let mut own = self.tracks.iter().filter(|t| t.case.library == library);
+            bank.renew(own.any(|t| t.end.is_none()));
+        }
     }
 
     /// This round's visits in random order, cut into blocks of one worker each, blocks shuffled.
@@ -181,46 +189,58 @@ impl<'a> Schedule<'a> {
         blocks
     }
 
-    /// Visits a block of one worker's cases; what came of it.
+    /// Visits a block of one worker's cases; what came of it. When the worker is lost in a block of
+    /// several, each visit is tried again alone: the one that is lost again is the one at fault.
     fn visit_block(
         &mut self,
         library: usize,
         place: usize,
         block: &[usize],
     ) -> Vec<(usize, RawSample)> {
-        let mut taken = Vec::with_capacity(block.len());
-        let worker = match self.banks[library].worker(place) {
-            Ok(worker) => worker,
-            Err(error) => {
-                self.lose(block[0], &error);
-                return taken;
+        match self.ask(library, place, block) {
+            Ok(results) => {
+                block.iter().zip(results).filter_map(|(i, r)| self.take(*i, r)).collect()
             }
-        };
-        let visits = block.iter().map(|i| self.tracks[*i].visit()).collect();
-        worker.send(&Request::Sample { visits });
-        for &i in block {
-            let track = &mut self.tracks[i];
-            match worker.reply(track.deadline()) {
-                Ok(Reply::Sampled { sample }) => {
-                    track.take(sample);
-                    self.quiet.add(sample.probe());
-                    taken.push((track.index, sample));
+            Err(error) => {
+                self.banks[library].drop_worker(place);
+                if let [only] = block {
+                    self.tracks[*only].end = Some(End::Found(Finding::failed(error.to_string())));
+                    return Vec::new();
                 }
-                Ok(Reply::Finding(finding)) => track.end = Some(End::Found(finding)),
-                other => {
-                    let error = other.map_or_else(|e| e, |r| crate::process::out_of_protocol(&r));
-                    self.banks[library].drop_worker(place);
-                    self.lose(i, &error);
-                    break;
-                }
+                block.chunks(1).flat_map(|visit| self.visit_block(library, place, visit)).collect()
             }
         }
-        taken
     }
 
-    /// A worker was lost in a visit: it costs that case, the block's others come again next round.
-    fn lose(&mut self, track: usize, error: &WorkerError) {
-        self.tracks[track].end = Some(End::Found(Finding::failed(error.to_string())));
+    fn ask(
+        &mut self,
+        library: usize,
+        place: usize,
+        block: &[usize],
+    ) -> Result<Vec<VisitResult>, WorkerError> {
+        let worker = self.banks[library].worker(place)?;
+        let visits: Vec<Visit> = block.iter().map(|i| self.tracks[*i].visit()).collect();
+        worker.send(&Request::Sample { visits });
+        let deadline = block.iter().map(|i| self.tracks[*i].deadline()).sum();
+        match worker.reply(deadline)? {
+            Reply::Samples { results } if results.len() == block.len() => Ok(results),
+            other => Err(out_of_protocol(&other)),
+        }
+    }
+
+    fn take(&mut self, track: usize, result: VisitResult) -> Option<(usize, RawSample)> {
+        let track = &mut self.tracks[track];
+        match result {
+            VisitResult::Sample(sample) => {
+                track.take(sample);
+                self.quiet.add(sample.probe());
+                Some((track.index, sample))
+            }
+            VisitResult::Finding(finding) => {
+                track.end = Some(End::Found(finding));
+                None
+            }
+        }
     }
 
     /// Ends the cases that are precise enough: each is looked at when all processes have come
@@ -294,6 +314,10 @@ mod tests {
         Attached { facts, given_name: None, offers: Vec::new(), ready: None }
     }
 
+    fn start(seed: u64) -> Start {
+        Start { cpu: None, seed, ticks_per_ns: None }
+    }
+
     const BUDGET: Budget = Budget { precision: 0.01, time: Duration::from_secs(1) };
 
     #[test]
@@ -301,7 +325,7 @@ mod tests {
         let libraries = [attached(), attached()];
         let mut tracks: Vec<Track> = (0..100).map(|i| track(i % 2, i + 1)).collect();
         tracks[7].end = Some(End::Stopped(Stopped::Precision));
-        let mut schedule = Schedule::new(&libraries, tracks, BUDGET, None, 1);
+        let mut schedule = Schedule::new(&libraries, tracks, BUDGET, &start(1));
         let mut places = HashSet::new();
         for _ in 0..MIN_PROCESSES {
             let blocks = schedule.blocks();
@@ -320,7 +344,7 @@ mod tests {
         let libraries = [attached()];
         let order = |seed| {
             let tracks = (0..50).map(|i| track(0, i + 1)).collect();
-            Schedule::new(&libraries, tracks, BUDGET, None, seed).blocks()
+            Schedule::new(&libraries, tracks, BUDGET, &start(seed)).blocks()
         };
         assert_eq!(order(1), order(1));
         assert_ne!(order(1), order(2));

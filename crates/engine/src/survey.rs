@@ -1,6 +1,7 @@
 //! A whole run: plan, verify, sample, record.
 
 use crate::assemble::{Checks, Rates, assemble, host_facts, plan_facts};
+use crate::bank::Start;
 use crate::discover::Attached;
 use crate::plan::{Planned, Request, cases};
 use crate::schedule::{End, Progress, Schedule, Track};
@@ -11,7 +12,7 @@ use record::{Journal, JournalHead, JournalSample, Limits, Record, RecordError, S
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// What a run reports while it goes on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,13 +93,8 @@ pub fn survey(
     let checks = verify(&mut planned, libraries, events);
     let clock = Clock::calibrate();
     let (begin, timer) = (clock.anchor(), Instant::now());
-    let schedule = Schedule::new(
-        libraries,
-        tracks(&planned, &earlier),
-        request.budget,
-        Some(cpu),
-        request.seed,
-    );
+    let start = Start { cpu: Some(cpu), seed: request.seed, ticks_per_ns: rough_rate(&clock) };
+    let schedule = Schedule::new(libraries, tracks(&planned, &earlier), request.budget, &start);
     let mut journal_error = None;
     let mut log = |taken: &[(usize, RawSample)]| {
         if let Err(e) = keep(&mut journal, taken) {
@@ -110,7 +106,7 @@ pub fn survey(
     let (tracks, quiet_probe) =
         schedule.run(stop, &mut log, &mut |progress| events(Event::Sampling(progress)));
     let measuring_seconds = timer.elapsed().as_secs_f64();
-    let rates = Rates::new(&clock, begin, quiet_probe);
+    let rates = Rates::new(&clock, begin, quiet_probe, request.budget.precision);
     let interrupted = tracks.iter().any(|t| t.end == Some(End::Stopped(Stopped::Interrupted)));
     let record = Record {
         format_version: record::FORMAT_VERSION.to_owned(),
@@ -128,6 +124,13 @@ pub fn survey(
         measurements: assemble(planned, tracks, libraries, &checks, &rates),
     };
     Ok(Outcome { record, interrupted, journal, journal_error })
+}
+
+/// Ticks in a nanosecond, well enough for the length of batches.
+fn rough_rate(clock: &Clock) -> Option<f64> {
+    let begin = clock.anchor();
+    std::thread::sleep(Duration::from_millis(2));
+    Some(begin.ticks_per_second(clock.anchor()) / 1e9)
 }
 
 fn journal_head(request: &Request, libraries: &[Attached], cases: usize, cpu: u32) -> JournalHead {
@@ -181,9 +184,12 @@ fn keep(journal: &mut Option<Journal>, taken: &[(usize, RawSample)]) -> Result<(
     journal.append(&entries)
 }
 
-/// The CPU to measure on: the last one that may be used, because CPU 0 takes most interrupts.
+/// The CPU to measure on: of those that may be used the one with the highest frequency, so that a
+/// hybrid processor's efficiency cores are left alone, and of several the last, because CPU 0 takes
+/// most interrupts.
 fn measuring_cpu() -> u32 {
-    probe::allowed_cpus().last().copied().unwrap_or(0)
+    let cpus = probe::allowed_cpus();
+    cpus.into_iter().max_by_key(|cpu| (host::max_frequency_khz(*cpu), *cpu)).unwrap_or(0)
 }
 
 /// Keeps the scheduler off the measuring CPU where there is another.

@@ -29,6 +29,12 @@ pub fn facts(measuring_cpu: u32) -> Host {
     facts_of(&Tree::at("/"), measuring_cpu)
 }
 
+/// The highest frequency that the driver offers for a CPU, in kHz; `None` where it does not say.
+#[must_use]
+pub fn max_frequency_khz(cpu: u32) -> Option<u64> {
+    Tree::at("/").number(&format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/cpuinfo_max_freq"))
+}
+
 fn facts_of(tree: &Tree, measuring_cpu: u32) -> Host {
     Host {
         cpu: cpu::cpu(tree, measuring_cpu),

@@ -31,6 +31,9 @@ pub struct Anchor {
 /// where the counter's steps are 26 ticks.
 const EMPTY_REGIONS: usize = 2000;
 
+/// Runs of the probes before their first reading counts.
+const PROBE_WARM_UPS: usize = 4;
+
 impl Clock {
     /// Chooses the time-stamp counter where it is invariant, else `CLOCK_MONOTONIC_RAW`, and
     /// measures its step and its own cost.
@@ -51,6 +54,10 @@ impl Clock {
         // moves in steps, which the median is not.
         let kept = &empty[..EMPTY_REGIONS * 9 / 10];
         clock.overhead_ticks = kept.iter().sum::<u64>() as f64 / kept.len() as f64;
+        // The probes' code is cold the first time, which would look like a busy sibling thread.
+        for _ in 0..PROBE_WARM_UPS {
+            clock.instructions_per_cycle(clock.cycles_per_tick());
+        }
         clock
     }
 

@@ -10,7 +10,7 @@ use model::Direction;
 /// Descriptors in the ring. A nonce is raised right after its use, so it has rested for fifteen
 /// operations when a library reads it again: were it written just before, the library's 16-byte
 /// load behind our 8-byte store would wait for the store to reach the cache (a failed store
-/// forward, a dozen cycles that no application pays). Sixteen descriptors are 2 KiB of cache.
+/// forward, a dozen cycles that no application pays). Sixteen descriptors are 3 KiB of cache.
 const RING: usize = 16;
 
 /// The most different messages in a set: one for each descriptor.
@@ -29,7 +29,9 @@ const fn output_at(slot: usize) -> usize {
 /// library which remembers its last answer gains nothing.
 #[must_use]
 pub fn messages_for(size: usize) -> usize {
-    ((16 << 10) / size.max(1)).clamp(2, MAX_MESSAGES).next_power_of_two().min(MAX_MESSAGES)
+    let fit = ((16 << 10) / size.max(1)).clamp(2, MAX_MESSAGES);
+    // The ring holds a set evenly only when its count is a power of two.
+    1 << fit.ilog2()
 }
 
 /// The messages of a case: `count` inputs of `size` bytes each, one after the other.
@@ -259,4 +261,16 @@ unsafe fn message_loop<const FRESH: bool>(
         }
     }
     codes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_fit_the_first_level_cache_and_the_ring() {
+        for (size, count) in [(1, 16), (16, 16), (1024, 16), (3276, 4), (8192, 2), (16 << 20, 2)] {
+            assert_eq!(messages_for(size), count, "{size}");
+        }
+    }
 }

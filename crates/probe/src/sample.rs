@@ -1,6 +1,8 @@
 //! One timed batch between two readings of the core clock and two of the throughput probe.
 
 use crate::clock::Clock;
+use crate::messages::MAX_MESSAGES;
+use crate::stacks::ALIGNMENTS;
 use model::RawSample;
 
 /// A batch with what its calls returned.
@@ -58,7 +60,7 @@ pub(crate) fn bracket(clock: &Clock, process: u32, ops: u32, batch: impl FnOnce(
 
 /// Finds how many operations fill the pace's sample. `run` runs a batch of so many operations.
 ///
-/// Batches are doubled until one is long enough to scale from, and the scaled batch is timed once
+/// Batches are doubled until one is long enough to scale from, and the scaled batch is timed twice
 /// more: the first ones ran cold.
 pub(crate) fn calibrate_ops(
     clock: &Clock,
@@ -72,8 +74,8 @@ pub(crate) fn calibrate_ops(
         clock.net(begin, clock.end()) as f64 / ticks_per_ns
     };
     let scale = |ops: u32, ns: f64| {
-        let scaled = f64::from(ops) * pace.sample_ns / ns.max(1.0);
-        (scaled.round() as u32).clamp(1, MAX_OPS)
+        let op_ns = ns.max(1.0) / f64::from(ops);
+        balanced((pace.sample_ns / op_ns).round() as u32, op_ns).min(MAX_OPS)
     };
     let mut ops = 1_u32;
     time(ops);
@@ -82,11 +84,31 @@ pub(crate) fn calibrate_ops(
         // A quarter of the sample is long enough to scale from within a per cent or two.
         if ns >= pace.sample_ns / 4.0 || ops >= MAX_OPS {
             let scaled = scale(ops, ns);
-            return if ops == 1 { scaled } else { scale(scaled, time(scaled)) };
+            // The faster of two: an interrupt in the one that counts would leave every sample of
+            // the case too short.
+            let again = time(scaled).min(time(scaled));
+            return scale(scaled, again);
         }
         ops *= 2;
     }
 }
+
+/// The number of operations near `ops` that gives every placement and every stack alignment the same
+/// share of a batch: whole rounds of the ring, or else of the alignments, unless that would take
+/// longer than [`LONGEST_ROUND_NS`].
+fn balanced(ops: u32, op_ns: f64) -> u32 {
+    let nearest = |step: u32| (ops + step / 2) / step * step;
+    if ops >= MAX_MESSAGES as u32 {
+        nearest(MAX_MESSAGES as u32)
+    } else if f64::from(ALIGNMENTS) * op_ns <= LONGEST_ROUND_NS {
+        nearest(ALIGNMENTS).max(ALIGNMENTS)
+    } else {
+        ops.max(1)
+    }
+}
+
+/// A millisecond: longer samples would meet a timer interrupt more often than not.
+const LONGEST_ROUND_NS: f64 = 1e6;
 
 /// Most operations in a batch: a batch of nothing at all, at a quarter of a nanosecond each, would
 /// still end after milliseconds.
@@ -106,4 +128,18 @@ fn context_switches() -> u32 {
 fn current_cpu() -> i32 {
     // SAFETY: takes nothing, returns a number.
     unsafe { libc::sched_getcpu() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn batches_hold_whole_rounds_unless_operations_are_long() {
+        assert_eq!(balanced(1000, 40.0), 1008);
+        assert_eq!(balanced(11, 4e3), 12);
+        assert_eq!(balanced(1, 95e3), 4);
+        assert_eq!(balanced(1, 3e6), 1);
+        assert_eq!(balanced(0, 3e6), 1);
+    }
 }

@@ -8,7 +8,7 @@
 use crate::guard::GuardedBuffer;
 
 /// Alignments modulo a cache line that the calling convention (16 bytes) allows.
-const ALIGNMENTS: u32 = 4;
+pub(crate) const ALIGNMENTS: u32 = 4;
 /// What the calling convention aligns stacks to (System V ABI AMD64 §3.2.2, AAPCS64 §6.2.3).
 const STACK_ALIGN: usize = 16;
 /// A cache line.

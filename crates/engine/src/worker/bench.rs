@@ -50,12 +50,14 @@ struct Messages {
 }
 
 impl Bench {
-    pub(super) fn new(process: u32, seed: u64) -> Self {
+    pub(super) fn new(process: u32, seed: u64, ticks_per_ns: Option<f64>) -> Self {
         let clock = Clock::calibrate();
-        let start = clock.anchor();
-        // Only the batch length hangs on this rate; the record's rate is measured over the run.
-        std::thread::sleep(Duration::from_millis(1));
-        let ticks_per_ns = start.ticks_per_second(clock.anchor()) / 1e9;
+        let ticks_per_ns = ticks_per_ns.unwrap_or_else(|| {
+            let start = clock.anchor();
+            // Only the batch length hangs on this rate; the record's is measured over the run.
+            std::thread::sleep(Duration::from_millis(1));
+            start.ticks_per_second(clock.anchor()) / 1e9
+        });
         Self {
             clock,
             ticks_per_ns,

@@ -1,7 +1,7 @@
 //! The worker's request loop.
 
 use super::bench::Bench;
-use crate::protocol::{Finding, Hello, Offer, Once, Ready, Reply, Request, VERSION};
+use crate::protocol::{Finding, Hello, Offer, Once, Ready, Reply, Request, VERSION, VisitResult};
 use contract::{Library, Message, OpenError, Outcome};
 use model::{Algorithm, Direction, Kind, Model, Tier};
 use std::fs::File;
@@ -18,6 +18,7 @@ pub fn serve() -> std::io::Result<()> {
     let mut replies = take_standard_output()?;
     // A hung library reads no end of file: without this, a killed scheduler would leave it behind.
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+    limit_written_files();
     let mut state = None;
     for line in BufReader::new(std::io::stdin()).lines() {
         let line = line?;
@@ -37,6 +38,14 @@ fn take_standard_output() -> std::io::Result<File> {
     let protocol: OwnedFd = rustix::io::fcntl_dupfd_cloexec(rustix::stdio::stdout(), 3)?;
     rustix::stdio::dup2_stdout(rustix::stdio::stderr())?;
     Ok(File::from(protocol))
+}
+
+/// A library that writes without end, to standard error or elsewhere, must not fill the disk.
+fn limit_written_files() {
+    const MOST: u64 = 64 << 20;
+    let limit = rustix::process::Rlimit { current: Some(MOST), maximum: Some(MOST) };
+    // Where a lower limit is in force already, that one serves.
+    let _ = rustix::process::setrlimit(rustix::process::Resource::Fsize, limit);
 }
 
 fn say(replies: &mut File, reply: &Reply) -> std::io::Result<()> {
@@ -84,11 +93,12 @@ fn load(hello: &Hello) -> Result<State, String> {
     if hello.tier != Tier::Native {
         return Err(format!("tier {} cannot be applied by this version", hello.tier));
     }
+    // Loading may use any CPU, so that several workers start side by side; measuring may not.
+    let library = adapters::load(&hello.path, hello.name.as_deref()).map_err(|e| e.to_string())?;
     if let Some(cpu) = hello.cpu {
         probe::pin_to(&[cpu]).map_err(|e| format!("cannot stay on CPU {cpu}: {e}"))?;
     }
-    let library = adapters::load(&hello.path, hello.name.as_deref()).map_err(|e| e.to_string())?;
-    Ok(State { library, bench: Bench::new(hello.process, hello.seed) })
+    Ok(State { library, bench: Bench::new(hello.process, hello.seed, hello.ticks_per_ns) })
 }
 
 fn answer(state: &mut State, request: Request, replies: &mut File) -> std::io::Result<()> {
@@ -98,14 +108,12 @@ fn answer(state: &mut State, request: Request, replies: &mut File) -> std::io::R
         Request::Offers => say(replies, &Reply::Offers { offers: offers(library) }),
         Request::Verify { algorithm } => verify_one(library, &algorithm, replies),
         Request::Sample { visits } => {
-            for visit in visits {
-                let reply = match state.bench.visit(library, &visit) {
-                    Ok(sample) => Reply::Sampled { sample },
-                    Err(finding) => no_number(finding),
-                };
-                say(replies, &reply)?;
-            }
-            Ok(())
+            let bench = &mut state.bench;
+            let results = visits.iter().map(|v| match bench.visit(library, v) {
+                Ok(sample) => VisitResult::Sample(sample),
+                Err(finding) => VisitResult::Finding(finding),
+            });
+            say(replies, &Reply::Samples { results: results.collect() })
         }
         Request::Once(once) => {
             let reply = run_once(library, &once).unwrap_or_else(no_number);
@@ -184,6 +192,12 @@ fn run_once(library: &dyn Library, once: &Once) -> Result<Reply, Finding> {
     let (key, nonce) = (bytes("key", &once.key)?, bytes("nonce", &once.nonce)?);
     let (aad, input) = (bytes("associated data", &once.aad)?, bytes("input", &once.input)?);
     let mut tag = bytes("tag", &once.tag)?;
+    if (key.len(), nonce.len()) != (algorithm.key_len, algorithm.nonce_len) {
+        return Err(Finding::failed("key or nonce has another length than the algorithm's"));
+    }
+    if !algorithm.sizes.allows(input.len()) {
+        return Err(Finding::unsupported(algorithm.size_reason()));
+    }
     tag.resize(algorithm.tag_len, 0);
     let mut session = library.open(algorithm, once.direction, &key).map_err(open_finding)?;
     if !session.has_message() {
