@@ -63,11 +63,13 @@ impl<'a> Bank<'a> {
         if !wanted {
             return;
         }
-        let hellos: Vec<Hello> = (0..self.workers.len()).map(|_| self.hello()).collect();
-        std::thread::scope(|scope| {
-            for (slot, hello) in self.workers.iter_mut().zip(hellos) {
-                scope.spawn(|| *slot = Worker::start(hello).ok());
+        for place in 0..self.workers.len() {
+            self.workers[place] = Worker::launch(self.hello()).ok();
+        }
+        for slot in &mut self.workers {
+            if slot.as_mut().is_some_and(|worker| worker.greet().is_err()) {
+                *slot = None;
             }
-        });
+        }
     }
 }

@@ -32,6 +32,17 @@ impl Worker {
     /// # Errors
     /// [`WorkerError`] when the process cannot be started or the library cannot be used.
     pub fn start(hello: Hello) -> Result<Self, WorkerError> {
+        let mut worker = Self::launch(hello)?;
+        worker.greet()?;
+        Ok(worker)
+    }
+
+    /// Starts a process and asks it to load a library, without waiting: several can so load side
+    /// by side. [`Worker::greet`] must come next.
+    ///
+    /// Workers die with the thread that launched them (`PR_SET_PDEATHSIG` in the worker), so that
+    /// must be one that outlives them.
+    pub(crate) fn launch(hello: Hello) -> Result<Self, WorkerError> {
         let start = |e: std::io::Error| WorkerError::Start(e.to_string());
         let stderr = tempfile::tempfile().map_err(start)?;
         let mut child = Command::new(std::env::current_exe().map_err(start)?)
@@ -49,23 +60,21 @@ impl Worker {
         let (to, from) = (child.stdin.take(), child.stdout.take());
         let (to, from) = to.zip(from).expect("both pipes were asked for");
         let link = Link::new(to, from).map_err(start)?;
-        let ready = Ready {
-            name: String::new(),
-            version: String::new(),
-            build: Vec::new(),
-            clock: String::new(),
-            clock_reason: None,
-            step_ticks: 0,
-            overhead_ticks: 0,
-        };
-        let mut worker = Self { child, link, stderr, ready };
+        let mut worker = Self { child, link, stderr, ready: Ready::default() };
         worker.link.send(&Request::Hello(hello));
-        match worker.reply(HELLO_DEADLINE)? {
-            Reply::Ready(ready) => worker.ready = ready,
-            Reply::Unusable { why } => return Err(WorkerError::Unusable(why)),
-            other => return Err(out_of_protocol(&other)),
-        }
         Ok(worker)
+    }
+
+    /// Waits until the library is loaded.
+    pub(crate) fn greet(&mut self) -> Result<(), WorkerError> {
+        match self.reply(HELLO_DEADLINE)? {
+            Reply::Ready(ready) => {
+                self.ready = ready;
+                Ok(())
+            }
+            Reply::Unusable { why } => Err(WorkerError::Unusable(why)),
+            other => Err(out_of_protocol(&other)),
+        }
     }
 
     /// Who the library says it is, and the worker's clock.

@@ -146,7 +146,7 @@ pub enum VisitResult {
 }
 
 /// The library is loaded.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ready {
     /// Name.
     pub name: String,

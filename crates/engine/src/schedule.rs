@@ -21,10 +21,9 @@ use std::time::{Duration, Instant};
 /// sixteen take one to two milliseconds, still short against the drift that interleaving spreads.
 const BLOCK: usize = 16;
 
-/// Rounds after which all worker processes are replaced: the samples that a process needs at least
-/// and two to spare for disturbed ones, so that a case which is not precise by then meets new memory
-/// layouts.
-const GENERATION_ROUNDS: u32 = ((MIN_PER_PROCESS + 2) * MIN_PROCESSES) as u32;
+/// Clean samples of a case that a worker process gives before it is replaced, on average: those that
+/// it needs at least, and two more because some cases get fewer than the average.
+const GENERATION_SAMPLES: usize = MIN_PER_PROCESS + 2;
 
 /// What is told of every block of samples, with each sample's case.
 pub(crate) type Log<'a> = dyn FnMut(&[(usize, RawSample)]) + 'a;
@@ -99,6 +98,8 @@ pub(crate) struct Schedule<'a> {
     order: ChaCha8Rng,
     round: u32,
     quiet: Quiet,
+    /// Clean samples since the worker processes were started.
+    clean_samples: usize,
     started: Instant,
 }
 
@@ -119,6 +120,7 @@ impl<'a> Schedule<'a> {
             order: ChaCha8Rng::seed_from_u64(start.seed),
             round: 0,
             quiet,
+            clean_samples: 0,
             started: Instant::now(),
         }
     }
@@ -147,9 +149,7 @@ impl<'a> Schedule<'a> {
 
     /// Visits every unfinished case once; says why when it was cut short.
     fn one_round(&mut self, stop: &AtomicBool, log: &mut Log<'_>) -> Option<Stopped> {
-        if self.round.is_multiple_of(GENERATION_ROUNDS) {
-            self.new_generation();
-        }
+        self.renew_processes();
         for (library, place, block) in self.blocks() {
             if stop.load(Ordering::Relaxed) {
                 return Some(Stopped::Interrupted);
@@ -163,8 +163,14 @@ impl<'a> Schedule<'a> {
         None
     }
 
-    /// Replaces the worker processes of every library that has cases left.
-    fn new_generation(&mut self) {
+    /// Replaces all worker processes when they have given enough clean samples of the cases that are
+    /// left, so that a case which is not precise by then meets new memory layouts.
+    fn renew_processes(&mut self) {
+        let left = self.tracks.iter().filter(|t| t.end.is_none()).count();
+        if self.round > 0 && self.clean_samples < left * MIN_PROCESSES * GENERATION_SAMPLES {
+            return;
+        }
+        self.clean_samples = 0;
         for (library, bank) in self.banks.iter_mut().enumerate() {
             let mut own = self.tracks.iter().filter(|t| t.case.library == library);
             bank.renew(own.any(|t| t.end.is_none()));
@@ -234,6 +240,8 @@ impl<'a> Schedule<'a> {
             VisitResult::Sample(sample) => {
                 track.take(sample);
                 self.quiet.add(sample.probe());
+                let quiet = self.quiet.rate();
+                self.clean_samples += usize::from(sample.disturbance(quiet).is_none());
                 Some((track.index, sample))
             }
             VisitResult::Finding(finding) => {

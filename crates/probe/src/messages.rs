@@ -1,5 +1,6 @@
 //! The `message` model: each timed call is one whole message under a nonce of its own.
 
+use crate::arch;
 use crate::arena::{Arena, LINE, PLACES};
 use crate::clock::Clock;
 use crate::sample::{Pace, Taken, bracket, calibrate_ops};
@@ -10,8 +11,8 @@ use model::Direction;
 /// Descriptors in the ring. A nonce is raised right after its use, so it has rested for fifteen
 /// operations when a library reads it again: were it written just before, the library's 16-byte
 /// load behind our 8-byte store would wait for the store to reach the cache (a failed store
-/// forward, a dozen cycles that no application pays). Sixteen descriptors are 3 KiB of cache.
-const RING: usize = 16;
+/// forward, a dozen cycles that no application pays). Sixteen descriptors are 2 KiB of cache.
+pub(crate) const RING: usize = 16;
 
 /// The most different messages in a set: one for each descriptor.
 pub const MAX_MESSAGES: usize = RING;
@@ -49,21 +50,39 @@ pub struct MessageSet {
     pub aad: Vec<u8>,
 }
 
-/// A descriptor: what one call gets, and the memory that it points to.
-#[repr(C, align(64))]
+/// A descriptor: what one call gets, and its nonce.
+#[repr(C, align(128))]
 #[derive(Clone, Copy)]
 struct Slot {
     message: raw::Message,
     /// The first eight bytes are the counter, little-endian, that makes nonces fresh; 64 bytes
     /// hold any nonce.
     nonce: [u8; 64],
-    tag: [u8; 64],
 }
+
+/// Bytes of a ring: a power of two, and what it is aligned to, so that the next descriptor is found
+/// by masking.
+pub(crate) const RING_BYTES: usize = RING * SLOT_BYTES;
+/// Bytes of a descriptor.
+pub(crate) const SLOT_BYTES: usize = size_of::<Slot>();
+/// Where a descriptor's nonce begins.
+pub(crate) const NONCE_AT: usize = std::mem::offset_of!(Slot, nonce);
+
+#[repr(C, align(2048))]
+struct Ring([Slot; RING]);
+
+const _: () = assert!(RING_BYTES == 2048 && align_of::<Ring>() == RING_BYTES);
+// The loops take a descriptor for its message, and its counter for a number.
+const _: () = assert!(std::mem::offset_of!(Slot, message) == 0 && NONCE_AT.is_multiple_of(8));
+
+/// Room for any tag or digest.
+type Tag = [u8; 64];
 
 /// A set of messages placed in memory, ready to run.
 pub struct MessageBatch<'a> {
     session: &'a mut Session,
-    slots: Box<[Slot; RING]>,
+    ring: Box<Ring>,
+    tags: Box<[Tag; RING]>,
     output: &'a mut [u8],
     stacks: &'a mut Stacks,
     roll: u64,
@@ -100,7 +119,8 @@ impl<'a> MessageBatch<'a> {
         let fresh = !decrypt && algorithm.nonce_len >= 8;
         let (input, output, stacks) = arena.place(roll, (set.inputs.len(), set.size + SPREAD));
         input.copy_from_slice(&set.inputs);
-        let slots = Box::new(std::array::from_fn(|i| {
+        let mut tags = Box::new([[0; 64]; RING]);
+        let slots = std::array::from_fn(|i| {
             let out = &mut output[output_at(i)..][..set.size];
             let mut slot = Slot::new(&input[(i % count) * set.size..][..set.size], out);
             let nonce = if decrypt { &set.nonces[i % count] } else { &set.nonces[0] };
@@ -110,21 +130,22 @@ impl<'a> MessageBatch<'a> {
                 slot.raise_nonce(i as u64);
             }
             if decrypt && algorithm.tag_len > 0 {
-                slot.tag[..algorithm.tag_len].copy_from_slice(&set.tags[i % count]);
+                tags[i][..algorithm.tag_len].copy_from_slice(&set.tags[i % count]);
             }
             slot
-        }));
-        let size = set.size;
-        let mut batch = Self { session, slots, output, stacks, roll, size, count, fresh, at: 0 };
+        });
+        let (ring, size) = (Box::new(Ring(slots)), set.size);
+        let mut batch =
+            Self { session, ring, tags, output, stacks, roll, size, count, fresh, at: 0 };
         batch.point(&set.aad);
         batch
     }
 
     /// Points every descriptor at its own nonce and tag, which have their final addresses now.
     fn point(&mut self, aad: &[u8]) {
-        for slot in self.slots.iter_mut() {
+        for (slot, tag) in self.ring.0.iter_mut().zip(self.tags.iter_mut()) {
             slot.message.nonce = slot.nonce.as_ptr();
-            slot.message.tag = slot.tag.as_mut_ptr();
+            slot.message.tag = tag.as_mut_ptr();
             slot.message.aad = aad.as_ptr();
             slot.message.aad_len = aad.len();
         }
@@ -151,20 +172,16 @@ impl<'a> MessageBatch<'a> {
     fn loop_over(&mut self, ops: u32) -> i32 {
         let table = self.session.raw();
         let call = table.message.expect("the model `message` is offered");
-        let (state, slots, fresh) = (table.state, self.slots.as_mut_ptr(), self.fresh);
+        let run = arch::message_loop(call as *const () as usize, self.fresh);
+        let (state, slots) = (table.state, self.ring.0.as_mut_ptr());
         let at = &mut self.at;
         self.stacks.spread(self.roll, ops, |ops| {
             let from = *at;
             *at = (from + ops as usize) % RING;
-            // SAFETY: `Session::new`'s contract holds for the table; the slots point at the placed
-            // set, whose lengths were checked against the algorithm.
-            unsafe {
-                if fresh {
-                    message_loop::<true>(call, state, slots, from, ops)
-                } else {
-                    message_loop::<false>(call, state, slots, from, ops)
-                }
-            }
+            // SAFETY: `Session::new`'s contract holds for the table; the slots are a whole ring,
+            // aligned to its size, and point at the placed set, whose lengths were checked against
+            // the algorithm; `from` is below `RING`.
+            unsafe { run(call, state, slots.add(from).cast(), ops) }
         })
     }
 
@@ -177,9 +194,7 @@ impl<'a> MessageBatch<'a> {
     pub fn poison(&mut self, byte: u8) {
         self.output.fill(byte);
         if self.session.direction() != Direction::Decrypt {
-            for slot in self.slots.iter_mut() {
-                slot.tag.fill(byte);
-            }
+            self.tags.iter_mut().for_each(|tag| tag.fill(byte));
         }
     }
 
@@ -192,13 +207,13 @@ impl<'a> MessageBatch<'a> {
     /// The tag that the last operation left.
     #[must_use]
     pub fn last_tag(&self) -> &[u8] {
-        &self.slots[self.last()].tag[..self.session.algorithm().tag_len]
+        &self.tags[self.last()][..self.session.algorithm().tag_len]
     }
 
     /// The nonce of the last operation.
     #[must_use]
     pub fn last_nonce(&self) -> Vec<u8> {
-        let mut slot = self.slots[self.last()];
+        let mut slot = self.ring.0[self.last()];
         if self.fresh {
             slot.raise_nonce((RING as u64).wrapping_neg());
         }
@@ -223,7 +238,7 @@ impl Slot {
             output: output.as_mut_ptr(),
             tag: std::ptr::null_mut(),
         };
-        Self { message, nonce: [0; 64], tag: [0; 64] }
+        Self { message, nonce: [0; 64] }
     }
 
     fn counter(&mut self) -> &mut [u8; 8] {
@@ -235,32 +250,6 @@ impl Slot {
         let counter = self.counter();
         *counter = u64::from_le_bytes(*counter).wrapping_add(by).to_le_bytes();
     }
-}
-
-/// The loop inside the clock: one indirect call, one `or`, one add to a resting nonce.
-///
-/// # Safety
-/// `call` and `state` belong together and take every message of `slots`, which has `RING` entries.
-#[inline(never)]
-unsafe fn message_loop<const FRESH: bool>(
-    call: raw::MessageFn,
-    state: *mut std::ffi::c_void,
-    slots: *mut Slot,
-    at: usize,
-    ops: u32,
-) -> i32 {
-    let mut codes = 0;
-    for i in at..at + ops as usize {
-        // SAFETY: the index stays below `RING`; the rest is the caller's promise.
-        unsafe {
-            let slot = slots.add(i % RING);
-            codes |= call(state, &raw const (*slot).message);
-            if FRESH {
-                (*slot).raise_nonce(RING as u64);
-            }
-        }
-    }
-    codes
 }
 
 #[cfg(test)]

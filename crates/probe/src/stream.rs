@@ -1,11 +1,12 @@
 //! The `stream` model: nonce set once outside the clock, then repeated updates over one buffer,
 //! in place, as `openssl speed -evp` does.
 
+use crate::arch;
 use crate::arena::Arena;
 use crate::clock::Clock;
 use crate::sample::{Pace, Taken, bracket, calibrate_ops};
 use crate::stacks::Stacks;
-use contract::{Outcome, Session, raw};
+use contract::{Outcome, Session};
 
 /// A buffer placed in memory, ready to run.
 pub struct StreamBatch<'a> {
@@ -62,11 +63,12 @@ impl<'a> StreamBatch<'a> {
     fn loop_over(&mut self, ops: u32) -> i32 {
         let table = self.session.raw();
         let call = table.update.expect("the model `stream` is offered");
+        let run = arch::update_loop(call as *const () as usize);
         let (state, buffer, len) = (table.state, self.buffer.as_mut_ptr(), self.buffer.len());
         self.stacks.spread(self.roll, ops, |ops| {
             // SAFETY: `Session::new`'s contract holds for the table; input and output are the same
             // buffer, which `place` checked that the session allows.
-            unsafe { update_loop(call, state, buffer, len, ops) }
+            unsafe { run(call, state, buffer, len, ops) }
         })
     }
 
@@ -75,24 +77,4 @@ impl<'a> StreamBatch<'a> {
     pub fn buffer(&self) -> &[u8] {
         self.buffer
     }
-}
-
-/// The loop inside the clock.
-///
-/// # Safety
-/// `call` and `state` belong together and work in place on `len` bytes at `buffer`.
-#[inline(never)]
-unsafe fn update_loop(
-    call: raw::UpdateFn,
-    state: *mut std::ffi::c_void,
-    buffer: *mut u8,
-    len: usize,
-    ops: u32,
-) -> i32 {
-    let mut codes = 0;
-    for _ in 0..ops {
-        // SAFETY: the caller's promise.
-        codes |= unsafe { call(state, buffer.cast_const(), buffer, len) };
-    }
-    codes
 }

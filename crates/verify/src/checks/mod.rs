@@ -78,7 +78,8 @@ fn writes(algorithm: &Algorithm) -> bool {
 }
 
 fn has_nonce(algorithm: &Algorithm) -> bool {
-    algorithm.nonce_len > 0
+    // The null operation has a nonce and does nothing with it.
+    algorithm.nonce_len > 0 && algorithm.kind != Kind::Null
 }
 
 fn has_key(algorithm: &Algorithm) -> bool {
