@@ -164,26 +164,36 @@ fn conclude(m: &mut Measurement, track: Track, rates: &Rates) {
         Some(End::Stopped(why)) => why,
         None => Stopped::Interrupted,
     };
-    for sample in &track.samples {
-        m.raw.push(sample, sample.disturbance(rates.quiet_probe).is_none());
-    }
     m.stopped = Some(stopped);
-    let Some(summary) = summarise(&track.samples, rates.quiet_probe) else {
-        let why = match stopped {
-            Stopped::Interrupted => "interrupted before there were enough samples",
-            _ => "the time budget ended before there were enough clean samples; raise --budget",
-        };
-        return found(m, Finding::failed(why));
+    let clean = summarise(&track.samples, rates.quiet_probe);
+    // Without enough clean samples the contended ones count too, which is said.
+    let all_count = clean.is_none();
+    let quiet_probe = if all_count { f64::NEG_INFINITY } else { rates.quiet_probe };
+    for sample in &track.samples {
+        m.raw.push(sample, sample.disturbance(quiet_probe).is_none());
+    }
+    let Some(summary) = clean.or_else(|| summarise(&track.samples, quiet_probe)) else {
+        return found(m, Finding::failed(too_few(&track.samples, stopped)));
     };
     numbers(m, &summary, rates);
     m.evidence = evidence(&track.samples, rates);
     // Also asked of cases that stopped as precise: the quiet rate was still being learned then.
-    if summary.precision() > rates.precision || !summary.is_complete() {
-        let processes = summary.processes;
-        m.reason = Some(format!(
-            "precision not reached: {:.1} % over {processes} processes",
-            summary.precision() * 100.0
-        ));
+    if all_count || summary.precision() > rates.precision || !summary.is_complete() {
+        let (processes, precision) = (summary.processes, summary.precision() * 100.0);
+        let mut reason =
+            format!("precision not reached: {precision:.1} % over {processes} processes");
+        if all_count {
+            reason.push_str("; too few quiet samples, so contended ones count too");
+        }
+        m.reason = Some(reason);
+    }
+}
+
+fn too_few(samples: &[RawSample], stopped: Stopped) -> String {
+    let n = samples.len();
+    match stopped {
+        Stopped::Interrupted => format!("interrupted after {n} samples, too few for a number"),
+        _ => format!("{n} samples in the time budget, too few for a number; raise --budget"),
     }
 }
 

@@ -2,9 +2,10 @@
 
 use analysis::quantile;
 
-/// The part of all throughput probes that lies below the quiet rate: most of a run is quiet, and
-/// the highest readings are the counter's rounding.
-const QUIET_QUANTILE: f64 = 0.9;
+/// The part of all throughput probes that lies below the quiet rate. High, so that a core that is
+/// quiet a fiftieth of the time is enough to know it by; the few readings above are the counter's
+/// rounding, and interrupts within the clock's chain.
+const QUIET_QUANTILE: f64 = 0.98;
 
 /// The rate is worked out again when there are so many times more probes than the last time: it
 /// settles early, and sorting all of them each round would cost more than the samples.
@@ -42,7 +43,7 @@ mod tests {
         let mut quiet = Quiet::default();
         assert_eq!(quiet.rate(), 0.0);
         (0..=100).for_each(|i| quiet.add(f64::from(i)));
-        assert_eq!(quiet.rate(), 90.0);
+        assert_eq!(quiet.rate(), 98.0);
         (0..1000).for_each(|_| quiet.add(200.0));
         assert_eq!(quiet.rate(), 200.0);
     }

@@ -141,10 +141,26 @@ impl<'a> Schedule<'a> {
                 self.end_all(why);
             }
             progress(self.progress());
-            if self.tracks.iter().all(|t| t.end.is_some()) {
+            let ended = self.tracks.iter().all(|t| t.end.is_some());
+            if ended && (stopped.is_some() || !self.reopen()) {
                 return (self.tracks, self.quiet.rate());
             }
         }
+    }
+
+    /// Goes on with cases that ended while the quiet rate was thought lower than it is: a run that
+    /// begins on a busy core learns only later that its first samples were disturbed.
+    fn reopen(&mut self) -> bool {
+        let (quiet, precision) = (self.quiet.rate(), self.budget.precision);
+        let mut reopened = false;
+        for track in &mut self.tracks {
+            let precise = track.end == Some(End::Stopped(Stopped::Precision));
+            if precise && !is_precise(&track.samples, quiet, precision) {
+                track.end = None;
+                reopened = true;
+            }
+        }
+        reopened
     }
 
     /// Visits every unfinished case once; says why when it was cut short.
@@ -258,8 +274,7 @@ impl<'a> Schedule<'a> {
         let ripe = |t: &Track| t.visits >= least && t.visits.is_multiple_of(MIN_PROCESSES as u32);
         let quiet = self.quiet.rate();
         for track in self.tracks.iter_mut().filter(|t| t.end.is_none() && ripe(t)) {
-            let summary = summarise(&track.samples, quiet);
-            if summary.is_some_and(|s| s.is_complete() && s.precision() <= self.budget.precision) {
+            if is_precise(&track.samples, quiet, self.budget.precision) {
                 track.end = Some(End::Stopped(Stopped::Precision));
             }
         }
@@ -282,6 +297,10 @@ impl<'a> Schedule<'a> {
         let foreseen = elapsed.mul_f64((1.0 - fraction) / fraction.max(0.01));
         Progress { ended, cases, fraction, left: foreseen.min(budget.saturating_sub(elapsed)) }
     }
+}
+
+fn is_precise(samples: &[RawSample], quiet: f64, precision: f64) -> bool {
+    summarise(samples, quiet).is_some_and(|s| s.is_complete() && s.precision() <= precision)
 }
 
 /// The first process number that no earlier sample of the library has.
