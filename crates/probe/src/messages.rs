@@ -35,19 +35,19 @@ pub fn messages_for(size: usize) -> usize {
     1 << fit.ilog2()
 }
 
-/// The messages of a case: `count` inputs of `size` bytes each, one after the other.
-#[derive(Clone, Debug)]
-pub struct MessageSet {
+/// The messages of a case.
+#[derive(Clone, Copy, Debug)]
+pub struct MessageSet<'a> {
     /// Bytes in a message.
     pub size: usize,
     /// All inputs, one after the other.
-    pub inputs: Vec<u8>,
+    pub inputs: &'a [u8],
     /// One nonce for each message (decryption), or the nonce to count up from (else).
-    pub nonces: Vec<Vec<u8>>,
+    pub nonces: &'a [Vec<u8>],
     /// One tag for each message (decryption), or empty.
-    pub tags: Vec<Vec<u8>>,
+    pub tags: &'a [Vec<u8>],
     /// Associated data of every message.
-    pub aad: Vec<u8>,
+    pub aad: &'a [u8],
 }
 
 /// A descriptor: what one call gets, and its nonce.
@@ -108,7 +108,7 @@ impl<'a> MessageBatch<'a> {
     pub fn place(
         session: &'a mut Session,
         arena: &'a mut Arena,
-        set: &'a MessageSet,
+        set: &MessageSet<'a>,
         roll: u64,
     ) -> Self {
         let algorithm = session.algorithm();
@@ -118,7 +118,7 @@ impl<'a> MessageBatch<'a> {
         let decrypt = session.direction() == Direction::Decrypt;
         let fresh = !decrypt && algorithm.nonce_len >= 8;
         let (input, output, stacks) = arena.place(roll, (set.inputs.len(), set.size + SPREAD));
-        input.copy_from_slice(&set.inputs);
+        input.copy_from_slice(set.inputs);
         let mut tags = Box::new([[0; 64]; RING]);
         let slots = std::array::from_fn(|i| {
             let out = &mut output[output_at(i)..][..set.size];
@@ -137,7 +137,7 @@ impl<'a> MessageBatch<'a> {
         let (ring, size) = (Box::new(Ring(slots)), set.size);
         let mut batch =
             Self { session, ring, tags, output, stacks, roll, size, count, fresh, at: 0 };
-        batch.point(&set.aad);
+        batch.point(set.aad);
         batch
     }
 

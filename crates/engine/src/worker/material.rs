@@ -1,17 +1,16 @@
-//! Keys, nonces and messages of a run, all from its seed: every worker of a run makes the same.
+//! Keys, nonces and messages of a run, all from its seed: every worker of a run makes the same keys
+//! and messages.
 
 use model::{AAD_LEN, Algorithm, Kind, Mode};
-use probe::{MessageSet, messages_for};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use verify::reference::Reference;
 
-/// Key, first nonce, associated data and plaintext of one algorithm.
+/// Key, first nonce and associated data of one algorithm.
 pub(super) struct Material {
     pub(super) key: Vec<u8>,
     pub(super) nonce: Vec<u8>,
     pub(super) aad: Vec<u8>,
-    plain: ChaCha8Rng,
 }
 
 impl Material {
@@ -35,14 +34,7 @@ impl Material {
         if let Some(top) = nonce.get_mut(7) {
             *top &= 0x0f;
         }
-        Self { key, nonce, aad, plain: rng }
-    }
-
-    /// So many bytes of plaintext, the same for every call.
-    pub(super) fn plaintext(&self, len: usize) -> Vec<u8> {
-        let mut bytes = vec![0; len];
-        self.plain.clone().fill_bytes(&mut bytes);
-        bytes
+        Self { key, nonce, aad }
     }
 
     /// The first nonce raised by `by` in its first eight bytes, little-endian; shorter nonces stay.
@@ -54,42 +46,56 @@ impl Material {
         nonce
     }
 
-    /// The messages to encrypt (digest, copy), from the given nonce on.
-    pub(super) fn plain_set(&self, size: usize, nonce: Vec<u8>) -> MessageSet {
-        MessageSet {
-            size,
-            inputs: self.plaintext(size * messages_for(size)),
-            nonces: vec![nonce],
-            tags: Vec::new(),
-            aad: self.aad.clone(),
-        }
-    }
-
-    /// The messages to decrypt: the same plaintexts, encrypted by the reference, not by the
-    /// library that is measured.
-    pub(super) fn cipher_set(
+    /// Ciphertexts of the messages of `size` bytes that `plain` is made of: encrypted by the
+    /// reference, not by the library that is measured.
+    pub(super) fn encrypted(
         &self,
         reference: &Reference,
-        algorithm: &Algorithm,
         size: usize,
-    ) -> MessageSet {
-        let plain = self.plaintext(size * messages_for(size));
-        let mut set = MessageSet {
-            size,
-            inputs: vec![0; plain.len()],
-            nonces: Vec::new(),
-            tags: Vec::new(),
-            aad: self.aad.clone(),
-        };
-        for (i, (input, output)) in
-            plain.chunks_exact(size).zip(set.inputs.chunks_exact_mut(size)).enumerate()
-        {
-            let (nonce, mut tag) = (self.nonce_raised(i as u64), vec![0; algorithm.tag_len]);
+        plain: &[u8],
+    ) -> Ciphertexts {
+        let mut made =
+            Ciphertexts { inputs: vec![0; plain.len()], nonces: Vec::new(), tags: Vec::new() };
+        let outputs = made.inputs.chunks_exact_mut(size);
+        for (i, (input, output)) in plain.chunks_exact(size).zip(outputs).enumerate() {
+            let nonce = self.nonce_raised(i as u64);
+            let mut tag = vec![0; reference.algorithm().tag_len];
             reference.encrypt(&nonce, &self.aad, input, output, &mut tag);
-            set.nonces.push(nonce);
-            set.tags.push(tag);
+            made.nonces.push(nonce);
+            made.tags.push(tag);
         }
-        set
+        made
+    }
+}
+
+/// What a case of decryption works on.
+#[derive(Debug)]
+pub(super) struct Ciphertexts {
+    /// One after the other.
+    pub(super) inputs: Vec<u8>,
+    pub(super) nonces: Vec<Vec<u8>>,
+    pub(super) tags: Vec<Vec<u8>>,
+}
+
+/// The run's plaintext: every message is cut from its beginning.
+pub(super) struct Plaintext {
+    rng: ChaCha8Rng,
+    bytes: Vec<u8>,
+}
+
+impl Plaintext {
+    pub(super) fn new(seed: u64) -> Self {
+        Self { rng: ChaCha8Rng::seed_from_u64(seed), bytes: Vec::new() }
+    }
+
+    /// Its first bytes.
+    pub(super) fn first(&mut self, len: usize) -> &[u8] {
+        let have = self.bytes.len();
+        if have < len {
+            self.bytes.resize(len, 0);
+            self.rng.fill_bytes(&mut self.bytes[have..]);
+        }
+        &self.bytes[..len]
     }
 }
 
@@ -101,9 +107,18 @@ mod tests {
     fn the_same_seed_gives_the_same_material_and_another_one_another() {
         let gcm = Algorithm::find("aes-256-gcm").unwrap();
         let (a, b, c) = (Material::new(1, gcm), Material::new(1, gcm), Material::new(2, gcm));
-        assert_eq!((&a.key, &a.nonce, a.plaintext(100)), (&b.key, &b.nonce, b.plaintext(100)));
+        assert_eq!((&a.key, &a.nonce), (&b.key, &b.nonce));
         assert_ne!(a.key, c.key);
         assert_ne!(a.key, Material::new(1, Algorithm::find("aes-256-ocb").unwrap()).key);
+    }
+
+    #[test]
+    fn plaintext_grows_without_changing() {
+        let (mut grown, mut whole) = (Plaintext::new(1), Plaintext::new(1));
+        let short = grown.first(96).to_vec();
+        assert_eq!(grown.first(320)[..96], short);
+        assert_eq!(grown.first(320).len(), 320);
+        assert_eq!(whole.first(320)[..96], short);
     }
 
     #[test]
@@ -111,13 +126,13 @@ mod tests {
         let gcm = Algorithm::find("aes-256-gcm").unwrap();
         let m = Material::new(1, gcm);
         let reference = Reference::new(gcm, &m.key);
-        let set = m.cipher_set(&reference, gcm, 100);
-        let plain = m.plaintext(set.inputs.len());
-        for i in 0..set.inputs.len() / 100 {
-            let mut out = vec![0; 100];
-            let input = &set.inputs[i * 100..][..100];
-            assert!(reference.decrypt(&set.nonces[i], &m.aad, input, &mut out, &set.tags[i]));
+        let plain: Vec<u8> = (0..=255).cycle().take(400).collect();
+        let made = m.encrypted(&reference, 100, &plain);
+        for i in 0..4 {
+            let (mut out, input) = ([0; 100], &made.inputs[i * 100..][..100]);
+            assert!(reference.decrypt(&made.nonces[i], &m.aad, input, &mut out, &made.tags[i]));
             assert_eq!(out, plain[i * 100..][..100]);
         }
+        assert!(made.nonces[0] != made.nonces[1] && made.inputs[..100] != made.inputs[100..200]);
     }
 }

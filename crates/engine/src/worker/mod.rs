@@ -3,5 +3,6 @@
 mod bench;
 mod material;
 mod serve;
+mod subject;
 
 pub use serve::serve;
