@@ -4,10 +4,10 @@ CARGO ?= cargo
 CIPHERMARK := target/release/ciphermark
 RECORD ?= bench.json
 
-.PHONY: help setup build bench test lint fmt deny agree repeat verify install clean
+.PHONY: help setup build bench test lint fmt verify agree repeat aarch64 install clean
 
 help: ## show the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 setup: ## install what is missing (Debian, Ubuntu; nothing if all is there)
 	@scripts/setup
@@ -38,6 +38,9 @@ agree: build ## hold the stream model against `openssl speed -evp`, in turn
 
 repeat: build ## run the same survey twice and compare the two
 	scripts/repeat $(CIPHERMARK)
+
+aarch64: ## check that the workspace compiles for aarch64 (needs gcc-aarch64-linux-gnu)
+	@scripts/aarch64
 
 install: build ## install into PREFIX (default ~/.local): program, libraries, man pages, completions
 	scripts/install $(CIPHERMARK)

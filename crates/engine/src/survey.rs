@@ -10,7 +10,7 @@ use model::{Algorithm, RawSample};
 use probe::Clock;
 use record::{Journal, JournalHead, JournalSample, Limits, Record, RecordError, Stopped, Tool};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -87,8 +87,11 @@ pub fn survey(
     let cpu = measuring_cpu();
     let head = journal_head(request, libraries, planned.len(), cpu);
     let (earlier, started) = earlier_part(keeping.earlier, &head)?;
-    let mut journal =
-        keeping.record.map(|path| Journal::create(&path, &head, &earlier)).transpose()?;
+    let mut journal = keeping
+        .record
+        .filter(|path| !is_device(path))
+        .map(|path| Journal::create(&path, &head, &earlier))
+        .transpose()?;
     step_aside(cpu);
     let checks = verify(&mut planned, libraries, events);
     let clock = Clock::calibrate();
@@ -175,6 +178,11 @@ fn tracks(planned: &[Planned], earlier: &[JournalSample]) -> Vec<Track> {
     let open = planned.iter().enumerate().filter(|(_, p)| p.verdict.is_none());
     open.map(|(i, p)| Track::new(i, p.case.clone(), samples.remove(&i).unwrap_or_default()))
         .collect()
+}
+
+/// A pipe or device (`-o /dev/stdout`) takes a record, but has no place beside it for a journal.
+fn is_device(path: &Path) -> bool {
+    path.metadata().is_ok_and(|m| !m.is_file())
 }
 
 fn keep(journal: &mut Option<Journal>, taken: &[(usize, RawSample)]) -> Result<(), RecordError> {
