@@ -64,8 +64,8 @@ mod tests {
     fn few_values_give_students_interval() {
         let e = trimmed_mean(&mut [5.0, 1.0, 4.0, 2.0, 3.0]).unwrap();
         assert_eq!(e.median, 3.0);
-        assert!((e.high - (3.0 + 2.7764 * 0.707_11)).abs() < 1e-3, "{e:?}");
-        assert!((e.precision() - 2.7764 * 0.707_11 / 3.0).abs() < 1e-3);
+        assert!((e.high - (3.0 + 2.7764 * std::f64::consts::FRAC_1_SQRT_2)).abs() < 1e-3, "{e:?}");
+        assert!((e.precision() - 2.7764 * std::f64::consts::FRAC_1_SQRT_2 / 3.0).abs() < 1e-3);
     }
 
     /// Ten values: one is cut at each end and counts as its neighbour in the variance. By hand for

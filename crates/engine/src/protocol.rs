@@ -208,6 +208,15 @@ impl Finding {
     }
 }
 
+impl From<contract::OpenError> for Finding {
+    fn from(error: contract::OpenError) -> Self {
+        match error {
+            contract::OpenError::Unsupported(why) => Self::unsupported(why),
+            contract::OpenError::Failed(why) => Self::failed(why),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -9,6 +9,7 @@ mod arena;
 mod clock;
 pub mod guard;
 mod messages;
+mod ring;
 mod sample;
 mod stacks;
 mod stream;

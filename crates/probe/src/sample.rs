@@ -1,7 +1,7 @@
 //! One timed batch between two readings of the core clock and two of the throughput probe.
 
 use crate::clock::Clock;
-use crate::messages::MAX_MESSAGES;
+use crate::ring::RING;
 use crate::stacks::ALIGNMENTS;
 use model::RawSample;
 
@@ -98,8 +98,8 @@ pub(crate) fn calibrate_ops(
 /// longer than [`LONGEST_ROUND_NS`].
 fn balanced(ops: u32, op_ns: f64) -> u32 {
     let nearest = |step: u32| (ops + step / 2) / step * step;
-    if ops >= MAX_MESSAGES as u32 {
-        nearest(MAX_MESSAGES as u32)
+    if ops >= RING as u32 {
+        nearest(RING as u32)
     } else if f64::from(ALIGNMENTS) * op_ns <= LONGEST_ROUND_NS {
         nearest(ALIGNMENTS).max(ALIGNMENTS)
     } else {

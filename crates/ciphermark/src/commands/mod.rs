@@ -1,6 +1,7 @@
 //! One module for each subcommand.
 
 pub mod generate;
+mod job;
 pub mod list;
 pub mod once;
 mod resume;

@@ -1,7 +1,7 @@
 //! Going on with a run that was killed or interrupted: plan, libraries and samples come from its
 //! journal.
 
-use super::run::Job;
+use super::job::Job;
 use crate::choose;
 use crate::error::Failure;
 use engine::{Attached, Budget, LibraryChoice, Request};

@@ -1,7 +1,8 @@
 //! `ciphermark run`: measure, verified, and print the ranked table.
 
+use super::job::Job;
+use super::resume;
 use crate::args::RunArgs;
-use crate::commands::resume;
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
 use crate::suite::Suite;
@@ -24,14 +25,6 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let rows: Vec<_> = record.measurements.iter().collect();
     screen::print_record(&record, &rows, args.format.into())?;
     Ok(exit(&record))
-}
-
-/// Everything that a run needs.
-pub struct Job {
-    pub request: Request,
-    pub libraries: Vec<Attached>,
-    pub output: Option<PathBuf>,
-    pub earlier: Option<(JournalHead, Vec<JournalSample>)>,
 }
 
 fn fresh(args: &RunArgs) -> Result<Job, Failure> {

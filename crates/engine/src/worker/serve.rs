@@ -199,7 +199,7 @@ fn run_once(library: &dyn Library, once: &Once) -> Result<Reply, Finding> {
         return Err(Finding::unsupported(algorithm.size_reason()));
     }
     tag.resize(algorithm.tag_len, 0);
-    let mut session = library.open(algorithm, once.direction, &key).map_err(open_finding)?;
+    let mut session = library.open(algorithm, once.direction, &key).map_err(Finding::from)?;
     if !session.has_message() {
         return Err(Finding::unsupported("the library does not offer whole messages"));
     }
@@ -209,13 +209,5 @@ fn run_once(library: &dyn Library, once: &Once) -> Result<Reply, Finding> {
         Outcome::Done => Ok(Reply::Result { output: hex::encode(output), tag: hex::encode(tag) }),
         Outcome::Rejected => Err(Finding::refused("the tag is wrong: nothing was decrypted")),
         Outcome::Error(code) => Err(Finding::failed(format!("the library returned error {code}"))),
-    }
-}
-
-/// What became of an algorithm that could not be opened.
-pub(super) fn open_finding(error: OpenError) -> Finding {
-    match error {
-        OpenError::Unsupported(why) => Finding::unsupported(why),
-        OpenError::Failed(why) => Finding::failed(why),
     }
 }

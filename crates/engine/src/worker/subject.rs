@@ -1,7 +1,6 @@
 //! An opened algorithm in one direction with what checks it.
 
 use super::material::{Ciphertexts, Material};
-use super::serve::open_finding;
 use crate::protocol::{Finding, Visit};
 use contract::{Library, Session};
 use model::{Algorithm, Direction, Kind};
@@ -28,7 +27,7 @@ impl Subject {
         seed: u64,
     ) -> Result<Self, Finding> {
         let material = Material::new(seed, algorithm);
-        let session = library.open(algorithm, direction, &material.key).map_err(open_finding)?;
+        let session = library.open(algorithm, direction, &material.key)?;
         let reference = Reference::new(algorithm, &material.key);
         let (ciphertexts, streams) = (HashMap::new(), HashMap::new());
         Ok(Self { session, reference, material, ciphertexts, streams })

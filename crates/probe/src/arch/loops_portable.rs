@@ -1,6 +1,6 @@
 //! The loops inside the clock where there are none in assembly.
 
-use crate::messages::{NONCE_AT, RING, RING_BYTES, SLOT_BYTES};
+use crate::ring::{NONCE_AT, RING, RING_BYTES, SLOT_BYTES};
 use contract::raw::{Message, MessageFn, UpdateFn};
 use std::ffi::c_void;
 

@@ -7,7 +7,7 @@
 //! into memory from the region that shared objects are mapped in, and used from there for functions
 //! that lie there too.
 
-use crate::messages::{NONCE_AT, RING, RING_BYTES, SLOT_BYTES};
+use crate::ring::{NONCE_AT, RING, RING_BYTES, SLOT_BYTES};
 use contract::raw::{MessageFn, UpdateFn};
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
 use std::arch::global_asm;

@@ -24,7 +24,7 @@ pub(crate) use portable::*;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::messages::{NONCE_AT, RING, RING_BYTES, SLOT_BYTES};
+    use crate::ring::{NONCE_AT, RING, RING_BYTES, SLOT_BYTES};
     use contract::raw::Message;
     use std::alloc::{Layout, alloc_zeroed, dealloc};
     use std::ffi::c_void;

@@ -1,0 +1,17 @@
+//! Everything that a run needs, fresh or gone on with.
+
+use engine::{Attached, Request};
+use record::{JournalHead, JournalSample};
+use std::path::PathBuf;
+
+/// Everything that a run needs.
+pub struct Job {
+    /// What to measure.
+    pub request: Request,
+    /// In which libraries.
+    pub libraries: Vec<Attached>,
+    /// Where the record goes.
+    pub output: Option<PathBuf>,
+    /// What an earlier part of the run left.
+    pub earlier: Option<(JournalHead, Vec<JournalSample>)>,
+}
