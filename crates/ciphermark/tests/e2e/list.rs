@@ -1,0 +1,104 @@
+//! `list`: what there is to measure.
+
+use crate::support::*;
+use serde_json::Value;
+
+fn json(arguments: &[&str]) -> Vec<Value> {
+    let done = ciphermark(&[&["list"], arguments, &["--json"]].concat(), b"").with_code(0);
+    assert_eq!(done.stderr, "");
+    serde_json::from_str(&done.stdout).unwrap()
+}
+
+fn plain(what: &str) -> String {
+    ciphermark(&["list", what], b"").with_code(0).stdout
+}
+
+#[test]
+fn libraries_have_name_version_path_and_id() {
+    let all = json(&["libraries"]);
+    for name in ["openssl", "libgcrypt", "rustcrypto", "baselines"] {
+        let library = where_(&all, &[("name", name)])[0];
+        assert!(library["error"].is_null(), "{library}");
+        assert!(!text(library, "version").is_empty() && !text(library, "id").is_empty());
+        assert!(std::path::Path::new(text(library, "path")).is_file(), "{library}");
+    }
+    let table = plain("libraries");
+    for library in &all {
+        assert!(table.contains(text(library, "path")), "{table}");
+    }
+}
+
+#[test]
+fn a_library_that_was_found_and_cannot_be_used_is_listed_with_its_reason() {
+    let directory = scratch();
+    std::fs::write(directory.path().join("stray.so"), "no library\n").unwrap();
+    let mut command = assert_cmd::Command::new(program());
+    command.args(["list", "libraries", "--json"]).env("CIPHERMARK_LIBS", directory.path());
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let all: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let stray = all.iter().find(|l| text(l, "path").ends_with("stray.so")).unwrap();
+    assert!(text(stray, "error").contains("ELF"), "{stray}");
+}
+
+#[test]
+fn libraries_are_selected_as_for_a_run() {
+    let fake = fakes::library("correct");
+    let chosen = json(&["libraries", "-l", "openssl", "-l", &fake]);
+    let names: Vec<&str> = chosen.iter().map(|l| text(l, "name")).collect();
+    assert!(names.contains(&"correct") && names.contains(&"openssl"), "{names:?}");
+    assert!(!names.contains(&"libgcrypt"), "{names:?}");
+}
+
+#[test]
+fn algorithms_have_lengths_and_the_libraries_that_offer_them() {
+    let all = json(&["algorithms"]);
+    let gcm = where_(&all, &[("name", "aes-256-gcm")])[0];
+    assert_eq!(lengths(gcm), [32, 12, 16]);
+    assert!(gcm["warning"].is_null(), "{gcm}");
+    let xts = where_(&all, &[("name", "aes-256-xts")])[0];
+    assert_eq!(lengths(xts), [64, 16, 0]);
+    assert!(text(xts, "warning").contains("integrity"), "{xts}");
+    let offering = gcm["libraries"].as_array().unwrap();
+    for library in ["openssl@", "libgcrypt@", "rustcrypto@"] {
+        assert!(offering.iter().any(|l| l.as_str().unwrap().starts_with(library)), "{gcm}");
+    }
+    let table = plain("algorithms");
+    for algorithm in &all {
+        assert!(table.contains(text(algorithm, "name")), "{algorithm}");
+    }
+}
+
+/// Bytes of key, nonce and tag.
+fn lengths(algorithm: &Value) -> [u64; 3] {
+    ["key_bytes", "nonce_bytes", "tag_bytes"].map(|field| algorithm[field].as_u64().unwrap())
+}
+
+#[test]
+fn every_mode_and_key_length_is_there() {
+    let all = json(&["algorithms"]);
+    for mode in ["ecb", "cbc", "cfb", "ofb", "ctr", "gcm", "ccm", "ocb"] {
+        for bits in [128, 192, 256] {
+            where_(&all, &[("name", &format!("aes-{bits}-{mode}"))]);
+        }
+    }
+    for name in ["aes-128-xts", "aes-256-xts", "chacha20-poly1305", "xxh3-64", "memcpy", "null"] {
+        where_(&all, &[("name", name)]);
+    }
+}
+
+#[test]
+fn tiers_models_and_suites_have_names_and_summaries() {
+    for (what, names) in [
+        ("tiers", &["native", "vaes256", "aesni", "noaes", "baseline"][..]),
+        ("models", &["stream", "message"]),
+        ("suites", &["quick", "pages", "stream", "full"]),
+    ] {
+        let (all, table) = (json(&[what]), plain(what));
+        for name in names {
+            let row = where_(&all, &[("name", name)])[0];
+            assert!(!text(row, "summary").is_empty(), "{row}");
+            assert!(table.contains(name), "{table}");
+        }
+    }
+}

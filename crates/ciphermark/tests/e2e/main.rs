@@ -1,0 +1,19 @@
+//! End-to-end tests: the program as its users meet it, through its command line alone, against the
+//! machine's libraries and against stand-ins with planted faults. One module for each intent.
+//! Nothing here depends on how fast anything is.
+#![forbid(unsafe_code)]
+#![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+
+mod support;
+
+mod errors;
+mod formats;
+mod list;
+mod meta;
+mod once;
+mod python;
+mod refused;
+mod resume;
+mod run;
+mod screen;
+mod verify;

@@ -1,0 +1,258 @@
+//! `run` over healthy libraries: everything asked for is measured, with its proof.
+
+use crate::support::*;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::sync::OnceLock;
+
+const CIPHER_LIBRARIES: [&str; 3] = ["openssl", "libgcrypt", "rustcrypto"];
+
+/// One survey that several tests look at.
+struct Survey {
+    printed: Done,
+    file: String,
+    rows: Vec<Value>,
+}
+
+/// Both models, two ciphers and the baselines over all libraries, as a record on both ways out.
+fn survey() -> &'static Survey {
+    static SURVEY: OnceLock<Survey> = OnceLock::new();
+    SURVEY.get_or_init(|| {
+        let directory = scratch();
+        let path = directory.path().join("survey.json");
+        let what = "-a aes-128-ctr -a aes-128-gcm -a xxh3-64 -a memcpy -a null \
+                    -l openssl -l libgcrypt -l rustcrypto -l baselines \
+                    -m message -m stream -s 16,1K --seed 7 --format json";
+        let what: Vec<&str> = what.split_whitespace().collect();
+        let printed = measure(&[&what[..], &QUICK, &["-o", arg(&path)]].concat());
+        let file = std::fs::read_to_string(&path).unwrap();
+        let rows = measurements(&file);
+        let left = std::fs::read_dir(directory.path()).unwrap().count();
+        assert_eq!(left, 1, "nothing but the record is left in its directory");
+        Survey { printed, file, rows }
+    })
+}
+
+fn number(row: &Value, field: &str) -> f64 {
+    let value = field.split('.').fold(row, |value, key| &value[key]);
+    value.as_f64().unwrap_or_else(|| panic!("{field} is {value} in {row}"))
+}
+
+fn checks(row: &Value) -> BTreeSet<&str> {
+    row["checks"].as_array().unwrap().iter().map(|check| text(check, "name")).collect()
+}
+
+#[test]
+fn everything_that_was_asked_for_is_measured() {
+    let rows = &survey().rows;
+    for library in CIPHER_LIBRARIES {
+        for direction in ["encrypt", "decrypt"] {
+            for (algorithm, model) in
+                [("aes-128-ctr", "message"), ("aes-128-ctr", "stream"), ("aes-128-gcm", "message")]
+            {
+                let wanted = [
+                    ("library.name", library),
+                    ("algorithm", algorithm),
+                    ("direction", direction),
+                    ("model", model),
+                ];
+                let found = where_(rows, &wanted);
+                let sizes: Vec<f64> = found.iter().map(|row| number(row, "size")).collect();
+                assert_eq!(sizes, [16.0, 1024.0], "{wanted:?}");
+                found.iter().for_each(|row| assert_eq!(text(row, "state"), "measured", "{row}"));
+            }
+        }
+    }
+    for (algorithm, direction) in [("xxh3-64", "digest"), ("memcpy", "copy"), ("null", "copy")] {
+        let of = [("algorithm", algorithm), ("direction", direction), ("model", "message")];
+        let found = where_(rows, &of);
+        assert_eq!(found.len(), 2, "{algorithm} is the baselines' alone");
+        assert!(found.iter().all(|row| text(row, "state") == "measured"), "{found:?}");
+    }
+}
+
+#[test]
+fn what_a_library_lacks_is_a_row_with_its_reason_and_costs_no_exit_code() {
+    let survey = survey();
+    assert_eq!(survey.printed.code, 0, "{}", survey.printed.stderr);
+    for row in &survey.rows {
+        let state = text(row, "state");
+        assert!(["measured", "unsupported"].contains(&state), "{row}");
+        assert!(state == "measured" || !text(row, "reason").is_empty(), "{row}");
+    }
+}
+
+#[test]
+fn each_number_stands_beside_its_proof() {
+    let measured = where_(&survey().rows, &[("state", "measured")]);
+    for row in measured {
+        let samples = number(row, "samples");
+        assert!(samples > 0.0 && number(row, "processes") >= 6.0, "{row}");
+        let precise = text(row, "stopped") == "precision";
+        assert!(precise && row["reason"].is_null(), "there was time enough: {row}");
+        let taken = samples + number(row, "samples_disturbed");
+        let raw = row["raw"]["ticks"].as_array().unwrap().len();
+        assert_eq!(taken, raw as f64, "every raw sample is kept");
+        assert!(number(row, "evidence.outputs_checked") >= taken, "{row}");
+        let succeeded = number(row, "evidence.calls_succeeded");
+        assert!(succeeded >= number(row, "evidence.outputs_checked"), "{row}");
+        assert!(!text(row, "evidence.clock").is_empty(), "{row}");
+        assert!(!checks(row).is_empty(), "{row}");
+        let counts = row["checks"].as_array().unwrap().iter().map(|check| number(check, "count"));
+        assert!(
+            counts.min_by(f64::total_cmp).unwrap() > 0.0,
+            "a check that compared nothing: {row}"
+        );
+    }
+}
+
+#[test]
+fn ciphers_passed_the_checks_that_matter_for_them() {
+    let every = ["known-answers", "reference", "guard-pages", "round-trip", "unaligned", "written"];
+    for (algorithm, more) in [
+        ("aes-128-ctr", &["key-matters", "nonce-matters", "cross-library", "stream"][..]),
+        ("aes-128-gcm", &["tamper", "aad-matters", "nonce-matters", "cross-library"][..]),
+    ] {
+        for row in where_(&survey().rows, &[("algorithm", algorithm), ("state", "measured")]) {
+            let passed = checks(row);
+            let missing: Vec<&&str> =
+                every.iter().chain(more).filter(|check| !passed.contains(**check)).collect();
+            assert!(missing.is_empty(), "{missing:?} missing: {row}");
+        }
+    }
+}
+
+#[test]
+fn the_units_of_a_row_agree_with_each_other() {
+    for row in where_(&survey().rows, &[("state", "measured")]) {
+        let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * b.abs();
+        let (ns, size) = (number(row, "ns_per_op.median"), number(row, "size"));
+        assert!(ns > 0.0, "{row}");
+        for estimate in ["ns_per_op", "cycles_per_op"] {
+            let part = |part: &str| number(row, &format!("{estimate}.{part}"));
+            assert!(part("low") <= part("median") && part("median") <= part("high"), "{row}");
+        }
+        assert!(near(number(row, "ns_per_byte"), ns / size), "{row}");
+        let cycles = number(row, "cycles_per_op.median");
+        assert!(near(number(row, "cycles_per_byte"), cycles / size), "{row}");
+        if text(row, "algorithm") == "null" {
+            assert!(row["mb_per_s"].is_null(), "nothing was moved: {row}");
+        } else {
+            assert!(near(number(row, "mb_per_s"), size / ns * 1e3), "{row}");
+        }
+    }
+}
+
+#[test]
+fn the_record_fits_its_schema_and_says_what_was_asked_for() {
+    let record: Value = serde_json::from_str(&survey().file).unwrap();
+    let schema = std::fs::read_to_string(repository("docs/record.schema.json")).unwrap();
+    let schema: Value = serde_json::from_str(&schema).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let errors: Vec<String> = validator.iter_errors(&record).map(|e| e.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:#?}");
+    let plan = &record["plan"];
+    assert_eq!(plan["sizes"], serde_json::json!([16, 1024]));
+    assert_eq!((&plan["seed"], &plan["precision"]), (&7.into(), &0.5.into()));
+    assert_eq!(plan["budget_seconds"], 60.0);
+    assert!(!text(&record, "host.cpu.name").is_empty() && !text(&record, "started").is_empty());
+    let libraries = record["libraries"].as_array().unwrap();
+    for name in CIPHER_LIBRARIES.iter().chain(&["baselines"]) {
+        let library = libraries.iter().find(|l| text(l, "name") == *name).unwrap();
+        assert!(std::path::Path::new(text(library, "path")).is_file(), "{library}");
+        let id = text(library, "id");
+        assert!(id.starts_with("build-id:") || id.starts_with("sha256:"), "{library}");
+        assert!(text(library, "version").starts_with(|c: char| c.is_ascii_digit()), "{library}");
+    }
+}
+
+#[test]
+fn results_go_to_standard_output_and_nothing_to_standard_error() {
+    let survey = survey();
+    assert_eq!(survey.printed.stdout, survey.file, "`--format json` prints the record");
+    assert_eq!(survey.printed.stderr, "");
+}
+
+#[test]
+fn sizes_that_a_mode_does_not_define_are_unsupported() {
+    let what = ["-a", "aes-128-{ecb,xts}", "-l", "openssl", "-s", "1,16..64+24", "-d", "encrypt"];
+    let done = measure(&[&what[..], &QUICK, &["--format", "json"]].concat()).with_code(0);
+    let rows = measurements(&done.stdout);
+    let state = |algorithm: &str, size: u64| {
+        let found = where_(&rows, &[("algorithm", algorithm)]);
+        let row = found.into_iter().find(|row| row["size"] == size).unwrap();
+        (text(row, "state").to_owned(), text(row, "reason").to_owned())
+    };
+    let (measured, unsupported) = ("measured".to_owned(), "unsupported".to_owned());
+    let (found, why) = state("aes-128-ecb", 40);
+    assert_eq!(found, unsupported);
+    assert!(why.contains("whole blocks of 16 bytes"), "{why}");
+    let (found, why) = state("aes-128-xts", 1);
+    assert_eq!(found, unsupported);
+    assert!(why.contains("at least 16 bytes"), "{why}");
+    for (algorithm, size) in [("aes-128-ecb", 64), ("aes-128-xts", 40), ("aes-128-xts", 16)] {
+        assert_eq!(state(algorithm, size).0, measured, "{algorithm} {size}");
+    }
+    assert_eq!(rows.len(), 2 * 4);
+}
+
+#[test]
+fn two_builds_stand_side_by_side_under_their_own_names() {
+    let object = fakes::object("correct", "");
+    let (old, new) = (format!("old={}", arg(&object)), format!("new={}", arg(&object)));
+    let what = ["-a", "aes-128-ctr", "-s", "64", "-d", "encrypt", "--format", "json"];
+    let done = measure(&[&what[..], &["-l", &old, "-l", &new], &QUICK].concat()).with_code(0);
+    let rows = measurements(&done.stdout);
+    assert_eq!(rows.len(), 2, "no other library was asked for: {rows:?}");
+    for name in ["old", "new"] {
+        let row = where_(&rows, &[("library.name", name), ("state", "measured")])[0];
+        assert_eq!(text(row, "library.path"), arg(&object.canonicalize().unwrap()));
+        assert!(checks(row).contains("cross-library"), "held against each other: {row}");
+    }
+}
+
+#[test]
+fn a_library_is_selected_by_name_by_version_and_by_glob() {
+    let select = |glob: &str| {
+        let what = ["-a", "aes-128-ctr", "-s", "64", "-d", "encrypt", "--format", "json"];
+        let done = measure(&[&what[..], &["-l", glob], &QUICK].concat()).with_code(0);
+        let rows = measurements(&done.stdout);
+        let names: Vec<String> = rows.iter().map(|r| text(r, "library.name").to_owned()).collect();
+        (names, text(&rows[0], "library.version").to_owned())
+    };
+    let (names, version) = select("libg*");
+    assert_eq!(names, ["libgcrypt"]);
+    assert_eq!(select(&format!("libgcrypt@{version}")).0, ["libgcrypt"]);
+}
+
+#[test]
+fn a_suite_file_says_what_is_measured_and_flags_override_it() {
+    let directory = scratch();
+    let suite = directory.path().join("mine.toml");
+    let body = "name = 'mine'\nreason = 'one case for a test'\nalgorithms = ['aes-128-ctr']\n\
+                sizes = '32'\nmodels = ['stream']\ndirections = ['decrypt']\n\
+                precision = '50%'\nbudget = '60s'\n";
+    std::fs::write(&suite, body).unwrap();
+    let given = ["--suite", arg(&suite), "-l", "openssl", "--format", "json"];
+    let rows = measurements(&measure(&given).with_code(0).stdout);
+    assert_eq!(rows.len(), 1);
+    assert_eq!((text(&rows[0], "model"), text(&rows[0], "direction")), ("stream", "decrypt"));
+    assert_eq!(rows[0]["size"], 32);
+    let done = measure(&[&given[..], &["-s", "48,64", "-m", "message"]].concat()).with_code(0);
+    let rows = measurements(&done.stdout);
+    let sizes: Vec<&Value> = rows.iter().map(|row| &row["size"]).collect();
+    assert_eq!(sizes, [48, 64]);
+    assert!(rows.iter().all(|row| text(row, "model") == "message"), "{rows:?}");
+}
+
+#[test]
+fn an_older_record_is_replaced_whole() {
+    let directory = scratch();
+    let path = directory.path().join("r.json");
+    for size in ["16", "32"] {
+        let what = ["-a", "aes-128-ctr", "-l", "openssl", "-d", "encrypt", "-s", size];
+        measure(&[&what[..], &QUICK, &["-o", arg(&path)]].concat()).with_code(0);
+    }
+    let rows = measurements(&std::fs::read_to_string(&path).unwrap());
+    assert_eq!(rows.iter().map(|row| &row["size"]).collect::<Vec<_>>(), [32]);
+}

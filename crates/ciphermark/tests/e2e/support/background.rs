@@ -1,0 +1,102 @@
+//! A run that is watched and killed from outside.
+
+use super::program;
+use rustix::process::{Pid, Signal, kill_process};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A call of the program that goes on by itself; killed when it is dropped.
+pub struct Background(Option<Child>);
+
+impl Background {
+    /// Starts the program.
+    pub fn start(arguments: &[&str]) -> Self {
+        let mut command = Command::new(program());
+        command.args(arguments).stdin(Stdio::null());
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Self(Some(command.spawn().unwrap()))
+    }
+
+    /// Starts `run -o record` and waits until its journal holds some hundred samples. It has a
+    /// precision to reach that no machine has.
+    pub fn start_run(arguments: &[&str], record: &Path) -> Self {
+        let endless = ["--precision", "0.0001%", "--budget", "10m", "-o", super::arg(record)];
+        let mut running = Self::start(&[&["run"], arguments, &endless].concat());
+        let journal = journal(record);
+        running.wait_until("the journal has samples", || {
+            std::fs::read_to_string(&journal).is_ok_and(|text| text.lines().count() > 300)
+        });
+        running
+    }
+
+    pub fn id(&self) -> u32 {
+        self.child().id()
+    }
+
+    pub fn send(&self, signal: Signal) {
+        let pid = Pid::from_raw(i32::try_from(self.id()).unwrap()).unwrap();
+        kill_process(pid, signal).unwrap();
+    }
+
+    /// Waits while the program goes on.
+    pub fn wait_until(&mut self, what: &str, reached: impl Fn() -> bool) {
+        let end = Instant::now() + Duration::from_secs(120);
+        while !reached() {
+            assert!(Instant::now() < end, "never happened: {what}");
+            if self.has_ended() {
+                panic!("ended before {what}: {:?}", self.0.take().unwrap().wait_with_output());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Waits for the end, which must come within this time.
+    pub fn ends_within(mut self, time: Duration) -> Output {
+        let end = Instant::now() + time;
+        while !self.has_ended() {
+            assert!(Instant::now() < end, "still running after {time:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        self.0.take().unwrap().wait_with_output().unwrap()
+    }
+
+    fn has_ended(&mut self) -> bool {
+        self.0.as_mut().unwrap().try_wait().unwrap().is_some()
+    }
+
+    fn child(&self) -> &Child {
+        self.0.as_ref().unwrap()
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Where a run is kept while it goes on.
+fn journal(record: &Path) -> PathBuf {
+    PathBuf::from(format!("{}.partial", record.display()))
+}
+
+/// The processes that this one has started and that live: `(pid, start time)`, which names a
+/// process for good.
+pub fn processes_below(parent: u32) -> Vec<(u32, String)> {
+    let parent = parent.to_string();
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    pids.filter_map(|pid| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+        // The name in parentheses may hold anything; state, parent and (19th after it) the start
+        // time follow.
+        let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
+        let alive = !["Z", "X"].contains(&fields[0]);
+        (alive && fields[1] == parent).then(|| (pid, fields[19].to_owned()))
+    })
+    .collect()
+}

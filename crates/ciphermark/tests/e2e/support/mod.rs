@@ -1,0 +1,28 @@
+//! What the tests share: running the program, stand-in libraries, reading records.
+
+mod attached;
+mod background;
+pub mod fakes;
+mod program;
+mod rows;
+
+pub use background::{Background, processes_below};
+pub use program::{Done, QUICK, ciphermark, in_terminal, measure, program, refusal};
+pub use rows::{measurements, text, where_};
+
+use std::path::{Path, PathBuf};
+
+/// A file of the repository.
+pub fn repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+/// A directory for one test, removed with the value.
+pub fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+/// A path as an argument.
+pub fn arg(path: &Path) -> &str {
+    path.to_str().expect("the tests' own paths are text")
+}

@@ -1,0 +1,115 @@
+//! Running the program to its end.
+
+use super::attached;
+use assert_cmd::Command;
+use std::fmt;
+use std::path::Path;
+use std::process::Output;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Ends a run as soon as every case has the samples that it needs at least; the time is there for
+/// busy machines.
+pub const QUICK: [&str; 4] = ["--precision", "50%", "--budget", "60s"];
+
+/// The longest that any single call may take: past it the program has hung.
+const DEADLINE: Duration = Duration::from_secs(240);
+
+/// Variables of whoever runs the tests that would change what the program does.
+const VARIABLES: [&str; 5] =
+    ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CIPHERMARK_LIBS", "LD_LIBRARY_PATH"];
+
+/// How a call ended and what it printed.
+pub struct Done {
+    pub code: i32,
+    pub bytes: Vec<u8>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// The program's path, with the attached objects beside it.
+pub fn program() -> &'static Path {
+    let program = Path::new(env!("CARGO_BIN_EXE_ciphermark"));
+    attached::ensure(program);
+    program
+}
+
+/// Runs the program with arguments and standard input.
+pub fn ciphermark(arguments: &[&str], input: &[u8]) -> Done {
+    let mut command = Command::new(program());
+    command.args(arguments).write_stdin(input).timeout(DEADLINE);
+    done(&mut command)
+}
+
+/// `ciphermark run` with these arguments. One at a time: two measuring runs disturb each other.
+pub fn measure(arguments: &[&str]) -> Done {
+    static MEASURING: Mutex<()> = Mutex::new(());
+    let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
+    let run: Vec<&str> = [&["run"], arguments].concat();
+    ciphermark(&run, b"")
+}
+
+/// The one line with which the program refuses these arguments: on standard error, exit code 2,
+/// nothing on standard output.
+pub fn refusal(arguments: &[&str]) -> String {
+    let done = ciphermark(arguments, b"");
+    assert_eq!(done.code, 2, "{arguments:?}: {done:?}");
+    assert_eq!(done.stdout, "", "{arguments:?}");
+    done.only_line_on_stderr().to_owned()
+}
+
+/// Runs a shell command with standard streams on a terminal; `ciphermark` stands for the program.
+/// What the terminal got comes as `stdout`.
+pub fn in_terminal(shell_command: &str) -> Done {
+    let program = super::arg(program());
+    let define = format!("ciphermark() {{ '{program}' \"$@\"; }}; {shell_command}");
+    let mut command = Command::new("script");
+    // The shell that `script` starts is the user's: of that only `sh -c` is certain.
+    command.args(["-qec", &define, "/dev/null"]).env("SHELL", "/bin/sh").env("TERM", "xterm");
+    done(command.timeout(DEADLINE))
+}
+
+fn done(command: &mut Command) -> Done {
+    VARIABLES.iter().for_each(|variable| {
+        command.env_remove(variable);
+    });
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    let done = Done {
+        code: status.code().unwrap_or(-1),
+        stdout: text(&stdout),
+        stderr: text(&stderr),
+        bytes: stdout,
+    };
+    assert!(!done.stderr.contains("panicked"), "{done:?}");
+    assert!(!done.stdout.contains("panicked"), "{done:?}");
+    assert_ne!(done.code, -1, "ended by a signal or past the deadline: {done:?}");
+    done
+}
+
+/// As it would stand on a terminal.
+impl fmt::Debug for Done {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { code, stdout, stderr, .. } = self;
+        write!(f, "exit code {code}\nstandard output:\n{stdout}\nstandard error:\n{stderr}")
+    }
+}
+
+impl Done {
+    /// Demands an exit code.
+    #[track_caller]
+    pub fn with_code(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "{self:?}");
+        self
+    }
+
+    /// What standard error has, which must be one line.
+    #[track_caller]
+    pub fn only_line_on_stderr(&self) -> &str {
+        let lines: Vec<&str> = self.stderr.lines().collect();
+        let [line] = lines[..] else { panic!("not one line on standard error: {self:?}") };
+        assert!(line.starts_with("ciphermark: "), "{line}");
+        assert!(!line.chars().any(char::is_control), "{line:?}");
+        line
+    }
+}

@@ -1,0 +1,52 @@
+/* Plants a fault at one size that no check before the timing asks for, messages and updates of 700 bytes:
+ * there only what the timed loop itself left, or returned, can find it. Everything else is right.
+ *   -DSKIP   success without work
+ *   -DTAG    one bit of the tag is flipped on encryption
+ *   -DCODE   right bytes and an error code
+ *   -DCRASH  SIGSEGV
+ *   -DHANG   never returns
+ * SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "library.h"
+
+enum { FAULTY_SIZE = 700, LIBRARYS_OWN_CODE = 1042 };
+
+static volatile uintptr_t address_zero = 0;
+static volatile int for_ever = 1;
+
+/* Whether the call is to return success without its work. */
+static int skips(size_t len) {
+  if (len != FAULTY_SIZE) return 0;
+#if defined CRASH
+  *(volatile char *)address_zero;
+#elif defined HANG
+  while (for_ever) {}
+#elif defined SKIP
+  return 1;
+#endif
+  return 0;
+}
+
+static int32_t code(size_t len, int32_t result) {
+#ifdef CODE
+  if (len == FAULTY_SIZE && result == CM_OK) return LIBRARYS_OWN_CODE;
+#endif
+  (void)len;
+  return result;
+}
+
+static int32_t message(void *state, const cm_message *m) {
+  if (skips(m->len)) return CM_OK;
+  int32_t result = right_message(state, m);
+#ifdef TAG
+  const fake_state *s = state;
+  if (m->len == FAULTY_SIZE && s->algorithm == FAKE_GCM && s->direction == CM_ENCRYPT) m->tag[0] ^= 1;
+#endif
+  return code(m->len, result);
+}
+
+static int32_t update(void *state, const uint8_t *input, uint8_t *output, size_t len) {
+  if (skips(len)) return CM_OK;
+  return code(len, right_update(state, input, output, len));
+}
+
+LIBRARY("one-size", message, right_start, update)
