@@ -148,7 +148,7 @@ fn load(name: Option<&str>, path: &Path) -> Attached {
 }
 
 fn inquire(attached: &Attached, path: &Path) -> Result<(Ready, Vec<Offer>, String), String> {
-    host::check_elf(path)?;
+    host::check_elf(path).map_err(|e| format!("'{}' {e}", path.display()))?;
     let id = host::file_id(path).map_err(|e| format!("cannot read '{}': {e}", path.display()))?;
     let ask = || -> Result<(Ready, Vec<Offer>), WorkerError> {
         let mut worker = Worker::start(attached.hello(Tier::Native, None, 0, 0))?;

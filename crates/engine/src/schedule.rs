@@ -38,6 +38,8 @@ pub(crate) struct Track {
     pub(crate) end: Option<End>,
     ops: Option<u32>,
     visits: u32,
+    /// Clean samples since the worker processes were started.
+    clean: usize,
 }
 
 /// How a case ended.
@@ -51,7 +53,7 @@ impl Track {
     /// A case to sample, with what an earlier part of the run has of it.
     pub(crate) fn new(index: usize, case: Case, earlier: Vec<RawSample>) -> Self {
         let (ops, visits) = (earlier.first().map(|s| s.ops), earlier.len() as u32);
-        Self { index, case, samples: earlier, end: None, ops, visits }
+        Self { index, case, samples: earlier, end: None, ops, visits, clean: 0 }
     }
 
     fn visit(&self) -> Visit {
@@ -98,8 +100,6 @@ pub(crate) struct Schedule<'a> {
     order: ChaCha8Rng,
     round: u32,
     quiet: Quiet,
-    /// Clean samples since the worker processes were started.
-    clean_samples: usize,
     started: Instant,
 }
 
@@ -120,7 +120,6 @@ impl<'a> Schedule<'a> {
             order: ChaCha8Rng::seed_from_u64(start.seed),
             round: 0,
             quiet,
-            clean_samples: 0,
             started: Instant::now(),
         }
     }
@@ -182,11 +181,12 @@ impl<'a> Schedule<'a> {
     /// Replaces all worker processes when they have given enough clean samples of the cases that are
     /// left, so that a case which is not precise by then meets new memory layouts.
     fn renew_processes(&mut self) {
-        let left = self.tracks.iter().filter(|t| t.end.is_none()).count();
-        if self.round > 0 && self.clean_samples < left * MIN_PROCESSES * GENERATION_SAMPLES {
+        let left = self.tracks.iter().filter(|t| t.end.is_none());
+        let (cases, clean) = left.fold((0, 0), |(n, sum), t| (n + 1, sum + t.clean));
+        if self.round > 0 && clean < cases * MIN_PROCESSES * GENERATION_SAMPLES {
             return;
         }
-        self.clean_samples = 0;
+        self.tracks.iter_mut().for_each(|t| t.clean = 0);
         for (library, bank) in self.banks.iter_mut().enumerate() {
             let mut own = self.tracks.iter().filter(|t| t.case.library == library);
             bank.renew(own.any(|t| t.end.is_none()));
@@ -257,7 +257,7 @@ impl<'a> Schedule<'a> {
                 track.take(sample);
                 self.quiet.add(sample.probe());
                 let quiet = self.quiet.rate();
-                self.clean_samples += usize::from(sample.disturbance(quiet).is_none());
+                track.clean += usize::from(sample.disturbance(quiet).is_none());
                 Some((track.index, sample))
             }
             VisitResult::Finding(finding) => {

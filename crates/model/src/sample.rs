@@ -57,7 +57,7 @@ pub enum Disturbance {
 /// 20 to 60 % of it, while its own spread on a quiet core is 1 to 2 %, so 7 % below parts them.
 pub const QUIET_PROBE_FRACTION: f64 = 0.93;
 
-/// How far the clock may move within a sample: the two readings scatter by up to 0.6 % each
+/// How far the clock may move within a sample: the two readings scatter by up to 0.3 % each
 /// where the time-stamp counter advances in steps of 10 ns, so 2 % is outside their noise.
 const CLOCK_MOVED_FRACTION: f64 = 0.02;
 

@@ -24,8 +24,8 @@ pub struct Pace {
 }
 
 impl Default for Pace {
-    /// 30 µs: 3000 steps of the coarsest clock (10 ns), so that its reading is exact to a tenth of a
-    /// per cent, and short against a scheduler's slice and a timer interrupt's period. A third of
+    /// 30 µs: 3000 steps of the coarsest clock (10 ns), so that its reading is exact to a thirtieth of
+    /// a per cent, and short against a scheduler's slice and a timer interrupt's period. A third of
     /// that warms caches, predictors and the core's power state for the library: the visit before
     /// was another's.
     fn default() -> Self {

@@ -34,8 +34,9 @@ impl Stacks {
     /// place within a page and which alignment comes first. Returns the or of what the parts return.
     #[inline(always)]
     pub(crate) fn spread(&mut self, roll: u64, ops: u32, mut run: impl FnMut(u32) -> i32) -> i32 {
-        let line = (roll as usize % (PAGE / LINE)) * LINE;
-        let first = (roll >> 8) as u32;
+        // Other bits than those that place the buffers.
+        let line = ((roll >> 40) as usize % (PAGE / LINE)) * LINE;
+        let first = (roll >> 48) as u32;
         let mut codes = 0;
         for part in 0..ALIGNMENTS {
             let share = ops / ALIGNMENTS + u32::from(part < ops % ALIGNMENTS);
@@ -80,7 +81,7 @@ mod tests {
     fn the_parts_lie_on_the_four_alignments() {
         let mut stacks = Stacks::new();
         let mut seen = std::collections::BTreeSet::new();
-        stacks.spread(3 << 8, 4, |_| {
+        stacks.spread(3 << 48, 4, |_| {
             let local = 0_u8;
             // The frames of all parts are laid out alike: what differs is the stack's beginning.
             seen.insert(std::hint::black_box(&raw const local) as usize % LINE / STACK_ALIGN);

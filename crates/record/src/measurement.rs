@@ -64,7 +64,7 @@ pub struct LibraryId {
 /// An estimate with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
-    /// Median over worker processes of each process's median.
+    /// 10 % trimmed mean over worker processes of each process's median.
     pub median: f64,
     /// Lower end of the interval.
     pub low: f64,

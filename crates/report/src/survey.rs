@@ -230,7 +230,7 @@ pub(crate) fn shout(state: State) -> String {
 
 /// Whether the case is short of the asked precision.
 pub(crate) fn is_rough(m: &Measurement) -> bool {
-    m.state == State::Measured && m.stopped != Some(Stopped::Precision)
+    m.state == State::Measured && (m.stopped != Some(Stopped::Precision) || m.reason.is_some())
 }
 
 #[cfg(test)]

@@ -138,17 +138,22 @@ impl Bench {
             StreamBatch::place(&mut subject.session, &mut self.arena, initial, nonce, roll);
         let ops =
             visit.ops.unwrap_or_else(|| batch.calibrate(&self.clock, self.ticks_per_ns, self.pace));
+        begun(batch.restart())?;
         batch.run(warm_up_ops(ops, self.pace));
-        let begun = batch.restart();
-        if begun != Outcome::Done {
-            return Err(Finding::failed(format!("setting the nonce returned {begun:?}")));
-        }
+        begun(batch.restart())?;
         let taken = batch.sample(&self.clock, self.process, ops);
         if taken.codes == 0 {
             let left = batch.buffer().to_vec();
             subject.check_stream(visit, ops, initial, &left)?;
         }
         Ok(taken)
+    }
+}
+
+fn begun(outcome: Outcome) -> Result<(), Finding> {
+    match outcome {
+        Outcome::Done => Ok(()),
+        other => Err(Finding::failed(format!("setting the nonce of a stream returned {other:?}"))),
     }
 }
 

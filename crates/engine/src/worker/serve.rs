@@ -93,11 +93,17 @@ fn load(hello: &Hello) -> Result<State, String> {
     if hello.tier != Tier::Native {
         return Err(format!("tier {} cannot be applied by this version", hello.tier));
     }
-    // Loading may use any CPU, so that several workers start side by side; measuring may not.
-    let library = adapters::load(&hello.path, hello.name.as_deref()).map_err(|e| e.to_string())?;
-    if let Some(cpu) = hello.cpu {
-        probe::pin_to(&[cpu]).map_err(|e| format!("cannot stay on CPU {cpu}: {e}"))?;
+    // Several workers start side by side, while nothing is measured: half of them load on the
+    // measuring CPU, half where the scheduler is, and then all move to the measuring CPU.
+    let pin = || match hello.cpu {
+        Some(cpu) => probe::pin_to(&[cpu]).map_err(|e| format!("cannot stay on CPU {cpu}: {e}")),
+        None => Ok(()),
+    };
+    if hello.process % 2 == 1 {
+        pin()?;
     }
+    let library = adapters::load(&hello.path, hello.name.as_deref()).map_err(|e| e.to_string())?;
+    pin()?;
     Ok(State { library, bench: Bench::new(hello.process, hello.seed, hello.ticks_per_ns) })
 }
 

@@ -1,6 +1,6 @@
 //! The seam between architectures: time stamps, a dependent chain of known latency, a block of
-//! independent instructions, and the loops inside the clock. Where an architecture has no entry of its own, samples are timed by
-//! the system's clock and core cycles stay unknown.
+//! independent instructions, and the loops inside the clock. Where an architecture has no entry of
+//! its own, samples are timed by the system's clock and core cycles stay unknown.
 
 #[cfg(target_arch = "x86_64")]
 mod loops_x86_64;

@@ -47,7 +47,8 @@ const CHAIN_BLOCK: f64 = 100.0;
 
 /// Cycles that [`latency_chain`] takes. `imul r64,r64` has a latency of 3 cycles on Intel's cores
 /// from Nehalem on and AMD's from Zen on (Agner Fog, Instruction tables; uops.info), not on Intel's
-/// Atom line and efficiency cores: `measuring_cpu` in the engine keeps off the slower cores. Chains of `add $imm`, `inc` and `lea` are folded at rename on Golden Cove and later.
+/// Atom line and efficiency cores: `measuring_cpu` in the engine keeps off the slower cores. Chains
+/// of `add $imm`, `inc` and `lea` are folded at rename on Golden Cove and later.
 pub(crate) const CHAIN_CYCLES: f64 = CHAIN_ROUNDS as f64 * CHAIN_BLOCK * 3.0;
 
 /// A chain of dependent multiplications.
