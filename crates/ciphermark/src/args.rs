@@ -72,18 +72,20 @@ pub enum Command {
     /// Show a record again, filtered, in any format.
     Show(ShowArgs),
     /// Print a completion script for a shell.
+    #[command(after_help = "Examples:\n  \
+        ciphermark completions bash > ~/.local/share/bash-completion/completions/ciphermark\n  \
+        ciphermark completions fish > ~/.config/fish/completions/ciphermark.fish")]
     Completions {
         /// Which shell.
         shell: clap_complete::Shell,
     },
     /// Print the manual page, or write one page for each command into a directory.
+    #[command(after_help = "Examples:\n  ciphermark man | man -l -\n  \
+        ciphermark man ~/.local/share/man/man1")]
     Man {
         /// Directory to write the pages into.
         directory: Option<PathBuf>,
     },
-    /// Serve one library over standard input and output; started by ciphermark itself.
-    #[command(hide = true)]
-    Worker,
 }
 
 impl Command {
@@ -253,7 +255,7 @@ pub struct VerifyArgs {
 #[command(
     after_help = "Example:\n  printf hello | ciphermark once -a aes-128-gcm -l openssl \\\n    \
     --key 000102030405060708090a0b0c0d0e0f --nonce 000000000000000000000000 | xxd\n\n\
-    Lengths of key and nonce: `ciphermark list algorithms`."
+    Lengths of key and nonce: `ciphermark list algorithms --json`."
 )]
 pub struct OnceArgs {
     /// The algorithm.

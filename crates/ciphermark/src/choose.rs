@@ -37,6 +37,11 @@ pub fn libraries(texts: &[String]) -> Result<Vec<LibraryChoice>, Failure> {
 
 fn library(text: &str) -> Result<LibraryChoice, Failure> {
     let Some((name, path)) = text.split_once('=') else {
+        if text.contains('/') || std::path::Path::new(text).is_file() {
+            return Err(Failure::usage(format!(
+                "'{text}' looks like a file: give it a name, as in --library mine={text}"
+            )));
+        }
         return NameGlob::parse(text).map(LibraryChoice::Glob).map_err(Failure::usage);
     };
     let good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
@@ -47,10 +52,8 @@ fn library(text: &str) -> Result<LibraryChoice, Failure> {
     }
     let path = PathBuf::from(path);
     if !path.is_file() {
-        return Err(Failure::usage(format!(
-            "library '{name}': there is no file '{}'",
-            path.display()
-        )));
+        let what = if path.exists() { "is no regular file" } else { "does not exist" };
+        return Err(Failure::usage(format!("library '{name}': '{}' {what}", path.display())));
     }
     Ok(LibraryChoice::Path { name: name.to_owned(), path })
 }

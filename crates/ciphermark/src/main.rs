@@ -17,14 +17,30 @@ use error::{Exit, Failure};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match dispatch(Cli::parse()) {
+    match start() {
         Ok(exit) => exit.into(),
         // A reader that has seen enough (`| head`) is no failure.
         Err(Failure { broken_pipe: true, .. }) => Exit::Done.into(),
         Err(failure) => {
-            anstream::eprintln!("ciphermark: {}", failure.message);
+            anstream::eprintln!("ciphermark: {}", one_line(&failure.message));
             failure.exit.into()
         }
+    }
+}
+
+/// A message names what was typed, which may hold anything.
+fn one_line(message: &str) -> String {
+    message.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+fn start() -> Result<Exit, Failure> {
+    // No subcommand of the command line's own: nobody is to find it in a help or a completion.
+    if std::env::args_os().nth(1).is_some_and(|word| word == engine::SUBCOMMAND) {
+        return commands::worker();
+    }
+    match Cli::try_parse() {
+        Ok(cli) => dispatch(cli),
+        Err(error) => commands::usage::explain(&error),
     }
 }
 
@@ -38,6 +54,5 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Show(args) => commands::show::show(&args),
         Command::Completions { shell } => commands::generate::completions(shell),
         Command::Man { directory } => commands::generate::man(directory.as_deref()),
-        Command::Worker => commands::worker(),
     }
 }

@@ -16,6 +16,8 @@ pub(crate) struct Start {
     pub(crate) seed: u64,
     /// Ticks in a nanosecond.
     pub(crate) ticks_per_ns: Option<f64>,
+    /// The throughput probe's quiet rate, as far as it is known before the first sample.
+    pub(crate) quiet_probe: f64,
 }
 
 /// Several processes with one library, each with a memory layout of its own.
@@ -44,7 +46,7 @@ impl<'a> Bank<'a> {
     }
 
     fn hello(&mut self) -> Hello {
-        let Start { cpu, seed, ticks_per_ns } = self.start;
+        let Start { cpu, seed, ticks_per_ns, .. } = self.start;
         let process = self.next;
         self.next += 1;
         Hello { ticks_per_ns, ..self.library.hello(Tier::Native, cpu, process, seed) }

@@ -12,9 +12,18 @@ pub enum WorkerError {
     /// The process ended.
     #[error("{0}")]
     Died(String),
-    /// The deadline passed.
-    #[error("no answer within {0:?}: hung, so it was killed")]
-    Hung(Duration),
+    /// The deadline passed; what the process said last, if anything.
+    #[error("no answer within {:.0?}: hung, so it was killed{}", .deadline,
+        .words.as_ref().map(|w| format!("; last words: {w}")).unwrap_or_default())]
+    Hung {
+        /// How long was waited.
+        deadline: Duration,
+        /// The last line on its standard error.
+        words: Option<String>,
+    },
+    /// The run is to end.
+    #[error("interrupted")]
+    Interrupted,
     /// The answer was no message of the protocol.
     #[error("answered out of protocol: {0}")]
     OutOfProtocol(String),

@@ -6,10 +6,14 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// Loading a library: dynamic linking, self-tests of a FIPS module, clock calibration.
 const HELLO_DEADLINE: Duration = Duration::from_secs(20);
+
+/// How soon a wait notices that the run is to end.
+const STOP_LATENCY: Duration = Duration::from_millis(100);
 
 /// Most of a dead worker's last words that is kept: a page of them says what is to be said.
 const LAST_WORDS: u64 = 4096;
@@ -94,7 +98,36 @@ impl Worker {
     /// [`WorkerError`] when the process died, hung past the deadline (and was killed), or wrote
     /// what is no reply (and was killed).
     pub fn reply(&mut self, deadline: Duration) -> Result<Reply, WorkerError> {
-        match self.link.receive(deadline) {
+        let end = self.link.receive(deadline);
+        self.judge(end, deadline)
+    }
+
+    /// As [`Worker::reply`], and given up when `stop` is set.
+    pub(crate) fn reply_unless(
+        &mut self,
+        stop: &AtomicBool,
+        deadline: Duration,
+    ) -> Result<Reply, WorkerError> {
+        let begun = Instant::now();
+        loop {
+            let left = deadline.saturating_sub(begun.elapsed());
+            match self.link.receive(left.min(STOP_LATENCY)) {
+                Err(LineEnd::TimedOut) if stop.load(Ordering::Relaxed) => {
+                    self.kill();
+                    return Err(WorkerError::Interrupted);
+                }
+                Err(LineEnd::TimedOut) if begun.elapsed() < deadline => {}
+                end => return self.judge(end, deadline),
+            }
+        }
+    }
+
+    fn judge(
+        &mut self,
+        end: Result<Result<Reply, String>, LineEnd>,
+        deadline: Duration,
+    ) -> Result<Reply, WorkerError> {
+        match end {
             Ok(Ok(reply)) => Ok(reply),
             Ok(Err(why)) => {
                 self.kill();
@@ -102,7 +135,7 @@ impl Worker {
             }
             Err(LineEnd::TimedOut) => {
                 self.kill();
-                Err(WorkerError::Hung(deadline))
+                Err(WorkerError::Hung { deadline, words: self.last_words() })
             }
             Err(LineEnd::TooLong) => {
                 self.kill();

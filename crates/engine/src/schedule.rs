@@ -111,7 +111,7 @@ impl<'a> Schedule<'a> {
         start: &Start,
     ) -> Self {
         let bank = |(i, library)| Bank::new(library, start.clone(), next_process(&tracks, i));
-        let mut quiet = Quiet::default();
+        let mut quiet = Quiet::new(start.quiet_probe);
         tracks.iter().flat_map(|t| &t.samples).for_each(|s| quiet.add(s.probe()));
         Self {
             banks: libraries.iter().enumerate().map(bank).collect(),
@@ -342,7 +342,7 @@ mod tests {
     }
 
     fn start(seed: u64) -> Start {
-        Start { cpu: None, seed, ticks_per_ns: None }
+        Start { cpu: None, seed, ticks_per_ns: None, quiet_probe: 0.0 }
     }
 
     const BUDGET: Budget = Budget { precision: 0.01, time: Duration::from_secs(1) };

@@ -4,11 +4,12 @@ use crate::assemble::{Checks, Rates, assemble, host_facts, plan_facts};
 use crate::bank::Start;
 use crate::discover::Attached;
 use crate::plan::{Planned, Request, cases};
-use crate::schedule::{End, Progress, Schedule, Track};
+use crate::quiet;
+use crate::schedule::{Progress, Schedule, Track};
 use crate::verification::{Verdict, verify_all};
 use model::{Algorithm, RawSample};
 use probe::Clock;
-use record::{Journal, JournalHead, JournalSample, Limits, Record, RecordError, Stopped, Tool};
+use record::{Journal, JournalHead, JournalSample, Limits, Record, RecordError, Tool};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -93,11 +94,16 @@ pub fn survey(
         .map(|path| Journal::create(&path, &head, &earlier))
         .transpose()?;
     step_aside(cpu);
-    let checks = verify(&mut planned, libraries, events);
+    let checks = verify(&mut planned, libraries, stop, events);
     let clock = Clock::calibrate();
-    let (begin, timer) = (clock.anchor(), Instant::now());
-    let start = Start { cpu: Some(cpu), seed: request.seed, ticks_per_ns: rough_rate(&clock) };
+    let start = Start {
+        cpu: Some(cpu),
+        seed: request.seed,
+        ticks_per_ns: rough_rate(&clock),
+        quiet_probe: quiet::watch(&clock, cpu),
+    };
     let schedule = Schedule::new(libraries, tracks(&planned, &earlier), request.budget, &start);
+    let (begin, timer) = (clock.anchor(), Instant::now());
     let mut journal_error = None;
     let mut log = |taken: &[(usize, RawSample)]| {
         if let Err(e) = keep(&mut journal, taken) {
@@ -110,7 +116,7 @@ pub fn survey(
         schedule.run(stop, &mut log, &mut |progress| events(Event::Sampling(progress)));
     let measuring_seconds = timer.elapsed().as_secs_f64();
     let rates = Rates::new(&clock, begin, quiet_probe, request.budget.precision);
-    let interrupted = tracks.iter().any(|t| t.end == Some(End::Stopped(Stopped::Interrupted)));
+    let interrupted = stop.load(Ordering::Relaxed);
     let record = Record {
         format_version: record::FORMAT_VERSION.to_owned(),
         tool: Tool {
@@ -214,6 +220,7 @@ fn step_aside(cpu: u32) {
 fn verify(
     planned: &mut [Planned],
     libraries: &[Attached],
+    stop: &AtomicBool,
     events: &(dyn Fn(Event) + Sync),
 ) -> Checks {
     let pairs: BTreeSet<(usize, &str)> = planned
@@ -227,7 +234,7 @@ fn verify(
         .collect();
     let (count, of) = (AtomicUsize::new(0), pairs.len());
     events(Event::Verifying { done: 0, of });
-    let verdicts = verify_all(libraries, &pairs, &|| {
+    let verdicts = verify_all(libraries, &pairs, stop, &|| {
         events(Event::Verifying { done: count.fetch_add(1, Ordering::Relaxed) + 1, of });
     });
     let mut checks = Checks::new();

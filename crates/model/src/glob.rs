@@ -43,9 +43,10 @@ impl NameGlob {
 
 /// The candidate that is nearest to `name`, when one is near enough to be meant.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let lower = name.to_lowercase();
     candidates
         .into_iter()
-        .map(|c| (strsim::osa_distance(name, c), c))
+        .map(|c| (strsim::osa_distance(&lower, &c.to_lowercase()), c))
         // A third of the name wrong is a slip; more is another word.
         .filter(|(d, _)| *d <= 1 + name.len() / 3)
         .min()
@@ -74,5 +75,6 @@ mod tests {
     fn nothing_is_nearest_to_a_word_of_another_kind() {
         assert_eq!(nearest("zzzzzzzz", ["aes-128-gcm", "memcpy"]), None);
         assert_eq!(nearest("memcopy", ["aes-128-gcm", "memcpy"]).as_deref(), Some("memcpy"));
+        assert_eq!(nearest("MEMCPY", ["aes-128-gcm", "memcpy"]).as_deref(), Some("memcpy"));
     }
 }

@@ -1,6 +1,7 @@
 //! The clock as a value: its kind, its step, its own cost, and how fast it ticks.
 
 use crate::arch;
+use std::time::{Duration, Instant};
 
 /// Where ticks come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,6 +133,21 @@ impl Clock {
         } else {
             0.0
         }
+    }
+
+    /// Throughput probes over a time, one every `pause`: for learning the quiet rate of the CPU that
+    /// the caller is on.
+    #[must_use]
+    pub fn probe_for(&self, time: Duration, pause: Duration) -> Vec<f64> {
+        let begun = Instant::now();
+        let mut probes = Vec::new();
+        while begun.elapsed() < time {
+            // The first reading after a pause finds the core's clock and caches cold.
+            self.instructions_per_cycle(self.cycles_per_tick());
+            probes.push(self.instructions_per_cycle(self.cycles_per_tick()));
+            std::thread::sleep(pause);
+        }
+        probes
     }
 
     /// This moment in ticks and in nanoseconds. Of several tries the one with the least time

@@ -7,6 +7,7 @@ pub mod once;
 mod resume;
 pub mod run;
 pub mod show;
+pub mod usage;
 pub mod verify;
 
 use crate::error::{Exit, Failure};

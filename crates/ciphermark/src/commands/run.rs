@@ -8,10 +8,10 @@ use crate::progress::Bar;
 use crate::suite::Suite;
 use crate::units::{parse_duration, parse_fraction};
 use crate::{choose, screen};
-use engine::{Attached, Budget, Event, Keeping, Request, SurveyError};
+use engine::{Budget, Event, Keeping, Request, SurveyError};
 use model::{Model, Tier};
-use record::{JournalHead, JournalSample, Record, State};
-use std::path::{Path, PathBuf};
+use record::{Record, State};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -84,6 +84,13 @@ fn check_output(path: &Path) -> Result<(), Failure> {
     if path.exists() && record::load(path).is_err() {
         return Err(Failure::usage(format!(
             "'{shown}' exists and is no ciphermark record: not overwritten"
+        )));
+    }
+    let journal = record::Journal::path_for(path);
+    if journal.is_file() {
+        return Err(Failure::usage(format!(
+            "a run to '{shown}' was cut short: go on with `ciphermark run --resume {shown}`, or remove '{}'",
+            journal.display()
         )));
     }
     let directory = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -8,7 +8,7 @@ use engine::{Attached, Verdict};
 use model::Algorithm;
 use record::State;
 use serde_json::json;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Runs the checks over what the libraries offer and prints what they found.
 pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
@@ -23,7 +23,7 @@ pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
     }
     let bar = Bar::new(args.quiet);
     let count = AtomicUsize::new(0);
-    let verdicts = engine::verify_all(&libraries, &pairs, &|| {
+    let verdicts = engine::verify_all(&libraries, &pairs, &AtomicBool::new(false), &|| {
         bar.verifying(count.fetch_add(1, Ordering::Relaxed) + 1, pairs.len());
     });
     bar.finish();
