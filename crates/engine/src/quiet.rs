@@ -17,6 +17,9 @@ const GROWTH: f64 = 1.05;
 /// for tens to hundreds of milliseconds at a time; a run of a few cases is over sooner and would
 /// never see the core quiet.
 const WATCH: Duration = Duration::from_millis(300);
+/// The part of the watch's probes that lies below what it finds: lower than for samples, because a
+/// rate that is found too high here would mark quiet samples for the whole run.
+const WATCH_QUANTILE: f64 = 0.8;
 /// Between two probes of the watch: they are to be spread, not many.
 const PAUSE: Duration = Duration::from_millis(1);
 
@@ -39,7 +42,7 @@ pub(crate) fn watch(clock: &Clock, cpu: u32) -> f64 {
         });
         watching.join().unwrap_or_default()
     });
-    quantile(&mut probes, QUIET_QUANTILE).unwrap_or(0.0)
+    quantile(&mut probes, WATCH_QUANTILE).unwrap_or(0.0)
 }
 
 impl Quiet {
