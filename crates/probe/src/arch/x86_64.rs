@@ -1,18 +1,20 @@
 //! x86-64: the time-stamp counter, `imul` chains, independent ALU instructions.
 
+use raw_cpuid::CpuId;
 use std::arch::asm;
-use std::arch::x86_64::{__cpuid, __rdtscp, _mm_lfence};
+use std::arch::x86_64::{__rdtscp, _mm_lfence};
 
 /// Why the time-stamp counter cannot be used; `None` when it can.
 ///
 /// Intel SDM vol. 3B §18.17.1, AMD APM vol. 2 §13.2.4: CPUID 8000_0007h EDX[8] says that it runs
 /// at a constant rate in every power state.
 pub(crate) fn tsc_unusable() -> Option<String> {
-    let highest = __cpuid(0x8000_0000).eax;
-    if highest < 0x8000_0007 || __cpuid(0x8000_0007).edx & (1 << 8) == 0 {
+    let cpu = CpuId::new();
+    if !cpu.get_advanced_power_mgmt_info().is_some_and(|info| info.has_invariant_tsc()) {
         return Some("the time-stamp counter is not invariant (CPUID 8000_0007h)".to_owned());
     }
-    if __cpuid(0x8000_0001).edx & (1 << 27) == 0 {
+    let features = cpu.get_extended_processor_and_feature_identifiers();
+    if !features.is_some_and(|features| features.has_rdtscp()) {
         return Some("the CPU has no RDTSCP".to_owned());
     }
     None
