@@ -69,9 +69,8 @@ pub struct MessageBatch<'a> {
 impl<'a> MessageBatch<'a> {
     /// Places a set in the arena. `roll` picks the placement; the sixteen descriptors' outputs lie
     /// evenly spread over a page from there on, so that every batch walks through sixteen relative
-    /// placements of input and output and its time is their mean: a copy or cipher whose input and
-    /// output lie alike modulo a page can be half as fast again (loads that falsely depend on earlier
-    /// stores).
+    /// placements of input and output and its time is their mean: where input and output lie alike
+    /// modulo a page, loads can falsely depend on earlier stores and wait for them.
     ///
     /// Encryption under a nonce: message number `i` of this batch object uses the set's first
     /// nonce with its first eight bytes, a little-endian number, raised by `i`.
