@@ -11,9 +11,40 @@ pub enum Family {
     Evp,
     /// `libgcrypt`.
     Gcrypt,
+    /// `libwolfssl`.
+    Wolfssl,
+    /// `libsodium`.
+    Sodium,
+    /// Botan's C interface: `libbotan-2`, `libbotan-3`.
+    Botan,
+    /// LibTomCrypt: `libtomcrypt`.
+    Tomcrypt,
+    /// mbedTLS: `libmbedcrypto`.
+    Mbedtls,
+    /// `libnettle`.
+    Nettle,
+    /// `libaegis`.
+    Aegis,
+    /// xxHash: `libxxhash`.
+    Xxhash,
     /// An object of the adapter interface.
     Attached,
 }
+
+/// How the families' files are called, up to the version behind it.
+const FILE_NAMES: [(&str, Family); 11] = [
+    ("libcrypto.so", Family::Evp),
+    ("libgcrypt.so", Family::Gcrypt),
+    ("libwolfssl.so", Family::Wolfssl),
+    ("libsodium.so", Family::Sodium),
+    ("libbotan-2.so", Family::Botan),
+    ("libbotan-3.so", Family::Botan),
+    ("libtomcrypt.so", Family::Tomcrypt),
+    ("libmbedcrypto.so", Family::Mbedtls),
+    ("libnettle.so", Family::Nettle),
+    ("libaegis.so", Family::Aegis),
+    ("libxxhash.so", Family::Xxhash),
+];
 
 /// One shared object.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -26,8 +57,8 @@ pub struct Found {
 
 /// Every shared object that can be measured, each real file once, by family and path.
 ///
-/// The system's libraries: `libcrypto.so.N` and `libgcrypt.so.N` in the loader's directories
-/// (`LD_LIBRARY_PATH`, then the usual ones), and Android's `libcrypto` where Debian puts it; those
+/// The system's libraries: `libcrypto.so.N`, `libgcrypt.so.N` and the like in the loader's
+/// directories (`LD_LIBRARY_PATH`, then the usual ones), and Android's `libcrypto` where Debian puts it; those
 /// for another machine are left out. Attached objects: `libciphermark_*.so` beside the executable
 /// and in `../lib/ciphermark`, and every `*.so` in the directories of `CIPHERMARK_LIBS`; those are
 /// listed whatever they are, because somebody put them there to be measured.
@@ -120,19 +151,13 @@ fn name(path: &Path) -> &str {
 }
 
 fn system_family(path: &Path) -> Option<Family> {
-    if versioned(path, "libcrypto.so", false) {
-        Some(Family::Evp)
-    } else {
-        versioned(path, "libgcrypt.so", false).then_some(Family::Gcrypt)
-    }
+    FILE_NAMES.iter().find(|(stem, _)| versioned(path, stem, false)).map(|(_, family)| *family)
 }
 
+/// By the name alone: the user may have put any ending behind it (`libcrypto.patched.so`).
 fn chosen_family(path: &Path) -> Family {
-    match name(path) {
-        n if n.starts_with("libcrypto.") => Family::Evp,
-        n if n.starts_with("libgcrypt.") => Family::Gcrypt,
-        _ => Family::Attached,
-    }
+    let is_called = |stem: &str| name(path).starts_with(stem.trim_end_matches("so"));
+    FILE_NAMES.iter().find(|(stem, _)| is_called(stem)).map_or(Family::Attached, |(_, f)| *f)
 }
 
 /// Whether the file is `stem` with a version behind it: `libcrypto.so.3`, `libcrypto.so.1.1.1w`,
@@ -191,6 +216,9 @@ mod tests {
                 "libcrypto.so.3.hmac",
                 "libcryptopp.so.8",
                 "libssl.so.3",
+                "libbotan-2.so.19",
+                "libmbedtls.so.14",
+                "libmbedcrypto.so.7",
             ] {
                 shared_object(&root.join("system").join(name));
             }
@@ -201,6 +229,8 @@ mod tests {
                 is(Family::Evp, "system/libcrypto.so.1.1.1w"),
                 is(Family::Evp, "system/libcrypto.so.3"),
                 is(Family::Gcrypt, "system/libgcrypt.so.20"),
+                is(Family::Botan, "system/libbotan-2.so.19"),
+                is(Family::Mbedtls, "system/libmbedcrypto.so.7"),
             ]
         );
     }
