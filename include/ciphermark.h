@@ -1,4 +1,4 @@
-/* ciphermark adapter interface, version 1.
+/* ciphermark adapter interface, version 2.
  *
  * A shared object that exports `ciphermark_adapter` is a library that ciphermark can measure and
  * verify: `ciphermark run --library NAME=/path/to/object.so`. Any language that can make a shared
@@ -27,7 +27,7 @@ extern "C" {
 #endif
 
 /* Raised when a struct or a rule below changes; ciphermark refuses another version by name. */
-#define CIPHERMARK_ABI 1u
+#define CIPHERMARK_ABI 2u
 
 /* What the functions below return. Any other value is an error of the library, shown as its code. */
 #define CM_OK 0          /* done */
@@ -43,9 +43,15 @@ enum cm_direction { CM_ENCRYPT = 0, CM_DECRYPT = 1, CM_DIGEST = 2, CM_COPY = 3 }
  * the units of one stream all use the nonce given to `start`; with this flag the nonce, as a
  * little-endian number, is raised by one after each update. */
 #define CM_NEXT_UNIT 2u
+/* What the library's own interface forces on every caller, and what is therefore inside the clock:
+ * the message is copied; memory is allocated for each message. */
+#define CM_COPIES 4u
+#define CM_ALLOCATES 8u
 
 /* What is to be opened. `algorithm` is ciphermark's name (`aes-256-gcm`); lengths are in bytes and
- * fixed for the session. The key of aes-256-xts is 64 bytes: data key, then tweak key. */
+ * fixed for the session. The key of aes-256-xts is 64 bytes: data key, then tweak key; that of a
+ * composite (aes-256-ctr+hmac-sha256) is the cipher's, then the MAC's. Digests have no key, MACs
+ * have one; both have the direction CM_DIGEST. */
 typedef struct cm_request {
   const char *algorithm;
   uint32_t direction;
@@ -56,7 +62,8 @@ typedef struct cm_request {
 } cm_request;
 
 /* One whole message. Encryption reads input[0..len], writes output[0..len] and tag[0..tag_len];
- * decryption reads the tag and returns CM_REJECTED when it is wrong; a digest writes only the tag.
+ * decryption reads the tag and returns CM_REJECTED when it is wrong; a digest or MAC writes only the
+ * tag.
  * `nonce` has nonce_len bytes: IV, initial counter block (CTR, big-endian), tweak (XTS) or nonce.
  * Modes without authentication get aad_len 0 and a tag_len of 0. */
 typedef struct cm_message {
@@ -76,9 +83,15 @@ typedef struct cm_session {
   /* Model `message`: one call is one operation. NULL: not offered. */
   int32_t (*message)(void *state, const cm_message *message);
   /* Model `stream`: `start` sets the nonce (outside the clock), each `update` continues the same
-   * stream (inside the clock); no tag is made or checked. Both NULL: not offered. */
+   * stream (inside the clock); no tag is made or checked. Both NULL: not offered.
+   * Digests and MACs: `start` (nonce may be NULL) begins a message, `update` (output is NULL) takes
+   * a part of it, `finish` writes the tag; composites are built from them. */
   int32_t (*start)(void *state, const uint8_t *nonce);
   int32_t (*update)(void *state, const uint8_t *input, uint8_t *output, size_t len);
+  int32_t (*finish)(void *state, uint8_t *tag); /* ciphers: NULL */
+  /* The library's functions that `message` calls, in order, for readers:
+   * "EVP_EncryptInit_ex, EVP_EncryptUpdate". Lives as long as the object. May be NULL. */
+  const char *call;
   /* Frees the state; called once. May be NULL. */
   void (*close)(void *state);
 } cm_session;

@@ -53,6 +53,7 @@ fn session<M: Mode, S>(mode: M, message: raw::MessageFn) -> raw::Session {
         start: None,
         update: None,
         close: Some(close::<M, S>),
+        ..raw::Session::empty()
     }
 }
 

@@ -62,7 +62,7 @@ fn reference(algorithm: &'static Algorithm) -> Reference {
 }
 
 fn ciphers() -> impl Iterator<Item = &'static Algorithm> {
-    Algorithm::all().iter().filter(|a| matches!(a.kind, Kind::Cipher | Kind::Aead))
+    Algorithm::all().iter().filter(|a| a.encrypts())
 }
 
 /// Every remainder of the widest kernels, and lengths past several of their batches.

@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 /// Version of the interface (`CIPHERMARK_ABI`).
-pub const ABI: u32 = 1;
+pub const ABI: u32 = 2;
 /// Name of the one exported symbol.
 pub const SYMBOL: &str = "ciphermark_adapter";
 
@@ -20,6 +20,10 @@ pub const FAILED: i32 = 3;
 pub const IN_PLACE: u32 = 1;
 /// Each update of a data-unit mode raises the tweak by one.
 pub const NEXT_UNIT: u32 = 2;
+/// The library's interface copies every message.
+pub const COPIES: u32 = 4;
+/// The library's interface allocates memory for every message.
+pub const ALLOCATES: u32 = 8;
 
 /// `cm_request`
 #[repr(C)]
@@ -66,6 +70,8 @@ pub type StartFn = unsafe extern "C" fn(state: *mut c_void, nonce: *const u8) ->
 /// Continues a stream.
 pub type UpdateFn =
     unsafe extern "C" fn(state: *mut c_void, input: *const u8, output: *mut u8, len: usize) -> i32;
+/// Ends a digest's or MAC's stream with its tag.
+pub type FinishFn = unsafe extern "C" fn(state: *mut c_void, tag: *mut u8) -> i32;
 /// Frees the state.
 pub type CloseFn = unsafe extern "C" fn(state: *mut c_void);
 
@@ -75,7 +81,7 @@ pub type CloseFn = unsafe extern "C" fn(state: *mut c_void);
 pub struct Session {
     /// The adapter's own.
     pub state: *mut c_void,
-    /// [`IN_PLACE`], [`NEXT_UNIT`].
+    /// [`IN_PLACE`], [`NEXT_UNIT`], [`COPIES`], [`ALLOCATES`].
     pub flags: u32,
     /// Model `message`.
     pub message: Option<MessageFn>,
@@ -83,6 +89,10 @@ pub struct Session {
     pub start: Option<StartFn>,
     /// Model `stream`: continue.
     pub update: Option<UpdateFn>,
+    /// Digests and MACs: end the stream with its tag.
+    pub finish: Option<FinishFn>,
+    /// The library's functions that `message` calls, NUL-terminated; may be null.
+    pub call: *const c_char,
     /// Free the state.
     pub close: Option<CloseFn>,
 }
@@ -97,6 +107,8 @@ impl Session {
             message: None,
             start: None,
             update: None,
+            finish: None,
+            call: std::ptr::null(),
             close: None,
         }
     }
@@ -157,9 +169,11 @@ mod tests {
         assert_eq!(offset_of!(Request, key), 16);
         assert_eq!(size_of::<Message>(), 56);
         assert_eq!(offset_of!(Message, tag), 48);
-        assert_eq!(size_of::<Session>(), 48);
+        assert_eq!(size_of::<Session>(), 64);
         assert_eq!(offset_of!(Session, message), 16);
-        assert_eq!(offset_of!(Session, close), 40);
+        assert_eq!(offset_of!(Session, finish), 40);
+        assert_eq!(offset_of!(Session, call), 48);
+        assert_eq!(offset_of!(Session, close), 56);
         assert_eq!(size_of::<Adapter>(), 40);
         assert_eq!(offset_of!(Adapter, open), 32);
     }

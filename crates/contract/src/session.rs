@@ -1,7 +1,8 @@
 //! A session with checked lengths over the raw table of functions.
 
 use crate::raw;
-use model::{Algorithm, Direction, Kind};
+use model::{Algorithm, Direction};
+use std::ffi::CStr;
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,13 +105,36 @@ impl Session {
         self.raw.flags & raw::NEXT_UNIT != 0
     }
 
+    /// Whether the library's interface copies every message.
+    #[must_use]
+    pub fn copies(&self) -> bool {
+        self.raw.flags & raw::COPIES != 0
+    }
+
+    /// Whether the library's interface allocates memory for every message.
+    #[must_use]
+    pub fn allocates(&self) -> bool {
+        self.raw.flags & raw::ALLOCATES != 0
+    }
+
+    /// The library's functions that the model `message` calls, in order, as the adapter says.
+    #[must_use]
+    pub fn calls(&self) -> Option<String> {
+        if self.raw.call.is_null() {
+            return None;
+        }
+        // SAFETY: `new`'s contract: a NUL-terminated string that lives as long as the library.
+        let text = unsafe { CStr::from_ptr(self.raw.call) };
+        Some(text.to_string_lossy().into_owned())
+    }
+
     /// One whole message.
     ///
     /// # Panics
     /// When a length does not fit the algorithm, or `message` is not offered: a mistake of the
     /// caller, never of the library.
     pub fn message(&mut self, m: Message<'_>) -> Outcome {
-        let digest = self.algorithm.kind == Kind::Digest;
+        let digest = self.direction == Direction::Digest;
         assert!(digest || m.output.len() == m.input.len(), "output is as long as input");
         let (input, len, output) = (m.input.as_ptr(), m.input.len(), m.output.as_mut_ptr());
         self.call(m.nonce, m.aad, (input, output, len), m.tag)

@@ -2,7 +2,7 @@
 
 use crate::discover::Attached;
 use crate::protocol::Finding;
-use model::{Algorithm, Case, Direction, Footprint, Kind, Model, Tier};
+use model::{Algorithm, Case, Direction, Footprint, Model, Tier};
 use std::time::Duration;
 
 /// When sampling of a case, and of the run, ends.
@@ -93,7 +93,7 @@ fn directions(request: &Request, algorithm: &Algorithm) -> Vec<Direction> {
 }
 
 fn is_baseline(algorithm: &Algorithm) -> bool {
-    !matches!(algorithm.kind, Kind::Cipher | Kind::Aead)
+    !algorithm.encrypts()
 }
 
 fn verdict(attached: &Attached, algorithm: &Algorithm, case: &Case) -> Option<Finding> {

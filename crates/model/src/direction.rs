@@ -35,8 +35,8 @@ impl Direction {
     #[must_use]
     pub fn of(kind: Kind) -> &'static [Self] {
         match kind {
-            Kind::Cipher | Kind::Aead => &[Self::Encrypt, Self::Decrypt],
-            Kind::Digest => &[Self::Digest],
+            Kind::Cipher | Kind::Aead | Kind::Checked => &[Self::Encrypt, Self::Decrypt],
+            Kind::Digest | Kind::Mac => &[Self::Digest],
             Kind::Copy | Kind::Null => &[Self::Copy],
         }
     }

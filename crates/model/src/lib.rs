@@ -12,7 +12,8 @@ mod tier;
 mod timing_model;
 
 pub use algorithm::{
-    AAD_LEN, Algorithm, Integrity, Kind, Mode, ReferenceCipher, SizeRule, UnknownAlgorithm,
+    AAD_LEN, Algorithm, Composite, Integrity, Kind, Mode, Passes, Primitive, SizeRule,
+    UnknownAlgorithm,
 };
 pub use case::{Case, Footprint};
 pub use direction::Direction;

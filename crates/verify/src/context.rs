@@ -7,7 +7,7 @@ use crate::finding::{Finding, Stop, Verdict, refuse, words};
 use crate::inputs::Inputs;
 use crate::sizes::MAX_LEN;
 use contract::{Library, OpenError, Outcome, Session};
-use model::{Algorithm, Direction, Kind};
+use model::{Algorithm, Direction};
 use sha2::{Digest, Sha256};
 use std::fmt::Arguments;
 
@@ -86,7 +86,7 @@ impl<'a> Context<'a> {
     ) -> Result<bool, Stop> {
         let outcome = self.desk.call(session, call, placement);
         let decrypt = session.direction() == Direction::Decrypt;
-        if outcome == Outcome::Rejected && decrypt && self.algorithm.kind == Kind::Aead {
+        if outcome == Outcome::Rejected && decrypt && self.algorithm.rejects() {
             return Ok(false);
         }
         succeeded(outcome, session.direction(), call.input.len(), format_args!(""))?;

@@ -52,10 +52,7 @@ impl Inputs {
         len: usize,
         aad_len: usize,
     ) -> Example {
-        let aad = self.bytes(match self.algorithm.kind {
-            model::Kind::Aead => aad_len,
-            _ => 0,
-        });
+        let aad = self.bytes(if self.algorithm.takes_aad() { aad_len } else { 0 });
         let plaintext = self.bytes(len);
         Example::solve(reference, nonce, aad, plaintext)
     }

@@ -105,6 +105,7 @@ impl Aead {
             start: None,
             update: None,
             close: Some(close),
+            ..raw::Session::empty()
         })
     }
 }

@@ -43,6 +43,7 @@ pub(super) fn session(
         start: streams.then_some(start),
         update: streams.then_some(update),
         close: Some(close),
+        ..raw::Session::empty()
     }
 }
 

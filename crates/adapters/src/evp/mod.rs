@@ -16,7 +16,7 @@ use aead::Aead;
 use api::Api;
 use contract::{Identity, Library, OpenError, Session, raw};
 use identity::Product;
-use model::{Algorithm, Direction, Kind, ReferenceCipher};
+use model::{Algorithm, Direction, Primitive};
 use std::ffi::c_void;
 use std::ptr;
 
@@ -92,7 +92,7 @@ impl Library for Evp {
                 key.len()
             )));
         }
-        if !matches!(algorithm.kind, Kind::Cipher | Kind::Aead) {
+        if !algorithm.encrypts() {
             return Err(self.has_no(algorithm));
         }
         if !Direction::of(algorithm.kind).contains(&direction) {
@@ -120,7 +120,7 @@ impl Evp {
                     .map_err(|e| OpenError::Failed(format!("{}: {e}", self.product)))?;
                 Ok(messages::session(&self.api, context, algorithm, direction))
             }
-            None if algorithm.cipher == ReferenceCipher::ChaCha20 => {
+            None if algorithm.cipher == Primitive::ChaCha20 => {
                 self.open_aead(algorithm, direction, key)
             }
             None => Err(self.has_no(algorithm)),

@@ -8,7 +8,7 @@ mod tests;
 use crate::loader::{LoadError, SharedObject};
 use api::{Api, Error, ctl, err, error_code};
 use contract::{Identity, Library, OpenError, Session};
-use model::{Algorithm, Direction, Mode, ReferenceCipher};
+use model::{Algorithm, Direction, Mode, Primitive};
 use session::{Cipher, State};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
@@ -184,15 +184,15 @@ fn numbers(algorithm: &Algorithm) -> Option<(c_int, c_int)> {
         Mode::Poly1305 => 10,
         Mode::Ocb => 11,
         Mode::Xts => 13,
-        Mode::None => return None,
+        _ => return None,
     };
     // An XTS key is two keys of the cipher.
     let key_len = algorithm.key_len / if algorithm.mode == Mode::Xts { 2 } else { 1 };
     let cipher = match (algorithm.cipher, key_len) {
-        (ReferenceCipher::Aes, 16) => 7,
-        (ReferenceCipher::Aes, 24) => 8,
-        (ReferenceCipher::Aes, 32) => 9,
-        (ReferenceCipher::ChaCha20, 32) => 316,
+        (Primitive::Aes, 16) => 7,
+        (Primitive::Aes, 24) => 8,
+        (Primitive::Aes, 32) => 9,
+        (Primitive::ChaCha20, 32) => 316,
         _ => return None,
     };
     Some((cipher, mode))

@@ -89,6 +89,7 @@ impl State {
             start: streams.then_some(start),
             update: streams.then_some(update),
             close: Some(close),
+            ..raw::Session::empty()
         }
     }
 

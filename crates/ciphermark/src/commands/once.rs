@@ -5,7 +5,7 @@ use crate::choose;
 use crate::error::{Exit, Failure};
 use engine::Worker;
 use engine::protocol::{Once, Reply, Request};
-use model::{Algorithm, Direction, Kind, MAX_SIZE, Tier};
+use model::{Algorithm, Direction, MAX_SIZE, Tier};
 use record::State;
 use std::io::{Read as _, Write as _};
 use std::time::Duration;
@@ -18,7 +18,7 @@ pub fn once(args: &OnceArgs) -> Result<Exit, Failure> {
     let algorithm = Algorithm::find(&args.algorithm).map_err(Failure::usage)?;
     check_length("key", args.key.0.len(), algorithm.key_len, algorithm)?;
     check_length("nonce", args.nonce.0.len(), algorithm.nonce_len, algorithm)?;
-    if algorithm.kind != Kind::Aead && !args.aad.0.is_empty() {
+    if !algorithm.takes_aad() && !args.aad.0.is_empty() {
         return Err(Failure::usage(format!("{algorithm} takes no associated data")));
     }
     let direction = direction(algorithm, args.decrypt)?;

@@ -1,7 +1,7 @@
 //! Keys, nonces and messages of a run, all from its seed: every worker of a run makes the same keys
 //! and messages.
 
-use model::{AAD_LEN, Algorithm, Kind, Mode};
+use model::{AAD_LEN, Algorithm, Mode};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use verify::reference::Reference;
@@ -24,7 +24,7 @@ impl Material {
             bytes
         };
         let (key, mut nonce) = (bytes(algorithm.key_len), bytes(algorithm.nonce_len));
-        let aad = bytes(if algorithm.kind == Kind::Aead { AAD_LEN } else { 0 });
+        let aad = bytes(if algorithm.takes_aad() { AAD_LEN } else { 0 });
         if algorithm.mode == Mode::Ctr {
             // A block counter that begins at one behind a nonce of twelve bytes (RFC 3686 §4).
             // Where it begins matters: libraries take a slower path when its low byte overflows.

@@ -3,7 +3,7 @@
 use super::bench::Bench;
 use crate::protocol::{Finding, Hello, Offer, Once, Ready, Reply, Request, VERSION, VisitResult};
 use contract::{Library, Message, OpenError, Outcome};
-use model::{Algorithm, Direction, Kind, Model, Tier};
+use model::{Algorithm, Direction, Model, Tier};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::fd::OwnedFd;
@@ -209,7 +209,7 @@ fn run_once(library: &dyn Library, once: &Once) -> Result<Reply, Finding> {
     if !session.has_message() {
         return Err(Finding::unsupported("the library does not offer whole messages"));
     }
-    let mut output = vec![0; if algorithm.kind == Kind::Digest { 0 } else { input.len() }];
+    let mut output = vec![0; if algorithm.writes_output() { input.len() } else { 0 }];
     let (nonce, aad, input) = (&*nonce, &*aad, &*input);
     match session.message(Message { nonce, aad, input, output: &mut output, tag: &mut tag }) {
         Outcome::Done => Ok(Reply::Result { output: hex::encode(output), tag: hex::encode(tag) }),

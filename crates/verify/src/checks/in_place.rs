@@ -5,11 +5,11 @@ use crate::desk::{Place, Placement};
 use crate::finding::{Verdict, refuse};
 use crate::reference::Reference;
 use crate::sizes;
-use model::{AAD_LEN, Kind};
+use model::AAD_LEN;
 
 pub(super) fn run(context: &mut Context<'_>) -> Verdict {
     // Nothing is computed into the output, so that over the input it must still be the input.
-    let leaves_input = matches!(context.algorithm.kind, Kind::Digest | Kind::Null);
+    let leaves_input = !context.algorithm.writes_output();
     let mut inputs = context.inputs("in-place");
     let key = inputs.key();
     let reference = Reference::new(context.algorithm, &key);

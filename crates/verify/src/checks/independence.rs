@@ -10,7 +10,7 @@ use crate::reference::Reference;
 use crate::sizes;
 use crate::trace::Trace;
 use contract::Session;
-use model::{AAD_LEN, Direction, Kind};
+use model::{AAD_LEN, Direction};
 
 pub(super) fn run(context: &mut Context<'_>) -> Verdict {
     let mut inputs = context.inputs("independence");
@@ -28,7 +28,7 @@ pub(super) fn run(context: &mut Context<'_>) -> Verdict {
                 again(context, &mut session, &first, &before, "another message")?;
                 count += 1;
             }
-            if context.algorithm.kind == Kind::Aead && direction == Direction::Decrypt {
+            if context.algorithm.rejects() && direction == Direction::Decrypt {
                 forgery(context, &mut session, &between[0]);
                 again(context, &mut session, &first, &before, "a forgery")?;
                 count += 1;

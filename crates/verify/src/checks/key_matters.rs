@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::desk::Placement;
 use crate::finding::{Verdict, refuse};
 use crate::reference::Reference;
-use model::{AAD_LEN, Direction, Kind};
+use model::{AAD_LEN, Direction};
 
 /// Four blocks: whatever part of the key a mode uses late is used by then.
 const LEN: usize = 64;
@@ -17,7 +17,7 @@ pub(super) fn run(context: &mut Context<'_>) -> Verdict {
     let mut count = 0;
     for &direction in context.directions() {
         // Authenticated decryption under a changed key must be rejected: the check `tamper`.
-        if context.algorithm.kind == Kind::Aead && direction == Direction::Decrypt {
+        if context.algorithm.rejects() && direction == Direction::Decrypt {
             continue;
         }
         let mut session = context.open(direction, &key)?;

@@ -45,10 +45,10 @@ pub(crate) const ALL: &[Definition] = &[
     Definition { name: "determinism", applies: writes, run: determinism::run },
     Definition { name: "independence", applies: writes, run: independence::run },
     Definition { name: "nonce-matters", applies: has_nonce, run: nonce_matters::run },
-    Definition { name: "aad-matters", applies: is_aead, run: aad_matters::run },
+    Definition { name: "aad-matters", applies: Algorithm::takes_aad, run: aad_matters::run },
     Definition { name: "key-matters", applies: has_key, run: key_matters::run },
     Definition { name: "known-answers", applies: is_published, run: known_answers::run },
-    Definition { name: "tamper", applies: is_aead, run: tamper::run },
+    Definition { name: "tamper", applies: Algorithm::rejects, run: tamper::run },
     Definition { name: "known-forgeries", applies: has_forgeries, run: known_forgeries::run },
     Definition { name: "reference", applies: always, run: reference::run },
     Definition { name: "round-trip", applies: has_key, run: round_trip::run },
@@ -86,13 +86,9 @@ fn has_key(algorithm: &Algorithm) -> bool {
     algorithm.key_len > 0
 }
 
-fn is_aead(algorithm: &Algorithm) -> bool {
-    algorithm.kind == Kind::Aead
-}
-
 /// Wycheproof has no vectors of OCB.
 fn has_forgeries(algorithm: &Algorithm) -> bool {
-    is_aead(algorithm) && algorithm.mode != Mode::Ocb
+    algorithm.rejects() && algorithm.mode != Mode::Ocb
 }
 
 fn is_published(algorithm: &Algorithm) -> bool {

@@ -9,7 +9,7 @@ use crate::finding::Verdict;
 use crate::inputs::Inputs;
 use crate::reference::Reference;
 use crate::sizes;
-use model::{AAD_LEN, Kind};
+use model::AAD_LEN;
 
 /// How many sizes of the sweep share a key.
 const SIZES_PER_KEY: usize = 32;
@@ -39,7 +39,7 @@ pub(super) fn run(context: &mut Context<'_>) -> Verdict {
     if context.algorithm.nonce_len > 0 {
         count += under_one_key(context, &mut inputs, carries)?;
     }
-    if context.algorithm.kind == Kind::Aead {
+    if context.algorithm.takes_aad() {
         count += under_one_key(context, &mut inputs, aad_lengths)?;
     }
     Ok(count)

@@ -6,7 +6,7 @@ use crate::desk::Placement;
 use crate::difference::difference;
 use crate::finding::{Verdict, refuse};
 use crate::sizes;
-use model::{AAD_LEN, Direction, Kind};
+use model::{AAD_LEN, Direction};
 
 pub(super) fn run(context: &mut Context<'_>) -> Verdict {
     let algorithm = context.algorithm;
@@ -14,7 +14,7 @@ pub(super) fn run(context: &mut Context<'_>) -> Verdict {
     let key = inputs.key();
     let mut encrypt = context.open(Direction::Encrypt, &key)?;
     let mut decrypt = context.open(Direction::Decrypt, &key)?;
-    let aad_len = if algorithm.kind == Kind::Aead { AAD_LEN } else { 0 };
+    let aad_len = if algorithm.takes_aad() { AAD_LEN } else { 0 };
     let mut count = 0;
     for len in sizes::sweep(algorithm).chain(sizes::few(algorithm)) {
         let (nonce, aad) = (inputs.bytes(algorithm.nonce_len), inputs.bytes(aad_len));

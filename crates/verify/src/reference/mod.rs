@@ -71,10 +71,12 @@ impl Reference {
     pub fn new(algorithm: &'static Algorithm, key: &[u8]) -> Self {
         assert_eq!(key.len(), algorithm.key_len, "key length of {algorithm}");
         let work = match algorithm.kind {
-            Kind::Digest => Work::Xxh3,
+            Kind::Digest | Kind::Mac => Work::Xxh3,
             Kind::Copy => Work::Copy,
             Kind::Null => Work::Nothing,
-            Kind::Cipher | Kind::Aead => Work::Cipher(implementation(algorithm.mode, key)),
+            Kind::Cipher | Kind::Aead | Kind::Checked => {
+                Work::Cipher(implementation(algorithm.mode, key))
+            }
         };
         Self { algorithm, work }
     }
@@ -216,8 +218,6 @@ fn aes_mode<C: BlockCipher>(mode: Mode, key: &[u8]) -> Box<dyn Implementation> {
         Mode::Gcm => Box::new(aead::gcm(cipher)),
         Mode::Ccm => Box::new(aead::ccm(cipher)),
         Mode::Ocb => Box::new(aead::ocb(cipher)),
-        Mode::Xts | Mode::Poly1305 | Mode::None => {
-            unreachable!("{mode:?} is not a mode over one AES key")
-        }
+        _ => unreachable!("{mode:?} is not a mode over one AES key"),
     }
 }

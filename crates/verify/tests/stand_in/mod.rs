@@ -134,6 +134,7 @@ impl Library for StandIn {
             start: streams.then_some(start),
             update: streams.then_some(update),
             close: Some(close),
+            ..raw::Session::empty()
         };
         // SAFETY: the functions keep the contract for the algorithm, but for the one fault, whose
         // stray accesses stay within the margins that verification lays around every buffer.

@@ -34,7 +34,19 @@ fn agreement() -> String {
     let mut source = "#include \"ciphermark.h\"\n".to_owned();
     layout!(source, "cm_request", Request, algorithm, direction, key, key_len, nonce_len, tag_len);
     layout!(source, "cm_message", Message, nonce, aad, aad_len, input, len, output, tag);
-    layout!(source, "cm_session", Session, state, flags, message, start, update, close);
+    layout!(
+        source,
+        "cm_session",
+        Session,
+        state,
+        flags,
+        message,
+        start,
+        update,
+        finish,
+        call,
+        close
+    );
     layout!(source, "cm_adapter", Adapter, abi, library, version, build, open);
     let numbers = [
         ("CIPHERMARK_ABI", raw::ABI as i32),
@@ -44,6 +56,8 @@ fn agreement() -> String {
         ("CM_FAILED", raw::FAILED),
         ("CM_IN_PLACE", raw::IN_PLACE as i32),
         ("CM_NEXT_UNIT", raw::NEXT_UNIT as i32),
+        ("CM_COPIES", raw::COPIES as i32),
+        ("CM_ALLOCATES", raw::ALLOCATES as i32),
         ("CM_ENCRYPT", raw::direction_number(model::Direction::Encrypt) as i32),
         ("CM_DECRYPT", raw::direction_number(model::Direction::Decrypt) as i32),
         ("CM_DIGEST", raw::direction_number(model::Direction::Digest) as i32),

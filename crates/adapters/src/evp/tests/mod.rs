@@ -58,7 +58,7 @@ fn open(
 }
 
 fn ciphers() -> impl Iterator<Item = &'static Algorithm> {
-    Algorithm::all().iter().filter(|a| matches!(a.kind, Kind::Cipher | Kind::Aead))
+    Algorithm::all().iter().filter(|a| a.encrypts())
 }
 
 /// Bytes that differ from place to place and from `salt` to `salt`.

@@ -4,7 +4,7 @@ use super::*;
 use model::{Direction, Kind, Mode, SizeRule};
 
 fn ciphers() -> impl Iterator<Item = Reference> {
-    Algorithm::all().iter().filter(|a| matches!(a.kind, Kind::Cipher | Kind::Aead)).map(|a| {
+    Algorithm::all().iter().filter(|a| a.encrypts()).map(|a| {
         let key: Vec<u8> = (0..a.key_len).map(|i| i as u8).collect();
         Reference::new(a, &key)
     })

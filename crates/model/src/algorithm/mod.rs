@@ -1,6 +1,9 @@
 //! Algorithms: cipher, mode and key length under one name, with the lengths that the name fixes.
 
+mod table;
+
 use std::fmt;
+use table::ALL;
 
 /// Bytes of associated data in the `message` model: what a database page's position (file and
 /// block number) takes. TLS records carry 5 or 13, so 16 costs an authenticated mode one block
@@ -14,15 +17,19 @@ pub enum Kind {
     Cipher,
     /// Authenticated encryption with associated data (RFC 5116).
     Aead,
-    /// A digest or checksum of the message; its output takes the place of the tag.
+    /// Encryption with a checksum of the plaintext in the tag's place; no associated data.
+    Checked,
+    /// A digest or checksum of the message, without a key; its output takes the place of the tag.
     Digest,
+    /// A message authentication code: a digest under a key, some with a nonce.
+    Mac,
     /// Moving the message without a cipher: what no cipher can be faster than.
     Copy,
     /// No work at all: what the harness itself costs.
     Null,
 }
 
-/// The mode of operation (NIST SP 800-38 series, IEEE 1619, RFC 7253, RFC 8439).
+/// The mode of operation (NIST SP 800-38 series, IEEE 1619, RFCs as named).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// Electronic codebook, NIST SP 800-38A §6.1.
@@ -31,11 +38,17 @@ pub enum Mode {
     Cbc,
     /// Cipher feedback with full-block segments, NIST SP 800-38A §6.3.
     Cfb,
+    /// Cipher feedback with segments of eight bits, NIST SP 800-38A §6.3.
+    Cfb8,
+    /// Cipher feedback with segments of one bit, the most significant bit of a byte first,
+    /// NIST SP 800-38A §6.3.
+    Cfb1,
     /// Output feedback, NIST SP 800-38A §6.4.
     Ofb,
-    /// Counter mode with a 128-bit big-endian counter, NIST SP 800-38A §6.5.
+    /// Counter mode with a big-endian counter as wide as the block, NIST SP 800-38A §6.5.
     Ctr,
-    /// XEX with tweak and ciphertext stealing, IEEE 1619, NIST SP 800-38E.
+    /// XEX with tweak and ciphertext stealing, IEEE 1619, NIST SP 800-38E; the same field and byte
+    /// order for every cipher.
     Xts,
     /// Galois/counter mode, NIST SP 800-38D.
     Gcm,
@@ -43,23 +56,115 @@ pub enum Mode {
     Ccm,
     /// Offset codebook, version 3, RFC 7253.
     Ocb,
-    /// ChaCha20 with Poly1305, RFC 8439.
+    /// Bellare, Rogaway, Wagner: The EAX mode of operation (FSE 2004).
+    Eax,
+    /// Synthetic IV, RFC 5297 §3: the vector is the associated data, the nonce, the plaintext.
+    Siv,
+    /// Nonce misuse-resistant GCM, RFC 8452.
+    GcmSiv,
+    /// The cipher's own key stream: ChaCha20 from block 0, RFC 8439 §2.4.
+    Stream,
+    /// ChaCha20 with Poly1305, RFC 8439; with XChaCha20, draft-irtf-cfrg-xchacha-03.
     Poly1305,
+    /// AEGIS, draft-irtf-cfrg-aegis-aead, with 256-bit tags.
+    Aegis,
+    /// HMAC, RFC 2104, FIPS 198-1.
+    Hmac,
+    /// GCM's authentication alone, NIST SP 800-38D §3: the message is the associated data.
+    Gmac,
+    /// Poly1305 alone under its one-time key, RFC 8439 §2.5.
+    OneTimeMac,
+    /// A composite of two algorithms ([`Algorithm::composite`]).
+    Composite,
     /// Not a cipher: digests and baselines.
     None,
 }
 
 /// The primitive below the mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ReferenceCipher {
+pub enum Primitive {
     /// AES, FIPS 197.
     Aes,
+    /// Camellia, RFC 3713.
+    Camellia,
+    /// ARIA, RFC 5794.
+    Aria,
+    /// SM4, GB/T 32907-2016.
+    Sm4,
+    /// Triple DES with three keys, NIST SP 800-67.
+    TripleDes,
     /// ChaCha20, RFC 8439.
     ChaCha20,
+    /// XChaCha20, draft-irtf-cfrg-xchacha-03.
+    XChaCha20,
+    /// AEGIS-128L and, with more lanes, AEGIS-128X.
+    Aegis128 {
+        /// Degree of parallelism: 1, 2 or 4.
+        lanes: u8,
+    },
+    /// AEGIS-256 and, with more lanes, AEGIS-256X.
+    Aegis256 {
+        /// Degree of parallelism: 1, 2 or 4.
+        lanes: u8,
+    },
+    /// SHA-256, FIPS 180-4.
+    Sha256,
+    /// SHA-384, FIPS 180-4.
+    Sha384,
+    /// SHA-512, FIPS 180-4.
+    Sha512,
+    /// SHA3-256, FIPS 202.
+    Sha3_256,
+    /// SHA3-384, FIPS 202.
+    Sha3_384,
+    /// SHA3-512, FIPS 202.
+    Sha3_512,
+    /// BLAKE2b with 64 bytes of output, RFC 7693.
+    Blake2b,
+    /// BLAKE3 with 32 bytes of output.
+    Blake3,
+    /// Poly1305, RFC 8439 §2.5.
+    Poly1305,
     /// XXH3, 64-bit output.
     Xxh3,
+    /// CRC-32C (Castagnoli), RFC 3720 §12.1.
+    Crc32c,
     /// None: `memcpy` and `null`.
     None,
+}
+
+impl Primitive {
+    /// Bytes of a block; `None` for what has none.
+    #[must_use]
+    pub fn block_len(self) -> Option<usize> {
+        match self {
+            Self::Aes | Self::Camellia | Self::Aria | Self::Sm4 => Some(16),
+            Self::TripleDes => Some(8),
+            _ => None,
+        }
+    }
+}
+
+/// A composite: a cipher and what notices damage, as one operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Composite {
+    /// The cipher's name.
+    pub cipher: &'static str,
+    /// The digest's or MAC's name. A checksum is over the plaintext; a MAC is over associated
+    /// data, nonce, ciphertext and the length of the associated data in bits as 64-bit big-endian
+    /// number (RFC 7518 §5.2.2.1), untruncated.
+    pub check: &'static str,
+    /// How often the message is gone over.
+    pub passes: Passes,
+}
+
+/// How often a composite goes over the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Passes {
+    /// Piece by piece, both parts on a piece while it is in the nearest cache.
+    One,
+    /// The whole message through one part, then through the other.
+    Two,
 }
 
 /// What an attacker or an accident can do to the message unnoticed.
@@ -100,17 +205,17 @@ impl SizeRule {
 }
 
 /// One algorithm: everything its name fixes. Lengths are in bytes.
-#[derive(Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Algorithm {
     /// Lower case with dashes, OpenSSL's spelling where it has one.
     pub name: &'static str,
     /// Kind of work.
     pub kind: Kind,
-    /// Primitive.
-    pub cipher: ReferenceCipher,
+    /// Primitive; a composite's cipher's.
+    pub cipher: Primitive,
     /// Mode of operation.
     pub mode: Mode,
-    /// Length of the whole key (XTS: both keys).
+    /// Length of the whole key (XTS and SIV: both keys; composites: cipher's key, then MAC's).
     pub key_len: usize,
     /// Length of the nonce, IV, initial counter block or tweak.
     pub nonce_len: usize,
@@ -118,6 +223,8 @@ pub struct Algorithm {
     pub tag_len: usize,
     /// Message lengths that are defined.
     pub sizes: SizeRule,
+    /// The parts of a composite.
+    pub composite: Option<Composite>,
 }
 
 impl Algorithm {
@@ -155,10 +262,34 @@ impl Algorithm {
     #[must_use]
     pub fn integrity(&self) -> Integrity {
         match self.kind {
-            Kind::Aead => Integrity::Tamper,
-            Kind::Digest => Integrity::Accident,
+            Kind::Aead | Kind::Mac => Integrity::Tamper,
+            Kind::Checked | Kind::Digest => Integrity::Accident,
             Kind::Cipher | Kind::Copy | Kind::Null => Integrity::None,
         }
+    }
+
+    /// Whether the message is turned into ciphertext and back.
+    #[must_use]
+    pub fn encrypts(&self) -> bool {
+        matches!(self.kind, Kind::Cipher | Kind::Aead | Kind::Checked)
+    }
+
+    /// Whether associated data belong to a message.
+    #[must_use]
+    pub fn takes_aad(&self) -> bool {
+        self.kind == Kind::Aead
+    }
+
+    /// Whether decryption holds a tag against the message, and so can reject it.
+    #[must_use]
+    pub fn rejects(&self) -> bool {
+        matches!(self.kind, Kind::Aead | Kind::Checked)
+    }
+
+    /// Whether an operation writes output as long as the message, beside the tag.
+    #[must_use]
+    pub fn writes_output(&self) -> bool {
+        !matches!(self.kind, Kind::Digest | Kind::Mac | Kind::Null)
     }
 
     /// What a reader must be told wherever the algorithm is shown; `None` where there is nothing.
@@ -169,20 +300,24 @@ impl Algorithm {
                 Some("equal blocks stay equal: shows the plaintext's pattern; no integrity")
             }
             (Kind::Cipher, _) => Some("no integrity: tampering is not noticed"),
+            (Kind::Checked, _) => Some("finds accidental damage only: tampering is not noticed"),
             (Kind::Digest, _) => Some("no encryption; finds accidental damage, not tampering"),
+            (Kind::Mac, _) => Some("no encryption: authentication alone"),
             (Kind::Copy, _) => Some("no encryption: a baseline"),
             (Kind::Null, _) => Some("no work at all: what the harness itself costs"),
             (Kind::Aead, _) => None,
         }
     }
 
-    /// The warning in one word for narrow places: `ecb`, `no-integrity`, `no-encryption`.
+    /// The warning in one word for narrow places: `ecb-leaks-patterns`, `no-integrity`,
+    /// `accident-only`, `no-encryption`.
     #[must_use]
     pub fn warning_label(&self) -> Option<&'static str> {
         match (self.kind, self.mode) {
             (Kind::Cipher, Mode::Ecb) => Some("ecb-leaks-patterns"),
             (Kind::Cipher, _) => Some("no-integrity"),
-            (Kind::Digest | Kind::Copy | Kind::Null, _) => Some("no-encryption"),
+            (Kind::Checked, _) => Some("accident-only"),
+            (Kind::Digest | Kind::Mac | Kind::Copy | Kind::Null, _) => Some("no-encryption"),
             (Kind::Aead, _) => None,
         }
     }
@@ -204,66 +339,6 @@ pub struct UnknownAlgorithm {
     /// The nearest name that exists.
     pub nearest: Option<String>,
 }
-
-const fn aes(name: &'static str, mode: Mode, key_len: usize) -> Algorithm {
-    let (kind, nonce_len, tag_len, sizes) = match mode {
-        Mode::Ecb => (Kind::Cipher, 0, 0, SizeRule::MultipleOf(16)),
-        Mode::Cbc => (Kind::Cipher, 16, 0, SizeRule::MultipleOf(16)),
-        Mode::Xts => (Kind::Cipher, 16, 0, SizeRule::AtLeast(16)),
-        // RFC 5116 §5: 12-byte nonces and 16-byte tags for GCM and CCM; RFC 7253 for OCB.
-        Mode::Gcm | Mode::Ocb => (Kind::Aead, 12, 16, SizeRule::Any),
-        // A 12-byte nonce leaves CCM three bytes for the length (NIST SP 800-38C A.1).
-        Mode::Ccm => (Kind::Aead, 12, 16, SizeRule::LessThan(1 << 24)),
-        _ => (Kind::Cipher, 16, 0, SizeRule::Any),
-    };
-    Algorithm { name, kind, cipher: ReferenceCipher::Aes, mode, key_len, nonce_len, tag_len, sizes }
-}
-
-const fn other(
-    name: &'static str,
-    kind: Kind,
-    cipher: ReferenceCipher,
-    mode: Mode,
-    lens: (usize, usize, usize),
-) -> Algorithm {
-    let (key_len, nonce_len, tag_len) = lens;
-    Algorithm { name, kind, cipher, mode, key_len, nonce_len, tag_len, sizes: SizeRule::Any }
-}
-
-static ALL: &[Algorithm] = &[
-    aes("aes-128-ecb", Mode::Ecb, 16),
-    aes("aes-192-ecb", Mode::Ecb, 24),
-    aes("aes-256-ecb", Mode::Ecb, 32),
-    aes("aes-128-cbc", Mode::Cbc, 16),
-    aes("aes-192-cbc", Mode::Cbc, 24),
-    aes("aes-256-cbc", Mode::Cbc, 32),
-    aes("aes-128-cfb", Mode::Cfb, 16),
-    aes("aes-192-cfb", Mode::Cfb, 24),
-    aes("aes-256-cfb", Mode::Cfb, 32),
-    aes("aes-128-ofb", Mode::Ofb, 16),
-    aes("aes-192-ofb", Mode::Ofb, 24),
-    aes("aes-256-ofb", Mode::Ofb, 32),
-    aes("aes-128-ctr", Mode::Ctr, 16),
-    aes("aes-192-ctr", Mode::Ctr, 24),
-    aes("aes-256-ctr", Mode::Ctr, 32),
-    // IEEE 1619 defines XTS for two 128-bit or two 256-bit keys only.
-    aes("aes-128-xts", Mode::Xts, 32),
-    aes("aes-256-xts", Mode::Xts, 64),
-    aes("aes-128-gcm", Mode::Gcm, 16),
-    aes("aes-192-gcm", Mode::Gcm, 24),
-    aes("aes-256-gcm", Mode::Gcm, 32),
-    aes("aes-128-ccm", Mode::Ccm, 16),
-    aes("aes-192-ccm", Mode::Ccm, 24),
-    aes("aes-256-ccm", Mode::Ccm, 32),
-    aes("aes-128-ocb", Mode::Ocb, 16),
-    aes("aes-192-ocb", Mode::Ocb, 24),
-    aes("aes-256-ocb", Mode::Ocb, 32),
-    other("chacha20-poly1305", Kind::Aead, ReferenceCipher::ChaCha20, Mode::Poly1305, (32, 12, 16)),
-    other("xxh3-64", Kind::Digest, ReferenceCipher::Xxh3, Mode::None, (0, 0, 8)),
-    other("memcpy", Kind::Copy, ReferenceCipher::None, Mode::None, (0, 0, 0)),
-    // A nonce, so that its price holds what the harness does to keep nonces fresh.
-    other("null", Kind::Null, ReferenceCipher::None, Mode::None, (0, 16, 0)),
-];
 
 #[cfg(test)]
 mod tests {
@@ -289,6 +364,49 @@ mod tests {
         for a in ALL {
             assert_eq!(a.warning().is_none(), a.kind == Kind::Aead, "{a}");
             assert_eq!(a.warning().is_none(), a.warning_label().is_none(), "{a}");
+        }
+    }
+
+    #[test]
+    fn a_composite_has_its_parts_keys_and_the_checks_tag() {
+        for a in ALL {
+            let Some(parts) = a.composite else { continue };
+            let cipher = Algorithm::find(parts.cipher).unwrap();
+            let check = Algorithm::find(parts.check).unwrap();
+            assert_eq!(a.key_len, cipher.key_len + check.key_len, "{a}");
+            assert_eq!((a.nonce_len, a.tag_len), (cipher.nonce_len, check.tag_len), "{a}");
+            assert_eq!((a.cipher, a.sizes), (cipher.cipher, cipher.sizes), "{a}");
+            assert_eq!(a.takes_aad(), check.kind == Kind::Mac, "{a}");
+            assert!(a.name.starts_with(&format!("{cipher}+")), "{a}");
+        }
+    }
+
+    #[test]
+    fn the_table_has_what_published_comparisons_name() {
+        for name in [
+            "aes-128-cfb1",
+            "aes-192-cfb8",
+            "aes-256-eax",
+            "aes-256-siv",
+            "aes-128-gcm-siv",
+            "camellia-256-cbc",
+            "aria-128-gcm",
+            "sm4-ctr",
+            "des-ede3-cbc",
+            "chacha20",
+            "xchacha20-poly1305",
+            "aegis-128l",
+            "aegis-256x4",
+            "sha3-512",
+            "blake2b512",
+            "hmac-sha256",
+            "aes-256-gmac",
+            "crc32c",
+            "aes-256-ctr+xxh3",
+            "aes-128-xts+xxh3-onepass",
+            "aes-256-cbc+hmac-sha256",
+        ] {
+            Algorithm::find(name).unwrap();
         }
     }
 
