@@ -14,8 +14,19 @@ use contract::Library;
 use loader::SharedObject;
 use std::path::Path;
 
-/// Loads a shared object and attaches it with the adapter that its exported symbols call for:
-/// the adapter interface first, because such an object may well export other libraries' symbols.
+/// Attaches a loaded object; the name, if given, in the place of the adapter's own.
+type Attach = fn(SharedObject, Option<&str>) -> Result<Box<dyn Library>, LoadError>;
+
+/// The families, each with a symbol that its objects export themselves. The first that fits is
+/// taken: the adapter interface comes first, because such an object may well export another
+/// library's symbols; libraries that come with OpenSSL's names for compatibility stand before EVP.
+const FAMILIES: &[(&str, Attach)] = &[
+    (contract::raw::SYMBOL, attached::attach),
+    ("EVP_CIPHER_CTX_new", evp::attach),
+    ("gcry_cipher_open", gcrypt::attach),
+];
+
+/// Loads a shared object and attaches it with the adapter that its exported symbols call for.
 ///
 /// `name` overrides the name that the adapter would give the library (`--library NAME=PATH`).
 ///
@@ -23,13 +34,8 @@ use std::path::Path;
 /// [`LoadError`] says in one line what the file is not.
 pub fn load(path: &Path, name: Option<&str>) -> Result<Box<dyn Library>, LoadError> {
     let object = SharedObject::open(path)?;
-    if object.defines(contract::raw::SYMBOL) {
-        attached::attach(object, name)
-    } else if object.defines("EVP_CIPHER_CTX_new") {
-        evp::attach(object, name)
-    } else if object.defines("gcry_cipher_open") {
-        gcrypt::attach(object, name)
-    } else {
-        Err(LoadError::no_family(path))
+    match FAMILIES.iter().find(|(symbol, _)| object.defines(symbol)) {
+        Some((_, attach)) => attach(object, name),
+        None => Err(LoadError::no_family(path, FAMILIES.iter().map(|(symbol, _)| *symbol))),
     }
 }

@@ -16,11 +16,13 @@ pub enum LoadError {
     },
     /// It loads, but no adapter knows it.
     #[error(
-        "'{path}' is no library that ciphermark knows: it exports neither `ciphermark_adapter` nor `EVP_CIPHER_CTX_new` nor `gcry_cipher_open`; docs/ADAPTERS.md shows how to attach any other"
+        "'{path}' is no library that ciphermark knows: it exports none of {symbols}; docs/ADAPTERS.md shows how to attach any other"
     )]
     NoFamily {
         /// Which file.
         path: PathBuf,
+        /// What the libraries that are known export.
+        symbols: String,
     },
     /// The adapter could not use it.
     #[error("cannot use '{path}': {why}")]
@@ -33,8 +35,9 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    pub(crate) fn no_family(path: &Path) -> Self {
-        Self::NoFamily { path: path.to_owned() }
+    pub(crate) fn no_family<'a>(path: &Path, symbols: impl Iterator<Item = &'a str>) -> Self {
+        let symbols = symbols.collect::<Vec<_>>().join(", ");
+        Self::NoFamily { path: path.to_owned(), symbols }
     }
 }
 
