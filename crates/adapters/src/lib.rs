@@ -4,6 +4,7 @@
 //! One module per library family; [`load`] finds the family by the symbols that are exported.
 
 mod attached;
+mod composite;
 mod evp;
 mod gcrypt;
 mod loader;
@@ -35,7 +36,10 @@ const FAMILIES: &[(&str, Attach)] = &[
 pub fn load(path: &Path, name: Option<&str>) -> Result<Box<dyn Library>, LoadError> {
     let object = SharedObject::open(path)?;
     match FAMILIES.iter().find(|(symbol, _)| object.defines(symbol)) {
-        Some((_, attach)) => attach(object, name),
+        Some((_, attach)) => {
+            let library = attach(object, name)?;
+            Ok(Box::new(composite::Composing(library)))
+        }
         None => Err(LoadError::no_family(path, FAMILIES.iter().map(|(symbol, _)| *symbol))),
     }
 }
