@@ -2,12 +2,14 @@
 
 use crate::discover::Attached;
 use crate::plan::{Planned, Request};
-use crate::protocol::Finding;
+use crate::protocol::{Finding, Offer};
 use crate::schedule::{End, Track};
 use analysis::{Summary, quantile, summarise};
 use model::{Algorithm, Kind, RawSample};
 use probe::{Anchor, Clock};
-use record::{Check, Estimate, Evidence, LibraryId, Measurement, Plan, Samples, State, Stopped};
+use record::{
+    Call, Check, Estimate, Evidence, LibraryId, Measurement, Plan, Samples, State, Stopped,
+};
 use std::collections::BTreeMap;
 
 /// The checks that each library's algorithms passed.
@@ -67,6 +69,20 @@ pub(crate) fn host_facts(
     host.clock.core_ghz_median = quantile(&mut ghz, 0.5);
     host.clock.core_ghz_range = quantile(&mut ghz, 0.05).zip(quantile(&mut ghz, 0.95));
     host
+}
+
+/// A library's facts, with what runs inside the clock for each algorithm of the plan.
+pub(crate) fn library_facts(library: &Attached, request: &Request) -> record::Library {
+    let planned = |o: &&Offer| request.algorithms.iter().any(|a| a.name == o.algorithm);
+    let offered = library.offers.iter().filter(|o| !o.models.is_empty());
+    let calls = offered.filter(planned).map(|o| Call {
+        algorithm: o.algorithm.clone(),
+        direction: o.direction,
+        functions: o.functions.clone(),
+        copies: o.copies,
+        allocates: o.allocates,
+    });
+    record::Library { calls: calls.collect(), ..library.facts.clone() }
 }
 
 pub(crate) fn plan_facts(request: &Request) -> Plan {

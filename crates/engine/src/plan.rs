@@ -142,6 +142,7 @@ mod tests {
             id: "sha256:0".into(),
             build: Vec::new(),
             error: None,
+            calls: Vec::new(),
         };
         Attached { facts, given_name: None, offers, ready: None }
     }
@@ -153,6 +154,9 @@ mod tests {
             models: if reason.is_none() { vec![Model::Message] } else { Vec::new() },
             reason: reason.map(ToOwned::to_owned),
             failed: false,
+            functions: None,
+            copies: false,
+            allocates: false,
         }
     }
 

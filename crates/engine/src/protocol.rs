@@ -177,6 +177,12 @@ pub struct Offer {
     pub reason: Option<String>,
     /// Whether the library has it and reported an error on opening it.
     pub failed: bool,
+    /// The library's functions that the model `message` calls, in order, as the adapter says.
+    pub functions: Option<String>,
+    /// Whether the library's interface copies every message.
+    pub copies: bool,
+    /// Whether the library's interface allocates memory for every message.
+    pub allocates: bool,
 }
 
 /// No number, and why.

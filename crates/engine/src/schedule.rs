@@ -337,6 +337,7 @@ mod tests {
             id: String::new(),
             build: Vec::new(),
             error: None,
+            calls: Vec::new(),
         };
         Attached { facts, given_name: None, offers: Vec::new(), ready: None }
     }

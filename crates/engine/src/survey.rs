@@ -1,6 +1,6 @@
 //! A whole run: plan, verify, sample, record.
 
-use crate::assemble::{Checks, Rates, assemble, host_facts, plan_facts};
+use crate::assemble::{Checks, Rates, assemble, host_facts, library_facts, plan_facts};
 use crate::bank::Start;
 use crate::discover::Attached;
 use crate::plan::{Planned, Request, cases};
@@ -127,7 +127,7 @@ pub fn survey(
         started: started.unwrap_or(head.started),
         measuring_seconds,
         host: host_facts(cpu, libraries, &rates, &tracks),
-        libraries: libraries.iter().map(|l| l.facts.clone()).collect(),
+        libraries: libraries.iter().map(|l| library_facts(l, request)).collect(),
         plan: plan_facts(request),
         limits: Limits::default(),
         measurements: assemble(planned, tracks, libraries, &checks, &rates),

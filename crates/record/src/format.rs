@@ -1,12 +1,13 @@
 //! The record as a whole.
 
 use crate::{Host, Measurement};
+use model::Direction;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of the format, `major.minor`. A reader takes every minor version of its own major
 /// version: minor versions only add optional fields; a major version may change or remove any.
-pub const FORMAT_VERSION: &str = "1.0";
+pub const FORMAT_VERSION: &str = "1.1";
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -58,6 +59,24 @@ pub struct Library {
     pub build: Vec<String>,
     /// Why it could not be loaded; null when it could.
     pub error: Option<String>,
+    /// What runs inside the clock, for each algorithm and direction of the plan that it offers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<Call>,
+}
+
+/// What one operation of the model `message` calls.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Call {
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// Direction.
+    pub direction: Direction,
+    /// The library's functions, in order, as the adapter says; null when it does not.
+    pub functions: Option<String>,
+    /// Whether the library's interface copies every message.
+    pub copies: bool,
+    /// Whether the library's interface allocates memory for every message.
+    pub allocates: bool,
 }
 
 /// What was asked for.

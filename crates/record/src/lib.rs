@@ -13,7 +13,7 @@ mod sample;
 mod samples;
 
 pub use file::{RecordError, check_writable, from_json, load, save};
-pub use format::{FORMAT_VERSION, Library, Limits, Plan, Record, Tool, schema};
+pub use format::{Call, FORMAT_VERSION, Library, Limits, Plan, Record, Tool, schema};
 pub use host::{Cache, Clock, Cpu, Host, Kernel, Memory, Mitigation};
 pub use journal::{Journal, JournalHead, JournalSample};
 pub use json::to_json;

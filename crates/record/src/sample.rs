@@ -86,6 +86,7 @@ fn library(error: Option<&str>) -> Library {
         id: "build-id:00ff".to_owned(),
         build: vec!["compiler: gcc".to_owned()],
         error: error.map(str::to_owned),
+        calls: Vec::new(),
     }
 }
 

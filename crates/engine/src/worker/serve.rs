@@ -141,21 +141,31 @@ fn offers(library: &dyn Library) -> Vec<Offer> {
 fn offer(library: &dyn Library, algorithm: &'static Algorithm, direction: Direction) -> Offer {
     // Any key will do to ask, but XTS refuses two equal halves (FIPS 140-3 IG C.I).
     let key: Vec<u8> = (1..=algorithm.key_len as u8).collect();
-    let (models, reason, failed) = match library.open(algorithm, direction, &key) {
+    let mut offer = Offer {
+        algorithm: algorithm.name.to_owned(),
+        direction,
+        models: Vec::new(),
+        reason: None,
+        failed: false,
+        functions: None,
+        copies: false,
+        allocates: false,
+    };
+    match library.open(algorithm, direction, &key) {
         Ok(session) => {
-            let mut models = Vec::new();
             if session.has_stream() && session.in_place() {
-                models.push(Model::Stream);
+                offer.models.push(Model::Stream);
             }
             if session.has_message() {
-                models.push(Model::Message);
+                offer.models.push(Model::Message);
             }
-            (models, None, false)
+            (offer.copies, offer.allocates) = (session.copies(), session.allocates());
+            offer.functions = session.calls();
         }
-        Err(OpenError::Unsupported(why)) => (Vec::new(), Some(why), false),
-        Err(OpenError::Failed(why)) => (Vec::new(), Some(why), true),
-    };
-    Offer { algorithm: algorithm.name.to_owned(), direction, models, reason, failed }
+        Err(OpenError::Unsupported(why)) => offer.reason = Some(why),
+        Err(OpenError::Failed(why)) => (offer.reason, offer.failed) = (Some(why), true),
+    }
+    offer
 }
 
 fn verify_one(library: &dyn Library, name: &str, replies: &mut File) -> std::io::Result<()> {
