@@ -1,0 +1,36 @@
+# shellcheck shell=bash disable=SC2034 # sourced by recipes, which the driver reads
+# How every OpenSSL here is built: as its authors configure it by default (assembler for all CPUs,
+# picked at run time), the two libraries only.
+name=openssl
+object=libcrypto.so.$soname
+uses=(libs/openssl.sh)
+
+build() {
+  local options=(
+    linux-x86_64
+    # The package leaves out what makes the shared objects' lists of symbols: linked below instead.
+    no-shared
+    no-apps no-tests no-docs
+    # The legacy provider (SEED, IDEA, Blowfish, CAST5) inside libcrypto: no file to look for.
+    no-module
+    # Measures the library, not the machine's openssl.cnf.
+    no-autoload-config
+    enable-ec_nistp_64_gcc_128
+    --prefix=/usr/local --libdir=lib --openssldir=/usr/local/ssl
+  )
+  compiler cc
+  noted perl "$SRC/openssl/Configure" "${options[@]}"
+  note "CFLAGS: -fPIC $(sed -n 's/^\(CNF_CFLAGS\|CFLAGS\)=//p' Makefile | xargs)"
+  make build_generated
+  make libcrypto.a libssl.a
+  link crypto
+  # shellcheck disable=SC2016 # the loader's word
+  link ssl -L"$OUT" -l:"libcrypto.so.$soname" '-Wl,-rpath,$ORIGIN'
+}
+
+# The whole of a static library as a shared object whose own symbols stay its own.
+link() {
+  local stem=$1 file=lib$1.so.$soname; shift
+  noted cc -shared -o "$OUT/$file" -Wl,-soname,"$file" -Wl,-Bsymbolic -Wl,-z,noexecstack \
+    -Wl,--whole-archive "lib$stem.a" -Wl,--no-whole-archive "$@" -pthread -ldl
+}

@@ -1,0 +1,22 @@
+# shellcheck shell=bash disable=SC2034 # sourced by recipes, which the driver reads
+# How every wolfSSL here is built: each cipher, mode and digest that its release carries. What the
+# recipe adds in `speed` is the difference between them.
+object=libwolfssl.so
+seconds=65
+uses=(libs/wolfssl.sh)
+
+version() { sed -n 's/^#define LIBWOLFSSL_VERSION_STRING "\(.*\)"/\1/p' wolfssl/version.h; }
+
+build() {
+  cp -R "$SRC/wolfssl-src/." .
+  compiler cc
+  ./autogen.sh
+  noted ./configure --enable-shared --disable-static --disable-examples --disable-crypttests --disable-benchmark "${speed[@]}" \
+    --enable-aesgcm-stream --enable-aesgcm-siv --enable-aesctr --enable-aesxts --enable-aesxts-stream --enable-aesccm --enable-aescfb \
+    --enable-aesofb --enable-aessiv --enable-aeseax --enable-aescts --enable-aeskeywrap --enable-xchacha --enable-camellia \
+    --enable-des3 --enable-sha3 --enable-blake2 --enable-cmac --enable-ascon --enable-experimental \
+    'CPPFLAGS=-DHAVE_AES_ECB -DWOLFSSL_AES_DIRECT -DWOLFSSL_DES_ECB' LDFLAGS=-Wl,-Bsymbolic
+  make src/libwolfssl.la
+  cp -L src/.libs/libwolfssl.so "$OUT/"
+  VERSION=$(version)
+}
