@@ -5,7 +5,7 @@ object=libwolfssl.so
 seconds=65
 uses=(libs/wolfssl.sh)
 
-version() { sed -n 's/^#define LIBWOLFSSL_VERSION_STRING "\(.*\)"/\1/p' wolfssl/version.h; }
+version() { sed -n 's/^AC_INIT(\[wolfssl\],\[\([^]]*\)\].*/\1/p' "$SRC/wolfssl-src/configure.ac"; }
 
 build() {
   cp -R "$SRC/wolfssl-src/." .
@@ -18,5 +18,4 @@ build() {
     'CPPFLAGS=-DHAVE_AES_ECB -DWOLFSSL_AES_DIRECT -DWOLFSSL_DES_ECB' LDFLAGS=-Wl,-Bsymbolic
   make src/libwolfssl.la
   cp -L src/.libs/libwolfssl.so "$OUT/"
-  VERSION=$(version)
 }

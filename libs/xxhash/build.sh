@@ -6,7 +6,7 @@ seconds=5
 version() { sed -n 's/^#define XXH_VERSION_\(MAJOR\|MINOR\|RELEASE\)  *\([0-9]*\)$/\2/p' "$SRC/src/c/xxhash.h" | paste -sd.; }
 
 build() {
-  local here=$RECIPES/xxhash options=(-O3 -fPIC -I "$SRC/src/c") 
+  local here=$RECIPES/xxhash options=(-O3 -fPIC -I "$SRC/src/c")
   compiler cc
   note "CFLAGS: ${options[*]}; XXH3 once more with -mavx2 and once with -mavx512f, chosen at run time"
   cc "${options[@]}" -c -o xxhash.o "$SRC/src/c/xxhash.c"

@@ -31,6 +31,8 @@ pub struct Attached {
     pub facts: record::Library,
     /// Name that was given on the command line.
     pub given_name: Option<String>,
+    /// Name that it was built under with us: the library itself cannot tell two builds apart.
+    pub bundled_name: Option<String>,
     /// What it offers.
     pub offers: Vec<Offer>,
     /// The worker's clock, from its greeting.
@@ -79,7 +81,7 @@ impl Attached {
         Hello {
             protocol: VERSION,
             path: PathBuf::from(&self.facts.path),
-            name: self.given_name.clone(),
+            name: self.given_name.as_ref().or(self.bundled_name.as_ref()).cloned(),
             tier,
             cpu,
             process,
@@ -97,19 +99,18 @@ impl Attached {
 /// every choice is a file, nothing else is loaded.
 #[must_use]
 pub fn discover(choices: &[LibraryChoice]) -> Vec<Attached> {
-    let mut files: Vec<(Option<String>, PathBuf)> = choices
+    let mut files: Vec<File> = choices
         .iter()
         .filter_map(|c| match c {
-            LibraryChoice::Path { name, path } => Some((Some(name.clone()), path.clone())),
+            LibraryChoice::Path { name, path } => Some(File::given(name, path)),
             LibraryChoice::Glob(_) => None,
         })
         .collect();
     if files.is_empty() || files.len() < choices.len() {
-        files.extend(host::find_libraries().into_iter().map(|f| (None, f.path)));
+        files.extend(host::find_libraries().into_iter().map(File::found));
     }
     std::thread::scope(|scope| {
-        let loads: Vec<_> =
-            files.iter().map(|(name, path)| scope.spawn(|| load(name.as_deref(), path))).collect();
+        let loads: Vec<_> = files.iter().map(|file| scope.spawn(|| load(file))).collect();
         loads
             .into_iter()
             .map(|l| l.join().expect("loading reports errors, it does not panic"))
@@ -117,9 +118,29 @@ pub fn discover(choices: &[LibraryChoice]) -> Vec<Attached> {
     })
 }
 
+/// A file to load.
+struct File {
+    given_name: Option<String>,
+    path: PathBuf,
+    /// Why there is no need to try.
+    problem: Option<String>,
+}
+
+impl File {
+    fn given(name: &str, path: &Path) -> Self {
+        Self { given_name: Some(name.to_owned()), path: path.to_owned(), problem: None }
+    }
+
+    fn found(found: host::Found) -> Self {
+        Self { given_name: None, path: found.path, problem: found.problem }
+    }
+}
+
 /// Loads one library in a worker of its own and asks who it is and what it offers.
-fn load(name: Option<&str>, path: &Path) -> Attached {
-    let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+fn load(file: &File) -> Attached {
+    let path = file.path.canonicalize().unwrap_or_else(|_| file.path.clone());
+    let (bundled_name, built) = host::bundled(&path).map(|b| (b.name, b.build)).unzip();
+    let name = file.given_name.as_ref().or(bundled_name.as_ref());
     let mut attached = Attached {
         facts: record::Library {
             name: name.map_or_else(|| stem(&path), ToOwned::to_owned),
@@ -130,15 +151,17 @@ fn load(name: Option<&str>, path: &Path) -> Attached {
             error: None,
             calls: Vec::new(),
         },
-        given_name: name.map(ToOwned::to_owned),
+        given_name: file.given_name.clone(),
+        bundled_name,
         offers: Vec::new(),
         ready: None,
     };
-    match inquire(&attached, &path) {
+    match file.problem.clone().map_or_else(|| inquire(&attached, &path), Err) {
         Ok((ready, offers, id)) => {
             attached.facts.name.clone_from(&ready.name);
             attached.facts.version.clone_from(&ready.version);
             attached.facts.build.clone_from(&ready.build);
+            attached.facts.build.extend(built.unwrap_or_default());
             attached.facts.id = id;
             attached.offers = offers;
             attached.ready = Some(ready);
@@ -221,6 +244,7 @@ mod tests {
                 calls: Vec::new(),
             },
             given_name: given.then(|| name.to_owned()),
+            bundled_name: None,
             offers: Vec::new(),
             ready: None,
         }

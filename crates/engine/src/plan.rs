@@ -144,7 +144,7 @@ mod tests {
             error: None,
             calls: Vec::new(),
         };
-        Attached { facts, given_name: None, offers, ready: None }
+        Attached { facts, given_name: None, bundled_name: None, offers, ready: None }
     }
 
     fn offer(algorithm: &str, direction: Direction, reason: Option<&str>) -> Offer {

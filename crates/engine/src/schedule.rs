@@ -339,7 +339,7 @@ mod tests {
             error: None,
             calls: Vec::new(),
         };
-        Attached { facts, given_name: None, offers: Vec::new(), ready: None }
+        Attached { facts, given_name: None, bundled_name: None, offers: Vec::new(), ready: None }
     }
 
     fn start(seed: u64) -> Start {

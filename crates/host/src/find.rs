@@ -1,6 +1,6 @@
 //! Finds shared objects that can be measured: the system's own and those that come with us.
 
-use crate::check_elf;
+use crate::{bundled, check_elf};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -53,6 +53,8 @@ pub struct Found {
     pub family: Family,
     /// The file, links resolved.
     pub path: PathBuf,
+    /// Why it cannot be measured, in one line, where that is known before loading it.
+    pub problem: Option<String>,
 }
 
 /// Every shared object that can be measured, each real file once, by family and path.
@@ -60,7 +62,9 @@ pub struct Found {
 /// The system's libraries: `libcrypto.so.N`, `libgcrypt.so.N` and the like in the loader's
 /// directories (`LD_LIBRARY_PATH`, then the usual ones), and Android's `libcrypto` where Debian puts it; those
 /// for another machine are left out. Attached objects: `libciphermark_*.so` beside the executable
-/// and in `../lib/ciphermark`, and every `*.so` in the directories of `CIPHERMARK_LIBS`; those are
+/// and in `../lib/ciphermark`; bundled libraries, each in its directory with its manifest
+/// `library.toml`, in `libs` beside the executable's directory (where `libs/build` puts them) and in
+/// `../lib/ciphermark/libs`. And every `*.so` in the directories of `CIPHERMARK_LIBS`; those are
 /// listed whatever they are, because somebody put them there to be measured.
 #[must_use]
 pub fn find_libraries() -> Vec<Found> {
@@ -84,6 +88,8 @@ struct Places {
     android: Vec<PathBuf>,
     /// Ours.
     own: Vec<PathBuf>,
+    /// Bundled libraries, a directory each.
+    bundled: Vec<PathBuf>,
     /// The user's: `CIPHERMARK_LIBS`.
     chosen: Vec<PathBuf>,
 }
@@ -100,9 +106,12 @@ impl Places {
         let executable = std::env::current_exe().and_then(|e| e.canonicalize()).ok();
         let beside = executable.as_deref().and_then(Path::parent).map(Path::to_owned);
         let own = beside.iter().flat_map(|d| [d.clone(), d.join("../lib/ciphermark")]);
+        let bundled =
+            beside.iter().flat_map(|d| [d.join("../libs"), d.join("../lib/ciphermark/libs")]);
         Self {
             android: vec![Path::new("/usr/lib").join(&multiarch).join("android")],
             own: own.collect(),
+            bundled: bundled.collect(),
             chosen: directories_in("CIPHERMARK_LIBS"),
             system,
         }
@@ -118,7 +127,8 @@ fn directories_in(variable: &str) -> Vec<PathBuf> {
 
 fn find(places: &Places) -> Vec<Found> {
     let mut found = BTreeSet::new();
-    let mut add = |family: Family, path: PathBuf| found.insert(Found { family, path });
+    let mut add =
+        |family: Family, path: PathBuf| found.insert(Found { family, path, problem: None });
     for path in places.system.iter().flat_map(|d| files(d)) {
         if let Some(family) = system_family(&path).filter(|_| check_elf(&path).is_ok()) {
             add(family, path);
@@ -135,8 +145,9 @@ fn find(places: &Places) -> Vec<Found> {
     }
     let is_object = |p: &PathBuf| name(p).ends_with(".so");
     for path in places.chosen.iter().flat_map(|d| files(d)).filter(is_object) {
-        add(chosen_family(&path), path);
+        add(family_by_name(&path), path);
     }
+    found.extend(places.bundled.iter().flat_map(|place| bundled::find_in(place)));
     real_files(found)
 }
 
@@ -155,7 +166,7 @@ fn system_family(path: &Path) -> Option<Family> {
 }
 
 /// By the name alone: the user may have put any ending behind it (`libcrypto.patched.so`).
-fn chosen_family(path: &Path) -> Family {
+pub(crate) fn family_by_name(path: &Path) -> Family {
     let is_called = |stem: &str| name(path).starts_with(stem.trim_end_matches("so"));
     FILE_NAMES.iter().find(|(stem, _)| is_called(stem)).map_or(Family::Attached, |(_, f)| *f)
 }
@@ -195,6 +206,7 @@ mod tests {
             system: place("system"),
             android: place("android"),
             own: place("own"),
+            bundled: place("bundled"),
             chosen: place("chosen"),
         };
         let below = |p: &Path| p.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
@@ -296,6 +308,22 @@ mod tests {
                 is(Family::Attached, "own/libciphermark_rustcrypto.so"),
             ]
         );
+    }
+
+    #[test]
+    fn a_bundled_library_is_found_once_though_its_directory_was_chosen_too() {
+        let all = found(|root| {
+            let directory = root.join("bundled/openssl-4.0");
+            shared_object(&directory.join("libcrypto.so.4"));
+            std::fs::write(
+                directory.join("library.toml"),
+                "name = \"openssl\"\nobject = \"libcrypto.so.4\"\nsource = \"s\"\nbuild = []\n",
+            )
+            .unwrap();
+            std::fs::create_dir(root.join("chosen")).unwrap();
+            symlink(directory.join("libcrypto.so.4"), root.join("chosen/libcrypto.so")).unwrap();
+        });
+        assert_eq!(all, [is(Family::Evp, "bundled/openssl-4.0/libcrypto.so.4")]);
     }
 
     #[test]

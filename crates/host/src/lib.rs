@@ -2,6 +2,7 @@
 //! no unsafe code.
 #![forbid(unsafe_code)]
 
+mod bundled;
 mod cpu;
 mod elf;
 mod features;
@@ -13,6 +14,7 @@ mod memory;
 mod stand_in;
 mod tree;
 
+pub use bundled::{Bundled, bundled};
 pub use elf::check_elf;
 pub use find::{Family, Found, find_libraries, unreadable_directories};
 pub use identity::file_id;
