@@ -75,6 +75,14 @@ fn a_wrong_tag_is_refused_by_known_answers() {
 }
 
 #[test]
+fn an_interface_may_end_where_two_bytes_of_length_do_but_not_be_wrong_there() {
+    let digest = |fault| run(fault, "aes-128-ccm").unwrap().digest;
+    assert_eq!(digest(Fault::LimitsTheAad), digest(Fault::None));
+    let words = "encrypt of 0 bytes with 65300 bytes of associated data";
+    refused(Fault::WrongUnderLongAad, "aes-128-ccm", "reference", words);
+}
+
+#[test]
 fn accepted_forgeries_are_refused_by_tamper() {
     for algorithm in ["aes-256-gcm", "aes-128-ocb", "aes-128-ccm", "chacha20-poly1305"] {
         let words = "decryption accepted a message ";

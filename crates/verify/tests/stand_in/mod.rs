@@ -35,6 +35,10 @@ pub enum Fault {
     IgnoresTheNonce,
     /// Associated data are left out.
     IgnoresTheAad,
+    /// Associated data that CCM's two-byte length cannot hold are an error.
+    LimitsTheAad,
+    /// Their tag is wrong.
+    WrongUnderLongAad,
     /// The second half of the key is zero.
     IgnoresHalfTheKey,
     /// Messages after the first of a session get another nonce.
@@ -183,7 +187,8 @@ impl State {
             code = self.decrypt(reference, (&nonce, aad, input), &mut output, &tag);
         } else {
             reference.encrypt(&nonce, aad, input, &mut output, &mut tag);
-            if self.fault == Fault::WrongTag {
+            let long = self.fault == Fault::WrongUnderLongAad && aad.len() > 0xfeff;
+            if self.fault == Fault::WrongTag || long {
                 tag[5] ^= 4;
             }
         }
@@ -253,7 +258,11 @@ unsafe extern "C" fn message(state: *mut c_void, message: *const raw::Message) -
     // SAFETY: as `spoil`.
     unsafe { deliver(state, m, &computed) };
     trespass(state, m);
-    if state.fault == Fault::ReturnsAnError { 17 } else { computed.code }
+    match state.fault {
+        Fault::ReturnsAnError => 17,
+        Fault::LimitsTheAad if m.aad_len > 0xfeff => 17,
+        _ => computed.code,
+    }
 }
 
 /// Faults in what is computed.
