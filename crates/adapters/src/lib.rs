@@ -4,6 +4,7 @@
 //! One module per library family; [`load`] finds the family by the symbols that are exported.
 
 mod attached;
+mod botan;
 mod composite;
 mod evp;
 mod gcrypt;
@@ -25,6 +26,7 @@ const FAMILIES: &[(&str, Attach)] = &[
     (contract::raw::SYMBOL, attached::attach),
     ("EVP_CIPHER_CTX_new", evp::attach),
     ("gcry_cipher_open", gcrypt::attach),
+    ("botan_cipher_init", botan::attach),
 ];
 
 /// Loads a shared object and attaches it with the adapter that its exported symbols call for.

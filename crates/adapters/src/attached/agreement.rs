@@ -1,6 +1,6 @@
 //! How an adapter is tested: its sessions against the reference implementations.
 
-use contract::{Library, Message, Outcome, Session};
+use contract::{Library, Message, OpenError, Outcome, Session};
 use model::{Algorithm, Direction};
 use verify::reference::Reference;
 
@@ -130,5 +130,38 @@ pub(crate) fn streams_agree(library: &dyn Library, algorithm: &'static Algorithm
                 assert_eq!(decrypted, (Outcome::Done, s.plain.clone()), "{algorithm}");
             }
         }
+    }
+}
+
+/// Everything that a library offers passes every check of verification; gives the names of what it
+/// does not offer. Composites are made of other algorithms' sessions and are tested where they are made.
+pub(crate) fn whole_offer_passes(library: &dyn Library) -> Vec<&'static str> {
+    let (mut unsupported, mut refused) = (Vec::new(), Vec::new());
+    for algorithm in Algorithm::all().iter().filter(|a| a.composite.is_none()) {
+        let offered = Direction::of(algorithm.kind).iter().all(|&direction| {
+            let key = bytes(algorithm.key_len, 0);
+            !matches!(library.open(algorithm, direction, &key), Err(OpenError::Unsupported(_)))
+        });
+        if !offered {
+            unsupported.push(algorithm.name);
+        } else if has_reference(algorithm)
+            && let Err(finding) = verify::verify(library, algorithm, &mut |_| {})
+        {
+            refused.push(format!("{algorithm}: {finding}"));
+        }
+    }
+    assert!(refused.is_empty(), "{refused:#?}");
+    unsupported
+}
+
+/// Whether there is something to hold an algorithm against.
+fn has_reference(algorithm: &Algorithm) -> bool {
+    use model::{Mode, Primitive};
+    match algorithm.cipher {
+        Primitive::Aes => !matches!(
+            algorithm.mode,
+            Mode::Cfb8 | Mode::Cfb1 | Mode::Eax | Mode::Siv | Mode::GcmSiv | Mode::Gmac
+        ),
+        _ => algorithm.name == "chacha20-poly1305",
     }
 }

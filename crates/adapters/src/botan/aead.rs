@@ -1,0 +1,193 @@
+//! Authenticated modes. Botan's messages are ciphertext and tag in one piece (SIV: tag and
+//! ciphertext), so what lies apart is put together or taken apart in a buffer of the session's.
+
+use super::api::{Api, Code, FINAL, Object};
+use super::{Request, calls};
+use contract::{OpenError, raw};
+use model::{Direction, Mode};
+use std::ffi::c_void;
+use std::ptr;
+
+/// An opened algorithm.
+struct State {
+    api: Api,
+    message: Object,
+    /// A message that is begun and not ended would be in the way of the next one.
+    stream: Object,
+    nonce_len: usize,
+    tag_len: usize,
+    /// Where the ciphertext begins in Botan's message.
+    text_at: usize,
+    /// Where the tag begins: here, or behind the ciphertext.
+    tag_first: bool,
+    /// One whole message of Botan's. Grows with the first message of a size, which is a warm-up's.
+    joined: Vec<u8>,
+}
+
+/// Opens an authenticated mode.
+pub(super) fn open(request: &Request<'_>, name: &str) -> Result<raw::Session, OpenError> {
+    let (message, stream) = (request.cipher(name)?, request.cipher(name)?);
+    let mode = request.algorithm.mode;
+    let streams = takes_pieces(request, &stream)?;
+    let tag_first = mode == Mode::Siv;
+    let tag_len = request.algorithm.tag_len;
+    let state = State {
+        api: *request.api(),
+        message,
+        stream,
+        nonce_len: request.algorithm.nonce_len,
+        tag_len,
+        text_at: if tag_first { tag_len } else { 0 },
+        tag_first,
+        joined: Vec::new(),
+    };
+    Ok(raw::Session {
+        state: Box::into_raw(Box::new(state)).cast(),
+        flags: raw::IN_PLACE | request.forced(),
+        message: Some(if request.direction == Direction::Decrypt { decrypt } else { encrypt }),
+        start: streams.then_some(start),
+        update: streams.then_some(update),
+        call: c"botan_cipher_set_associated_data, botan_cipher_start, botan_cipher_update".as_ptr(),
+        close: Some(close),
+        ..raw::Session::empty()
+    })
+}
+
+/// Whether a message may go in by pieces of any number of blocks, each of which comes out at once.
+fn takes_pieces(request: &Request<'_>, stream: &Object) -> Result<bool, OpenError> {
+    let mut granularity = 0;
+    // SAFETY: the result is writable.
+    let code = unsafe { (request.api().cipher_granularity)(stream.handle, &raw mut granularity) };
+    request.done("botan_cipher_get_update_granularity", code)?;
+    let whole = matches!(request.algorithm.mode, Mode::Ccm | Mode::Siv | Mode::GcmSiv);
+    // OCB has whole blocks in pieces by definition; the others must take single bytes.
+    let most = if request.algorithm.mode == Mode::Ocb { 16 } else { 1 };
+    Ok(!whole && granularity <= most)
+}
+
+impl State {
+    /// # Safety
+    /// Associated data and nonce cover their lengths.
+    #[inline]
+    unsafe fn begin(&self, cipher: &Object, aad: (*const u8, usize), nonce: *const u8) -> Code {
+        // SAFETY: the caller's.
+        unsafe {
+            // Also when there is none: Botan keeps that of the message before, and SIV counts it.
+            let code = (self.api.cipher_set_aad)(cipher.handle, aad.0, aad.1);
+            if code != 0 {
+                return code;
+            }
+            (self.api.cipher_start)(cipher.handle, nonce, self.nonce_len)
+        }
+    }
+
+    /// Input that must all be taken, and output that must all be filled.
+    ///
+    /// # Safety
+    /// Both cover their lengths.
+    #[inline]
+    unsafe fn crypt(
+        &self,
+        cipher: &Object,
+        flags: u32,
+        input: (*const u8, usize),
+        output: (*mut u8, usize),
+    ) -> i32 {
+        let (mut written, mut consumed) = (0, 0);
+        // SAFETY: the caller's; the two results are ours.
+        let code = unsafe {
+            (self.api.cipher_update)(
+                cipher.handle,
+                flags,
+                output.0,
+                output.1,
+                &raw mut written,
+                input.0,
+                input.1,
+                &raw mut consumed,
+            )
+        };
+        match code {
+            0 if (written, consumed) == (output.1, input.1) => raw::OK,
+            0 => raw::FAILED,
+            code => super::outcome(code),
+        }
+    }
+
+    /// The buffer for a message of `len` bytes, and where the tag lies in it.
+    #[inline]
+    fn joined(&mut self, len: usize) -> (*mut u8, usize) {
+        let whole = len + self.tag_len;
+        if self.joined.len() < whole {
+            self.joined.resize(whole, 0);
+        }
+        (self.joined.as_mut_ptr(), if self.tag_first { 0 } else { len })
+    }
+}
+
+unsafe extern "C" fn encrypt(state: *mut c_void, m: *const raw::Message) -> i32 {
+    // SAFETY: `state` is what `open` made; the message keeps the header's rules; the buffer holds
+    // ciphertext and tag, and is nobody else's.
+    unsafe {
+        let (state, m) = (&mut *state.cast::<State>(), &*m);
+        let code = state.begin(&state.message, (m.aad, m.aad_len), m.nonce);
+        if code != 0 {
+            return super::outcome(code);
+        }
+        let (joined, tag_at) = state.joined(m.len);
+        let whole = (joined, m.len + state.tag_len);
+        let result = state.crypt(&state.message, FINAL, (m.input, m.len), whole);
+        if result == raw::OK {
+            ptr::copy_nonoverlapping(joined.add(state.text_at), m.output, m.len);
+            ptr::copy_nonoverlapping(joined.add(tag_at), m.tag, state.tag_len);
+        }
+        result
+    }
+}
+
+unsafe extern "C" fn decrypt(state: *mut c_void, m: *const raw::Message) -> i32 {
+    // SAFETY: as in `encrypt`.
+    unsafe {
+        let (state, m) = (&mut *state.cast::<State>(), &*m);
+        let code = state.begin(&state.message, (m.aad, m.aad_len), m.nonce);
+        if code != 0 {
+            return super::outcome(code);
+        }
+        let (joined, tag_at) = state.joined(m.len);
+        ptr::copy_nonoverlapping(m.input, joined.add(state.text_at), m.len);
+        ptr::copy_nonoverlapping(m.tag, joined.add(tag_at), state.tag_len);
+        let whole = (joined.cast_const(), m.len + state.tag_len);
+        state.crypt(&state.message, FINAL, whole, (m.output, m.len))
+    }
+}
+
+unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the nonce has the algorithm's length; no associated
+    // data may be null.
+    unsafe {
+        let state = &*state.cast::<State>();
+        calls!(
+            // Ends the stream before, without which a new one is an error.
+            (state.api.cipher_reset)(state.stream.handle),
+            state.begin(&state.stream, (ptr::null(), 0), nonce),
+        )
+    }
+}
+
+unsafe extern "C" fn update(
+    state: *mut c_void,
+    input: *const u8,
+    output: *mut u8,
+    len: usize,
+) -> i32 {
+    // SAFETY: `state` is what `open` made; the buffers keep the header's rules.
+    unsafe {
+        let state = &*state.cast::<State>();
+        state.crypt(&state.stream, 0, (input, len), (output, len))
+    }
+}
+
+unsafe extern "C" fn close(state: *mut c_void) {
+    // SAFETY: `state` is the box that `open` gave away; called once.
+    drop(unsafe { Box::from_raw(state.cast::<State>()) });
+}
