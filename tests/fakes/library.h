@@ -86,7 +86,8 @@ static inline int32_t fake_open(const cm_request *r, cm_session *session, char *
 
 #define LIBRARY(name, message_function, start_function, update_function)                           \
   static int32_t open_library(const cm_request *r, cm_session *s, char *why, size_t why_len) {    \
-    cm_session functions = {NULL, 0, message_function, start_function, update_function, free};     \
+    cm_session functions = {.message = message_function, .start = start_function,                  \
+                            .update = update_function, .close = free};                             \
     return fake_open(r, s, why, why_len, functions);                                               \
   }                                                                                                \
   const cm_adapter *ciphermark_adapter(void) {                                                     \

@@ -71,6 +71,8 @@ pub enum Command {
     Once(OnceArgs),
     /// Show a record again, filtered, in any format.
     Show(ShowArgs),
+    /// Show what runs inside the clock: functions, allocations, copies.
+    Explain(ExplainArgs),
     /// Print a completion script for a shell.
     #[command(after_help = "Examples:\n  \
         ciphermark completions bash > ~/.local/share/bash-completion/completions/ciphermark\n  \
@@ -294,4 +296,31 @@ pub struct ShowArgs {
     /// What to print.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: FormatArg,
+}
+
+/// `ciphermark explain`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  ciphermark explain -l botan -a aes-256-gcm\n  \
+    ciphermark explain -l cryptopp -a 'aes-256-*' -s 64,16K --json\n\n\
+    Allocations and copies are counted in workers of their own, with nothing timed: what goes\n\
+    through the C library's malloc, memcpy and their kin, for one message.")]
+pub struct ExplainArgs {
+    /// Algorithms by name or glob; may be repeated.
+    #[arg(short, long, value_name = "GLOB")]
+    pub algorithm: Vec<String>,
+    /// Libraries, as for `run`; may be repeated.
+    #[arg(short, long, value_name = "GLOB|NAME=PATH")]
+    pub library: Vec<String>,
+    /// Message sizes in bytes, as for `run`.
+    #[arg(short, long, value_name = "LIST", default_value = "16,8192")]
+    pub size: String,
+    /// Encrypt, decrypt or both.
+    #[arg(short, long, value_name = "DIRECTION", default_value = "both")]
+    pub direction: DirectionArg,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// No progress bar.
+    #[arg(short, long)]
+    pub quiet: bool,
 }

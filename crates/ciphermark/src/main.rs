@@ -52,6 +52,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Verify(args) => commands::verify::verify(&args),
         Command::Once(args) => commands::once::once(&args),
         Command::Show(args) => commands::show::show(&args),
+        Command::Explain(args) => commands::explain::explain(&args),
         Command::Completions { shell } => commands::generate::completions(shell),
         Command::Man { directory } => commands::generate::man(directory.as_deref()),
     }

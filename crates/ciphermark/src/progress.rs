@@ -36,6 +36,13 @@ impl Bar {
         self.bar.set_message(format!("{done} of {of} algorithms in libraries"));
     }
 
+    /// Algorithms whose messages are counted.
+    pub fn counting(&self, done: usize, of: usize) {
+        self.bar.set_prefix("counting");
+        self.bar.set_position(STEPS * done as u64 / of.max(1) as u64);
+        self.bar.set_message(format!("{done} of {of} algorithms in libraries"));
+    }
+
     /// How far sampling is.
     pub fn sampling(&self, progress: &Progress) {
         let Progress { ended, cases, fraction, left } = progress;

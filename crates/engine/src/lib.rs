@@ -8,6 +8,7 @@ mod assemble;
 mod bank;
 mod discover;
 mod link;
+mod meter;
 mod plan;
 mod process;
 pub mod protocol;
@@ -19,6 +20,7 @@ pub mod worker;
 
 pub use discover::{Attached, LibraryChoice, SelectError, discover, select};
 pub use link::WorkerError;
+pub use meter::{Explained, explain};
 pub use plan::{Budget, Request, cases};
 pub use process::{SUBCOMMAND, Worker};
 pub use schedule::Progress;

@@ -5,6 +5,7 @@ use crate::protocol::{Hello, Ready, Reply, Request};
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -41,15 +42,33 @@ impl Worker {
         Ok(worker)
     }
 
+    /// As [`Worker::start`], with an object that stands before the C library's functions.
+    ///
+    /// # Errors
+    /// As [`Worker::start`].
+    pub fn start_preloaded(hello: Hello, object: &Path) -> Result<Self, WorkerError> {
+        let mut worker = Self::launch_with(hello, Some(object))?;
+        worker.greet()?;
+        Ok(worker)
+    }
+
     /// Starts a process and asks it to load a library, without waiting: several can so load side
     /// by side. [`Worker::greet`] must come next.
     ///
     /// Workers die with the thread that launched them (`PR_SET_PDEATHSIG` in the worker), so that
     /// must be one that outlives them.
     pub(crate) fn launch(hello: Hello) -> Result<Self, WorkerError> {
+        Self::launch_with(hello, None)
+    }
+
+    fn launch_with(hello: Hello, preload: Option<&Path>) -> Result<Self, WorkerError> {
         let start = |e: std::io::Error| WorkerError::Start(e.to_string());
         let stderr = tempfile::tempfile().map_err(start)?;
-        let mut child = Command::new(std::env::current_exe().map_err(start)?)
+        let mut command = Command::new(std::env::current_exe().map_err(start)?);
+        if let Some(object) = preload {
+            command.env("LD_PRELOAD", object);
+        }
+        let mut child = command
             .arg(SUBCOMMAND)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

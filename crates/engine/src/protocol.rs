@@ -32,6 +32,9 @@ pub enum Request {
     },
     /// One operation, untimed. Answer: [`Reply::Result`] or [`Reply::Finding`].
     Once(Once),
+    /// Count what a message allocates and copies, in a process that has the meter preloaded.
+    /// Answer: [`Reply::Metered`] or [`Reply::Finding`].
+    Meter(Metering),
 }
 
 /// Load a library.
@@ -89,6 +92,30 @@ pub struct Once {
     pub tag: String,
 }
 
+/// Count what a message allocates and copies.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Metering {
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// Direction.
+    pub direction: Direction,
+    /// Bytes of plaintext; sizes that the algorithm does not take are left out.
+    pub sizes: Vec<usize>,
+}
+
+/// What one message of a size allocates and copies through the C library, on average.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Costs {
+    /// Bytes of plaintext.
+    pub size: usize,
+    /// Calls that gave memory.
+    pub allocations: f64,
+    /// Bytes that they were asked for.
+    pub allocated_bytes: f64,
+    /// Bytes that were copied.
+    pub copied_bytes: f64,
+}
+
 /// From the worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -130,6 +157,11 @@ pub enum Reply {
         output: String,
         /// Tag, in hexadecimal.
         tag: String,
+    },
+    /// What each size of [`Request::Meter`] cost.
+    Metered {
+        /// One entry for each size.
+        costs: Vec<Costs>,
     },
     /// No number, and why.
     Finding(Finding),

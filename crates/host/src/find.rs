@@ -79,6 +79,12 @@ pub fn unreadable_directories() -> Vec<(PathBuf, String)> {
     places.chosen.into_iter().filter_map(unreadable).collect()
 }
 
+/// A file that comes with the program: beside the executable, or in `../lib/ciphermark`.
+#[must_use]
+pub fn companion(name: &str) -> Option<PathBuf> {
+    Places::of_this_process().own.into_iter().map(|d| d.join(name)).find(|p| p.is_file())
+}
+
 /// Directories to look in.
 #[derive(Debug, Default)]
 struct Places {

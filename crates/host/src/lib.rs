@@ -16,7 +16,7 @@ mod tree;
 
 pub use bundled::{Bundled, bundled};
 pub use elf::check_elf;
-pub use find::{Family, Found, find_libraries, unreadable_directories};
+pub use find::{Family, Found, companion, find_libraries, unreadable_directories};
 pub use identity::file_id;
 
 use record::{Clock, Host};

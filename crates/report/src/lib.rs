@@ -2,6 +2,7 @@
 //! terminal; what a renderer needs beyond the record is in [`Options`].
 #![forbid(unsafe_code)]
 
+mod calls;
 mod checks;
 mod digits;
 mod flat;
@@ -18,6 +19,7 @@ mod survey;
 mod table;
 mod text;
 
+pub use calls::{CallRow, MessageCost, calls};
 pub use checks::{CheckRow, checks, pairs};
 pub use libraries::libraries;
 pub use matrix::{Matrix, MatrixRow, matrix};

@@ -1,5 +1,6 @@
 //! One module for each subcommand.
 
+pub mod explain;
 pub mod generate;
 mod job;
 pub mod list;

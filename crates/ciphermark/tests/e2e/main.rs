@@ -7,6 +7,7 @@
 mod support;
 
 mod errors;
+mod explain;
 mod formats;
 mod list;
 mod meta;

@@ -2,6 +2,7 @@
 
 mod bench;
 mod material;
+mod metering;
 mod serve;
 mod subject;
 

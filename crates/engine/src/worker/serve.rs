@@ -121,6 +121,10 @@ fn answer(state: &mut State, request: Request, replies: &mut File) -> std::io::R
             });
             say(replies, &Reply::Samples { results: results.collect() })
         }
+        Request::Meter(asked) => {
+            let costs = super::metering::run(library, &asked);
+            say(replies, &costs.map_or_else(no_number, |costs| Reply::Metered { costs }))
+        }
         Request::Once(once) => {
             let reply = run_once(library, &once).unwrap_or_else(no_number);
             say(replies, &reply)

@@ -1,0 +1,116 @@
+//! Stands before the C library's functions that allocate and copy memory, and counts.
+//!
+//! This crate holds `unsafe` code: its functions take the place of C ones. What every `SAFETY`
+//! note below leans on: callers keep the C standard's rules for the function whose name they call.
+
+mod memory;
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+static ALLOCATED_BYTES: AtomicU64 = AtomicU64::new(0);
+static COPIED_BYTES: AtomicU64 = AtomicU64::new(0);
+
+/// What was counted since the process began.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub struct Counts {
+    /// Calls that gave memory.
+    pub allocations: u64,
+    /// Bytes that they were asked for.
+    pub allocated_bytes: u64,
+    /// Bytes that were copied.
+    pub copied_bytes: u64,
+}
+
+/// Reads the counts.
+///
+/// # Safety
+/// `counts` is writable.
+// SAFETY: the name is this project's own; nothing else defines it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ciphermark_meter(counts: *mut Counts) {
+    let now = Counts {
+        allocations: ALLOCATIONS.load(Relaxed),
+        allocated_bytes: ALLOCATED_BYTES.load(Relaxed),
+        copied_bytes: COPIED_BYTES.load(Relaxed),
+    };
+    // SAFETY: the caller's.
+    unsafe { counts.write(now) }
+}
+
+unsafe extern "C" {
+    fn __libc_malloc(size: usize) -> *mut c_void;
+    fn __libc_calloc(count: usize, size: usize) -> *mut c_void;
+    fn __libc_realloc(memory: *mut c_void, size: usize) -> *mut c_void;
+    fn __libc_memalign(alignment: usize, size: usize) -> *mut c_void;
+}
+
+fn allocated(bytes: usize) {
+    ALLOCATIONS.fetch_add(1, Relaxed);
+    ALLOCATED_BYTES.fetch_add(bytes as u64, Relaxed);
+}
+
+// SAFETY: takes the place of the C function of that name, and does what it does.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
+    allocated(size);
+    // SAFETY: the module's note.
+    unsafe { __libc_malloc(size) }
+}
+
+// SAFETY: takes the place of the C function of that name, and does what it does.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
+    allocated(count.saturating_mul(size));
+    // SAFETY: the module's note.
+    unsafe { __libc_calloc(count, size) }
+}
+
+// SAFETY: takes the place of the C function of that name, and does what it does.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn realloc(memory: *mut c_void, size: usize) -> *mut c_void {
+    allocated(size);
+    // SAFETY: the module's note.
+    unsafe { __libc_realloc(memory, size) }
+}
+
+// SAFETY: takes the place of the C function of that name, and does what it does.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn memalign(alignment: usize, size: usize) -> *mut c_void {
+    allocated(size);
+    // SAFETY: the module's note.
+    unsafe { __libc_memalign(alignment, size) }
+}
+
+// SAFETY: takes the place of the C function of that name, and does what it does.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void {
+    // SAFETY: the module's note.
+    unsafe { memalign(alignment, size) }
+}
+
+/// `EINVAL` and `ENOMEM` of Linux.
+const INVALID: c_int = 22;
+const NO_MEMORY: c_int = 12;
+
+// SAFETY: takes the place of the C function of that name, and does what it does.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn posix_memalign(
+    memory: *mut *mut c_void,
+    alignment: usize,
+    size: usize,
+) -> c_int {
+    if !alignment.is_power_of_two() || !alignment.is_multiple_of(size_of::<*mut c_void>()) {
+        return INVALID;
+    }
+    // SAFETY: the module's note.
+    let made = unsafe { memalign(alignment, size) };
+    if made.is_null() {
+        return NO_MEMORY;
+    }
+    // SAFETY: the module's note.
+    unsafe { memory.write(made) };
+    0
+}

@@ -1,0 +1,149 @@
+//! What runs inside the clock, in words and counts.
+
+use crate::Options;
+use crate::text::{ASIDE, CAUTION, HEADING, clean, paint, wrap};
+
+/// One algorithm of one library in one direction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallRow {
+    /// The library as it is to be called: `openssl@3.0.22`.
+    pub library: String,
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// Direction.
+    pub direction: String,
+    /// The library's functions in order, as its adapter says.
+    pub functions: Option<String>,
+    /// Whether the library's interface copies every message.
+    pub copies: bool,
+    /// Whether the library's interface allocates memory for every message.
+    pub allocates: bool,
+    /// What one message of each size costs, or why that is not known.
+    pub costs: Result<Vec<MessageCost>, String>,
+}
+
+/// What one message allocates and copies through the C library.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MessageCost {
+    /// Bytes of plaintext.
+    pub size: usize,
+    /// Calls that gave memory.
+    pub allocations: f64,
+    /// Bytes that they were asked for.
+    pub allocated_bytes: f64,
+    /// Bytes that were copied.
+    pub copied_bytes: f64,
+}
+
+/// A paragraph for each row.
+#[must_use]
+pub fn calls(rows: &[CallRow], options: Options) -> String {
+    let mut out = String::new();
+    for row in rows {
+        let head =
+            format!("{} {} {}", clean(&row.library), clean(&row.algorithm), clean(&row.direction));
+        out += &format!("{}\n", paint(&head, HEADING, options.color));
+        let functions = row.functions.as_deref().unwrap_or("not told by the adapter");
+        out += &part("calls", functions, options);
+        if let Some(forced) = forced(row) {
+            let text = format!("the library's own interface {forced}: measured with it");
+            out += &paint(&part("interface", &text, options), CAUTION, options.color);
+        }
+        match &row.costs {
+            Ok(costs) => costs.iter().for_each(|c| out += &part("counted", &counted(c), options)),
+            Err(why) => {
+                let text = part("counted", &format!("not known: {why}"), options);
+                out += &paint(&text, ASIDE, options.color);
+            }
+        }
+        out.push('\n');
+    }
+    out
+}
+
+fn forced(row: &CallRow) -> Option<&'static str> {
+    match (row.copies, row.allocates) {
+        (true, true) => Some("copies every message and allocates memory for it"),
+        (true, false) => Some("copies every message"),
+        (false, true) => Some("allocates memory for every message"),
+        (false, false) => None,
+    }
+}
+
+/// `8192 B: 2 allocations (8304 B), 16384 B copied (2.0 × the message)`.
+fn counted(cost: &MessageCost) -> String {
+    let allocations = match cost.allocations {
+        0.0 => "no allocation".to_owned(),
+        1.0 => format!("1 allocation ({} B)", number(cost.allocated_bytes)),
+        n => format!("{} allocations ({} B)", number(n), number(cost.allocated_bytes)),
+    };
+    let copied = if cost.copied_bytes == 0.0 {
+        "nothing copied".to_owned()
+    } else {
+        let times = cost.copied_bytes / cost.size as f64;
+        format!("{} B copied ({times:.1} × the message)", number(cost.copied_bytes))
+    };
+    format!("{} B: {allocations}, {copied}", cost.size)
+}
+
+/// A count over a few messages: whole where it is, else with one digit behind the point.
+fn number(count: f64) -> String {
+    if count.fract() == 0.0 { format!("{count:.0}") } else { format!("{count:.1}") }
+}
+
+fn part(name: &str, text: &str, options: Options) -> String {
+    const INDENT: usize = 13;
+    let mut out = String::new();
+    let mut lead = format!("  {name:<11}");
+    for line in wrap(&clean(text), options.width.saturating_sub(INDENT).max(20)) {
+        out += &format!("{lead}{line}\n");
+        lead = " ".repeat(INDENT);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(costs: Result<Vec<MessageCost>, String>) -> CallRow {
+        CallRow {
+            library: "botan@3.13.0".into(),
+            algorithm: "aes-256-gcm".into(),
+            direction: "encrypt".into(),
+            functions: Some("botan_cipher_start, botan_cipher_update".into()),
+            copies: true,
+            allocates: true,
+            costs,
+        }
+    }
+
+    #[test]
+    fn calls_and_counts_stand_under_their_row() {
+        let cost = |size, allocations, copied_bytes| MessageCost {
+            size,
+            allocations,
+            allocated_bytes: 8304.0,
+            copied_bytes,
+        };
+        let text = calls(
+            &[row(Ok(vec![cost(16, 0.0, 0.0), cost(8192, 2.0, 16384.0)]))],
+            Options { width: 80, color: false },
+        );
+        assert_eq!(
+            text,
+            "botan@3.13.0 aes-256-gcm encrypt\n  \
+             calls      botan_cipher_start, botan_cipher_update\n  \
+             interface  the library's own interface copies every message and allocates\n             \
+             memory for it: measured with it\n  \
+             counted    16 B: no allocation, nothing copied\n  \
+             counted    8192 B: 2 allocations (8304 B), 16384 B copied (2.0 × the message)\n\n"
+        );
+    }
+
+    #[test]
+    fn what_was_not_counted_says_why() {
+        let text = calls(&[row(Err("it crashed".into()))], Options { width: 80, color: false });
+        assert!(text.contains("  counted    not known: it crashed\n"), "{text}");
+    }
+}
