@@ -2,10 +2,44 @@
 
 use contract::{Library, Message, OpenError, Outcome, Session};
 use model::{Algorithm, Direction};
+use std::path::{Path, PathBuf};
 use verify::reference::Reference;
 
 /// Every length up to this, so that every remainder of every kernel's stride is met.
 const ALL_LENGTHS_TO: usize = 257;
+
+/// The files to test an adapter with: the one that `variable` names, else the system's and the one
+/// that is built with us, as far as they are there. Says so when there is none.
+pub(crate) fn files(variable: &str, system: &str, bundled: &str) -> Vec<PathBuf> {
+    if let Some(named) = std::env::var_os(variable) {
+        return vec![PathBuf::from(named)];
+    }
+    let multiarch = format!("/usr/lib/{}-linux-gnu", std::env::consts::ARCH);
+    let places = [&multiarch, "/usr/lib64", "/usr/lib"].map(|p| Path::new(p).join(system));
+    let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/libs").join(bundled);
+    let installed = places.into_iter().find(|p| p.exists());
+    let found: Vec<_> = installed.into_iter().chain(Some(ours).filter(|p| p.exists())).collect();
+    if found.is_empty() {
+        eprintln!("skipped: neither {system} nor {bundled} is here; {variable} can name one");
+    }
+    found
+}
+
+/// Whether a library has an algorithm; what it fails to open is a failure of the test.
+pub(crate) fn offers(library: &dyn Library, algorithm: &'static Algorithm) -> bool {
+    let direction = Direction::of(algorithm.kind)[0];
+    match library.open(algorithm, direction, &bytes(algorithm.key_len, 1)) {
+        Ok(_) => true,
+        Err(OpenError::Unsupported(_)) => false,
+        Err(OpenError::Failed(why)) => panic!("{algorithm}: {why}"),
+    }
+}
+
+/// The names of what a library has; composites are tested where they are made.
+pub(crate) fn offer(library: &dyn Library) -> Vec<&'static Algorithm> {
+    let single = Algorithm::all().iter().filter(|a| a.composite.is_none());
+    single.filter(|a| offers(library, a)).collect()
+}
 
 /// Bytes that differ from place to place and from `salt` to `salt`.
 pub(crate) fn bytes(len: usize, salt: u8) -> Vec<u8> {
@@ -155,7 +189,7 @@ pub(crate) fn whole_offer_passes(library: &dyn Library) -> Vec<&'static str> {
 }
 
 /// Whether there is something to hold an algorithm against.
-fn has_reference(algorithm: &Algorithm) -> bool {
+pub(crate) fn has_reference(algorithm: &Algorithm) -> bool {
     use model::{Mode, Primitive};
     match algorithm.cipher {
         Primitive::Aes => !matches!(
@@ -163,5 +197,43 @@ fn has_reference(algorithm: &Algorithm) -> bool {
             Mode::Cfb8 | Mode::Cfb1 | Mode::Eax | Mode::Siv | Mode::GcmSiv | Mode::Gmac
         ),
         _ => algorithm.name == "chacha20-poly1305",
+    }
+}
+
+/// A digest or MAC taken in parts is that of the whole, after a message that was not finished too.
+pub(crate) fn parts_agree(library: &dyn Library, algorithm: &'static Algorithm) {
+    let key = bytes(algorithm.key_len, 4);
+    let session = library.open(algorithm, Direction::Digest, &key).unwrap();
+    let (nonce, data) = (bytes(algorithm.nonce_len, 6), bytes(1000, 8));
+    let mut whole = vec![0; algorithm.tag_len];
+    let raw = session.raw();
+    let (message, start) = (raw.message.unwrap(), raw.start.unwrap());
+    let (update, finish) = (raw.update.unwrap(), raw.finish.unwrap());
+    let m = contract::raw::Message {
+        nonce: nonce.as_ptr(),
+        aad: std::ptr::null(),
+        aad_len: 0,
+        input: data.as_ptr(),
+        len: data.len(),
+        output: std::ptr::null_mut(),
+        tag: whole.as_mut_ptr(),
+    };
+    // SAFETY: every pointer covers the length that the interface gives it; the state is open.
+    assert_eq!(unsafe { message(raw.state, &raw const m) }, 0, "{algorithm}");
+    for part in [1000, 1, 7, 16, 64, 129] {
+        let mut tag = vec![0; algorithm.tag_len];
+        // SAFETY: as above.
+        unsafe {
+            // A message that nobody finishes.
+            assert_eq!(start(raw.state, nonce.as_ptr()), 0, "{algorithm}");
+            assert_eq!(update(raw.state, data.as_ptr(), std::ptr::null_mut(), 5), 0, "{algorithm}");
+            assert_eq!(start(raw.state, nonce.as_ptr()), 0, "{algorithm}");
+            for piece in data.chunks(part) {
+                let outcome = update(raw.state, piece.as_ptr(), std::ptr::null_mut(), piece.len());
+                assert_eq!(outcome, 0, "{algorithm}");
+            }
+            assert_eq!(finish(raw.state, tag.as_mut_ptr()), 0, "{algorithm}");
+        }
+        assert_eq!(tag, whole, "{algorithm} in parts of {part}");
     }
 }

@@ -1,15 +1,22 @@
 //! libgcrypt through its public C functions. `README.md` beside this file says which, and why.
 
 mod api;
-mod session;
+mod cipher;
+mod digest;
+mod handle;
+mod mac;
+mod messages;
+mod names;
+mod numbers;
+mod outcome;
 #[cfg(test)]
 mod tests;
 
 use crate::loader::{LoadError, SharedObject};
 use api::{Api, Error, ctl, err, error_code};
-use contract::{Identity, Library, OpenError, Session};
-use model::{Algorithm, Direction, Mode, Primitive};
-use session::{Cipher, State};
+use contract::{Identity, Library, OpenError, Session, raw};
+use handle::Opened;
+use model::{Algorithm, Direction, Kind, Mode, Primitive};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
@@ -102,44 +109,82 @@ impl Library for Gcrypt {
         direction: Direction,
         key: &[u8],
     ) -> Result<Session, OpenError> {
-        let (cipher, mode) = numbers(algorithm).ok_or_else(|| {
-            OpenError::Unsupported(format!("libgcrypt has no {algorithm} among its ciphers"))
-        })?;
         if !Direction::of(algorithm.kind).contains(&direction) {
             return Err(OpenError::Unsupported(format!(
                 "{algorithm} has no direction {direction}"
             )));
         }
-        let open = || self.cipher((cipher, mode), algorithm, key);
-        let state = State::new(&self.api, [open()?, open()?], algorithm, direction);
-        // SAFETY: the functions keep the rules of the interface for the mode that was opened, and
-        // the state is theirs alone.
-        Ok(unsafe { Session::new(state.into_session(algorithm.mode), algorithm, direction) })
+        let raw = match algorithm.kind {
+            Kind::Cipher | Kind::Aead => self.cipher(algorithm, direction, key)?,
+            Kind::Digest => self.digest(algorithm)?,
+            Kind::Mac => self.mac(algorithm, key)?,
+            _ => return Err(absent(algorithm)),
+        };
+        // SAFETY: the functions keep the rules of the interface for what was opened, and the state
+        // is theirs alone.
+        Ok(unsafe { Session::new(raw, algorithm, direction) })
     }
 }
 
+/// What no version has.
+fn absent(algorithm: &Algorithm) -> OpenError {
+    let why = match algorithm.cipher {
+        Primitive::Crc32c => ": its CRCs have other polynomials",
+        _ => "",
+    };
+    OpenError::Unsupported(format!("libgcrypt has no {algorithm}{why}"))
+}
+
 impl Gcrypt {
-    /// A handle with its key schedule done.
     fn cipher(
+        &self,
+        algorithm: &Algorithm,
+        direction: Direction,
+        key: &[u8],
+    ) -> Result<raw::Session, OpenError> {
+        let numbers = numbers::cipher(algorithm).ok_or_else(|| absent(algorithm))?;
+        let open = || self.keyed(numbers, algorithm, key);
+        let state = cipher::State::new(&self.api, [open()?, open()?], algorithm, direction);
+        Ok(state.into_session(algorithm.mode, direction))
+    }
+
+    fn digest(&self, algorithm: &Algorithm) -> Result<raw::Session, OpenError> {
+        let number = numbers::digest(algorithm).ok_or_else(|| absent(algorithm))?;
+        let md = self.api.md.ok_or_else(|| missing("gcry_md_*"))?;
+        let state = digest::State::open(md, number, algorithm.tag_len)
+            .map_err(|error| self.open_error("gcry_md_open", error))?;
+        Ok(state.into_session())
+    }
+
+    fn mac(&self, algorithm: &Algorithm, key: &[u8]) -> Result<raw::Session, OpenError> {
+        let number = numbers::mac(algorithm).ok_or_else(|| absent(algorithm))?;
+        let mac = self.api.mac.ok_or_else(|| missing("gcry_mac_*"))?;
+        let state = mac::State::open(mac, number, algorithm, key)
+            .map_err(|failure| self.open_error(failure.call, failure.error))?;
+        Ok(state.into_session(algorithm.mode))
+    }
+
+    /// A cipher's handle with its key schedule done.
+    fn keyed(
         &self,
         (cipher, mode): (c_int, c_int),
         algorithm: &Algorithm,
         key: &[u8],
-    ) -> Result<Cipher, OpenError> {
+    ) -> Result<Opened, OpenError> {
         let mut handle = ptr::null_mut();
         // SAFETY: `handle` is writable; flags 0: ordinary memory.
         let error = unsafe { (self.api.open)(&raw mut handle, cipher, mode, 0) };
         if error != 0 {
-            return Err(self.open_error(error));
+            return Err(self.open_error("gcry_cipher_open", error));
         }
-        let cipher = Cipher { handle, close: self.api.close };
+        let opened = Opened { handle, close: self.api.close };
         // SAFETY: `key` covers its length.
         let error = unsafe { (self.api.setkey)(handle, key.as_ptr().cast(), key.len()) };
         self.done("gcry_cipher_setkey", error)?;
         if algorithm.mode == Mode::Ocb {
             self.set_tag_len(handle, algorithm.tag_len)?;
         }
-        Ok(cipher)
+        Ok(opened)
     }
 
     /// OCB's tag length goes into its first block (RFC 7253 §4.2), so it is said before the nonce.
@@ -160,40 +205,20 @@ impl Gcrypt {
     }
 
     /// Tells what this build or version does not have from what went wrong.
-    fn open_error(&self, error: Error) -> OpenError {
-        let text = format!("gcry_cipher_open: {}", self.api.words(error));
+    fn open_error(&self, call: &str, error: Error) -> OpenError {
+        let text = format!("{call}: {}", self.api.words(error));
         match error_code(error) {
-            err::CIPHER_ALGO | err::INV_CIPHER_MODE | err::NOT_SUPPORTED | err::NOT_IMPLEMENTED => {
-                OpenError::Unsupported(text)
-            }
+            err::CIPHER_ALGO
+            | err::DIGEST_ALGO
+            | err::MAC_ALGO
+            | err::INV_CIPHER_MODE
+            | err::NOT_SUPPORTED
+            | err::NOT_IMPLEMENTED => OpenError::Unsupported(text),
             _ => OpenError::Failed(text),
         }
     }
 }
 
-/// The numbers of cipher and mode in `enum gcry_cipher_algos` and `enum gcry_cipher_modes`.
-fn numbers(algorithm: &Algorithm) -> Option<(c_int, c_int)> {
-    let mode = match algorithm.mode {
-        Mode::Ecb => 1,
-        Mode::Cfb => 2,
-        Mode::Cbc => 3,
-        Mode::Ofb => 5,
-        Mode::Ctr => 6,
-        Mode::Ccm => 8,
-        Mode::Gcm => 9,
-        Mode::Poly1305 => 10,
-        Mode::Ocb => 11,
-        Mode::Xts => 13,
-        _ => return None,
-    };
-    // An XTS key is two keys of the cipher.
-    let key_len = algorithm.key_len / if algorithm.mode == Mode::Xts { 2 } else { 1 };
-    let cipher = match (algorithm.cipher, key_len) {
-        (Primitive::Aes, 16) => 7,
-        (Primitive::Aes, 24) => 8,
-        (Primitive::Aes, 32) => 9,
-        (Primitive::ChaCha20, 32) => 316,
-        _ => return None,
-    };
-    Some((cipher, mode))
+fn missing(functions: &str) -> OpenError {
+    OpenError::Unsupported(format!("this libgcrypt does not export {functions}"))
 }

@@ -1,0 +1,169 @@
+//! Message authentication codes: `gcry_mac_*`.
+
+use super::api::{Error, MacApi, ctl};
+use super::handle::Opened;
+use super::names;
+use super::outcome::{calls, outcome};
+use contract::raw;
+use model::{Algorithm, Mode};
+use std::ffi::{c_int, c_void};
+use std::ptr;
+
+/// A MAC with its key set. Streams have a handle of their own, because setiv does not make a GMAC
+/// forget a message that was not finished; it does make it forget one that was.
+pub(super) struct State {
+    mac: MacApi,
+    message: Opened,
+    stream: Opened,
+    nonce_len: usize,
+    tag_len: usize,
+}
+
+/// Why a MAC could not be opened.
+pub(super) struct OpenFailure {
+    pub(super) call: &'static str,
+    pub(super) error: Error,
+}
+
+impl State {
+    /// Opens a MAC and sets its key, which for HMAC hashes both key pads.
+    pub(super) fn open(
+        mac: MacApi,
+        number: c_int,
+        algorithm: &Algorithm,
+        key: &[u8],
+    ) -> Result<Self, OpenFailure> {
+        let open = || {
+            let mut handle = ptr::null_mut();
+            // SAFETY: `handle` is writable; flags 0: ordinary memory; no context is needed.
+            let error = unsafe { (mac.open)(&raw mut handle, number, 0, ptr::null_mut()) };
+            if error != 0 {
+                return Err(OpenFailure { call: "gcry_mac_open", error });
+            }
+            let opened = Opened { handle, close: mac.close };
+            // SAFETY: `key` covers its length.
+            match unsafe { (mac.setkey)(handle, key.as_ptr().cast(), key.len()) } {
+                0 => Ok(opened),
+                error => Err(OpenFailure { call: "gcry_mac_setkey", error }),
+            }
+        };
+        let (message, stream) = (open()?, open()?);
+        let (nonce_len, tag_len) = (algorithm.nonce_len, algorithm.tag_len);
+        Ok(Self { mac, message, stream, nonce_len, tag_len })
+    }
+
+    /// The table for the timing loop; `close` there frees the state.
+    pub(super) fn into_session(self, mode: Mode) -> raw::Session {
+        let (message, start): (raw::MessageFn, raw::StartFn) = match mode {
+            Mode::Gmac => (message_with_nonce, start_with_nonce),
+            _ => (message_without_nonce, start_without_nonce),
+        };
+        // The inner digest of an HMAC is moved through memory allocated for it.
+        let flags = if mode == Mode::Hmac { raw::ALLOCATES } else { 0 };
+        raw::Session {
+            state: Box::into_raw(Box::new(self)).cast(),
+            flags,
+            message: Some(message),
+            start: Some(start),
+            update: Some(update),
+            finish: Some(finish),
+            call: names::mac_calls(mode).as_ptr(),
+            close: Some(close),
+        }
+    }
+
+    #[inline]
+    fn reset(&self, handle: &Opened) -> Error {
+        // SAFETY: the command takes no buffer.
+        unsafe { (self.mac.ctl)(handle.handle, ctl::RESET, ptr::null_mut(), 0) }
+    }
+
+    /// # Safety
+    /// `nonce` has the algorithm's length.
+    #[inline]
+    unsafe fn set_nonce(&self, handle: &Opened, nonce: *const u8) -> Error {
+        // SAFETY: the caller's promise.
+        unsafe { (self.mac.setiv)(handle.handle, nonce.cast(), self.nonce_len) }
+    }
+
+    /// # Safety
+    /// `input` covers `len` bytes.
+    #[inline]
+    unsafe fn write(&self, handle: &Opened, input: *const u8, len: usize) -> Error {
+        // SAFETY: the caller's promise.
+        unsafe { (self.mac.write)(handle.handle, input.cast(), len) }
+    }
+
+    /// # Safety
+    /// `tag` has the algorithm's length.
+    #[inline]
+    unsafe fn read(&self, handle: &Opened, tag: *mut u8) -> Error {
+        let mut len = self.tag_len;
+        // SAFETY: the caller's promise.
+        unsafe { (self.mac.read)(handle.handle, tag.cast(), &raw mut len) }
+    }
+}
+
+unsafe extern "C" fn message_with_nonce(state: *mut c_void, m: *const raw::Message) -> i32 {
+    // SAFETY: `state` is what `into_session` made; the message keeps the interface's rules.
+    unsafe {
+        let (state, m) = (&*state.cast::<State>(), &*m);
+        calls!(
+            state.set_nonce(&state.message, m.nonce),
+            state.write(&state.message, m.input, m.len),
+            state.read(&state.message, m.tag),
+        )
+    }
+}
+
+unsafe extern "C" fn message_without_nonce(state: *mut c_void, m: *const raw::Message) -> i32 {
+    // SAFETY: `state` is what `into_session` made; the message keeps the interface's rules.
+    unsafe {
+        let (state, m) = (&*state.cast::<State>(), &*m);
+        calls!(
+            state.reset(&state.message),
+            state.write(&state.message, m.input, m.len),
+            state.read(&state.message, m.tag),
+        )
+    }
+}
+
+unsafe extern "C" fn start_with_nonce(state: *mut c_void, nonce: *const u8) -> i32 {
+    // SAFETY: `state` is what `into_session` made; the nonce has the algorithm's length.
+    unsafe {
+        let state = &*state.cast::<State>();
+        calls!(state.reset(&state.stream), state.set_nonce(&state.stream, nonce))
+    }
+}
+
+unsafe extern "C" fn start_without_nonce(state: *mut c_void, _nonce: *const u8) -> i32 {
+    // SAFETY: `state` is what `into_session` made.
+    let state = unsafe { &*state.cast::<State>() };
+    outcome(state.reset(&state.stream))
+}
+
+unsafe extern "C" fn update(
+    state: *mut c_void,
+    input: *const u8,
+    _output: *mut u8,
+    len: usize,
+) -> i32 {
+    // SAFETY: `state` is what `into_session` made; the input keeps the interface's rules.
+    unsafe {
+        let state = &*state.cast::<State>();
+        outcome(state.write(&state.stream, input, len))
+    }
+}
+
+unsafe extern "C" fn finish(state: *mut c_void, tag: *mut u8) -> i32 {
+    // SAFETY: `state` is what `into_session` made; the tag has the algorithm's length.
+    unsafe {
+        let state = &*state.cast::<State>();
+        outcome(state.read(&state.stream, tag))
+    }
+}
+
+unsafe extern "C" fn close(state: *mut c_void) {
+    // SAFETY: `state` is the box that `into_session` gave away; called once.
+    drop(unsafe { Box::from_raw(state.cast::<State>()) });
+}
