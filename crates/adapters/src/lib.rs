@@ -3,12 +3,14 @@
 //! This crate holds `unsafe` code: it calls C functions of libraries that it has just loaded.
 //! One module per library family; [`load`] finds the family by the symbols that are exported.
 
+mod aligned;
 mod attached;
 mod botan;
 mod composite;
 mod evp;
 mod gcrypt;
 mod loader;
+mod sodium;
 
 pub use loader::LoadError;
 
@@ -27,6 +29,7 @@ const FAMILIES: &[(&str, Attach)] = &[
     ("EVP_CIPHER_CTX_new", evp::attach),
     ("gcry_cipher_open", gcrypt::attach),
     ("botan_cipher_init", botan::attach),
+    ("sodium_init", sodium::attach),
 ];
 
 /// Loads a shared object and attaches it with the adapter that its exported symbols call for.

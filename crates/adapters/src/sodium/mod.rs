@@ -1,0 +1,132 @@
+//! libsodium through its public C functions. `README.md` beside this file says which, and why.
+
+mod aead;
+mod api;
+mod digest;
+mod mac;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+use crate::loader::{LoadError, SharedObject};
+use api::Functions;
+use contract::{Identity, Library, OpenError, Session, raw};
+use model::{Algorithm, Direction, Kind, Mode, Primitive};
+use std::ffi::{CStr, c_char, c_int};
+
+/// Attaches a libsodium of any version.
+///
+/// # Errors
+/// [`LoadError::Unusable`] when a function that every version has is missing, or the library does
+/// not initialise.
+pub(crate) fn attach(
+    object: SharedObject,
+    name: Option<&str>,
+) -> Result<Box<dyn Library>, LoadError> {
+    type InitFn = unsafe extern "C" fn() -> c_int;
+    type VersionFn = unsafe extern "C" fn() -> *const c_char;
+    // SAFETY: the types are those of sodium/core.h and sodium/version.h.
+    let (init, version) = unsafe {
+        (
+            object.required::<InitFn>("sodium_init")?,
+            object.required::<VersionFn>("sodium_version_string")?,
+        )
+    };
+    // It picks the implementations for this CPU: before it, everything runs, but slowly. SAFETY:
+    // may be called any number of times; 1 says that it has been called before.
+    if unsafe { init() } < 0 {
+        return Err(object.unusable("sodium_init failed"));
+    }
+    // SAFETY: gives a static NUL-terminated string.
+    let version = unsafe { CStr::from_ptr(version()) }.to_string_lossy().into_owned();
+    let name = name.unwrap_or("libsodium").to_owned();
+    let identity = Identity { name, version, build: build(&object) };
+    Ok(Box::new(Sodium { identity, functions: Functions::new(object) }))
+}
+
+/// What the library says of its build, and which CPU features it found and so uses.
+fn build(object: &SharedObject) -> Vec<String> {
+    type IntFn = unsafe extern "C" fn() -> c_int;
+    let ask = |symbol: &str| {
+        // SAFETY: these functions take nothing and return an int, in every version.
+        unsafe { object.function::<IntFn>(symbol).map(|f| f()) }
+    };
+    let mut lines = Vec::new();
+    if let Some(minimal) = ask("sodium_library_minimal") {
+        lines.push(format!("minimal: {}", if minimal == 0 { "no" } else { "yes" }));
+    }
+    let features = [
+        "neon",
+        "armcrypto",
+        "sse2",
+        "sse3",
+        "ssse3",
+        "sse41",
+        "avx",
+        "avx2",
+        "avx512f",
+        "pclmul",
+        "aesni",
+        "rdrand",
+    ];
+    let found = features.iter().filter(|f| ask(&format!("sodium_runtime_has_{f}")) == Some(1));
+    let found: Vec<&str> = found.copied().collect();
+    lines.push(format!("cpu features: {}", found.join(" ")));
+    lines
+}
+
+struct Sodium {
+    identity: Identity,
+    functions: Functions,
+}
+
+impl Library for Sodium {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn open(
+        &self,
+        algorithm: &'static Algorithm,
+        direction: Direction,
+        key: &[u8],
+    ) -> Result<Session, OpenError> {
+        if !Direction::of(algorithm.kind).contains(&direction) {
+            return Err(OpenError::Unsupported(format!(
+                "{algorithm} has no direction {direction}"
+            )));
+        }
+        let raw = self.session(algorithm, direction, key)?;
+        // SAFETY: the functions keep the rules of the interface for what was opened, and the state
+        // is theirs alone.
+        Ok(unsafe { Session::new(raw, algorithm, direction) })
+    }
+}
+
+impl Sodium {
+    fn session(
+        &self,
+        algorithm: &Algorithm,
+        direction: Direction,
+        key: &[u8],
+    ) -> Result<raw::Session, OpenError> {
+        let functions = &self.functions;
+        match algorithm.kind {
+            Kind::Aead => aead::open(functions, algorithm, direction, key),
+            Kind::Cipher => stream::open(functions, algorithm, key),
+            Kind::Digest => digest::open(functions, algorithm),
+            Kind::Mac => mac::open(functions, algorithm, key),
+            _ => Err(absent(algorithm)),
+        }
+    }
+}
+
+/// What no version has.
+fn absent(algorithm: &Algorithm) -> OpenError {
+    let why = match (algorithm.cipher, algorithm.mode) {
+        (Primitive::Aes, Mode::Gcm) => ": its AES-GCM takes keys of 256 bits only",
+        (Primitive::Aes, _) => ": its only AES mode is GCM",
+        _ => "",
+    };
+    OpenError::Unsupported(format!("libsodium has no {algorithm}{why}"))
+}
