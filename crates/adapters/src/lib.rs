@@ -3,6 +3,7 @@
 //! This crate holds `unsafe` code: it calls C functions of libraries that it has just loaded.
 //! One module per library family; [`load`] finds the family by the symbols that are exported.
 
+mod aegis;
 mod aligned;
 mod attached;
 mod botan;
@@ -30,6 +31,7 @@ const FAMILIES: &[(&str, Attach)] = &[
     ("gcry_cipher_open", gcrypt::attach),
     ("botan_cipher_init", botan::attach),
     ("sodium_init", sodium::attach),
+    ("aegis256x4_encrypt_detached", aegis::attach),
 ];
 
 /// Loads a shared object and attaches it with the adapter that its exported symbols call for.

@@ -41,6 +41,11 @@ pub(crate) fn offer(library: &dyn Library) -> Vec<&'static Algorithm> {
     single.filter(|a| offers(library, a)).collect()
 }
 
+/// What of a library's offer there is something to hold against.
+pub(crate) fn referenced(library: &dyn Library) -> Vec<&'static Algorithm> {
+    offer(library).into_iter().filter(|a| has_reference(a)).collect()
+}
+
 /// Bytes that differ from place to place and from `salt` to `salt`.
 pub(crate) fn bytes(len: usize, salt: u8) -> Vec<u8> {
     (0..len).map(|i| (i as u8).wrapping_mul(167).wrapping_add(salt) ^ (i >> 8) as u8).collect()
@@ -189,7 +194,7 @@ pub(crate) fn whole_offer_passes(library: &dyn Library) -> Vec<&'static str> {
 }
 
 /// Whether there is something to hold an algorithm against.
-pub(crate) fn has_reference(algorithm: &Algorithm) -> bool {
+fn has_reference(algorithm: &Algorithm) -> bool {
     use model::{Mode, Primitive};
     match algorithm.cipher {
         Primitive::Aes => !matches!(
