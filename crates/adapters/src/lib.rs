@@ -11,6 +11,7 @@ mod composite;
 mod evp;
 mod gcrypt;
 mod loader;
+mod nettle;
 mod sodium;
 
 pub use loader::LoadError;
@@ -32,6 +33,7 @@ const FAMILIES: &[(&str, Attach)] = &[
     ("botan_cipher_init", botan::attach),
     ("sodium_init", sodium::attach),
     ("aegis256x4_encrypt_detached", aegis::attach),
+    ("nettle_gcm_aes256_encrypt", nettle::attach),
 ];
 
 /// Loads a shared object and attaches it with the adapter that its exported symbols call for.

@@ -1,6 +1,6 @@
 //! How an adapter is tested: its sessions against the reference implementations.
 
-use contract::{Library, Message, OpenError, Outcome, Session};
+use contract::{Library, Message, OpenError, Outcome, Session, raw};
 use model::{Algorithm, Direction};
 use std::path::{Path, PathBuf};
 use verify::reference::Reference;
@@ -170,6 +170,32 @@ pub(crate) fn streams_agree(library: &dyn Library, algorithm: &'static Algorithm
             }
         }
     }
+}
+
+/// A digest or MAC in pieces is that of the whole, also after a message that was given up.
+pub(crate) fn pieces_agree(mut session: Session, piece_len: usize) {
+    let algorithm = session.algorithm();
+    let (data, nonce) = (bytes(1000, 6), bytes(algorithm.nonce_len, 8));
+    let mut whole = vec![0; algorithm.tag_len];
+    let message =
+        Message { nonce: &nonce, aad: &[], input: &data, output: &mut [], tag: &mut whole };
+    assert_eq!(session.message(message), Outcome::Done, "{algorithm}");
+    let table = session.raw();
+    let (start, update, finish) =
+        (table.start.unwrap(), table.update.unwrap(), table.finish.unwrap());
+    let mut tag = vec![0; whole.len()];
+    let none = std::ptr::null_mut();
+    // SAFETY: a session of a digest or MAC; nonce, pieces and tag cover their lengths.
+    unsafe {
+        assert_eq!(start(table.state, nonce.as_ptr()), raw::OK);
+        assert_eq!(update(table.state, data.as_ptr(), none, 99), raw::OK);
+        assert_eq!(start(table.state, nonce.as_ptr()), raw::OK);
+        for piece in data.chunks(piece_len) {
+            assert_eq!(update(table.state, piece.as_ptr(), none, piece.len()), raw::OK);
+        }
+        assert_eq!(finish(table.state, tag.as_mut_ptr()), raw::OK);
+    }
+    assert_eq!(tag, whole, "{algorithm}");
 }
 
 /// Everything that a library offers passes every check of verification; gives the names of what it

@@ -25,7 +25,8 @@ fn the_example_says_which_nettle_is_loaded() {
 fn the_example_is_right_in_all_that_it_offers_and_names_what_it_does_not() {
     let library = library();
     let mut offered = 0;
-    for algorithm in Algorithm::all() {
+    // Composites are made of an adapter's offer, whoever wrote it.
+    for algorithm in Algorithm::all().iter().filter(|a| a.composite.is_none()) {
         let direction = Direction::of(algorithm.kind)[0];
         match library.open(algorithm, direction, &vec![0; algorithm.key_len]) {
             Ok(session) => {

@@ -1,0 +1,218 @@
+//! Digests, HMAC, and GMAC, which is GCM's `update` without a message.
+
+use super::Request;
+use super::api::{AeadMeta, DigestFn, HashMeta, InitFn, MacMeta, SetFn, UpdateFn, meta};
+use super::memory::Memory;
+use contract::raw;
+use model::{Mode, Primitive};
+use std::ffi::{CStr, c_void};
+
+/// What a stream begins with. A digest is ready again after each message, with its key.
+#[derive(Clone, Copy)]
+enum Begin {
+    /// Digests: `init`.
+    Init(InitFn),
+    /// HMAC: nothing sets it back but a finished message.
+    Finish,
+    /// GMAC: the nonce.
+    Nonce(SetFn),
+}
+
+struct State {
+    context: Memory,
+    begin: Begin,
+    update: UpdateFn,
+    digest: DigestFn,
+    tag_len: usize,
+    /// A stream was begun and not finished.
+    open: bool,
+    /// GMAC: a part that ended within a block must be the last.
+    unit: usize,
+    ended: bool,
+}
+
+/// Opens a digest or authentication code.
+pub(super) fn open(request: &Request<'_>) -> Option<raw::Session> {
+    let (state, words) = match request.algorithm.mode {
+        Mode::Gmac => gmac(request)?,
+        Mode::Hmac => hmac(request)?,
+        _ => hash(request)?,
+    };
+    Some(raw::Session {
+        state: Box::into_raw(Box::new(state)).cast(),
+        flags: raw::IN_PLACE,
+        message: Some(message),
+        start: Some(start),
+        update: Some(update),
+        finish: Some(finish),
+        call: words.as_ptr(),
+        close: Some(close),
+    })
+}
+
+fn hash_name(primitive: Primitive) -> Option<&'static str> {
+    Some(match primitive {
+        Primitive::Sha256 => "sha256",
+        Primitive::Sha384 => "sha384",
+        Primitive::Sha512 => "sha512",
+        Primitive::Sha3_256 => "sha3_256",
+        Primitive::Sha3_384 => "sha3_384",
+        Primitive::Sha3_512 => "sha3_512",
+        _ => return None,
+    })
+}
+
+fn hash(request: &Request<'_>) -> Option<(State, &'static CStr)> {
+    let name = hash_name(request.algorithm.cipher)?;
+    let hash: &HashMeta = meta(request.object, &format!("nettle_{name}"))?;
+    let tag_len = request.algorithm.tag_len;
+    if hash.digest_size as usize != tag_len {
+        return None;
+    }
+    let mut context = Memory::new(hash.context_size as usize);
+    // SAFETY: the context has the size that the library says; the digest function is of the
+    // version that was asked for.
+    let digest = unsafe {
+        (hash.init)(context.get());
+        DigestFn::new(hash.digest, request.major)
+    };
+    let state = State {
+        context,
+        begin: Begin::Init(hash.init),
+        update: hash.update,
+        digest,
+        tag_len,
+        open: false,
+        unit: 1,
+        ended: false,
+    };
+    Some((state, c"nettle_hash.update, nettle_hash.digest"))
+}
+
+fn hmac(request: &Request<'_>) -> Option<(State, &'static CStr)> {
+    let name = hash_name(request.algorithm.cipher)?;
+    let mac: &MacMeta = meta(request.object, &format!("nettle_hmac_{name}"))?;
+    let tag_len = request.algorithm.tag_len;
+    if [mac.digest_size as usize, mac.key_size as usize] != [tag_len, request.key.len()] {
+        return None;
+    }
+    let mut context = Memory::new(mac.context_size as usize);
+    // SAFETY: as in `hash`; the key has the size that the library says.
+    let digest = unsafe {
+        (mac.set_key)(context.get(), request.key.as_ptr());
+        DigestFn::new(mac.digest, request.major)
+    };
+    let state = State {
+        context,
+        begin: Begin::Finish,
+        update: mac.update,
+        digest,
+        tag_len,
+        open: false,
+        unit: 1,
+        ended: false,
+    };
+    Some((state, c"nettle_mac.update, nettle_mac.digest"))
+}
+
+fn gmac(request: &Request<'_>) -> Option<(State, &'static CStr)> {
+    let aead: &AeadMeta = meta(request.object, &format!("nettle_gcm_{}", request.cipher_name()?))?;
+    let algorithm = request.algorithm;
+    let lens = [aead.key_size, aead.nonce_size, aead.digest_size].map(|n| n as usize);
+    if lens != [algorithm.key_len, algorithm.nonce_len, algorithm.tag_len] {
+        return None;
+    }
+    let mut context = Memory::new(aead.context_size as usize);
+    // SAFETY: as in `hmac`.
+    let digest = unsafe {
+        (aead.set_encrypt_key)(context.get(), request.key.as_ptr());
+        DigestFn::new(aead.digest, request.major)
+    };
+    let state = State {
+        context,
+        begin: Begin::Nonce(aead.set_nonce),
+        update: aead.update,
+        digest,
+        tag_len: algorithm.tag_len,
+        open: false,
+        unit: 16,
+        ended: false,
+    };
+    Some((state, c"nettle_aead.set_nonce, nettle_aead.update, nettle_aead.digest"))
+}
+
+unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
+    // SAFETY: `state` is what `open` made; the message keeps the header's rules.
+    unsafe {
+        let (state, m) = (&mut *state.cast::<State>(), &*m);
+        if state.open {
+            state.set_back(m.nonce);
+        }
+        let context = state.context.get();
+        if let Begin::Nonce(set) = state.begin {
+            set(context, m.nonce);
+        }
+        (state.update)(context, m.len, m.input);
+        state.digest.call(context, state.tag_len, m.tag);
+    }
+    raw::OK
+}
+
+impl State {
+    /// Leaves a stream that was not finished.
+    ///
+    /// # Safety
+    /// The nonce has the algorithm's length.
+    unsafe fn set_back(&mut self, nonce: *const u8) {
+        let (context, mut tag) = (self.context.get(), [0; 64]);
+        // SAFETY: the caller's; no tag is longer than sixty-four bytes.
+        unsafe {
+            match self.begin {
+                Begin::Init(init) => init(context),
+                Begin::Finish => self.digest.call(context, self.tag_len, tag.as_mut_ptr()),
+                Begin::Nonce(set) => set(context, nonce),
+            }
+        }
+        (self.open, self.ended) = (false, false);
+    }
+}
+
+unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the nonce has the algorithm's length.
+    unsafe {
+        let state = &mut *state.cast::<State>();
+        if state.open || matches!(state.begin, Begin::Nonce(_)) {
+            state.set_back(nonce);
+        }
+        state.open = true;
+    }
+    raw::OK
+}
+
+unsafe extern "C" fn update(state: *mut c_void, input: *const u8, _: *mut u8, len: usize) -> i32 {
+    // SAFETY: `state` is what `open` made; the input covers its length.
+    unsafe {
+        let state = &mut *state.cast::<State>();
+        if state.ended && len > 0 {
+            return raw::FAILED;
+        }
+        state.ended |= !len.is_multiple_of(state.unit);
+        (state.update)(state.context.get(), len, input);
+    }
+    raw::OK
+}
+
+unsafe extern "C" fn finish(state: *mut c_void, tag: *mut u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the tag has the algorithm's length.
+    unsafe {
+        let state = &mut *state.cast::<State>();
+        state.digest.call(state.context.get(), state.tag_len, tag);
+        (state.open, state.ended) = (false, false);
+    }
+    raw::OK
+}
+
+unsafe extern "C" fn close(state: *mut c_void) {
+    // SAFETY: `state` is the box that `open` gave away; called once.
+    drop(unsafe { Box::from_raw(state.cast::<State>()) });
+}

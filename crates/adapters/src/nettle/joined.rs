@@ -1,0 +1,245 @@
+//! SIV and GCM-SIV: functions for a whole message, which has its tag in one piece with the ciphertext
+//! (SIV before it, GCM-SIV behind it). What lies apart is put together or taken apart in a buffer of the
+//! session's.
+
+use super::api::CipherMeta;
+use super::memory::Memory;
+use super::{Request, schedule};
+use contract::raw;
+use model::{Mode, Primitive};
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
+
+/// `siv_gcm_aes256_encrypt_message`, `siv_cmac_aes256_encrypt_message`: key, lengths before bytes of
+/// nonce, associated data and ciphertext, source.
+type SealFn = unsafe extern "C" fn(
+    *const c_void,
+    usize,
+    *const u8,
+    usize,
+    *const u8,
+    usize,
+    *mut u8,
+    *const u8,
+);
+/// The same for decryption, with the plaintext's length; 1 when the tag is right.
+type OpenFn = unsafe extern "C" fn(
+    *const c_void,
+    usize,
+    *const u8,
+    usize,
+    *const u8,
+    usize,
+    *mut u8,
+    *const u8,
+) -> c_int;
+/// `siv_cmac_encrypt_message`: CMAC's key and cipher, description, CTR's cipher, then as [`SealFn`].
+type SealAnyFn = unsafe extern "C" fn(
+    *const c_void,
+    *const c_void,
+    *const CipherMeta,
+    *const c_void,
+    usize,
+    *const u8,
+    usize,
+    *const u8,
+    usize,
+    *mut u8,
+    *const u8,
+);
+/// As [`SealAnyFn`] with [`OpenFn`]'s result.
+type OpenAnyFn = unsafe extern "C" fn(
+    *const c_void,
+    *const c_void,
+    *const CipherMeta,
+    *const c_void,
+    usize,
+    *const u8,
+    usize,
+    *const u8,
+    usize,
+    *mut u8,
+    *const u8,
+) -> c_int;
+/// `siv_cmac_aes256_set_key`
+type SetKeyFn = unsafe extern "C" fn(*mut c_void, *const u8);
+/// `siv_cmac_set_key`: CMAC's key and cipher, CTR's cipher, description, key.
+type SetAnyKeyFn =
+    unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, *const CipherMeta, *const u8);
+
+enum Call {
+    Seal { key: Memory, seal: SealFn },
+    Open { key: Memory, open: OpenFn },
+    SealAny { keys: [Memory; 3], cipher: &'static CipherMeta, seal: SealAnyFn },
+    OpenAny { keys: [Memory; 3], cipher: &'static CipherMeta, open: OpenAnyFn },
+}
+
+struct State {
+    call: Call,
+    nonce_len: usize,
+    tag_len: usize,
+    tag_first: bool,
+    /// One whole message of the library's. Grows with the first message of a size, which is a
+    /// warm-up's.
+    joined: Vec<u8>,
+}
+
+/// Opens a mode: SIV-CMAC since Nettle 3.6 (with AES-128 and AES-256 by functions of their own), GCM-SIV since
+/// 3.9.
+pub(super) fn open(request: &Request<'_>) -> Option<raw::Session> {
+    let (call, words) = match request.algorithm.mode {
+        Mode::Siv => siv_aes(request).or_else(|| siv_any(request))?,
+        _ => gcm_siv(request)?,
+    };
+    let state = State {
+        call,
+        nonce_len: request.algorithm.nonce_len,
+        tag_len: request.algorithm.tag_len,
+        tag_first: request.algorithm.mode == Mode::Siv,
+        joined: Vec::new(),
+    };
+    Some(raw::Session {
+        state: Box::into_raw(Box::new(state)).cast(),
+        flags: raw::IN_PLACE | raw::COPIES,
+        message: Some(if request.decrypts() { decrypt } else { encrypt }),
+        call: words.as_ptr(),
+        close: Some(close),
+        ..raw::Session::empty()
+    })
+}
+
+fn siv_aes(request: &Request<'_>) -> Option<(Call, &'static CStr)> {
+    if request.algorithm.cipher != Primitive::Aes {
+        return None;
+    }
+    let prefix = format!("nettle_siv_cmac_aes{}", request.key_bits());
+    // SAFETY: siv-cmac.h.
+    let set_key = unsafe { request.function::<SetKeyFn>(&format!("{prefix}_set_key"))? };
+    let mut key = Memory::plenty();
+    // SAFETY: `struct siv_cmac_aes256_ctx` has 32 bytes and two AES contexts, together below 600.
+    unsafe { set_key(key.get(), request.key.as_ptr()) };
+    let call = whole(request, &prefix, key)?;
+    let words = match (request.key_bits(), request.decrypts()) {
+        (128, false) => c"nettle_siv_cmac_aes128_encrypt_message",
+        (128, true) => c"nettle_siv_cmac_aes128_decrypt_message",
+        (_, false) => c"nettle_siv_cmac_aes256_encrypt_message",
+        (_, true) => c"nettle_siv_cmac_aes256_decrypt_message",
+    };
+    Some((call, words))
+}
+
+fn gcm_siv(request: &Request<'_>) -> Option<(Call, &'static CStr)> {
+    let cipher = request.cipher()?;
+    let key = schedule(cipher, cipher.set_encrypt_key, request.key);
+    let call = whole(request, &format!("nettle_siv_gcm_{}", request.cipher_name()?), key)?;
+    let words = match (request.key_bits(), request.decrypts()) {
+        (128, false) => c"nettle_siv_gcm_aes128_encrypt_message",
+        (128, true) => c"nettle_siv_gcm_aes128_decrypt_message",
+        (_, false) => c"nettle_siv_gcm_aes256_encrypt_message",
+        (_, true) => c"nettle_siv_gcm_aes256_decrypt_message",
+    };
+    Some((call, words))
+}
+
+/// The message function of one direction.
+fn whole(request: &Request<'_>, prefix: &str, key: Memory) -> Option<Call> {
+    // SAFETY: siv-cmac.h and siv-gcm.h.
+    Some(unsafe {
+        if request.decrypts() {
+            Call::Open { key, open: request.function(&format!("{prefix}_decrypt_message"))? }
+        } else {
+            Call::Seal { key, seal: request.function(&format!("{prefix}_encrypt_message"))? }
+        }
+    })
+}
+
+fn siv_any(request: &Request<'_>) -> Option<(Call, &'static CStr)> {
+    let cipher = request.cipher()?;
+    // SAFETY: siv-cmac.h.
+    let set_key = unsafe { request.function::<SetAnyKeyFn>("nettle_siv_cmac_set_key")? };
+    let context = || Memory::new(cipher.context_size as usize);
+    // `struct cmac128_key` has 32 bytes.
+    let mut keys = [Memory::plenty(), context(), context()];
+    let [cmac, mac_cipher, ctr_cipher] = keys.each_mut().map(Memory::get);
+    // SAFETY: the contexts have the sizes that the library says; the key has both keys.
+    unsafe { set_key(cmac, mac_cipher, ctr_cipher, cipher, request.key.as_ptr()) };
+    // SAFETY: siv-cmac.h.
+    Some(unsafe {
+        if request.decrypts() {
+            let open = request.function("nettle_siv_cmac_decrypt_message")?;
+            (Call::OpenAny { keys, cipher, open }, c"nettle_siv_cmac_decrypt_message")
+        } else {
+            let seal = request.function("nettle_siv_cmac_encrypt_message")?;
+            (Call::SealAny { keys, cipher, seal }, c"nettle_siv_cmac_encrypt_message")
+        }
+    })
+}
+
+impl State {
+    /// The buffer for a message of `len` bytes, and where text and tag lie in it.
+    #[inline]
+    fn joined(&mut self, len: usize) -> (*mut u8, usize, usize) {
+        let whole = len + self.tag_len;
+        if self.joined.len() < whole {
+            self.joined.resize(whole, 0);
+        }
+        let (text_at, tag_at) = if self.tag_first { (self.tag_len, 0) } else { (0, len) };
+        (self.joined.as_mut_ptr(), text_at, tag_at)
+    }
+}
+
+unsafe extern "C" fn encrypt(state: *mut c_void, m: *const raw::Message) -> i32 {
+    // SAFETY: `state` is what `open` made; the message keeps the header's rules; the buffer holds
+    // ciphertext and tag, and is nobody else's.
+    unsafe {
+        let (state, m) = (&mut *state.cast::<State>(), &*m);
+        let (joined, text_at, tag_at) = state.joined(m.len);
+        let (nonce_len, whole) = (state.nonce_len, m.len + state.tag_len);
+        match &mut state.call {
+            Call::Seal { key, seal } => {
+                seal(key.get(), nonce_len, m.nonce, m.aad_len, m.aad, whole, joined, m.input)
+            }
+            Call::SealAny { keys, cipher, seal } => {
+                let [cmac, mac_cipher, ctr_cipher] = keys.each_mut().map(Memory::get);
+                seal(
+                    cmac, mac_cipher, *cipher, ctr_cipher, nonce_len, m.nonce, m.aad_len, m.aad,
+                    whole, joined, m.input,
+                );
+            }
+            Call::Open { .. } | Call::OpenAny { .. } => return raw::FAILED,
+        }
+        ptr::copy_nonoverlapping(joined.add(text_at), m.output, m.len);
+        ptr::copy_nonoverlapping(joined.add(tag_at), m.tag, state.tag_len);
+    }
+    raw::OK
+}
+
+unsafe extern "C" fn decrypt(state: *mut c_void, m: *const raw::Message) -> i32 {
+    // SAFETY: as in `encrypt`.
+    let right = unsafe {
+        let (state, m) = (&mut *state.cast::<State>(), &*m);
+        let (joined, text_at, tag_at) = state.joined(m.len);
+        ptr::copy_nonoverlapping(m.input, joined.add(text_at), m.len);
+        ptr::copy_nonoverlapping(m.tag, joined.add(tag_at), state.tag_len);
+        let nonce_len = state.nonce_len;
+        match &mut state.call {
+            Call::Open { key, open } => {
+                open(key.get(), nonce_len, m.nonce, m.aad_len, m.aad, m.len, m.output, joined)
+            }
+            Call::OpenAny { keys, cipher, open } => {
+                let [cmac, mac_cipher, ctr_cipher] = keys.each_mut().map(Memory::get);
+                open(
+                    cmac, mac_cipher, *cipher, ctr_cipher, nonce_len, m.nonce, m.aad_len, m.aad,
+                    m.len, m.output, joined,
+                )
+            }
+            Call::Seal { .. } | Call::SealAny { .. } => return raw::FAILED,
+        }
+    };
+    if right == 1 { raw::OK } else { raw::REJECTED }
+}
+
+unsafe extern "C" fn close(state: *mut c_void) {
+    // SAFETY: `state` is the box that `open` gave away; called once.
+    drop(unsafe { Box::from_raw(state.cast::<State>()) });
+}

@@ -1,0 +1,444 @@
+//! The authenticated modes by their steps: nonce, associated data, message, tag.
+
+use super::api::{AeadMeta, CipherFn, CipherMeta, CryptFn, DigestFn, SetFn, UpdateFn};
+use super::memory::Memory;
+use super::{Request, schedule};
+use std::ffi::c_void;
+
+/// A mode's steps.
+pub(super) trait Steps {
+    /// Takes nonce and associated data of a message of `len` bytes.
+    ///
+    /// # Safety
+    /// Both cover their lengths.
+    unsafe fn begin(&mut self, nonce: *const u8, aad: (*const u8, usize), len: usize);
+
+    /// Goes over the message.
+    ///
+    /// # Safety
+    /// Input and output cover `len` bytes.
+    unsafe fn crypt(&mut self, input: *const u8, output: *mut u8, len: usize);
+
+    /// Writes the tag.
+    ///
+    /// # Safety
+    /// `tag` covers the algorithm's tag.
+    unsafe fn digest(&mut self, tag: *mut u8);
+}
+
+/// What the library describes as a whole (`struct nettle_aead`): GCM with most ciphers, EAX with
+/// AES-128, ChaCha20-Poly1305.
+pub(super) struct Described {
+    context: Memory,
+    set_nonce: SetFn,
+    update: UpdateFn,
+    crypt: CryptFn,
+    digest: DigestFn,
+    tag_len: usize,
+}
+
+impl Described {
+    /// `None` where the description is another algorithm's.
+    pub(super) fn new(request: &Request<'_>, aead: &AeadMeta) -> Option<Self> {
+        let algorithm = request.algorithm;
+        let lens = [aead.key_size, aead.nonce_size, aead.digest_size].map(|n| n as usize);
+        if lens != [algorithm.key_len, algorithm.nonce_len, algorithm.tag_len] {
+            return None;
+        }
+        let (set_key, crypt) = if request.decrypts() {
+            (aead.set_decrypt_key, aead.decrypt)
+        } else {
+            (aead.set_encrypt_key, aead.encrypt)
+        };
+        let mut context = Memory::new(aead.context_size as usize);
+        // SAFETY: the context has the size that the library says, the key as well; the digest
+        // function is of the version that was asked for.
+        let digest = unsafe {
+            set_key(context.get(), request.key.as_ptr());
+            DigestFn::new(aead.digest, request.major)
+        };
+        let (set_nonce, update) = (aead.set_nonce, aead.update);
+        Some(Self { context, set_nonce, update, crypt, digest, tag_len: algorithm.tag_len })
+    }
+}
+
+impl Steps for Described {
+    #[inline]
+    unsafe fn begin(&mut self, nonce: *const u8, aad: (*const u8, usize), _: usize) {
+        // SAFETY: the caller's; the context is the functions'.
+        unsafe {
+            (self.set_nonce)(self.context.get(), nonce);
+            (self.update)(self.context.get(), aad.1, aad.0);
+        }
+    }
+
+    #[inline]
+    unsafe fn crypt(&mut self, input: *const u8, output: *mut u8, len: usize) {
+        // SAFETY: as above.
+        unsafe { (self.crypt)(self.context.get(), len, output, input) }
+    }
+
+    #[inline]
+    unsafe fn digest(&mut self, tag: *mut u8) {
+        // SAFETY: as above.
+        unsafe { self.digest.call(self.context.get(), self.tag_len, tag) }
+    }
+}
+
+/// GCM and EAX over any block cipher: message state, key's table, cipher and its function. EAX's
+/// functions differ in two places.
+pub(super) struct Keyed {
+    message: Memory,
+    table: Memory,
+    cipher: Memory,
+    encrypt: CipherFn,
+    nonce: KeyedNonce,
+    update: KeyedUpdate,
+    crypt: KeyedCrypt,
+    digest: KeyedDigest,
+    nonce_len: usize,
+    tag_len: usize,
+}
+
+/// `gcm_set_key`, `eax_set_key`, `ocb_set_key`: table, cipher, its function.
+type SetTableFn = unsafe extern "C" fn(*mut c_void, *const c_void, CipherFn);
+/// `gcm_set_iv`, `gcm_update`: message, table, length, bytes.
+type TableBytesFn = unsafe extern "C" fn(*mut c_void, *const c_void, usize, *const u8);
+/// `eax_set_nonce`, `eax_update`, `ocb_update`: message, table, cipher, its function, length, bytes.
+type CipherBytesFn =
+    unsafe extern "C" fn(*mut c_void, *const c_void, *const c_void, CipherFn, usize, *const u8);
+/// `gcm_encrypt`, `eax_encrypt`, `ocb_encrypt` and the first two's decryption: message, table,
+/// cipher, its function, length, destination, source.
+type KeyedCrypt = unsafe extern "C" fn(
+    *mut c_void,
+    *const c_void,
+    *const c_void,
+    CipherFn,
+    usize,
+    *mut u8,
+    *const u8,
+);
+/// `gcm_digest`, `eax_digest`, `ocb_digest`: message, table, cipher, its function, length,
+/// destination.
+type KeyedDigestPart =
+    unsafe extern "C" fn(*mut c_void, *const c_void, *const c_void, CipherFn, usize, *mut u8);
+/// As [`KeyedDigestPart`] without the length, since Nettle 4.
+type KeyedDigestWhole =
+    unsafe extern "C" fn(*mut c_void, *const c_void, *const c_void, CipherFn, *mut u8);
+
+#[derive(Clone, Copy)]
+enum KeyedNonce {
+    Gcm(TableBytesFn),
+    Eax(CipherBytesFn),
+}
+
+#[derive(Clone, Copy)]
+enum KeyedUpdate {
+    Gcm(TableBytesFn),
+    Eax(CipherBytesFn),
+}
+
+#[derive(Clone, Copy)]
+enum KeyedDigest {
+    Part(KeyedDigestPart),
+    Whole(KeyedDigestWhole),
+}
+
+impl Keyed {
+    /// `mode` is `gcm` or `eax`.
+    pub(super) fn new(request: &Request<'_>, cipher: &CipherMeta, mode: &str) -> Option<Self> {
+        let way = if request.decrypts() { "decrypt" } else { "encrypt" };
+        let name = |function: &str| format!("nettle_{mode}_{function}");
+        let gcm = mode == "gcm";
+        // SAFETY: gcm.h and eax.h, for the version.
+        let (set_key, nonce, update, crypt, digest) = unsafe {
+            (
+                request.function::<SetTableFn>(&name("set_key"))?,
+                if gcm {
+                    KeyedNonce::Gcm(request.function(&name("set_iv"))?)
+                } else {
+                    KeyedNonce::Eax(request.function(&name("set_nonce"))?)
+                },
+                if gcm {
+                    KeyedUpdate::Gcm(request.function(&name("update"))?)
+                } else {
+                    KeyedUpdate::Eax(request.function(&name("update"))?)
+                },
+                request.function::<KeyedCrypt>(&name(way))?,
+                if request.major < 4 {
+                    KeyedDigest::Part(request.function(&name("digest"))?)
+                } else {
+                    KeyedDigest::Whole(request.function(&name("digest"))?)
+                },
+            )
+        };
+        let mut context = schedule(cipher, cipher.set_encrypt_key, request.key);
+        let mut table = Memory::plenty();
+        // SAFETY: `struct gcm_key` has 4096 bytes in Nettle 3 and less in 4, `struct eax_key` 32.
+        unsafe { set_key(table.get(), context.get(), cipher.encrypt) };
+        Some(Self {
+            // `struct gcm_ctx` and `struct eax_ctx` have 64 bytes.
+            message: Memory::plenty(),
+            table,
+            cipher: context,
+            encrypt: cipher.encrypt,
+            nonce,
+            update,
+            crypt,
+            digest,
+            nonce_len: request.algorithm.nonce_len,
+            tag_len: request.algorithm.tag_len,
+        })
+    }
+}
+
+impl Steps for Keyed {
+    #[inline]
+    unsafe fn begin(&mut self, nonce: *const u8, aad: (*const u8, usize), _: usize) {
+        let (message, table, cipher) = (self.message.get(), self.table.get(), self.cipher.get());
+        // SAFETY: the caller's; the contexts are the functions'.
+        unsafe {
+            match self.nonce {
+                KeyedNonce::Gcm(set) => set(message, table, self.nonce_len, nonce),
+                KeyedNonce::Eax(set) => {
+                    set(message, table, cipher, self.encrypt, self.nonce_len, nonce);
+                }
+            }
+            match self.update {
+                KeyedUpdate::Gcm(update) => update(message, table, aad.1, aad.0),
+                KeyedUpdate::Eax(update) => {
+                    update(message, table, cipher, self.encrypt, aad.1, aad.0);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    unsafe fn crypt(&mut self, input: *const u8, output: *mut u8, len: usize) {
+        let (message, table, cipher) = (self.message.get(), self.table.get(), self.cipher.get());
+        // SAFETY: as above.
+        unsafe { (self.crypt)(message, table, cipher, self.encrypt, len, output, input) }
+    }
+
+    #[inline]
+    unsafe fn digest(&mut self, tag: *mut u8) {
+        let (message, table, cipher) = (self.message.get(), self.table.get(), self.cipher.get());
+        // SAFETY: as above.
+        unsafe {
+            match self.digest {
+                KeyedDigest::Part(digest) => {
+                    digest(message, table, cipher, self.encrypt, self.tag_len, tag);
+                }
+                KeyedDigest::Whole(digest) => digest(message, table, cipher, self.encrypt, tag),
+            }
+        }
+    }
+}
+
+/// OCB, since Nettle 3.9. Its tag's length is part of the nonce's block, in every version.
+pub(super) struct Ocb {
+    message: Memory,
+    table: Memory,
+    encrypt: (Memory, CipherFn),
+    /// Decryption goes over the message with this one.
+    decrypt: Option<(Memory, CipherFn)>,
+    set_nonce: OcbNonceFn,
+    update: CipherBytesFn,
+    crypt: KeyedCrypt,
+    decrypt_all: OcbDecryptFn,
+    digest: KeyedDigestPart,
+    nonce_len: usize,
+    tag_len: usize,
+}
+
+/// `ocb_set_nonce`: message, cipher, its function, lengths of tag and nonce, nonce.
+type OcbNonceFn =
+    unsafe extern "C" fn(*mut c_void, *const c_void, CipherFn, usize, usize, *const u8);
+/// `ocb_decrypt`: message, table, cipher and function to encrypt, the same to decrypt, length,
+/// destination, source.
+type OcbDecryptFn = unsafe extern "C" fn(
+    *mut c_void,
+    *const c_void,
+    *const c_void,
+    CipherFn,
+    *const c_void,
+    CipherFn,
+    usize,
+    *mut u8,
+    *const u8,
+);
+
+impl Ocb {
+    pub(super) fn new(request: &Request<'_>, cipher: &CipherMeta) -> Option<Self> {
+        // SAFETY: ocb.h.
+        let (set_key, set_nonce, update, crypt, decrypt_all, digest) = unsafe {
+            (
+                request.function::<SetTableFn>("nettle_ocb_set_key")?,
+                request.function::<OcbNonceFn>("nettle_ocb_set_nonce")?,
+                request.function::<CipherBytesFn>("nettle_ocb_update")?,
+                request.function::<KeyedCrypt>("nettle_ocb_encrypt")?,
+                request.function::<OcbDecryptFn>("nettle_ocb_decrypt")?,
+                request.function::<KeyedDigestPart>("nettle_ocb_digest")?,
+            )
+        };
+        let mut context = schedule(cipher, cipher.set_encrypt_key, request.key);
+        let backwards = || schedule(cipher, cipher.set_decrypt_key, request.key);
+        let mut table = Memory::plenty();
+        // SAFETY: `struct ocb_key` has 64 bytes.
+        unsafe { set_key(table.get(), context.get(), cipher.encrypt) };
+        Some(Self {
+            // `struct ocb_ctx` has 80 bytes.
+            message: Memory::plenty(),
+            table,
+            encrypt: (context, cipher.encrypt),
+            decrypt: request.decrypts().then(|| (backwards(), cipher.decrypt)),
+            set_nonce,
+            update,
+            crypt,
+            decrypt_all,
+            digest,
+            nonce_len: request.algorithm.nonce_len,
+            tag_len: request.algorithm.tag_len,
+        })
+    }
+}
+
+impl Steps for Ocb {
+    #[inline]
+    unsafe fn begin(&mut self, nonce: *const u8, aad: (*const u8, usize), _: usize) {
+        let (message, table) = (self.message.get(), self.table.get());
+        let (cipher, encrypt) = (self.encrypt.0.get(), self.encrypt.1);
+        // SAFETY: the caller's; the contexts are the functions'.
+        unsafe {
+            (self.set_nonce)(message, cipher, encrypt, self.tag_len, self.nonce_len, nonce);
+            (self.update)(message, table, cipher, encrypt, aad.1, aad.0);
+        }
+    }
+
+    #[inline]
+    unsafe fn crypt(&mut self, input: *const u8, output: *mut u8, len: usize) {
+        let (message, table) = (self.message.get(), self.table.get());
+        let (cipher, encrypt) = (self.encrypt.0.get(), self.encrypt.1);
+        // SAFETY: as above.
+        unsafe {
+            match &mut self.decrypt {
+                None => (self.crypt)(message, table, cipher, encrypt, len, output, input),
+                Some((back, decrypt)) => (self.decrypt_all)(
+                    message,
+                    table,
+                    cipher,
+                    encrypt,
+                    back.get(),
+                    *decrypt,
+                    len,
+                    output,
+                    input,
+                ),
+            }
+        }
+    }
+
+    #[inline]
+    unsafe fn digest(&mut self, tag: *mut u8) {
+        let (message, table) = (self.message.get(), self.table.get());
+        let (cipher, encrypt) = (self.encrypt.0.get(), self.encrypt.1);
+        // SAFETY: as above.
+        unsafe { (self.digest)(message, table, cipher, encrypt, self.tag_len, tag) }
+    }
+}
+
+/// CCM, told all lengths with the nonce, because they are in the first block. The length of the tag
+/// stayed in Nettle 4.
+pub(super) struct Ccm {
+    message: Memory,
+    cipher: Memory,
+    encrypt: CipherFn,
+    set_nonce: CcmNonceFn,
+    update: CcmUpdateFn,
+    crypt: CcmCryptFn,
+    digest: CcmDigestFn,
+    nonce_len: usize,
+    tag_len: usize,
+}
+
+/// `ccm_set_nonce`: message, cipher, its function, nonce's length, nonce, lengths of associated data,
+/// message and tag.
+type CcmNonceFn = unsafe extern "C" fn(
+    *mut c_void,
+    *const c_void,
+    CipherFn,
+    usize,
+    *const u8,
+    usize,
+    usize,
+    usize,
+);
+/// `ccm_update`: message, cipher, its function, length, bytes.
+type CcmUpdateFn = unsafe extern "C" fn(*mut c_void, *const c_void, CipherFn, usize, *const u8);
+/// `ccm_encrypt`: message, cipher, its function, length, destination, source.
+type CcmCryptFn =
+    unsafe extern "C" fn(*mut c_void, *const c_void, CipherFn, usize, *mut u8, *const u8);
+/// `ccm_digest`: message, cipher, its function, length, destination.
+type CcmDigestFn = unsafe extern "C" fn(*mut c_void, *const c_void, CipherFn, usize, *mut u8);
+
+impl Ccm {
+    pub(super) fn new(request: &Request<'_>, cipher: &CipherMeta) -> Option<Self> {
+        let crypt = if request.decrypts() { "nettle_ccm_decrypt" } else { "nettle_ccm_encrypt" };
+        // SAFETY: ccm.h.
+        let (set_nonce, update, crypt, digest) = unsafe {
+            (
+                request.function::<CcmNonceFn>("nettle_ccm_set_nonce")?,
+                request.function::<CcmUpdateFn>("nettle_ccm_update")?,
+                request.function::<CcmCryptFn>(crypt)?,
+                request.function::<CcmDigestFn>("nettle_ccm_digest")?,
+            )
+        };
+        Some(Self {
+            // `struct ccm_ctx` has 40 bytes.
+            message: Memory::plenty(),
+            cipher: schedule(cipher, cipher.set_encrypt_key, request.key),
+            encrypt: cipher.encrypt,
+            set_nonce,
+            update,
+            crypt,
+            digest,
+            nonce_len: request.algorithm.nonce_len,
+            tag_len: request.algorithm.tag_len,
+        })
+    }
+}
+
+impl Steps for Ccm {
+    #[inline]
+    unsafe fn begin(&mut self, nonce: *const u8, aad: (*const u8, usize), len: usize) {
+        let (message, cipher) = (self.message.get(), self.cipher.get());
+        // SAFETY: the caller's; the contexts are the functions'.
+        unsafe {
+            (self.set_nonce)(
+                message,
+                cipher,
+                self.encrypt,
+                self.nonce_len,
+                nonce,
+                aad.1,
+                len,
+                self.tag_len,
+            );
+            (self.update)(message, cipher, self.encrypt, aad.1, aad.0);
+        }
+    }
+
+    #[inline]
+    unsafe fn crypt(&mut self, input: *const u8, output: *mut u8, len: usize) {
+        let (message, cipher) = (self.message.get(), self.cipher.get());
+        // SAFETY: as above.
+        unsafe { (self.crypt)(message, cipher, self.encrypt, len, output, input) }
+    }
+
+    #[inline]
+    unsafe fn digest(&mut self, tag: *mut u8) {
+        let (message, cipher) = (self.message.get(), self.cipher.get());
+        // SAFETY: as above.
+        unsafe { (self.digest)(message, cipher, self.encrypt, self.tag_len, tag) }
+    }
+}

@@ -1,0 +1,162 @@
+//! XTS: a function for a whole data unit.
+
+use super::api::{CipherFn, SetFn};
+use super::memory::Memory;
+use super::{Request, schedule};
+use contract::raw;
+use model::Primitive;
+use std::ffi::{CStr, c_void};
+
+/// `nettle_xts_aes256_encrypt_message`: key, tweak, length, destination, source.
+type AesFn = unsafe extern "C" fn(*mut c_void, *const u8, usize, *mut u8, *const u8);
+/// `nettle_xts_encrypt_message`: contexts of data and tweak, their functions, tweak, length,
+/// destination, source.
+type AnyFn = unsafe extern "C" fn(
+    *const c_void,
+    *const c_void,
+    CipherFn,
+    CipherFn,
+    *const u8,
+    usize,
+    *mut u8,
+    *const u8,
+);
+
+enum Call {
+    /// Both keys in one struct.
+    Aes { call: AesFn, key: Memory },
+    /// Any block cipher.
+    Any { call: AnyFn, data: Memory, tweak: Memory, block: CipherFn, encrypt: CipherFn },
+}
+
+struct State {
+    call: Call,
+    /// Of every data unit of a stream.
+    tweak: [u8; 16],
+}
+
+/// Opens XTS: with AES by its own functions, else by the general one.
+pub(super) fn open(request: &Request<'_>) -> Option<raw::Session> {
+    let (call, words) = aes(request).or_else(|| any(request))?;
+    Some(raw::Session {
+        state: Box::into_raw(Box::new(State { call, tweak: [0; 16] })).cast(),
+        flags: raw::IN_PLACE,
+        message: Some(message),
+        start: Some(start),
+        update: Some(update),
+        call: words.as_ptr(),
+        close: Some(close),
+        ..raw::Session::empty()
+    })
+}
+
+fn aes(request: &Request<'_>) -> Option<(Call, &'static CStr)> {
+    if request.algorithm.cipher != Primitive::Aes {
+        return None;
+    }
+    let way = if request.decrypts() { "decrypt" } else { "encrypt" };
+    let prefix = format!("nettle_xts_aes{}", request.key_bits());
+    // SAFETY: xts.h.
+    let (set_key, call) = unsafe {
+        (
+            request.function::<SetFn>(&format!("{prefix}_set_{way}_key"))?,
+            request.function::<AesFn>(&format!("{prefix}_{way}_message"))?,
+        )
+    };
+    let mut key = Memory::plenty();
+    // SAFETY: `struct xts_aes256_key` holds two AES contexts, below 500 bytes together; the key has both
+    // keys.
+    unsafe { set_key(key.get(), request.key.as_ptr()) };
+    let words = match (request.key_bits(), request.decrypts()) {
+        (128, false) => c"nettle_xts_aes128_encrypt_message",
+        (128, true) => c"nettle_xts_aes128_decrypt_message",
+        (_, false) => c"nettle_xts_aes256_encrypt_message",
+        (_, true) => c"nettle_xts_aes256_decrypt_message",
+    };
+    Some((Call::Aes { call, key }, words))
+}
+
+fn any(request: &Request<'_>) -> Option<(Call, &'static CStr)> {
+    let cipher = request.cipher()?;
+    let (symbol, set_key, block, words) = if request.decrypts() {
+        (
+            "nettle_xts_decrypt_message",
+            cipher.set_decrypt_key,
+            cipher.decrypt,
+            c"nettle_xts_decrypt_message",
+        )
+    } else {
+        (
+            "nettle_xts_encrypt_message",
+            cipher.set_encrypt_key,
+            cipher.encrypt,
+            c"nettle_xts_encrypt_message",
+        )
+    };
+    // SAFETY: xts.h.
+    let call = unsafe { request.function::<AnyFn>(symbol)? };
+    let (data_key, tweak_key) = request.key.split_at(request.key.len() / 2);
+    let data = schedule(cipher, set_key, data_key);
+    let tweak = schedule(cipher, cipher.set_encrypt_key, tweak_key);
+    Some((Call::Any { call, data, tweak, block, encrypt: cipher.encrypt }, words))
+}
+
+impl Call {
+    /// # Safety
+    /// The tweak has sixteen bytes; input and output cover `len` bytes.
+    #[inline]
+    unsafe fn unit(
+        &mut self,
+        nonce: *const u8,
+        input: *const u8,
+        output: *mut u8,
+        len: usize,
+    ) -> i32 {
+        // The library would end the process.
+        if len < 16 {
+            return raw::FAILED;
+        }
+        // SAFETY: the caller's; the contexts are the functions'.
+        unsafe {
+            match self {
+                Self::Aes { call, key } => call(key.get(), nonce, len, output, input),
+                Self::Any { call, data, tweak, block, encrypt } => {
+                    call(data.get(), tweak.get(), *block, *encrypt, nonce, len, output, input);
+                }
+            }
+        }
+        raw::OK
+    }
+}
+
+unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
+    // SAFETY: `state` is what `open` made; the message keeps the header's rules.
+    unsafe {
+        let m = &*m;
+        (*state.cast::<State>()).call.unit(m.nonce, m.input, m.output, m.len)
+    }
+}
+
+unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; a tweak has sixteen bytes.
+    unsafe { (*state.cast::<State>()).tweak = nonce.cast::<[u8; 16]>().read_unaligned() };
+    raw::OK
+}
+
+unsafe extern "C" fn update(
+    state: *mut c_void,
+    input: *const u8,
+    output: *mut u8,
+    len: usize,
+) -> i32 {
+    // SAFETY: `state` is what `open` made; the buffers keep the header's rules.
+    unsafe {
+        let state = &mut *state.cast::<State>();
+        state.call.unit(state.tweak.as_ptr(), input, output, len)
+    }
+}
+
+unsafe extern "C" fn close(state: *mut c_void) {
+    // SAFETY: `state` is the box that `open` gave away; called once.
+    drop(unsafe { Box::from_raw(state.cast::<State>()) });
+}
