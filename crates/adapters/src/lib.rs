@@ -11,8 +11,12 @@ mod composite;
 mod evp;
 mod gcrypt;
 mod loader;
+mod memory;
 mod nettle;
 mod sodium;
+#[cfg(test)]
+mod testing;
+mod xxhash;
 
 pub use loader::LoadError;
 
@@ -34,6 +38,7 @@ const FAMILIES: &[(&str, Attach)] = &[
     ("sodium_init", sodium::attach),
     ("aegis256x4_encrypt_detached", aegis::attach),
     ("nettle_gcm_aes256_encrypt", nettle::attach),
+    ("XXH3_64bits", xxhash::attach),
 ];
 
 /// Loads a shared object and attaches it with the adapter that its exported symbols call for.

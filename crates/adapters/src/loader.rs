@@ -1,5 +1,6 @@
 //! Opening shared objects and looking up their functions.
 
+use contract::OpenError;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
@@ -112,6 +113,16 @@ impl SharedObject {
         // SAFETY: the caller vouches for the type.
         unsafe { self.function(symbol) }
             .ok_or_else(|| self.unusable(format!("it does not export `{symbol}`")))
+    }
+
+    /// A function that an algorithm cannot do without: builds leave whole modes out.
+    ///
+    /// # Safety
+    /// As [`SharedObject::function`].
+    pub(crate) unsafe fn offered<F: Copy>(&self, symbol: &str) -> Result<F, OpenError> {
+        let missing = || OpenError::Unsupported(format!("this build does not export `{symbol}`"));
+        // SAFETY: the caller vouches for the type.
+        unsafe { self.function(symbol) }.ok_or_else(missing)
     }
 
     pub(crate) fn unusable(&self, why: impl Into<String>) -> LoadError {

@@ -1,0 +1,164 @@
+//! Whole messages and streams of XXH3: what is inside the clock.
+
+use crate::loader::{LoadError, SharedObject};
+use contract::raw;
+use std::ffi::{CStr, c_int, c_void};
+
+/// `XXH3_state_t*`, opaque.
+type Handle = *mut c_void;
+/// `XXH3_64bits`: input, length; the hash.
+type HashFn = unsafe extern "C" fn(*const c_void, usize) -> u64;
+/// `XXH3_64bits_reset`: state; 0 is done.
+type ResetFn = unsafe extern "C" fn(Handle) -> c_int;
+/// `XXH3_64bits_update`: state, input, length; 0 is done.
+type UpdateFn = unsafe extern "C" fn(Handle, *const c_void, usize) -> c_int;
+/// `XXH3_64bits_digest`: state; the hash.
+type DigestFn = unsafe extern "C" fn(Handle) -> u64;
+type CreateFn = unsafe extern "C" fn() -> Handle;
+type FreeFn = unsafe extern "C" fn(Handle) -> c_int;
+
+/// The library's functions.
+#[derive(Clone, Copy)]
+pub(super) struct Api {
+    hash: HashFn,
+    create: CreateFn,
+    free: FreeFn,
+    reset: ResetFn,
+    update: UpdateFn,
+    digest: DigestFn,
+    /// Whether `hash` and `update` choose their vector width at run time.
+    dispatches: bool,
+}
+
+impl Api {
+    pub(super) fn load(object: &SharedObject) -> Result<Self, LoadError> {
+        // SAFETY: the types are those of xxhash.h and xxh_x86dispatch.h for the symbols named.
+        unsafe {
+            let dispatched: Option<(HashFn, UpdateFn)> = object
+                .function("XXH3_64bits_dispatch")
+                .zip(object.function("XXH3_64bits_update_dispatch"));
+            let (hash, update) = match dispatched {
+                Some(found) => found,
+                None => (object.required("XXH3_64bits")?, object.required("XXH3_64bits_update")?),
+            };
+            Ok(Self {
+                hash,
+                update,
+                create: object.required("XXH3_createState")?,
+                free: object.required("XXH3_freeState")?,
+                reset: object.required("XXH3_64bits_reset")?,
+                digest: object.required("XXH3_64bits_digest")?,
+                dispatches: dispatched.is_some(),
+            })
+        }
+    }
+
+    /// How the build chooses its vector width, for the record.
+    pub(super) fn kernels(&self) -> &'static str {
+        if self.dispatches {
+            "dispatch: vector width chosen at run time (XXH3_64bits_dispatch)"
+        } else {
+            "dispatch: none, vector width fixed by the compiler's flags"
+        }
+    }
+
+    fn call(&self) -> &'static CStr {
+        if self.dispatches { c"XXH3_64bits_dispatch" } else { c"XXH3_64bits" }
+    }
+}
+
+/// An opened digest.
+pub(super) struct State {
+    api: Api,
+    stream: Handle,
+}
+
+impl State {
+    /// `None` when there is no memory left.
+    pub(super) fn new(api: &Api) -> Option<Self> {
+        // SAFETY: takes nothing; the state is freed by `drop`.
+        let stream = unsafe { (api.create)() };
+        (!stream.is_null()).then_some(Self { api: *api, stream })
+    }
+
+    /// The table for the timing loop; `close` there frees the state.
+    pub(super) fn into_session(self) -> raw::Session {
+        let call = self.api.call().as_ptr();
+        raw::Session {
+            state: Box::into_raw(Box::new(self)).cast(),
+            // A digest writes nothing but its tag, so the message may lie anywhere.
+            flags: raw::IN_PLACE,
+            message: Some(message),
+            start: Some(start),
+            update: Some(update),
+            finish: Some(finish),
+            call,
+            close: Some(close),
+        }
+    }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        // SAFETY: made by XXH3_createState, freed once.
+        unsafe { (self.api.free)(self.stream) };
+    }
+}
+
+/// `XXH_errorcode` as a return code of the interface: its only other value is XXH_ERROR, 1.
+fn outcome(error: c_int) -> i32 {
+    if error == 0 { raw::OK } else { raw::FAILED }
+}
+
+/// Writes the canonical form (`XXH64_canonicalFromHash`): big-endian.
+///
+/// # Safety
+/// `tag` covers 8 bytes.
+#[inline]
+unsafe fn write(hash: u64, tag: *mut u8) -> i32 {
+    // SAFETY: the caller's promise; no alignment is asked for.
+    unsafe { tag.cast::<[u8; 8]>().write_unaligned(hash.to_be_bytes()) };
+    raw::OK
+}
+
+unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
+    // SAFETY: `state` is what `into_session` made; the message keeps the interface's rules.
+    unsafe {
+        let (state, m) = (&*state.cast::<State>(), &*m);
+        write((state.api.hash)(m.input.cast(), m.len), m.tag)
+    }
+}
+
+unsafe extern "C" fn start(state: *mut c_void, _nonce: *const u8) -> i32 {
+    // SAFETY: `state` is what `into_session` made.
+    unsafe {
+        let state = &*state.cast::<State>();
+        outcome((state.api.reset)(state.stream))
+    }
+}
+
+unsafe extern "C" fn update(
+    state: *mut c_void,
+    input: *const u8,
+    _output: *mut u8,
+    len: usize,
+) -> i32 {
+    // SAFETY: `state` is what `into_session` made; `input` covers `len` bytes.
+    unsafe {
+        let state = &*state.cast::<State>();
+        outcome((state.api.update)(state.stream, input.cast(), len))
+    }
+}
+
+unsafe extern "C" fn finish(state: *mut c_void, tag: *mut u8) -> i32 {
+    // SAFETY: `state` is what `into_session` made; `tag` has the digest's length.
+    unsafe {
+        let state = &*state.cast::<State>();
+        write((state.api.digest)(state.stream), tag)
+    }
+}
+
+unsafe extern "C" fn close(state: *mut c_void) {
+    // SAFETY: `state` is the box that `into_session` gave away; called once.
+    drop(unsafe { Box::from_raw(state.cast::<State>()) });
+}
