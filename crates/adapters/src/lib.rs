@@ -16,6 +16,7 @@ mod nettle;
 mod sodium;
 #[cfg(test)]
 mod testing;
+mod tomcrypt;
 mod xxhash;
 
 pub use loader::LoadError;
@@ -38,6 +39,7 @@ const FAMILIES: &[(&str, Attach)] = &[
     ("sodium_init", sodium::attach),
     ("aegis256x4_encrypt_detached", aegis::attach),
     ("nettle_gcm_aes256_encrypt", nettle::attach),
+    ("register_cipher", tomcrypt::attach),
     ("XXH3_64bits", xxhash::attach),
 ];
 
