@@ -17,6 +17,7 @@ mod sodium;
 #[cfg(test)]
 mod testing;
 mod tomcrypt;
+mod wolfssl;
 mod xxhash;
 
 pub use loader::LoadError;
@@ -33,6 +34,7 @@ type Attach = fn(SharedObject, Option<&str>) -> Result<Box<dyn Library>, LoadErr
 /// library's symbols; libraries that come with OpenSSL's names for compatibility stand before EVP.
 const FAMILIES: &[(&str, Attach)] = &[
     (contract::raw::SYMBOL, attached::attach),
+    ("wc_AesInit", wolfssl::attach),
     ("EVP_CIPHER_CTX_new", evp::attach),
     ("gcry_cipher_open", gcrypt::attach),
     ("botan_cipher_init", botan::attach),

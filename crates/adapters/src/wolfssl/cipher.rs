@@ -1,0 +1,250 @@
+//! Ciphers without authentication, but for XTS: a keyed context with a chaining value.
+
+use super::api::{Context, DECRYPTION, ENCRYPTION, calls, close, done, given, lengths, number};
+use crate::loader::SharedObject;
+use contract::{OpenError, raw};
+use model::{Algorithm, Direction, Mode, Primitive};
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
+
+/// `wc_AesSetKey`: context, key, length, IV, direction.
+type AesSetKeyFn = unsafe extern "C" fn(*mut c_void, *const u8, u32, *const u8, c_int) -> c_int;
+/// `wc_Des3_SetKey`: context, key, IV, direction.
+type DesSetKeyFn = unsafe extern "C" fn(*mut c_void, *const u8, *const u8, c_int) -> c_int;
+/// `wc_CamelliaSetKey`: context, key, length, IV.
+type CamelliaSetKeyFn = unsafe extern "C" fn(*mut c_void, *const u8, u32, *const u8) -> c_int;
+/// `wc_Chacha_SetKey`: context, key, length.
+type ChaChaSetKeyFn = unsafe extern "C" fn(*mut c_void, *const u8, u32) -> c_int;
+/// `wc_AesSetIV`, `wc_Des3_SetIV`, `wc_CamelliaSetIV`: context, IV.
+type SetIvFn = unsafe extern "C" fn(*mut c_void, *const u8) -> c_int;
+/// `wc_Chacha_SetIV`: context, nonce, block counter.
+type SetNonceFn = unsafe extern "C" fn(*mut c_void, *const u8, u32) -> c_int;
+/// `wc_AesCbcEncrypt` and the like: context, output, input, length in bytes (CFB1: bits).
+type CryptFn = unsafe extern "C" fn(*mut c_void, *mut u8, *const u8, u32) -> c_int;
+
+/// How a message's nonce is set.
+#[derive(Clone, Copy)]
+enum Nonce {
+    /// ECB has none.
+    None,
+    Iv(SetIvFn),
+    Counter(SetNonceFn),
+}
+
+struct State {
+    /// Streams have a context of their own: a message in between must not touch them.
+    message: Context,
+    stream: Context,
+    nonce: Nonce,
+    crypt: CryptFn,
+    /// 8 where lengths are in bits.
+    scale: usize,
+}
+
+/// Which functions an algorithm takes: setting the nonce, the work in either direction, what
+/// `message` calls in either direction.
+struct Names {
+    set_nonce: Option<&'static str>,
+    crypt: [&'static str; 2],
+    calls: [&'static CStr; 2],
+}
+
+macro_rules! names {
+    ($encrypt:literal, $decrypt:literal) => {
+        Names {
+            set_nonce: None,
+            crypt: [$encrypt, $decrypt],
+            calls: [c_str(concat!($encrypt, "\0")), c_str(concat!($decrypt, "\0"))],
+        }
+    };
+    ($set_nonce:literal: $encrypt:literal, $decrypt:literal) => {
+        Names {
+            set_nonce: Some($set_nonce),
+            crypt: [$encrypt, $decrypt],
+            calls: [
+                c_str(concat!($set_nonce, ", ", $encrypt, "\0")),
+                c_str(concat!($set_nonce, ", ", $decrypt, "\0")),
+            ],
+        }
+    };
+}
+
+const fn c_str(text: &'static str) -> &'static CStr {
+    match CStr::from_bytes_with_nul(text.as_bytes()) {
+        Ok(text) => text,
+        Err(_) => panic!("one NUL, at the end"),
+    }
+}
+
+fn names(primitive: Primitive, mode: Mode) -> Option<Names> {
+    Some(match (primitive, mode) {
+        (Primitive::Aes, Mode::Ecb) => names!("wc_AesEcbEncrypt", "wc_AesEcbDecrypt"),
+        (Primitive::Aes, Mode::Cbc) => {
+            names!("wc_AesSetIV": "wc_AesCbcEncrypt", "wc_AesCbcDecrypt")
+        }
+        (Primitive::Aes, Mode::Cfb) => {
+            names!("wc_AesSetIV": "wc_AesCfbEncrypt", "wc_AesCfbDecrypt")
+        }
+        (Primitive::Aes, Mode::Cfb8) => {
+            names!("wc_AesSetIV": "wc_AesCfb8Encrypt", "wc_AesCfb8Decrypt")
+        }
+        (Primitive::Aes, Mode::Cfb1) => {
+            names!("wc_AesSetIV": "wc_AesCfb1Encrypt", "wc_AesCfb1Decrypt")
+        }
+        (Primitive::Aes, Mode::Ofb) => {
+            names!("wc_AesSetIV": "wc_AesOfbEncrypt", "wc_AesOfbDecrypt")
+        }
+        // Counter mode is its own inverse, and has one function.
+        (Primitive::Aes, Mode::Ctr) => {
+            names!("wc_AesSetIV": "wc_AesCtrEncrypt", "wc_AesCtrEncrypt")
+        }
+        (Primitive::Camellia, Mode::Cbc) => {
+            names!("wc_CamelliaSetIV": "wc_CamelliaCbcEncrypt", "wc_CamelliaCbcDecrypt")
+        }
+        // The key's direction decides; wc_Des3_EcbDecrypt is another name of this function.
+        (Primitive::TripleDes, Mode::Ecb) => names!("wc_Des3_EcbEncrypt", "wc_Des3_EcbEncrypt"),
+        (Primitive::TripleDes, Mode::Cbc) => {
+            names!("wc_Des3_SetIV": "wc_Des3_CbcEncrypt", "wc_Des3_CbcDecrypt")
+        }
+        (Primitive::ChaCha20, Mode::Stream) => {
+            names!("wc_Chacha_SetIV": "wc_Chacha_Process", "wc_Chacha_Process")
+        }
+        _ => return None,
+    })
+}
+
+pub(super) fn open(
+    object: &SharedObject,
+    algorithm: &Algorithm,
+    direction: Direction,
+    key: &[u8],
+) -> Result<raw::Session, OpenError> {
+    let names = names(algorithm.cipher, algorithm.mode)
+        .ok_or_else(|| OpenError::Unsupported(format!("wolfCrypt has no {algorithm}")))?;
+    let which = usize::from(direction == Direction::Decrypt);
+    // SAFETY: the types are those of aes.h, camellia.h, des3.h and chacha.h for the symbols named.
+    let (nonce, crypt) = unsafe {
+        let nonce = match names.set_nonce {
+            None => Nonce::None,
+            Some(symbol) if algorithm.cipher == Primitive::ChaCha20 => {
+                Nonce::Counter(object.offered(symbol)?)
+            }
+            Some(symbol) => Nonce::Iv(object.offered(symbol)?),
+        };
+        (nonce, object.offered(names.crypt[which])?)
+    };
+    let state = State {
+        message: keyed(object, algorithm, direction, key)?,
+        stream: keyed(object, algorithm, direction, key)?,
+        nonce,
+        crypt,
+        scale: if algorithm.mode == Mode::Cfb1 { 8 } else { 1 },
+    };
+    Ok(raw::Session {
+        state: given(state),
+        flags: raw::IN_PLACE,
+        message: Some(message),
+        start: Some(start),
+        update: Some(update),
+        finish: None,
+        call: names.calls[which].as_ptr(),
+        close: Some(close::<State>),
+    })
+}
+
+/// A context with its key schedule done.
+fn keyed(
+    object: &SharedObject,
+    algorithm: &Algorithm,
+    direction: Direction,
+    key: &[u8],
+) -> Result<Context, OpenError> {
+    let len = u32::try_from(key.len()).expect("keys are a few bytes");
+    let (key, no_iv) = (key.as_ptr(), ptr::null());
+    // The modes that make a key stream run the block cipher forwards both ways.
+    let forwards = !matches!(algorithm.mode, Mode::Ecb | Mode::Cbc);
+    let way = if forwards { ENCRYPTION } else { number(direction) };
+    debug_assert!(matches!(way, ENCRYPTION | DECRYPTION));
+    // SAFETY: the types are those of the headers for the symbols named; the key covers its length;
+    // without an IV zeroes are taken until one is set.
+    unsafe {
+        let (context, call, code) = match algorithm.cipher {
+            Primitive::TripleDes => {
+                let context = Context::initialised(object, "wc_Des3Init", "wc_Des3Free")?;
+                let set_key = object.offered::<DesSetKeyFn>("wc_Des3_SetKey")?;
+                let code = set_key(context.pointer(), key, no_iv, way);
+                (context, "wc_Des3_SetKey", code)
+            }
+            Primitive::Camellia => {
+                let context = Context::zeroed().freed_by(object, "wc_CamelliaFree");
+                let set_key = object.offered::<CamelliaSetKeyFn>("wc_CamelliaSetKey")?;
+                let code = set_key(context.pointer(), key, len, no_iv);
+                (context, "wc_CamelliaSetKey", code)
+            }
+            Primitive::ChaCha20 => {
+                let context = Context::zeroed();
+                let set_key = object.offered::<ChaChaSetKeyFn>("wc_Chacha_SetKey")?;
+                let code = set_key(context.pointer(), key, len);
+                (context, "wc_Chacha_SetKey", code)
+            }
+            _ => {
+                let context = Context::aes(object)?;
+                let set_key = object.offered::<AesSetKeyFn>("wc_AesSetKey")?;
+                let code = set_key(context.pointer(), key, len, no_iv, way);
+                (context, "wc_AesSetKey", code)
+            }
+        };
+        done(call, code)?;
+        Ok(context)
+    }
+}
+
+impl State {
+    /// # Safety
+    /// `nonce` has the algorithm's length.
+    #[inline]
+    unsafe fn set_nonce(&self, context: &Context, nonce: *const u8) -> c_int {
+        // SAFETY: the caller's promise; the context has its key.
+        unsafe {
+            match self.nonce {
+                Nonce::None => 0,
+                Nonce::Iv(set_iv) => set_iv(context.pointer(), nonce),
+                Nonce::Counter(set_nonce) => set_nonce(context.pointer(), nonce, 0),
+            }
+        }
+    }
+}
+
+unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
+    // SAFETY: `state` is what `open` made; the message keeps the interface's rules.
+    unsafe {
+        let (state, m) = (&*state.cast::<State>(), &*m);
+        lengths!(len = m.len * state.scale);
+        calls!(
+            state.set_nonce(&state.message, m.nonce),
+            (state.crypt)(state.message.pointer(), m.output, m.input, len),
+        )
+    }
+}
+
+unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the nonce has the algorithm's length.
+    unsafe {
+        let state = &*state.cast::<State>();
+        calls!(state.set_nonce(&state.stream, nonce))
+    }
+}
+
+unsafe extern "C" fn update(
+    state: *mut c_void,
+    input: *const u8,
+    output: *mut u8,
+    len: usize,
+) -> i32 {
+    // SAFETY: `state` is what `open` made; the buffers keep the interface's rules.
+    unsafe {
+        let state = &*state.cast::<State>();
+        lengths!(len = len * state.scale);
+        calls!((state.crypt)(state.stream.pointer(), output, input, len))
+    }
+}

@@ -1,0 +1,264 @@
+//! Digests, HMAC and Poly1305: begun, fed and ended.
+
+use super::api::{Context, NO_DEVICE, close, done, given, lengths, outcome};
+use crate::loader::SharedObject;
+use contract::{OpenError, raw};
+use model::{Algorithm, Primitive};
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
+
+/// `wc_InitSha256`, `wc_InitSha384`, `wc_InitSha512`: context.
+type Sha2InitFn = unsafe extern "C" fn(*mut c_void) -> c_int;
+/// `wc_InitSha3_256` and the like: context, heap hint, device.
+type Sha3InitFn = unsafe extern "C" fn(*mut c_void, *mut c_void, c_int) -> c_int;
+/// `wc_InitBlake2b`: context, length of the digest.
+type BlakeInitFn = unsafe extern "C" fn(*mut c_void, u32) -> c_int;
+/// `wc_Sha256Update`, `wc_Blake2bUpdate`, `wc_HmacUpdate`, `wc_Poly1305Update`: context, input,
+/// length.
+type UpdateFn = unsafe extern "C" fn(*mut c_void, *const u8, u32) -> c_int;
+/// `wc_Sha256Final`, `wc_HmacFinal`, `wc_Poly1305Final`: context, tag.
+type FinalFn = unsafe extern "C" fn(*mut c_void, *mut u8) -> c_int;
+/// `wc_Blake2bFinal`: context, digest, its length.
+type BlakeFinalFn = unsafe extern "C" fn(*mut c_void, *mut u8, u32) -> c_int;
+/// `wc_HmacSetKey`: context, hash, key, length.
+type HmacSetKeyFn = unsafe extern "C" fn(*mut c_void, c_int, *const u8, u32) -> c_int;
+/// `wc_Poly1305SetKey`: context, key, length.
+type PolySetKeyFn = unsafe extern "C" fn(*mut c_void, *const u8, u32) -> c_int;
+
+/// Bytes of BLAKE2b's digest.
+const BLAKE2B: u32 = 64;
+
+/// How a message begins.
+enum Begin {
+    Sha2(Sha2InitFn),
+    Sha3(Sha3InitFn),
+    Blake(BlakeInitFn),
+    /// The context is as its key or the end of the message before left it.
+    Ready,
+    Key(PolySetKeyFn, [u8; 32]),
+}
+
+/// How it ends.
+enum End {
+    Plain(FinalFn),
+    Blake(BlakeFinalFn),
+}
+
+struct State {
+    begin: Begin,
+    update: UpdateFn,
+    end: End,
+    message: Context,
+    stream: Context,
+    /// Whether the stream was begun and not ended.
+    begun: bool,
+}
+
+impl State {
+    fn into_session(self, call: &'static CStr) -> raw::Session {
+        raw::Session {
+            state: given(self),
+            flags: raw::IN_PLACE,
+            message: Some(message),
+            start: Some(start),
+            update: Some(update),
+            finish: Some(finish),
+            call: call.as_ptr(),
+            close: Some(close::<Self>),
+        }
+    }
+
+    #[inline]
+    fn begin(&self, context: &Context) -> c_int {
+        let context = context.pointer();
+        // SAFETY: a context of the kind; the key covers its length.
+        unsafe {
+            match &self.begin {
+                Begin::Sha2(init) => init(context),
+                Begin::Sha3(init) => init(context, ptr::null_mut(), NO_DEVICE),
+                Begin::Blake(init) => init(context, BLAKE2B),
+                Begin::Ready => 0,
+                Begin::Key(set_key, key) => set_key(context, key.as_ptr(), 32),
+            }
+        }
+    }
+
+    /// # Safety
+    /// `tag` has room for the algorithm's tag.
+    #[inline]
+    unsafe fn end(&self, context: &Context, tag: *mut u8) -> c_int {
+        // SAFETY: the caller's promise; a context of the kind that was begun.
+        unsafe {
+            match self.end {
+                End::Plain(end) => end(context.pointer(), tag),
+                End::Blake(end) => end(context.pointer(), tag, BLAKE2B),
+            }
+        }
+    }
+}
+
+unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
+    // SAFETY: `state` is what `into_session` made; the message keeps the interface's rules.
+    unsafe {
+        let (state, m) = (&*state.cast::<State>(), &*m);
+        lengths!(len = m.len);
+        let code = state.begin(&state.message);
+        if code != 0 {
+            return outcome(code);
+        }
+        let code = (state.update)(state.message.pointer(), m.input, len);
+        if code != 0 {
+            return outcome(code);
+        }
+        outcome(state.end(&state.message, m.tag))
+    }
+}
+
+unsafe extern "C" fn start(state: *mut c_void, _nonce: *const u8) -> i32 {
+    // SAFETY: `state` is what `into_session` made; no tag is longer than 64 bytes.
+    unsafe {
+        let state = &mut *state.cast::<State>();
+        if state.begun && matches!(state.begin, Begin::Ready) {
+            // Only its end brings a keyed context back to where a message begins.
+            let mut unwanted = [0; 64];
+            let code = state.end(&state.stream, unwanted.as_mut_ptr());
+            if code != 0 {
+                return outcome(code);
+            }
+        }
+        state.begun = true;
+        outcome(state.begin(&state.stream))
+    }
+}
+
+unsafe extern "C" fn update(
+    state: *mut c_void,
+    input: *const u8,
+    _output: *mut u8,
+    len: usize,
+) -> i32 {
+    // SAFETY: `state` is what `into_session` made; `input` covers `len` bytes.
+    unsafe {
+        let state = &*state.cast::<State>();
+        lengths!(len = len);
+        outcome((state.update)(state.stream.pointer(), input, len))
+    }
+}
+
+unsafe extern "C" fn finish(state: *mut c_void, tag: *mut u8) -> i32 {
+    // SAFETY: `state` is what `into_session` made; `tag` has the algorithm's length.
+    unsafe {
+        let state = &mut *state.cast::<State>();
+        state.begun = false;
+        outcome(state.end(&state.stream, tag))
+    }
+}
+
+/// The names of a digest's functions: beginning, feeding, ending, freeing, all that run inside the
+/// clock.
+type Names = (&'static str, &'static str, &'static str, &'static str, &'static CStr);
+
+fn names(primitive: Primitive) -> Option<Names> {
+    macro_rules! names {
+        ($init:literal, $prefix:literal) => {
+            (
+                $init,
+                concat!($prefix, "Update"),
+                concat!($prefix, "Final"),
+                concat!($prefix, "Free"),
+                const {
+                    let text = concat!($init, ", ", $prefix, "Update, ", $prefix, "Final\0");
+                    match CStr::from_bytes_with_nul(text.as_bytes()) {
+                        Ok(text) => text,
+                        Err(_) => panic!("one NUL, at the end"),
+                    }
+                },
+            )
+        };
+    }
+    Some(match primitive {
+        Primitive::Sha256 => names!("wc_InitSha256", "wc_Sha256"),
+        Primitive::Sha384 => names!("wc_InitSha384", "wc_Sha384"),
+        Primitive::Sha512 => names!("wc_InitSha512", "wc_Sha512"),
+        Primitive::Sha3_256 => names!("wc_InitSha3_256", "wc_Sha3_256_"),
+        Primitive::Sha3_384 => names!("wc_InitSha3_384", "wc_Sha3_384_"),
+        Primitive::Sha3_512 => names!("wc_InitSha3_512", "wc_Sha3_512_"),
+        Primitive::Blake2b => names!("wc_InitBlake2b", "wc_Blake2b"),
+        _ => return None,
+    })
+}
+
+pub(super) fn open(
+    object: &SharedObject,
+    algorithm: &Algorithm,
+) -> Result<raw::Session, OpenError> {
+    let (init, update, end, free, call) = names(algorithm.cipher)
+        .ok_or_else(|| OpenError::Unsupported(format!("wolfCrypt has no {algorithm}")))?;
+    // SAFETY: the types are those of sha256.h, sha512.h, sha3.h and blake2.h for the symbols
+    // named; BLAKE2b's context needs no freeing and has no function for it.
+    let state = unsafe {
+        let (begin, end) = match algorithm.cipher {
+            Primitive::Sha256 | Primitive::Sha384 | Primitive::Sha512 => {
+                (Begin::Sha2(object.offered(init)?), End::Plain(object.offered(end)?))
+            }
+            Primitive::Blake2b => {
+                (Begin::Blake(object.offered(init)?), End::Blake(object.offered(end)?))
+            }
+            _ => (Begin::Sha3(object.offered(init)?), End::Plain(object.offered(end)?)),
+        };
+        let context = || Context::zeroed().freed_by(object, free);
+        let (message, stream) = (context(), context());
+        State { begin, update: object.offered(update)?, end, message, stream, begun: false }
+    };
+    // Freeing a context expects one that was begun.
+    for context in [&state.message, &state.stream] {
+        done(init, state.begin(context))?;
+    }
+    Ok(state.into_session(call))
+}
+
+pub(super) fn open_hmac(
+    object: &SharedObject,
+    algorithm: &Algorithm,
+    key: &[u8],
+) -> Result<raw::Session, OpenError> {
+    // enum wc_HashType. FIPS modules older than 2018 have other numbers; they would answer with
+    // tags of another hash, which the checks refuse.
+    let hash = match algorithm.cipher {
+        Primitive::Sha256 => 6,
+        Primitive::Sha384 => 7,
+        _ => 8,
+    };
+    let len = u32::try_from(key.len()).expect("keys are a few bytes");
+    let keyed = || {
+        // SAFETY: the types are those of hmac.h for the symbols named; the key covers its length.
+        unsafe {
+            let context = Context::initialised(object, "wc_HmacInit", "wc_HmacFree")?;
+            let set_key = object.offered::<HmacSetKeyFn>("wc_HmacSetKey")?;
+            done("wc_HmacSetKey", set_key(context.pointer(), hash, key.as_ptr(), len))?;
+            Ok(context)
+        }
+    };
+    // SAFETY: the types are those of hmac.h for the symbols named.
+    let (update, end) =
+        unsafe { (object.offered("wc_HmacUpdate")?, End::Plain(object.offered("wc_HmacFinal")?)) };
+    let (message, stream) = (keyed()?, keyed()?);
+    let state = State { begin: Begin::Ready, update, end, message, stream, begun: false };
+    Ok(state.into_session(c"wc_HmacUpdate, wc_HmacFinal"))
+}
+
+pub(super) fn open_poly1305(object: &SharedObject, key: &[u8]) -> Result<raw::Session, OpenError> {
+    let key = key.try_into().expect("Poly1305 has keys of 32 bytes");
+    // SAFETY: the types are those of poly1305.h for the symbols named.
+    let state = unsafe {
+        State {
+            begin: Begin::Key(object.offered("wc_Poly1305SetKey")?, key),
+            update: object.offered("wc_Poly1305Update")?,
+            end: End::Plain(object.offered("wc_Poly1305Final")?),
+            message: Context::zeroed(),
+            stream: Context::zeroed(),
+            begun: false,
+        }
+    };
+    Ok(state.into_session(c"wc_Poly1305SetKey, wc_Poly1305Update, wc_Poly1305Final"))
+}

@@ -1,0 +1,309 @@
+//! EAX, SIV, GCM-SIV and ChaCha20-Poly1305: one call a message that takes the key itself, with the
+//! key schedule inside.
+
+use super::api::{
+    Context, EAX_WRONG_TAG, GCM_WRONG_TAG, MAC_WRONG_TAG, SIV_WRONG_TAG, calls, close, given,
+    lengths, verdict,
+};
+use crate::loader::SharedObject;
+use contract::{OpenError, raw};
+use model::{Algorithm, Direction, Mode};
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr;
+
+/// `wc_AesEaxEncryptAuth`, `wc_AesEaxDecryptAuth`: key, length, output, input, length, nonce,
+/// length, tag, length, associated data, length.
+type EaxFn = unsafe extern "C" fn(
+    *const u8,
+    u32,
+    *mut u8,
+    *const u8,
+    u32,
+    *const u8,
+    u32,
+    *mut u8,
+    u32,
+    *const u8,
+    u32,
+) -> c_int;
+/// `wc_AesSivEncrypt`, `wc_AesSivDecrypt`: both keys, length, associated data, length, nonce,
+/// length, input, length, tag, output.
+type SivFn = unsafe extern "C" fn(
+    *const u8,
+    u32,
+    *const u8,
+    u32,
+    *const u8,
+    u32,
+    *const u8,
+    u32,
+    *mut u8,
+    *mut u8,
+) -> c_int;
+/// `wc_AesGcmSivEncrypt`, `wc_AesGcmSivDecrypt`: key, length, nonce, length, associated data,
+/// length, input, length, output, tag, length.
+type GcmSivFn = unsafe extern "C" fn(
+    *const u8,
+    u32,
+    *const u8,
+    u32,
+    *const u8,
+    u32,
+    *const u8,
+    u32,
+    *mut u8,
+    *mut u8,
+    u32,
+) -> c_int;
+/// `wc_ChaCha20Poly1305_Encrypt`, `wc_ChaCha20Poly1305_Decrypt`: key, nonce, associated data,
+/// length, input, length, then output and tag; decryption has the tag first.
+type ChaChaFn = unsafe extern "C" fn(
+    *const u8,
+    *const u8,
+    *const u8,
+    u32,
+    *const u8,
+    u32,
+    *mut u8,
+    *mut u8,
+) -> c_int;
+
+/// The function, by its type.
+#[derive(Clone, Copy)]
+enum Call {
+    Eax(EaxFn),
+    Siv(SivFn),
+    GcmSiv(GcmSivFn),
+    ChaChaEncrypt(ChaChaFn),
+    ChaChaDecrypt(ChaChaFn),
+}
+
+struct State {
+    key: Vec<u8>,
+    call: Call,
+    wrong_tag: c_int,
+    encrypts: bool,
+    stream: Option<Stream>,
+}
+
+pub(super) fn open(
+    object: &SharedObject,
+    algorithm: &Algorithm,
+    direction: Direction,
+    key: &[u8],
+) -> Result<raw::Session, OpenError> {
+    let encrypts = direction == Direction::Encrypt;
+    let ((call, wrong_tag), name) = function(object, algorithm.mode, encrypts)?;
+    // Synthetic vectors come out of the whole message: there is no stream of those modes.
+    let stream = match algorithm.mode {
+        Mode::Eax => Stream::eax(object, encrypts),
+        Mode::Poly1305 => Stream::chacha(object),
+        _ => None,
+    };
+    let streams = stream.is_some();
+    // EAX decrypts before it authenticates the ciphertext, which in place is no longer there: every
+    // message would be rejected.
+    let in_place = algorithm.mode != Mode::Eax || encrypts;
+    let state = State { key: key.to_vec(), call, wrong_tag, encrypts, stream };
+    Ok(raw::Session {
+        state: given(state),
+        flags: if in_place { raw::IN_PLACE } else { 0 },
+        message: Some(message),
+        start: streams.then_some(start),
+        update: streams.then_some(update),
+        finish: None,
+        call: name.as_ptr(),
+        close: Some(close::<State>),
+    })
+}
+
+type Function = ((Call, c_int), &'static CStr);
+
+fn function(object: &SharedObject, mode: Mode, encrypts: bool) -> Result<Function, OpenError> {
+    let name = match (mode, encrypts) {
+        (Mode::Eax, true) => c"wc_AesEaxEncryptAuth",
+        (Mode::Eax, false) => c"wc_AesEaxDecryptAuth",
+        (Mode::Siv, true) => c"wc_AesSivEncrypt",
+        (Mode::Siv, false) => c"wc_AesSivDecrypt",
+        (Mode::GcmSiv, true) => c"wc_AesGcmSivEncrypt",
+        (Mode::GcmSiv, false) => c"wc_AesGcmSivDecrypt",
+        (_, true) => c"wc_ChaCha20Poly1305_Encrypt",
+        (_, false) => c"wc_ChaCha20Poly1305_Decrypt",
+    };
+    let symbol = name.to_str().expect("the names are ASCII");
+    // SAFETY: the types are those of aes.h and chacha20_poly1305.h for the symbols named.
+    let call = unsafe {
+        match mode {
+            Mode::Eax => (Call::Eax(object.offered(symbol)?), EAX_WRONG_TAG),
+            Mode::Siv => (Call::Siv(object.offered(symbol)?), SIV_WRONG_TAG),
+            Mode::GcmSiv => (Call::GcmSiv(object.offered(symbol)?), GCM_WRONG_TAG),
+            _ if encrypts => (Call::ChaChaEncrypt(object.offered(symbol)?), MAC_WRONG_TAG),
+            _ => (Call::ChaChaDecrypt(object.offered(symbol)?), MAC_WRONG_TAG),
+        }
+    };
+    Ok((call, name))
+}
+
+impl State {
+    /// # Safety
+    /// The message keeps the interface's rules; the lengths are its own.
+    #[inline]
+    unsafe fn run(&self, m: &raw::Message, len: u32, aad_len: u32) -> c_int {
+        // Keys are a few bytes.
+        let (key, key_len) = (self.key.as_ptr(), self.key.len() as u32);
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.call {
+                Call::Eax(f) => {
+                    f(key, key_len, m.output, m.input, len, m.nonce, 16, m.tag, 16, m.aad, aad_len)
+                }
+                Call::Siv(f) => {
+                    f(key, key_len, m.aad, aad_len, m.nonce, 16, m.input, len, m.tag, m.output)
+                }
+                Call::GcmSiv(f) => {
+                    f(key, key_len, m.nonce, 12, m.aad, aad_len, m.input, len, m.output, m.tag, 16)
+                }
+                Call::ChaChaEncrypt(f) => {
+                    f(key, m.nonce, m.aad, aad_len, m.input, len, m.output, m.tag)
+                }
+                Call::ChaChaDecrypt(f) => {
+                    f(key, m.nonce, m.aad, aad_len, m.input, len, m.tag, m.output)
+                }
+            }
+        }
+    }
+}
+
+unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
+    // SAFETY: `state` is what `open` made; the message keeps the interface's rules.
+    unsafe {
+        let (state, m) = (&*state.cast::<State>(), &*m);
+        lengths!(len = m.len, aad_len = m.aad_len);
+        verdict(state.run(m, len, aad_len), state.wrong_tag)
+    }
+}
+
+unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the nonce has the algorithm's length.
+    unsafe {
+        let state = &mut *state.cast::<State>();
+        let Some(stream) = &mut state.stream else { return raw::FAILED };
+        calls!(stream.begin(&state.key, nonce, state.encrypts))
+    }
+}
+
+unsafe extern "C" fn update(
+    state: *mut c_void,
+    input: *const u8,
+    output: *mut u8,
+    len: usize,
+) -> i32 {
+    // SAFETY: `state` is what `open` made; the buffers keep the interface's rules.
+    unsafe {
+        let state = &*state.cast::<State>();
+        let Some(stream) = &state.stream else { return raw::FAILED };
+        lengths!(len = len);
+        calls!(stream.update(input, output, len))
+    }
+}
+
+/// `wc_AesEaxInit`: context, key, length, nonce, length, associated data, length.
+type EaxInitFn =
+    unsafe extern "C" fn(*mut c_void, *const u8, u32, *const u8, u32, *const u8, u32) -> c_int;
+/// `wc_AesEaxEncryptUpdate`, `wc_AesEaxDecryptUpdate`: context, output, input, length, associated
+/// data, length.
+type EaxUpdateFn =
+    unsafe extern "C" fn(*mut c_void, *mut u8, *const u8, u32, *const u8, u32) -> c_int;
+/// `wc_AesEaxFree`: context.
+type EaxFreeFn = unsafe extern "C" fn(*mut c_void) -> c_int;
+/// `wc_ChaCha20Poly1305_Init`: context, key, nonce, whether to encrypt.
+type ChaChaInitFn = unsafe extern "C" fn(*mut c_void, *const u8, *const u8, c_int) -> c_int;
+/// `wc_ChaCha20Poly1305_UpdateData`: context, input, output, length.
+type ChaChaUpdateFn = unsafe extern "C" fn(*mut c_void, *const u8, *mut u8, u32) -> c_int;
+
+#[derive(Clone, Copy)]
+enum Parts {
+    Eax { init: EaxInitFn, update: EaxUpdateFn, free: EaxFreeFn },
+    ChaCha { init: ChaChaInitFn, update: ChaChaUpdateFn },
+}
+
+/// The same algorithms in parts.
+struct Stream {
+    context: Context,
+    parts: Parts,
+    begun: bool,
+}
+
+impl Stream {
+    fn eax(object: &SharedObject, encrypts: bool) -> Option<Self> {
+        let update = if encrypts { "wc_AesEaxEncryptUpdate" } else { "wc_AesEaxDecryptUpdate" };
+        // SAFETY: the types are those of aes.h for the symbols named.
+        let parts = unsafe {
+            Parts::Eax {
+                init: object.function("wc_AesEaxInit")?,
+                update: object.function(update)?,
+                free: object.function("wc_AesEaxFree")?,
+            }
+        };
+        Some(Self { context: Context::zeroed(), parts, begun: false })
+    }
+
+    fn chacha(object: &SharedObject) -> Option<Self> {
+        // SAFETY: the types are those of chacha20_poly1305.h for the symbols named.
+        let parts = unsafe {
+            Parts::ChaCha {
+                init: object.function("wc_ChaCha20Poly1305_Init")?,
+                update: object.function("wc_ChaCha20Poly1305_UpdateData")?,
+            }
+        };
+        Some(Self { context: Context::zeroed(), parts, begun: false })
+    }
+
+    /// # Safety
+    /// `nonce` has the algorithm's length.
+    unsafe fn begin(&mut self, key: &[u8], nonce: *const u8, encrypts: bool) -> c_int {
+        self.end();
+        self.begun = true;
+        let (context, no_aad) = (self.context.pointer(), ptr::null());
+        // SAFETY: the caller's promise; the key covers its length.
+        unsafe {
+            match self.parts {
+                Parts::Eax { init, .. } => {
+                    init(context, key.as_ptr(), key.len() as u32, nonce, 16, no_aad, 0)
+                }
+                Parts::ChaCha { init, .. } => {
+                    init(context, key.as_ptr(), nonce, c_int::from(encrypts))
+                }
+            }
+        }
+    }
+
+    /// # Safety
+    /// The buffers cover `len` bytes; the stream was begun.
+    #[inline]
+    unsafe fn update(&self, input: *const u8, output: *mut u8, len: u32) -> c_int {
+        let context = self.context.pointer();
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self.parts {
+                Parts::Eax { update, .. } => update(context, output, input, len, ptr::null(), 0),
+                Parts::ChaCha { update, .. } => update(context, input, output, len),
+            }
+        }
+    }
+
+    /// Gives back what the beginning may have allocated.
+    fn end(&mut self) {
+        if let (true, Parts::Eax { free, .. }) = (self.begun, self.parts) {
+            // SAFETY: a context that was begun. Its result is of no use any more.
+            let _ = unsafe { free(self.context.pointer()) };
+        }
+        self.begun = false;
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
