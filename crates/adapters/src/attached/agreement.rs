@@ -199,8 +199,16 @@ pub(crate) fn pieces_agree(mut session: Session, piece_len: usize) {
 }
 
 /// Everything that a library offers passes every check of verification; gives the names of what it
-/// does not offer. Composites are made of other algorithms' sessions and are tested where they are made.
+/// does not offer.
 pub(crate) fn whole_offer_passes(library: &dyn Library) -> Vec<&'static str> {
+    let (unsupported, refused) = verify_whole_offer(library);
+    assert!(refused.is_empty(), "{refused:#?}");
+    unsupported
+}
+
+/// The names of what a library does not offer, and what of the rest verification refuses, with the
+/// reasons. Composites are made of other algorithms' sessions and are tested where they are made.
+pub(crate) fn verify_whole_offer(library: &dyn Library) -> (Vec<&'static str>, Vec<String>) {
     let (mut unsupported, mut refused) = (Vec::new(), Vec::new());
     for algorithm in Algorithm::all().iter().filter(|a| a.composite.is_none()) {
         let offered = Direction::of(algorithm.kind).iter().all(|&direction| {
@@ -215,12 +223,11 @@ pub(crate) fn whole_offer_passes(library: &dyn Library) -> Vec<&'static str> {
             refused.push(format!("{algorithm}: {finding}"));
         }
     }
-    assert!(refused.is_empty(), "{refused:#?}");
-    unsupported
+    (unsupported, refused)
 }
 
 /// Whether there is something to hold an algorithm against.
-fn has_reference(algorithm: &Algorithm) -> bool {
+pub(crate) fn has_reference(algorithm: &Algorithm) -> bool {
     use model::{Mode, Primitive};
     match algorithm.cipher {
         Primitive::Aes => !matches!(

@@ -1,5 +1,6 @@
 //! The functions of the family, with the types that `evp.h` and `err.h` give them.
 
+use super::params::Param;
 use crate::loader::{LoadError, SharedObject};
 use model::Direction;
 use std::ffi::{CStr, c_char, c_int, c_ulong, c_void};
@@ -40,7 +41,7 @@ pub(super) struct Calls {
     pub(super) finish: FinalFn,
 }
 
-/// The functions that every library of the family has.
+/// The functions that every library of the family has, and two that only newer ones have.
 #[derive(Clone, Copy)]
 pub(super) struct Api {
     pub(super) new: unsafe extern "C" fn() -> Ctx,
@@ -49,6 +50,10 @@ pub(super) struct Api {
     pub(super) set_padding: unsafe extern "C" fn(Ctx, c_int) -> c_int,
     encrypt: Calls,
     decrypt: Calls,
+    /// `EVP_CIPHER_CTX_copy(to, from)`
+    pub(super) copy: Option<unsafe extern "C" fn(Ctx, Ctx) -> c_int>,
+    /// `EVP_CIPHER_CTX_set_params(ctx, params)`, from OpenSSL 3 on.
+    pub(super) set_params: Option<unsafe extern "C" fn(Ctx, *const Param) -> c_int>,
     pub(super) errors: Errors,
 }
 
@@ -71,6 +76,8 @@ impl Api {
                     update: object.required("EVP_DecryptUpdate")?,
                     finish: object.required("EVP_DecryptFinal_ex")?,
                 },
+                copy: object.function("EVP_CIPHER_CTX_copy"),
+                set_params: object.function("EVP_CIPHER_CTX_set_params"),
                 errors: Errors::load(object),
             })
         }

@@ -1,107 +1,62 @@
-//! Finding a cipher: outside the clock, by the newest of the three ways that the library has.
+//! The library's `EVP_CIPHER` for an algorithm.
 
 use super::api::{Api, CipherPtr};
+use super::method::{self, Method, Ways};
 use crate::loader::SharedObject;
-use model::{Algorithm, Mode};
-use std::ffi::{CStr, CString, c_char, c_int, c_void};
-use std::ptr;
+use model::{Algorithm, Mode, Primitive};
+use std::ffi::{CString, c_int};
 
-/// An `EVP_CIPHER`; freed when dropped if it was fetched.
-pub(super) struct Cipher {
-    pointer: CipherPtr,
-    free: Option<FreeFn>,
-}
-
-type FreeFn = unsafe extern "C" fn(*mut c_void);
-
-impl Cipher {
-    pub(super) fn as_ptr(&self) -> CipherPtr {
-        self.pointer
-    }
-}
-
-impl Drop for Cipher {
-    fn drop(&mut self) {
-        if let Some(free) = self.free {
-            // SAFETY: came from EVP_CIPHER_fetch; contexts that use it hold references of their own.
-            unsafe { free(self.pointer.cast_mut()) }
-        }
-    }
-}
+const WAYS: Ways =
+    Ways { fetch: "EVP_CIPHER_fetch", free: "EVP_CIPHER_free", by_name: "EVP_get_cipherbyname" };
 
 /// The library's cipher for an algorithm; `None` when it has none with that length of key.
-pub(super) fn find(object: &SharedObject, api: &Api, algorithm: &Algorithm) -> Option<Cipher> {
-    let name = CString::new(algorithm.name).expect("names of algorithms have no NUL");
-    let cipher = match fetch(object, &name) {
-        Fetched::Cipher(cipher) => Some(cipher),
-        Fetched::Nothing => None,
-        Fetched::NoFetching => by_name(object, &name).or_else(|| by_getter(object, algorithm)),
-    };
-    // A failed fetch leaves its reason in the queue.
+pub(super) fn find(object: &SharedObject, api: &Api, algorithm: &Algorithm) -> Option<Method> {
+    named(object, api, algorithm.name, &getter(algorithm), algorithm.key_len)
+}
+
+/// The cipher that GMAC is made with: GCM of the same key.
+pub(super) fn find_gcm(object: &SharedObject, api: &Api, gmac: &Algorithm) -> Option<Method> {
+    let name = gcm_of(gmac);
+    named(object, api, &name, &format!("EVP_{}", name.replace('-', "_")), gmac.key_len)
+}
+
+/// `aes-128-gcm` for `aes-128-gmac`.
+pub(super) fn gcm_of(gmac: &Algorithm) -> String {
+    gmac.name.replace("-gmac", "-gcm")
+}
+
+fn named(object: &SharedObject, api: &Api, name: &str, getter: &str, key: usize) -> Option<Method> {
+    let name = CString::new(name).expect("names of algorithms have no NUL");
+    let cipher = method::find(object, &WAYS, &name, getter);
+    // A failed search leaves its reason in the queue.
     api.errors.clear();
     // The key is read by the cipher's length: one that disagrees would be read past its end.
-    cipher.filter(|c| key_len(object, c).is_none_or(|len| len == algorithm.key_len))
+    cipher.filter(|c| {
+        let lens = ["EVP_CIPHER_get_key_length", "EVP_CIPHER_key_length"];
+        number(object, lens, c.as_ptr()).is_none_or(|len| len == key)
+    })
 }
 
-enum Fetched {
-    Cipher(Cipher),
-    Nothing,
-    NoFetching,
-}
-
-/// OpenSSL 3 on. Its documentation asks for one explicit fetch instead of the implicit one that
-/// every initialisation with a name or a getter's cipher would do again.
-fn fetch(object: &SharedObject, name: &CStr) -> Fetched {
-    type FetchFn = unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char) -> *mut c_void;
-    // SAFETY: the types are those of evp.h.
-    let functions = unsafe {
-        (
-            object.function::<FetchFn>("EVP_CIPHER_fetch"),
-            object.function::<FreeFn>("EVP_CIPHER_free"),
-        )
+/// `EVP_aes_128_cfb` and its like are macros for the segments of a whole block.
+fn getter(algorithm: &Algorithm) -> String {
+    let segment = match (algorithm.mode, algorithm.cipher) {
+        (Mode::Cfb, Primitive::TripleDes) => "64",
+        (Mode::Cfb, _) => "128",
+        _ => "",
     };
-    let (Some(fetch), Some(free)) = functions else { return Fetched::NoFetching };
-    // SAFETY: the default library context, no properties.
-    let pointer = unsafe { fetch(ptr::null_mut(), name.as_ptr(), ptr::null()) };
-    if pointer.is_null() {
-        return Fetched::Nothing;
-    }
-    Fetched::Cipher(Cipher { pointer, free: Some(free) })
+    format!("EVP_{}{segment}", algorithm.name.replace('-', "_"))
 }
 
-fn by_name(object: &SharedObject, name: &CStr) -> Option<Cipher> {
-    type ByNameFn = unsafe extern "C" fn(*const c_char) -> CipherPtr;
-    // SAFETY: the type is that of evp.h.
-    let by_name = unsafe { object.function::<ByNameFn>("EVP_get_cipherbyname") }?;
-    // SAFETY: a NUL-terminated name; the result is static.
-    let pointer = unsafe { by_name(name.as_ptr()) };
-    (!pointer.is_null()).then_some(Cipher { pointer, free: None })
+/// Bytes of the cipher's IV, if the library says so.
+pub(super) fn iv_len(object: &SharedObject, cipher: &Method) -> Option<usize> {
+    number(object, ["EVP_CIPHER_get_iv_length", "EVP_CIPHER_iv_length"], cipher.as_ptr())
 }
 
-/// `EVP_aes_128_gcm()` and its like: BoringSSL's table of names has only a few of its ciphers.
-fn by_getter(object: &SharedObject, algorithm: &Algorithm) -> Option<Cipher> {
-    type GetterFn = unsafe extern "C" fn() -> CipherPtr;
-    let mut symbol = format!("EVP_{}", algorithm.name.replace('-', "_"));
-    if algorithm.mode == Mode::Cfb {
-        // `EVP_aes_128_cfb` is a macro for the segments of 128 bits.
-        symbol.push_str("128");
-    }
-    // SAFETY: the type is that of evp.h for every getter.
-    let getter = unsafe { object.function::<GetterFn>(&symbol) }?;
-    // SAFETY: takes nothing; the result is static.
-    let pointer = unsafe { getter() };
-    (!pointer.is_null()).then_some(Cipher { pointer, free: None })
-}
-
-fn key_len(object: &SharedObject, cipher: &Cipher) -> Option<usize> {
-    type KeyLenFn = unsafe extern "C" fn(CipherPtr) -> c_int;
-    // SAFETY: the type is that of evp.h; the first is the name since OpenSSL 3. BoringSSL's
-    // `unsigned` differs from `int` in no length of a key.
-    let key_len = unsafe {
-        object
-            .function::<KeyLenFn>("EVP_CIPHER_get_key_length")
-            .or_else(|| object.function::<KeyLenFn>("EVP_CIPHER_key_length"))
-    }?;
+/// A length that a cipher has; the first name is the one since OpenSSL 3.
+fn number(object: &SharedObject, symbols: [&str; 2], cipher: CipherPtr) -> Option<usize> {
+    type NumberFn = unsafe extern "C" fn(CipherPtr) -> c_int;
+    // SAFETY: the type is that of evp.h. BoringSSL's `unsigned` differs from `int` in no length.
+    let number = symbols.iter().find_map(|s| unsafe { object.function::<NumberFn>(s) })?;
     // SAFETY: a cipher of this library.
-    usize::try_from(unsafe { key_len(cipher.as_ptr()) }).ok()
+    usize::try_from(unsafe { number(cipher) }).ok()
 }

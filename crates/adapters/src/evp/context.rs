@@ -1,8 +1,9 @@
 //! An `EVP_CIPHER_CTX` with its key schedule done: everything that a session does once.
 
 use super::api::{Api, Calls, Ctx, ctrl};
-use super::cipher::Cipher;
-use model::{Algorithm, Direction, Mode};
+use super::method::Method;
+use super::params::Param;
+use model::{Algorithm, Direction, Mode, Primitive};
 use std::ffi::c_int;
 use std::ptr;
 
@@ -20,6 +21,19 @@ impl Drop for Context {
 }
 
 impl Context {
+    /// A context without a cipher.
+    ///
+    /// # Errors
+    /// The library's reason.
+    pub(super) fn empty(api: &Api) -> Result<Self, String> {
+        // SAFETY: takes nothing.
+        let ctx = unsafe { (api.new)() };
+        if ctx.is_null() {
+            return Err(format!("EVP_CIPHER_CTX_new: {}", api.errors.take()));
+        }
+        Ok(Self { ctx, free: api.free })
+    }
+
     pub(super) fn as_ptr(&self) -> Ctx {
         self.ctx
     }
@@ -30,18 +44,13 @@ impl Context {
     /// Which call failed, with the library's reason.
     pub(super) fn open(
         api: &Api,
-        cipher: &Cipher,
+        cipher: &Method,
         algorithm: &Algorithm,
         direction: Direction,
         key: &[u8],
     ) -> Result<Self, String> {
-        // SAFETY: takes nothing.
-        let ctx = unsafe { (api.new)() };
-        if ctx.is_null() {
-            return Err(format!("EVP_CIPHER_CTX_new: {}", api.errors.take()));
-        }
-        let context = Self { ctx, free: api.free };
-        let set_up = SetUp { api, ctx, calls: api.calls(direction) };
+        let context = Self::empty(api)?;
+        let set_up = SetUp { api, ctx: context.ctx, calls: api.calls(direction) };
         set_up.cipher(cipher)?;
         if matches!(algorithm.mode, Mode::Ccm | Mode::Ocb) {
             // Both take part in CCM's and OCB's set-up, so they come before the key.
@@ -51,6 +60,9 @@ impl Context {
         if matches!(algorithm.mode, Mode::Ecb | Mode::Cbc) {
             // After the cipher, whose initialisation turns padding on again.
             set_up.no_padding()?;
+        }
+        if (algorithm.cipher, algorithm.mode) == (Primitive::Sm4, Mode::Xts) {
+            set_up.ieee_xts()?;
         }
         // Libraries may leave entries behind from set-ups that went well.
         api.errors.clear();
@@ -65,7 +77,7 @@ struct SetUp<'a> {
 }
 
 impl SetUp<'_> {
-    fn cipher(&self, cipher: &Cipher) -> Result<(), String> {
+    fn cipher(&self, cipher: &Method) -> Result<(), String> {
         // SAFETY: a fresh context and a cipher of the same library; no engine, key or IV yet.
         let code = unsafe {
             let cipher = cipher.as_ptr();
@@ -104,6 +116,16 @@ impl SetUp<'_> {
         // SAFETY: sets a flag of a context with a cipher.
         let code = unsafe { (self.api.set_padding)(self.ctx, 0) };
         self.check(code, "turning padding off")
+    }
+
+    /// OpenSSL's SM4-XTS follows GB/T 17964, whose field has its bits the other way round, unless
+    /// it is told to follow IEEE 1619.
+    fn ieee_xts(&self) -> Result<(), String> {
+        let set_params = self.api.set_params.ok_or("it exports no `EVP_CIPHER_CTX_set_params`")?;
+        let params = [Param::text(c"xts_standard", c"IEEE"), Param::END];
+        // SAFETY: a context with a cipher; the list ends with `END`, and its texts are static.
+        let code = unsafe { set_params(self.ctx, params.as_ptr()) };
+        self.check(code, "setting xts_standard")
     }
 
     fn check(&self, code: c_int, doing: &str) -> Result<(), String> {

@@ -16,6 +16,14 @@ pub(super) struct Product {
     pub(super) version: String,
 }
 
+impl Product {
+    /// OpenSSL 3.0 makes a new context of the digest's own for every message, and so HMAC, also
+    /// where the context of the caller's stays. From 3.5 on it does not.
+    pub(super) fn allocates_digests(&self) -> bool {
+        self.title == "OpenSSL" && self.version.starts_with("3.0.")
+    }
+}
+
 impl fmt::Display for Product {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.title, self.version)
@@ -33,6 +41,7 @@ pub(super) fn ask(object: &SharedObject) -> Result<(Product, Vec<String>), LoadE
     let whole = texts.get(0).ok_or_else(|| object.unusable("it gives no version string"))?;
     let mut build = vec![whole.clone()];
     build.extend(texts.facts());
+    build.extend(fips_module(object));
     if let Some(product) = read(&whole) {
         return Ok((product, build));
     }
@@ -111,6 +120,27 @@ fn read(whole: &str) -> Option<Product> {
         title: title.to_owned(),
         version: version.to_owned(),
     })
+}
+
+/// The validated module that BoringSSL and AWS-LC are built around when they are built for FIPS.
+fn fips_module(object: &SharedObject) -> Option<String> {
+    type NameFn = unsafe extern "C" fn() -> *const c_char;
+    type VersionFn = unsafe extern "C" fn() -> u32;
+    // SAFETY: the types are those of crypto.h.
+    let (name, version) = unsafe {
+        (
+            object.function::<NameFn>("FIPS_module_name")?,
+            object.function::<VersionFn>("FIPS_version")?,
+        )
+    };
+    // SAFETY: both take nothing; 0 says that this build is not around a module.
+    let (name, version) = unsafe { (name(), version()) };
+    if name.is_null() || version == 0 {
+        return None;
+    }
+    // SAFETY: not null, so a static NUL-terminated string.
+    let name = unsafe { CStr::from_ptr(name) }.to_string_lossy();
+    Some(format!("FIPS module: {name} {version}"))
 }
 
 /// `OpenSSL_version_num()`: which OpenSSL's interface this is.

@@ -3,6 +3,7 @@
 use super::api::Api;
 use super::context::Context;
 use super::state::{FAILED_LEN, State};
+use super::{calls, ccm, gcm_siv};
 use contract::raw;
 use model::{Algorithm, Direction, Mode};
 use std::ffi::{c_int, c_void};
@@ -19,27 +20,36 @@ pub(super) fn session(
     let encrypts = direction == Direction::Encrypt;
     let message: raw::MessageFn = match algorithm.mode {
         Mode::Ecb => ecb,
-        Mode::Ccm if encrypts => ccm_encrypt,
-        Mode::Ccm => ccm_decrypt,
+        Mode::Stream => chacha,
+        Mode::Ccm if encrypts => ccm::encrypt,
+        Mode::Ccm => ccm::decrypt,
         Mode::Gcm | Mode::Ocb | Mode::Poly1305 if encrypts => aead_encrypt,
         Mode::Gcm | Mode::Ocb | Mode::Poly1305 => aead_decrypt,
+        Mode::GcmSiv if encrypts => gcm_siv::encrypt,
+        Mode::GcmSiv => gcm_siv::decrypt,
         _ => cipher,
     };
     let (start, update): (raw::StartFn, raw::UpdateFn) = match algorithm.mode {
         Mode::Ecb => (start_ecb, update),
+        Mode::Stream => (start_chacha, update),
         Mode::Ocb => (start, update_blocks),
         _ => (start, update),
     };
     let streams = match algorithm.mode {
         // A message's length goes into its first block, and all of the message into one update.
         Mode::Ccm => false,
+        // The tag, which encryption begins with, is made of the whole message.
+        Mode::GcmSiv => false,
         Mode::Xts => state.repeats_units(),
         _ => true,
     };
+    // Associated data is kept in memory that is allocated for it.
+    let allocates = if algorithm.mode == Mode::GcmSiv { raw::ALLOCATES } else { 0 };
     raw::Session {
         state: Box::into_raw(Box::new(state)).cast(),
-        flags: raw::IN_PLACE,
+        flags: raw::IN_PLACE | allocates,
         message: Some(message),
+        call: calls::cipher(algorithm.mode, direction).as_ptr(),
         start: streams.then_some(start),
         update: streams.then_some(update),
         close: Some(close),
@@ -48,14 +58,14 @@ pub(super) fn session(
 }
 
 /// Frees the state.
-unsafe extern "C" fn close(state: *mut c_void) {
+pub(super) unsafe extern "C" fn close(state: *mut c_void) {
     // SAFETY: `session` made it of a box; the contract has `close` called once, last.
     drop(unsafe { Box::from_raw(state.cast::<State>()) });
 }
 
 /// Whether so many bytes were written as the message has.
 #[inline(always)]
-fn whole(written: c_int, len: usize) -> bool {
+pub(super) fn whole(written: c_int, len: usize) -> bool {
     usize::try_from(written) == Ok(len)
 }
 
@@ -86,6 +96,27 @@ unsafe extern "C" fn cipher(state: *mut c_void, message: *const raw::Message) ->
 unsafe extern "C" fn ecb(state: *mut c_void, message: *const raw::Message) -> i32 {
     // SAFETY: the contract of `message`.
     unsafe { plain(&*state.cast::<State>(), &*message, ptr::null()) }
+}
+
+/// ChaCha20's IV in OpenSSL and LibreSSL is the counter's start, which is 0, before the nonce.
+///
+/// # Safety
+/// `nonce` has 12 bytes.
+#[inline(always)]
+unsafe fn chacha_iv(nonce: *const u8) -> [u8; 16] {
+    let mut iv = [0; 16];
+    // SAFETY: 12 bytes are left behind the counter, as many as the nonce has.
+    unsafe { ptr::copy_nonoverlapping(nonce, iv.as_mut_ptr().add(4), 12) };
+    iv
+}
+
+/// As [`cipher`], with the counter before the nonce.
+unsafe extern "C" fn chacha(state: *mut c_void, message: *const raw::Message) -> i32 {
+    // SAFETY: the contract of `message`.
+    unsafe {
+        let (state, m) = (&*state.cast::<State>(), &*message);
+        plain(state, m, chacha_iv(m.nonce).as_ptr())
+    }
 }
 
 /// Nonce, associated data, update, final, tag.
@@ -122,65 +153,14 @@ unsafe extern "C" fn aead_decrypt(state: *mut c_void, message: *const raw::Messa
     }
 }
 
-/// What the three bytes of length that a nonce of 12 bytes leaves can say (NIST SP 800-38C A.1).
-/// OpenSSL is not asked for more: it would fail at the update, and leave a context whose next
-/// messages fail too, because `CRYPTO_ccm128_encrypt` returns with the flags of its nonce cut off.
-const CCM_MAX_LEN: usize = (1 << 24) - 1;
-
-/// Total length and associated data of a CCM message. The data's update is made even when there
-/// is none: after a rejected message it is what AWS-LC begins the next one with.
-///
-/// # Safety
-/// As the contract of `message`.
-#[inline(always)]
-unsafe fn ccm_associate(state: &State, m: &raw::Message) -> bool {
-    // SAFETY: as the caller promises; a null input and output announce the length.
-    unsafe {
-        m.len <= CCM_MAX_LEN
-            && state.feed(ptr::null(), ptr::null_mut(), m.len) >= 0
-            && state.feed(some_pointer(m.aad.cast_mut()), ptr::null_mut(), m.aad_len) >= 0
-    }
-}
-
 /// A pointer to no bytes that is not null, which would mean something else.
 #[inline(always)]
-fn some_pointer(pointer: *mut u8) -> *mut u8 {
+pub(super) fn some_pointer(pointer: *mut u8) -> *mut u8 {
     if pointer.is_null() { ptr::dangling_mut() } else { pointer }
 }
 
-/// Nonce, total length, associated data, the one update, tag. CCM's final does nothing.
-unsafe extern "C" fn ccm_encrypt(state: *mut c_void, message: *const raw::Message) -> i32 {
-    // SAFETY: the contract of `message`. An empty message needs its update: the tag is made there.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*message);
-        let (input, output) = (some_pointer(m.input.cast_mut()), some_pointer(m.output));
-        state.done(
-            state.begin(m.nonce)
-                && ccm_associate(state, m)
-                && whole(state.feed(input, output, m.len), m.len)
-                && state.get_tag(m.tag),
-        )
-    }
-}
-
-/// Nonce, expected tag, total length, associated data, the one update: where the tag is compared.
-unsafe extern "C" fn ccm_decrypt(state: *mut c_void, message: *const raw::Message) -> i32 {
-    // SAFETY: the contract of `message`. An empty message needs its update: the tag is read there.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*message);
-        if !(state.begin(m.nonce) && state.set_tag(m.tag) && ccm_associate(state, m)) {
-            return state.not_done(raw::FAILED);
-        }
-        let (input, output) = (some_pointer(m.input.cast_mut()), some_pointer(m.output));
-        match state.feed(input, output, m.len) {
-            FAILED_LEN => state.not_done(raw::REJECTED),
-            all => state.done(whole(all, m.len)),
-        }
-    }
-}
-
 /// Sets the IV of a stream.
-unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
+pub(super) unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
     // SAFETY: the contract of `start`.
     unsafe {
         let state = &*state.cast::<State>();
@@ -194,8 +174,14 @@ unsafe extern "C" fn start_ecb(state: *mut c_void, _nonce: *const u8) -> i32 {
     unsafe { start(state, ptr::null()) }
 }
 
+/// As [`start`], with the counter before the nonce.
+unsafe extern "C" fn start_chacha(state: *mut c_void, nonce: *const u8) -> i32 {
+    // SAFETY: the contract of `start`.
+    unsafe { start(state, chacha_iv(nonce).as_ptr()) }
+}
+
 /// Continues a stream: one update, as in `openssl speed -evp`.
-unsafe extern "C" fn update(
+pub(super) unsafe extern "C" fn update(
     state: *mut c_void,
     input: *const u8,
     output: *mut u8,

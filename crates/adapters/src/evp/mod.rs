@@ -3,20 +3,32 @@
 
 mod aead;
 mod api;
+mod calls;
+mod ccm;
+mod chacha;
 mod cipher;
 mod context;
+mod digest;
+mod gcm_siv;
 mod identity;
+mod joined;
+mod mac;
 mod messages;
+mod method;
+mod offer;
+mod params;
+mod parts;
+mod siv;
 mod state;
 #[cfg(test)]
 mod tests;
 
 use crate::loader::{LoadError, SharedObject};
-use aead::Aead;
 use api::Api;
-use contract::{Identity, Library, OpenError, Session, raw};
+use contract::{Identity, Library, OpenError, Session};
 use identity::Product;
-use model::{Algorithm, Direction, Primitive};
+use model::{Algorithm, Direction};
+use offer::Asked;
 use std::ffi::c_void;
 use std::ptr;
 
@@ -92,63 +104,18 @@ impl Library for Evp {
                 key.len()
             )));
         }
-        if !algorithm.encrypts() {
-            return Err(self.has_no(algorithm));
-        }
         if !Direction::of(algorithm.kind).contains(&direction) {
             return Err(OpenError::Unsupported(format!(
                 "{algorithm} has no direction {direction}"
             )));
         }
-        let raw = self.open_raw(algorithm, direction, key)?;
-        // SAFETY: the functions of `messages` and `aead` keep the header's rules, and each session
-        // has a state of its own.
+        let Self { api, object, product, .. } = self;
+        let raw = Asked { object, api, product, algorithm, direction, key }
+            .offer()
+            .ok_or_else(|| OpenError::Unsupported(format!("{} has no {algorithm}", self.product)))?
+            .map_err(|e| OpenError::Failed(format!("{}: {e}", self.product)))?;
+        // SAFETY: the functions of each interface keep the header's rules, and each session has a
+        // state of its own.
         Ok(unsafe { Session::new(raw, algorithm, direction) })
-    }
-}
-
-impl Evp {
-    fn open_raw(
-        &self,
-        algorithm: &'static Algorithm,
-        direction: Direction,
-        key: &[u8],
-    ) -> Result<raw::Session, OpenError> {
-        match cipher::find(&self.object, &self.api, algorithm) {
-            Some(cipher) => {
-                let context = context::Context::open(&self.api, &cipher, algorithm, direction, key)
-                    .map_err(|e| OpenError::Failed(format!("{}: {e}", self.product)))?;
-                Ok(messages::session(&self.api, context, algorithm, direction))
-            }
-            None if algorithm.cipher == Primitive::ChaCha20 => {
-                self.open_aead(algorithm, direction, key)
-            }
-            None => Err(self.has_no(algorithm)),
-        }
-    }
-
-    /// BoringSSL and older LibreSSL have ChaCha20-Poly1305 beside EVP_CIPHER, not in it.
-    fn open_aead(
-        &self,
-        algorithm: &'static Algorithm,
-        direction: Direction,
-        key: &[u8],
-    ) -> Result<raw::Session, OpenError> {
-        if !self.object.has(aead::CHACHA20_POLY1305) {
-            return Err(self.has_no(algorithm));
-        }
-        let Some(aead) = Aead::load(&self.object) else {
-            return Err(OpenError::Unsupported(format!(
-                "{} has {algorithm} only as EVP_AEAD_CTX_seal and _open, with the tag behind the \
-                 ciphertext: to part them the adapter would have to copy inside the clock",
-                self.product
-            )));
-        };
-        aead.open(self.api.errors, algorithm, direction, key)
-            .map_err(|e| OpenError::Failed(format!("{}: {e}", self.product)))
-    }
-
-    fn has_no(&self, algorithm: &Algorithm) -> OpenError {
-        OpenError::Unsupported(format!("{} has no {algorithm}", self.product))
     }
 }

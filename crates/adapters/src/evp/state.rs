@@ -44,6 +44,10 @@ impl State {
         }
     }
 
+    pub(super) fn ctx(&self) -> Ctx {
+        self.ctx
+    }
+
     /// Sets the nonce and keeps cipher, key and direction: a new message.
     ///
     /// # Safety

@@ -80,17 +80,6 @@ fn a_library_without_releases_goes_by_the_interface_that_it_follows() {
     assert!(unsupported(&*library, "aes-128-xts").ends_with("has no aes-128-xts"));
 }
 
-#[test]
-fn an_aead_that_keeps_its_tag_behind_the_ciphertext_is_unsupported_with_that_reason() {
-    let library = object(&format!(
-        "{REQUIRED} const char *SSLeay_version(int t) {{ return \"LibreSSL 3.1.0\"; }}
-         void EVP_aead_chacha20_poly1305(void) {{}} void EVP_AEAD_CTX_seal(void) {{}}"
-    ))
-    .unwrap();
-    let why = unsupported(&*library, "chacha20-poly1305");
-    assert!(why.starts_with("LibreSSL 3.1.0 has chacha20-poly1305 only as"), "{why}");
-}
-
 /// The library would read the key by the cipher's length, past the end of ours.
 #[test]
 fn a_cipher_with_another_length_of_key_is_not_used() {
@@ -101,4 +90,38 @@ fn a_cipher_with_another_length_of_key_is_not_used() {
     ))
     .unwrap();
     assert_eq!(unsupported(&*library, "aes-128-gcm"), "OpenSSL 9.9.9 has no aes-128-gcm");
+}
+
+/// The library would write the digest by its own length, past the end of the tag.
+#[test]
+fn a_digest_of_another_length_is_not_used() {
+    let library = object(&format!(
+        "{REQUIRED} const char *OpenSSL_version(int t) {{ return \"OpenSSL 9.9.9\"; }}
+         const void *EVP_get_digestbyname(const char *n) {{ return n; }}
+         int EVP_MD_size(const void *d) {{ return 99; }}"
+    ))
+    .unwrap();
+    for name in ["sha256", "hmac-sha256"] {
+        let algorithm = Algorithm::find(name).unwrap();
+        let key = bytes(algorithm.key_len, 0);
+        let error = library.open(algorithm, Direction::Digest, &key).unwrap_err();
+        assert_eq!(error, OpenError::Unsupported(format!("OpenSSL 9.9.9 has no {name}")));
+    }
+}
+
+/// Whose ChaCha20 takes a nonce of 8 bytes under the name of another one.
+#[test]
+fn a_chacha20_of_libressls_is_not_taken_for_boringssls() {
+    let functions = format!(
+        "{REQUIRED} const char *OpenSSL_version(int t) {{ return \"LibreSSL 2.2.0\"; }}
+         void CRYPTO_chacha_20(void) {{}}"
+    );
+    let chacha20 = Algorithm::find("chacha20").unwrap();
+    let open = |functions: &str| {
+        object(functions).unwrap().open(chacha20, Direction::Encrypt, &bytes(32, 0)).map(drop)
+    };
+    assert_eq!(open(&functions), Ok(()));
+    let why = "LibreSSL 2.2.0 has no chacha20".to_owned();
+    let libressl = format!("{functions} void ChaCha_set_key(void) {{}}");
+    assert_eq!(open(&libressl), Err(OpenError::Unsupported(why)));
 }

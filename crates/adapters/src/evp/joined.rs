@@ -1,0 +1,246 @@
+//! `EVP_AEAD` where the tag can only stand behind the ciphertext: LibreSSL, and decryption by
+//! AES-GCM-SIV in older BoringSSL.
+//!
+//! A message has its tag apart, and no room behind its ciphertext. So the ciphertext is sealed
+//! into, or opened from, a buffer of the adapter's, and copied: inside the clock, and declared.
+
+use super::aead::{Ctx, FreeFn, GetterFn, NewFn, getter};
+use super::api::Errors;
+use crate::loader::SharedObject;
+use contract::raw;
+use model::{Algorithm, Direction};
+use std::ffi::{c_int, c_ulong, c_void};
+use std::ptr;
+
+/// `EVP_R_BAD_DECRYPT` in LibreSSL and `CIPHER_R_BAD_DECRYPT` in BoringSSL: the tag is wrong, as
+/// against "too large" and the like. Neither gives the other's number to anything that opening a
+/// message can end with.
+const BAD_DECRYPT: [c_ulong; 2] = [100, 101];
+
+/// `EVP_AEAD_CTX_seal(ctx, out, out_len, max_out_len, nonce, nonce_len, in, in_len, ad, ad_len)`,
+/// and `EVP_AEAD_CTX_open` with the same.
+type CryptFn = unsafe extern "C" fn(
+    Ctx,
+    *mut u8,
+    *mut usize,
+    usize,
+    *const u8,
+    usize,
+    *const u8,
+    usize,
+    *const u8,
+    usize,
+) -> c_int;
+/// `EVP_AEAD_CTX_init(ctx, aead, key, key_len, tag_len, engine)`
+type InitFn =
+    unsafe extern "C" fn(Ctx, *const c_void, *const u8, usize, usize, *mut c_void) -> c_int;
+
+/// Memory for an `EVP_AEAD_CTX`, whose size only the header knows: two pointers in LibreSSL 3.1,
+/// under 600 bytes in any other library of the family.
+#[repr(C, align(64))]
+struct Room([u8; 4096]);
+
+/// How a context is made and freed.
+#[derive(Clone, Copy)]
+enum Making {
+    /// By the library: BoringSSL, newer LibreSSL.
+    New(NewFn, FreeFn),
+    /// In memory of the caller's.
+    Init(InitFn, FreeFn),
+}
+
+/// A context with its key, freed when dropped.
+struct Context {
+    ctx: Ctx,
+    making: Making,
+    /// Where `ctx` points with [`Making::Init`]; on the heap, as the library keeps pointers.
+    _room: Box<Room>,
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        let (Making::New(_, free) | Making::Init(_, free)) = self.making;
+        // SAFETY: made by the function that this one belongs to, and freed nowhere else.
+        unsafe { free(self.ctx) }
+    }
+}
+
+/// The functions, and the algorithm.
+#[derive(Clone, Copy)]
+pub(super) struct Joined {
+    getter: GetterFn,
+    making: Making,
+    seal: CryptFn,
+    open: CryptFn,
+}
+
+impl Joined {
+    /// `None` when the library does not have them, or not for this algorithm.
+    pub(super) fn find(object: &SharedObject, algorithm: &Algorithm) -> Option<Self> {
+        // SAFETY: the types are those of evp.h.
+        unsafe {
+            let new = object.function("EVP_AEAD_CTX_new").zip(object.function("EVP_AEAD_CTX_free"));
+            let init =
+                object.function("EVP_AEAD_CTX_init").zip(object.function("EVP_AEAD_CTX_cleanup"));
+            Some(Self {
+                getter: object.function(&getter(algorithm))?,
+                making: new
+                    .map(|(new, free)| Making::New(new, free))
+                    .or_else(|| init.map(|(init, cleanup)| Making::Init(init, cleanup)))?,
+                seal: object.function("EVP_AEAD_CTX_seal")?,
+                open: object.function("EVP_AEAD_CTX_open")?,
+            })
+        }
+    }
+
+    /// Does the key schedule.
+    ///
+    /// # Errors
+    /// The library's reason.
+    pub(super) fn session(
+        &self,
+        errors: Errors,
+        algorithm: &Algorithm,
+        direction: Direction,
+        key: &[u8],
+    ) -> Result<raw::Session, String> {
+        let context = self
+            .context(key, algorithm.tag_len)
+            .ok_or_else(|| format!("setting up the EVP_AEAD: {}", errors.take()))?;
+        let Algorithm { nonce_len, tag_len, .. } = *algorithm;
+        let encrypts = direction == Direction::Encrypt;
+        let crypt = if encrypts { self.seal } else { self.open };
+        let state = State { context, crypt, nonce_len, tag_len, joined: Vec::new(), errors };
+        let call =
+            if encrypts { c"EVP_AEAD_CTX_seal, memcpy" } else { c"memcpy, EVP_AEAD_CTX_open" };
+        Ok(raw::Session {
+            state: Box::into_raw(Box::new(state)).cast(),
+            flags: raw::IN_PLACE | raw::COPIES,
+            message: Some(if encrypts { encrypt } else { decrypt }),
+            call: call.as_ptr(),
+            // The interface takes whole messages only: no `start`.
+            close: Some(close),
+            ..raw::Session::empty()
+        })
+    }
+
+    fn context(&self, key: &[u8], tag_len: usize) -> Option<Context> {
+        let mut room = Box::new(Room([0; 4096]));
+        // SAFETY: the getter takes nothing; `key` covers its length; `room` is large enough, and
+        // zeroed, for any context.
+        let ctx = unsafe {
+            let aead = (self.getter)();
+            match self.making {
+                Making::New(new, _) => new(aead, key.as_ptr(), key.len(), tag_len),
+                Making::Init(init, _) => {
+                    let ctx = ptr::from_mut(&mut *room).cast();
+                    let engine = ptr::null_mut();
+                    let code = init(ctx, aead, key.as_ptr(), key.len(), tag_len, engine);
+                    if code == 1 { ctx } else { ptr::null_mut() }
+                }
+            }
+        };
+        (!ctx.is_null()).then_some(Context { ctx, making: self.making, _room: room })
+    }
+}
+
+struct State {
+    context: Context,
+    crypt: CryptFn,
+    nonce_len: usize,
+    tag_len: usize,
+    /// Ciphertext and tag.
+    joined: Vec<u8>,
+    errors: Errors,
+}
+
+impl State {
+    /// Room for ciphertext and tag, which only the first message of a length has to make.
+    #[inline(always)]
+    fn room_for(&mut self, len: usize) -> *mut u8 {
+        if self.joined.len() < len + self.tag_len {
+            self.grow(len);
+        }
+        self.joined.as_mut_ptr()
+    }
+
+    #[cold]
+    fn grow(&mut self, len: usize) {
+        self.joined.resize(len + self.tag_len, 0);
+    }
+
+    #[cold]
+    fn failed(&self) -> i32 {
+        self.errors.clear();
+        raw::FAILED
+    }
+
+    #[cold]
+    fn not_opened(&self) -> i32 {
+        let rejected = BAD_DECRYPT.contains(&self.errors.last_reason());
+        self.errors.clear();
+        if rejected { raw::REJECTED } else { raw::FAILED }
+    }
+}
+
+/// Frees the state.
+unsafe extern "C" fn close(state: *mut c_void) {
+    // SAFETY: `session` made it of a box; the contract has `close` called once, last.
+    drop(unsafe { Box::from_raw(state.cast::<State>()) });
+}
+
+/// Seals the message into the buffer, and copies ciphertext and tag out of it.
+unsafe extern "C" fn encrypt(state: *mut c_void, message: *const raw::Message) -> i32 {
+    // SAFETY: the contract of `message`; the buffer has room for ciphertext and tag.
+    unsafe {
+        let (s, m) = (&mut *state.cast::<State>(), &*message);
+        let joined = s.room_for(m.len);
+        let (whole, mut written) = (m.len + s.tag_len, 0);
+        let code = (s.crypt)(
+            s.context.ctx,
+            joined,
+            &raw mut written,
+            whole,
+            m.nonce,
+            s.nonce_len,
+            m.input,
+            m.len,
+            m.aad,
+            m.aad_len,
+        );
+        if code != 1 || written != whole {
+            return s.failed();
+        }
+        ptr::copy_nonoverlapping(joined, m.output, m.len);
+        ptr::copy_nonoverlapping(joined.add(m.len), m.tag, s.tag_len);
+        raw::OK
+    }
+}
+
+/// Copies ciphertext and tag into the buffer, and opens the message from there.
+unsafe extern "C" fn decrypt(state: *mut c_void, message: *const raw::Message) -> i32 {
+    // SAFETY: the contract of `message`; the buffer has room for ciphertext and tag.
+    unsafe {
+        let (s, m) = (&mut *state.cast::<State>(), &*message);
+        let joined = s.room_for(m.len);
+        ptr::copy_nonoverlapping(m.input, joined, m.len);
+        ptr::copy_nonoverlapping(m.tag, joined.add(m.len), s.tag_len);
+        let mut written = 0;
+        let code = (s.crypt)(
+            s.context.ctx,
+            m.output,
+            &raw mut written,
+            m.len,
+            m.nonce,
+            s.nonce_len,
+            joined,
+            m.len + s.tag_len,
+            m.aad,
+            m.aad_len,
+        );
+        if code != 1 {
+            return s.not_opened();
+        }
+        if written == m.len { raw::OK } else { s.failed() }
+    }
+}

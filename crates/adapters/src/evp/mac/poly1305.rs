@@ -1,0 +1,86 @@
+//! Poly1305 by `CRYPTO_poly1305_*`: LibreSSL, BoringSSL, AWS-LC.
+
+use crate::evp::api::Errors;
+use crate::evp::parts::{self, Parts};
+use crate::loader::SharedObject;
+use contract::raw;
+use std::ffi::c_void;
+use std::ptr;
+
+/// `poly1305_state *`
+type Ctx = *mut c_void;
+
+/// The functions of one library; none of them can fail.
+#[derive(Clone, Copy)]
+pub(in crate::evp) struct Poly1305 {
+    init: unsafe extern "C" fn(Ctx, *const u8),
+    update: unsafe extern "C" fn(Ctx, *const u8, usize),
+    finish: unsafe extern "C" fn(Ctx, *mut u8),
+}
+
+/// Memory for a `poly1305_state`, whose size only the header knows: 512 bytes in BoringSSL and
+/// AWS-LC, 144 in LibreSSL.
+#[repr(C, align(64))]
+struct Room([u8; 4096]);
+
+struct State {
+    room: Room,
+    functions: Poly1305,
+    key: [u8; 32],
+    errors: Errors,
+}
+
+impl Poly1305 {
+    /// `None` when one is missing.
+    pub(in crate::evp) fn load(object: &SharedObject) -> Option<Self> {
+        // SAFETY: the types are those of poly1305.h.
+        unsafe {
+            Some(Self {
+                init: object.function("CRYPTO_poly1305_init")?,
+                update: object.function("CRYPTO_poly1305_update")?,
+                finish: object.function("CRYPTO_poly1305_finish")?,
+            })
+        }
+    }
+
+    /// The key is taken in anew for each message: it is made for one alone (RFC 8439 §2.5).
+    pub(in crate::evp) fn session(&self, errors: Errors, key: [u8; 32]) -> raw::Session {
+        let state = State { room: Room([0; 4096]), functions: *self, key, errors };
+        let call = c"CRYPTO_poly1305_init, CRYPTO_poly1305_update, CRYPTO_poly1305_finish";
+        parts::session(state, call)
+    }
+}
+
+impl State {
+    #[inline(always)]
+    fn ctx(&mut self) -> Ctx {
+        ptr::from_mut(&mut self.room).cast()
+    }
+}
+
+impl Parts for State {
+    #[inline(always)]
+    unsafe fn begin(&mut self, _nonce: *const u8) -> bool {
+        // SAFETY: the room holds any state; the key has 32 bytes.
+        unsafe { (self.functions.init)(self.ctx(), self.key.as_ptr()) };
+        true
+    }
+
+    #[inline(always)]
+    unsafe fn feed(&mut self, input: *const u8, len: usize) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe { (self.functions.update)(self.ctx(), input, len) };
+        true
+    }
+
+    #[inline(always)]
+    unsafe fn end(&mut self, tag: *mut u8) -> bool {
+        // SAFETY: as the caller promises; a tag has 16 bytes.
+        unsafe { (self.functions.finish)(self.ctx(), tag) };
+        true
+    }
+
+    fn errors(&self) -> Errors {
+        self.errors
+    }
+}
