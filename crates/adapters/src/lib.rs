@@ -11,7 +11,6 @@ mod composite;
 mod evp;
 mod gcrypt;
 mod loader;
-mod memory;
 mod nettle;
 mod sodium;
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! ChaCha20-Poly1305 have in common.
 
 use super::api::{Api, NotEqualFn, OK, close, given, outcome};
-use crate::memory::Memory;
+use crate::aligned::Aligned;
 use contract::{OpenError, raw};
 use model::Direction;
 use std::ffi::{CStr, c_int, c_ulong, c_void};
@@ -40,8 +40,8 @@ pub(super) trait AeadMode {
 /// An opened authenticated mode. Streams have a state of their own.
 pub(super) struct State<M> {
     pub(super) mode: M,
-    pub(super) message: Memory,
-    pub(super) stream: Memory,
+    pub(super) message: Aligned,
+    pub(super) stream: Aligned,
     /// Decryption: how tags are compared, because the library only ever makes them.
     pub(super) not_equal: Option<NotEqualFn>,
 }

@@ -1,7 +1,7 @@
 //! What of `tomcrypt.h` every part of the adapter uses: error codes, registered descriptors, sizes.
 
+use crate::aligned::Aligned;
 use crate::loader::{LoadError, SharedObject};
-use crate::memory::Memory;
 use contract::{OpenError, raw};
 use model::Primitive;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -82,16 +82,16 @@ impl Api {
         self.hashes.iter().find(|(p, _)| *p == primitive).map(|(_, index)| *index)
     }
 
-    /// Memory for a state. The library tells the size of each (`crypt_get_size`, since 1.18); its
+    /// Aligned for a state. The library tells the size of each (`crypt_get_size`, since 1.18); its
     /// answer is only ever enlarged. `at_least` is four times the size in 1.18.2, for builds
     /// without that table.
-    pub(super) fn memory(&self, state: &CStr, at_least: usize) -> Memory {
+    pub(super) fn memory(&self, state: &CStr, at_least: usize) -> Aligned {
         let told = self.get_size.and_then(|get_size| {
             let mut size = 0;
             // SAFETY: a NUL-terminated name, and room for the number.
             (unsafe { get_size(state.as_ptr(), &raw mut size) } == 0).then_some(size as usize)
         });
-        Memory::zeroed(told.unwrap_or(0).max(at_least))
+        Aligned::zeroed(told.unwrap_or(0).max(at_least))
     }
 
     /// Turns a failure while opening into words.

@@ -2,7 +2,7 @@
 
 use super::aead::TAG;
 use super::api::{Api, ERROR, Index, OK, close, given, outcome};
-use crate::memory::Memory;
+use crate::aligned::Aligned;
 use contract::{OpenError, raw};
 use model::{Direction, Primitive};
 use std::ffi::{c_int, c_ulong, c_void};
@@ -31,7 +31,7 @@ type MemoryFn = unsafe extern "C" fn(
 
 struct State {
     cipher: Index,
-    key: Memory,
+    key: Aligned,
     memory: MemoryFn,
 }
 

@@ -2,7 +2,7 @@
 
 use super::aead::{AeadMode, DoneFn, comparison};
 use super::api::{Api, OK, calls, close, given};
-use crate::memory::Memory;
+use crate::aligned::Aligned;
 use contract::{OpenError, raw};
 use model::Direction;
 use std::ffi::{c_int, c_ulong, c_void};
@@ -17,8 +17,8 @@ type CryptFn = unsafe extern "C" fn(*mut c_void, *const u8, c_ulong, *mut u8) ->
 type BytesFn = unsafe extern "C" fn(*mut c_void, *const u8, c_ulong) -> c_int;
 
 struct State {
-    message: Memory,
-    stream: Memory,
+    message: Aligned,
+    stream: Aligned,
     set_nonce: SetNonceFn,
     crypt: CryptFn,
 }

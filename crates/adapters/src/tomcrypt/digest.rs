@@ -1,7 +1,7 @@
 //! Digests, HMAC and Poly1305: begun, fed and ended.
 
 use super::api::{Api, Index, OK, close, given, outcome};
-use crate::memory::Memory;
+use crate::aligned::Aligned;
 use contract::{OpenError, raw};
 use model::{Algorithm, Primitive};
 use std::ffi::{CStr, c_int, c_ulong, c_void};
@@ -31,8 +31,8 @@ trait Hash {
 struct State<H: Hash> {
     hash: H,
     process: ProcessFn,
-    message: Memory,
-    stream: Memory,
+    message: Aligned,
+    stream: Aligned,
     /// Whether the stream was begun and not ended: HMAC's beginning allocates what its end frees.
     begun: bool,
 }

@@ -2,7 +2,7 @@
 
 use super::aead::{AeadMode, BytesFn, DoneFn, State, comparison};
 use super::api::{Api, Index, OK};
-use crate::memory::Memory;
+use crate::aligned::Aligned;
 use contract::{OpenError, raw};
 use model::Direction;
 use std::ffi::{c_int, c_ulong, c_void};
@@ -93,7 +93,7 @@ pub(super) fn open(
 }
 
 /// A state of GCM with its key schedule and its tables (64 KiB) made.
-pub(super) fn memory(api: &Api, cipher: Index, key: &[u8]) -> Result<Memory, OpenError> {
+pub(super) fn memory(api: &Api, cipher: Index, key: &[u8]) -> Result<Aligned, OpenError> {
     // Four times the size in 1.18.2, which the tables dominate.
     let memory = api.memory(c"gcm_state", 4 * 69_904);
     let len = c_int::try_from(key.len()).expect("keys are a few bytes");

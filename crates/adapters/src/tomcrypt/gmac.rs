@@ -3,13 +3,13 @@
 use super::aead::{BytesFn, DoneFn, TAG};
 use super::api::{Api, Index, calls, close, given};
 use super::gcm::{self, ResetFn};
-use crate::memory::Memory;
+use crate::aligned::Aligned;
 use contract::{OpenError, raw};
 use std::ffi::{c_int, c_ulong, c_void};
 
 struct State {
-    message: Memory,
-    stream: Memory,
+    message: Aligned,
+    stream: Aligned,
     reset: ResetFn,
     add_iv: BytesFn,
     add_aad: BytesFn,

@@ -1,7 +1,7 @@
 //! ECB, CBC, CFB, OFB and CTR: a key schedule with a chaining value.
 
 use super::api::{Api, Index, calls, close, given};
-use crate::memory::Memory;
+use crate::aligned::Aligned;
 use contract::{OpenError, raw};
 use model::{Algorithm, Direction, Mode};
 use std::ffi::{CStr, c_int, c_ulong, c_void};
@@ -71,8 +71,8 @@ const CTR: Names = names!("ctr", c"symmetric_CTR");
 
 /// An opened mode. Streams have a state of their own: a message in between must not touch them.
 struct State {
-    message: Memory,
-    stream: Memory,
+    message: Aligned,
+    stream: Aligned,
     /// `None`: ECB.
     set_iv: Option<SetIvFn>,
     crypt: CryptFn,
@@ -126,7 +126,7 @@ fn started(
     algorithm: &Algorithm,
     cipher: Index,
     key: &[u8],
-) -> Result<Memory, OpenError> {
+) -> Result<Aligned, OpenError> {
     let memory = api.memory(names.state, STATE);
     let (iv, state) = ([0; 16], memory.context());
     let len = c_int::try_from(key.len()).expect("keys are a few bytes");
@@ -175,7 +175,7 @@ impl State {
     /// # Safety
     /// `nonce` covers the mode's IV.
     #[inline]
-    unsafe fn set_iv(&self, memory: &Memory, nonce: *const u8) -> c_int {
+    unsafe fn set_iv(&self, memory: &Aligned, nonce: *const u8) -> c_int {
         match self.set_iv {
             // SAFETY: the caller's promise; the state was started.
             Some(set_iv) => unsafe { set_iv(nonce, self.iv_len, memory.context()) },

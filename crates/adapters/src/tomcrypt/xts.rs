@@ -1,7 +1,7 @@
 //! XTS: two key schedules; one call is one data unit.
 
 use super::api::{Api, Index, calls, close, given};
-use crate::memory::Memory;
+use crate::aligned::Aligned;
 use contract::{OpenError, raw};
 use model::Direction;
 use std::ffi::{c_int, c_ulong, c_void};
@@ -18,7 +18,7 @@ type DoneFn = unsafe extern "C" fn(*mut c_void);
 const TWEAK: usize = 16;
 
 struct State {
-    xts: Memory,
+    xts: Aligned,
     crypt: CryptFn,
     done: Option<DoneFn>,
     /// What `start` set; the library changes the copy that it is given.

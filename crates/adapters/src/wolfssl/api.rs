@@ -1,7 +1,7 @@
 //! What of wolfCrypt every part of the adapter uses: contexts, error codes, lengths.
 
+use crate::aligned::Aligned;
 use crate::loader::SharedObject;
-use crate::memory::Memory;
 use contract::{OpenError, raw};
 use std::ffi::{c_int, c_void};
 
@@ -36,14 +36,14 @@ const CONTEXT: usize = 1 << 20;
 
 /// A context that the library may have allocated something for.
 pub(super) struct Context {
-    memory: Memory,
+    memory: Aligned,
     free: Option<FreeFn>,
 }
 
 impl Context {
     /// A zeroed context that needs no freeing.
     pub(super) fn zeroed() -> Self {
-        Self { memory: Memory::zeroed(CONTEXT), free: None }
+        Self { memory: Aligned::zeroed(CONTEXT), free: None }
     }
 
     /// A context prepared by one of the functions of [`InitFn`]'s type, and freed by another.
