@@ -30,6 +30,7 @@ pub struct Suite {
 /// The suites that come with the program.
 const BUILT_IN: &[&str] = &[
     include_str!("../../../suites/quick.toml"),
+    include_str!("../../../suites/published.toml"),
     include_str!("../../../suites/pages.toml"),
     include_str!("../../../suites/stream.toml"),
     include_str!("../../../suites/full.toml"),

@@ -1,6 +1,6 @@
 //! Globs over names, and the nearest right spelling.
 
-use globset::{Glob, GlobMatcher};
+use globset::{GlobBuilder, GlobMatcher};
 
 /// A glob over names (`aes-*-gcm`, `openssl@3.*`).
 #[derive(Clone, Debug)]
@@ -23,7 +23,9 @@ impl NameGlob {
     /// # Errors
     /// [`BadGlob`] says what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, BadGlob> {
-        let glob = Glob::new(text)
+        let glob = GlobBuilder::new(text)
+            .empty_alternates(true)
+            .build()
             .map_err(|e| BadGlob { text: text.to_owned(), why: e.kind().to_string() })?;
         Ok(Self { text: text.to_owned(), matcher: glob.compile_matcher() })
     }
@@ -62,6 +64,8 @@ mod tests {
         let g = NameGlob::parse("aes-{128,256}-gcm").unwrap();
         assert!(g.matches("aes-128-gcm") && g.matches("aes-256-gcm"));
         assert!(!g.matches("aes-192-gcm"));
+        let g = NameGlob::parse("chacha20{,-poly1305}").unwrap();
+        assert!(g.matches("chacha20") && g.matches("chacha20-poly1305"));
         assert!(NameGlob::parse("openssl@3.*").unwrap().matches("openssl@3.0.19"));
     }
 
