@@ -127,11 +127,13 @@ static int32_t open_session(const cm_request *r, cm_session *session, char *why,
     s->aead_crypt = s->decrypts ? a->aead->decrypt : a->aead->encrypt;
     (s->decrypts ? a->aead->set_decrypt_key : a->aead->set_encrypt_key)(ctx, r->key);
     session->message = aead_message;
+    session->call = "set_nonce, update, encrypt or decrypt, digest of a struct nettle_aead";
   } else {
     s->cbc = s->decrypts ? nettle_cbc_decrypt : nettle_cbc_encrypt;
     s->block = s->decrypts ? a->cipher->decrypt : a->cipher->encrypt;
     (s->decrypts ? a->cipher->set_decrypt_key : a->cipher->set_encrypt_key)(ctx, r->key);
     session->message = cbc_message;
+    session->call = s->decrypts ? "nettle_cbc_decrypt" : "nettle_cbc_encrypt";
     session->start = cbc_start;
     session->update = cbc_update;
   }
