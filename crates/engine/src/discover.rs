@@ -150,6 +150,7 @@ fn load(file: &File) -> Attached {
             build: Vec::new(),
             error: None,
             calls: Vec::new(),
+            instructions: None,
         },
         given_name: file.given_name.clone(),
         bundled_name,
@@ -157,7 +158,8 @@ fn load(file: &File) -> Attached {
         ready: None,
     };
     match file.problem.clone().map_or_else(|| inquire(&attached, &path), Err) {
-        Ok((ready, offers, id)) => {
+        Ok(Answer { ready, offers, instructions, id }) => {
+            attached.facts.instructions = instructions;
             attached.facts.name.clone_from(&ready.name);
             attached.facts.version.clone_from(&ready.version);
             attached.facts.build.clone_from(&ready.build);
@@ -171,19 +173,28 @@ fn load(file: &File) -> Attached {
     attached
 }
 
-fn inquire(attached: &Attached, path: &Path) -> Result<(Ready, Vec<Offer>, String), String> {
+/// What a library says of itself, and what its file shows.
+struct Answer {
+    ready: Ready,
+    offers: Vec<Offer>,
+    instructions: Option<Vec<String>>,
+    id: String,
+}
+
+fn inquire(attached: &Attached, path: &Path) -> Result<Answer, String> {
     host::check_elf(path).map_err(|e| format!("'{}' {e}", path.display()))?;
     let id = host::file_id(path).map_err(|e| format!("cannot read '{}': {e}", path.display()))?;
-    let ask = || -> Result<(Ready, Vec<Offer>), WorkerError> {
+    let ask = || -> Result<Answer, WorkerError> {
         let mut worker = Worker::start(attached.hello(Tier::Native, None, 0, 0))?;
         worker.send(&Request::Offers);
         match worker.reply(OFFERS_DEADLINE)? {
-            Reply::Offers { offers } => Ok((worker.ready().clone(), offers)),
+            Reply::Offers { offers, instructions } => {
+                Ok(Answer { ready: worker.ready().clone(), offers, instructions, id: id.clone() })
+            }
             other => Err(out_of_protocol(&other)),
         }
     };
-    let (ready, offers) = ask().map_err(|e| e.to_string())?;
-    Ok((ready, offers, id))
+    ask().map_err(|e| e.to_string())
 }
 
 /// A name for a file that never said its own.
@@ -242,6 +253,7 @@ mod tests {
                 build: Vec::new(),
                 error: error.map(ToOwned::to_owned),
                 calls: Vec::new(),
+                instructions: None,
             },
             given_name: given.then(|| name.to_owned()),
             bundled_name: None,

@@ -143,6 +143,7 @@ mod tests {
             build: Vec::new(),
             error: None,
             calls: Vec::new(),
+            instructions: None,
         };
         Attached { facts, given_name: None, bundled_name: None, offers, ready: None }
     }

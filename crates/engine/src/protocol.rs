@@ -131,6 +131,9 @@ pub enum Reply {
     Offers {
         /// One entry for each algorithm and direction that exists.
         offers: Vec<Offer>,
+        /// Instruction sets for ciphers in the code that came with the library, by the names of
+        /// the kernel's CPU flags; null where that cannot be told.
+        instructions: Option<Vec<String>>,
     },
     /// This check begins now: what a crash that follows is named after.
     Checking {

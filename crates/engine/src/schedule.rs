@@ -338,6 +338,7 @@ mod tests {
             build: Vec::new(),
             error: None,
             calls: Vec::new(),
+            instructions: None,
         };
         Attached { facts, given_name: None, bundled_name: None, offers: Vec::new(), ready: None }
     }

@@ -40,6 +40,7 @@ impl Message {
             Self::Asked(Request::Verify { .. }) => "verify asked",
             Self::Asked(Request::Sample { .. }) => "sample asked",
             Self::Asked(Request::Once(_)) => "once asked",
+            Self::Asked(Request::Meter(_)) => "meter asked",
             Self::Answered(Reply::Ready(_)) => "ready answered",
             Self::Answered(Reply::Unusable { .. }) => "unusable answered",
             Self::Answered(Reply::Offers { .. }) => "offers answered",
@@ -47,15 +48,18 @@ impl Message {
             Self::Answered(Reply::Verified { .. }) => "verified answered",
             Self::Answered(Reply::Samples { .. }) => "samples answered",
             Self::Answered(Reply::Result { .. }) => "result answered",
+            Self::Answered(Reply::Metered { .. }) => "metered answered",
             Self::Answered(Reply::Finding(_)) => "finding answered",
         }
     }
 }
 
-const KINDS: [&str; 13] = [
+const KINDS: [&str; 15] = [
     "checking answered",
     "finding answered",
     "hello asked",
+    "meter asked",
+    "metered answered",
     "offers answered",
     "offers asked",
     "once asked",

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod bundled;
+mod code;
 mod cpu;
 mod elf;
 mod features;
@@ -15,6 +16,7 @@ mod stand_in;
 mod tree;
 
 pub use bundled::{Bundled, bundled};
+pub use code::{instructions_in, loaded_objects};
 pub use elf::check_elf;
 pub use find::{Family, Found, companion, find_libraries, unreadable_directories};
 pub use identity::file_id;

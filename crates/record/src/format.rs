@@ -59,6 +59,10 @@ pub struct Library {
     pub build: Vec<String>,
     /// Why it could not be loaded; null when it could.
     pub error: Option<String>,
+    /// Instruction sets for ciphers in the library's code, by the names of the kernel's CPU flags
+    /// (`aes`, `vaes`, `pclmulqdq`, `vpclmulqdq`, `gfni`); null where that cannot be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<Vec<String>>,
     /// What runs inside the clock, for each algorithm and direction of the plan that it offers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<Call>,

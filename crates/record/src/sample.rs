@@ -87,6 +87,7 @@ fn library(error: Option<&str>) -> Library {
         build: vec!["compiler: gcc".to_owned()],
         error: error.map(str::to_owned),
         calls: Vec::new(),
+        instructions: None,
     }
 }
 

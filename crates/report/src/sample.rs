@@ -60,6 +60,8 @@ fn libraries() -> Vec<Library> {
         id: "build-id:00112233445566778899aabbccddeeff".to_owned(),
         build: Vec::new(),
         error: error.map(str::to_owned),
+        calls: Vec::new(),
+        instructions: None,
     };
     vec![
         library("openssl", "3.0.22", "/usr/lib/libcrypto.so.3", None),

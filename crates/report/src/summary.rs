@@ -5,7 +5,7 @@ use crate::labels;
 use crate::offers::not_offered;
 use crate::survey::{Survey, is_rough, shout};
 use crate::text::clean;
-use model::{Algorithm, Kind};
+use model::{Algorithm, Kind, Primitive};
 use record::{Estimate, Host, Measurement, Record, State};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,9 +64,40 @@ pub(crate) fn foot(
         let name = labels::versioned(&library.name, &library.version);
         Some(format!("{name} was not measured: {}: {error}", clean(&library.path)))
     }));
+    lines.extend(software_aes(record, selection));
     lines.extend(harness(survey));
     lines.extend(legend(record, selection, survey));
     lines
+}
+
+/// Libraries whose code has no AES instruction although the CPU has them: the cause of many a published
+/// figure that was taken for the library's speed.
+fn software_aes(record: &Record, selection: &[&Measurement]) -> Vec<String> {
+    if !record.host.cpu.features.iter().any(|f| f == "aes") {
+        return Vec::new();
+    }
+    let runs_aes = |m: &&&Measurement| {
+        let aes = |a: &Algorithm| {
+            matches!(
+                a.cipher,
+                Primitive::Aes | Primitive::Aegis128 { .. } | Primitive::Aegis256 { .. }
+            )
+        };
+        m.state == State::Measured && Algorithm::find(&m.algorithm).is_ok_and(aes)
+    };
+    let without = record.libraries.iter().filter(|library| {
+        let lacks = library.instructions.as_ref().is_some_and(|i| !i.iter().any(|i| i == "aes"));
+        lacks && selection.iter().filter(runs_aes).any(|m| m.library.path == library.path)
+    });
+    without
+        .map(|library| {
+            format!(
+                "{} runs AES without the AES instructions that this CPU has: none stand in its code. \
+                 A build with its assembler is many times faster",
+                labels::versioned(&library.name, &library.version)
+            )
+        })
+        .collect()
 }
 
 /// What the harness itself costs, by the `null` cases.
@@ -152,6 +183,22 @@ fn without_label<'a>(text: &'a str, label: &str) -> &'a str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sample;
+
+    #[test]
+    fn a_library_without_aes_code_is_named_where_the_cpu_has_the_instructions() {
+        let mut record = sample::record();
+        record.libraries[0].instructions = Some(vec!["pclmulqdq".to_owned()]);
+        let path = record.libraries[0].path.clone();
+        record.measurements.iter_mut().for_each(|m| m.library.path.clone_from(&path));
+        let lines =
+            |record: &Record| software_aes(record, &record.measurements.iter().collect::<Vec<_>>());
+        assert!(lines(&record).is_empty(), "the CPU has none either");
+        record.host.cpu.features = vec!["aes".to_owned()];
+        assert_eq!(lines(&record).len(), 1, "{:?}", lines(&record));
+        record.libraries[0].instructions = Some(vec!["aes".to_owned()]);
+        assert!(lines(&record).is_empty());
+    }
 
     #[test]
     fn a_date_is_written_for_people_and_what_is_none_stays() {

@@ -7,6 +7,7 @@ use model::{Algorithm, Direction, Model, Tier};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::fd::OwnedFd;
+use std::path::PathBuf;
 
 /// Serves requests from standard input until it closes. Standard output becomes a copy of
 /// standard error before any library is loaded: whatever a library prints stays out of the
@@ -60,6 +61,8 @@ fn no_number(finding: Finding) -> Reply {
 
 struct State {
     library: Box<dyn Library>,
+    /// The files whose code came into the process with the library.
+    objects: Vec<PathBuf>,
     bench: Bench,
 }
 
@@ -102,16 +105,21 @@ fn load(hello: &Hello) -> Result<State, String> {
     if hello.process % 2 == 1 {
         pin()?;
     }
+    let before = host::loaded_objects();
     let library = adapters::load(&hello.path, hello.name.as_deref()).map_err(|e| e.to_string())?;
+    let objects = host::loaded_objects().difference(&before).cloned().collect();
     pin()?;
-    Ok(State { library, bench: Bench::new(hello.process, hello.seed, hello.ticks_per_ns) })
+    Ok(State { library, objects, bench: Bench::new(hello.process, hello.seed, hello.ticks_per_ns) })
 }
 
 fn answer(state: &mut State, request: Request, replies: &mut File) -> std::io::Result<()> {
     let library = state.library.as_ref();
     match request {
         Request::Hello(_) => unreachable!("the caller answers it"),
-        Request::Offers => say(replies, &Reply::Offers { offers: offers(library) }),
+        Request::Offers => {
+            let (offers, instructions) = (offers(library), host::instructions_in(&state.objects));
+            say(replies, &Reply::Offers { offers, instructions })
+        }
         Request::Verify { algorithm } => verify_one(library, &algorithm, replies),
         Request::Sample { visits } => {
             let bench = &mut state.bench;
