@@ -11,6 +11,7 @@ mod composite;
 mod evp;
 mod gcrypt;
 mod loader;
+mod mbedtls;
 mod nettle;
 mod sodium;
 #[cfg(test)]
@@ -42,6 +43,7 @@ const FAMILIES: &[(&str, Attach)] = &[
     ("nettle_gcm_aes256_encrypt", nettle::attach),
     ("register_cipher", tomcrypt::attach),
     ("XXH3_64bits", xxhash::attach),
+    ("mbedtls_aes_setkey_enc", mbedtls::attach),
 ];
 
 /// Loads a shared object and attaches it with the adapter that its exported symbols call for.

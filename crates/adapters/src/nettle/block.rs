@@ -1,8 +1,9 @@
 //! ECB, CBC, CFB, CFB8 and CTR: one function for each mode over any block cipher.
 
 use super::api::{CipherFn, ModeFn};
-use super::memory::Memory;
+use super::plenty;
 use super::{Request, schedule};
+use crate::aligned::Aligned;
 use contract::raw;
 use model::{Mode, Primitive};
 use std::ffi::{CStr, c_int, c_void};
@@ -24,7 +25,7 @@ enum Call {
 struct State {
     call: Call,
     block: CipherFn,
-    context: Memory,
+    context: Aligned,
     block_len: usize,
     /// Of the message that is under way; the library keeps it up to date.
     iv: [u8; 16],
@@ -61,7 +62,7 @@ pub(super) fn open(request: &Request<'_>) -> Option<raw::Session> {
 }
 
 /// The key schedule that the direction needs, bytes of a block, and the block functions.
-fn cipher(request: &Request<'_>) -> Option<(Memory, usize, CipherFn, CipherFn)> {
+fn cipher(request: &Request<'_>) -> Option<(Aligned, usize, CipherFn, CipherFn)> {
     if request.algorithm.cipher == Primitive::TripleDes {
         return triple_des(request);
     }
@@ -74,7 +75,7 @@ fn cipher(request: &Request<'_>) -> Option<(Memory, usize, CipherFn, CipherFn)> 
 
 /// Triple DES has no description of its own: `des3_set_key` says whether the key is a strong one,
 /// and sets it either way.
-fn triple_des(request: &Request<'_>) -> Option<(Memory, usize, CipherFn, CipherFn)> {
+fn triple_des(request: &Request<'_>) -> Option<(Aligned, usize, CipherFn, CipherFn)> {
     type SetKeyFn = unsafe extern "C" fn(*mut c_void, *const u8) -> c_int;
     // SAFETY: des.h.
     let (set_key, encrypt, decrypt) = unsafe {
@@ -84,9 +85,9 @@ fn triple_des(request: &Request<'_>) -> Option<(Memory, usize, CipherFn, CipherF
             request.function::<CipherFn>("nettle_des3_decrypt")?,
         )
     };
-    let mut context = Memory::plenty();
+    let mut context = plenty();
     // SAFETY: `struct des3_ctx` has 384 bytes; the key has 24.
-    unsafe { set_key(context.get(), request.key.as_ptr()) };
+    unsafe { set_key(context.as_mut_ptr(), request.key.as_ptr()) };
     Some((context, 8, encrypt, decrypt))
 }
 
@@ -144,7 +145,7 @@ impl State {
     /// Input and output cover `len` bytes.
     #[inline]
     unsafe fn crypt(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
-        let (context, iv) = (self.context.get(), self.iv.as_mut_ptr());
+        let (context, iv) = (self.context.as_mut_ptr(), self.iv.as_mut_ptr());
         // SAFETY: the caller's; the context is the block function's.
         unsafe {
             match self.call {

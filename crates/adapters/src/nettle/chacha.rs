@@ -3,12 +3,13 @@
 
 use super::Request;
 use super::api::{CryptFn, SetFn};
-use super::memory::Memory;
+use super::plenty;
+use crate::aligned::Aligned;
 use contract::raw;
 use std::ffi::c_void;
 
 struct State {
-    context: Memory,
+    context: Aligned,
     set_nonce: SetFn,
     crypt: CryptFn,
 }
@@ -24,9 +25,9 @@ pub(super) fn open(request: &Request<'_>) -> Option<raw::Session> {
             request.function::<CryptFn>("nettle_chacha_crypt32")?,
         )
     };
-    let mut context = Memory::plenty();
+    let mut context = plenty();
     // SAFETY: `struct chacha_ctx` has 64 bytes; the key has 32.
-    unsafe { set_key(context.get(), request.key.as_ptr()) };
+    unsafe { set_key(context.as_mut_ptr(), request.key.as_ptr()) };
     Some(raw::Session {
         state: Box::into_raw(Box::new(State { context, set_nonce, crypt })).cast(),
         flags: raw::IN_PLACE,
@@ -41,8 +42,8 @@ unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 
     // SAFETY: `state` is what `open` made; the message keeps the header's rules.
     unsafe {
         let (state, m) = (&mut *state.cast::<State>(), &*m);
-        (state.set_nonce)(state.context.get(), m.nonce);
-        (state.crypt)(state.context.get(), m.len, m.output, m.input);
+        (state.set_nonce)(state.context.as_mut_ptr(), m.nonce);
+        (state.crypt)(state.context.as_mut_ptr(), m.len, m.output, m.input);
     }
     raw::OK
 }

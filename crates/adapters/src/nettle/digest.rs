@@ -2,7 +2,7 @@
 
 use super::Request;
 use super::api::{AeadMeta, DigestFn, HashMeta, InitFn, MacMeta, SetFn, UpdateFn, meta};
-use super::memory::Memory;
+use crate::aligned::Aligned;
 use contract::raw;
 use model::{Mode, Primitive};
 use std::ffi::{CStr, c_void};
@@ -19,7 +19,7 @@ enum Begin {
 }
 
 struct State {
-    context: Memory,
+    context: Aligned,
     begin: Begin,
     update: UpdateFn,
     digest: DigestFn,
@@ -69,11 +69,11 @@ fn hash(request: &Request<'_>) -> Option<(State, &'static CStr)> {
     if hash.digest_size as usize != tag_len {
         return None;
     }
-    let mut context = Memory::new(hash.context_size as usize);
+    let mut context = Aligned::zeroed(hash.context_size as usize);
     // SAFETY: the context has the size that the library says; the digest function is of the
     // version that was asked for.
     let digest = unsafe {
-        (hash.init)(context.get());
+        (hash.init)(context.as_mut_ptr());
         DigestFn::new(hash.digest, request.major)
     };
     let state = State {
@@ -96,10 +96,10 @@ fn hmac(request: &Request<'_>) -> Option<(State, &'static CStr)> {
     if [mac.digest_size as usize, mac.key_size as usize] != [tag_len, request.key.len()] {
         return None;
     }
-    let mut context = Memory::new(mac.context_size as usize);
+    let mut context = Aligned::zeroed(mac.context_size as usize);
     // SAFETY: as in `hash`; the key has the size that the library says.
     let digest = unsafe {
-        (mac.set_key)(context.get(), request.key.as_ptr());
+        (mac.set_key)(context.as_mut_ptr(), request.key.as_ptr());
         DigestFn::new(mac.digest, request.major)
     };
     let state = State {
@@ -122,10 +122,10 @@ fn gmac(request: &Request<'_>) -> Option<(State, &'static CStr)> {
     if lens != [algorithm.key_len, algorithm.nonce_len, algorithm.tag_len] {
         return None;
     }
-    let mut context = Memory::new(aead.context_size as usize);
+    let mut context = Aligned::zeroed(aead.context_size as usize);
     // SAFETY: as in `hmac`.
     let digest = unsafe {
-        (aead.set_encrypt_key)(context.get(), request.key.as_ptr());
+        (aead.set_encrypt_key)(context.as_mut_ptr(), request.key.as_ptr());
         DigestFn::new(aead.digest, request.major)
     };
     let state = State {
@@ -148,7 +148,7 @@ unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 
         if state.open {
             state.set_back(m.nonce);
         }
-        let context = state.context.get();
+        let context = state.context.as_mut_ptr();
         if let Begin::Nonce(set) = state.begin {
             set(context, m.nonce);
         }
@@ -164,7 +164,7 @@ impl State {
     /// # Safety
     /// The nonce has the algorithm's length.
     unsafe fn set_back(&mut self, nonce: *const u8) {
-        let (context, mut tag) = (self.context.get(), [0; 64]);
+        let (context, mut tag) = (self.context.as_mut_ptr(), [0; 64]);
         // SAFETY: the caller's; no tag is longer than sixty-four bytes.
         unsafe {
             match self.begin {
@@ -197,7 +197,7 @@ unsafe extern "C" fn update(state: *mut c_void, input: *const u8, _: *mut u8, le
             return raw::FAILED;
         }
         state.ended |= !len.is_multiple_of(state.unit);
-        (state.update)(state.context.get(), len, input);
+        (state.update)(state.context.as_mut_ptr(), len, input);
     }
     raw::OK
 }
@@ -206,7 +206,7 @@ unsafe extern "C" fn finish(state: *mut c_void, tag: *mut u8) -> i32 {
     // SAFETY: `state` is what `open` made; the tag has the algorithm's length.
     unsafe {
         let state = &mut *state.cast::<State>();
-        state.digest.call(state.context.get(), state.tag_len, tag);
+        state.digest.call(state.context.as_mut_ptr(), state.tag_len, tag);
         (state.open, state.ended) = (false, false);
     }
     raw::OK

@@ -3,8 +3,9 @@
 //! session's.
 
 use super::api::CipherMeta;
-use super::memory::Memory;
+use super::plenty;
 use super::{Request, schedule};
+use crate::aligned::Aligned;
 use contract::raw;
 use model::{Mode, Primitive};
 use std::ffi::{CStr, c_int, c_void};
@@ -68,10 +69,10 @@ type SetAnyKeyFn =
     unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, *const CipherMeta, *const u8);
 
 enum Call {
-    Seal { key: Memory, seal: SealFn },
-    Open { key: Memory, open: OpenFn },
-    SealAny { keys: [Memory; 3], cipher: &'static CipherMeta, seal: SealAnyFn },
-    OpenAny { keys: [Memory; 3], cipher: &'static CipherMeta, open: OpenAnyFn },
+    Seal { key: Aligned, seal: SealFn },
+    Open { key: Aligned, open: OpenFn },
+    SealAny { keys: [Aligned; 3], cipher: &'static CipherMeta, seal: SealAnyFn },
+    OpenAny { keys: [Aligned; 3], cipher: &'static CipherMeta, open: OpenAnyFn },
 }
 
 struct State {
@@ -115,9 +116,9 @@ fn siv_aes(request: &Request<'_>) -> Option<(Call, &'static CStr)> {
     let prefix = format!("nettle_siv_cmac_aes{}", request.key_bits());
     // SAFETY: siv-cmac.h.
     let set_key = unsafe { request.function::<SetKeyFn>(&format!("{prefix}_set_key"))? };
-    let mut key = Memory::plenty();
+    let mut key = plenty();
     // SAFETY: `struct siv_cmac_aes256_ctx` has 32 bytes and two AES contexts, together below 600.
-    unsafe { set_key(key.get(), request.key.as_ptr()) };
+    unsafe { set_key(key.as_mut_ptr(), request.key.as_ptr()) };
     let call = whole(request, &prefix, key)?;
     let words = match (request.key_bits(), request.decrypts()) {
         (128, false) => c"nettle_siv_cmac_aes128_encrypt_message",
@@ -142,7 +143,7 @@ fn gcm_siv(request: &Request<'_>) -> Option<(Call, &'static CStr)> {
 }
 
 /// The message function of one direction.
-fn whole(request: &Request<'_>, prefix: &str, key: Memory) -> Option<Call> {
+fn whole(request: &Request<'_>, prefix: &str, key: Aligned) -> Option<Call> {
     // SAFETY: siv-cmac.h and siv-gcm.h.
     Some(unsafe {
         if request.decrypts() {
@@ -157,10 +158,10 @@ fn siv_any(request: &Request<'_>) -> Option<(Call, &'static CStr)> {
     let cipher = request.cipher()?;
     // SAFETY: siv-cmac.h.
     let set_key = unsafe { request.function::<SetAnyKeyFn>("nettle_siv_cmac_set_key")? };
-    let context = || Memory::new(cipher.context_size as usize);
+    let context = || Aligned::zeroed(cipher.context_size as usize);
     // `struct cmac128_key` has 32 bytes.
-    let mut keys = [Memory::plenty(), context(), context()];
-    let [cmac, mac_cipher, ctr_cipher] = keys.each_mut().map(Memory::get);
+    let mut keys = [plenty(), context(), context()];
+    let [cmac, mac_cipher, ctr_cipher] = keys.each_mut().map(Aligned::as_mut_ptr);
     // SAFETY: the contexts have the sizes that the library says; the key has both keys.
     unsafe { set_key(cmac, mac_cipher, ctr_cipher, cipher, request.key.as_ptr()) };
     // SAFETY: siv-cmac.h.
@@ -197,10 +198,10 @@ unsafe extern "C" fn encrypt(state: *mut c_void, m: *const raw::Message) -> i32 
         let (nonce_len, whole) = (state.nonce_len, m.len + state.tag_len);
         match &mut state.call {
             Call::Seal { key, seal } => {
-                seal(key.get(), nonce_len, m.nonce, m.aad_len, m.aad, whole, joined, m.input)
+                seal(key.as_mut_ptr(), nonce_len, m.nonce, m.aad_len, m.aad, whole, joined, m.input)
             }
             Call::SealAny { keys, cipher, seal } => {
-                let [cmac, mac_cipher, ctr_cipher] = keys.each_mut().map(Memory::get);
+                let [cmac, mac_cipher, ctr_cipher] = keys.each_mut().map(Aligned::as_mut_ptr);
                 seal(
                     cmac, mac_cipher, *cipher, ctr_cipher, nonce_len, m.nonce, m.aad_len, m.aad,
                     whole, joined, m.input,
@@ -223,11 +224,18 @@ unsafe extern "C" fn decrypt(state: *mut c_void, m: *const raw::Message) -> i32 
         ptr::copy_nonoverlapping(m.tag, joined.add(tag_at), state.tag_len);
         let nonce_len = state.nonce_len;
         match &mut state.call {
-            Call::Open { key, open } => {
-                open(key.get(), nonce_len, m.nonce, m.aad_len, m.aad, m.len, m.output, joined)
-            }
+            Call::Open { key, open } => open(
+                key.as_mut_ptr(),
+                nonce_len,
+                m.nonce,
+                m.aad_len,
+                m.aad,
+                m.len,
+                m.output,
+                joined,
+            ),
             Call::OpenAny { keys, cipher, open } => {
-                let [cmac, mac_cipher, ctr_cipher] = keys.each_mut().map(Memory::get);
+                let [cmac, mac_cipher, ctr_cipher] = keys.each_mut().map(Aligned::as_mut_ptr);
                 open(
                     cmac, mac_cipher, *cipher, ctr_cipher, nonce_len, m.nonce, m.aad_len, m.aad,
                     m.len, m.output, joined,

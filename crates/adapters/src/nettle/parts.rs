@@ -1,8 +1,9 @@
 //! The authenticated modes by their steps: nonce, associated data, message, tag.
 
 use super::api::{AeadMeta, CipherFn, CipherMeta, CryptFn, DigestFn, SetFn, UpdateFn};
-use super::memory::Memory;
+use super::plenty;
 use super::{Request, schedule};
+use crate::aligned::Aligned;
 use std::ffi::c_void;
 
 /// A mode's steps.
@@ -29,7 +30,7 @@ pub(super) trait Steps {
 /// What the library describes as a whole (`struct nettle_aead`): GCM with most ciphers, EAX with
 /// AES-128, ChaCha20-Poly1305.
 pub(super) struct Described {
-    context: Memory,
+    context: Aligned,
     set_nonce: SetFn,
     update: UpdateFn,
     crypt: CryptFn,
@@ -50,11 +51,11 @@ impl Described {
         } else {
             (aead.set_encrypt_key, aead.encrypt)
         };
-        let mut context = Memory::new(aead.context_size as usize);
+        let mut context = Aligned::zeroed(aead.context_size as usize);
         // SAFETY: the context has the size that the library says, the key as well; the digest
         // function is of the version that was asked for.
         let digest = unsafe {
-            set_key(context.get(), request.key.as_ptr());
+            set_key(context.as_mut_ptr(), request.key.as_ptr());
             DigestFn::new(aead.digest, request.major)
         };
         let (set_nonce, update) = (aead.set_nonce, aead.update);
@@ -67,30 +68,30 @@ impl Steps for Described {
     unsafe fn begin(&mut self, nonce: *const u8, aad: (*const u8, usize), _: usize) {
         // SAFETY: the caller's; the context is the functions'.
         unsafe {
-            (self.set_nonce)(self.context.get(), nonce);
-            (self.update)(self.context.get(), aad.1, aad.0);
+            (self.set_nonce)(self.context.as_mut_ptr(), nonce);
+            (self.update)(self.context.as_mut_ptr(), aad.1, aad.0);
         }
     }
 
     #[inline]
     unsafe fn crypt(&mut self, input: *const u8, output: *mut u8, len: usize) {
         // SAFETY: as above.
-        unsafe { (self.crypt)(self.context.get(), len, output, input) }
+        unsafe { (self.crypt)(self.context.as_mut_ptr(), len, output, input) }
     }
 
     #[inline]
     unsafe fn digest(&mut self, tag: *mut u8) {
         // SAFETY: as above.
-        unsafe { self.digest.call(self.context.get(), self.tag_len, tag) }
+        unsafe { self.digest.call(self.context.as_mut_ptr(), self.tag_len, tag) }
     }
 }
 
 /// GCM and EAX over any block cipher: message state, key's table, cipher and its function. EAX's
 /// functions differ in two places.
 pub(super) struct Keyed {
-    message: Memory,
-    table: Memory,
-    cipher: Memory,
+    message: Aligned,
+    table: Aligned,
+    cipher: Aligned,
     encrypt: CipherFn,
     nonce: KeyedNonce,
     update: KeyedUpdate,
@@ -173,12 +174,12 @@ impl Keyed {
             )
         };
         let mut context = schedule(cipher, cipher.set_encrypt_key, request.key);
-        let mut table = Memory::plenty();
+        let mut table = plenty();
         // SAFETY: `struct gcm_key` has 4096 bytes in Nettle 3 and less in 4, `struct eax_key` 32.
-        unsafe { set_key(table.get(), context.get(), cipher.encrypt) };
+        unsafe { set_key(table.as_mut_ptr(), context.as_mut_ptr(), cipher.encrypt) };
         Some(Self {
             // `struct gcm_ctx` and `struct eax_ctx` have 64 bytes.
-            message: Memory::plenty(),
+            message: plenty(),
             table,
             cipher: context,
             encrypt: cipher.encrypt,
@@ -195,7 +196,8 @@ impl Keyed {
 impl Steps for Keyed {
     #[inline]
     unsafe fn begin(&mut self, nonce: *const u8, aad: (*const u8, usize), _: usize) {
-        let (message, table, cipher) = (self.message.get(), self.table.get(), self.cipher.get());
+        let (message, table, cipher) =
+            (self.message.as_mut_ptr(), self.table.as_mut_ptr(), self.cipher.as_mut_ptr());
         // SAFETY: the caller's; the contexts are the functions'.
         unsafe {
             match self.nonce {
@@ -215,14 +217,16 @@ impl Steps for Keyed {
 
     #[inline]
     unsafe fn crypt(&mut self, input: *const u8, output: *mut u8, len: usize) {
-        let (message, table, cipher) = (self.message.get(), self.table.get(), self.cipher.get());
+        let (message, table, cipher) =
+            (self.message.as_mut_ptr(), self.table.as_mut_ptr(), self.cipher.as_mut_ptr());
         // SAFETY: as above.
         unsafe { (self.crypt)(message, table, cipher, self.encrypt, len, output, input) }
     }
 
     #[inline]
     unsafe fn digest(&mut self, tag: *mut u8) {
-        let (message, table, cipher) = (self.message.get(), self.table.get(), self.cipher.get());
+        let (message, table, cipher) =
+            (self.message.as_mut_ptr(), self.table.as_mut_ptr(), self.cipher.as_mut_ptr());
         // SAFETY: as above.
         unsafe {
             match self.digest {
@@ -237,11 +241,11 @@ impl Steps for Keyed {
 
 /// OCB, since Nettle 3.9. Its tag's length is part of the nonce's block, in every version.
 pub(super) struct Ocb {
-    message: Memory,
-    table: Memory,
-    encrypt: (Memory, CipherFn),
+    message: Aligned,
+    table: Aligned,
+    encrypt: (Aligned, CipherFn),
     /// Decryption goes over the message with this one.
-    decrypt: Option<(Memory, CipherFn)>,
+    decrypt: Option<(Aligned, CipherFn)>,
     set_nonce: OcbNonceFn,
     update: CipherBytesFn,
     crypt: KeyedCrypt,
@@ -283,12 +287,12 @@ impl Ocb {
         };
         let mut context = schedule(cipher, cipher.set_encrypt_key, request.key);
         let backwards = || schedule(cipher, cipher.set_decrypt_key, request.key);
-        let mut table = Memory::plenty();
+        let mut table = plenty();
         // SAFETY: `struct ocb_key` has 64 bytes.
-        unsafe { set_key(table.get(), context.get(), cipher.encrypt) };
+        unsafe { set_key(table.as_mut_ptr(), context.as_mut_ptr(), cipher.encrypt) };
         Some(Self {
             // `struct ocb_ctx` has 80 bytes.
-            message: Memory::plenty(),
+            message: plenty(),
             table,
             encrypt: (context, cipher.encrypt),
             decrypt: request.decrypts().then(|| (backwards(), cipher.decrypt)),
@@ -306,8 +310,8 @@ impl Ocb {
 impl Steps for Ocb {
     #[inline]
     unsafe fn begin(&mut self, nonce: *const u8, aad: (*const u8, usize), _: usize) {
-        let (message, table) = (self.message.get(), self.table.get());
-        let (cipher, encrypt) = (self.encrypt.0.get(), self.encrypt.1);
+        let (message, table) = (self.message.as_mut_ptr(), self.table.as_mut_ptr());
+        let (cipher, encrypt) = (self.encrypt.0.as_mut_ptr(), self.encrypt.1);
         // SAFETY: the caller's; the contexts are the functions'.
         unsafe {
             (self.set_nonce)(message, cipher, encrypt, self.tag_len, self.nonce_len, nonce);
@@ -317,8 +321,8 @@ impl Steps for Ocb {
 
     #[inline]
     unsafe fn crypt(&mut self, input: *const u8, output: *mut u8, len: usize) {
-        let (message, table) = (self.message.get(), self.table.get());
-        let (cipher, encrypt) = (self.encrypt.0.get(), self.encrypt.1);
+        let (message, table) = (self.message.as_mut_ptr(), self.table.as_mut_ptr());
+        let (cipher, encrypt) = (self.encrypt.0.as_mut_ptr(), self.encrypt.1);
         // SAFETY: as above.
         unsafe {
             match &mut self.decrypt {
@@ -328,7 +332,7 @@ impl Steps for Ocb {
                     table,
                     cipher,
                     encrypt,
-                    back.get(),
+                    back.as_mut_ptr(),
                     *decrypt,
                     len,
                     output,
@@ -340,8 +344,8 @@ impl Steps for Ocb {
 
     #[inline]
     unsafe fn digest(&mut self, tag: *mut u8) {
-        let (message, table) = (self.message.get(), self.table.get());
-        let (cipher, encrypt) = (self.encrypt.0.get(), self.encrypt.1);
+        let (message, table) = (self.message.as_mut_ptr(), self.table.as_mut_ptr());
+        let (cipher, encrypt) = (self.encrypt.0.as_mut_ptr(), self.encrypt.1);
         // SAFETY: as above.
         unsafe { (self.digest)(message, table, cipher, encrypt, self.tag_len, tag) }
     }
@@ -350,8 +354,8 @@ impl Steps for Ocb {
 /// CCM, told all lengths with the nonce, because they are in the first block. The length of the tag
 /// stayed in Nettle 4.
 pub(super) struct Ccm {
-    message: Memory,
-    cipher: Memory,
+    message: Aligned,
+    cipher: Aligned,
     encrypt: CipherFn,
     set_nonce: CcmNonceFn,
     update: CcmUpdateFn,
@@ -395,7 +399,7 @@ impl Ccm {
         };
         Some(Self {
             // `struct ccm_ctx` has 40 bytes.
-            message: Memory::plenty(),
+            message: plenty(),
             cipher: schedule(cipher, cipher.set_encrypt_key, request.key),
             encrypt: cipher.encrypt,
             set_nonce,
@@ -411,7 +415,7 @@ impl Ccm {
 impl Steps for Ccm {
     #[inline]
     unsafe fn begin(&mut self, nonce: *const u8, aad: (*const u8, usize), len: usize) {
-        let (message, cipher) = (self.message.get(), self.cipher.get());
+        let (message, cipher) = (self.message.as_mut_ptr(), self.cipher.as_mut_ptr());
         // SAFETY: the caller's; the contexts are the functions'.
         unsafe {
             (self.set_nonce)(
@@ -430,14 +434,14 @@ impl Steps for Ccm {
 
     #[inline]
     unsafe fn crypt(&mut self, input: *const u8, output: *mut u8, len: usize) {
-        let (message, cipher) = (self.message.get(), self.cipher.get());
+        let (message, cipher) = (self.message.as_mut_ptr(), self.cipher.as_mut_ptr());
         // SAFETY: as above.
         unsafe { (self.crypt)(message, cipher, self.encrypt, len, output, input) }
     }
 
     #[inline]
     unsafe fn digest(&mut self, tag: *mut u8) {
-        let (message, cipher) = (self.message.get(), self.cipher.get());
+        let (message, cipher) = (self.message.as_mut_ptr(), self.cipher.as_mut_ptr());
         // SAFETY: as above.
         unsafe { (self.digest)(message, cipher, self.encrypt, self.tag_len, tag) }
     }

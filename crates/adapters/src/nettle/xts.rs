@@ -1,8 +1,9 @@
 //! XTS: a function for a whole data unit.
 
 use super::api::{CipherFn, SetFn};
-use super::memory::Memory;
+use super::plenty;
 use super::{Request, schedule};
+use crate::aligned::Aligned;
 use contract::raw;
 use model::Primitive;
 use std::ffi::{CStr, c_void};
@@ -24,9 +25,9 @@ type AnyFn = unsafe extern "C" fn(
 
 enum Call {
     /// Both keys in one struct.
-    Aes { call: AesFn, key: Memory },
+    Aes { call: AesFn, key: Aligned },
     /// Any block cipher.
-    Any { call: AnyFn, data: Memory, tweak: Memory, block: CipherFn, encrypt: CipherFn },
+    Any { call: AnyFn, data: Aligned, tweak: Aligned, block: CipherFn, encrypt: CipherFn },
 }
 
 struct State {
@@ -63,10 +64,10 @@ fn aes(request: &Request<'_>) -> Option<(Call, &'static CStr)> {
             request.function::<AesFn>(&format!("{prefix}_{way}_message"))?,
         )
     };
-    let mut key = Memory::plenty();
+    let mut key = plenty();
     // SAFETY: `struct xts_aes256_key` holds two AES contexts, below 500 bytes together; the key has both
     // keys.
-    unsafe { set_key(key.get(), request.key.as_ptr()) };
+    unsafe { set_key(key.as_mut_ptr(), request.key.as_ptr()) };
     let words = match (request.key_bits(), request.decrypts()) {
         (128, false) => c"nettle_xts_aes128_encrypt_message",
         (128, true) => c"nettle_xts_aes128_decrypt_message",
@@ -119,9 +120,18 @@ impl Call {
         // SAFETY: the caller's; the contexts are the functions'.
         unsafe {
             match self {
-                Self::Aes { call, key } => call(key.get(), nonce, len, output, input),
+                Self::Aes { call, key } => call(key.as_mut_ptr(), nonce, len, output, input),
                 Self::Any { call, data, tweak, block, encrypt } => {
-                    call(data.get(), tweak.get(), *block, *encrypt, nonce, len, output, input);
+                    call(
+                        data.as_mut_ptr(),
+                        tweak.as_mut_ptr(),
+                        *block,
+                        *encrypt,
+                        nonce,
+                        len,
+                        output,
+                        input,
+                    );
                 }
             }
         }

@@ -1,0 +1,186 @@
+//! Digests and HMAC through the general digest layer, and Poly1305.
+
+use super::context::Context;
+use super::{Missing, Request, calls, done};
+use contract::raw;
+use model::{Mode, Primitive};
+use std::ffi::{CStr, c_char, c_int, c_void};
+
+/// `mbedtls_md_info_from_string`
+type InfoFn = unsafe extern "C" fn(*const c_char) -> *const c_void;
+/// `mbedtls_md_get_size`
+type SizeFn = unsafe extern "C" fn(*const c_void) -> u8;
+/// `mbedtls_md_setup`: context, digest, whether with HMAC.
+type SetUpFn = unsafe extern "C" fn(*mut c_void, *const c_void, c_int) -> c_int;
+/// `mbedtls_md_starts`, `mbedtls_md_hmac_reset`
+type BeginFn = unsafe extern "C" fn(*mut c_void) -> c_int;
+/// `mbedtls_md_update`, `mbedtls_md_hmac_starts`, `_update`, `mbedtls_poly1305_update`: context,
+/// bytes, length.
+type BytesFn = unsafe extern "C" fn(*mut c_void, *const u8, usize) -> c_int;
+/// `mbedtls_poly1305_starts`: context, key.
+type KeyFn = unsafe extern "C" fn(*mut c_void, *const u8) -> c_int;
+/// `mbedtls_md_finish`, `mbedtls_md_hmac_finish`, `mbedtls_poly1305_finish`: context, output.
+type FinishFn = unsafe extern "C" fn(*mut c_void, *mut u8) -> c_int;
+
+#[derive(Clone, Copy)]
+enum Begin {
+    /// A digest, or HMAC under the key that it has.
+    Again(BeginFn),
+    /// Poly1305, whose key is for one message only.
+    Key(KeyFn),
+}
+
+struct State {
+    context: Context,
+    begin: Begin,
+    update: BytesFn,
+    finish: FinishFn,
+    key: Vec<u8>,
+}
+
+/// Opens a digest or authentication code.
+pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
+    let (state, call) = match request.algorithm.mode {
+        Mode::OneTimeMac => poly1305(request)?,
+        Mode::Hmac => hmac(request)?,
+        _ => digest(request)?,
+    };
+    Ok(raw::Session {
+        state: Box::into_raw(Box::new(state)).cast(),
+        flags: raw::IN_PLACE,
+        message: Some(message),
+        start: Some(start),
+        update: Some(update),
+        finish: Some(finish),
+        call: call.as_ptr(),
+        close: Some(close),
+    })
+}
+
+fn digest(request: &Request<'_>) -> Result<(State, &'static CStr), Missing> {
+    let context = context(request, 0)?;
+    // SAFETY: md.h.
+    let state = unsafe {
+        State {
+            context,
+            begin: Begin::Again(request.function("mbedtls_md_starts")?),
+            update: request.function("mbedtls_md_update")?,
+            finish: request.function("mbedtls_md_finish")?,
+            key: Vec::new(),
+        }
+    };
+    Ok((state, c"mbedtls_md_starts, mbedtls_md_update, mbedtls_md_finish"))
+}
+
+fn hmac(request: &Request<'_>) -> Result<(State, &'static CStr), Missing> {
+    let mut context = context(request, 1)?;
+    // SAFETY: md.h; the key covers its length.
+    let (code, state) = unsafe {
+        let set_key: BytesFn = request.function("mbedtls_md_hmac_starts")?;
+        let code = set_key(context.get(), request.key.as_ptr(), request.key.len());
+        let state = State {
+            context,
+            begin: Begin::Again(request.function("mbedtls_md_hmac_reset")?),
+            update: request.function("mbedtls_md_hmac_update")?,
+            finish: request.function("mbedtls_md_hmac_finish")?,
+            key: Vec::new(),
+        };
+        (code, state)
+    };
+    done(c"mbedtls_md_hmac_starts", code)?;
+    Ok((state, c"mbedtls_md_hmac_reset, mbedtls_md_hmac_update, mbedtls_md_hmac_finish"))
+}
+
+/// A context of the digest layer. Digests are found by their names: their numbers changed between
+/// versions 2 and 3.
+fn context(request: &Request<'_>, hmac: c_int) -> Result<Context, Missing> {
+    let name = match request.algorithm.cipher {
+        Primitive::Sha256 => c"SHA256",
+        Primitive::Sha384 => c"SHA384",
+        Primitive::Sha512 => c"SHA512",
+        Primitive::Sha3_256 => c"SHA3-256",
+        Primitive::Sha3_384 => c"SHA3-384",
+        Primitive::Sha3_512 => c"SHA3-512",
+        _ => return Err(Missing::Function),
+    };
+    let mut context = Context::new(request, "mbedtls_md")?;
+    // SAFETY: md.h; the name is NUL-terminated; a description that is not null is one of a digest.
+    let code = unsafe {
+        let info = request.function::<InfoFn>("mbedtls_md_info_from_string")?(name.as_ptr());
+        if info.is_null() {
+            return Err(Missing::Function);
+        }
+        let size = request.function::<SizeFn>("mbedtls_md_get_size")?(info);
+        if usize::from(size) != request.algorithm.tag_len {
+            return Err(Missing::Function);
+        }
+        request.function::<SetUpFn>("mbedtls_md_setup")?(context.get(), info, hmac)
+    };
+    done(c"mbedtls_md_setup", code)?;
+    Ok(context)
+}
+
+fn poly1305(request: &Request<'_>) -> Result<(State, &'static CStr), Missing> {
+    // SAFETY: poly1305.h.
+    let state = unsafe {
+        State {
+            context: Context::new(request, "mbedtls_poly1305")?,
+            begin: Begin::Key(request.function("mbedtls_poly1305_starts")?),
+            update: request.function("mbedtls_poly1305_update")?,
+            finish: request.function("mbedtls_poly1305_finish")?,
+            key: request.key.to_vec(),
+        }
+    };
+    Ok((state, c"mbedtls_poly1305_starts, mbedtls_poly1305_update, mbedtls_poly1305_finish"))
+}
+
+impl State {
+    #[inline]
+    fn begin(&mut self) -> c_int {
+        // SAFETY: the context is the function's; the key has what it reads.
+        unsafe {
+            match self.begin {
+                Begin::Again(begin) => begin(self.context.get()),
+                Begin::Key(begin) => begin(self.context.get(), self.key.as_ptr()),
+            }
+        }
+    }
+}
+
+unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
+    // SAFETY: `state` is what `open` made; the message keeps the header's rules.
+    unsafe {
+        let (state, m) = (&mut *state.cast::<State>(), &*m);
+        calls!(
+            state.begin(),
+            (state.update)(state.context.get(), m.input, m.len),
+            (state.finish)(state.context.get(), m.tag),
+        )
+    }
+}
+
+unsafe extern "C" fn start(state: *mut c_void, _: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made.
+    unsafe { calls!((*state.cast::<State>()).begin()) }
+}
+
+unsafe extern "C" fn update(state: *mut c_void, input: *const u8, _: *mut u8, len: usize) -> i32 {
+    // SAFETY: `state` is what `open` made; the input covers its length.
+    unsafe {
+        let state = &mut *state.cast::<State>();
+        calls!((state.update)(state.context.get(), input, len))
+    }
+}
+
+unsafe extern "C" fn finish(state: *mut c_void, tag: *mut u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the tag has the algorithm's length.
+    unsafe {
+        let state = &mut *state.cast::<State>();
+        calls!((state.finish)(state.context.get(), tag))
+    }
+}
+
+unsafe extern "C" fn close(state: *mut c_void) {
+    // SAFETY: `state` is the box that `open` gave away; called once.
+    drop(unsafe { Box::from_raw(state.cast::<State>()) });
+}

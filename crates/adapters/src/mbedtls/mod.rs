@@ -1,0 +1,215 @@
+//! Mbed TLS through the functions of its modules. `README.md` beside this file says which, and why.
+
+mod aead;
+mod block;
+mod chacha;
+mod context;
+mod digest;
+mod gcm;
+#[cfg(test)]
+mod tests;
+mod xts;
+
+use crate::loader::{LoadError, SharedObject};
+use contract::{Identity, Library, OpenError, Session, raw};
+use model::{Algorithm, Direction, Kind, Mode, Primitive};
+use std::ffi::{CStr, CString, c_char, c_int, c_uint};
+
+/// Configuration options that change the speed of what is measured.
+const OPTIONS: [&str; 10] = [
+    "MBEDTLS_HAVE_ASM",
+    "MBEDTLS_AESNI_C",
+    "MBEDTLS_AES_ROM_TABLES",
+    "MBEDTLS_AES_FEWER_TABLES",
+    "MBEDTLS_GCM_LARGE_TABLE",
+    "MBEDTLS_BLOCK_CIPHER_NO_DECRYPT",
+    "MBEDTLS_CAMELLIA_SMALL_MEMORY",
+    "MBEDTLS_SHA256_SMALLER",
+    "MBEDTLS_SHA512_SMALLER",
+    "MBEDTLS_HAVE_SSE2",
+];
+
+/// Attaches an Mbed TLS of version 2 or 3.
+///
+/// # Errors
+/// [`LoadError::Unusable`] when it does not say its version.
+pub(crate) fn attach(
+    object: SharedObject,
+    name: Option<&str>,
+) -> Result<Box<dyn Library>, LoadError> {
+    type NumberFn = unsafe extern "C" fn() -> c_uint;
+    // SAFETY: version.h: takes nothing, gives major, minor and patch in a byte each, and a zero.
+    let number = unsafe { object.required::<NumberFn>("mbedtls_version_get_number")?() };
+    let [major, minor, patch, _] = number.to_be_bytes();
+    let identity = Identity {
+        name: name.unwrap_or("mbedtls").to_owned(),
+        version: format!("{major}.{minor}.{patch}"),
+        build: build(&object),
+    };
+    Ok(Box::new(Mbedtls { identity, object, major }))
+}
+
+/// Which options it was built with, where it was built to say so.
+fn build(object: &SharedObject) -> Vec<String> {
+    type CheckFn = unsafe extern "C" fn(*const c_char) -> c_int;
+    // SAFETY: version.h.
+    let Some(check) = (unsafe { object.function::<CheckFn>("mbedtls_version_check_feature") })
+    else {
+        return Vec::new();
+    };
+    let has = |option: &&&str| {
+        let option = CString::new(**option).expect("options have no NUL");
+        // SAFETY: a NUL-terminated string; 0 for yes.
+        unsafe { check(option.as_ptr()) == 0 }
+    };
+    OPTIONS.iter().filter(has).map(|option| (*option).to_owned()).collect()
+}
+
+struct Mbedtls {
+    identity: Identity,
+    object: SharedObject,
+    major: u8,
+}
+
+impl Library for Mbedtls {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn open(
+        &self,
+        algorithm: &'static Algorithm,
+        direction: Direction,
+        key: &[u8],
+    ) -> Result<Session, OpenError> {
+        if !Direction::of(algorithm.kind).contains(&direction) {
+            return Err(OpenError::Unsupported(format!(
+                "{algorithm} has no direction {direction}"
+            )));
+        }
+        if key.len() != algorithm.key_len {
+            let len = algorithm.key_len;
+            return Err(OpenError::Failed(format!("{algorithm} takes {len} bytes of key")));
+        }
+        let request =
+            Request { object: &self.object, major: self.major, algorithm, direction, key };
+        let raw = open(&request).map_err(|missing| match missing {
+            Missing::Function => OpenError::Unsupported(format!(
+                "Mbed TLS {} as it was built has no {algorithm}",
+                self.identity.version
+            )),
+            Missing::Failed(call, code) => {
+                OpenError::Failed(format!("{}: error -{:#06x}", call.to_string_lossy(), -code))
+            }
+        })?;
+        // SAFETY: the functions keep the header's rules for what was opened, and the state is
+        // theirs alone.
+        Ok(unsafe { Session::new(raw, algorithm, direction) })
+    }
+}
+
+/// What is to be opened.
+struct Request<'a> {
+    object: &'a SharedObject,
+    major: u8,
+    algorithm: &'static Algorithm,
+    direction: Direction,
+    key: &'a [u8],
+}
+
+/// Why there is no session.
+enum Missing {
+    /// The library has no such function, or no such algorithm.
+    Function,
+    /// A function that it has reported an error.
+    Failed(&'static CStr, c_int),
+}
+
+fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
+    match (request.algorithm.mode, request.algorithm.kind) {
+        (Mode::Ecb | Mode::Cbc | Mode::Cfb | Mode::Cfb8 | Mode::Ofb | Mode::Ctr, _) => {
+            block::open(request)
+        }
+        (Mode::Xts, _) => xts::open(request),
+        (Mode::Gcm | Mode::Gmac, _) => gcm::open(request),
+        (Mode::Ccm, _) => aead::open_ccm(request),
+        (Mode::Poly1305, _) if request.algorithm.cipher == Primitive::ChaCha20 => {
+            aead::open_chachapoly(request)
+        }
+        (Mode::Stream, _) => chacha::open(request),
+        (Mode::Hmac | Mode::OneTimeMac, _) | (Mode::None, Kind::Digest) => digest::open(request),
+        _ => Err(Missing::Function),
+    }
+}
+
+impl Request<'_> {
+    fn decrypts(&self) -> bool {
+        self.direction == Direction::Decrypt
+    }
+
+    /// `MBEDTLS_AES_ENCRYPT` or `_DECRYPT`, which every module but ChaCha20-Poly1305 numbers alike.
+    fn way(&self) -> c_int {
+        c_int::from(!self.decrypts())
+    }
+
+    /// A function of the library's.
+    ///
+    /// # Safety
+    /// As [`SharedObject::function`].
+    unsafe fn function<F: Copy>(&self, symbol: &str) -> Result<F, Missing> {
+        // SAFETY: the caller's.
+        unsafe { self.object.function(symbol) }.ok_or(Missing::Function)
+    }
+
+    /// Bits of the key, both keys of XTS together.
+    fn key_bits(&self) -> c_uint {
+        c_uint::try_from(self.key.len() * 8).expect("keys are a few bytes")
+    }
+
+    /// The block cipher's part of the symbols.
+    fn cipher_name(&self) -> Result<&'static str, Missing> {
+        Ok(match self.algorithm.cipher {
+            Primitive::Aes => "aes",
+            Primitive::Camellia => "camellia",
+            Primitive::Aria => "aria",
+            Primitive::TripleDes => "des3",
+            _ => return Err(Missing::Function),
+        })
+    }
+
+    /// The block cipher in `mbedtls_cipher_id_t`, which lost two members before ARIA in version 3.
+    fn cipher_id(&self) -> Result<c_int, Missing> {
+        Ok(match (self.algorithm.cipher, self.major) {
+            (Primitive::Aes, _) => 2,
+            (Primitive::Camellia, _) => 5,
+            (Primitive::Aria, ..=2) => 8,
+            (Primitive::Aria, _) => 6,
+            _ => return Err(Missing::Function),
+        })
+    }
+}
+
+/// 0, or an error that ends the opening.
+fn done(call: &'static CStr, code: c_int) -> Result<(), Missing> {
+    if code == 0 { Ok(()) } else { Err(Missing::Failed(call, code)) }
+}
+
+/// The library's code as the interface's: errors are negative, so that none is one of the
+/// interface's own numbers.
+fn outcome(code: c_int) -> i32 {
+    if code <= 0 { code } else { raw::FAILED }
+}
+
+/// Calls in order, and returns the first error as the interface's code.
+macro_rules! calls {
+    ($($call:expr),+ $(,)?) => {{
+        $(
+            let code = $call;
+            if code != 0 {
+                return $crate::mbedtls::outcome(code);
+            }
+        )+
+        contract::raw::OK
+    }};
+}
+pub(crate) use calls;
