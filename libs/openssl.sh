@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034 # sourced by recipes, which the driver reads
+# shellcheck shell=bash disable=SC2034,SC2154 # sourced by recipes, which the driver reads
 # How every OpenSSL here is built: as its authors configure it by default (assembler for all CPUs,
 # picked at run time), the two libraries only.
 name=openssl

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2034 # sourced by recipes, which the driver reads
+# shellcheck shell=bash disable=SC2034,SC2154 # sourced by recipes, which the driver reads
 # How every wolfSSL here is built: each cipher, mode and digest that its release carries. What the
 # recipe adds in `speed` is the difference between them.
 object=libwolfssl.so

@@ -9,6 +9,7 @@ mod support;
 mod errors;
 mod explain;
 mod formats;
+mod libs;
 mod list;
 mod meta;
 mod once;

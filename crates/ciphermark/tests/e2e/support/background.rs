@@ -13,7 +13,13 @@ impl Background {
     /// Starts the program.
     pub fn start(arguments: &[&str]) -> Self {
         let mut command = Command::new(program());
-        command.args(arguments).stdin(Stdio::null());
+        command.args(arguments);
+        Self::of(command)
+    }
+
+    /// Starts another command, without input and with its output kept.
+    pub fn of(mut command: Command) -> Self {
+        command.stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         Self(Some(command.spawn().unwrap()))
     }

@@ -1,0 +1,249 @@
+//! `libs/build`, the driver behind `make libs`, with entries of the tests' own; and the program
+//! that finds what it built.
+
+use crate::support::*;
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+/// A directory of entries and where they are built.
+struct Driver(tempfile::TempDir);
+
+/// What it printed, and its exit status.
+struct Outcome {
+    text: String,
+    code: Option<i32>,
+}
+
+/// Compiles an object, so that its entry is one that can be built.
+const COMPILE: &str = "cc -shared -o \"$OUT/$object\" -x c - <<< 'int answer = 42;'";
+
+impl Driver {
+    /// With one entry for each pair of a name and the commands that build it.
+    fn new(entries: &[(&str, &str)]) -> Self {
+        let driver = Self(scratch());
+        for (name, commands) in entries {
+            driver.write(name, commands, "");
+        }
+        driver
+    }
+
+    fn write(&self, name: &str, commands: &str, more: &str) {
+        let recipe = format!(
+            "name={name}-library\nobject=lib{name}.so\nseconds=1\nsource='a test'\n\
+             version() {{ echo 1.2.3; }}\n{more}\nbuild() {{\n  note 'built by a test'\n  {commands}\n}}\n"
+        );
+        std::fs::create_dir_all(self.path("entries").join(name)).unwrap();
+        std::fs::write(self.path("entries").join(name).join("build.sh"), recipe).unwrap();
+    }
+
+    fn path(&self, below: &str) -> PathBuf {
+        self.0.path().join(below)
+    }
+
+    /// One of the files that a built library consists of.
+    fn built(&self, file: &str) -> PathBuf {
+        self.path("target/libs").join(file)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(repository("libs/build"));
+        command.args(arguments).env("LIBS_ENTRIES", self.path("entries"));
+        command.env("CARGO_TARGET_DIR", self.path("target")).env("MARKS", self.0.path());
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Outcome {
+        let output = self.command(arguments).output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        Outcome { text: String::from_utf8(text).unwrap(), code: output.status.code() }
+    }
+
+    /// Builds all, expecting success; gives what was printed.
+    fn builds(&self) -> String {
+        let outcome = self.run(&[]);
+        assert_eq!(outcome.code, Some(0), "{}", outcome.text);
+        outcome.text
+    }
+
+    /// Starts building, in a process group of its own, and waits for the mark of a recipe.
+    fn start_until(&self, mark: &str) -> Background {
+        let mut command = self.command(&[]);
+        command.process_group(0);
+        let mut running = Background::of(command);
+        running.wait_until(mark, || self.path(mark).exists());
+        running
+    }
+}
+
+#[test]
+fn a_library_that_fails_is_named_with_its_log_and_does_not_end_the_others() {
+    let driver = Driver::new(&[
+        ("bad", "echo the compiler is out of order; false; touch \"$OUT/$object\""),
+        ("empty", "true"),
+        ("good", COMPILE),
+    ]);
+    let Outcome { text, code } = driver.run(&["-j1"]);
+    assert_eq!(code, Some(3), "{text}");
+    let log = driver.built(".logs/bad.log");
+    assert!(text.contains(arg(&log)) && text.contains("the compiler is out of order"), "{text}");
+    assert!(std::fs::read_to_string(log).unwrap().contains("out of order"));
+    assert!(text.contains("left no shared object 'libempty.so'"), "{text}");
+    assert!(text.contains("2 of 3 failed"), "{text}");
+    assert!(driver.built("good/libgood.so").is_file() && !driver.built("bad").exists());
+}
+
+#[test]
+fn the_manifest_says_what_was_built_without_this_machines_paths() {
+    let commands = format!("noted test -d \"$WORK/../good\"; compiler cc; {COMPILE}");
+    let driver = Driver::new(&[("good", &commands)]);
+    driver.builds();
+    let text = std::fs::read_to_string(driver.built("good/library.toml")).unwrap();
+    let manifest: toml::Table = text.parse().unwrap();
+    let field = |key: &str| manifest[key].as_str().unwrap();
+    assert_eq!(
+        ["name", "object", "version", "source"].map(field),
+        ["good-library", "libgood.so", "1.2.3", "a test"]
+    );
+    let build = manifest["build"].as_array().unwrap();
+    assert_eq!(build[0].as_str(), Some("built by a test"));
+    assert_eq!(build[1].as_str(), Some("test -d ../good"));
+    assert!(build[2].as_str().unwrap().contains("cc"), "{text}");
+    assert!(!text.contains(arg(driver.0.path())), "{text}");
+}
+
+#[test]
+fn what_is_there_is_not_built_again_until_its_recipe_changes() {
+    let driver = Driver::new(&[("one", COMPILE), ("two", COMPILE)]);
+    driver.builds();
+    let inodes = || ["one", "two"].map(|e| driver.built(e).metadata().unwrap().ino());
+    let before = inodes();
+    let again = driver.builds();
+    assert!(again.contains("one is there") && again.contains("two is there"), "{again}");
+    assert_eq!(inodes(), before);
+
+    driver.write("two", COMPILE, "# changed");
+    // Words about it change nothing of what is built.
+    std::fs::write(driver.path("entries/one/README.md"), "new words").unwrap();
+    let listed = driver.run(&["--list"]).text;
+    let state_of = |entry: &str| {
+        let line = listed.lines().find(|l| l.starts_with(entry)).unwrap();
+        line.split_whitespace().last().unwrap().to_owned()
+    };
+    assert_eq!((state_of("one").as_str(), state_of("two").as_str()), ("present", "changed"));
+    driver.builds();
+    assert_eq!(inodes()[0], before[0]);
+    assert_ne!(inodes()[1], before[1]);
+}
+
+#[test]
+fn an_interrupted_build_goes_on_where_it_was() {
+    let wait = format!(
+        "touch \"$MARKS/started\"; until [ -e \"$MARKS/go\" ]; do sleep 0.05; done; {COMPILE}"
+    );
+    let driver = Driver::new(&[("early", COMPILE), ("late", &wait)]);
+    driver.run(&["early"]);
+    let early = driver.built("early").metadata().unwrap().ino();
+
+    let killed = driver.start_until("started");
+    let group = Pid::from_raw(i32::try_from(killed.id()).unwrap()).unwrap();
+    kill_process_group(group, Signal::KILL).unwrap();
+    killed.ends_within(Duration::from_secs(60));
+    assert!(!driver.built("late").exists());
+    std::fs::remove_file(driver.path("started")).unwrap();
+
+    let stopped = driver.start_until("started");
+    let below = processes_below(stopped.id());
+    assert!(!below.is_empty());
+    stopped.send(Signal::TERM);
+    let output = stopped.ends_within(Duration::from_secs(60));
+    assert_eq!(output.status.code(), Some(130));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("the next run goes on"));
+    assert!(!driver.built("late").exists());
+
+    std::fs::write(driver.path("go"), "").unwrap();
+    let text = driver.builds();
+    assert!(text.contains("early is there") && text.contains("late built"), "{text}");
+    assert_eq!(driver.built("early").metadata().unwrap().ino(), early);
+    let works = std::fs::read_dir(driver.built(".work")).unwrap().count();
+    assert_eq!(works, 0, "work directories are left");
+}
+
+#[test]
+fn what_a_machine_lacks_is_skipped_with_the_reason() {
+    let driver = Driver::new(&[("good", COMPILE)]);
+    driver.write("rare", COMPILE, "missing() { echo 'the header rare.h is missing'; }");
+    let text = driver.builds();
+    assert!(text.contains("rare skipped: the header rare.h is missing"), "{text}");
+    assert!(driver.built("good").exists() && !driver.built("rare").exists());
+}
+
+#[test]
+fn only_named_entries_are_built_and_a_wrong_name_is_a_usage_error() {
+    let driver = Driver::new(&[("one", COMPILE), ("two", COMPILE)]);
+    assert_eq!(driver.run(&["two"]).code, Some(0));
+    assert!(driver.built("two").exists() && !driver.built("one").exists());
+    for (arguments, words) in [
+        (&["three"][..], "no such entry: three; there are: one two"),
+        (&["--fast"], "no such option: --fast"),
+        (&["-j", "many"], "-j needs a number"),
+    ] {
+        let Outcome { text, code } = driver.run(arguments);
+        assert_eq!(code, Some(2), "{text}");
+        assert!(text.contains(words) && text.lines().count() == 1, "{text}");
+    }
+}
+
+#[test]
+fn what_was_built_is_found_under_its_own_name_with_its_build() {
+    let places = std::fs::read_dir(program().parent().unwrap().join("../libs"));
+    let manifests: Vec<PathBuf> = places
+        .into_iter()
+        .flatten()
+        .map(|place| place.unwrap().path().join("library.toml"))
+        .filter(|manifest| manifest.is_file())
+        .collect();
+    if manifests.is_empty() {
+        eprintln!("skipped: no bundled library was built (make libs)");
+        return;
+    }
+    let output = ciphermark(&["list", "libraries", "--json"], b"").with_code(0).stdout;
+    let listed: Vec<serde_json::Value> = serde_json::from_str(&output).unwrap();
+    for path in manifests {
+        let manifest: toml::Table = std::fs::read_to_string(&path).unwrap().parse().unwrap();
+        let object = path.with_file_name(manifest["object"].as_str().unwrap());
+        let object = object.canonicalize().unwrap();
+        let library = where_(&listed, &[("path", arg(&object))])[0];
+        assert_eq!(text(library, "name"), manifest["name"].as_str().unwrap());
+        // What has no adapter yet says so.
+        if !library["error"].is_null() {
+            assert!(text(library, "error").contains("docs/ADAPTERS.md"), "{library}");
+            continue;
+        }
+        let source = format!("source: {}", manifest["source"].as_str().unwrap());
+        let build = library["build"].as_array().unwrap();
+        assert!(build.iter().any(|line| line == &source), "{library}");
+    }
+}
+
+#[test]
+fn a_manifest_that_is_wrong_is_listed_with_the_reason() {
+    let installed = scratch();
+    let bin = installed.path().join("bin");
+    let entry = installed.path().join("lib/ciphermark/libs/broken");
+    std::fs::create_dir_all(&bin).unwrap();
+    std::fs::create_dir_all(&entry).unwrap();
+    std::fs::copy(program(), bin.join("ciphermark")).unwrap();
+    std::fs::write(entry.join("library.toml"), "name = \n").unwrap();
+    let output = Command::new(bin.join("ciphermark"))
+        .args(["list", "libraries", "--json"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    let listed: Vec<serde_json::Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let broken = listed.iter().find(|l| text(l, "path").ends_with("library.toml")).unwrap();
+    assert!(text(broken, "error").contains("malformed in line 1"), "{broken}");
+}
