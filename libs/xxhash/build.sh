@@ -10,8 +10,8 @@ build() {
   compiler cc
   note "CFLAGS: ${options[*]}; XXH3 once more with -mavx2 and once with -mavx512f, chosen at run time"
   cc "${options[@]}" -c -o xxhash.o "$SRC/src/c/xxhash.c"
-  cc "${options[@]}" -mavx2 -DXXH_VECTOR=XXH_AVX2 -DXXH_NAMESPACE=avx2_ -c -o avx2.o "$here/variant.c"
-  cc "${options[@]}" -mavx512f -DXXH_VECTOR=XXH_AVX512 -DXXH_NAMESPACE=avx512_ -c -o avx512.o "$here/variant.c"
+  cc "${options[@]}" -mavx2 -fvisibility=hidden -DXXH_VECTOR=XXH_AVX2 -DXXH_NAMESPACE=avx2_ -c -o avx2.o "$here/variant.c"
+  cc "${options[@]}" -mavx512f -fvisibility=hidden -DXXH_VECTOR=XXH_AVX512 -DXXH_NAMESPACE=avx512_ -c -o avx512.o "$here/variant.c"
   cc "${options[@]}" -c -o dispatch.o "$here/dispatch.c"
   cc -shared -Wl,-soname,libxxhash.so -Wl,-Bsymbolic -o "$OUT/libxxhash.so" ./*.o
 }
