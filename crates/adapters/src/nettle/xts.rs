@@ -1,6 +1,6 @@
 //! XTS: a function for a whole data unit.
 
-use super::api::{CipherFn, SetFn};
+use super::api::{CipherFn, CipherMeta, SetFn};
 use super::plenty;
 use super::{Request, schedule};
 use crate::aligned::Aligned;
@@ -10,9 +10,20 @@ use std::ffi::{CStr, c_void};
 
 /// `nettle_xts_aes256_encrypt_message`: key, tweak, length, destination, source.
 type AesFn = unsafe extern "C" fn(*mut c_void, *const u8, usize, *mut u8, *const u8);
-/// `nettle_xts_encrypt_message`: contexts of data and tweak, their functions, tweak, length,
+/// `nettle_xts_encrypt_message`: contexts of data and tweak, the function for both, tweak, length,
 /// destination, source.
-type AnyFn = unsafe extern "C" fn(
+type EncryptFn = unsafe extern "C" fn(
+    *const c_void,
+    *const c_void,
+    CipherFn,
+    *const u8,
+    usize,
+    *mut u8,
+    *const u8,
+);
+/// `nettle_xts_decrypt_message`: contexts of data and tweak, a function for each, tweak, length,
+/// destination, source.
+type DecryptFn = unsafe extern "C" fn(
     *const c_void,
     *const c_void,
     CipherFn,
@@ -26,8 +37,10 @@ type AnyFn = unsafe extern "C" fn(
 enum Call {
     /// Both keys in one struct.
     Aes { call: AesFn, key: Aligned },
-    /// Any block cipher.
-    Any { call: AnyFn, data: Aligned, tweak: Aligned, block: CipherFn, encrypt: CipherFn },
+    /// Any block cipher, encryption.
+    Encrypt { call: EncryptFn, data: Aligned, tweak: Aligned, cipher: &'static CipherMeta },
+    /// Any block cipher, decryption.
+    Decrypt { call: DecryptFn, data: Aligned, tweak: Aligned, cipher: &'static CipherMeta },
 }
 
 struct State {
@@ -79,27 +92,20 @@ fn aes(request: &Request<'_>) -> Option<(Call, &'static CStr)> {
 
 fn any(request: &Request<'_>) -> Option<(Call, &'static CStr)> {
     let cipher = request.cipher()?;
-    let (symbol, set_key, block, words) = if request.decrypts() {
-        (
-            "nettle_xts_decrypt_message",
-            cipher.set_decrypt_key,
-            cipher.decrypt,
-            c"nettle_xts_decrypt_message",
-        )
-    } else {
-        (
-            "nettle_xts_encrypt_message",
-            cipher.set_encrypt_key,
-            cipher.encrypt,
-            c"nettle_xts_encrypt_message",
-        )
-    };
-    // SAFETY: xts.h.
-    let call = unsafe { request.function::<AnyFn>(symbol)? };
     let (data_key, tweak_key) = request.key.split_at(request.key.len() / 2);
-    let data = schedule(cipher, set_key, data_key);
     let tweak = schedule(cipher, cipher.set_encrypt_key, tweak_key);
-    Some((Call::Any { call, data, tweak, block, encrypt: cipher.encrypt }, words))
+    // SAFETY: xts.h.
+    Some(unsafe {
+        if request.decrypts() {
+            let data = schedule(cipher, cipher.set_decrypt_key, data_key);
+            let call = request.function("nettle_xts_decrypt_message")?;
+            (Call::Decrypt { call, data, tweak, cipher }, c"nettle_xts_decrypt_message")
+        } else {
+            let data = schedule(cipher, cipher.set_encrypt_key, data_key);
+            let call = request.function("nettle_xts_encrypt_message")?;
+            (Call::Encrypt { call, data, tweak, cipher }, c"nettle_xts_encrypt_message")
+        }
+    })
 }
 
 impl Call {
@@ -121,17 +127,13 @@ impl Call {
         unsafe {
             match self {
                 Self::Aes { call, key } => call(key.as_mut_ptr(), nonce, len, output, input),
-                Self::Any { call, data, tweak, block, encrypt } => {
-                    call(
-                        data.as_mut_ptr(),
-                        tweak.as_mut_ptr(),
-                        *block,
-                        *encrypt,
-                        nonce,
-                        len,
-                        output,
-                        input,
-                    );
+                Self::Encrypt { call, data, tweak, cipher } => {
+                    let [data, tweak] = [data, tweak].map(|c| c.as_mut_ptr());
+                    call(data, tweak, cipher.encrypt, nonce, len, output, input);
+                }
+                Self::Decrypt { call, data, tweak, cipher } => {
+                    let [data, tweak] = [data, tweak].map(|c| c.as_mut_ptr());
+                    call(data, tweak, cipher.decrypt, cipher.encrypt, nonce, len, output, input);
                 }
             }
         }
