@@ -5,7 +5,7 @@ use super::api::{Api, Code, FINAL, Object};
 use super::{Request, calls};
 use contract::{OpenError, raw};
 use model::{Direction, Mode};
-use std::ffi::c_void;
+use std::ffi::{CStr, c_void};
 use std::ptr;
 
 /// An opened algorithm.
@@ -20,9 +20,18 @@ struct State {
     text_at: usize,
     /// Where the tag begins: here, or behind the ciphertext.
     tag_first: bool,
+    /// EAX encryption of Botan 2 keeps its state and refuses new associated data: it is reset before
+    /// each message.
+    resets_before: bool,
+    /// Its decryption keeps it after a wrong tag.
+    resets_rejected: bool,
     /// One whole message of Botan's. Grows with the first message of a size, which is a warm-up's.
     joined: Vec<u8>,
 }
+
+const CALLS: &CStr = c"botan_cipher_set_associated_data, botan_cipher_start, botan_cipher_update";
+const CALLS_WITH_RESET: &CStr =
+    c"botan_cipher_reset, botan_cipher_set_associated_data, botan_cipher_start, botan_cipher_update";
 
 /// Opens an authenticated mode.
 pub(super) fn open(request: &Request<'_>, name: &str) -> Result<raw::Session, OpenError> {
@@ -30,6 +39,9 @@ pub(super) fn open(request: &Request<'_>, name: &str) -> Result<raw::Session, Op
     let mode = request.algorithm.mode;
     let streams = takes_pieces(request, &stream)?;
     let tag_first = mode == Mode::Siv;
+    let encrypts = request.direction == Direction::Encrypt;
+    let keeps = mode == Mode::Eax && request.library.major < 3;
+    let (resets_before, resets_rejected) = (keeps && encrypts, keeps && !encrypts);
     let tag_len = request.algorithm.tag_len;
     let state = State {
         api: *request.api(),
@@ -39,15 +51,17 @@ pub(super) fn open(request: &Request<'_>, name: &str) -> Result<raw::Session, Op
         tag_len,
         text_at: if tag_first { tag_len } else { 0 },
         tag_first,
+        resets_before,
+        resets_rejected,
         joined: Vec::new(),
     };
     Ok(raw::Session {
         state: Box::into_raw(Box::new(state)).cast(),
         flags: raw::IN_PLACE | request.forced(),
-        message: Some(if request.direction == Direction::Decrypt { decrypt } else { encrypt }),
+        message: Some(if encrypts { encrypt } else { decrypt }),
         start: streams.then_some(start),
         update: streams.then_some(update),
-        call: c"botan_cipher_set_associated_data, botan_cipher_start, botan_cipher_update".as_ptr(),
+        call: if resets_before { CALLS_WITH_RESET } else { CALLS }.as_ptr(),
         close: Some(close),
         ..raw::Session::empty()
     })
@@ -72,6 +86,12 @@ impl State {
     unsafe fn begin(&self, cipher: &Object, aad: (*const u8, usize), nonce: *const u8) -> Code {
         // SAFETY: the caller's.
         unsafe {
+            if self.resets_before {
+                let code = (self.api.cipher_reset)(cipher.handle);
+                if code != 0 {
+                    return code;
+                }
+            }
             // Also when there is none: Botan keeps that of the message before, and SIV counts it.
             let code = (self.api.cipher_set_aad)(cipher.handle, aad.0, aad.1);
             if code != 0 {
@@ -157,7 +177,11 @@ unsafe extern "C" fn decrypt(state: *mut c_void, m: *const raw::Message) -> i32 
         ptr::copy_nonoverlapping(m.input, joined.add(state.text_at), m.len);
         ptr::copy_nonoverlapping(m.tag, joined.add(tag_at), state.tag_len);
         let whole = (joined.cast_const(), m.len + state.tag_len);
-        state.crypt(&state.message, FINAL, whole, (m.output, m.len))
+        let result = state.crypt(&state.message, FINAL, whole, (m.output, m.len));
+        if result == raw::REJECTED && state.resets_rejected {
+            (state.api.cipher_reset)(state.message.handle);
+        }
+        result
     }
 }
 
