@@ -62,4 +62,3 @@ pub fn load(path: &Path, name: Option<&str>) -> Result<Box<dyn Library>, LoadErr
         None => Err(LoadError::no_family(path, FAMILIES.iter().map(|(symbol, _)| *symbol))),
     }
 }
-#[cfg(test)]
