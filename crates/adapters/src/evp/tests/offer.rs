@@ -4,14 +4,6 @@ use super::*;
 use crate::attached::agreement::verify_whole_offer;
 use crate::loader::SharedObject;
 
-/// Major and minor of an OpenSSL; `None` for other libraries.
-fn openssl_version(library: &dyn Library) -> Option<(u32, u32)> {
-    let identity = library.identity();
-    let mut numbers = identity.version.split('.').map_while(|n| n.parse().ok());
-    let version = (numbers.next()?, numbers.next()?);
-    (identity.name == "openssl").then_some(version)
-}
-
 #[test]
 fn everything_that_is_offered_passes_every_check() {
     let library = library();

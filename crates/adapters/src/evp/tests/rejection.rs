@@ -54,12 +54,13 @@ fn whatever_is_changed_is_rejected_and_the_next_message_is_right() {
         };
         let reference = Reference::new(algorithm, &key);
         // With and without associated data and message; see `sealed` for the lengths of the first.
-        for len in [0, 1, 16, 33, 100, 101, 256, 4096] {
+        let takes = |len: &usize| takes(&*library, algorithm, *len);
+        for len in [0, 1, 16, 33, 100, 101, 256, 4096].into_iter().filter(takes) {
             let good = sealed(&reference, len);
             for (what, forgery) in forgeries(&good) {
                 let at = format!("{algorithm} {len} B, {what}");
                 assert_eq!(decrypt(&mut session, &forgery), Outcome::Rejected, "{at}");
-                for next in [len, 101, 100, 0] {
+                for next in [len, 101, 100, 0].into_iter().filter(takes) {
                     sealed(&reference, next).check(&mut session);
                 }
             }
