@@ -6,6 +6,7 @@
 
 use super::aead::{Ctx, FreeFn, GetterFn, NewFn, getter};
 use super::api::Errors;
+use crate::aligned::Aligned;
 use crate::loader::SharedObject;
 use contract::raw;
 use model::{Algorithm, Direction};
@@ -35,10 +36,9 @@ type CryptFn = unsafe extern "C" fn(
 type InitFn =
     unsafe extern "C" fn(Ctx, *const c_void, *const u8, usize, usize, *mut c_void) -> c_int;
 
-/// Memory for an `EVP_AEAD_CTX`, whose size only the header knows: two pointers in LibreSSL 3.1,
+/// Bytes for an `EVP_AEAD_CTX`, whose size only the header knows: two pointers in LibreSSL 3.1,
 /// under 600 bytes in any other library of the family.
-#[repr(C, align(64))]
-struct Room([u8; 4096]);
+const CTX_LEN: usize = 4096;
 
 /// How a context is made and freed.
 #[derive(Clone, Copy)]
@@ -53,8 +53,8 @@ enum Making {
 struct Context {
     ctx: Ctx,
     making: Making,
-    /// Where `ctx` points with [`Making::Init`]; on the heap, as the library keeps pointers.
-    _room: Box<Room>,
+    /// Where `ctx` points with [`Making::Init`].
+    _room: Aligned,
 }
 
 impl Drop for Context {
@@ -125,7 +125,7 @@ impl Joined {
     }
 
     fn context(&self, key: &[u8], tag_len: usize) -> Option<Context> {
-        let mut room = Box::new(Room([0; 4096]));
+        let room = Aligned::zeroed(CTX_LEN);
         // SAFETY: the getter takes nothing; `key` covers its length; `room` is large enough, and
         // zeroed, for any context.
         let ctx = unsafe {
@@ -133,8 +133,7 @@ impl Joined {
             match self.making {
                 Making::New(new, _) => new(aead, key.as_ptr(), key.len(), tag_len),
                 Making::Init(init, _) => {
-                    let ctx = ptr::from_mut(&mut *room).cast();
-                    let engine = ptr::null_mut();
+                    let (ctx, engine) = (room.context(), ptr::null_mut());
                     let code = init(ctx, aead, key.as_ptr(), key.len(), tag_len, engine);
                     if code == 1 { ctx } else { ptr::null_mut() }
                 }

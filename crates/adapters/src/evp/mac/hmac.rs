@@ -1,5 +1,6 @@
 //! HMAC by `HMAC_CTX`: OpenSSL before 3, LibreSSL, BoringSSL, AWS-LC.
 
+use crate::aligned::Aligned;
 use crate::evp::api::Errors;
 use crate::evp::method::Method;
 use crate::evp::parts::{self, Parts};
@@ -31,9 +32,8 @@ enum Making {
     Init(unsafe extern "C" fn(Ctx), unsafe extern "C" fn(Ctx)),
 }
 
-/// Memory for an `HMAC_CTX`, whose size only the header knows: under 300 bytes in OpenSSL 1.0.2.
-#[repr(C, align(64))]
-struct Room([u8; 2048]);
+/// Bytes for an `HMAC_CTX`, whose size only the header knows: under 300 in OpenSSL 1.0.2.
+const CTX_LEN: usize = 2048;
 
 impl Hmac {
     /// `None` when one is missing.
@@ -64,15 +64,14 @@ impl Hmac {
         tag_len: usize,
         key: &[u8],
     ) -> Result<raw::Session, String> {
-        let mut room = Box::new(Room([0; 2048]));
+        let room = Aligned::zeroed(CTX_LEN);
         // SAFETY: `room` is large enough for any context.
         let ctx = unsafe {
             match self.making {
                 Making::New(new, _) => new(),
                 Making::Init(init, _) => {
-                    let ctx = ptr::from_mut(&mut *room).cast();
-                    init(ctx);
-                    ctx
+                    init(room.context());
+                    room.context()
                 }
             }
         };
@@ -98,7 +97,7 @@ struct State {
     tag_len: usize,
     errors: Errors,
     /// Where `ctx` points with [`Making::Init`].
-    _room: Box<Room>,
+    _room: Aligned,
     /// The context points to it.
     _digest: Method,
 }

@@ -1,11 +1,11 @@
 //! Poly1305 by `CRYPTO_poly1305_*`: LibreSSL, BoringSSL, AWS-LC.
 
+use crate::aligned::Aligned;
 use crate::evp::api::Errors;
 use crate::evp::parts::{self, Parts};
 use crate::loader::SharedObject;
 use contract::raw;
 use std::ffi::c_void;
-use std::ptr;
 
 /// `poly1305_state *`
 type Ctx = *mut c_void;
@@ -18,13 +18,12 @@ pub(in crate::evp) struct Poly1305 {
     finish: unsafe extern "C" fn(Ctx, *mut u8),
 }
 
-/// Memory for a `poly1305_state`, whose size only the header knows: 512 bytes in BoringSSL and
-/// AWS-LC, 144 in LibreSSL.
-#[repr(C, align(64))]
-struct Room([u8; 4096]);
+/// Bytes for a `poly1305_state`, whose size only the header knows: 512 in BoringSSL and AWS-LC, 144
+/// in LibreSSL.
+const STATE_LEN: usize = 4096;
 
 struct State {
-    room: Room,
+    room: Aligned,
     functions: Poly1305,
     key: [u8; 32],
     errors: Errors,
@@ -45,16 +44,9 @@ impl Poly1305 {
 
     /// The key is taken in anew for each message: it is made for one alone (RFC 8439 §2.5).
     pub(in crate::evp) fn session(&self, errors: Errors, key: [u8; 32]) -> raw::Session {
-        let state = State { room: Room([0; 4096]), functions: *self, key, errors };
+        let state = State { room: Aligned::zeroed(STATE_LEN), functions: *self, key, errors };
         let call = c"CRYPTO_poly1305_init, CRYPTO_poly1305_update, CRYPTO_poly1305_finish";
         parts::session(state, call)
-    }
-}
-
-impl State {
-    #[inline(always)]
-    fn ctx(&mut self) -> Ctx {
-        ptr::from_mut(&mut self.room).cast()
     }
 }
 
@@ -62,21 +54,21 @@ impl Parts for State {
     #[inline(always)]
     unsafe fn begin(&mut self, _nonce: *const u8) -> bool {
         // SAFETY: the room holds any state; the key has 32 bytes.
-        unsafe { (self.functions.init)(self.ctx(), self.key.as_ptr()) };
+        unsafe { (self.functions.init)(self.room.context(), self.key.as_ptr()) };
         true
     }
 
     #[inline(always)]
     unsafe fn feed(&mut self, input: *const u8, len: usize) -> bool {
         // SAFETY: as the caller promises.
-        unsafe { (self.functions.update)(self.ctx(), input, len) };
+        unsafe { (self.functions.update)(self.room.context(), input, len) };
         true
     }
 
     #[inline(always)]
     unsafe fn end(&mut self, tag: *mut u8) -> bool {
         // SAFETY: as the caller promises; a tag has 16 bytes.
-        unsafe { (self.functions.finish)(self.ctx(), tag) };
+        unsafe { (self.functions.finish)(self.room.context(), tag) };
         true
     }
 
