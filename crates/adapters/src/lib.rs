@@ -10,6 +10,7 @@ mod botan;
 mod composite;
 mod evp;
 mod gcrypt;
+mod kernel;
 mod loader;
 mod mbedtls;
 mod nettle;
@@ -48,11 +49,16 @@ const FAMILIES: &[(&str, Attach)] = &[
 
 /// Loads a shared object and attaches it with the adapter that its exported symbols call for.
 ///
+/// [`model::KERNEL_PATH`] stands for the running kernel, which has no file.
+///
 /// `name` overrides the name that the adapter would give the library (`--library NAME=PATH`).
 ///
 /// # Errors
 /// [`LoadError`] says in one line what the file is not.
 pub fn load(path: &Path, name: Option<&str>) -> Result<Box<dyn Library>, LoadError> {
+    if path.as_os_str() == model::KERNEL_PATH {
+        return Ok(Box::new(composite::Composing(kernel::attach(name)?)));
+    }
     let object = SharedObject::open(path)?;
     match FAMILIES.iter().find(|(symbol, _)| object.defines(symbol)) {
         Some((_, attach)) => {

@@ -16,6 +16,33 @@ pub fn file_id(path: &Path) -> io::Result<String> {
         .unwrap_or_else(|| format!("sha256:{}", hex::encode(Sha256::digest(&bytes)))))
 }
 
+/// What tells the running kernel from another: its build id, else its version line.
+#[must_use]
+pub fn kernel_id() -> String {
+    let note = std::fs::read("/sys/kernel/notes").ok().and_then(|notes| noted_build_id(&notes));
+    note.unwrap_or_else(|| {
+        let version = std::fs::read("/proc/version").unwrap_or_default();
+        format!("sha256:{}", hex::encode(Sha256::digest(&version)))
+    })
+}
+
+/// The build id among ELF notes: sizes of name and content, a type, then both, each filled up to
+/// four bytes (ELF, "Note Section"); the build id is GNU's note of type 3.
+fn noted_build_id(mut notes: &[u8]) -> Option<String> {
+    const BUILD_ID: u32 = 3;
+    loop {
+        let (head, rest) = notes.split_at_checked(12)?;
+        let number = |at: usize| head[at..][..4].try_into().map(u32::from_ne_bytes).ok();
+        let (name_len, len) = (number(0)? as usize, number(4)? as usize);
+        let (name, rest) = rest.split_at_checked(name_len.next_multiple_of(4))?;
+        let content = rest.get(..len)?;
+        if name.starts_with(b"GNU\0") && number(8)? == BUILD_ID {
+            return Some(format!("build-id:{}", hex::encode(content)));
+        }
+        notes = rest.get(len.next_multiple_of(4)..)?;
+    }
+}
+
 fn build_id(bytes: &[u8]) -> Option<String> {
     let file = object::File::parse(bytes).ok()?;
     let id = file.build_id().ok()??;
@@ -54,5 +81,25 @@ mod tests {
     #[test]
     fn a_missing_file_is_an_error() {
         assert_eq!(file_id(Path::new("/no/such")).unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+
+    #[test]
+    fn the_kernel_has_an_id_and_notes_are_read_up_to_the_right_one() {
+        let id = kernel_id();
+        assert!(id.starts_with("build-id:") || id.starts_with("sha256:"), "{id}");
+        let note = |name: &[u8], kind: u32, content: &[u8]| {
+            let len = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap().to_ne_bytes();
+            let padded = |bytes: &[u8]| {
+                let mut bytes = bytes.to_vec();
+                bytes.resize(bytes.len().next_multiple_of(4), 0);
+                bytes
+            };
+            [&len(name)[..], &len(content), &kind.to_ne_bytes(), &padded(name), &padded(content)]
+                .concat()
+        };
+        let notes = [note(b"Linux\0", 3, &[9; 5]), note(b"GNU\0", 3, &[0xab, 0xcd])].concat();
+        assert_eq!(noted_build_id(&notes).unwrap(), "build-id:abcd");
+        assert_eq!(noted_build_id(&notes[..20]), None);
+        assert_eq!(noted_build_id(&[]), None);
     }
 }

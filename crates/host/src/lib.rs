@@ -19,7 +19,7 @@ pub use bundled::{Bundled, bundled};
 pub use code::{instructions_in, loaded_objects};
 pub use elf::check_elf;
 pub use find::{Family, Found, companion, find_libraries, unreadable_directories};
-pub use identity::file_id;
+pub use identity::{file_id, kernel_id};
 
 use record::{Clock, Host};
 use tree::Tree;

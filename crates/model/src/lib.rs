@@ -22,3 +22,6 @@ pub use sample::{Disturbance, QUIET_PROBE_FRACTION, RawSample};
 pub use size::{BadSizes, MAX_SIZE, parse_sizes};
 pub use tier::Tier;
 pub use timing_model::Model;
+
+/// In the place of a path: the running Linux kernel's own ciphers, which no file stands for.
+pub const KERNEL_PATH: &str = "af_alg:";
