@@ -3,7 +3,7 @@
 use crate::args::{DirectionArg, Filter, FormatArg, ModelArg, TierArg};
 use crate::error::Failure;
 use engine::{Attached, LibraryChoice};
-use model::{Algorithm, Direction, Model, NameGlob, Tier, nearest};
+use model::{Algorithm, Direction, KERNEL_PATH, Model, NameGlob, Tier, nearest};
 use std::path::PathBuf;
 
 /// The algorithms that the globs match, in the order of the list of all.
@@ -51,7 +51,7 @@ fn library(text: &str) -> Result<LibraryChoice, Failure> {
         )));
     }
     let path = PathBuf::from(path);
-    if !path.is_file() {
+    if !path.is_file() && path.as_os_str() != KERNEL_PATH {
         let what = if path.exists() { "is no regular file" } else { "does not exist" };
         return Err(Failure::usage(format!("library '{name}': '{}' {what}", path.display())));
     }

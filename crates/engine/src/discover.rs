@@ -3,7 +3,7 @@
 use crate::link::WorkerError;
 use crate::process::{Worker, out_of_protocol};
 use crate::protocol::{Hello, Offer, Ready, Reply, Request, VERSION};
-use model::{NameGlob, Tier, nearest};
+use model::{KERNEL_PATH, NameGlob, Tier, nearest};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ pub enum SelectError {
         /// All names.
         found: String,
     },
-    /// A file that was named cannot be used.
+    /// A library that was named, as a file or as the only one of its name, cannot be used.
     #[error("library '{name}': {why}")]
     Unusable {
         /// Its name.
@@ -182,8 +182,12 @@ struct Answer {
 }
 
 fn inquire(attached: &Attached, path: &Path) -> Result<Answer, String> {
-    host::check_elf(path).map_err(|e| format!("'{}' {e}", path.display()))?;
-    let id = host::file_id(path).map_err(|e| format!("cannot read '{}': {e}", path.display()))?;
+    let id = if is_kernel(path) {
+        host::kernel_id()
+    } else {
+        host::check_elf(path).map_err(|e| format!("'{}' {e}", path.display()))?;
+        host::file_id(path).map_err(|e| format!("cannot read '{}': {e}", path.display()))?
+    };
     let ask = || -> Result<Answer, WorkerError> {
         let mut worker = Worker::start(attached.hello(Tier::Native, None, 0, 0))?;
         worker.send(&Request::Offers);
@@ -197,15 +201,23 @@ fn inquire(attached: &Attached, path: &Path) -> Result<Answer, String> {
     ask().map_err(|e| e.to_string())
 }
 
+fn is_kernel(path: &Path) -> bool {
+    path.as_os_str() == KERNEL_PATH
+}
+
 /// A name for a file that never said its own.
 fn stem(path: &Path) -> String {
+    if is_kernel(path) {
+        return "linux-kernel".to_owned();
+    }
     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let file = file.split(".so").next().unwrap_or(&file).to_owned();
     file.trim_start_matches("lib").to_owned()
 }
 
 /// Picks the libraries that the choices ask for; all usable ones without a choice. A library that
-/// was named as a file must be usable; one that was only found need not be.
+/// was named as a file must be usable, as must one of those that a glob matches; one that was only
+/// found need not be.
 ///
 /// # Errors
 /// [`SelectError`], one line.
@@ -218,7 +230,8 @@ pub fn select(
             return Err(SelectError::Unusable { name: name.clone(), why: why.clone() });
         }
     }
-    let usable: Vec<Attached> = found.into_iter().filter(|l| l.facts.error.is_none()).collect();
+    let (usable, broken): (Vec<Attached>, Vec<Attached>) =
+        found.into_iter().partition(|l| l.facts.error.is_none());
     if usable.is_empty() {
         return Err(SelectError::None);
     }
@@ -227,6 +240,12 @@ pub fn select(
         .filter_map(|c| if let LibraryChoice::Glob(g) = c { Some(g) } else { None })
         .collect();
     if let Some(glob) = globs.iter().find(|g| !usable.iter().any(|l| l.matches(g))) {
+        let matched = broken.iter().find(|l| l.matches(glob));
+        if let Some((name, why)) =
+            matched.and_then(|l| Some((&l.facts.name, l.facts.error.as_ref()?)))
+        {
+            return Err(SelectError::Unusable { name: name.clone(), why: why.clone() });
+        }
         return Err(SelectError::NoMatch {
             glob: glob.text().to_owned(),
             nearest: nearest(glob.text(), usable.iter().map(|l| l.facts.name.as_str())),
@@ -296,8 +315,11 @@ mod tests {
     #[test]
     fn a_broken_library_counts_only_when_it_was_asked_for() {
         let good = || library("openssl", "3", false, None);
-        let stray = library("stray", "", false, Some("not ELF"));
-        assert_eq!(names(&select(vec![good(), stray], &[]).unwrap()), ["openssl@3"]);
+        let stray = || library("stray", "", false, Some("not ELF"));
+        assert_eq!(names(&select(vec![good(), stray()], &[]).unwrap()), ["openssl@3"]);
+        let error = select(vec![good(), stray()], &[glob("stray")]).unwrap_err();
+        assert_eq!(error.to_string(), "library 'stray': not ELF");
+        assert_eq!(names(&select(vec![good(), stray()], &[glob("*")]).unwrap()), ["openssl@3"]);
         let asked = library("mine", "", true, Some("not ELF"));
         assert!(select(vec![good(), asked], &[]).unwrap_err().to_string().contains("not ELF"));
     }

@@ -27,6 +27,8 @@ pub enum Family {
     Aegis,
     /// xxHash: `libxxhash`.
     Xxhash,
+    /// The running Linux kernel, under [`model::KERNEL_PATH`].
+    Kernel,
     /// An object of the adapter interface.
     Attached,
 }
@@ -65,10 +67,16 @@ pub struct Found {
 /// and in `../lib/ciphermark`; bundled libraries, each in its directory with its manifest
 /// `library.toml`, in `libs` beside the executable's directory (where `libs/build` puts them) and in
 /// `../lib/ciphermark/libs`. And every `*.so` in the directories of `CIPHERMARK_LIBS`; those are
-/// listed whatever they are, because somebody put them there to be measured.
+/// listed whatever they are, because somebody put them there to be measured. Last on Linux the kernel
+/// itself; whether it lets itself be used, attaching it says.
 #[must_use]
 pub fn find_libraries() -> Vec<Found> {
-    find(&Places::of_this_process())
+    let mut found = find(&Places::of_this_process());
+    if cfg!(target_os = "linux") {
+        let path = PathBuf::from(model::KERNEL_PATH);
+        found.push(Found { family: Family::Kernel, path, problem: None });
+    }
+    found
 }
 
 /// The directories in `CIPHERMARK_LIBS` that cannot be read, each with the reason.
@@ -334,7 +342,11 @@ mod tests {
 
     #[test]
     fn this_system_is_searched_without_error() {
-        let found = find_libraries();
+        let mut found = find_libraries();
+        if cfg!(target_os = "linux") {
+            let kernel = found.pop().unwrap();
+            assert_eq!((kernel.family, kernel.path), (Family::Kernel, "af_alg:".into()));
+        }
         assert!(found.is_sorted() && found.iter().all(|f| f.path.is_absolute()), "{found:?}");
     }
 }

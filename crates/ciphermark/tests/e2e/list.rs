@@ -41,6 +41,24 @@ fn a_library_that_was_found_and_cannot_be_used_is_listed_with_its_reason() {
     assert!(text(stray, "error").contains("ELF"), "{stray}");
 }
 
+/// Where the kernel has no sockets for its ciphers, it says so wherever it is asked for.
+#[test]
+fn the_kernel_is_listed_and_a_kernel_that_cannot_be_used_says_why() {
+    let all = json(&["libraries"]);
+    let kernel = where_(&all, &[("name", "linux-kernel")])[0];
+    assert_eq!(text(kernel, "path"), "af_alg:");
+    let Some(why) = kernel["error"].as_str() else {
+        assert!(!text(kernel, "version").is_empty() && !text(kernel, "id").is_empty());
+        return;
+    };
+    assert!(why.contains("this kernel gives no AF_ALG socket"), "{why}");
+    assert!(plain("libraries").contains("not usable: cannot use 'af_alg:'"));
+    for library in ["linux-kernel", "mine=af_alg:"] {
+        let done = ciphermark(&["verify", "-a", "aes-128-cbc", "-l", library], b"").with_code(2);
+        assert!(done.stderr.contains("this kernel gives no AF_ALG socket"), "{}", done.stderr);
+    }
+}
+
 #[test]
 fn libraries_are_selected_as_for_a_run() {
     let fake = fakes::library("correct");
