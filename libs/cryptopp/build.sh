@@ -17,7 +17,7 @@ version() { packaged | sed 's/^\(.*\)\(.\)\(.\)$/\1.\2.\3/'; }
 
 build() {
   compiler c++
-  local options=(-O3 -fPIC -DNDEBUG -I "$PROJECT/include")
+  local options=(-std=c++17 -O3 -fPIC -DNDEBUG -I "$PROJECT/include")
   note "CXXFLAGS: ${options[*]}; linked to the system's libcryptopp"
   c++ "${options[@]}" -shared -o "$OUT/$object" "$PROJECT"/attach/cryptopp/*.cpp -Wl,-Bsymbolic-functions -lcryptopp
 }
