@@ -93,6 +93,12 @@ impl Session {
         self.raw.start.is_some() && self.raw.update.is_some()
     }
 
+    /// Whether a digest or MAC can be taken in parts.
+    #[must_use]
+    pub fn has_parts(&self) -> bool {
+        self.has_stream() && self.raw.finish.is_some()
+    }
+
     /// Whether output may be input.
     #[must_use]
     pub fn in_place(&self) -> bool {
@@ -188,6 +194,28 @@ impl Session {
         let f = self.raw.start.expect("the model `stream` is offered");
         // SAFETY: `new`'s contract; the nonce has the algorithm's length.
         unsafe { f(self.raw.state, nonce.as_ptr()) }.into()
+    }
+
+    /// Takes a part of the message of a digest or MAC.
+    ///
+    /// # Panics
+    /// When parts are not offered.
+    pub fn update_digest(&mut self, part: &[u8]) -> Outcome {
+        assert!(self.has_parts(), "the digest can be taken in parts");
+        let f = self.raw.update.expect("parts are offered");
+        // SAFETY: `new`'s contract; a digest has input and no output.
+        unsafe { f(self.raw.state, part.as_ptr(), std::ptr::null_mut(), part.len()) }.into()
+    }
+
+    /// Ends the message of a digest or MAC that was taken in parts.
+    ///
+    /// # Panics
+    /// When the tag's length is wrong or parts are not offered.
+    pub fn finish(&mut self, tag: &mut [u8]) -> Outcome {
+        assert_eq!(tag.len(), self.algorithm.tag_len, "tag length");
+        let f = self.raw.finish.expect("parts are offered");
+        // SAFETY: `new`'s contract; the tag has the algorithm's length.
+        unsafe { f(self.raw.state, tag.as_mut_ptr()) }.into()
     }
 
     /// Continues the stream, output over input.

@@ -128,6 +128,11 @@ impl Desk {
         self.tag.bytes()
     }
 
+    /// All that the last call left, output and tag.
+    pub(crate) fn result(&self) -> (Vec<u8>, Vec<u8>) {
+        (self.output().to_vec(), self.tag().to_vec())
+    }
+
     /// The parts that a library only reads, with what they held before the call.
     pub(crate) fn read_only<'a>(
         &'a self,

@@ -1,7 +1,7 @@
 //! The message sizes that checks go through, in bytes. Kernels work in strides of up to a few
 //! hundred bytes and finish the rest by other code, so remainders matter more than large sizes.
 
-use model::Algorithm;
+use model::{Algorithm, Mode, Primitive};
 
 /// The last size of the sweep: past the widest strides of today's kernels (16 blocks of 16 bytes).
 const SWEEP_END: usize = 257;
@@ -16,11 +16,21 @@ pub(crate) fn sweep(algorithm: &Algorithm) -> impl Iterator<Item = usize> {
     (0..=SWEEP_END).filter(move |n| rule.allows(*n))
 }
 
+/// The largest power of two for an algorithm. Those that libraries do a block, a byte or a bit at a
+/// time, at some megabytes a second, have no kernels whose strides a larger one would reach.
+fn largest(algorithm: &Algorithm) -> usize {
+    match (algorithm.cipher, algorithm.mode) {
+        (_, Mode::Cfb1) => 1 << 10,
+        (Primitive::TripleDes, _) | (_, Mode::Cfb8) => 4 << 10,
+        _ => LARGEST,
+    }
+}
+
 /// Around every power of two past the sweep.
 pub(crate) fn large(algorithm: &Algorithm) -> impl Iterator<Item = usize> {
-    let rule = algorithm.sizes;
+    let (rule, largest) = (algorithm.sizes, largest(algorithm));
     std::iter::successors(Some(512), |n| Some(n * 2))
-        .take_while(|n| *n <= LARGEST)
+        .take_while(move |n| *n <= largest)
         .flat_map(|n| [n - 1, n, n + 1])
         .filter(move |n| rule.allows(*n))
 }

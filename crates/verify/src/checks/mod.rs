@@ -25,7 +25,8 @@ mod written;
 
 use crate::context::Context;
 use crate::finding::Verdict;
-use model::{Algorithm, Kind, Mode};
+use crate::vectors;
+use model::{Algorithm, Kind};
 
 /// One check.
 pub(crate) struct Definition {
@@ -51,10 +52,10 @@ pub(crate) const ALL: &[Definition] = &[
     Definition { name: "tamper", applies: Algorithm::rejects, run: tamper::run },
     Definition { name: "known-forgeries", applies: has_forgeries, run: known_forgeries::run },
     Definition { name: "reference", applies: always, run: reference::run },
-    Definition { name: "round-trip", applies: has_key, run: round_trip::run },
+    Definition { name: "round-trip", applies: Algorithm::encrypts, run: round_trip::run },
     Definition { name: "unaligned", applies: always, run: unaligned::run },
     Definition { name: "in-place", applies: always, run: in_place::run },
-    Definition { name: "stream", applies: has_key, run: stream::run },
+    Definition { name: "stream", applies: has_parts, run: stream::run },
     Definition { name: "guard-pages", applies: always, run: guard_pages::run },
 ];
 
@@ -86,13 +87,16 @@ fn has_key(algorithm: &Algorithm) -> bool {
     algorithm.key_len > 0
 }
 
-/// Wycheproof has no vectors of OCB.
 fn has_forgeries(algorithm: &Algorithm) -> bool {
-    algorithm.rejects() && algorithm.mode != Mode::Ocb
+    vectors::wycheproof::covers(algorithm)
+}
+
+fn has_parts(algorithm: &Algorithm) -> bool {
+    algorithm.encrypts() || matches!(algorithm.kind, Kind::Digest | Kind::Mac)
 }
 
 fn is_published(algorithm: &Algorithm) -> bool {
-    !matches!(algorithm.kind, Kind::Copy | Kind::Null)
+    vectors::unpublished(algorithm).is_none()
 }
 
 #[cfg(test)]

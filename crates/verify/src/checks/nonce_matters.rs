@@ -23,13 +23,13 @@ pub(super) fn run(context: &mut Context<'_>) -> Verdict {
         let mut session = context.open(direction, &key)?;
         let call = example.call(direction);
         context.done(&mut session, call, Placement::ALIGNED, format_args!(""))?;
-        let before = context.desk.output().to_vec();
+        let before = context.desk.result();
         for at in 0..context.algorithm.nonce_len {
             let mut nonce = example.nonce.clone();
             nonce[at] ^= 1 << (at % 8);
             let call = Call { nonce: &nonce, ..call };
             context.done(&mut session, call, Placement::ALIGNED, format_args!(""))?;
-            if context.desk.output() == before {
+            if context.desk.result() == before {
                 return refuse(format!(
                     "{direction} of {LEN} bytes gives the same output when byte {at} of the nonce is changed"
                 ));

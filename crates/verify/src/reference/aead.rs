@@ -1,19 +1,24 @@
 //! Authenticated modes over the RustCrypto crates, and their streams without a tag.
 
-use super::block::BlockCipher;
+use super::block::BlockCipher128;
 use super::ocb::Offsets;
 use super::xex::Block;
 use super::{Implementation, Update};
 use ::aead::{AeadInOut, KeyInit};
 use aes_gcm::AesGcm;
+use aes_gcm_siv::AesGcmSiv;
 use ccm::Ccm;
-use chacha20::ChaCha20;
-use chacha20poly1305::ChaCha20Poly1305;
+use chacha20::{ChaCha20, XChaCha20};
+use chacha20poly1305::{ChaCha20Poly1305, XChaCha20Poly1305};
 use cipher::consts::{U12, U16};
 use cipher::{InnerIvInit, KeyIvInit, StreamCipher, StreamCipherSeek};
-use ctr::{Ctr32BE, CtrCore};
+use cmac::digest::InnerInit;
+use cmac::{Cmac, Mac};
+use ctr::{Ctr32BE, Ctr128BE, CtrCore};
+use eax::Eax;
 use model::Direction;
 use ocb3::Ocb3;
+use std::marker::PhantomData;
 
 /// An authenticated mode and what its updates do before the message ends.
 pub(super) struct Aead<A, S> {
@@ -48,24 +53,42 @@ impl<A: AeadInOut + Send + Sync, S: Unfinished> Implementation for Aead<A, S> {
 }
 
 /// GCM, NIST SP 800-38D, 96-bit nonces.
-pub(super) fn gcm<C: BlockCipher>(cipher: C) -> impl Implementation + use<C> {
+pub(super) fn gcm<C: BlockCipher128>(cipher: C) -> impl Implementation + use<C> {
     Aead { aead: AesGcm::<C, U12>::from(cipher.clone()), stream: GcmKeystream(cipher) }
 }
 
 /// CCM, NIST SP 800-38C, 96-bit nonces, 128-bit tags.
-pub(super) fn ccm<C: BlockCipher>(cipher: C) -> impl Implementation + use<C> {
+pub(super) fn ccm<C: BlockCipher128>(cipher: C) -> impl Implementation + use<C> {
     Aead { aead: Ccm::<C, U16, U12>::from(cipher), stream: NoStream }
 }
 
 /// OCB, RFC 7253, 96-bit nonces, 128-bit tags.
-pub(super) fn ocb<C: BlockCipher>(cipher: C) -> impl Implementation + use<C> {
+pub(super) fn ocb<C: BlockCipher128>(cipher: C) -> impl Implementation + use<C> {
     Aead { aead: Ocb3::<C, U12>::from(cipher.clone()), stream: Offsets::new(cipher) }
+}
+
+/// EAX, nonces and tags of a block. The crate keeps the key and makes its schedule anew for each
+/// message.
+pub(super) fn eax<C: BlockCipher128>(cipher: C, key: &[u8]) -> impl Implementation + use<C> {
+    let aead = Eax::<C>::new_from_slice(key).expect("the key length chose the cipher");
+    Aead { aead, stream: EaxKeystream(cipher) }
+}
+
+/// GCM-SIV, RFC 8452.
+pub(super) fn gcm_siv<C: BlockCipher128>(cipher: C) -> impl Implementation + use<C> {
+    Aead { aead: AesGcmSiv::<C>::from(cipher), stream: NoStream }
 }
 
 /// ChaCha20-Poly1305, RFC 8439.
 pub(super) fn chacha20_poly1305(key: &[u8]) -> impl Implementation + use<> {
-    let key = key.try_into().expect("the key has 32 bytes");
-    Aead { aead: ChaCha20Poly1305::new(key), stream: ChaChaKeystream((*key).into()) }
+    let aead = ChaCha20Poly1305::new_from_slice(key).expect("the key has 32 bytes");
+    Aead { aead, stream: ChaChaKeystream::<ChaCha20>::new(key) }
+}
+
+/// XChaCha20-Poly1305, draft-irtf-cfrg-xchacha-03.
+pub(super) fn xchacha20_poly1305(key: &[u8]) -> impl Implementation + use<> {
+    let aead = XChaCha20Poly1305::new_from_slice(key).expect("the key has 32 bytes");
+    Aead { aead, stream: ChaChaKeystream::<XChaCha20>::new(key) }
 }
 
 struct NoStream;
@@ -79,7 +102,7 @@ impl Unfinished for NoStream {
 /// The counter of a GCM message begins at 2: 1 makes the tag (NIST SP 800-38D §7.1).
 struct GcmKeystream<C>(C);
 
-impl<C: BlockCipher> Unfinished for GcmKeystream<C> {
+impl<C: BlockCipher128> Unfinished for GcmKeystream<C> {
     fn stream(&self, _direction: Direction, nonce: &[u8]) -> Option<Update<'_>> {
         let mut first = Block::default();
         first[..12].copy_from_slice(nonce);
@@ -89,19 +112,76 @@ impl<C: BlockCipher> Unfinished for GcmKeystream<C> {
     }
 }
 
-/// Block 0 makes the Poly1305 key, the message begins at block 1 (RFC 8439 §2.8).
-struct ChaChaKeystream([u8; 32]);
+/// The counter of an EAX message begins at the nonce's OMAC under the tweak 0, which is CMAC over
+/// a zero block and the nonce.
+struct EaxKeystream<C>(C);
 
-impl Unfinished for ChaChaKeystream {
+impl<C: BlockCipher128> Unfinished for EaxKeystream<C> {
     fn stream(&self, _direction: Direction, nonce: &[u8]) -> Option<Update<'_>> {
-        let nonce = nonce.try_into().expect("the nonce has 12 bytes");
-        let mut keystream = ChaCha20::new(&self.0.into(), nonce);
+        let mut omac = Cmac::<C>::inner_init(self.0.clone());
+        omac.update(&[0; 16]);
+        omac.update(nonce);
+        let first = omac.finalize().into_bytes();
+        let mut keystream = Ctr128BE::from_core(CtrCore::inner_iv_init(&self.0, &first));
+        Some(Box::new(move |buffer| keystream.apply_keystream(buffer)))
+    }
+}
+
+/// Block 0 makes the Poly1305 key, the message begins at block 1 (RFC 8439 §2.8).
+struct ChaChaKeystream<S> {
+    key: Vec<u8>,
+    cipher: PhantomData<S>,
+}
+
+impl<S> ChaChaKeystream<S> {
+    fn new(key: &[u8]) -> Self {
+        Self { key: key.to_vec(), cipher: PhantomData }
+    }
+}
+
+impl<S> Unfinished for ChaChaKeystream<S>
+where
+    S: KeyIvInit + StreamCipher + StreamCipherSeek + Send + Sync + 'static,
+{
+    fn stream(&self, _direction: Direction, nonce: &[u8]) -> Option<Update<'_>> {
+        let mut keystream =
+            S::new_from_slices(&self.key, nonce).expect("key and nonce have the cipher's length");
         keystream.seek(64_u32);
         Some(Box::new(move |buffer| keystream.apply_keystream(buffer)))
     }
 }
 
-impl<C: BlockCipher> Unfinished for Offsets<C> {
+/// ChaCha20 alone, from block 0 (RFC 8439 §2.4).
+pub(super) fn chacha20(key: &[u8]) -> impl Implementation + use<> {
+    ChaCha(key.try_into().expect("the key has 32 bytes"))
+}
+
+struct ChaCha([u8; 32]);
+
+impl ChaCha {
+    fn keystream(&self, nonce: &[u8]) -> ChaCha20 {
+        let nonce = nonce.try_into().expect("the nonce has 12 bytes");
+        ChaCha20::new(&self.0.into(), nonce)
+    }
+}
+
+impl Implementation for ChaCha {
+    fn encrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &mut [u8]) {
+        self.keystream(nonce).apply_keystream(buffer);
+    }
+
+    fn decrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &[u8]) -> bool {
+        self.keystream(nonce).apply_keystream(buffer);
+        true
+    }
+
+    fn stream(&self, _direction: Direction, nonce: &[u8], _next: bool) -> Option<Update<'_>> {
+        let mut keystream = self.keystream(nonce);
+        Some(Box::new(move |buffer| keystream.apply_keystream(buffer)))
+    }
+}
+
+impl<C: BlockCipher128> Unfinished for Offsets<C> {
     fn stream(&self, direction: Direction, nonce: &[u8]) -> Option<Update<'_>> {
         Some(Box::new(Offsets::stream(self, direction, nonce)))
     }

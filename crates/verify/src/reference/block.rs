@@ -1,36 +1,70 @@
-//! The modes of NIST SP 800-38A over the RustCrypto crates.
+//! The modes of NIST SP 800-38A over the RustCrypto crates, for blocks of any size.
 
-use super::xex::{Block, whole_blocks};
 use super::{Implementation, Update};
 use aes::{Aes128, Aes192, Aes256};
+use aria::{Aria128, Aria192, Aria256};
+use camellia::{Camellia128, Camellia192, Camellia256};
 use cipher::consts::U16;
 use cipher::{
-    BlockCipherDecrypt, BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt, BlockSizeUser,
-    InnerIvInit, KeyInit, StreamCipher, StreamCipherCoreWrapper,
+    Array, BlockCipherDecrypt, BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt,
+    BlockSizeUser, InnerIvInit, KeyInit, StreamCipher, StreamCipherCoreWrapper,
 };
-use ctr::{Ctr128BE, CtrCore};
+use ctr::CtrCore;
+use ctr::flavors::{Ctr64BE, Ctr128BE};
+use des::TdesEde3;
 use model::Direction;
 use ofb::OfbCore;
+use sm4::Sm4;
 
-/// A cipher with 128-bit blocks in both directions.
+/// A block cipher in both directions.
 pub(super) trait BlockCipher:
-    BlockCipherEncrypt
-    + BlockCipherDecrypt
-    + BlockSizeUser<BlockSize = U16>
-    + KeyInit
-    + Clone
-    + Send
-    + Sync
-    + 'static
+    BlockCipherEncrypt + BlockCipherDecrypt + KeyInit + Clone + Send + Sync + 'static
 {
+    /// The key stream of a counter as wide as the block.
+    fn ctr(&self, iv: Array<u8, Self::BlockSize>) -> impl StreamCipher;
+
+    /// The key stream of output feedback.
+    fn ofb(&self, iv: Array<u8, Self::BlockSize>) -> impl StreamCipher;
 }
 
-impl BlockCipher for Aes128 {}
-impl BlockCipher for Aes192 {}
-impl BlockCipher for Aes256 {}
+/// A block cipher with blocks of 128 bits, which all modes beyond NIST SP 800-38A ask for.
+pub(super) trait BlockCipher128: BlockCipher + BlockSizeUser<BlockSize = U16> {}
 
-fn iv(nonce: &[u8]) -> &Block {
-    nonce.try_into().expect("an IV has 16 bytes")
+impl<C: BlockCipher + BlockSizeUser<BlockSize = U16>> BlockCipher128 for C {}
+
+macro_rules! block_ciphers {
+    ($($counter:ident: $($cipher:ident),+;)+) => {
+        $($(impl BlockCipher for $cipher {
+            fn ctr(&self, iv: Array<u8, Self::BlockSize>) -> impl StreamCipher {
+                StreamCipherCoreWrapper::from_core(CtrCore::<&Self, $counter>::inner_iv_init(self, &iv))
+            }
+
+            fn ofb(&self, iv: Array<u8, Self::BlockSize>) -> impl StreamCipher {
+                StreamCipherCoreWrapper::from_core(OfbCore::inner_iv_init(self, &iv))
+            }
+        })+)+
+    };
+}
+
+block_ciphers! {
+    Ctr128BE: Aes128, Aes192, Aes256, Aria128, Aria192, Aria256;
+    Ctr128BE: Camellia128, Camellia192, Camellia256, Sm4;
+    Ctr64BE: TdesEde3;
+}
+
+/// The initialization vector: one block.
+pub(super) fn iv<C: BlockCipher>(nonce: &[u8]) -> &Array<u8, C::BlockSize> {
+    nonce.try_into().expect("an initialization vector is a block")
+}
+
+/// A buffer as blocks.
+///
+/// # Panics
+/// When it does not end with a whole block.
+pub(super) fn whole_blocks<C: BlockSizeUser>(buffer: &mut [u8]) -> &mut [Array<u8, C::BlockSize>] {
+    let (blocks, tail) = Array::slice_as_chunks_mut(buffer);
+    assert!(tail.is_empty(), "the mode works in whole blocks, {} bytes are left", tail.len());
+    blocks
 }
 
 /// Electronic codebook.
@@ -38,18 +72,18 @@ pub(super) struct Ecb<C>(pub(super) C);
 
 impl<C: BlockCipher> Implementation for Ecb<C> {
     fn encrypt(&self, _nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &mut [u8]) {
-        self.0.encrypt_blocks(whole_blocks(buffer));
+        self.0.encrypt_blocks(whole_blocks::<C>(buffer));
     }
 
     fn decrypt(&self, _nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &[u8]) -> bool {
-        self.0.decrypt_blocks(whole_blocks(buffer));
+        self.0.decrypt_blocks(whole_blocks::<C>(buffer));
         true
     }
 
     fn stream(&self, direction: Direction, _nonce: &[u8], _next_unit: bool) -> Option<Update<'_>> {
         Some(match direction {
-            Direction::Decrypt => Box::new(|b| self.0.decrypt_blocks(whole_blocks(b))),
-            _ => Box::new(|b| self.0.encrypt_blocks(whole_blocks(b))),
+            Direction::Decrypt => Box::new(|b| self.0.decrypt_blocks(whole_blocks::<C>(b))),
+            _ => Box::new(|b| self.0.encrypt_blocks(whole_blocks::<C>(b))),
         })
     }
 }
@@ -59,21 +93,23 @@ pub(super) struct Cbc<C>(pub(super) C);
 
 impl<C: BlockCipher> Implementation for Cbc<C> {
     fn encrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &mut [u8]) {
-        cbc::Encryptor::inner_iv_init(&self.0, iv(nonce)).encrypt_blocks(whole_blocks(buffer));
+        cbc::Encryptor::inner_iv_init(&self.0, iv::<C>(nonce))
+            .encrypt_blocks(whole_blocks::<C>(buffer));
     }
 
     fn decrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &[u8]) -> bool {
-        cbc::Decryptor::inner_iv_init(&self.0, iv(nonce)).decrypt_blocks(whole_blocks(buffer));
+        cbc::Decryptor::inner_iv_init(&self.0, iv::<C>(nonce))
+            .decrypt_blocks(whole_blocks::<C>(buffer));
         true
     }
 
     fn stream(&self, direction: Direction, nonce: &[u8], _next_unit: bool) -> Option<Update<'_>> {
         Some(if direction == Direction::Decrypt {
-            let mut mode = cbc::Decryptor::inner_iv_init(&self.0, iv(nonce));
-            Box::new(move |buffer| mode.decrypt_blocks(whole_blocks(buffer)))
+            let mut mode = cbc::Decryptor::inner_iv_init(&self.0, iv::<C>(nonce));
+            Box::new(move |buffer| mode.decrypt_blocks(whole_blocks::<C>(buffer)))
         } else {
-            let mut mode = cbc::Encryptor::inner_iv_init(&self.0, iv(nonce));
-            Box::new(move |buffer| mode.encrypt_blocks(whole_blocks(buffer)))
+            let mut mode = cbc::Encryptor::inner_iv_init(&self.0, iv::<C>(nonce));
+            Box::new(move |buffer| mode.encrypt_blocks(whole_blocks::<C>(buffer)))
         })
     }
 }
@@ -83,33 +119,36 @@ pub(super) struct Cfb<C>(pub(super) C);
 
 impl<C: BlockCipher> Implementation for Cfb<C> {
     fn encrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &mut [u8]) {
-        cfb_mode::Encryptor::inner_iv_init(&self.0, iv(nonce)).encrypt(buffer);
+        cfb_mode::Encryptor::inner_iv_init(&self.0, iv::<C>(nonce)).encrypt(buffer);
     }
 
     fn decrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &[u8]) -> bool {
-        cfb_mode::Decryptor::inner_iv_init(&self.0, iv(nonce)).decrypt(buffer);
+        cfb_mode::Decryptor::inner_iv_init(&self.0, iv::<C>(nonce)).decrypt(buffer);
         true
     }
 
     fn stream(&self, direction: Direction, nonce: &[u8], _next_unit: bool) -> Option<Update<'_>> {
         Some(if direction == Direction::Decrypt {
-            cfb_decrypt_stream(&self.0, iv(nonce))
+            cfb_decrypt_stream(&self.0, iv::<C>(nonce))
         } else {
-            cfb_encrypt_stream(&self.0, iv(nonce))
+            cfb_encrypt_stream(&self.0, iv::<C>(nonce))
         })
     }
 }
 
 /// Whole blocks go through the mode object that takes many at a time; from the first partial
 /// block on, the stream is in the middle of a segment and goes through the buffering one.
-fn cfb_encrypt_stream<'a, C: BlockCipher>(cipher: &'a C, iv: &Block) -> Update<'a> {
-    let mut last = *iv;
+fn cfb_encrypt_stream<'a, C: BlockCipher>(
+    cipher: &'a C,
+    iv: &Array<u8, C::BlockSize>,
+) -> Update<'a> {
+    let mut last = iv.clone();
     let mut buffered: Option<cfb_mode::BufEncryptor<&C>> = None;
     Box::new(move |buffer| {
         if buffered.is_none() && buffer.len().is_multiple_of(last.len()) {
-            let blocks = whole_blocks(buffer);
+            let blocks = whole_blocks::<C>(buffer);
             cfb_mode::Encryptor::inner_iv_init(cipher, &last).encrypt_blocks(blocks);
-            last = blocks.last().copied().unwrap_or(last);
+            last = blocks.last().cloned().unwrap_or_else(|| last.clone());
         } else {
             buffered
                 .get_or_insert_with(|| cfb_mode::BufEncryptor::inner_iv_init(cipher, &last))
@@ -118,13 +157,16 @@ fn cfb_encrypt_stream<'a, C: BlockCipher>(cipher: &'a C, iv: &Block) -> Update<'
     })
 }
 
-fn cfb_decrypt_stream<'a, C: BlockCipher>(cipher: &'a C, iv: &Block) -> Update<'a> {
-    let mut last = *iv;
+fn cfb_decrypt_stream<'a, C: BlockCipher>(
+    cipher: &'a C,
+    iv: &Array<u8, C::BlockSize>,
+) -> Update<'a> {
+    let mut last = iv.clone();
     let mut buffered: Option<cfb_mode::BufDecryptor<&C>> = None;
     Box::new(move |buffer| {
         if buffered.is_none() && buffer.len().is_multiple_of(last.len()) {
-            let blocks = whole_blocks(buffer);
-            let next = blocks.last().copied().unwrap_or(last);
+            let blocks = whole_blocks::<C>(buffer);
+            let next = blocks.last().cloned().unwrap_or_else(|| last.clone());
             cfb_mode::Decryptor::inner_iv_init(cipher, &last).decrypt_blocks(blocks);
             last = next;
         } else {
@@ -138,49 +180,37 @@ fn cfb_decrypt_stream<'a, C: BlockCipher>(cipher: &'a C, iv: &Block) -> Update<'
 /// Output feedback.
 pub(super) struct Ofb<C>(pub(super) C);
 
-impl<C: BlockCipher> Ofb<C> {
-    fn keystream(&self, nonce: &[u8]) -> impl StreamCipher + use<'_, C> {
-        StreamCipherCoreWrapper::from_core(OfbCore::inner_iv_init(&self.0, iv(nonce)))
-    }
-}
-
 impl<C: BlockCipher> Implementation for Ofb<C> {
     fn encrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &mut [u8]) {
-        self.keystream(nonce).apply_keystream(buffer);
+        self.0.ofb(iv::<C>(nonce).clone()).apply_keystream(buffer);
     }
 
     fn decrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &[u8]) -> bool {
-        self.keystream(nonce).apply_keystream(buffer);
+        self.0.ofb(iv::<C>(nonce).clone()).apply_keystream(buffer);
         true
     }
 
     fn stream(&self, _direction: Direction, nonce: &[u8], _next: bool) -> Option<Update<'_>> {
-        let mut keystream = self.keystream(nonce);
+        let mut keystream = self.0.ofb(iv::<C>(nonce).clone());
         Some(Box::new(move |buffer| keystream.apply_keystream(buffer)))
     }
 }
 
-/// Counter mode; the nonce is the initial counter block, all of whose 128 bits count.
+/// Counter mode; the nonce is the initial counter block, all of whose bits count.
 pub(super) struct Ctr<C>(pub(super) C);
-
-impl<C: BlockCipher> Ctr<C> {
-    fn keystream(&self, nonce: &[u8]) -> impl StreamCipher + use<'_, C> {
-        Ctr128BE::from_core(CtrCore::inner_iv_init(&self.0, iv(nonce)))
-    }
-}
 
 impl<C: BlockCipher> Implementation for Ctr<C> {
     fn encrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &mut [u8]) {
-        self.keystream(nonce).apply_keystream(buffer);
+        self.0.ctr(iv::<C>(nonce).clone()).apply_keystream(buffer);
     }
 
     fn decrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &[u8]) -> bool {
-        self.keystream(nonce).apply_keystream(buffer);
+        self.0.ctr(iv::<C>(nonce).clone()).apply_keystream(buffer);
         true
     }
 
     fn stream(&self, _direction: Direction, nonce: &[u8], _next: bool) -> Option<Update<'_>> {
-        let mut keystream = self.keystream(nonce);
+        let mut keystream = self.0.ctr(iv::<C>(nonce).clone());
         Some(Box::new(move |buffer| keystream.apply_keystream(buffer)))
     }
 }

@@ -1,21 +1,30 @@
-//! Independent implementations that libraries are held against: the RustCrypto crates and
-//! xxhash-rust, with XTS and OCB's offsets written here and held against the crates in turn.
+//! Independent implementations that libraries are held against: the RustCrypto crates, `blake3`,
+//! `crc32c` and `xxhash-rust`; written here and held against crates or published vectors in turn are
+//! XTS, OCB's offsets, CFB with short segments, AEGIS and the composites.
 //!
-//! Fast enough to run between timed samples: key schedules are done once, blocks go through the
-//! ciphers many at a time, and the one indirect call is per message or update.
+//! Fast enough to run between timed samples: key schedules are done once where the crates allow it,
+//! blocks go through the ciphers many at a time, and the one indirect call is per message or update.
 
 mod aead;
+mod aegis;
 mod block;
+mod composite;
+mod digest;
 mod ocb;
+mod segments;
+mod select;
+mod siv;
 #[cfg(test)]
 mod tests;
 mod xex;
 mod xts;
 
-use aes::{Aes128, Aes192, Aes256};
-use block::BlockCipher;
+use digest::Tagger;
 use model::{Algorithm, Direction, Kind, Mode, SizeRule};
 use std::fmt;
+
+/// The longest tag: SHA-512's.
+const MAX_TAG_LEN: usize = 64;
 
 /// One algorithm under one key.
 pub struct Reference {
@@ -25,7 +34,7 @@ pub struct Reference {
 
 enum Work {
     Cipher(Box<dyn Implementation>),
-    Xxh3,
+    Tag(Tagger),
     Copy,
     Nothing,
 }
@@ -71,11 +80,11 @@ impl Reference {
     pub fn new(algorithm: &'static Algorithm, key: &[u8]) -> Self {
         assert_eq!(key.len(), algorithm.key_len, "key length of {algorithm}");
         let work = match algorithm.kind {
-            Kind::Digest | Kind::Mac => Work::Xxh3,
+            Kind::Digest | Kind::Mac => Work::Tag(digest::tagger(algorithm, key)),
             Kind::Copy => Work::Copy,
             Kind::Null => Work::Nothing,
             Kind::Cipher | Kind::Aead | Kind::Checked => {
-                Work::Cipher(implementation(algorithm.mode, key))
+                Work::Cipher(select::implementation(algorithm, key))
             }
         };
         Self { algorithm, work }
@@ -87,9 +96,9 @@ impl Reference {
         self.algorithm
     }
 
-    /// The forward direction: plaintext to ciphertext and tag; a digest writes only the tag
-    /// (XXH3: the canonical form, which is big-endian); a copy writes only the output; `null`
-    /// writes nothing.
+    /// The forward direction: plaintext to ciphertext and tag; digests and MACs write only the tag
+    /// (XXH3 and CRC-32C as big-endian numbers, XXH3's canonical form); a copy writes only the
+    /// output; `null` writes nothing.
     ///
     /// # Panics
     /// When a length is not one that the algorithm has, which for CCM includes messages of 16 MiB
@@ -108,14 +117,14 @@ impl Reference {
                 output.copy_from_slice(input);
                 cipher.encrypt(nonce, aad, output, tag);
             }
-            Work::Xxh3 => tag.copy_from_slice(&xxhash_rust::xxh3::xxh3_64(input).to_be_bytes()),
+            Work::Tag(tagger) => tagger(nonce, input, tag),
             Work::Copy => output.copy_from_slice(input),
             Work::Nothing => {}
         }
     }
 
     /// The backward direction; whether the tag is right. After a wrong tag the output is
-    /// unspecified. Digests compare the tag with the input's; a copy copies.
+    /// unspecified. Digests and MACs compare the tag with the input's; a copy copies.
     ///
     /// # Panics
     /// As [`Reference::encrypt`].
@@ -134,7 +143,12 @@ impl Reference {
                 output.copy_from_slice(input);
                 cipher.decrypt(nonce, aad, output, tag)
             }
-            Work::Xxh3 => xxhash_rust::xxh3::xxh3_64(input).to_be_bytes() == *tag,
+            Work::Tag(tagger) => {
+                let mut made = [0; MAX_TAG_LEN];
+                let made = &mut made[..tag.len()];
+                tagger(nonce, input, made);
+                made == tag
+            }
             Work::Copy => {
                 output.copy_from_slice(input);
                 true
@@ -143,12 +157,12 @@ impl Reference {
         }
     }
 
-    /// The model `stream` under one nonce: ECB, CBC, CFB, OFB and CTR continue from update to
-    /// update; GCM and ChaCha20-Poly1305 continue the key stream of their message, OCB its
-    /// offsets, all without a tag; each update of XTS is one data unit, all under the nonce as
-    /// tweak, or with `next_unit` under the nonce as a little-endian number raised by one after
-    /// each. `None` where updates have no meaning without the message's length or an end: CCM,
-    /// digests, copies.
+    /// The model `stream` under one nonce: ECB, CBC, CFB, OFB, CTR and ChaCha20 continue from
+    /// update to update; GCM, EAX and (X)ChaCha20-Poly1305 continue the key stream of their
+    /// message, OCB its offsets, all without a tag; each update of XTS is one data unit, all under
+    /// the nonce as tweak, or with `next_unit` under the nonce as a little-endian number raised by
+    /// one after each. `None` where updates have no meaning without the message's length, the whole
+    /// message or an end (CCM, SIV, GCM-SIV, AEGIS, composites, digests, MACs), and for copies.
     ///
     /// # Panics
     /// When the nonce's length is not the algorithm's or the direction is not one of a cipher.
@@ -178,6 +192,19 @@ impl Reference {
         }
     }
 
+    /// A composite's cipher over its message, without a tag.
+    fn encrypt_in_place(&self, nonce: &[u8], buffer: &mut [u8]) {
+        if let Work::Cipher(cipher) = &self.work {
+            cipher.encrypt(nonce, &[], buffer, &mut []);
+        }
+    }
+
+    fn decrypt_in_place(&self, nonce: &[u8], buffer: &mut [u8]) {
+        if let Work::Cipher(cipher) = &self.work {
+            cipher.decrypt(nonce, &[], buffer, &[]);
+        }
+    }
+
     fn check(&self, nonce: &[u8], input: &[u8], tag: &[u8]) {
         let Algorithm { nonce_len, tag_len, sizes, .. } = *self.algorithm;
         assert_eq!(nonce.len(), nonce_len, "nonce length of {}", self.algorithm);
@@ -189,35 +216,5 @@ impl Reference {
 impl fmt::Debug for Reference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Reference").field("algorithm", &self.algorithm.name).finish_non_exhaustive()
-    }
-}
-
-fn implementation(mode: Mode, key: &[u8]) -> Box<dyn Implementation> {
-    match mode {
-        Mode::Poly1305 => Box::new(aead::chacha20_poly1305(key)),
-        Mode::Xts => match key.len() {
-            32 => Box::new(xts::Xts::<Aes128>::new(key)),
-            _ => Box::new(xts::Xts::<Aes256>::new(key)),
-        },
-        _ => match key.len() {
-            16 => aes_mode::<Aes128>(mode, key),
-            24 => aes_mode::<Aes192>(mode, key),
-            _ => aes_mode::<Aes256>(mode, key),
-        },
-    }
-}
-
-fn aes_mode<C: BlockCipher>(mode: Mode, key: &[u8]) -> Box<dyn Implementation> {
-    let cipher = C::new_from_slice(key).expect("the key length chose the cipher");
-    match mode {
-        Mode::Ecb => Box::new(block::Ecb(cipher)),
-        Mode::Cbc => Box::new(block::Cbc(cipher)),
-        Mode::Cfb => Box::new(block::Cfb(cipher)),
-        Mode::Ofb => Box::new(block::Ofb(cipher)),
-        Mode::Ctr => Box::new(block::Ctr(cipher)),
-        Mode::Gcm => Box::new(aead::gcm(cipher)),
-        Mode::Ccm => Box::new(aead::ccm(cipher)),
-        Mode::Ocb => Box::new(aead::ocb(cipher)),
-        _ => unreachable!("{mode:?} is not a mode over one AES key"),
     }
 }

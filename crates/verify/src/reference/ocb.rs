@@ -1,8 +1,8 @@
 //! OCB's offsets over whole blocks (RFC 7253 §4.1, §4.2): what updates leave before the message
 //! ends, which the crate `ocb3` has no call for. The tests hold it against that crate.
 
-use super::block::BlockCipher;
-use super::xex::{BLOCK_LEN, Block, whole_blocks, xex};
+use super::block::{BlockCipher128, whole_blocks};
+use super::xex::{BLOCK_LEN, Block, xex};
 use model::Direction;
 
 /// A block number's trailing zeros choose its L value; 64-bit block numbers have up to 63.
@@ -14,7 +14,7 @@ pub(super) struct Offsets<C> {
     l: [u128; L_COUNT],
 }
 
-impl<C: BlockCipher> Offsets<C> {
+impl<C: BlockCipher128> Offsets<C> {
     pub(super) fn new(cipher: C) -> Self {
         let l_star = enciphered(&cipher, 0);
         let l_dollar = double(l_star);
@@ -40,7 +40,7 @@ impl<C: BlockCipher> Offsets<C> {
                 offset ^= self.l[number.trailing_zeros() as usize];
                 offset.to_be_bytes()
             };
-            let blocks = whole_blocks(buffer);
+            let blocks = whole_blocks::<C>(buffer);
             match direction {
                 Direction::Decrypt => xex(blocks, next_offset, |b| self.cipher.decrypt_blocks(b)),
                 _ => xex(blocks, next_offset, |b| self.cipher.encrypt_blocks(b)),
@@ -63,7 +63,7 @@ impl<C: BlockCipher> Offsets<C> {
     }
 }
 
-fn enciphered<C: BlockCipher>(cipher: &C, value: u128) -> u128 {
+fn enciphered<C: BlockCipher128>(cipher: &C, value: u128) -> u128 {
     let mut block = Block::from(value.to_be_bytes());
     cipher.encrypt_block(&mut block);
     u128::from_be_bytes(block.0)
@@ -82,7 +82,7 @@ mod tests {
     use cipher::consts::U12;
     use ocb3::Ocb3;
 
-    fn agrees_with_the_crate<C: BlockCipher>(key: &[u8]) {
+    fn agrees_with_the_crate<C: BlockCipher128>(key: &[u8]) {
         let theirs = Ocb3::<C, U12>::new_from_slice(key).unwrap();
         let ours = Offsets::new(C::new_from_slice(key).unwrap());
         // Nonces with every value of the bottom six bits, messages past two batches.

@@ -3,10 +3,10 @@
 use cipher::Array;
 use cipher::consts::U16;
 
-/// Bytes of an AES block.
+/// Bytes of a block.
 pub(super) const BLOCK_LEN: usize = 16;
 
-/// One AES block.
+/// One block.
 pub(super) type Block = Array<u8, U16>;
 
 /// Blocks that go through the cipher together: a multiple of the widest kernel's (64 blocks with
@@ -34,14 +34,4 @@ fn xor(blocks: &mut [Block], masks: &[[u8; BLOCK_LEN]]) {
         let sum = u128::from_ne_bytes(block.0) ^ u128::from_ne_bytes(*mask);
         block.0 = sum.to_ne_bytes();
     }
-}
-
-/// A buffer as blocks.
-///
-/// # Panics
-/// When it does not end with a whole block.
-pub(super) fn whole_blocks(buffer: &mut [u8]) -> &mut [Block] {
-    let (blocks, tail) = Array::slice_as_chunks_mut(buffer);
-    assert!(tail.is_empty(), "the mode works in whole blocks, {} bytes are left", tail.len());
-    blocks
 }

