@@ -41,11 +41,6 @@ pub(crate) fn offer(library: &dyn Library) -> Vec<&'static Algorithm> {
     single.filter(|a| offers(library, a)).collect()
 }
 
-/// What of a library's offer there is something to hold against.
-pub(crate) fn referenced(library: &dyn Library) -> Vec<&'static Algorithm> {
-    offer(library).into_iter().filter(|a| has_reference(a)).collect()
-}
-
 /// Bytes that differ from place to place and from `salt` to `salt`.
 pub(crate) fn bytes(len: usize, salt: u8) -> Vec<u8> {
     (0..len).map(|i| (i as u8).wrapping_mul(167).wrapping_add(salt) ^ (i >> 8) as u8).collect()
@@ -217,25 +212,11 @@ pub(crate) fn verify_whole_offer(library: &dyn Library) -> (Vec<&'static str>, V
         });
         if !offered {
             unsupported.push(algorithm.name);
-        } else if has_reference(algorithm)
-            && let Err(finding) = verify::verify(library, algorithm, &mut |_| {})
-        {
+        } else if let Err(finding) = verify::verify(library, algorithm, &mut |_| {}) {
             refused.push(format!("{algorithm}: {finding}"));
         }
     }
     (unsupported, refused)
-}
-
-/// Whether there is something to hold an algorithm against.
-pub(crate) fn has_reference(algorithm: &Algorithm) -> bool {
-    use model::{Mode, Primitive};
-    match algorithm.cipher {
-        Primitive::Aes => !matches!(
-            algorithm.mode,
-            Mode::Cfb8 | Mode::Cfb1 | Mode::Eax | Mode::Siv | Mode::GcmSiv | Mode::Gmac
-        ),
-        _ => algorithm.name == "chacha20-poly1305",
-    }
 }
 
 /// A digest or MAC taken in parts is that of the whole, after a message that was not finished too.

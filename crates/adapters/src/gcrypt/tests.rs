@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::attached::agreement::{
-    bytes, files, forgeries_are_rejected, messages_agree, offer, offers, parts_agree, referenced,
+    bytes, files, forgeries_are_rejected, messages_agree, offer, offers, parts_agree,
     streams_agree, whole_offer_passes,
 };
 use contract::Outcome;
@@ -21,7 +21,7 @@ fn library() -> Box<dyn Library> {
 
 fn ciphers(library: &dyn Library) -> Vec<&'static Algorithm> {
     let is_cipher = |a: &&Algorithm| matches!(a.kind, Kind::Cipher | Kind::Aead);
-    referenced(library).into_iter().filter(is_cipher).collect()
+    offer(library).into_iter().filter(is_cipher).collect()
 }
 
 #[test]

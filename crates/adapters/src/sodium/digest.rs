@@ -118,6 +118,8 @@ fn generic(functions: &Functions, len: usize) -> Result<raw::Session, OpenError>
     };
     Ok(raw::Session {
         state: Box::into_raw(Box::new(state)).cast(),
+        // All of the message goes through the state's buffer, block by block.
+        flags: raw::COPIES,
         message: Some(generic_message),
         start: Some(generic_start),
         update: Some(generic_update),

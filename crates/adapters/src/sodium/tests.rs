@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::attached::agreement::{
-    bytes, files, forgeries_are_rejected, messages_agree, offer, offers, parts_agree, referenced,
+    bytes, files, forgeries_are_rejected, messages_agree, offer, offers, parts_agree,
     whole_offer_passes,
 };
 
@@ -51,7 +51,7 @@ fn the_offer_is_what_every_version_has_and_no_other_key_length() {
 fn every_message_up_to_257_bytes_is_the_references_both_ways_and_in_place() {
     each_library(|library| {
         let is_cipher = |a: &&Algorithm| matches!(a.kind, Kind::Cipher | Kind::Aead);
-        let all = referenced(library).into_iter().filter(is_cipher);
+        let all = offer(library).into_iter().filter(is_cipher);
         all.for_each(|a| messages_agree(library, a));
     });
 }
@@ -59,7 +59,7 @@ fn every_message_up_to_257_bytes_is_the_references_both_ways_and_in_place() {
 #[test]
 fn each_forged_part_is_rejected_and_a_good_message_passes_afterwards() {
     each_library(|library| {
-        let all = referenced(library).into_iter().filter(|a| a.kind == Kind::Aead);
+        let all = offer(library).into_iter().filter(|a| a.kind == Kind::Aead);
         all.for_each(|a| forgeries_are_rejected(library, a));
     });
 }
@@ -87,6 +87,18 @@ fn a_session_names_the_functions_that_it_calls() {
             let algorithm = Algorithm::find(name).unwrap();
             let session = library.open(algorithm, direction, &bytes(algorithm.key_len, 1)).unwrap();
             assert_eq!(session.calls().unwrap(), calls);
+        }
+    });
+}
+
+#[test]
+fn only_blake2b_copies_its_message_and_nothing_allocates() {
+    each_library(|library| {
+        for algorithm in offer(library) {
+            let key = bytes(algorithm.key_len, 1);
+            let session = library.open(algorithm, Direction::of(algorithm.kind)[0], &key).unwrap();
+            assert_eq!(session.copies(), algorithm.name == "blake2b512", "{algorithm}");
+            assert!(!session.allocates(), "{algorithm}");
         }
     });
 }
