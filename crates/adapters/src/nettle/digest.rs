@@ -26,9 +26,6 @@ struct State {
     tag_len: usize,
     /// A stream was begun and not finished.
     open: bool,
-    /// GMAC: a part that ended within a block must be the last.
-    unit: usize,
-    ended: bool,
 }
 
 /// Opens a digest or authentication code.
@@ -38,13 +35,16 @@ pub(super) fn open(request: &Request<'_>) -> Option<raw::Session> {
         Mode::Hmac => hmac(request)?,
         _ => hash(request)?,
     };
+    // GCM takes associated data in whole blocks but for the last part, and a part does not know
+    // whether it is the last: there are no parts of a GMAC.
+    let parts = !matches!(state.begin, Begin::Nonce(_));
     Some(raw::Session {
         state: Box::into_raw(Box::new(state)).cast(),
         flags: raw::IN_PLACE,
         message: Some(message),
-        start: Some(start),
-        update: Some(update),
-        finish: Some(finish),
+        start: parts.then_some(start as raw::StartFn),
+        update: parts.then_some(update as raw::UpdateFn),
+        finish: parts.then_some(finish as raw::FinishFn),
         call: words.as_ptr(),
         close: Some(close),
     })
@@ -83,8 +83,6 @@ fn hash(request: &Request<'_>) -> Option<(State, &'static CStr)> {
         digest,
         tag_len,
         open: false,
-        unit: 1,
-        ended: false,
     };
     Some((state, c"nettle_hash.update, nettle_hash.digest"))
 }
@@ -102,16 +100,8 @@ fn hmac(request: &Request<'_>) -> Option<(State, &'static CStr)> {
         (mac.set_key)(context.as_mut_ptr(), request.key.as_ptr());
         DigestFn::new(mac.digest, request.major)
     };
-    let state = State {
-        context,
-        begin: Begin::Finish,
-        update: mac.update,
-        digest,
-        tag_len,
-        open: false,
-        unit: 1,
-        ended: false,
-    };
+    let state =
+        State { context, begin: Begin::Finish, update: mac.update, digest, tag_len, open: false };
     Some((state, c"nettle_mac.update, nettle_mac.digest"))
 }
 
@@ -135,8 +125,6 @@ fn gmac(request: &Request<'_>) -> Option<(State, &'static CStr)> {
         digest,
         tag_len: algorithm.tag_len,
         open: false,
-        unit: 16,
-        ended: false,
     };
     Some((state, c"nettle_aead.set_nonce, nettle_aead.update, nettle_aead.digest"))
 }
@@ -146,7 +134,7 @@ unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 
     unsafe {
         let (state, m) = (&mut *state.cast::<State>(), &*m);
         if state.open {
-            state.set_back(m.nonce);
+            state.set_back();
         }
         let context = state.context.as_mut_ptr();
         if let Begin::Nonce(set) = state.begin {
@@ -160,29 +148,27 @@ unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 
 
 impl State {
     /// Leaves a stream that was not finished.
-    ///
-    /// # Safety
-    /// The nonce has the algorithm's length.
-    unsafe fn set_back(&mut self, nonce: *const u8) {
+    fn set_back(&mut self) {
         let (context, mut tag) = (self.context.as_mut_ptr(), [0; 64]);
-        // SAFETY: the caller's; no tag is longer than sixty-four bytes.
+        // SAFETY: the context is the functions' own; no tag is longer than sixty-four bytes.
         unsafe {
             match self.begin {
                 Begin::Init(init) => init(context),
                 Begin::Finish => self.digest.call(context, self.tag_len, tag.as_mut_ptr()),
-                Begin::Nonce(set) => set(context, nonce),
+                // Each message begins with its nonce, and there are no parts.
+                Begin::Nonce(_) => {}
             }
         }
-        (self.open, self.ended) = (false, false);
+        self.open = false;
     }
 }
 
-unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the nonce has the algorithm's length.
+unsafe extern "C" fn start(state: *mut c_void, _nonce: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made.
     unsafe {
         let state = &mut *state.cast::<State>();
-        if state.open || matches!(state.begin, Begin::Nonce(_)) {
-            state.set_back(nonce);
+        if state.open {
+            state.set_back();
         }
         state.open = true;
     }
@@ -193,10 +179,6 @@ unsafe extern "C" fn update(state: *mut c_void, input: *const u8, _: *mut u8, le
     // SAFETY: `state` is what `open` made; the input covers its length.
     unsafe {
         let state = &mut *state.cast::<State>();
-        if state.ended && len > 0 {
-            return raw::FAILED;
-        }
-        state.ended |= !len.is_multiple_of(state.unit);
         (state.update)(state.context.as_mut_ptr(), len, input);
     }
     raw::OK
@@ -207,7 +189,7 @@ unsafe extern "C" fn finish(state: *mut c_void, tag: *mut u8) -> i32 {
     unsafe {
         let state = &mut *state.cast::<State>();
         state.digest.call(state.context.as_mut_ptr(), state.tag_len, tag);
-        (state.open, state.ended) = (false, false);
+        state.open = false;
     }
     raw::OK
 }

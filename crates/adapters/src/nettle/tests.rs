@@ -75,7 +75,8 @@ fn a_digest_in_pieces_is_the_digest_of_the_whole_also_after_a_message_given_up()
     for name in ["sha256", "sha3-512", "hmac-sha384"] {
         pieces_agree(open(&*library, name, Direction::Digest), 77);
     }
-    pieces_agree(open(&*library, "aes-256-gmac", Direction::Digest), 64);
+    // GCM's associated data come in whole blocks until the last.
+    assert!(open(&*library, "aes-256-gmac", Direction::Digest).raw().update.is_none());
 }
 
 #[test]
