@@ -19,29 +19,16 @@ pub(crate) fn system_library(variable: &str, file: &str) -> Option<Box<dyn Libra
     Some(crate::load(&path, None).unwrap())
 }
 
-/// Runs every check over the algorithms that the library offers and that there is a reference of;
+/// Runs every check over the algorithms that the library offers;
 /// names what is refused.
 pub(crate) fn findings(library: &dyn Library) -> Vec<(&'static str, String)> {
     Algorithm::all()
         .iter()
-        .filter(|a| has_reference(a))
         .filter_map(|algorithm| match verify::verify(library, algorithm, &mut |_| ()) {
             Ok(_) | Err(verify::Finding::Unsupported(_)) => None,
             Err(finding) => Some((algorithm.name, finding.to_string())),
         })
         .collect()
-}
-
-/// Whether the checks can be run over an algorithm.
-fn has_reference(algorithm: &Algorithm) -> bool {
-    use model::{Mode, Primitive};
-    match (algorithm.cipher, algorithm.mode) {
-        (Primitive::Aes, Mode::Gcm | Mode::Ccm) => algorithm.key_len != 24,
-        (Primitive::Aes, Mode::Ecb | Mode::Cbc | Mode::Cfb | Mode::Ofb | Mode::Ctr) => true,
-        (Primitive::Aes, Mode::Xts | Mode::Ocb) => true,
-        (Primitive::ChaCha20, Mode::Poly1305) => true,
-        (primitive, _) => primitive == Primitive::Xxh3,
-    }
 }
 
 /// The names of the algorithms that the library opens, composites left out.

@@ -4,6 +4,8 @@
 mod calls;
 mod check;
 mod pieces;
+#[cfg(test)]
+mod tests;
 
 use check::{Check, Checksum, Code};
 use contract::{Identity, Library, OpenError, Session, raw};

@@ -33,6 +33,8 @@ struct State {
     unit: usize,
     /// An update of a stream must be one: only the last may end within a block.
     stream_unit: usize,
+    /// It did: the stream can only begin anew.
+    ended: bool,
 }
 
 /// Opens a mode.
@@ -48,6 +50,7 @@ pub(super) fn open(request: &Request<'_>) -> Option<raw::Session> {
         iv: [0; 16],
         unit: if matches!(mode, Mode::Ecb | Mode::Cbc) { block_len } else { 1 },
         stream_unit: if mode == Mode::Cfb8 { 1 } else { block_len },
+        ended: false,
     };
     Some(raw::Session {
         state: Box::into_raw(Box::new(state)).cast(),
@@ -172,7 +175,11 @@ unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 
 
 unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
     // SAFETY: `state` is what `open` made; the nonce has the algorithm's length.
-    unsafe { (*state.cast::<State>()).begin(nonce) };
+    unsafe {
+        let state = &mut *state.cast::<State>();
+        state.ended = false;
+        state.begin(nonce);
+    }
     raw::OK
 }
 
@@ -185,9 +192,11 @@ unsafe extern "C" fn update(
     // SAFETY: `state` is what `open` made; the buffers keep the header's rules.
     unsafe {
         let state = &mut *state.cast::<State>();
-        if !len.is_multiple_of(state.stream_unit) {
+        if (state.ended && len > 0) || !len.is_multiple_of(state.unit) {
             return raw::FAILED;
         }
+        // Nettle forgets the rest of a block's key stream: what ends within one is the last part.
+        state.ended |= !len.is_multiple_of(state.stream_unit);
         state.crypt(input, output, len)
     }
 }

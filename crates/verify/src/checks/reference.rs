@@ -116,7 +116,8 @@ fn carries(inputs: &mut Inputs, reference: &Reference) -> Vec<Example> {
 fn aad_lengths(inputs: &mut Inputs, reference: &Reference) -> Vec<Example> {
     let mut examples = Vec::new();
     for aad_len in AAD_LENS {
-        for len in AAD_SIZES {
+        let sizes = reference.algorithm().sizes;
+        for len in AAD_SIZES.into_iter().filter(|len| sizes.allows(*len)) {
             examples.push(inputs.example(reference, len, aad_len));
         }
     }
