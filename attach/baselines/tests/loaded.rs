@@ -1,33 +1,11 @@
 //! The built object, loaded the way ciphermark loads it.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use adapters::load;
 use contract::{Library, Message, OpenError, Outcome, Session};
-use model::{Algorithm, Direction};
-use std::path::PathBuf;
-use std::process::Command;
-use std::sync::OnceLock;
-
-/// The object, built first: cargo builds objects that no Rust code can link only when asked to.
-fn object() -> &'static PathBuf {
-    static OBJECT: OnceLock<PathBuf> = OnceLock::new();
-    OBJECT.get_or_init(|| {
-        // target/PROFILE/deps/loaded-HASH
-        let test = std::env::current_exe().unwrap();
-        let profile = test.ancestors().nth(2).unwrap();
-        let mut build = Command::new(env!("CARGO"));
-        build.args(["build", "--quiet", "-p", env!("CARGO_PKG_NAME"), "--target-dir"]);
-        build.arg(profile.parent().unwrap());
-        if profile.ends_with("release") {
-            build.arg("--release");
-        }
-        assert!(build.status().unwrap().success(), "{build:?}");
-        profile.join("libciphermark_baselines.so")
-    })
-}
+use model::{Algorithm, Direction, Kind};
 
 fn library() -> Box<dyn Library> {
-    load(object(), None).unwrap()
+    trial::load(&trial::object(env!("CARGO_PKG_NAME")))
 }
 
 fn session(library: &dyn Library, name: &str) -> Session {
@@ -41,24 +19,27 @@ fn the_object_says_what_it_was_built_from() {
     let identity = library.identity();
     assert_eq!(identity.name, "baselines");
     assert_eq!(identity.version, env!("CARGO_PKG_VERSION"));
-    for fact in ["crate xxhash-rust 0.", "rustc 1.", "target features "] {
-        assert!(identity.build.iter().any(|line| line.starts_with(fact)), "{fact}: {identity:?}");
+    for fact in ["crate xxhash-rust 0.", "crate crc-fast 1.", "rustc 1.", "target features "] {
+        trial::fact(identity, fact);
     }
 }
 
 #[test]
-fn it_offers_the_baselines_as_messages_and_nothing_else() {
+fn it_offers_the_baselines_and_nothing_else_and_all_pass_every_check() {
+    let offer = trial::whole_offer(&*library());
+    assert_eq!(offer.refused, []);
+    assert_eq!(offer.names, ["xxh3-64", "crc32c", "memcpy", "null"]);
+}
+
+#[test]
+fn a_copy_is_a_message_and_never_in_place_and_has_no_other_direction() {
     let library = library();
-    for algorithm in Algorithm::all() {
-        for direction in Direction::of(algorithm.kind) {
-            let opened = library.open(algorithm, *direction, &vec![0; algorithm.key_len]);
-            if algorithm.encrypts() {
-                assert!(matches!(opened, Err(OpenError::Unsupported(_))), "{algorithm}");
-            } else {
-                let opened = opened.unwrap();
-                assert!(opened.has_message() && !opened.has_stream() && !opened.in_place());
-            }
-        }
+    let copies = |a: &&Algorithm| matches!(a.kind, Kind::Copy | Kind::Null);
+    for algorithm in Algorithm::all().iter().filter(copies) {
+        let session = library.open(algorithm, Direction::Copy, &[]).unwrap();
+        assert!(session.has_message() && !session.has_stream() && !session.in_place());
+        let opened = library.open(algorithm, Direction::Digest, &[]);
+        assert!(matches!(opened, Err(OpenError::Unsupported(_))), "{algorithm}");
     }
 }
 
@@ -117,5 +98,25 @@ fn xxh3_gives_the_authors_values() {
             Message { nonce: &[], aad: &[], input: &input[..len], output: &mut [], tag: &mut tag };
         assert_eq!(session.message(message), Outcome::Done);
         assert_eq!(tag, expected.to_be_bytes(), "{len} bytes");
+    }
+}
+
+/// RFC 3720 appendix B.4, whose bytes are in the order of transmission, and the check value of the
+/// catalogues for `123456789`.
+#[test]
+fn crc32c_gives_the_published_values() {
+    let library = library();
+    let mut session = session(&*library, "crc32c");
+    let counting: Vec<u8> = (0..32).collect();
+    for (input, expected) in [
+        (&[0; 32][..], 0x8A91_36AA_u32),
+        (&[0xff; 32], 0x62A8_AB43),
+        (&counting, 0x46DD_794E),
+        (b"123456789", 0xE306_9283),
+    ] {
+        let mut tag = [0; 4];
+        let message = Message { nonce: &[], aad: &[], input, output: &mut [], tag: &mut tag };
+        assert_eq!(session.message(message), Outcome::Done);
+        assert_eq!(tag, expected.to_be_bytes(), "{input:?}");
     }
 }

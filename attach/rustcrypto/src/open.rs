@@ -1,149 +1,177 @@
 //! Opening an algorithm: its name chooses the types, its key is expanded here, outside the clock.
 
-use crate::aead::{Aead, CcmMode, ChaCha, Gcm, Ocb};
-use crate::block::{Cbc, Cfb, Ecb};
-use crate::mode::{BlockCipher, Mode};
-use crate::stream::{Ctr, Ofb};
-use crate::table::{messages, messages_and_streams};
+use crate::aead::{Aead, CcmMode, ChaCha, EaxMode, Gcm, GcmSiv, Ocb, Siv, SivAead, XChaCha};
+use crate::block::{Cbc, Ecb};
+use crate::block_cipher::{BlockCipher, Cipher64, Cipher128};
+use crate::digest::{Gmac, Hash, Keyed, OneTime};
+use crate::feedback::{Cfb, Cfb8};
+use crate::stream::{ChaCha as ChaChaStream, Ctr, Ctr64, Ofb};
 use crate::xts::Xts;
 use aes::{Aes128, Aes192, Aes256};
-use chacha20poly1305::{ChaCha20Poly1305, KeyInit};
-use cipher::typenum::Unsigned;
-use contract::raw;
-use model::Direction;
-use std::ffi::{CStr, c_char};
+use aes_siv::siv::CmacSiv;
+use aes_siv::{Aes128SivAead, Aes256SivAead};
+use aria::{Aria128, Aria192, Aria256};
+use camellia::{Camellia128, Camellia192, Camellia256};
+use cipher::{Array, KeyInit, KeySizeUser};
+use des::TdesEde3;
+use export::{NotOpened, Opened, Wanted};
+use sm4::Sm4;
+use std::ops::Add;
 
-/// What is to be opened, read from the C struct.
-struct Wanted<'a> {
-    algorithm: &'a str,
-    decrypt: bool,
-    key: &'a [u8],
-    nonce_len: usize,
-    tag_len: usize,
-}
-
-/// Why something cannot be opened.
-type Why = String;
-
-/// `cm_adapter.open`
-///
-/// # Safety
-/// As `include/ciphermark.h` says: every pointer is valid for what it points to, `why` for
-/// `why_len` bytes.
-pub(crate) unsafe extern "C" fn open(
-    request: *const raw::Request,
-    session: *mut raw::Session,
-    why: *mut c_char,
-    why_len: usize,
-) -> i32 {
-    // SAFETY: the caller's.
-    let wanted = unsafe { wanted(&*request) };
-    match wanted.and_then(|wanted| opened(&wanted)) {
-        Ok(opened) => {
-            // SAFETY: the caller's; the old value, if it is one, is plain data.
-            unsafe { session.write(opened) };
-            raw::OK
+/// Opens what is wanted.
+pub(crate) fn open(wanted: &Wanted<'_>) -> Opened {
+    let name = wanted.algorithm;
+    match name {
+        "chacha20" => wanted.streaming_cipher(ChaChaStream(Array(wanted.key_of()?))),
+        "chacha20-poly1305" => {
+            let mode: ChaCha = Aead(keyed(wanted)?);
+            wanted.cipher(mode)
         }
-        Err(reason) => {
-            // SAFETY: the caller's.
-            unsafe { tell(&reason, why, why_len) };
-            raw::UNSUPPORTED
+        "xchacha20-poly1305" => {
+            let mode: XChaCha = Aead(keyed(wanted)?);
+            wanted.cipher(mode)
         }
+        "sha256" => wanted.streaming_digest(Hash::<sha2::Sha256>::new()),
+        "sha384" => wanted.streaming_digest(Hash::<sha2::Sha384>::new()),
+        "sha512" => wanted.streaming_digest(Hash::<sha2::Sha512>::new()),
+        "sha3-256" => wanted.streaming_digest(Hash::<sha3::Sha3_256>::new()),
+        "sha3-384" => wanted.streaming_digest(Hash::<sha3::Sha3_384>::new()),
+        "sha3-512" => wanted.streaming_digest(Hash::<sha3::Sha3_512>::new()),
+        "blake2b512" => wanted.streaming_digest(Hash::<blake2::Blake2b512>::new()),
+        "hmac-sha256" => wanted.streaming_digest(hmac::<sha2::Sha256>(wanted)?),
+        "hmac-sha384" => wanted.streaming_digest(hmac::<sha2::Sha384>(wanted)?),
+        "hmac-sha512" => wanted.streaming_digest(hmac::<sha2::Sha512>(wanted)?),
+        "poly1305" => wanted.digest(OneTime(keyed(wanted)?)),
+        _ => mode_of_a_cipher(wanted),
     }
 }
 
-/// # Safety
-/// The request's pointers are valid for their lengths.
-unsafe fn wanted(request: &raw::Request) -> Result<Wanted<'_>, Why> {
-    // SAFETY: the name is NUL-terminated.
-    let algorithm = unsafe { CStr::from_ptr(request.algorithm) };
-    let key = match request.key_len {
-        0 => &[],
-        // SAFETY: the key covers its length.
-        len => unsafe { std::slice::from_raw_parts(request.key, len) },
-    };
-    let decrypt = match request.direction {
-        d if d == raw::direction_number(Direction::Encrypt) => false,
-        d if d == raw::direction_number(Direction::Decrypt) => true,
-        _ => return Err("the RustCrypto crates are attached as ciphers only".to_owned()),
-    };
-    Ok(Wanted {
-        algorithm: algorithm.to_str().map_err(|_| "the algorithm's name is not UTF-8")?,
-        decrypt,
-        key,
-        nonce_len: request.nonce_len,
-        tag_len: request.tag_len,
-    })
-}
-
-fn opened(wanted: &Wanted<'_>) -> Result<raw::Session, Why> {
-    if wanted.algorithm == "chacha20-poly1305" {
-        let mode: Option<ChaCha> = ChaCha20Poly1305::new_from_slice(wanted.key).ok().map(Aead);
-        return whole(wanted, mode);
-    }
-    let unsupported = || format!("no RustCrypto crate of these is {}", wanted.algorithm);
-    let name = wanted.algorithm.strip_prefix("aes-").ok_or_else(unsupported)?;
-    match name.split_once('-').ok_or_else(unsupported)? {
-        ("128", "xts") => streamed(wanted, Xts::<Aes128>::new(wanted.key)),
-        ("256", "xts") => streamed(wanted, Xts::<Aes256>::new(wanted.key)),
-        ("128", mode) => aes_mode::<Aes128>(wanted, mode),
-        ("192", mode) => aes_mode::<Aes192>(wanted, mode),
-        ("256", mode) => aes_mode::<Aes256>(wanted, mode),
-        _ => Err(unsupported()),
+/// `aes-128-gcm`: the cipher's name ends with its key length, where it has several.
+fn mode_of_a_cipher(wanted: &Wanted<'_>) -> Opened {
+    // Names of composites begin like those of modes; the program makes them of their parts.
+    let Some((cipher, mode)) = split(wanted.algorithm) else { return Err(no_crate(wanted)) };
+    match (cipher, mode) {
+        ("aes-128", "siv") => {
+            let mode: SivAead<Aes128SivAead> = Aead(keyed(wanted)?);
+            wanted.cipher(mode)
+        }
+        ("aes-256", "siv") => {
+            let mode: SivAead<Aes256SivAead> = Aead(keyed(wanted)?);
+            wanted.cipher(mode)
+        }
+        ("aes-128", "gcm-siv" | "gmac") => aes_alone::<Aes128>(wanted, mode),
+        ("aes-192", "gmac") => aes_alone::<Aes192>(wanted, mode),
+        ("aes-256", "gcm-siv" | "gmac") => aes_alone::<Aes256>(wanted, mode),
+        ("aes-128", _) => mode_128::<Aes128>(wanted, mode),
+        ("aes-192", _) => mode_128::<Aes192>(wanted, mode),
+        ("aes-256", _) => mode_128::<Aes256>(wanted, mode),
+        ("camellia-128", _) => mode_128::<Camellia128>(wanted, mode),
+        ("camellia-192", _) => mode_128::<Camellia192>(wanted, mode),
+        ("camellia-256", _) => mode_128::<Camellia256>(wanted, mode),
+        ("aria-128", _) => mode_128::<Aria128>(wanted, mode),
+        ("aria-192", _) => mode_128::<Aria192>(wanted, mode),
+        ("aria-256", _) => mode_128::<Aria256>(wanted, mode),
+        ("sm4", _) => mode_128::<Sm4>(wanted, mode),
+        ("des-ede3", _) => mode_64::<TdesEde3>(wanted, mode),
+        _ => Err(no_crate(wanted)),
     }
 }
 
-fn aes_mode<C: BlockCipher>(wanted: &Wanted<'_>, mode: &str) -> Result<raw::Session, Why> {
-    let cipher = C::new_from_slice(wanted.key).ok();
+/// The cipher's part of a name and the mode's.
+fn split(name: &str) -> Option<(&str, &str)> {
+    const CIPHERS: [&str; 11] = [
+        "aes-128",
+        "aes-192",
+        "aes-256",
+        "camellia-128",
+        "camellia-192",
+        "camellia-256",
+        "aria-128",
+        "aria-192",
+        "aria-256",
+        "sm4",
+        "des-ede3",
+    ];
+    CIPHERS.into_iter().find_map(|c| Some((c, name.strip_prefix(c)?.strip_prefix('-')?)))
+}
+
+/// Modes of ciphers with 128-bit blocks.
+fn mode_128<C: Cipher128>(wanted: &Wanted<'_>, mode: &str) -> Opened
+where
+    C::KeySize: Add,
+    CmacSiv<C>: KeyInit,
+{
     match mode {
-        "ecb" => streamed(wanted, cipher.map(Ecb)),
-        "cbc" => streamed(wanted, cipher.map(Cbc)),
-        "cfb" => streamed(wanted, cipher.map(Cfb)),
-        "ofb" => streamed(wanted, cipher.map(Ofb)),
-        "ctr" => streamed(wanted, cipher.map(Ctr)),
-        "gcm" => whole(wanted, cipher.map(|c| -> Gcm<C> { Aead(c.into()) })),
-        "ccm" => whole(wanted, cipher.map(|c| -> CcmMode<C> { Aead(c.into()) })),
-        "ocb" => whole(wanted, cipher.map(|c| -> Ocb<C> { Aead(c.into()) })),
-        _ => Err(format!("no RustCrypto crate of these is {}", wanted.algorithm)),
+        "ctr" => wanted.streaming_cipher(Ctr(keyed::<C>(wanted)?)),
+        "xts" => {
+            let xts = Xts::<C>::new(wanted.key).ok_or_else(|| wanted.no_such_key())?;
+            wanted.streaming_cipher(xts)
+        }
+        "gcm" => {
+            let mode: Gcm<C> = Aead(keyed::<C>(wanted)?.into());
+            wanted.cipher(mode)
+        }
+        "ccm" => {
+            let mode: CcmMode<C> = Aead(keyed::<C>(wanted)?.into());
+            wanted.cipher(mode)
+        }
+        "ocb" => {
+            let mode: Ocb<C> = Aead(keyed::<C>(wanted)?.into());
+            wanted.cipher(mode)
+        }
+        "eax" => {
+            let mode: EaxMode<C> = Aead(keyed(wanted)?);
+            wanted.cipher(mode)
+        }
+        "siv" => wanted.cipher(Siv::<C>(keyed(wanted)?)),
+        _ => mode_of_any::<C>(wanted, mode),
     }
 }
 
-fn whole<M: Mode>(wanted: &Wanted<'_>, mode: Option<M>) -> Result<raw::Session, Why> {
-    Ok(messages(fitting(wanted, mode)?, wanted.decrypt))
+/// What is defined for AES alone.
+fn aes_alone<C: Cipher128>(wanted: &Wanted<'_>, mode: &str) -> Opened {
+    let cipher = keyed::<C>(wanted)?;
+    match mode {
+        "gcm-siv" => {
+            let mode: GcmSiv<C> = Aead(cipher.into());
+            wanted.cipher(mode)
+        }
+        "gmac" => wanted.digest(Gmac::<C>(Aead(cipher.into()))),
+        _ => Err(no_crate(wanted)),
+    }
 }
 
-fn streamed<M: crate::mode::Streaming>(
+/// Modes of ciphers with 64-bit blocks.
+fn mode_64<C: Cipher64>(wanted: &Wanted<'_>, mode: &str) -> Opened {
+    match mode {
+        "ctr" => wanted.streaming_cipher(Ctr64(keyed::<C>(wanted)?)),
+        _ => mode_of_any::<C>(wanted, mode),
+    }
+}
+
+/// Modes of any cipher.
+fn mode_of_any<C: BlockCipher>(wanted: &Wanted<'_>, mode: &str) -> Opened {
+    match mode {
+        "ecb" => wanted.streaming_cipher(Ecb(keyed::<C>(wanted)?)),
+        "cbc" => wanted.streaming_cipher(Cbc(keyed::<C>(wanted)?)),
+        "cfb" => wanted.streaming_cipher(Cfb(keyed::<C>(wanted)?)),
+        "cfb8" => wanted.streaming_cipher(Cfb8(keyed::<C>(wanted)?)),
+        "ofb" => wanted.streaming_cipher(Ofb(keyed::<C>(wanted)?)),
+        _ => Err(no_crate(wanted)),
+    }
+}
+
+/// A type that takes the whole key.
+fn keyed<K: KeyInit + KeySizeUser>(wanted: &Wanted<'_>) -> Result<K, NotOpened> {
+    K::new_from_slice(wanted.key).map_err(|_| wanted.no_such_key())
+}
+
+fn hmac<H: ::hmac::digest::block_api::EagerHash>(
     wanted: &Wanted<'_>,
-    mode: Option<M>,
-) -> Result<raw::Session, Why> {
-    Ok(messages_and_streams(fitting(wanted, mode)?, wanted.decrypt))
+) -> Result<Keyed<H>, NotOpened> {
+    Keyed::new(wanted.key).ok_or_else(|| wanted.no_such_key())
 }
 
-/// The mode, if key, nonce and tag have the lengths that its types fix.
-fn fitting<M: Mode>(wanted: &Wanted<'_>, mode: Option<M>) -> Result<M, Why> {
-    let Wanted { algorithm, key, nonce_len, tag_len, .. } = wanted;
-    let mode = mode.ok_or_else(|| format!("{algorithm} takes no key of {} bytes", key.len()))?;
-    if (*nonce_len, *tag_len) == (M::NonceSize::USIZE, M::TagSize::USIZE) {
-        Ok(mode)
-    } else {
-        Err(format!(
-            "{algorithm} is attached with nonces of {} and tags of {} bytes, not {nonce_len} and {tag_len}",
-            M::NonceSize::USIZE,
-            M::TagSize::USIZE,
-        ))
-    }
-}
-
-/// Writes as much of the reason as there is room for, NUL-terminated.
-///
-/// # Safety
-/// `why` is valid for `why_len` bytes.
-unsafe fn tell(reason: &str, why: *mut c_char, why_len: usize) {
-    let Some(room) = why_len.checked_sub(1) else { return };
-    let len = reason.len().min(room);
-    // SAFETY: the caller's; `len` bytes and the NUL fit.
-    unsafe {
-        std::ptr::copy_nonoverlapping(reason.as_ptr().cast(), why, len);
-        why.add(len).write(0);
-    }
+fn no_crate(wanted: &Wanted<'_>) -> NotOpened {
+    NotOpened::Unsupported(format!("no RustCrypto crate of these is {}", wanted.algorithm))
 }

@@ -1,8 +1,8 @@
 //! XTS: the crate `xts-mode`.
 
-use crate::mode::{Block, BlockCipher, Buffer, Mode, Refusal, Streaming, Update};
-use cipher::Array;
-use cipher::consts::{U0, U16};
+use crate::block_cipher::{Block, Cipher128, NoTag};
+use export::{Buffer, Mode, Refusal, Streaming, Update, raw};
+use std::ffi::CStr;
 use std::rc::Rc;
 use xts_mode::Xts128;
 
@@ -10,7 +10,7 @@ use xts_mode::Xts128;
 /// its users pay, and part of the call.
 pub(crate) struct Xts<C>(Rc<Xts128<C>>);
 
-impl<C: BlockCipher> Xts<C> {
+impl<C: Cipher128> Xts<C> {
     /// The key is the data key, then the tweak key.
     pub(crate) fn new(key: &[u8]) -> Option<Self> {
         let (data, tweak) = key.split_at(key.len() / 2);
@@ -19,26 +19,28 @@ impl<C: BlockCipher> Xts<C> {
     }
 }
 
-impl<C: BlockCipher> Mode for Xts<C> {
-    type NonceSize = U16;
-    type TagSize = U0;
+impl<C: Cipher128> Mode for Xts<C> {
+    type Nonce = Block<C>;
+    type Tag = NoTag;
+    const FLAGS: u32 = raw::IN_PLACE | raw::COPIES;
+    const CALLS: [&'static CStr; 2] = [c"Xts128::encrypt_sector", c"Xts128::decrypt_sector"];
 
     fn encrypt(
-        &self,
-        tweak: &Block,
+        &mut self,
+        tweak: &Block<C>,
         _: &[u8],
         buffer: Buffer<'_, '_>,
-    ) -> Result<Array<u8, U0>, Refusal> {
+    ) -> Result<NoTag, Refusal> {
         self.0.encrypt_sector(unit(buffer)?, *tweak);
-        Ok(Array::default())
+        Ok(NoTag::default())
     }
 
     fn decrypt(
-        &self,
-        tweak: &Block,
+        &mut self,
+        tweak: &Block<C>,
         _: &[u8],
         buffer: Buffer<'_, '_>,
-        _: &Array<u8, U0>,
+        _: &NoTag,
     ) -> Result<(), Refusal> {
         self.0.decrypt_sector(unit(buffer)?, *tweak);
         Ok(())
@@ -47,29 +49,29 @@ impl<C: BlockCipher> Mode for Xts<C> {
 
 /// The crate panics below one block.
 fn unit<'o>(buffer: Buffer<'_, 'o>) -> Result<&'o mut [u8], Refusal> {
-    if buffer.len() < size_of::<Block>() {
-        return Err(Refusal::Length);
+    if buffer.len() < 16 {
+        return Err(Refusal::Failed);
     }
     Ok(buffer.into_out_with_copied_in())
 }
 
-impl<C: BlockCipher> Streaming for Xts<C> {
+impl<C: Cipher128> Streaming for Xts<C> {
     type Encryptor = Encrypting<C>;
     type Decryptor = Decrypting<C>;
 
-    fn start_encrypting(&self, tweak: &Block) -> Self::Encryptor {
+    fn start_encrypting(&self, tweak: &Block<C>) -> Self::Encryptor {
         Encrypting(Rc::clone(&self.0), *tweak)
     }
 
-    fn start_decrypting(&self, tweak: &Block) -> Self::Decryptor {
+    fn start_decrypting(&self, tweak: &Block<C>) -> Self::Decryptor {
         Decrypting(Rc::clone(&self.0), *tweak)
     }
 }
 
 /// Data units one after the other, all under one tweak.
-pub(crate) struct Encrypting<C>(Rc<Xts128<C>>, Block);
+pub(crate) struct Encrypting<C: Cipher128>(Rc<Xts128<C>>, Block<C>);
 
-impl<C: BlockCipher> Update for Encrypting<C> {
+impl<C: Cipher128> Update for Encrypting<C> {
     fn update(&mut self, buffer: Buffer<'_, '_>) -> Result<(), Refusal> {
         self.0.encrypt_sector(unit(buffer)?, self.1);
         Ok(())
@@ -77,9 +79,9 @@ impl<C: BlockCipher> Update for Encrypting<C> {
 }
 
 /// Data units one after the other, all under one tweak.
-pub(crate) struct Decrypting<C>(Rc<Xts128<C>>, Block);
+pub(crate) struct Decrypting<C: Cipher128>(Rc<Xts128<C>>, Block<C>);
 
-impl<C: BlockCipher> Update for Decrypting<C> {
+impl<C: Cipher128> Update for Decrypting<C> {
     fn update(&mut self, buffer: Buffer<'_, '_>) -> Result<(), Refusal> {
         self.0.decrypt_sector(unit(buffer)?, self.1);
         Ok(())

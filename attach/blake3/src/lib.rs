@@ -1,0 +1,52 @@
+//! The authors' BLAKE3 crate as a library that ciphermark loads: `libciphermark_blake3.so`.
+//!
+//! Which calls are made and what is inside the clock: README.md.
+
+use export::{Digest, NotOpened, Opened, Refusal, StreamingDigest, Wanted};
+use std::ffi::CStr;
+
+include!(concat!(env!("OUT_DIR"), "/built.rs"));
+
+export::adapter! {
+    library: c"blake3",
+    version: VERSION,
+    build: BUILD,
+    open: open,
+}
+
+/// Opens what is wanted.
+fn open(wanted: &Wanted<'_>) -> Opened {
+    match wanted.algorithm {
+        "blake3" => wanted.streaming_digest(Blake3),
+        name => Err(NotOpened::Unsupported(format!("the BLAKE3 crate has no {name}"))),
+    }
+}
+
+/// BLAKE3 on one thread, with the 32 bytes of output that are its default.
+struct Blake3;
+
+impl Digest for Blake3 {
+    type Nonce = [u8; 0];
+    type Tag = [u8; blake3::OUT_LEN];
+    const CALL: &'static CStr = c"blake3::hash";
+
+    fn digest(&mut self, _: &[u8; 0], input: &[u8]) -> Result<Self::Tag, Refusal> {
+        Ok(*blake3::hash(input).as_bytes())
+    }
+}
+
+impl StreamingDigest for Blake3 {
+    type Started = blake3::Hasher;
+
+    fn start(&self) -> blake3::Hasher {
+        blake3::Hasher::new()
+    }
+
+    fn update(started: &mut blake3::Hasher, input: &[u8]) {
+        started.update(input);
+    }
+
+    fn finish(started: blake3::Hasher) -> Self::Tag {
+        *started.finalize().as_bytes()
+    }
+}

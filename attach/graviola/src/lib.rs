@@ -1,0 +1,69 @@
+//! Graviola as a library that ciphermark loads: `libciphermark_graviola.so`.
+//!
+//! Which calls are made and what is inside the clock: README.md.
+
+mod aead;
+mod digest;
+
+use crate::digest::{Hash, Keyed, Sha3_256, Sha3_512};
+use export::{NotOpened, Opened, Wanted};
+use graviola::aead::{AesGcm, ChaCha20Poly1305, XChaCha20Poly1305};
+use graviola::hashing::{Sha256, Sha384, Sha512};
+
+include!(concat!(env!("OUT_DIR"), "/built.rs"));
+
+export::adapter! {
+    library: c"graviola",
+    version: VERSION,
+    build: BUILD,
+    open: open,
+}
+
+/// Opens what is wanted, its key expanded.
+fn open(wanted: &Wanted<'_>) -> Opened {
+    // The types take any key and panic at a wrong length.
+    match (wanted.algorithm, wanted.key.len()) {
+        ("aes-128-gcm", 16) | ("aes-256-gcm", 32) => {
+            runs_here()?;
+            wanted.cipher(aead::Gcm(AesGcm::new(wanted.key)))
+        }
+        ("aes-128-gcm" | "aes-256-gcm", _) => Err(wanted.no_such_key()),
+        (_, _) => {
+            runs_here()?;
+            without_aes(wanted)
+        }
+    }
+}
+
+fn without_aes(wanted: &Wanted<'_>) -> Opened {
+    let key = wanted.key;
+    match wanted.algorithm {
+        "chacha20-poly1305" => wanted.cipher(aead::ChaCha(ChaCha20Poly1305::new(wanted.key_of()?))),
+        "xchacha20-poly1305" => {
+            wanted.cipher(aead::XChaCha(XChaCha20Poly1305::new(wanted.key_of()?)))
+        }
+        "sha256" => wanted.streaming_digest(Hash::<Sha256, 32>::new()),
+        "sha384" => wanted.streaming_digest(Hash::<Sha384, 48>::new()),
+        "sha512" => wanted.streaming_digest(Hash::<Sha512, 64>::new()),
+        "sha3-256" => wanted.streaming_digest(Sha3_256),
+        "sha3-512" => wanted.streaming_digest(Sha3_512),
+        "hmac-sha256" => wanted.streaming_digest(Keyed::<Sha256, 32>::new(key)),
+        "hmac-sha384" => wanted.streaming_digest(Keyed::<Sha384, 48>::new(key)),
+        "hmac-sha512" => wanted.streaming_digest(Keyed::<Sha512, 64>::new(key)),
+        name => Err(NotOpened::Unsupported(format!("Graviola has no {name}"))),
+    }
+}
+
+/// Graviola has no portable code: its functions panic on a CPU without what it needs, which would
+/// end the process when it happened in a message.
+fn runs_here() -> Result<(), NotOpened> {
+    let call = || graviola::hashing::sha3::Sha3_256Context::new().finish();
+    let hash = || <Sha256 as graviola::hashing::Hash>::hash(b"");
+    match std::panic::catch_unwind(|| (call(), hash())) {
+        Ok(_) => Ok(()),
+        Err(why) => {
+            let why = why.downcast_ref::<&str>().copied().unwrap_or("it does not run on this CPU");
+            Err(NotOpened::unsupported(why))
+        }
+    }
+}

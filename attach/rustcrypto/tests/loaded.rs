@@ -1,0 +1,10 @@
+//! The built object, loaded the way ciphermark loads it.
+
+#[test]
+fn everything_that_it_offers_passes_every_check() {
+    let library = trial::load(&trial::object(env!("CARGO_PKG_NAME")));
+    let offer = trial::whole_offer(&*library);
+    assert_eq!(offer.refused, []);
+    // Everything but CFB with segments of a bit, AEGIS, checksums and what is no algorithm.
+    assert_eq!(offer.names.len(), trial::primitives().count() - 22);
+}

@@ -1,0 +1,66 @@
+//! Puts Rust libraries behind the C functions of `include/ciphermark.h`. An attached object
+//! implements [`Mode`], [`Streaming`], [`Digest`] or [`StreamingDigest`] in safe code; this crate
+//! turns them into a [`raw::Session`], one set of functions per type and direction, so that between
+//! the timing loop and the library's own call there is nothing but the call.
+//!
+//! This crate holds `unsafe` code: it is one side of a C interface. What its `SAFETY` notes lean
+//! on: ciphermark calls a session's functions with the state that the session carries, one at a
+//! time, until `close`; pointers cover the lengths that the header gives them, may be null where
+//! that length is zero, and input and output are the same buffer or do not overlap.
+
+mod cipher;
+mod digest;
+mod open;
+mod pointers;
+
+pub use self::cipher::{Mode, Streaming, Update};
+pub use self::digest::{Digest, StreamingDigest};
+pub use self::open::{NotOpened, Opened, Wanted, open};
+pub use ::cipher::inout::InOutBuf;
+pub use contract::raw;
+pub use pointers::Bytes;
+
+/// Input and output of a call: the same buffer, or two that do not overlap.
+pub type Buffer<'i, 'o> = InOutBuf<'i, 'o, u8>;
+
+/// Why a call did not succeed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Refusal {
+    /// The tag is wrong.
+    Tag = raw::REJECTED,
+    /// The library does not take the message; its length, mostly.
+    Failed = raw::FAILED,
+}
+
+/// Defines the one symbol that an attached object exports. `$open` turns a [`Wanted`] into
+/// [`Opened`]; the strings are `&'static CStr`.
+#[macro_export]
+macro_rules! adapter {
+    (library: $library:expr, version: $version:expr, build: $build:expr, open: $open:path $(,)?) => {
+        static ADAPTER: $crate::raw::Adapter = $crate::raw::Adapter {
+            abi: $crate::raw::ABI,
+            library: $library.as_ptr(),
+            version: $version.as_ptr(),
+            build: $build.as_ptr(),
+            open: Some(open_for_c),
+        };
+
+        unsafe extern "C" fn open_for_c(
+            request: *const $crate::raw::Request,
+            session: *mut $crate::raw::Session,
+            why: *mut std::ffi::c_char,
+            why_len: usize,
+        ) -> i32 {
+            // SAFETY: handed on as it came from ciphermark.
+            unsafe { $crate::open(request, session, (why, why_len), $open) }
+        }
+
+        /// The library, for whoever has loaded this object.
+        // SAFETY: the name is the interface's own; nothing else defines it.
+        #[unsafe(no_mangle)]
+        pub extern "C" fn ciphermark_adapter() -> *const $crate::raw::Adapter {
+            &raw const ADAPTER
+        }
+    };
+}

@@ -1,0 +1,55 @@
+//! Everything that a library offers, held against every check.
+
+use contract::{Library, OpenError};
+use model::{Algorithm, Direction};
+use verify::Finding;
+
+/// What a library offers and what became of it. Composites are made of other algorithms'
+/// sessions and are tested where they are made.
+#[derive(Debug, Default)]
+pub struct Offer {
+    /// Everything that it opens.
+    pub names: Vec<&'static str>,
+    /// What did not pass, each with the finding.
+    pub refused: Vec<(&'static str, String)>,
+}
+
+/// Runs every check over every algorithm that the library offers.
+///
+/// # Panics
+/// When an algorithm does not say why it is unsupported, is offered in one direction only, or
+/// does not say what it calls.
+#[must_use]
+pub fn whole_offer(library: &dyn Library) -> Offer {
+    let mut offer = Offer::default();
+    for algorithm in primitives().filter(|a| is_offered(library, a)) {
+        offer.names.push(algorithm.name);
+        match verify::verify(library, algorithm, &mut |_| {}) {
+            Ok(_) => {}
+            Err(Finding::Unsupported(why)) => panic!("{algorithm} in one direction only: {why}"),
+            Err(finding) => offer.refused.push((algorithm.name, finding.to_string())),
+        }
+    }
+    offer
+}
+
+/// Every algorithm that is no composite of others.
+pub fn primitives() -> impl Iterator<Item = &'static Algorithm> {
+    Algorithm::all().iter().filter(|a| a.composite.is_none())
+}
+
+fn is_offered(library: &dyn Library, algorithm: &'static Algorithm) -> bool {
+    let key: Vec<u8> = (0..algorithm.key_len).map(|i| (i * 7 + 1) as u8).collect();
+    match library.open(algorithm, Direction::of(algorithm.kind)[0], &key) {
+        Ok(session) => {
+            let calls = session.calls().unwrap_or_default();
+            assert!(!calls.is_empty(), "{algorithm} does not say what it calls");
+            true
+        }
+        Err(OpenError::Unsupported(why)) => {
+            assert!(!why.is_empty() && why != "the adapter gives no reason", "{algorithm}");
+            false
+        }
+        Err(OpenError::Failed(why)) => panic!("{algorithm} cannot be opened: {why}"),
+    }
+}
