@@ -1,0 +1,98 @@
+/* HMAC and Poly1305, as jobs.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "session.h"
+
+#include <string.h>
+
+enum { MOST_HASH_BLOCK = 128, MOST_DIGEST = 64 };
+
+struct mac_state {
+  IMB_MGR *mgr;
+  DECLARE_ALIGNED(uint8_t inner[MOST_DIGEST], ALIGNMENT); /* the hash of the key's inner pad */
+  DECLARE_ALIGNED(uint8_t outer[MOST_DIGEST], ALIGNMENT);
+  DECLARE_ALIGNED(uint8_t key[32], ALIGNMENT);
+  uint8_t inner_pad[MOST_HASH_BLOCK], outer_pad[MOST_HASH_BLOCK];
+  IMB_HASH_ALG hash;
+  size_t tag_len;
+};
+
+static void digest(struct mac_state *s, const uint8_t *input, size_t len, uint8_t *tag) {
+  switch (s->hash) {
+  case IMB_AUTH_HMAC_SHA_256: IMB_SHA256(s->mgr, input, len, tag); break;
+  case IMB_AUTH_HMAC_SHA_384: IMB_SHA384(s->mgr, input, len, tag); break;
+  default: IMB_SHA512(s->mgr, input, len, tag); break;
+  }
+}
+
+/* The library refuses jobs of no bytes; its hash functions do not. */
+static int32_t empty_hmac(struct mac_state *s, uint8_t *tag) {
+  const size_t block_len = s->hash == IMB_AUTH_HMAC_SHA_256 ? IMB_SHA_256_BLOCK_SIZE
+                                                            : IMB_SHA_512_BLOCK_SIZE;
+  uint8_t outer[MOST_HASH_BLOCK + MOST_DIGEST];
+  memcpy(outer, s->outer_pad, block_len);
+  digest(s, s->inner_pad, block_len, outer + block_len);
+  digest(s, outer, block_len + s->tag_len, tag);
+  return CM_OK;
+}
+
+static int32_t hmac_message(void *state, const cm_message *m) {
+  struct mac_state *s = state;
+  if (m->len == 0) return empty_hmac(s, m->tag);
+  IMB_JOB *job = hash_job(s->mgr, s->hash, m->input, m->len, m->tag, s->tag_len);
+  job->u.HMAC._hashed_auth_key_xor_ipad = s->inner;
+  job->u.HMAC._hashed_auth_key_xor_opad = s->outer;
+  return run(s->mgr, job);
+}
+
+static int32_t poly1305_message(void *state, const cm_message *m) {
+  struct mac_state *s = state;
+  IMB_JOB *job = hash_job(s->mgr, s->hash, m->input, m->len, m->tag, s->tag_len);
+  job->u.POLY1305._key = s->key;
+  return run(s->mgr, job);
+}
+
+static void one_block(struct mac_state *s, const uint8_t *block, uint8_t *digest) {
+  switch (s->hash) {
+  case IMB_AUTH_HMAC_SHA_256: IMB_SHA256_ONE_BLOCK(s->mgr, block, digest); break;
+  case IMB_AUTH_HMAC_SHA_384: IMB_SHA384_ONE_BLOCK(s->mgr, block, digest); break;
+  default: IMB_SHA512_ONE_BLOCK(s->mgr, block, digest); break;
+  }
+}
+
+/* Keys are never longer than a block here. */
+static void expand(struct mac_state *s, const cm_request *r) {
+  memset(s->inner_pad, 0x36, sizeof s->inner_pad);
+  memset(s->outer_pad, 0x5c, sizeof s->outer_pad);
+  for (size_t i = 0; i < r->key_len; i++) {
+    s->inner_pad[i] ^= r->key[i];
+    s->outer_pad[i] ^= r->key[i];
+  }
+  one_block(s, s->inner_pad, s->inner);
+  one_block(s, s->outer_pad, s->outer);
+}
+
+static int32_t open_mac(const cm_request *r, cm_session *session) {
+  struct mac_state *s = new_state(sizeof *s);
+  if (s == NULL) return CM_FAILED;
+  s->hash = (IMB_HASH_ALG)find_algorithm(r->algorithm)->number;
+  s->tag_len = r->tag_len;
+  session->state = s;
+  session->call = "IMB_GET_NEXT_JOB, IMB_SUBMIT_JOB, IMB_FLUSH_JOB";
+  if (s->hash == IMB_AUTH_POLY1305) {
+    memcpy(s->key, r->key, sizeof s->key);
+    session->message = poly1305_message;
+  } else {
+    expand(s, r);
+    session->message = hmac_message;
+  }
+  return CM_OK;
+}
+
+const struct algorithm mac_algorithms[] = {
+    {"hmac-sha256", open_mac, IMB_AUTH_HMAC_SHA_256},
+    {"hmac-sha384", open_mac, IMB_AUTH_HMAC_SHA_384},
+    {"hmac-sha512", open_mac, IMB_AUTH_HMAC_SHA_512},
+    {"poly1305", open_mac, IMB_AUTH_POLY1305},
+    {NULL, NULL, 0},
+};

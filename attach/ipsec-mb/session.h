@@ -1,0 +1,46 @@
+/* What every part of the adapter shares.
+ *
+ * SPDX-License-Identifier: MIT OR Apache-2.0 */
+#ifndef SESSION_H
+#define SESSION_H
+
+#include "ciphermark.h"
+
+#include <intel-ipsec-mb.h>
+
+/* Version 2.0 added CFB and SM4. */
+#define HAS_2_0 (IMB_VERSION_NUM >= IMB_VERSION(2, 0, 0))
+
+enum { ALIGNMENT = 64, BLOCK_LEN = 16, NONCE_LEN = 12, TAG_LEN = 16 };
+
+/* One of the algorithms. `open` fills the session in and returns CM_OK, or says why not. */
+struct algorithm {
+  const char *name;
+  int32_t (*open)(const cm_request *request, cm_session *session);
+  int number; /* what `open` makes of it */
+};
+
+/* Each ends with an entry without a name. */
+extern const struct algorithm gcm_algorithms[], cipher_algorithms[], aead_algorithms[],
+    digest_algorithms[], mac_algorithms[];
+
+/* The entry that is being opened, by its name. */
+const struct algorithm *find_algorithm(const char *name);
+
+/* A zeroed state of `size` bytes whose first member is an IMB_MGR *: a manager of its own, set up
+ * for this CPU. NULL when there is no memory. */
+void *new_state(size_t size);
+void close_state(void *state);
+
+/* Submits the one job that is filled in and waits for it. */
+int32_t run(IMB_MGR *mgr, IMB_JOB *job);
+/* A job that enciphers with `mode` and makes no tag; keys, IV and buffers are left to fill in. */
+IMB_JOB *cipher_job(IMB_MGR *mgr, IMB_CIPHER_MODE mode, uint32_t direction);
+/* A job that makes a tag over `len` bytes and enciphers nothing. */
+IMB_JOB *hash_job(IMB_MGR *mgr, IMB_HASH_ALG hash, const uint8_t *input, size_t len, uint8_t *tag,
+                  size_t tag_len);
+
+/* The library makes tags and leaves comparing them to its callers. */
+int32_t compared(const uint8_t *made, const uint8_t *given, size_t len);
+
+#endif
