@@ -2,7 +2,7 @@
 name=rustcrypto-native
 object=libciphermark_rustcrypto.so
 seconds=60
-uses=(attach/rustcrypto crates/contract crates/model Cargo.toml Cargo.lock)
+uses=(attach/rustcrypto crates/export crates/built crates/contract crates/model Cargo.toml Cargo.lock)
 source="attach/rustcrypto"
 
 # Compiled for one CPU by one compiler: another of either asks for another build.
