@@ -9,6 +9,8 @@
 #include <cryptopp/eax.h>
 #include <cryptopp/gcm.h>
 
+#include <type_traits>
+
 namespace adapter {
 namespace {
 
@@ -23,8 +25,13 @@ template <class Cipher> struct Authenticated {
   }
 };
 
+// What ChaCha20-Poly1305 allocates for each message in both directions, the other modes only to
+// compare tags (README.md).
 template <class Cipher> struct Sealing : Authenticated<Cipher> {
-  static constexpr uint32_t flags = CM_IN_PLACE;
+  static constexpr bool is_chacha =
+      std::is_base_of<CryptoPP::ChaCha20Poly1305_Base, Cipher>::value ||
+      std::is_base_of<CryptoPP::XChaCha20Poly1305_Base, Cipher>::value;
+  static constexpr uint32_t flags = is_chacha ? CM_IN_PLACE | CM_ALLOCATES : CM_IN_PLACE;
   static constexpr const char *call = "EncryptAndAuthenticate";
   using Authenticated<Cipher>::Authenticated;
 

@@ -65,7 +65,7 @@ pub struct Found {
 /// directories (`LD_LIBRARY_PATH`, then the usual ones), and Android's `libcrypto` where Debian puts it; those
 /// for another machine are left out. Attached objects: `libciphermark_*.so` beside the executable
 /// and in `../lib/ciphermark`; bundled libraries, each in its directory with its manifest
-/// `library.toml`, in `libs` beside the executable's directory (where `libs/build` puts them) and in
+/// `library.toml`, in the directories of `CIPHERMARK_BUNDLED` (empty: none), else in `libs` beside the executable's directory (where `libs/build` puts them) and in
 /// `../lib/ciphermark/libs`. And every `*.so` in the directories of `CIPHERMARK_LIBS`; those are
 /// listed whatever they are, because somebody put them there to be measured. Last on Linux the kernel
 /// itself; whether it lets itself be used, attaching it says.
@@ -120,12 +120,17 @@ impl Places {
         let executable = std::env::current_exe().and_then(|e| e.canonicalize()).ok();
         let beside = executable.as_deref().and_then(Path::parent).map(Path::to_owned);
         let own = beside.iter().flat_map(|d| [d.clone(), d.join("../lib/ciphermark")]);
-        let bundled =
-            beside.iter().flat_map(|d| [d.join("../libs"), d.join("../lib/ciphermark/libs")]);
+        let bundled = match std::env::var_os("CIPHERMARK_BUNDLED") {
+            Some(_) => directories_in("CIPHERMARK_BUNDLED"),
+            None => beside
+                .iter()
+                .flat_map(|d| [d.join("../libs"), d.join("../lib/ciphermark/libs")])
+                .collect(),
+        };
         Self {
             android: vec![Path::new("/usr/lib").join(&multiarch).join("android")],
             own: own.collect(),
-            bundled: bundled.collect(),
+            bundled,
             chosen: directories_in("CIPHERMARK_LIBS"),
             system,
         }

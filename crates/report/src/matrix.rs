@@ -6,7 +6,7 @@ use crate::text::{ASIDE, CAUTION, HEADING, PLAIN, clean, clip};
 use model::Algorithm;
 
 /// Longest name of an algorithm or library: what is longer is no name.
-const LONGEST_NAME: usize = 28;
+const LONGEST_NAME: usize = 34;
 
 /// Algorithms against libraries.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

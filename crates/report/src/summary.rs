@@ -93,7 +93,7 @@ fn software_aes(record: &Record, selection: &[&Measurement]) -> Vec<String> {
         .map(|library| {
             format!(
                 "{} runs AES without the AES instructions that this CPU has: none stand in its code. \
-                 A build with its assembler is many times faster",
+                 With them AES is many times faster",
                 labels::versioned(&library.name, &library.version)
             )
         })

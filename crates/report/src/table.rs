@@ -8,7 +8,7 @@ use crate::{Options, labels, summary};
 use record::{Measurement, Record, State};
 
 /// Longest name of an algorithm or library: what is longer is no name.
-const LONGEST_NAME: usize = 28;
+const LONGEST_NAME: usize = 34;
 /// Fewest columns in which a reason is readable; else it gets lines of its own.
 const NARROWEST_REASON: usize = 36;
 

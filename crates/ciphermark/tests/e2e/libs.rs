@@ -210,7 +210,7 @@ fn what_was_built_is_found_under_its_own_name_with_its_build() {
         eprintln!("skipped: no bundled library was built (make libs)");
         return;
     }
-    let output = ciphermark(&["list", "libraries", "--json"], b"").with_code(0).stdout;
+    let output = ciphermark_bundled(&["list", "libraries", "--json"]).with_code(0).stdout;
     let listed: Vec<serde_json::Value> = serde_json::from_str(&output).unwrap();
     for path in manifests {
         let manifest: toml::Table = std::fs::read_to_string(&path).unwrap().parse().unwrap();

@@ -34,6 +34,7 @@ fn a_library_that_was_found_and_cannot_be_used_is_listed_with_its_reason() {
     std::fs::write(directory.path().join("stray.so"), "no library\n").unwrap();
     let mut command = assert_cmd::Command::new(program());
     command.args(["list", "libraries", "--json"]).env("CIPHERMARK_LIBS", directory.path());
+    command.env("CIPHERMARK_BUNDLED", "");
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     let all: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();

@@ -181,7 +181,7 @@ fn the_bare_program_surveys_every_library_and_an_interrupt_prints_what_there_is(
     let output = running.ends_within(SOON);
     assert!([Some(0), Some(3)].contains(&output.status.code()), "{output:?}");
     let table = String::from_utf8(output.stdout).unwrap();
-    for word in ["openssl@", "libgcrypt@", "rustcrypto@", "aes-256-gcm", "memcpy", "16K"] {
+    for word in ["openssl@", "libgcrypt@", "rustcrypto@", "aes-256-gcm", "memcpy", "8K"] {
         assert!(table.contains(word), "{word}: {table}");
     }
     let said = String::from_utf8(output.stderr).unwrap();

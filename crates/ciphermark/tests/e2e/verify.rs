@@ -10,14 +10,47 @@ fn verdicts(arguments: &[&str], code: i32) -> Vec<Value> {
     serde_json::from_str(&done.stdout).unwrap()
 }
 
+/// Faults of libraries themselves, each traced to its cause in the adapter's README.
+const KNOWN_FAULTS: [(&str, &str); 10] = [
+    // No tag for an empty message, before 3.5.
+    ("openssl", "aes-128-siv"),
+    ("openssl", "aes-192-siv"),
+    ("openssl", "aes-256-siv"),
+    // A wrong tag with associated data and an empty message.
+    ("libtomcrypt", "chacha20-poly1305"),
+    // ARIA is wrong in place.
+    ("cryptopp", "aria-*"),
+    // Lengths that the interface cannot take.
+    ("ipsec-mb", "aes-128-ccm"),
+    ("ipsec-mb", "aes-256-ccm"),
+    ("ipsec-mb", "hmac-sha256"),
+    ("ipsec-mb", "hmac-sha384"),
+    ("ipsec-mb", "hmac-sha512"),
+];
+
 #[test]
-fn every_library_of_this_machine_passes_every_check() {
-    let all = verdicts(&[], 0);
-    for library in ["openssl", "libgcrypt", "rustcrypto", "baselines"] {
-        for row in where_(&all, &[("library.name", library)]) {
-            assert_eq!(text(row, "state"), "passed", "{row}");
+fn every_library_of_this_machine_passes_every_check_but_for_its_known_faults() {
+    // One key length of each: the others differ by their rounds.
+    let globs = ["aes-128-*", "aes-256-*gcm*", "aegis-*", "*chacha20*", "sm4-*", "aria-128-ctr"];
+    let more = ["camellia-128-c*", "sha*", "blake*", "hmac-*", "xxh3-64", "crc32c", "memcpy"];
+    let chosen = globs.iter().chain(&more).flat_map(|glob| ["-a", glob]);
+    let arguments: Vec<&str> = ["verify", "--json"].into_iter().chain(chosen).collect();
+    let done = ciphermark_bundled(&arguments);
+    let all: Vec<Value> = serde_json::from_str(&done.stdout).unwrap();
+    for row in &all {
+        if text(row, "state") == "passed" {
             assert!(!row["checks"].as_array().unwrap().is_empty(), "{row}");
+            continue;
         }
+        let (library, algorithm) = (text(&row["library"], "name"), text(row, "algorithm"));
+        let known = KNOWN_FAULTS.iter().any(|(l, a)| {
+            let prefix = a.strip_suffix('*');
+            *l == library && prefix.map_or(*a == algorithm, |prefix| algorithm.starts_with(prefix))
+        });
+        assert!(known && text(row, "state") == "refused", "{row}");
+    }
+    for library in ["openssl", "libgcrypt", "rustcrypto", "baselines"] {
+        assert!(all.iter().any(|row| text(&row["library"], "name") == library), "{library}");
     }
     let algorithms = where_(&all, &[("library.name", "openssl")]);
     assert!(algorithms.len() >= 25, "{} algorithms of OpenSSL", algorithms.len());

@@ -13,7 +13,7 @@ impl Background {
     /// Starts the program.
     pub fn start(arguments: &[&str]) -> Self {
         let mut command = Command::new(program());
-        command.args(arguments);
+        command.args(arguments).env("CIPHERMARK_BUNDLED", "");
         Self::of(command)
     }
 

@@ -7,7 +7,9 @@ mod program;
 mod rows;
 
 pub use background::{Background, processes_below};
-pub use program::{Done, QUICK, ciphermark, in_terminal, measure, program, refusal};
+pub use program::{
+    Done, QUICK, ciphermark, ciphermark_bundled, in_terminal, measure, program, refusal,
+};
 pub use rows::{measurements, text, where_};
 
 use std::path::{Path, PathBuf};
