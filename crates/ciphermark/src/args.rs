@@ -235,7 +235,8 @@ pub enum What {
 /// `ciphermark verify`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  ciphermark verify\n  \
-    ciphermark verify -a 'aes-*-gcm' -l mine=./libcrypto.so\n\n\
+    ciphermark verify -a 'aes-*-gcm' -l mine=./libcrypto.so\n  \
+    ciphermark verify --vectors aes_gcm_test.json\n\n\
     Exit code 1 when a check found something.")]
 pub struct VerifyArgs {
     /// Algorithms by name or glob; may be repeated.
@@ -244,6 +245,9 @@ pub struct VerifyArgs {
     /// Libraries, as for `run`; may be repeated.
     #[arg(short, long, value_name = "GLOB|NAME=PATH")]
     pub library: Vec<String>,
+    /// Hold the libraries to the vectors of this file (Project Wycheproof's JSON format) instead.
+    #[arg(long, value_name = "FILE", conflicts_with = "algorithm")]
+    pub vectors: Option<PathBuf>,
     /// Print JSON.
     #[arg(long)]
     pub json: bool,

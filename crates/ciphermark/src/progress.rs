@@ -43,6 +43,13 @@ impl Bar {
         self.bar.set_message(format!("{done} of {of} algorithms in libraries"));
     }
 
+    /// Vectors that libraries are held to.
+    pub fn vectors(&self, done: usize, of: usize) {
+        self.bar.set_prefix("vectors");
+        self.bar.set_position(STEPS * done as u64 / of.max(1) as u64);
+        self.bar.set_message(format!("{done} of {of} vectors in libraries"));
+    }
+
     /// How far sampling is.
     pub fn sampling(&self, progress: &Progress) {
         let Progress { ended, cases, fraction, left } = progress;

@@ -15,6 +15,7 @@ pub mod protocol;
 mod quiet;
 mod schedule;
 mod survey;
+mod vectors;
 mod verification;
 pub mod worker;
 
@@ -25,4 +26,5 @@ pub use plan::{Budget, Request, cases};
 pub use process::{SUBCOMMAND, Worker};
 pub use schedule::Progress;
 pub use survey::{Event, Keeping, Outcome, SurveyError, survey};
+pub use vectors::{Outcomes, hold_to_vectors};
 pub use verification::{Verdict, verify_all};

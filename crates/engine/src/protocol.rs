@@ -25,6 +25,13 @@ pub enum Request {
         /// Name of the algorithm.
         algorithm: String,
     },
+    /// Hold the library to one published vector. Answer: [`Reply::Judged`].
+    Vector {
+        /// Name of the algorithm.
+        algorithm: String,
+        /// The vector.
+        vector: verify::vector_file::Vector,
+    },
     /// Take one sample of each visit. Answer: [`Reply::Samples`].
     Sample {
         /// What to visit.
@@ -146,6 +153,13 @@ pub enum Reply {
         checks: Vec<record::Check>,
         /// SHA-256 over all outputs, in hexadecimal: the same in every library.
         digest: String,
+    },
+    /// What became of a vector.
+    Judged {
+        /// Whether it was an invalid one, rightly rejected.
+        rejected: bool,
+        /// What the library did that it must not; null when it did right.
+        wrong: Option<String>,
     },
     /// What came of each visit, in order. One answer for all: were the scheduler woken after each
     /// visit, its work would fall into the next one's sample, on a core that may be the sibling

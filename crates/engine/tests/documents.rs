@@ -40,6 +40,7 @@ impl Message {
             Self::Asked(Request::Verify { .. }) => "verify asked",
             Self::Asked(Request::Sample { .. }) => "sample asked",
             Self::Asked(Request::Once(_)) => "once asked",
+            Self::Asked(Request::Vector { .. }) => "vector asked",
             Self::Asked(Request::Meter(_)) => "meter asked",
             Self::Answered(Reply::Ready(_)) => "ready answered",
             Self::Answered(Reply::Unusable { .. }) => "unusable answered",
@@ -48,16 +49,18 @@ impl Message {
             Self::Answered(Reply::Verified { .. }) => "verified answered",
             Self::Answered(Reply::Samples { .. }) => "samples answered",
             Self::Answered(Reply::Result { .. }) => "result answered",
+            Self::Answered(Reply::Judged { .. }) => "judged answered",
             Self::Answered(Reply::Metered { .. }) => "metered answered",
             Self::Answered(Reply::Finding(_)) => "finding answered",
         }
     }
 }
 
-const KINDS: [&str; 15] = [
+const KINDS: [&str; 17] = [
     "checking answered",
     "finding answered",
     "hello asked",
+    "judged answered",
     "meter asked",
     "metered answered",
     "offers answered",
@@ -68,6 +71,7 @@ const KINDS: [&str; 15] = [
     "sample asked",
     "samples answered",
     "unusable answered",
+    "vector asked",
     "verified answered",
     "verify asked",
 ];

@@ -15,6 +15,7 @@ mod inputs;
 pub mod reference;
 mod sizes;
 mod trace;
+pub mod vector_file;
 mod vectors;
 
 pub use checks::NAMES as CHECK_NAMES;

@@ -9,6 +9,7 @@ mod resume;
 pub mod run;
 pub mod show;
 pub mod usage;
+mod vectors;
 pub mod verify;
 
 use crate::error::{Exit, Failure};

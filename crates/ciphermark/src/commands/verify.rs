@@ -12,6 +12,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Runs the checks over what the libraries offer and prints what they found.
 pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
+    if let Some(path) = &args.vectors {
+        return super::vectors::vectors(args, path);
+    }
     let algorithms = match args.algorithm.as_slice() {
         [] => Algorithm::all().iter().collect(),
         globs => choose::algorithms(globs)?,

@@ -78,3 +78,63 @@ fn agreeing_on_a_wrong_answer_helps_no_library() {
     assert_eq!(where_(&all, &[("state", "refused")]).len(), 3, "{all:?}");
     assert_eq!(text(where_(&all, &[("library.name", "openssl")])[0], "state"), "passed");
 }
+
+/// Test case 2 of McGrew and Viega's paper on GCM, with what is asked changed.
+fn vector(id: u64, iv: &str, tag: &str, result: &str) -> String {
+    let zeros = "0".repeat(32);
+    format!(
+        r#"{{"tcId":{id},"key":"{zeros}","iv":"{iv}","aad":"","msg":"{zeros}","ct":"0388dace60b6a392f328c2b971b2fe78","tag":"{tag}","result":"{result}"}}"#
+    )
+}
+
+fn vectors(tests: &[String]) -> String {
+    let tests = tests.join(",");
+    format!(r#"{{"algorithm":"AES-GCM","testGroups":[{{"tests":[{tests}]}}]}}"#)
+}
+
+const IV: &str = "000000000000000000000000";
+const TAG: &str = "ab6e47d42cec13bdf53a67b21257bddf";
+const FORGED: &str = "ab6e47d42cec13bdf53a67b21257bdde";
+
+#[test]
+fn a_file_of_vectors_goes_through_every_library_that_has_its_algorithm() {
+    let directory = scratch();
+    let path = directory.path().join("gcm.json");
+    let tests = [
+        vector(1, IV, TAG, "valid"),
+        vector(2, IV, FORGED, "invalid"),
+        vector(3, "00", TAG, "valid"),
+    ];
+    std::fs::write(&path, vectors(&tests)).unwrap();
+    let given = ["verify", "--vectors", arg(&path), "-l", "openssl", "-l", "libgcrypt"];
+    let done = ciphermark(&given, b"").with_code(0);
+    assert_eq!(done.stdout.matches("1 passed, 1 rejected rightly, 0 wrong").count(), 2, "{done:?}");
+    assert!(done.stdout.contains("takes nonces of 12 bytes, not 1"), "{done:?}");
+
+    // A vector that is wrong is named with its number, and so is a library that accepts anything.
+    std::fs::write(&path, vectors(&[vector(7, IV, FORGED, "valid")])).unwrap();
+    let done = ciphermark(&given, b"").with_code(1);
+    assert!(done.stdout.contains("tcId 7, aes-128-gcm: "), "{done:?}");
+    std::fs::write(&path, vectors(&[vector(8, IV, FORGED, "invalid")])).unwrap();
+    let broken = fakes::library("accepts_forgery");
+    let done = ciphermark(&["verify", "--vectors", arg(&path), "-l", &broken], b"").with_code(1);
+    assert!(done.stdout.contains("tcId 8, aes-128-gcm: decrypt accepted an invalid"), "{done:?}");
+}
+
+#[test]
+fn what_is_no_file_of_vectors_is_refused_in_one_line() {
+    let directory = scratch();
+    let path = directory.path().join("bad.json");
+    let cases = [
+        ("{", "line 1"),
+        (r#"{"algorithm":"ROT13","testGroups":[]}"#, "'ROT13'"),
+        (r#"{"algorithm":"AES-GCM","testGroups":[]}"#, "no test"),
+    ];
+    for (text, words) in cases {
+        std::fs::write(&path, text).unwrap();
+        let line = refusal(&["verify", "--vectors", arg(&path), "-l", "openssl"]);
+        assert!(line.contains("bad.json") && line.contains(words), "{line}");
+    }
+    let line = refusal(&["verify", "--vectors", "no/such.json"]);
+    assert!(line.contains("no/such.json"), "{line}");
+}

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use verify::vector_file::{Judged, Vector};
 
 /// Serves requests from standard input until it closes. Standard output becomes a copy of
 /// standard error before any library is loaded: whatever a library prints stays out of the
@@ -121,6 +122,7 @@ fn answer(state: &mut State, request: Request, replies: &mut File) -> std::io::R
             say(replies, &Reply::Offers { offers, instructions })
         }
         Request::Verify { algorithm } => verify_one(library, &algorithm, replies),
+        Request::Vector { algorithm, vector } => say(replies, &judge(library, &algorithm, &vector)),
         Request::Sample { visits } => {
             let bench = &mut state.bench;
             let results = visits.iter().map(|v| match bench.visit(library, v) {
@@ -210,6 +212,16 @@ fn verify_one(library: &dyn Library, name: &str, replies: &mut File) -> std::io:
         Err(verify::Finding::Failed(why)) => no_number(Finding::failed(why)),
     };
     say(replies, &reply)
+}
+
+fn judge(library: &dyn Library, algorithm: &str, vector: &Vector) -> Reply {
+    let judged = Algorithm::find(algorithm)
+        .map_err(|e| e.to_string())
+        .and_then(|algorithm| verify::vector_file::judge(library, algorithm, vector));
+    match judged {
+        Ok(judged) => Reply::Judged { rejected: judged == Judged::Rejected, wrong: None },
+        Err(wrong) => Reply::Judged { rejected: false, wrong: Some(wrong) },
+    }
 }
 
 fn run_once(library: &dyn Library, once: &Once) -> Result<Reply, Finding> {
