@@ -157,6 +157,8 @@ fn blank(plan: &Planned, libraries: &[Attached]) -> Measurement {
         cycles_per_byte: None,
         instructions_per_byte: None,
         limit_fraction: None,
+        limit_cycles_per_op: None,
+        limited_by: None,
         precision: None,
         stopped: None,
         samples: 0,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the format, `major.minor`. A reader takes every minor version of its own major
 /// version: minor versions only add optional fields; a major version may change or remove any.
-pub const FORMAT_VERSION: &str = "1.1";
+pub const FORMAT_VERSION: &str = "1.2";
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,8 +26,8 @@ pub struct Record {
     pub libraries: Vec<Library>,
     /// What was asked for.
     pub plan: Plan,
-    /// What this core can do at best, per algorithm. Empty in format 1.0 records that were
-    /// written by a version without limits.
+    /// What this core can do at best, per algorithm. Empty in records of the formats
+    /// 1.0 and 1.1.
     pub limits: Limits,
     /// Every case, whatever became of it.
     pub measurements: Vec<Measurement>,
@@ -108,7 +108,17 @@ pub struct Plan {
 
 /// What this core can do at best.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Limits {}
+pub struct Limits {
+    /// What was measured of the core.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core: Option<bound::Core>,
+    /// What each algorithm of the plan costs at least.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub floors: Vec<bound::Floor>,
+    /// Why nothing was measured, when nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
 
 /// The JSON Schema of a record.
 #[must_use]

@@ -133,8 +133,15 @@ pub struct Measurement {
     pub cycles_per_byte: Option<f64>,
     /// Instructions per byte; null where not counted.
     pub instructions_per_byte: Option<f64>,
-    /// Fraction of what this core can do at best; null where not derived.
+    /// The limit's cycles per operation divided by the measured ones: 1 is as fast as this core can.
+    /// Null where no limit is known.
     pub limit_fraction: Option<f64>,
+    /// Core cycles that one operation takes at least on this core.
+    #[serde(default)]
+    pub limit_cycles_per_op: Option<f64>,
+    /// What the limit is bound by.
+    #[serde(default)]
+    pub limited_by: Option<bound::Bound>,
     /// Half-width of the interval of `cycles_per_op`, as a fraction of the median.
     pub precision: Option<f64>,
     /// Why sampling ended.

@@ -117,6 +117,8 @@ fn without_number(state: State, reason: &str) -> Measurement {
         cycles_per_byte: None,
         instructions_per_byte: None,
         limit_fraction: None,
+        limit_cycles_per_op: None,
+        limited_by: None,
         precision: None,
         stopped: None,
         samples: 0,

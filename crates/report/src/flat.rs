@@ -63,7 +63,7 @@ pub(crate) fn csv(selection: &[&Measurement]) -> String {
 }
 
 /// Nested fields are joined by an underscore; `docs/FORMAT.md` has the list.
-const COLUMNS: [&str; 36] = [
+const COLUMNS: [&str; 38] = [
     "library_name",
     "library_version",
     "library_path",
@@ -100,11 +100,13 @@ const COLUMNS: [&str; 36] = [
     "evidence_cycles",
     "evidence_outputs_checked",
     "evidence_calls_succeeded",
+    "limit_cycles_per_op",
+    "limited_by",
 ];
 
 /// One row, in the order of [`COLUMNS`]. Takes the measurement apart so that a new field cannot
 /// be forgotten.
-fn row(m: &Measurement) -> [String; 36] {
+fn row(m: &Measurement) -> [String; 38] {
     let Measurement {
         library,
         algorithm,
@@ -125,6 +127,8 @@ fn row(m: &Measurement) -> [String; 36] {
         cycles_per_byte,
         instructions_per_byte,
         limit_fraction,
+        limit_cycles_per_op,
+        limited_by,
         precision,
         stopped,
         samples,
@@ -176,6 +180,8 @@ fn row(m: &Measurement) -> [String; 36] {
         cycles.clone(),
         outputs_checked.to_string(),
         calls_succeeded.to_string(),
+        number(*limit_cycles_per_op),
+        limited_by.as_ref().map(word).unwrap_or_default(),
     ]
 }
 

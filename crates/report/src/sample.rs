@@ -142,6 +142,8 @@ fn case(
         cycles_per_byte: Some(ns * 3.0 / size as f64),
         instructions_per_byte: None,
         limit_fraction: None,
+        limit_cycles_per_op: None,
+        limited_by: None,
         precision: Some(spread),
         stopped: Some(if size < 1000 { Stopped::Budget } else { Stopped::Precision }),
         samples: 40,

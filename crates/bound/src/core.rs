@@ -1,0 +1,127 @@
+//! What was measured of a core: instructions, pairs of instructions, bandwidths.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What one core can do, as the run's own probes measured it on the CPU that took the samples.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Core {
+    /// Instructions that ciphers are made of, each width by itself.
+    pub instructions: Vec<Instruction>,
+    /// Two instructions in turn: whether they wait for the same execution units.
+    pub pairs: Vec<Pair>,
+    /// Bytes a cycle from and to each level of memory.
+    pub bandwidths: Vec<Bandwidth>,
+    /// Dependent instructions of one chain that the core holds while it begins with the next
+    /// chain: by so many steps the chains of two messages can overlap. Null where not measured.
+    pub window: Option<f64>,
+}
+
+/// One instruction at one width.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Instruction {
+    /// Name as assemblers write it, without the prefix `v` that only says how it is encoded.
+    pub name: String,
+    /// Bits of the registers that it works on.
+    pub width_bits: u32,
+    /// Independent ones a core cycle.
+    pub per_cycle: f64,
+    /// Core cycles from one to the next that depends on it; null where there is no such chain.
+    pub latency_cycles: Option<f64>,
+    /// Half the distance between the 10th and the 90th percentile of the readings, as a fraction of
+    /// the median; the larger of throughput's and latency's.
+    pub spread: f64,
+    /// Quiet readings that count.
+    pub samples: u32,
+}
+
+/// Two instructions in turn, all of them independent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Pair {
+    /// One.
+    pub first: String,
+    /// The other.
+    pub second: String,
+    /// Bits of the registers that the first works on.
+    pub width_bits: u32,
+    /// Bits of the registers that the second works on.
+    pub second_width_bits: u32,
+    /// Pairs a core cycle.
+    pub per_cycle: f64,
+    /// As for [`Instruction`].
+    pub spread: f64,
+    /// Quiet readings that count.
+    pub samples: u32,
+}
+
+/// A level of memory, from the core outwards.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// First-level data cache.
+    L1,
+    /// Second-level cache.
+    L2,
+    /// Third-level cache.
+    L3,
+    /// Memory.
+    Memory,
+}
+
+/// What is done to the bytes.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Access {
+    /// Loaded.
+    Read,
+    /// Stored.
+    Write,
+    /// Loaded from one place and stored to another.
+    Copy,
+}
+
+/// The bandwidth of one level.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Bandwidth {
+    /// Where the bytes are.
+    pub level: Level,
+    /// What is done to them.
+    pub access: Access,
+    /// What does it best of what was tried: `load-512`, `store-256`, `non-temporal-512`,
+    /// `rep-movsb`, …
+    pub by: String,
+    /// Bytes of the buffer or buffers that were walked through.
+    pub buffer_bytes: u64,
+    /// Bytes a core cycle; copied ones count once.
+    pub bytes_per_cycle: f64,
+    /// 10^9 bytes a second.
+    pub gb_per_s: f64,
+    /// As for [`Instruction`].
+    pub spread: f64,
+    /// Quiet readings that count.
+    pub samples: u32,
+}
