@@ -83,6 +83,7 @@ mod tests {
     fn sample(process: u32, ticks: u64) -> RawSample {
         RawSample {
             process,
+            thread: 0,
             ops: 10,
             ticks,
             clock_before: 1.5,

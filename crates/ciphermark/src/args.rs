@@ -135,6 +135,8 @@ pub enum DirectionArg {
 pub enum ModelArg {
     Stream,
     Message,
+    Rekey,
+    Forgery,
 }
 
 /// `--tier`

@@ -81,6 +81,8 @@ impl From<ModelArg> for Model {
         match typed {
             ModelArg::Stream => Self::Stream,
             ModelArg::Message => Self::Message,
+            ModelArg::Rekey => Self::Rekey,
+            ModelArg::Forgery => Self::Forgery,
         }
     }
 }

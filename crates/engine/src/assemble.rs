@@ -81,6 +81,8 @@ pub(crate) fn library_facts(library: &Attached, request: &Request) -> record::Li
         functions: o.functions.clone(),
         copies: o.copies,
         allocates: o.allocates,
+        rekeying: o.rekeying,
+        rekey_functions: o.rekey_functions.clone(),
     });
     record::Library { calls: calls.collect(), ..library.facts.clone() }
 }
@@ -93,6 +95,10 @@ pub(crate) fn plan_facts(request: &Request) -> Plan {
         models: request.models.clone(),
         directions: request.directions.clone(),
         tiers: request.tiers.clone(),
+        footprints: request.footprints.clone(),
+        threads: request.threads.clone(),
+        in_place: request.in_place.clone(),
+        latency: request.latency,
         precision: request.budget.precision,
         budget_seconds: request.budget.time.as_secs_f64(),
         seed: request.seed,
@@ -144,6 +150,7 @@ fn blank(plan: &Planned, libraries: &[Attached]) -> Measurement {
         tier: case.tier,
         threads: case.threads,
         footprint: case.footprint,
+        in_place: case.in_place,
         state: State::Failed,
         reason: None,
         warning: Algorithm::find(&case.algorithm)
@@ -159,6 +166,9 @@ fn blank(plan: &Planned, libraries: &[Attached]) -> Measurement {
         limit_fraction: None,
         limit_cycles_per_op: None,
         limited_by: None,
+        per_thread: Vec::new(),
+        key_setup: None,
+        latency_ns: None,
         precision: None,
         stopped: None,
         samples: 0,

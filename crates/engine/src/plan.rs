@@ -29,6 +29,14 @@ pub struct Request {
     pub sizes: Vec<usize>,
     /// Tiers.
     pub tiers: Vec<Tier>,
+    /// Working sets.
+    pub footprints: Vec<Footprint>,
+    /// Numbers of threads measuring at once.
+    pub threads: Vec<u32>,
+    /// Whether the output is written over the input.
+    pub in_place: Vec<bool>,
+    /// Whether single operations are timed as well.
+    pub latency: bool,
     /// When to stop.
     pub budget: Budget,
     /// Seed of every random choice but the placement of buffers.
@@ -61,7 +69,7 @@ pub fn cases(request: &Request, libraries: &[Attached]) -> Vec<Planned> {
                     {
                         continue;
                     }
-                    for tier in &request.tiers {
+                    for kind in kinds(request) {
                         for size in &request.sizes {
                             let case = Case {
                                 library,
@@ -69,9 +77,7 @@ pub fn cases(request: &Request, libraries: &[Attached]) -> Vec<Planned> {
                                 direction,
                                 model: *model,
                                 size: *size,
-                                tier: *tier,
-                                threads: 1,
-                                footprint: Footprint::Hot,
+                                ..kind.clone()
                             };
                             let verdict = verdict(attached, algorithm, &case);
                             planned.push(Planned { case, verdict });
@@ -82,6 +88,31 @@ pub fn cases(request: &Request, libraries: &[Attached]) -> Vec<Planned> {
         }
     }
     planned
+}
+
+/// Every combination of tier, threads, footprint and place; the rest of each is to be filled in.
+fn kinds(request: &Request) -> Vec<Case> {
+    let mut kinds = Vec::new();
+    for tier in &request.tiers {
+        for threads in &request.threads {
+            for footprint in &request.footprints {
+                for in_place in &request.in_place {
+                    kinds.push(Case {
+                        library: 0,
+                        algorithm: String::new(),
+                        direction: Direction::Encrypt,
+                        model: Model::Message,
+                        size: 0,
+                        tier: *tier,
+                        threads: *threads,
+                        footprint: *footprint,
+                        in_place: *in_place,
+                    });
+                }
+            }
+        }
+    }
+    kinds
 }
 
 fn directions(request: &Request, algorithm: &Algorithm) -> Vec<Direction> {
@@ -158,6 +189,8 @@ mod tests {
             functions: None,
             copies: false,
             allocates: false,
+            rekeying: None,
+            rekey_functions: None,
         }
     }
 
@@ -169,6 +202,10 @@ mod tests {
             models: vec![Model::Message],
             sizes: vec![16, 100],
             tiers: vec![Tier::Native],
+            footprints: vec![Footprint::Hot],
+            threads: vec![1],
+            in_place: vec![false],
+            latency: false,
             budget: Budget { precision: 0.01, time: Duration::from_secs(1) },
             seed: 1,
             command: Vec::new(),

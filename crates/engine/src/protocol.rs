@@ -4,7 +4,7 @@
 //! output. Each request is complete in itself: a restarted worker can answer any of them after its
 //! `hello`. Both ends are the same executable, so the version only guards against a stray one.
 
-use model::{Direction, Model, RawSample, Tier};
+use model::{Direction, Footprint, Model, RawSample, Tier};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -76,8 +76,28 @@ pub struct Visit {
     pub model: Model,
     /// Bytes of plaintext in one operation.
     pub size: usize,
+    /// Working set.
+    #[serde(default, skip_serializing_if = "Footprint::is_hot")]
+    pub footprint: Footprint,
+    /// Whether the output is written over the input.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub in_place: bool,
+    /// Bytes of memory that the operations walk through, where they walk.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub walk_bytes: Option<usize>,
+    /// CPUs of the threads that measure at once, the measuring CPU first; one thread where there is
+    /// none.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cpus: Vec<u32>,
+    /// Single operations that are timed alone, after the sample.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub latency_ops: u32,
     /// Operations in the batch; null lets the worker find how many fill a sample.
     pub ops: Option<u32>,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// One operation by hand. Byte strings are in hexadecimal.
@@ -232,6 +252,12 @@ pub struct Offer {
     pub copies: bool,
     /// Whether the library's interface allocates memory for every message.
     pub allocates: bool,
+    /// How it is given a new key; null where there is none.
+    #[serde(default)]
+    pub rekeying: Option<record::Rekeying>,
+    /// The library's functions that set a new key, as the adapter says.
+    #[serde(default)]
+    pub rekey_functions: Option<String>,
 }
 
 /// No number, and why.
@@ -284,6 +310,11 @@ mod tests {
             direction: Direction::Encrypt,
             model: Model::Message,
             size: 8192,
+            footprint: Footprint::Hot,
+            in_place: false,
+            walk_bytes: None,
+            cpus: Vec::new(),
+            latency_ops: 0,
             ops: None,
         };
         let line = serde_json::to_string(&Request::Sample { visits: vec![visit] }).unwrap();

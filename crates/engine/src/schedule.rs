@@ -62,6 +62,11 @@ impl Track {
             direction: self.case.direction,
             model: self.case.model,
             size: self.case.size,
+            footprint: self.case.footprint,
+            in_place: self.case.in_place,
+            walk_bytes: None,
+            cpus: Vec::new(),
+            latency_ops: 0,
             ops: self.ops,
         }
     }
@@ -325,6 +330,7 @@ mod tests {
             tier: Tier::Native,
             threads: 1,
             footprint: Footprint::Hot,
+            in_place: false,
         };
         Track::new(0, case, Vec::new())
     }

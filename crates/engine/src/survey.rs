@@ -131,6 +131,7 @@ pub fn survey(
         plan: plan_facts(request),
         limits: Limits::default(),
         measurements: assemble(planned, tracks, libraries, &checks, &rates),
+        fits: Vec::new(),
     };
     Ok(Outcome { record, interrupted, journal, journal_error })
 }

@@ -9,6 +9,7 @@ use std::fmt;
     Clone,
     Copy,
     Debug,
+    Default,
     PartialEq,
     Eq,
     Hash,
@@ -21,7 +22,45 @@ use std::fmt;
 #[serde(rename_all = "lowercase")]
 pub enum Footprint {
     /// The same few buffers again and again: as warm as the message size allows.
+    #[default]
     Hot,
+    /// Buffers that fill the first-level cache.
+    L1,
+    /// Buffers that fill the second-level cache.
+    L2,
+    /// Buffers that fill the third-level cache.
+    L3,
+    /// Buffers that no cache holds.
+    Memory,
+}
+
+impl Footprint {
+    /// Every footprint, the smallest first.
+    pub const ALL: &'static [Self] = &[Self::Hot, Self::L1, Self::L2, Self::L3, Self::Memory];
+
+    /// The name in files and on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hot => "hot",
+            Self::L1 => "l1",
+            Self::L2 => "l2",
+            Self::L3 => "l3",
+            Self::Memory => "memory",
+        }
+    }
+
+    /// Whether it is the usual one.
+    #[must_use]
+    pub fn is_hot(&self) -> bool {
+        *self == Self::Hot
+    }
+}
+
+impl fmt::Display for Footprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
 }
 
 /// One row: what is measured, in which library.
@@ -43,6 +82,9 @@ pub struct Case {
     pub threads: u32,
     /// Working set.
     pub footprint: Footprint,
+    /// Whether the output is written over the input.
+    #[serde(default)]
+    pub in_place: bool,
 }
 
 impl fmt::Display for Case {

@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 pub struct RawSample {
     /// Which worker process took it (counted within the library): one memory layout each.
     pub process: u32,
+    /// Which of the threads that measured at once took it. The samples of one visit stand one
+    /// after the other.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub thread: u32,
     /// Operations in the batch.
     pub ops: u32,
     /// Clock ticks of the batch, the clock's own overhead taken off.
@@ -61,6 +65,10 @@ pub const QUIET_PROBE_FRACTION: f64 = 0.93;
 /// where the time-stamp counter advances in steps of 10 ns, so 2 % is outside their noise.
 const CLOCK_MOVED_FRACTION: f64 = 0.02;
 
+fn is_first(thread: &u32) -> bool {
+    *thread == 0
+}
+
 impl RawSample {
     /// Core cycles per tick over the sample: the mean of both readings.
     #[must_use]
@@ -110,6 +118,7 @@ mod tests {
 
     const CLEAN: RawSample = RawSample {
         process: 0,
+        thread: 0,
         ops: 100,
         ticks: 1000,
         clock_before: 1.4,

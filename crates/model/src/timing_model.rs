@@ -23,11 +23,15 @@ pub enum Model {
     Stream,
     /// New nonce, associated data, whole message, tag; key schedule reused.
     Message,
+    /// As `message`, with a new key for each message.
+    Rekey,
+    /// Decryption of a message whose tag is wrong, and its rejection.
+    Forgery,
 }
 
 impl Model {
     /// Every model.
-    pub const ALL: &'static [Self] = &[Self::Stream, Self::Message];
+    pub const ALL: &'static [Self] = &[Self::Stream, Self::Message, Self::Rekey, Self::Forgery];
 
     /// The name in files and on the command line.
     #[must_use]
@@ -35,6 +39,8 @@ impl Model {
         match self {
             Self::Stream => "stream",
             Self::Message => "message",
+            Self::Rekey => "rekey",
+            Self::Forgery => "forgery",
         }
     }
 
@@ -43,7 +49,7 @@ impl Model {
     #[must_use]
     pub fn version(self) -> u32 {
         match self {
-            Self::Stream | Self::Message => 1,
+            Self::Stream | Self::Message | Self::Rekey | Self::Forgery => 1,
         }
     }
 
@@ -57,6 +63,8 @@ impl Model {
             Self::Message => {
                 "new nonce, 16 bytes of associated data, whole message, tag; key schedule reused"
             }
+            Self::Rekey => "as `message`, with a new key for each message",
+            Self::Forgery => "decryption of a message with a wrong tag, which must be rejected",
         }
     }
 }

@@ -46,6 +46,7 @@ pub(crate) fn bracket(clock: &Clock, process: u32, ops: u32, batch: impl FnOnce(
     let probe_after = clock.instructions_per_cycle(clock_after);
     let sample = RawSample {
         process,
+        thread: 0,
         ops,
         ticks: clock.net(begin, end),
         clock_before,

@@ -1,6 +1,6 @@
 //! The record as a whole.
 
-use crate::{Host, Measurement};
+use crate::{Fit, Host, Measurement, Rekeying};
 use model::Direction;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,6 +31,10 @@ pub struct Record {
     pub limits: Limits,
     /// Every case, whatever became of it.
     pub measurements: Vec<Measurement>,
+    /// The fitted lines (since 1.2), one for each set of at least three measured cases that differ in
+    /// their size only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fits: Vec<Fit>,
 }
 
 /// What wrote the record.
@@ -81,6 +85,12 @@ pub struct Call {
     pub copies: bool,
     /// Whether the library's interface allocates memory for every message.
     pub allocates: bool,
+    /// How it is given a new key in the model `rekey` (since 1.2); absent where there is no key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rekeying: Option<Rekeying>,
+    /// The library's functions that set a new key, as the adapter says (since 1.2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rekey_functions: Option<String>,
 }
 
 /// What was asked for.
@@ -98,12 +108,36 @@ pub struct Plan {
     pub directions: Vec<model::Direction>,
     /// Tiers.
     pub tiers: Vec<model::Tier>,
+    /// Working sets (since 1.2).
+    #[serde(default = "hot")]
+    pub footprints: Vec<model::Footprint>,
+    /// Numbers of threads measuring at once (since 1.2).
+    #[serde(default = "one_thread")]
+    pub threads: Vec<u32>,
+    /// Whether the output is written over the input (since 1.2).
+    #[serde(default = "apart")]
+    pub in_place: Vec<bool>,
+    /// Whether single operations are timed as well (since 1.2).
+    #[serde(default)]
+    pub latency: bool,
     /// Half-width of the interval, as a fraction of the median, at which a case is done.
     pub precision: f64,
     /// Most seconds of measuring.
     pub budget_seconds: f64,
     /// Seed of every random choice of the run: order of cases, keys, messages.
     pub seed: u64,
+}
+
+fn hot() -> Vec<model::Footprint> {
+    vec![model::Footprint::Hot]
+}
+
+fn one_thread() -> Vec<u32> {
+    vec![1]
+}
+
+fn apart() -> Vec<bool> {
+    vec![false]
 }
 
 /// What this core can do at best.

@@ -178,6 +178,7 @@ mod tests {
     fn sample(case: usize) -> JournalSample {
         let sample = RawSample {
             process: 1,
+            thread: 0,
             ops: 2,
             ticks: 3,
             clock_before: 1.4321,

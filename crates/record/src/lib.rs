@@ -2,6 +2,7 @@
 //! `docs/FORMAT.md` is the long form.
 #![forbid(unsafe_code)]
 
+mod costs;
 mod file;
 mod format;
 mod host;
@@ -12,6 +13,7 @@ mod measurement;
 mod sample;
 mod samples;
 
+pub use costs::{Fit, KeySetup, Latency, Rekeying, ThreadShare};
 pub use file::{RecordError, check_writable, from_json, load, save};
 pub use format::{Call, FORMAT_VERSION, Library, Limits, Plan, Record, Tool, schema};
 pub use host::{Cache, Clock, Cpu, Host, Kernel, Memory, Mitigation};

@@ -1,6 +1,6 @@
 //! Measurements: one case's outcome.
 
-use crate::Samples;
+use crate::{KeySetup, Latency, Samples, ThreadShare};
 use model::{Direction, Footprint, Model, Tier};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -115,6 +115,9 @@ pub struct Measurement {
     pub threads: u32,
     /// Working set.
     pub footprint: Footprint,
+    /// Whether the output is written over the input (since 1.2). The model `stream` always is.
+    #[serde(default)]
+    pub in_place: bool,
     /// What became of it.
     pub state: State,
     /// Why, when not measured; and why the precision was not reached, when it was not.
@@ -142,6 +145,17 @@ pub struct Measurement {
     /// What the limit is bound by.
     #[serde(default)]
     pub limited_by: Option<bound::Bound>,
+    /// What each thread reached, where several measured at once (since 1.2). `mb_per_s` is then of
+    /// all together, and the times per operation and byte are those of one thread.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub per_thread: Vec<ThreadShare>,
+    /// What setting a new key costs, in the model `rekey` where the model `message` was measured as
+    /// well (since 1.2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_setup: Option<KeySetup>,
+    /// Latency of single operations, where it was asked for (since 1.2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns: Option<Latency>,
     /// Half-width of the interval of `cycles_per_op`, as a fraction of the median.
     pub precision: Option<f64>,
     /// Why sampling ended.

@@ -25,6 +25,10 @@ pub(crate) fn record() -> Record {
             models: vec![Model::Message],
             directions: vec![Direction::Encrypt],
             tiers: vec![Tier::Native],
+            footprints: vec![Footprint::Hot],
+            threads: vec![1],
+            in_place: vec![false],
+            latency: false,
             precision: 0.01,
             budget_seconds: 60.0,
             seed: 7,
@@ -36,6 +40,7 @@ pub(crate) fn record() -> Record {
             without_number(State::Refused, "round trip: byte 3 differs"),
             without_number(State::Failed, "the worker died of SIGSEGV"),
         ],
+        fits: Vec::new(),
     }
 }
 
@@ -45,6 +50,7 @@ pub(crate) fn samples(count: u32) -> Samples {
         let wobble = f64::from(i).sin() / 100.0;
         let sample = RawSample {
             process: i % 3,
+            thread: 0,
             ops: 120,
             ticks: 104_000 + u64::from(i % 97),
             clock_before: 1.234_567_89 + wobble,
@@ -107,6 +113,7 @@ fn without_number(state: State, reason: &str) -> Measurement {
         tier: Tier::Native,
         threads: 1,
         footprint: Footprint::Hot,
+        in_place: false,
         state,
         reason: Some(reason.to_owned()),
         warning: None,
@@ -119,6 +126,9 @@ fn without_number(state: State, reason: &str) -> Measurement {
         limit_fraction: None,
         limit_cycles_per_op: None,
         limited_by: None,
+        per_thread: Vec::new(),
+        key_setup: None,
+        latency_ns: None,
         precision: None,
         stopped: None,
         samples: 0,

@@ -10,6 +10,10 @@ use serde::{Deserialize, Serialize};
 pub struct Samples {
     /// Which worker process took it (counted within the library): one memory layout each.
     pub process: Vec<u32>,
+    /// Which of the threads that measured at once took it (since 1.2); the samples of one visit stand
+    /// one after the other. Absent where there is one thread only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub thread: Vec<u32>,
     /// Operations in the timed batch.
     pub ops: Vec<u32>,
     /// Clock ticks of the batch, the clock's own overhead taken off.
@@ -40,6 +44,11 @@ impl Samples {
     /// finite number is kept as 0, because JSON has no other number for it.
     pub fn push(&mut self, s: &RawSample, clean: bool) {
         self.process.push(s.process);
+        if s.thread > 0 || !self.thread.is_empty() {
+            // The first samples of the first thread stood alone until now.
+            self.thread.resize(self.ops.len(), 0);
+            self.thread.push(s.thread);
+        }
         self.ops.push(s.ops);
         self.ticks.push(s.ticks);
         self.clock_before.push(significant(s.clock_before, CLOCK_DIGITS));
@@ -68,6 +77,7 @@ impl Samples {
         (0..self.len()).map(|i| {
             let sample = RawSample {
                 process: self.process[i],
+                thread: self.thread.get(i).copied().unwrap_or(0),
                 ops: self.ops[i],
                 ticks: self.ticks[i],
                 clock_before: self.clock_before[i],
@@ -85,6 +95,7 @@ impl Samples {
     pub(crate) fn is_rectangular(&self) -> bool {
         let Self {
             process,
+            thread,
             ops,
             ticks,
             clock_before,
@@ -107,6 +118,7 @@ impl Samples {
             clean.len(),
         ];
         lengths.iter().all(|length| *length == ticks.len())
+            && (thread.is_empty() || thread.len() == ticks.len())
     }
 }
 
@@ -125,6 +137,7 @@ mod tests {
 
     const SAMPLE: RawSample = RawSample {
         process: 2,
+        thread: 0,
         ops: 10,
         ticks: 12_345,
         clock_before: 1.234_567_8,

@@ -17,6 +17,7 @@ pub(crate) fn json(record: &Record, selection: &[&Measurement]) -> String {
         plan,
         limits,
         measurements: _,
+        fits,
     } = record;
     record::to_json(&Record {
         format_version: format_version.clone(),
@@ -28,6 +29,7 @@ pub(crate) fn json(record: &Record, selection: &[&Measurement]) -> String {
         plan: plan.clone(),
         limits: limits.clone(),
         measurements,
+        fits: fits.clone(),
     })
 }
 
@@ -63,7 +65,7 @@ pub(crate) fn csv(selection: &[&Measurement]) -> String {
 }
 
 /// Nested fields are joined by an underscore; `docs/FORMAT.md` has the list.
-const COLUMNS: [&str; 38] = [
+const COLUMNS: [&str; 45] = [
     "library_name",
     "library_version",
     "library_path",
@@ -102,11 +104,18 @@ const COLUMNS: [&str; 38] = [
     "evidence_calls_succeeded",
     "limit_cycles_per_op",
     "limited_by",
+    "in_place",
+    "key_setup_ns",
+    "key_setup_cycles",
+    "latency_ns_p50",
+    "latency_ns_p99",
+    "latency_ns_p99_9",
+    "latency_ns_operations",
 ];
 
 /// One row, in the order of [`COLUMNS`]. Takes the measurement apart so that a new field cannot
 /// be forgotten.
-fn row(m: &Measurement) -> [String; 38] {
+fn row(m: &Measurement) -> [String; COLUMNS.len()] {
     let Measurement {
         library,
         algorithm,
@@ -117,6 +126,7 @@ fn row(m: &Measurement) -> [String; 38] {
         tier,
         threads,
         footprint,
+        in_place,
         state,
         reason,
         warning,
@@ -129,6 +139,9 @@ fn row(m: &Measurement) -> [String; 38] {
         limit_fraction,
         limit_cycles_per_op,
         limited_by,
+        per_thread: _,
+        key_setup,
+        latency_ns,
         precision,
         stopped,
         samples,
@@ -142,6 +155,8 @@ fn row(m: &Measurement) -> [String; 38] {
     let Evidence { clock, cycles, outputs_checked, calls_succeeded } = evidence;
     let [ns, ns_low, ns_high] = estimate(*ns_per_op);
     let [cycles_median, cycles_low, cycles_high] = estimate(*cycles_per_op);
+    let latency =
+        |part: fn(&record::Latency) -> Option<f64>| number(latency_ns.as_ref().and_then(part));
     let checks: Vec<String> = checks.iter().map(|c| format!("{}:{}", c.name, c.count)).collect();
     [
         name.clone(),
@@ -182,6 +197,13 @@ fn row(m: &Measurement) -> [String; 38] {
         calls_succeeded.to_string(),
         number(*limit_cycles_per_op),
         limited_by.as_ref().map(word).unwrap_or_default(),
+        in_place.to_string(),
+        number(key_setup.map(|k| k.ns)),
+        number(key_setup.and_then(|k| k.cycles)),
+        latency(|l| Some(l.p50)),
+        latency(|l| l.p99),
+        latency(|l| l.p99_9),
+        latency(|l| Some(l.operations as f64)),
     ]
 }
 
@@ -237,7 +259,8 @@ mod tests {
         let m = &record.measurements[0];
         let value = serde_json::to_value(m).unwrap();
         for (column, found) in COLUMNS.iter().zip(row(m)).filter(|(c, _)| **c != "checks") {
-            let nested = ["library", "ns_per_op", "cycles_per_op", "evidence"];
+            let nested =
+                ["library", "ns_per_op", "cycles_per_op", "key_setup", "latency_ns", "evidence"];
             let split =
                 |n: &'static str| column.strip_prefix(n)?.strip_prefix('_').map(|rest| (n, rest));
             let expected = match nested.into_iter().find_map(split) {
@@ -247,6 +270,7 @@ mod tests {
             let expected = match expected {
                 serde_json::Value::String(text) => text.clone(),
                 serde_json::Value::Null => String::new(),
+                serde_json::Value::Bool(b) => b.to_string(),
                 serde_json::Value::Number(n) => n.as_f64().unwrap().to_string(),
                 other => panic!("{column} is {other}"),
             };

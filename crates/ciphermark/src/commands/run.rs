@@ -9,7 +9,7 @@ use crate::suite::Suite;
 use crate::units::{parse_duration, parse_fraction};
 use crate::{choose, screen};
 use engine::{Budget, Event, Keeping, Request, SurveyError};
-use model::{Model, Tier};
+use model::{Footprint, Model, Tier};
 use record::{Record, State};
 use std::path::Path;
 use std::sync::Arc;
@@ -61,6 +61,10 @@ fn request(args: &RunArgs) -> Result<Request, Failure> {
         directions: filter.direction.map_or(suite.directions, choose::directions),
         models: or_else(filter.model.iter().copied().map(Model::from).collect(), suite.models),
         tiers: or_else(filter.tier.iter().copied().map(Tier::from).collect(), vec![Tier::Native]),
+        footprints: vec![Footprint::Hot],
+        threads: vec![1],
+        in_place: vec![false],
+        latency: false,
         budget,
         seed: args.seed.unwrap_or_else(random_seed),
         suite: Some(suite.name),

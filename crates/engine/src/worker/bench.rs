@@ -80,6 +80,10 @@ impl Bench {
         let taken = match visit.model {
             Model::Message => self.message(&mut subject, visit),
             Model::Stream => self.stream(&mut subject, visit),
+            Model::Rekey | Model::Forgery => Err(Finding::unsupported(format!(
+                "the model {} cannot be timed by this version of ciphermark",
+                visit.model
+            ))),
         };
         self.subjects.insert(key, subject);
         let Taken { sample, codes } = taken?;

@@ -164,6 +164,8 @@ fn offer(library: &dyn Library, algorithm: &'static Algorithm, direction: Direct
         functions: None,
         copies: false,
         allocates: false,
+        rekeying: None,
+        rekey_functions: None,
     };
     match library.open(algorithm, direction, &key) {
         Ok(session) => {
