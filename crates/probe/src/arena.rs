@@ -7,10 +7,14 @@ use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 /// A cache line: the finest placement that is tried. Applications' buffers come from allocators
 /// that give at least 16 bytes; what finer misalignment costs is another question than speed.
 pub(crate) const LINE: usize = 64;
-/// A page: placements beyond one page repeat what the caches' index bits see.
+/// A page.
 const PAGE: usize = 4096;
-/// Lines in a page, the number of placements of each region.
+/// Lines in a page.
 pub(crate) const PLACES: usize = PAGE / LINE;
+/// Pages that a region may begin in. Caches index by the address within a page, but some predict the
+/// way, and all cores guess which loads depend on which stores, by hashes of higher bits: which two
+/// buffers collide there would be drawn once for a process if they always began in the same page.
+const PAGES: usize = 64;
 
 /// Input and output memory, and the stacks that operations run on.
 #[derive(Debug)]
@@ -32,7 +36,7 @@ impl Arena {
     }
 
     /// The two regions at a placement that `roll` picks (any number, each use of its bits is reduced
-    /// to a line within a page), grown where they are too small, and the stacks.
+    /// to a line of so many pages), grown where they are too small, and the stacks.
     pub(crate) fn place(
         &mut self,
         roll: u64,
@@ -40,7 +44,8 @@ impl Arena {
     ) -> (&mut [u8], &mut [u8], &mut Stacks) {
         self.input.reserve(input_len);
         self.output.reserve(output_len);
-        let (input_at, output_at) = (roll as usize % PLACES, (roll >> 32) as usize % PLACES);
+        let places = PLACES * PAGES;
+        let (input_at, output_at) = (roll as usize % places, (roll >> 32) as usize % places);
         (
             self.input.slice(input_at * LINE, input_len),
             self.output.slice(output_at * LINE, output_len),
@@ -49,7 +54,7 @@ impl Arena {
     }
 }
 
-/// Page-aligned memory with a page to spare for placement.
+/// Page-aligned memory with pages to spare for placement.
 #[derive(Debug)]
 struct Region {
     base: *mut u8,
@@ -75,12 +80,12 @@ impl Region {
     }
 
     fn layout(capacity: usize) -> Layout {
-        Layout::from_size_align(capacity + PAGE, PAGE).expect("sizes are at most tens of megabytes")
+        Layout::from_size_align(capacity + PAGES * PAGE, PAGE).expect("sizes are at most tens of megabytes")
     }
 
     fn slice(&mut self, at: usize, len: usize) -> &mut [u8] {
-        assert!(at < PAGE && len <= self.capacity, "placement within the region");
-        // SAFETY: `at + len` is at most `capacity + PAGE`, all of it allocated and zeroed; the
+        assert!(at < PAGES * PAGE && len <= self.capacity, "placement within the region");
+        // SAFETY: `at + len` is at most `capacity + PAGES * PAGE`, all of it allocated and zeroed; the
         // borrow of `self` keeps the slice unique.
         unsafe { std::slice::from_raw_parts_mut(self.base.add(at), len) }
     }

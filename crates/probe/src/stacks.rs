@@ -15,6 +15,8 @@ const STACK_ALIGN: usize = 16;
 const LINE: usize = 64;
 /// A page: where a stack lies within it decides what its lines share cache sets with.
 const PAGE: usize = 4096;
+/// Pages that a stack may begin in: as for the buffers, see `arena`.
+const PAGES: usize = 64;
 /// As much as a thread's default stack on Linux has room for in practice: ciphers use some
 /// kilobytes, and what runs over hits the guard page.
 const STACK_LEN: usize = 1 << 20;
@@ -31,11 +33,11 @@ impl Stacks {
     }
 
     /// Runs `ops` operations in four parts, each on a stack of another alignment; `roll` picks the
-    /// place within a page and which alignment comes first. Returns the or of what the parts return.
+    /// place within some pages and which alignment comes first. Returns the or of what the parts return.
     #[inline(always)]
     pub(crate) fn spread(&mut self, roll: u64, ops: u32, mut run: impl FnMut(u32) -> i32) -> i32 {
         // Other bits than those that place the buffers.
-        let line = ((roll >> 40) as usize % (PAGE / LINE)) * LINE;
+        let line = ((roll >> 40) as usize % (PAGES * PAGE / LINE)) * LINE;
         let first = (roll >> 48) as u32;
         let mut codes = 0;
         for part in 0..ALIGNMENTS {
