@@ -35,6 +35,21 @@ pub(crate) fn large(algorithm: &Algorithm) -> impl Iterator<Item = usize> {
         .filter(move |n| rule.allows(*n))
 }
 
+/// The longest message that every interface takes: IPsec-MB's jobs count bytes in 16 bits, and it
+/// reports an error beyond.
+const COMMON_LEN: usize = 65_534;
+/// The longest associated data that every interface takes: IPsec-MB's CCM ends at 46 bytes, Botan's and
+/// that of mbedTLS 2 at the last length that CCM writes in two bytes (NIST SP 800-38C A.2.2).
+const COMMON_AAD_LEN: usize = 0xfeff;
+const COMMON_CCM_AAD_LEN: usize = 46;
+
+/// Whether an interface may report an error for a message so long, or with so much associated data,
+/// where others give the answer. A wrong answer is one at any length.
+pub(crate) fn may_be_refused(algorithm: &Algorithm, len: usize, aad_len: usize) -> bool {
+    let aad = if algorithm.mode == Mode::Ccm { COMMON_CCM_AAD_LEN } else { COMMON_AAD_LEN };
+    len > COMMON_LEN || aad_len > aad
+}
+
 /// A few sizes that reach every part of a kernel: less than a block, blocks, wide strides, rests.
 pub(crate) fn few(algorithm: &Algorithm) -> impl Iterator<Item = usize> {
     let rule = algorithm.sizes;

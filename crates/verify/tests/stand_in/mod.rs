@@ -37,6 +37,8 @@ pub enum Fault {
     IgnoresTheAad,
     /// Associated data that CCM's two-byte length cannot hold are an error.
     LimitsTheAad,
+    /// Messages longer than a 16-bit job can be are an error.
+    LimitsTheMessage,
     /// Their tag is wrong.
     WrongUnderLongAad,
     /// The second half of the key is zero.
@@ -261,6 +263,7 @@ unsafe extern "C" fn message(state: *mut c_void, message: *const raw::Message) -
     match state.fault {
         Fault::ReturnsAnError => 17,
         Fault::LimitsTheAad if m.aad_len > 0xfeff => 17,
+        Fault::LimitsTheMessage if m.len > 65_534 => 17,
         _ => computed.code,
     }
 }
