@@ -139,7 +139,8 @@ impl File {
 /// Loads one library in a worker of its own and asks who it is and what it offers.
 fn load(file: &File) -> Attached {
     let path = file.path.canonicalize().unwrap_or_else(|_| file.path.clone());
-    let (bundled_name, built) = host::bundled(&path).map(|b| (b.name, b.build)).unzip();
+    let bundled = host::bundled(&path);
+    let bundled_name = bundled.as_ref().map(|b| b.name.clone());
     let name = file.given_name.as_ref().or(bundled_name.as_ref());
     let mut attached = Attached {
         facts: record::Library {
@@ -163,7 +164,9 @@ fn load(file: &File) -> Attached {
             attached.facts.name.clone_from(&ready.name);
             attached.facts.version.clone_from(&ready.version);
             attached.facts.build.clone_from(&ready.build);
-            attached.facts.build.extend(built.unwrap_or_default());
+            if let Some(bundled) = bundled {
+                add_bundled(&mut attached.facts, bundled);
+            }
             attached.facts.id = id;
             attached.offers = offers;
             attached.ready = Some(ready);
@@ -171,6 +174,18 @@ fn load(file: &File) -> Attached {
         Err(why) => attached.facts.error = Some(why),
     }
     attached
+}
+
+/// Adds what the build wrote down, and the version where the library has none of its own: BoringSSL
+/// says only whom it is compatible with, libaegis nothing.
+fn add_bundled(facts: &mut record::Library, bundled: host::Bundled) {
+    facts.build.extend(bundled.build);
+    let own = !facts.version.ends_with("-compatible") && facts.version != "unversioned";
+    if !own {
+        let fact = format!("version: of its source; the library itself says '{}'", facts.version);
+        facts.build.push(fact);
+        facts.version = bundled.version;
+    }
 }
 
 /// What a library says of itself, and what its file shows.

@@ -14,6 +14,8 @@ struct Manifest {
     name: String,
     /// The shared object's file name.
     object: String,
+    /// Version of the source.
+    version: String,
     /// Where the source comes from.
     source: String,
     /// How it was built, one fact a line.
@@ -25,6 +27,8 @@ struct Manifest {
 pub struct Bundled {
     /// Name as in `--library`: two builds of one library differ in nothing else.
     pub name: String,
+    /// Version of its source.
+    pub version: String,
     /// Where the source comes from and how it was built, one fact a line.
     pub build: Vec<String>,
 }
@@ -38,7 +42,8 @@ pub fn bundled(object: &Path) -> Option<Bundled> {
         return None;
     }
     let source = std::iter::once(format!("source: {}", manifest.source));
-    Some(Bundled { name: manifest.name, build: source.chain(manifest.build).collect() })
+    let build = source.chain(manifest.build).collect();
+    Some(Bundled { name: manifest.name, version: manifest.version, build })
 }
 
 /// The libraries whose directories lie in `place`.
@@ -114,7 +119,7 @@ mod tests {
         let path = object.clone();
         assert_eq!(found, [Found { family: Family::Wolfssl, path, problem: None }]);
         let facts = bundled(&object).unwrap();
-        assert_eq!(facts.name, "wolfssl-noasm");
+        assert_eq!((facts.name.as_str(), facts.version.as_str()), ("wolfssl-noasm", "5"));
         assert_eq!(facts.build, ["source: crate x 1", "cc 12", "configure"]);
     }
 
