@@ -80,7 +80,8 @@ impl Region {
     }
 
     fn layout(capacity: usize) -> Layout {
-        Layout::from_size_align(capacity + PAGES * PAGE, PAGE).expect("sizes are at most tens of megabytes")
+        Layout::from_size_align(capacity + PAGES * PAGE, PAGE)
+            .expect("sizes are at most tens of megabytes")
     }
 
     fn slice(&mut self, at: usize, len: usize) -> &mut [u8] {

@@ -1,5 +1,6 @@
 //! Reading and writing record files.
 
+use crate::packed::{pack, unpack};
 use crate::{FORMAT_VERSION, Measurement, Record, State, to_json};
 use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Write as _};
@@ -45,12 +46,13 @@ pub enum RecordError {
     },
 }
 
-/// Reads a record file.
+/// Reads a record file, packed by gzip or not.
 ///
 /// # Errors
 /// [`RecordError`], one line.
 pub fn load(path: &Path) -> Result<Record, RecordError> {
     let bytes = std::fs::read(path)
+        .and_then(unpack)
         .map_err(|source| RecordError::Read { path: path.to_owned(), source })?;
     let origin = path.display().to_string();
     match std::str::from_utf8(&bytes) {
@@ -143,25 +145,25 @@ fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Writes a record so that the file is at every moment either the old one or the new one whole.
+/// Writes a record, packed by gzip where the name ends in `.gz`, so that the file is at every moment either the old one or the new one whole.
 /// What is no regular file (a pipe, a terminal, `/dev/stdout`) is written to as it stands.
 ///
 /// # Errors
 /// [`RecordError::Write`]; an old file is then untouched.
 pub fn save(record: &Record, path: &Path) -> Result<(), RecordError> {
     let error = |source| RecordError::Write { path: path.to_owned(), source };
-    let json = to_json(record);
+    let bytes = pack(path, to_json(record)).map_err(error)?;
     match std::fs::metadata(path) {
         Ok(old) if old.is_file() => {
             // Through links, so that a link stays one.
             let target = path.canonicalize().map_err(error)?;
-            replace(&target, json.as_bytes(), old.permissions()).map_err(error)
+            replace(&target, &bytes, old.permissions()).map_err(error)
         }
-        Ok(old) => write_through(path, &old, json.as_bytes()).map_err(error),
+        Ok(old) => write_through(path, &old, &bytes).map_err(error),
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
             // What any program's new file gets; the process's mask takes bits away.
             let permissions = Permissions::from_mode(0o666);
-            replace(path, json.as_bytes(), permissions).map_err(error)
+            replace(path, &bytes, permissions).map_err(error)
         }
         Err(e) => Err(error(e)),
     }
@@ -208,9 +210,11 @@ mod tests {
         let record = sample::record();
         assert_eq!(from_json(&to_json(&record), "r.json").unwrap(), record);
         let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("r.json");
-        save(&record, &path).unwrap();
-        assert_eq!(load(&path).unwrap(), record);
+        for name in ["r.json", "r.json.gz"] {
+            let path = directory.path().join(name);
+            save(&record, &path).unwrap();
+            assert_eq!(load(&path).unwrap(), record);
+        }
     }
 
     #[test]

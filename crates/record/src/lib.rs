@@ -9,6 +9,7 @@ mod host;
 mod journal;
 mod json;
 mod measurement;
+mod packed;
 #[cfg(test)]
 mod sample;
 mod samples;
