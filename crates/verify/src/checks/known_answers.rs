@@ -20,7 +20,7 @@ pub(super) fn run(context: &mut Context<'_>) -> Verdict {
                 _ => context.open(direction, &vector.key)?,
             };
             let note = format_args!(" of {}", vector.name);
-            count += context.answer(&mut session, &vector.example, Placement::ALIGNED, note)?;
+            count += context.answer_if_taken(&mut session, &vector.example, note)?;
             opened = Some((&vector.key, session));
         }
     }
