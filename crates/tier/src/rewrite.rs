@@ -1,0 +1,148 @@
+//! CPUID rewriting: a copy of the library in memory, in which every CPUID instruction is the marker
+//! of [`crate::marker`]; the copy is loaded instead of the file, so that also the first initialiser and
+//! every resolver of indirect functions gets the tier's answer. Nothing else in it differs.
+
+use crate::closure::{dependencies, is_runtime, sorted};
+use crate::marker::{CPUID, MARKER};
+use crate::object::Image;
+use crate::sites;
+use rustix::fs::{MemfdFlags, SealFlags};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::Write as _;
+use std::os::fd::AsRawFd as _;
+use std::path::{Path, PathBuf};
+
+/// A file to be loaded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Object {
+    /// The file itself.
+    pub original: PathBuf,
+    /// What to load: the copy, or the file itself where it has no CPUID instruction.
+    pub load: PathBuf,
+    /// CPUID instructions in it.
+    pub cpuid_instructions: u64,
+}
+
+/// A library as it is to be loaded at a tier. The copies it speaks of belong to the process that
+/// made them, and are there as long as [`Copies`] is.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// In this order, the library last.
+    pub objects: Vec<Object>,
+    /// The CPU features that the code needs (as iced-x86 names them), each with the number of
+    /// instructions; only of a library without any CPUID instruction.
+    pub features: BTreeMap<String, usize>,
+}
+
+impl Plan {
+    /// CPUID instructions in the library and in what it loads.
+    #[must_use]
+    pub fn cpuid_instructions(&self) -> u64 {
+        self.objects.iter().map(|o| o.cpuid_instructions).sum()
+    }
+}
+
+/// A library's plan with the copies that it speaks of.
+#[derive(Debug)]
+pub struct Copies {
+    /// The plan, which other processes of the same user can follow too.
+    pub plan: Plan,
+    _files: Vec<File>,
+}
+
+/// Finds the CPUID instructions of a library and of what it loads, and makes the copies.
+///
+/// # Errors
+/// Why this library cannot be loaded as a copy.
+pub fn prepare(library: &Path) -> Result<Copies, String> {
+    let library = library.canonicalize().map_err(|e| format!("'{}': {e}", library.display()))?;
+    let library_name = library.to_string_lossy().into_owned();
+    let mut paths = dependencies(&library)?;
+    paths.insert(library_name.clone(), library.clone());
+    let files = read_all(&paths)?;
+    let mut images = BTreeMap::new();
+    for (name, bytes) in &files {
+        let image = Image::parse(bytes).map_err(|e| format!("'{}' {e}", paths[name].display()))?;
+        images.insert(name.as_str(), image);
+    }
+    let needs: HashMap<&str, Vec<&str>> = images
+        .iter()
+        .map(|(name, image)| (*name, image.needed.iter().map(String::as_str).collect()))
+        .collect();
+    let (mut plan, mut copies) = (Plan::default(), Vec::new());
+    for name in sorted(&needs, &library_name) {
+        let (path, image) = (&paths[name], &images[name]);
+        let found = sites::find(image).instructions;
+        let mut load = path.clone();
+        if !found.is_empty() {
+            if name != library_name && image.soname.as_deref() != Some(name) {
+                return Err(format!(
+                    "'{}' has CPUID instructions and no name (SONAME) by which the copy would be known",
+                    path.display()
+                ));
+            }
+            let copy = copy(path, &files[name][..image.mapped], &found)?;
+            load = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), copy.as_raw_fd()));
+            copies.push(copy);
+        }
+        let cpuid_instructions = found.len() as u64;
+        plan.objects.push(Object { original: path.clone(), load, cpuid_instructions });
+    }
+    if plan.cpuid_instructions() == 0 {
+        for (feature, count) in images.values().flat_map(sites::features) {
+            *plan.features.entry(feature).or_insert(0) += count;
+        }
+    }
+    Ok(Copies { plan, _files: copies })
+}
+
+fn read_all(paths: &BTreeMap<String, PathBuf>) -> Result<BTreeMap<String, Vec<u8>>, String> {
+    let own = paths.iter().filter(|(_, path)| !is_runtime(path));
+    own.map(|(name, path)| {
+        let bytes = std::fs::read(path).map_err(|e| format!("'{}': {e}", path.display()))?;
+        Ok((name.clone(), bytes))
+    })
+    .collect()
+}
+
+/// The bytes with the instructions replaced, in memory or, where memory cannot be executed, in a
+/// file without a name.
+fn copy(path: &Path, bytes: &[u8], instructions: &[u64]) -> Result<File, String> {
+    let mut bytes = bytes.to_vec();
+    for offset in instructions {
+        let place = &mut bytes[*offset as usize..][..CPUID.len()];
+        assert_eq!(place, CPUID, "the places that were found hold CPUID");
+        place.copy_from_slice(&MARKER);
+    }
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let file = in_memory(&name, &bytes).or_else(|_| {
+        let mut file = tempfile::tempfile()?;
+        file.write_all(&bytes)?;
+        Ok(file)
+    });
+    file.map_err(|e: std::io::Error| format!("no copy of '{}' can be made: {e}", path.display()))
+}
+
+fn in_memory(name: &str, bytes: &[u8]) -> std::io::Result<File> {
+    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+    let fd = rustix::fs::memfd_create(format!("{COPY}{name}"), flags)?;
+    let mut file = File::from(fd);
+    file.write_all(bytes)?;
+    // Many processes map it: none may change what the others execute.
+    rustix::fs::fcntl_add_seals(&file, SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW)?;
+    Ok(file)
+}
+
+/// How the names of copies begin: the kernel shows `/memfd:ciphermark:libx.so (deleted)`.
+const COPY: &str = "ciphermark:";
+
+/// Whether a mapped file, as the kernel names it, is a copy.
+#[must_use]
+pub fn is_copy(mapped: &Path) -> bool {
+    mapped.to_string_lossy().starts_with(&format!("/memfd:{COPY}"))
+}
+
+#[cfg(test)]
+mod tests;
