@@ -59,7 +59,27 @@ pub fn load(path: &Path, name: Option<&str>) -> Result<Box<dyn Library>, LoadErr
     if path.as_os_str() == model::KERNEL_PATH {
         return Ok(Box::new(composite::Composing(kernel::attach(name)?)));
     }
-    let object = SharedObject::open(path)?;
+    attach(path, SharedObject::open(path)?, name)
+}
+
+/// As [`load`], but what is loaded is a copy of the file, in which a tier has changed what it must.
+/// The library's identity stays the file's.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_copy(
+    path: &Path,
+    copy: &Path,
+    name: Option<&str>,
+) -> Result<Box<dyn Library>, LoadError> {
+    attach(path, SharedObject::open_as(path, copy)?, name)
+}
+
+fn attach(
+    path: &Path,
+    object: SharedObject,
+    name: Option<&str>,
+) -> Result<Box<dyn Library>, LoadError> {
     match FAMILIES.iter().find(|(symbol, _)| object.defines(symbol)) {
         Some((_, attach)) => {
             let library = attach(object, name)?;

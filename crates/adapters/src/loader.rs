@@ -47,22 +47,32 @@ impl LoadError {
 #[derive(Debug)]
 pub(crate) struct SharedObject {
     path: PathBuf,
+    /// The file that is mapped: the same, or a copy of it.
+    mapped: PathBuf,
     library: &'static libloading::os::unix::Library,
 }
 
 impl SharedObject {
     /// Loads a file with all its symbols resolved at once and kept local.
     pub(crate) fn open(path: &Path) -> Result<Self, LoadError> {
+        Self::open_as(path, path)
+    }
+
+    /// As [`SharedObject::open`], but loads another file in the place of it, of which it is a copy
+    /// but for what a tier changes.
+    pub(crate) fn open_as(path: &Path, copy: &Path) -> Result<Self, LoadError> {
         use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
         // A bare file name would be searched for by the loader: the file that is meant is this one.
         let path = path
             .canonicalize()
             .map_err(|e| LoadError::Open { path: path.to_owned(), why: e.to_string() })?;
+        // The name of a copy is one that only the kernel can follow.
+        let mapped = if copy.starts_with("/proc") { copy.to_owned() } else { path.clone() };
         // SAFETY: runs the object's initialisers, which is what attaching a library means; the
         // worker process that does so holds nothing else.
-        let library = unsafe { Library::open(Some(&path), RTLD_NOW | RTLD_LOCAL) }
+        let library = unsafe { Library::open(Some(&mapped), RTLD_NOW | RTLD_LOCAL) }
             .map_err(|e| LoadError::Open { path: path.clone(), why: plain(&e) })?;
-        Ok(Self { path, library: Box::leak(Box::new(library)) })
+        Ok(Self { path, mapped, library: Box::leak(Box::new(library)) })
     }
 
     /// Whether the object or one of its dependencies exports a symbol.
@@ -93,7 +103,7 @@ impl SharedObject {
             std::ffi::CStr::from_ptr(name).to_bytes().to_vec()
         };
         let file = PathBuf::from(std::ffi::OsString::from_vec(file));
-        file.canonicalize().is_ok_and(|f| f == self.path)
+        file == self.mapped || file.canonicalize().is_ok_and(|f| f == self.path)
     }
 
     /// A function, if the object exports it.

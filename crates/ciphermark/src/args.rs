@@ -170,6 +170,7 @@ pub enum FormatArg {
     ciphermark run                                   the quick suite, about a minute\n  \
     ciphermark run -a 'aes-256-*' -s 4K,8K,16K       database pages\n  \
     ciphermark run -l openssl -m stream -s 8192      what `openssl speed -evp` measures\n  \
+    ciphermark run -l openssl -t native -t noaes     with and without AES instructions\n  \
     ciphermark run -l a=old/libcrypto.so -l b=new/libcrypto.so -o ab.json\n  \
     ciphermark run --precision 0.5% --budget 5m --format csv > out.csv\n  \
     ciphermark run --resume long.json                go on with a run that was cut short")]
@@ -238,6 +239,7 @@ pub enum What {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  ciphermark verify\n  \
     ciphermark verify -a 'aes-*-gcm' -l mine=./libcrypto.so\n  \
+    ciphermark verify -t noaes -t aesni -l openssl\n  \
     ciphermark verify --vectors aes_gcm_test.json\n\n\
     Exit code 1 when a check found something.")]
 pub struct VerifyArgs {
@@ -247,6 +249,9 @@ pub struct VerifyArgs {
     /// Libraries, as for `run`; may be repeated.
     #[arg(short, long, value_name = "GLOB|NAME=PATH")]
     pub library: Vec<String>,
+    /// Which CPU instructions the library may see; may be repeated.
+    #[arg(short, long, value_name = "TIER", default_value = "native", conflicts_with = "vectors")]
+    pub tier: Vec<TierArg>,
     /// Hold the libraries to the vectors of this file (Project Wycheproof's JSON format) instead.
     #[arg(long, value_name = "FILE", conflicts_with = "algorithm")]
     pub vectors: Option<PathBuf>,

@@ -5,15 +5,15 @@ use crate::plan::{Planned, Request};
 use crate::protocol::{Finding, Offer};
 use crate::schedule::{End, Track};
 use analysis::{Summary, quantile, summarise};
-use model::{Algorithm, Kind, RawSample};
+use model::{Algorithm, Kind, RawSample, Tier};
 use probe::{Anchor, Clock};
 use record::{
     Call, Check, Estimate, Evidence, LibraryId, Measurement, Plan, Samples, State, Stopped,
 };
 use std::collections::BTreeMap;
 
-/// The checks that each library's algorithms passed.
-pub(crate) type Checks = BTreeMap<(usize, &'static str), Vec<Check>>;
+/// The checks that each library's algorithms passed at each tier.
+pub(crate) type Checks = BTreeMap<(usize, Tier, &'static str), Vec<Check>>;
 
 /// What turns ticks into time.
 pub(crate) struct Rates {
@@ -124,8 +124,9 @@ pub(crate) fn assemble(
             }
         }
         if m.state == State::Measured {
+            let (library, tier) = (plan.case.library, plan.case.tier);
             let passed =
-                checks.iter().find(|((l, a), _)| *l == plan.case.library && *a == m.algorithm);
+                checks.iter().find(|((l, t, a), _)| (*l, *t, *a) == (library, tier, &*m.algorithm));
             m.checks.extend(passed.map(|(_, c)| c.clone()).unwrap_or_default());
         }
         measurements.push(m);

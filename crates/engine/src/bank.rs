@@ -1,4 +1,4 @@
-//! The worker processes of one library.
+//! The worker processes of one library at one tier.
 
 use crate::discover::Attached;
 use crate::link::WorkerError;
@@ -20,10 +20,11 @@ pub(crate) struct Start {
     pub(crate) quiet_probe: f64,
 }
 
-/// Several processes with one library, each with a memory layout of its own.
+/// Several processes with one library at one tier, each with a memory layout of its own.
 #[derive(Debug)]
 pub(crate) struct Bank<'a> {
     library: &'a Attached,
+    tier: Tier,
     start: Start,
     workers: Vec<Option<Worker>>,
     /// Number of the next process.
@@ -32,8 +33,8 @@ pub(crate) struct Bank<'a> {
 
 impl<'a> Bank<'a> {
     /// No process is started yet; the first will have the number `next`.
-    pub(crate) fn new(library: &'a Attached, start: Start, next: u32) -> Self {
-        Self { library, start, workers: (0..MIN_PROCESSES).map(|_| None).collect(), next }
+    pub(crate) fn new(library: &'a Attached, tier: Tier, start: Start, next: u32) -> Self {
+        Self { library, tier, start, workers: (0..MIN_PROCESSES).map(|_| None).collect(), next }
     }
 
     /// The worker of a place, started if there is none.
@@ -49,7 +50,7 @@ impl<'a> Bank<'a> {
         let Start { cpu, seed, ticks_per_ns, .. } = self.start;
         let process = self.next;
         self.next += 1;
-        Hello { ticks_per_ns, ..self.library.hello(Tier::Native, cpu, process, seed) }
+        Hello { ticks_per_ns, ..self.library.hello(self.tier, cpu, process, seed) }
     }
 
     /// Forgets a worker that died.

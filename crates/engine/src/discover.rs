@@ -2,9 +2,11 @@
 
 use crate::link::WorkerError;
 use crate::process::{Worker, out_of_protocol};
-use crate::protocol::{Hello, Offer, Ready, Reply, Request, VERSION};
+use crate::protocol::{Finding, Hello, Offer, Ready, Reply, Request, VERSION};
+use crate::tiers::AtTier;
 use model::{KERNEL_PATH, NameGlob, Tier, nearest};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Opening every algorithm in every direction once.
@@ -37,6 +39,10 @@ pub struct Attached {
     pub offers: Vec<Offer>,
     /// The worker's clock, from its greeting.
     pub ready: Option<Ready>,
+    /// What it offers at other tiers than `native`, as far as that was asked.
+    pub tiers: Vec<AtTier>,
+    /// What its workers load at other tiers than `native`.
+    pub copies: Option<Arc<tier::Copies>>,
 }
 
 /// Why a selection cannot be made.
@@ -87,7 +93,23 @@ impl Attached {
             process,
             seed,
             ticks_per_ns: None,
+            plan: self.copies.as_ref().filter(|_| tier != Tier::Native).map(|c| c.plan.clone()),
         }
+    }
+
+    /// What it offers at a tier; else why the tier cannot be had.
+    ///
+    /// # Errors
+    /// The finding that every case of the tier gets.
+    pub fn offers_at(&self, tier: Tier) -> Result<&[Offer], Finding> {
+        if tier == Tier::Native {
+            return Ok(&self.offers);
+        }
+        let at = self.tiers.iter().find(|at| at.tier == tier);
+        at.map_or_else(
+            || Err(Finding::failed(format!("tier {tier} was not tried"))),
+            |at| at.offers.as_deref().map_err(Clone::clone),
+        )
     }
 
     fn matches(&self, glob: &NameGlob) -> bool {
@@ -152,11 +174,14 @@ fn load(file: &File) -> Attached {
             error: None,
             calls: Vec::new(),
             instructions: None,
+            tiers: Vec::new(),
         },
         given_name: file.given_name.clone(),
         bundled_name,
         offers: Vec::new(),
         ready: None,
+        tiers: Vec::new(),
+        copies: None,
     };
     match file.problem.clone().map_or_else(|| inquire(&attached, &path), Err) {
         Ok(Answer { ready, offers, instructions, id }) => {
@@ -203,17 +228,31 @@ fn inquire(attached: &Attached, path: &Path) -> Result<Answer, String> {
         host::check_elf(path).map_err(|e| format!("'{}' {e}", path.display()))?;
         host::file_id(path).map_err(|e| format!("cannot read '{}': {e}", path.display()))?
     };
-    let ask = || -> Result<Answer, WorkerError> {
-        let mut worker = Worker::start(attached.hello(Tier::Native, None, 0, 0))?;
-        worker.send(&Request::Offers);
-        match worker.reply(OFFERS_DEADLINE)? {
-            Reply::Offers { offers, instructions } => {
-                Ok(Answer { ready: worker.ready().clone(), offers, instructions, id: id.clone() })
-            }
-            other => Err(out_of_protocol(&other)),
+    let Offered { ready, offers, instructions, .. } =
+        ask_offers(attached, Tier::Native).map_err(|e| e.to_string())?;
+    Ok(Answer { ready, offers, instructions, id })
+}
+
+/// Who a library says it is at a tier, and what it offers there.
+pub(crate) struct Offered {
+    pub(crate) ready: Ready,
+    pub(crate) offers: Vec<Offer>,
+    /// Instruction sets in its code.
+    pub(crate) instructions: Option<Vec<String>>,
+    /// CPUID instructions answered.
+    pub(crate) cpuid_answered: Option<u64>,
+}
+
+/// Loads a library at a tier in a worker of its own, and asks.
+pub(crate) fn ask_offers(attached: &Attached, tier: Tier) -> Result<Offered, WorkerError> {
+    let mut worker = Worker::start(attached.hello(tier, None, 0, 0))?;
+    worker.send(&Request::Offers);
+    match worker.reply(OFFERS_DEADLINE)? {
+        Reply::Offers { offers, instructions, cpuid_answered } => {
+            Ok(Offered { ready: worker.ready().clone(), offers, instructions, cpuid_answered })
         }
-    };
-    ask().map_err(|e| e.to_string())
+        other => Err(out_of_protocol(&other)),
+    }
 }
 
 fn is_kernel(path: &Path) -> bool {
@@ -288,11 +327,14 @@ mod tests {
                 error: error.map(ToOwned::to_owned),
                 calls: Vec::new(),
                 instructions: None,
+                tiers: Vec::new(),
             },
             given_name: given.then(|| name.to_owned()),
             bundled_name: None,
             offers: Vec::new(),
             ready: None,
+            tiers: Vec::new(),
+            copies: None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! What was asked for, laid out as cases.
 
 use crate::discover::Attached;
-use crate::protocol::Finding;
+use crate::protocol::{Finding, Offer};
 use model::{Algorithm, Case, Direction, Footprint, Model, Tier};
 use std::time::Duration;
 
@@ -64,12 +64,14 @@ pub fn cases(request: &Request, libraries: &[Attached]) -> Vec<Planned> {
         for algorithm in &request.algorithms {
             for direction in directions(request, algorithm) {
                 for model in &request.models {
-                    if is_baseline(algorithm)
-                        && offered(attached, algorithm, direction, *model).is_err()
-                    {
-                        continue;
-                    }
                     for kind in kinds(request) {
+                        // Of a tier that cannot be applied the offers at `native` are rows.
+                        let offers = attached.offers_at(kind.tier).unwrap_or(&attached.offers);
+                        if is_baseline(algorithm)
+                            && offered(attached, offers, algorithm, direction, *model).is_err()
+                        {
+                            continue;
+                        }
                         for size in &request.sizes {
                             let case = Case {
                                 library,
@@ -128,13 +130,11 @@ fn is_baseline(algorithm: &Algorithm) -> bool {
 }
 
 fn verdict(attached: &Attached, algorithm: &Algorithm, case: &Case) -> Option<Finding> {
-    if case.tier != Tier::Native {
-        return Some(Finding::unsupported(format!(
-            "tier {} cannot be applied by this version of ciphermark",
-            case.tier
-        )));
-    }
-    if let Err(finding) = offered(attached, algorithm, case.direction, case.model) {
+    let offers = match attached.offers_at(case.tier) {
+        Ok(offers) => offers,
+        Err(finding) => return Some(finding),
+    };
+    if let Err(finding) = offered(attached, offers, algorithm, case.direction, case.model) {
         return Some(finding);
     }
     (!algorithm.sizes.allows(case.size)).then(|| Finding::unsupported(algorithm.size_reason()))
@@ -142,15 +142,17 @@ fn verdict(attached: &Attached, algorithm: &Algorithm, case: &Case) -> Option<Fi
 
 fn offered(
     attached: &Attached,
+    offers: &[Offer],
     algorithm: &Algorithm,
     direction: Direction,
     model: Model,
 ) -> Result<(), Finding> {
-    let offer = attached
-        .offers
+    let offer = offers
         .iter()
         .find(|o| o.algorithm == algorithm.name && o.direction == direction)
-        .ok_or_else(|| Finding::unsupported(format!("{} does not offer it", attached.label())))?;
+        .ok_or_else(|| {
+        Finding::unsupported(format!("{} does not offer it", attached.label()))
+    })?;
     if offer.models.contains(&model) {
         return Ok(());
     }
@@ -163,7 +165,7 @@ fn offered(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::Offer;
+    use crate::tiers::AtTier;
 
     fn attached(offers: Vec<Offer>) -> Attached {
         let facts = record::Library {
@@ -175,8 +177,17 @@ mod tests {
             error: None,
             calls: Vec::new(),
             instructions: None,
+            tiers: Vec::new(),
         };
-        Attached { facts, given_name: None, bundled_name: None, offers, ready: None }
+        Attached {
+            facts,
+            given_name: None,
+            bundled_name: None,
+            offers,
+            ready: None,
+            tiers: Vec::new(),
+            copies: None,
+        }
     }
 
     fn offer(algorithm: &str, direction: Direction, reason: Option<&str>) -> Offer {
@@ -227,6 +238,22 @@ mod tests {
         assert_eq!(planned[0].verdict, None);
         let why = &planned[1].verdict.as_ref().unwrap().why;
         assert!(why.contains("whole blocks of 16 bytes"), "{why}");
+    }
+
+    #[test]
+    fn each_tier_has_its_own_offers_and_one_that_cannot_be_applied_its_reason() {
+        let mut library = attached(vec![offer("aes-128-ocb", Direction::Encrypt, None)]);
+        let without = vec![offer("aes-128-ocb", Direction::Encrypt, Some("needs AES-NI"))];
+        library.tiers = vec![
+            AtTier { tier: Tier::Noaes, offers: Ok(without) },
+            AtTier { tier: Tier::Baseline, offers: Err(Finding::unsupported("no way")) },
+        ];
+        let tiers = vec![Tier::Native, Tier::Noaes, Tier::Baseline];
+        let request = Request { tiers, sizes: vec![16], ..request(&["aes-128-ocb"]) };
+        let planned = cases(&request, &[library]);
+        let verdicts: Vec<_> =
+            planned.iter().map(|p| p.verdict.as_ref().map(|f| f.why.as_str())).collect();
+        assert_eq!(verdicts, [None, Some("needs AES-NI"), Some("no way")]);
     }
 
     #[test]

@@ -63,6 +63,7 @@ impl Worker {
 
     fn launch_with(hello: Hello, preload: Option<&Path>) -> Result<Self, WorkerError> {
         let start = |e: std::io::Error| WorkerError::Start(e.to_string());
+        let environment = tier::environment(hello.tier);
         let stderr = tempfile::tempfile().map_err(start)?;
         let mut command = Command::new(std::env::current_exe().map_err(start)?);
         if let Some(object) = preload {
@@ -76,6 +77,8 @@ impl Worker {
             // Libraries read configuration from the environment's files: measure the library, not
             // the machine's configuration of it.
             .env("OPENSSL_CONF", "/dev/null")
+            // The C library's own functions follow the tier.
+            .envs(environment)
             // An interrupt from the terminal is for the scheduler, which ends the run in order.
             .process_group(0)
             .spawn()

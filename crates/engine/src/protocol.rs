@@ -63,6 +63,10 @@ pub struct Hello {
     pub seed: u64,
     /// Ticks in a nanosecond, where the scheduler knows; null has the worker measure it.
     pub ticks_per_ns: Option<f64>,
+    /// What the scheduler has prepared for tiers other than `native`: the files to load; null has
+    /// the worker prepare it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<tier::Plan>,
 }
 
 /// Take one sample of a case.
@@ -161,6 +165,9 @@ pub enum Reply {
         /// Instruction sets for ciphers in the code that came with the library, by the names of
         /// the kernel's CPU flags; null where that cannot be told.
         instructions: Option<Vec<String>>,
+        /// CPUID instructions answered so far; null where none can be.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cpuid_answered: Option<u64>,
     },
     /// This check begins now: what a crash that follows is named after.
     Checking {
@@ -231,6 +238,9 @@ pub struct Ready {
     pub step_ticks: u64,
     /// Ticks of an empty timed region.
     pub overhead_ticks: u64,
+    /// How the tier was applied; null at `native`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<record::AppliedTier>,
 }
 
 /// What a library offers of one algorithm in one direction.

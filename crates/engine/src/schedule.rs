@@ -9,7 +9,7 @@ use crate::process::out_of_protocol;
 use crate::protocol::{Finding, Reply, Request, Visit, VisitResult};
 use crate::quiet::Quiet;
 use analysis::{MIN_PER_PROCESS, MIN_PROCESSES, summarise};
-use model::{Case, RawSample};
+use model::{Case, RawSample, Tier};
 use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
@@ -34,6 +34,8 @@ pub(crate) struct Track {
     /// Index of the case in the plan.
     pub(crate) index: usize,
     pub(crate) case: Case,
+    /// Index of the processes that sample it: those of its library at its tier.
+    bank: usize,
     pub(crate) samples: Vec<RawSample>,
     pub(crate) end: Option<End>,
     ops: Option<u32>,
@@ -53,7 +55,11 @@ impl Track {
     /// A case to sample, with what an earlier part of the run has of it.
     pub(crate) fn new(index: usize, case: Case, earlier: Vec<RawSample>) -> Self {
         let (ops, visits) = (earlier.first().map(|s| s.ops), earlier.len() as u32);
-        Self { index, case, samples: earlier, end: None, ops, visits, clean: 0 }
+        Self { index, case, bank: 0, samples: earlier, end: None, ops, visits, clean: 0 }
+    }
+
+    fn bank_key(&self) -> (usize, Tier) {
+        (self.case.library, self.case.tier)
     }
 
     fn visit(&self) -> Visit {
@@ -111,15 +117,23 @@ pub(crate) struct Schedule<'a> {
 impl<'a> Schedule<'a> {
     pub(crate) fn new(
         libraries: &'a [Attached],
-        tracks: Vec<Track>,
+        mut tracks: Vec<Track>,
         budget: Budget,
         start: &Start,
     ) -> Self {
-        let bank = |(i, library)| Bank::new(library, start.clone(), next_process(&tracks, i));
+        let mut keys: Vec<(usize, Tier)> = tracks.iter().map(Track::bank_key).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        for track in &mut tracks {
+            track.bank = keys.binary_search(&track.bank_key()).expect("every track's key is there");
+        }
+        let bank = |(i, &(library, tier)): (usize, &(usize, Tier))| {
+            Bank::new(&libraries[library], tier, start.clone(), next_process(&tracks, i))
+        };
         let mut quiet = Quiet::new(start.quiet_probe);
         tracks.iter().flat_map(|t| &t.samples).for_each(|s| quiet.add(s.probe()));
         Self {
-            banks: libraries.iter().enumerate().map(bank).collect(),
+            banks: keys.iter().enumerate().map(bank).collect(),
             tracks,
             budget,
             order: ChaCha8Rng::seed_from_u64(start.seed),
@@ -170,14 +184,14 @@ impl<'a> Schedule<'a> {
     /// Visits every unfinished case once; says why when it was cut short.
     fn one_round(&mut self, stop: &AtomicBool, log: &mut Log<'_>) -> Option<Stopped> {
         self.renew_processes();
-        for (library, place, block) in self.blocks() {
+        for (bank, place, block) in self.blocks() {
             if stop.load(Ordering::Relaxed) {
                 return Some(Stopped::Interrupted);
             }
             if self.started.elapsed() >= self.budget.time {
                 return Some(Stopped::Budget);
             }
-            log(&self.visit_block(library, place, &block));
+            log(&self.visit_block(bank, place, &block));
         }
         self.round += 1;
         None
@@ -192,24 +206,24 @@ impl<'a> Schedule<'a> {
             return;
         }
         self.tracks.iter_mut().for_each(|t| t.clean = 0);
-        for (library, bank) in self.banks.iter_mut().enumerate() {
-            let mut own = self.tracks.iter().filter(|t| t.case.library == library);
+        for (index, bank) in self.banks.iter_mut().enumerate() {
+            let mut own = self.tracks.iter().filter(|t| t.bank == index);
             bank.renew(own.any(|t| t.end.is_none()));
         }
     }
 
     /// This round's visits in random order, cut into blocks of one worker each, blocks shuffled.
-    /// A case moves on to the next process of its library every round.
+    /// A case moves on to the next process of its bank every round.
     fn blocks(&mut self) -> Vec<(usize, usize, Vec<usize>)> {
         let mut queues = vec![vec![Vec::new(); MIN_PROCESSES]; self.banks.len()];
         for (i, track) in self.tracks.iter().enumerate().filter(|(_, t)| t.end.is_none()) {
-            queues[track.case.library][(self.round as usize + i) % MIN_PROCESSES].push(i);
+            queues[track.bank][(self.round as usize + i) % MIN_PROCESSES].push(i);
         }
         let mut blocks = Vec::new();
-        for (library, places) in queues.into_iter().enumerate() {
+        for (bank, places) in queues.into_iter().enumerate() {
             for (place, mut queue) in places.into_iter().enumerate() {
                 queue.shuffle(&mut self.order);
-                blocks.extend(queue.chunks(BLOCK).map(|b| (library, place, b.to_vec())));
+                blocks.extend(queue.chunks(BLOCK).map(|b| (bank, place, b.to_vec())));
             }
         }
         blocks.shuffle(&mut self.order);
@@ -220,32 +234,32 @@ impl<'a> Schedule<'a> {
     /// several, each visit is tried again alone: the one that is lost again is the one at fault.
     fn visit_block(
         &mut self,
-        library: usize,
+        bank: usize,
         place: usize,
         block: &[usize],
     ) -> Vec<(usize, RawSample)> {
-        match self.ask(library, place, block) {
+        match self.ask(bank, place, block) {
             Ok(results) => {
                 block.iter().zip(results).filter_map(|(i, r)| self.take(*i, r)).collect()
             }
             Err(error) => {
-                self.banks[library].drop_worker(place);
+                self.banks[bank].drop_worker(place);
                 if let [only] = block {
                     self.tracks[*only].end = Some(End::Found(Finding::failed(error.to_string())));
                     return Vec::new();
                 }
-                block.chunks(1).flat_map(|visit| self.visit_block(library, place, visit)).collect()
+                block.chunks(1).flat_map(|visit| self.visit_block(bank, place, visit)).collect()
             }
         }
     }
 
     fn ask(
         &mut self,
-        library: usize,
+        bank: usize,
         place: usize,
         block: &[usize],
     ) -> Result<Vec<VisitResult>, WorkerError> {
-        let worker = self.banks[library].worker(place)?;
+        let worker = self.banks[bank].worker(place)?;
         let visits: Vec<Visit> = block.iter().map(|i| self.tracks[*i].visit()).collect();
         worker.send(&Request::Sample { visits });
         let deadline = block.iter().map(|i| self.tracks[*i].deadline()).sum();
@@ -308,16 +322,16 @@ fn is_precise(samples: &[RawSample], quiet: f64, precision: f64) -> bool {
     summarise(samples, quiet).is_some_and(|s| s.is_complete() && s.precision() <= precision)
 }
 
-/// The first process number that no earlier sample of the library has.
-fn next_process(tracks: &[Track], library: usize) -> u32 {
-    let own = tracks.iter().filter(|t| t.case.library == library);
+/// The first process number that no earlier sample of the bank has.
+fn next_process(tracks: &[Track], bank: usize) -> u32 {
+    let own = tracks.iter().filter(|t| t.bank == bank);
     own.flat_map(|t| &t.samples).map(|s| s.process + 1).max().unwrap_or(0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Direction, Footprint, Model, Tier};
+    use model::{Direction, Footprint, Model};
     use std::collections::HashSet;
 
     fn track(library: usize, size: usize) -> Track {
@@ -345,8 +359,17 @@ mod tests {
             error: None,
             calls: Vec::new(),
             instructions: None,
+            tiers: Vec::new(),
         };
-        Attached { facts, given_name: None, bundled_name: None, offers: Vec::new(), ready: None }
+        Attached {
+            facts,
+            given_name: None,
+            bundled_name: None,
+            offers: Vec::new(),
+            ready: None,
+            tiers: Vec::new(),
+            copies: None,
+        }
     }
 
     fn start(seed: u64) -> Start {
@@ -372,6 +395,18 @@ mod tests {
             schedule.round += 1;
         }
         assert_eq!(places.len(), MIN_PROCESSES);
+    }
+
+    #[test]
+    fn no_worker_samples_cases_of_two_tiers() {
+        let mut tracks: Vec<Track> = (0..8).map(|i| track(0, i + 1)).collect();
+        tracks.iter_mut().skip(5).for_each(|t| t.case.tier = Tier::Noaes);
+        let libraries = [attached()];
+        let mut schedule = Schedule::new(&libraries, tracks, BUDGET, &start(1));
+        assert_eq!(schedule.banks.len(), 2);
+        for (bank, _, block) in schedule.blocks() {
+            assert!(block.iter().all(|i| (*i >= 5) == (bank == 1)), "{bank} {block:?}");
+        }
     }
 
     #[test]

@@ -6,8 +6,9 @@ use crate::discover::Attached;
 use crate::plan::{Planned, Request, cases};
 use crate::quiet;
 use crate::schedule::{Progress, Schedule, Track};
-use crate::verification::{Verdict, verify_all};
-use model::{Algorithm, RawSample};
+use crate::tiers::at_tiers;
+use crate::verification::{Subject, Verdict, verify_all};
+use model::{Algorithm, RawSample, Tier};
 use probe::Clock;
 use record::{Journal, JournalHead, JournalSample, Limits, Record, RecordError, Tool};
 use std::collections::{BTreeMap, BTreeSet};
@@ -78,6 +79,7 @@ pub fn survey(
     stop: &AtomicBool,
     events: &(dyn Fn(Event) + Sync),
 ) -> Result<Outcome, SurveyError> {
+    let libraries = &*at_tiers(libraries, &request.tiers);
     let mut planned = cases(request, libraries);
     if planned.is_empty() {
         return Err(SurveyError::Nothing(
@@ -224,29 +226,30 @@ fn verify(
     stop: &AtomicBool,
     events: &(dyn Fn(Event) + Sync),
 ) -> Checks {
-    let pairs: BTreeSet<(usize, &str)> = planned
+    let subjects: BTreeSet<(usize, Tier, &str)> = planned
         .iter()
         .filter(|p| p.verdict.is_none())
-        .map(|p| (p.case.library, p.case.algorithm.as_str()))
+        .map(|p| (p.case.library, p.case.tier, p.case.algorithm.as_str()))
         .collect();
-    let pairs: Vec<(usize, &'static Algorithm)> = pairs
+    let subjects: Vec<Subject> = subjects
         .into_iter()
-        .filter_map(|(library, name)| Algorithm::find(name).ok().map(|a| (library, a)))
+        .filter_map(|(library, tier, name)| Algorithm::find(name).ok().map(|a| (library, tier, a)))
         .collect();
-    let (count, of) = (AtomicUsize::new(0), pairs.len());
+    let (count, of) = (AtomicUsize::new(0), subjects.len());
     events(Event::Verifying { done: 0, of });
-    let verdicts = verify_all(libraries, &pairs, stop, &|| {
+    let verdicts = verify_all(libraries, &subjects, stop, &|| {
         events(Event::Verifying { done: count.fetch_add(1, Ordering::Relaxed) + 1, of });
     });
     let mut checks = Checks::new();
-    for Verdict { library, algorithm, outcome } in verdicts {
+    for Verdict { library, tier, algorithm, outcome } in verdicts {
         match outcome {
             Ok(passed) => {
-                checks.insert((library, algorithm), passed);
+                checks.insert((library, tier, algorithm), passed);
             }
             Err(finding) => planned
                 .iter_mut()
-                .filter(|p| p.case.library == library && p.case.algorithm == algorithm)
+                .filter(|p| (p.case.library, p.case.tier) == (library, tier))
+                .filter(|p| p.case.algorithm == algorithm)
                 .filter(|p| p.verdict.is_none())
                 .for_each(|p| p.verdict = Some(finding.clone())),
         }

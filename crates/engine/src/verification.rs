@@ -6,7 +6,7 @@ use crate::process::{Worker, out_of_protocol};
 use crate::protocol::{Finding, Reply, Request};
 use model::{Algorithm, Tier};
 use record::Check;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -27,6 +27,8 @@ const MEMORY_CHECKS: &[&str] = &["guard-pages", "bounds"];
 pub struct Verdict {
     /// Index of the library.
     pub library: usize,
+    /// The tier.
+    pub tier: Tier,
     /// The algorithm.
     pub algorithm: &'static str,
     /// The checks that passed, or what was found.
@@ -38,95 +40,110 @@ struct Passed {
     digest: String,
 }
 
-/// Runs every check over `(library, algorithm)` pairs, libraries side by side, each in a worker of
-/// its own. `done` is called after each pair; `stop` ends it early, and what was not verified then
+/// An algorithm of a library at a tier.
+pub type Subject = (usize, Tier, &'static Algorithm);
+
+/// Runs every check over all subjects, libraries and tiers side by side, each in a worker of
+/// its own. `done` is called after each subject; `stop` ends it early, and what was not verified then
 /// has failed.
 pub fn verify_all(
     libraries: &[Attached],
-    pairs: &[(usize, &'static Algorithm)],
+    subjects: &[Subject],
     stop: &AtomicBool,
     done: &(dyn Fn() + Sync),
 ) -> Vec<Verdict> {
-    let queue = Mutex::new(0..libraries.len());
+    let banks: BTreeSet<(usize, Tier)> = subjects.iter().map(|(l, t, _)| (*l, *t)).collect();
+    let count = banks.len();
+    let queue = Mutex::new(banks.into_iter());
     let found = Mutex::new(Vec::new());
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
-        for _ in 0..threads.min(libraries.len()) {
+        for _ in 0..threads.min(count) {
             scope.spawn(|| {
-                while let Some(library) = next(&queue) {
-                    let results = verify_library(library, &libraries[library], pairs, stop, done);
+                while let Some((library, tier)) = next(&queue) {
+                    let own = subjects.iter().filter(|(l, t, _)| (*l, *t) == (library, tier));
+                    let own = own.map(|(_, _, algorithm)| algorithm.name);
+                    let verify = Verifying { library: &libraries[library], tier, stop };
+                    let results = verify.all(own, done);
+                    let results = results.into_iter().map(|(a, found)| (library, tier, a, found));
                     found.lock().expect("no thread panics holding it").extend(results);
                 }
             });
         }
     });
     let mut found = found.into_inner().expect("no thread panics holding it");
-    found.sort_by_key(|(library, algorithm, _)| (*library, *algorithm));
+    found.sort_by_key(|(library, tier, algorithm, _)| (*library, *algorithm, *tier));
     compare_libraries(found)
 }
 
-fn next(queue: &Mutex<std::ops::Range<usize>>) -> Option<usize> {
+fn next<T>(queue: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
     queue.lock().expect("no thread panics holding it").next()
 }
 
-type Found = (usize, &'static str, Result<Passed, Finding>);
+type Found = (usize, Tier, &'static str, Result<Passed, Finding>);
 
-fn verify_library(
-    index: usize,
-    library: &Attached,
-    pairs: &[(usize, &'static Algorithm)],
-    stop: &AtomicBool,
-    done: &(dyn Fn() + Sync),
-) -> Vec<Found> {
-    let mut worker = None;
-    let mut hangs = 0;
-    let mut results = Vec::new();
-    for (_, algorithm) in pairs.iter().filter(|(l, _)| *l == index) {
-        let outcome = if hangs < MOST_HANGS {
-            verify_pair(&mut worker, &mut hangs, library, algorithm.name, stop)
-        } else {
-            Err(Finding::failed(format!(
-                "not checked: the library hung in {MOST_HANGS} checks before"
-            )))
-        };
-        results.push((index, algorithm.name, outcome));
-        done();
-    }
-    results
+/// One library at one tier.
+struct Verifying<'a> {
+    library: &'a Attached,
+    tier: Tier,
+    stop: &'a AtomicBool,
 }
 
-fn verify_pair(
-    slot: &mut Option<Worker>,
-    hangs: &mut usize,
-    library: &Attached,
-    algorithm: &str,
-    stop: &AtomicBool,
-) -> Result<Passed, Finding> {
-    if stop.load(Ordering::Relaxed) {
-        return Err(Finding::failed("interrupted before it was verified"));
+impl Verifying<'_> {
+    fn all(
+        &self,
+        algorithms: impl Iterator<Item = &'static str>,
+        done: &dyn Fn(),
+    ) -> Vec<(&'static str, Result<Passed, Finding>)> {
+        let mut worker = None;
+        let mut hangs = 0;
+        let mut results = Vec::new();
+        for algorithm in algorithms {
+            let outcome = if hangs < MOST_HANGS {
+                self.one(&mut worker, &mut hangs, algorithm)
+            } else {
+                Err(Finding::failed(format!(
+                    "not checked: the library hung in {MOST_HANGS} checks before"
+                )))
+            };
+            results.push((algorithm, outcome));
+            done();
+        }
+        results
     }
-    let mut worker = match slot.take() {
-        Some(worker) => worker,
-        None => Worker::start(library.hello(Tier::Native, None, 0, 0))
-            .map_err(|e| Finding::failed(e.to_string()))?,
-    };
-    worker.send(&Request::Verify { algorithm: algorithm.to_owned() });
-    let mut check = String::from("opening");
-    loop {
-        match worker.reply_unless(stop, CHECK_DEADLINE) {
-            Ok(Reply::Checking { check: next }) => check = next,
-            Ok(Reply::Verified { checks, digest }) => {
-                *slot = Some(worker);
-                return Ok(Passed { checks, digest });
-            }
-            Ok(Reply::Finding(finding)) => {
-                *slot = Some(worker);
-                return Err(finding);
-            }
-            Ok(other) => return Err(Finding::failed(out_of_protocol(&other).to_string())),
-            Err(error) => {
-                *hangs += usize::from(matches!(error, WorkerError::Hung { .. }));
-                return Err(death_in_check(&check, &error));
+
+    fn one(
+        &self,
+        slot: &mut Option<Worker>,
+        hangs: &mut usize,
+        algorithm: &str,
+    ) -> Result<Passed, Finding> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(Finding::failed("interrupted before it was verified"));
+        }
+        let mut worker = match slot.take() {
+            Some(worker) => worker,
+            None => Worker::start(self.library.hello(self.tier, None, 0, 0))
+                .map_err(|e| Finding::failed(e.to_string()))?,
+        };
+        worker.send(&Request::Verify { algorithm: algorithm.to_owned() });
+        let mut check = String::from("opening");
+        loop {
+            match worker.reply_unless(self.stop, CHECK_DEADLINE) {
+                Ok(Reply::Checking { check: next }) => check = next,
+                Ok(Reply::Verified { checks, digest }) => {
+                    *slot = Some(worker);
+                    return Ok(Passed { checks, digest });
+                }
+                Ok(Reply::Finding(finding)) => {
+                    *slot = Some(worker);
+                    return Err(finding);
+                }
+                Ok(other) => return Err(Finding::failed(out_of_protocol(&other).to_string())),
+                Err(error) => {
+                    *hangs += usize::from(matches!(error, WorkerError::Hung { .. }));
+                    return Err(death_in_check(&check, &error));
+                }
             }
         }
     }
@@ -143,15 +160,17 @@ fn death_in_check(check: &str, error: &WorkerError) -> Finding {
 /// Holds the digests of each algorithm over all libraries against each other: the libraries that
 /// are outvoted are refused.
 fn compare_libraries(found: Vec<Found>) -> Vec<Verdict> {
-    let mut votes: HashMap<(&str, String), u64> = HashMap::new();
-    for (_, algorithm, outcome) in &found {
+    // A library has one vote, at however many tiers it agrees.
+    let mut votes: HashMap<(&str, String), BTreeSet<usize>> = HashMap::new();
+    for (library, _, algorithm, outcome) in &found {
         if let Ok(passed) = outcome {
-            *votes.entry((algorithm, passed.digest.clone())).or_insert(0) += 1;
+            votes.entry((algorithm, passed.digest.clone())).or_default().insert(*library);
         }
     }
     let judge = |algorithm: &'static str, passed: Passed| {
-        let own = votes[&(algorithm, passed.digest)];
-        let most = votes.iter().filter(|((a, _), _)| *a == algorithm).map(|(_, n)| *n).max();
+        let own = votes[&(algorithm, passed.digest)].len() as u64;
+        let most =
+            votes.iter().filter(|((a, _), _)| *a == algorithm).map(|(_, v)| v.len() as u64).max();
         if most > Some(own) {
             return Err(Finding::refused(format!(
                 "cross-library: {} libraries agree on other outputs for the same inputs",
@@ -166,8 +185,9 @@ fn compare_libraries(found: Vec<Found>) -> Vec<Verdict> {
     };
     found
         .into_iter()
-        .map(|(library, algorithm, outcome)| Verdict {
+        .map(|(library, tier, algorithm, outcome)| Verdict {
             library,
+            tier,
             algorithm,
             outcome: outcome.and_then(|passed| judge(algorithm, passed)),
         })
@@ -185,13 +205,23 @@ mod tests {
     #[test]
     fn a_library_that_is_outvoted_is_refused() {
         let verdicts = compare_libraries(vec![
-            (0, "aes-128-ctr", passed("a")),
-            (1, "aes-128-ctr", passed("a")),
-            (2, "aes-128-ctr", passed("b")),
+            (0, Tier::Native, "aes-128-ctr", passed("a")),
+            (1, Tier::Native, "aes-128-ctr", passed("a")),
+            (2, Tier::Native, "aes-128-ctr", passed("b")),
         ]);
         let check = Check { name: "cross-library".into(), count: 1 };
         assert_eq!(verdicts[0].outcome, Ok(vec![check]));
         assert_eq!(verdicts[2].outcome.as_ref().unwrap_err().state, record::State::Refused);
+    }
+
+    #[test]
+    fn a_library_at_two_tiers_has_one_vote() {
+        let verdicts = compare_libraries(vec![
+            (0, Tier::Native, "aes-128-ctr", passed("a")),
+            (0, Tier::Noaes, "aes-128-ctr", passed("a")),
+            (1, Tier::Native, "aes-128-ctr", passed("b")),
+        ]);
+        assert!(verdicts.iter().all(|v| v.outcome == Ok(Vec::new())), "{verdicts:?}");
     }
 
     #[test]

@@ -70,6 +70,29 @@ pub struct Library {
     /// What runs inside the clock, for each algorithm and direction of the plan that it offers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<Call>,
+    /// How each tier of the plan but `native` was applied, or why it could not be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tiers: Vec<AppliedTier>,
+}
+
+/// How a tier was applied to a library.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AppliedTier {
+    /// The tier.
+    pub tier: model::Tier,
+    /// `cpuid-fault`, `cpuid-rewrite` or `library-switch`; null when it was not applied.
+    pub mechanism: Option<String>,
+    /// CPUID instructions in the code of the library and of what it loads, but for the C and C++
+    /// run-time libraries; null where they were not looked for.
+    pub cpuid_instructions: Option<u64>,
+    /// CPUID instructions that were answered with the tier's features while the library was loaded
+    /// and each of its algorithms opened once; null with a library's own switch, which answers none.
+    pub cpuid_answered: Option<u64>,
+    /// What proved the mask in the worker: how many answers of CPUID were asked through the same
+    /// mechanism and found without what the tier takes away; or what the switch was set to.
+    pub proof: Option<String>,
+    /// Why it was not applied; or what is to be known of it.
+    pub reason: Option<String>,
 }
 
 /// What one operation of the model `message` calls.

@@ -16,7 +16,7 @@ mod samples;
 
 pub use costs::{Fit, KeySetup, Latency, Rekeying, ThreadShare};
 pub use file::{RecordError, check_writable, from_json, load, save};
-pub use format::{Call, FORMAT_VERSION, Library, Limits, Plan, Record, Tool, schema};
+pub use format::{AppliedTier, Call, FORMAT_VERSION, Library, Limits, Plan, Record, Tool, schema};
 pub use host::{Cache, Clock, Cpu, Host, Kernel, Memory, Mitigation};
 pub use journal::{Journal, JournalHead, JournalSample};
 pub use json::to_json;

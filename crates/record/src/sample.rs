@@ -94,6 +94,7 @@ fn library(error: Option<&str>) -> Library {
         error: error.map(str::to_owned),
         calls: Vec::new(),
         instructions: None,
+        tiers: Vec::new(),
     }
 }
 

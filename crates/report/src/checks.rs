@@ -3,6 +3,7 @@
 use crate::Options;
 use crate::grid::{Align, Cell, Columns};
 use crate::text::{ALARM, ASIDE, HEADING, clean, paint, wrap};
+use model::Tier;
 use record::{Check, State};
 
 /// What became of one algorithm in one library.
@@ -10,6 +11,8 @@ use record::{Check, State};
 pub struct CheckRow {
     /// Library as it is to be called: `openssl@3.0.22`.
     pub library: String,
+    /// Tier that it was verified at.
+    pub tier: Tier,
     /// Name of the algorithm.
     pub algorithm: String,
     /// The checks that passed, or what was found.
@@ -19,9 +22,14 @@ pub struct CheckRow {
 /// The rows as a table, each finding with its reason below it, and the totals.
 #[must_use]
 pub fn checks(rows: &[CheckRow], options: Options) -> String {
-    let heading = ["library", "algorithm", "verdict", "comparisons"].map(|n| Cell::new(n, HEADING));
-    let cells: Vec<[Cell; 4]> = rows.iter().map(cells).collect();
-    let mut columns = Columns::new([Align::Left, Align::Left, Align::Left, Align::Right]);
+    let heading = ["library", "tier", "algorithm", "verdict", "comparisons"];
+    let heading = heading.map(|n| Cell::new(n, HEADING)).to_vec();
+    let align = [Align::Left, Align::Left, Align::Left, Align::Left, Align::Right].to_vec();
+    // A column that says `native` all the way down says nothing.
+    let tiers = rows.iter().any(|r| r.tier != Tier::Native);
+    let heading = without_tier(heading, tiers);
+    let cells: Vec<Vec<Cell>> = rows.iter().map(|row| without_tier(cells(row), tiers)).collect();
+    let mut columns = Columns::new(without_tier(align, tiers));
     columns.fit(&heading);
     cells.iter().for_each(|row| columns.fit(row));
     let mut out = columns.line(&heading, options.color) + "\n";
@@ -40,14 +48,23 @@ pub fn checks(rows: &[CheckRow], options: Options) -> String {
     out
 }
 
-fn cells(row: &CheckRow) -> [Cell; 4] {
+/// Without the second column, unless it is wanted.
+fn without_tier<T>(mut columns: Vec<T>, wanted: bool) -> Vec<T> {
+    if !wanted {
+        columns.remove(1);
+    }
+    columns
+}
+
+fn cells(row: &CheckRow) -> Vec<Cell> {
     let (verdict, count) = match &row.outcome {
         Ok(checks) => (Cell::plain("passed"), comparisons(checks).to_string()),
         Err((State::Unsupported, _)) => (Cell::new("unsupported", ASIDE), String::new()),
         Err((state, _)) => (Cell::new(state.name().to_uppercase(), ALARM), String::new()),
     };
-    [
+    vec![
         Cell::plain(clean(&row.library)),
+        Cell::plain(row.tier.name()),
         Cell::plain(clean(&row.algorithm)),
         verdict,
         Cell::plain(count),
@@ -95,7 +112,12 @@ mod tests {
     const OPTIONS: Options = Options { width: 60, color: false };
 
     fn row(outcome: Result<Vec<Check>, (State, String)>) -> CheckRow {
-        CheckRow { library: "lib@1".into(), algorithm: "aes-128-gcm".into(), outcome }
+        CheckRow {
+            library: "lib@1".into(),
+            tier: Tier::Native,
+            algorithm: "aes-128-gcm".into(),
+            outcome,
+        }
     }
 
     #[test]
@@ -111,6 +133,14 @@ mod tests {
 
         1 passed with 7 comparisons, 1 refused, 0 failed, 0 unsupported
         ");
+    }
+
+    #[test]
+    fn the_tier_is_a_column_where_there_is_another_than_native() {
+        let rows = [row(Ok(Vec::new())), CheckRow { tier: Tier::Noaes, ..row(Ok(Vec::new())) }];
+        let text = checks(&rows, OPTIONS);
+        assert!(text.contains("lib@1    noaes   aes-128-gcm  passed"), "{text}");
+        assert!(!checks(&rows[..1], OPTIONS).contains("native"));
     }
 
     #[test]

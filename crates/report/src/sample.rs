@@ -67,6 +67,7 @@ fn libraries() -> Vec<Library> {
         error: error.map(str::to_owned),
         calls: Vec::new(),
         instructions: None,
+        tiers: Vec::new(),
     };
     vec![
         library("openssl", "3.0.22", "/usr/lib/libcrypto.so.3", None),

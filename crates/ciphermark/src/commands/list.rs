@@ -14,9 +14,7 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
     match args.what {
         What::Libraries => libraries(args),
         What::Algorithms => algorithms(args),
-        What::Tiers => {
-            pairs(args, Tier::ALL.iter().map(|t| (t.name().to_owned(), t.summary().to_owned())))
-        }
+        What::Tiers => tiers(args),
         What::Models => pairs(
             args,
             Model::ALL.iter().map(|m| {
@@ -75,6 +73,31 @@ fn algorithms(args: &ListArgs) -> Result<Exit, Failure> {
     };
     screen::print(|options| report::matrix(&matrix, options))?;
     Ok(Exit::Done)
+}
+
+/// The tiers, with how this machine applies each.
+fn tiers(args: &ListArgs) -> Result<Exit, Failure> {
+    let here = Tier::ALL.iter().map(|tier| (tier, engine::tier_here(*tier)));
+    if args.json {
+        let rows = here.map(|(tier, here)| {
+            json!({
+                "name": tier.name(), "summary": tier.summary(), "available": here.available,
+                "mechanism": here.mechanism, "reason": here.reason,
+            })
+        });
+        return json(&rows.collect());
+    }
+    let rows = here.map(|(tier, here)| {
+        let mut words = tier.summary().to_owned();
+        if let Some(mechanism) = here.mechanism {
+            words += &format!(" (by {mechanism})");
+        }
+        if let Some(reason) = here.reason {
+            words += &format!("; {reason}");
+        }
+        (tier.name().to_owned(), words)
+    });
+    pairs(args, rows)
 }
 
 fn pairs(args: &ListArgs, rows: impl Iterator<Item = (String, String)>) -> Result<Exit, Failure> {

@@ -4,8 +4,9 @@ use crate::args::VerifyArgs;
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
 use crate::{choose, screen};
-use engine::{Attached, Verdict};
-use model::Algorithm;
+use engine::protocol::Finding;
+use engine::{Attached, Subject, Verdict};
+use model::{Algorithm, Tier};
 use record::State;
 use serde_json::json;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -19,74 +20,111 @@ pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
         [] => Algorithm::all().iter().collect(),
         globs => choose::algorithms(globs)?,
     };
-    let libraries = choose::attached(&args.library)?;
-    let pairs = pairs(&libraries, &algorithms);
-    if pairs.is_empty() {
+    let mut tiers: Vec<Tier> = args.tier.iter().copied().map(Tier::from).collect();
+    tiers.sort_unstable();
+    tiers.dedup();
+    let libraries = engine::at_tiers(&choose::attached(&args.library)?, &tiers);
+    let (subjects, missing) = subjects(&libraries, &tiers, &algorithms);
+    if subjects.is_empty() && missing.is_empty() {
         return Err(Failure::not_done("no library that was selected offers any of the algorithms"));
     }
     let bar = Bar::new(args.quiet);
     let count = AtomicUsize::new(0);
-    let verdicts = engine::verify_all(&libraries, &pairs, &AtomicBool::new(false), &|| {
-        bar.verifying(count.fetch_add(1, Ordering::Relaxed) + 1, pairs.len());
+    let verdicts = engine::verify_all(&libraries, &subjects, &AtomicBool::new(false), &|| {
+        bar.verifying(count.fetch_add(1, Ordering::Relaxed) + 1, subjects.len());
     });
     bar.finish();
     if args.json {
-        print_json(&libraries, &verdicts)?
+        print_json(&libraries, &verdicts, &missing)?
     } else {
-        print_text(&libraries, &verdicts)?
+        print_text(&libraries, &verdicts, &missing)?
     }
-    let bad =
-        verdicts.iter().any(|v| matches!(&v.outcome, Err(f) if f.state != State::Unsupported));
+    let findings = verdicts.iter().filter_map(|v| v.outcome.as_ref().err());
+    let mut findings = findings.chain(missing.iter().map(|m| &m.why));
+    let bad = findings.any(|f| f.state != State::Unsupported);
     Ok(if bad { Exit::Found } else { Exit::Done })
 }
 
-/// What is offered in at least one direction and model, or failed to open.
-fn pairs(
+/// A library that cannot be had at a tier.
+struct Missing {
+    library: usize,
+    tier: Tier,
+    why: Finding,
+}
+
+/// What is offered in at least one direction and model, or failed to open; and the tiers that
+/// cannot be had.
+fn subjects(
     libraries: &[Attached],
+    tiers: &[Tier],
     algorithms: &[&'static Algorithm],
-) -> Vec<(usize, &'static Algorithm)> {
-    let mut pairs = Vec::new();
+) -> (Vec<Subject>, Vec<Missing>) {
+    let (mut subjects, mut missing) = (Vec::new(), Vec::new());
     for (i, library) in libraries.iter().enumerate() {
-        for algorithm in algorithms {
-            let mut offers = library.offers.iter().filter(|o| o.algorithm == algorithm.name);
-            if offers.any(|o| !o.models.is_empty() || o.failed) {
-                pairs.push((i, *algorithm));
+        for tier in tiers {
+            let offers = match library.offers_at(*tier) {
+                Ok(offers) => offers,
+                Err(why) => {
+                    missing.push(Missing { library: i, tier: *tier, why });
+                    continue;
+                }
+            };
+            for algorithm in algorithms {
+                let mut own = offers.iter().filter(|o| o.algorithm == algorithm.name);
+                if own.any(|o| !o.models.is_empty() || o.failed) {
+                    subjects.push((i, *tier, *algorithm));
+                }
             }
         }
     }
-    pairs
+    (subjects, missing)
 }
 
-fn print_text(libraries: &[Attached], verdicts: &[Verdict]) -> Result<(), Failure> {
-    let rows: Vec<report::CheckRow> = verdicts
-        .iter()
-        .map(|v| report::CheckRow {
-            library: libraries[v.library].label(),
-            algorithm: v.algorithm.to_owned(),
-            outcome: match &v.outcome {
-                Ok(checks) => Ok(checks.clone()),
-                Err(f) => Err((f.state, f.why.clone())),
-            },
-        })
-        .collect();
+fn print_text(
+    libraries: &[Attached],
+    verdicts: &[Verdict],
+    missing: &[Missing],
+) -> Result<(), Failure> {
+    let found = |f: &Finding| Err((f.state, f.why.clone()));
+    let checked = verdicts.iter().map(|v| report::CheckRow {
+        library: libraries[v.library].label(),
+        tier: v.tier,
+        algorithm: v.algorithm.to_owned(),
+        outcome: v.outcome.clone().or_else(|f| found(&f)),
+    });
+    let missing = missing.iter().map(|m| report::CheckRow {
+        library: libraries[m.library].label(),
+        tier: m.tier,
+        algorithm: "all".to_owned(),
+        outcome: found(&m.why),
+    });
+    let rows: Vec<report::CheckRow> = checked.chain(missing).collect();
     screen::print(|options| report::checks(&rows, options))
 }
 
-fn print_json(libraries: &[Attached], verdicts: &[Verdict]) -> Result<(), Failure> {
-    let rows: Vec<_> = verdicts
-        .iter()
-        .map(|v| {
-            let facts = &libraries[v.library].facts;
-            let (state, reason, checks) = match &v.outcome {
-                Ok(checks) => ("passed", None, checks.as_slice()),
-                Err(f) => (f.state.name(), Some(&f.why), [].as_slice()),
-            };
-            json!({
-                "library": {"name": facts.name, "version": facts.version, "path": facts.path, "id": facts.id},
-                "algorithm": v.algorithm, "state": state, "reason": reason, "checks": checks,
-            })
+fn print_json(
+    libraries: &[Attached],
+    verdicts: &[Verdict],
+    missing: &[Missing],
+) -> Result<(), Failure> {
+    let row = |library: usize,
+               tier: Tier,
+               algorithm: Option<&str>,
+               outcome: Result<&[record::Check], &Finding>| {
+        let facts = &libraries[library].facts;
+        let (state, reason, checks): (_, _, &[record::Check]) = match outcome {
+            Ok(checks) => ("passed", None, checks),
+            Err(f) => (f.state.name(), Some(&f.why), &[]),
+        };
+        json!({
+            "library": {"name": facts.name, "version": facts.version, "path": facts.path, "id": facts.id},
+            "tier": tier, "algorithm": algorithm, "state": state, "reason": reason, "checks": checks,
         })
-        .collect();
+    };
+    let checked =
+        verdicts.iter().map(|v| row(v.library, v.tier, Some(v.algorithm), v.outcome.as_deref()));
+    let missing = missing.iter().map(|m| row(m.library, m.tier, None, Err(&m.why)));
+    let rows: Vec<_> = checked.chain(missing).collect();
     let text = serde_json::to_string_pretty(&rows).map_err(Failure::not_done)?;
     screen::print(|_| format!("{text}\n"))
 }

@@ -18,4 +18,5 @@ mod refused;
 mod resume;
 mod run;
 mod screen;
+mod tiers;
 mod verify;

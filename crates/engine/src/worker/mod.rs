@@ -5,5 +5,6 @@ mod material;
 mod metering;
 mod serve;
 mod subject;
+mod tier;
 
 pub use serve::serve;

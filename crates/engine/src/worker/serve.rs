@@ -2,6 +2,7 @@
 
 use super::bench::Bench;
 use crate::protocol::{Finding, Hello, Offer, Once, Ready, Reply, Request, VERSION, VisitResult};
+use ::tier::Applied;
 use contract::{Library, Message, OpenError, Outcome};
 use model::{Algorithm, Direction, Model, Tier};
 use std::fs::File;
@@ -20,7 +21,6 @@ pub fn serve() -> std::io::Result<()> {
     let mut replies = take_standard_output()?;
     // A hung library reads no end of file: without this, a killed scheduler would leave it behind.
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
-    limit_written_files();
     let mut state = None;
     for line in BufReader::new(std::io::stdin()).lines() {
         let line = line?;
@@ -62,6 +62,8 @@ fn no_number(finding: Finding) -> Reply {
 
 struct State {
     library: Box<dyn Library>,
+    /// How its tier was applied; `None` at `native`.
+    tier: Option<Applied>,
     /// The files whose code came into the process with the library.
     objects: Vec<PathBuf>,
     bench: Bench,
@@ -79,6 +81,7 @@ fn greet(hello: &Hello, replies: &mut File) -> std::io::Result<Option<State>> {
                 clock_reason: clock.reason().map(ToOwned::to_owned),
                 step_ticks: clock.step_ticks(),
                 overhead_ticks: clock.overhead_ticks(),
+                tier: state.tier.as_ref().map(|a| super::tier::facts(hello.tier, a)),
             };
             say(replies, &Reply::Ready(ready))?;
             Ok(Some(state))
@@ -91,11 +94,9 @@ fn greet(hello: &Hello, replies: &mut File) -> std::io::Result<Option<State>> {
 }
 
 fn load(hello: &Hello) -> Result<State, String> {
+    limit_written_files();
     if hello.protocol != VERSION {
         return Err(format!("protocol {} asked, {VERSION} spoken", hello.protocol));
-    }
-    if hello.tier != Tier::Native {
-        return Err(format!("tier {} cannot be applied by this version", hello.tier));
     }
     // Several workers start side by side, while nothing is measured: half of them load on the
     // measuring CPU, half where the scheduler is, and then all move to the measuring CPU.
@@ -107,10 +108,16 @@ fn load(hello: &Hello) -> Result<State, String> {
         pin()?;
     }
     let before = host::loaded_objects();
-    let library = adapters::load(&hello.path, hello.name.as_deref()).map_err(|e| e.to_string())?;
+    let (library, tier) = super::tier::load(hello)?;
     let objects = host::loaded_objects().difference(&before).cloned().collect();
+    let objects = super::tier::originals(objects, tier.as_ref());
     pin()?;
-    Ok(State { library, objects, bench: Bench::new(hello.process, hello.seed, hello.ticks_per_ns) })
+    Ok(State {
+        library,
+        tier,
+        objects,
+        bench: Bench::new(hello.process, hello.seed, hello.ticks_per_ns),
+    })
 }
 
 fn answer(state: &mut State, request: Request, replies: &mut File) -> std::io::Result<()> {
@@ -118,8 +125,10 @@ fn answer(state: &mut State, request: Request, replies: &mut File) -> std::io::R
     match request {
         Request::Hello(_) => unreachable!("the caller answers it"),
         Request::Offers => {
-            let (offers, instructions) = (offers(library), host::instructions_in(&state.objects));
-            say(replies, &Reply::Offers { offers, instructions })
+            let (offers, instructions) =
+                (offers(library, state.tier_of()), host::instructions_in(&state.objects));
+            let cpuid_answered = state.tier.as_ref().and_then(super::tier::answered);
+            say(replies, &Reply::Offers { offers, instructions, cpuid_answered })
         }
         Request::Verify { algorithm } => verify_one(library, &algorithm, replies),
         Request::Vector { algorithm, vector } => say(replies, &judge(library, &algorithm, &vector)),
@@ -142,11 +151,21 @@ fn answer(state: &mut State, request: Request, replies: &mut File) -> std::io::R
     }
 }
 
-fn offers(library: &dyn Library) -> Vec<Offer> {
+impl State {
+    fn tier_of(&self) -> Tier {
+        self.tier.as_ref().map_or(Tier::Native, |applied| applied.tier)
+    }
+}
+
+fn offers(library: &dyn Library, tier: Tier) -> Vec<Offer> {
     let mut offers = Vec::new();
     for algorithm in Algorithm::all() {
         for direction in Direction::of(algorithm.kind) {
-            offers.push(offer(library, algorithm, *direction));
+            let mut offer = offer(library, algorithm, *direction);
+            if let Some(why) = super::tier::beyond(tier, algorithm) {
+                (offer.models, offer.reason) = (Vec::new(), Some(why));
+            }
+            offers.push(offer);
         }
     }
     offers

@@ -1,0 +1,227 @@
+//! `--tier`: what a library sees of the CPU, and that it is right in what it then does.
+
+use crate::support::*;
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+
+/// What a worker answers to the greeting for a library at a tier.
+fn greeting(library: &std::path::Path, tier: &str) -> Value {
+    let hello = json!({"hello": {
+        "protocol": 1, "path": library, "name": null, "tier": tier, "cpu": null, "process": 0,
+        "seed": 1, "ticks_per_ns": 1.0,
+    }});
+    let mut worker = Command::new(program())
+        .arg("worker")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = worker.stdin.take().unwrap();
+    writeln!(stdin, "{hello}").unwrap();
+    drop(stdin);
+    let output = worker.wait_with_output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Letters of the features that the stand-in saw, the same at every moment.
+fn seen(object: &std::path::Path, tier: &str) -> String {
+    let reply = greeting(object, tier);
+    let version = text(&reply["ready"], "version");
+    let letters: Vec<&str> =
+        version.split(' ').filter_map(|w| w.split_once('=').map(|(_, l)| l)).collect();
+    let [start, link, now] = letters[..] else { panic!("{reply}") };
+    assert_eq!((start, link), (now, now), "not the same at every moment: {reply}");
+    now.to_owned()
+}
+
+/// Whether this machine's CPU has a feature.
+fn cpu_has(flag: &str) -> bool {
+    let cpuinfo = std::fs::read_to_string("/proc/cpuinfo").unwrap();
+    let flags = cpuinfo.lines().find(|l| l.starts_with("flags")).unwrap_or_default();
+    flags.split_whitespace().any(|f| f == flag)
+}
+
+/// A tier that this machine's CPU has all of.
+fn here(tier: &str) -> bool {
+    match tier {
+        "vaes256" => cpu_has("vaes") && cpu_has("vpclmulqdq"),
+        "aesni" => cpu_has("aes") && cpu_has("pclmulqdq"),
+        _ => true,
+    }
+}
+
+fn each_tier_is_seen(object: &std::path::Path) {
+    // Letters that a tier takes away, from the widest to the narrowest.
+    let gone = [
+        ("native", ""),
+        ("vaes256", "5"),
+        ("aesni", "5V"),
+        ("noaes", "5VAP"),
+        ("baseline", "5VAP2S"),
+    ];
+    let native = seen(object, "native");
+    let all = [
+        ('S', "ssse3"),
+        ('P', "pclmulqdq"),
+        ('A', "aes"),
+        ('2', "avx2"),
+        ('V', "vaes"),
+        ('5', "avx512f"),
+    ];
+    for (letter, flag) in all {
+        assert_eq!(native.contains(letter), cpu_has(flag), "{flag}: {native}");
+    }
+    for (tier, gone) in gone.iter().filter(|(tier, _)| here(tier)) {
+        let left = native.replace(|c: char| gone.contains(c), "-");
+        assert_eq!(seen(object, tier), left, "{tier}");
+    }
+}
+
+#[test]
+fn a_library_in_c_sees_the_tier_from_its_first_initialiser_on() {
+    each_tier_is_seen(&fakes::object("asks", ""));
+}
+
+#[test]
+fn a_library_in_cpp_sees_the_tier_from_its_first_static_object_on() {
+    let directory = scratch();
+    let object = directory.path().join("asks.so");
+    let source = std::fs::read_to_string(repository("tests/fakes/asks.c")).unwrap();
+    // The stand-ins' shared part is C: as C++ it needs its casts left out.
+    let cpp = directory.path().join("asks.cpp");
+    std::fs::write(&cpp, source).unwrap();
+    let output = Command::new("c++")
+        .args(["-shared", "-fPIC", "-O2", "-fpermissive", "-w", "-x", "c++", "-I"])
+        .arg(repository("include"))
+        .arg("-I")
+        .arg(repository("tests/fakes"))
+        .arg("-o")
+        .args([&object, &cpp])
+        .output()
+        .expect("a C++ compiler is installed as `c++`");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    each_tier_is_seen(&object);
+}
+
+#[test]
+fn libraries_in_c_and_rust_pass_every_check_at_every_tier() {
+    let tiers: Vec<&str> =
+        ["vaes256", "aesni", "noaes", "baseline"].into_iter().filter(|t| here(t)).collect();
+    let mut arguments =
+        vec!["verify", "--json", "-l", "openssl", "-l", "rustcrypto", "-a", "aes-128-gcm"];
+    tiers.iter().for_each(|tier| arguments.extend(["-t", tier]));
+    let done = ciphermark(&arguments, b"").with_code(0);
+    let rows: Vec<Value> = serde_json::from_str(&done.stdout).unwrap();
+    for library in ["openssl", "rustcrypto"] {
+        for tier in &tiers {
+            let found = where_(&rows, &[("library.name", library), ("tier", tier)]);
+            assert!(!found.is_empty(), "{library} {tier}: {}", done.stdout);
+            assert!(found.iter().all(|row| text(row, "state") == "passed"), "{found:?}");
+        }
+    }
+}
+
+#[test]
+fn a_run_measures_each_tier_by_itself_and_the_record_says_how() {
+    let case =
+        ["-l", "openssl", "-l", "rustcrypto", "-a", "aes-128-ctr", "-s", "64", "-d", "encrypt"];
+    let tiers = ["-t", "native", "-t", "noaes", "--format", "json"];
+    let done = measure(&[&case[..], &tiers, &QUICK].concat()).with_code(0);
+    let record: Value = serde_json::from_str(&done.stdout).unwrap();
+    let all = measurements(&record);
+    for library in ["openssl", "rustcrypto"] {
+        for tier in ["native", "noaes"] {
+            let rows = where_(&all, &[("library.name", library), ("tier", tier)]);
+            assert!(!rows.is_empty(), "{library} {tier}");
+            assert!(rows.iter().all(|row| text(row, "state") == "measured"), "{rows:?}");
+        }
+    }
+    for library in record["libraries"].as_array().unwrap() {
+        let [applied] = &library["tiers"].as_array().unwrap()[..] else { panic!("{library}") };
+        assert_eq!(applied["tier"], "noaes");
+        assert!(
+            ["cpuid-fault", "cpuid-rewrite"].contains(&text(applied, "mechanism")),
+            "{applied}"
+        );
+        assert!(applied["cpuid_answered"].as_u64() > Some(0), "{applied}");
+        assert!(applied["cpuid_instructions"].as_u64() > Some(0), "{applied}");
+        assert!(text(applied, "proof").contains("answers of CPUID"), "{applied}");
+    }
+}
+
+#[test]
+fn one_operation_gives_the_same_at_every_tier() {
+    let key = "000102030405060708090a0b0c0d0e0f";
+    let at = |tier: &str| {
+        let case = ["once", "-a", "aes-128-gcm", "-l", "openssl", "-t", tier, "--key", key];
+        let nonce = ["--nonce", "000000000000000000000000"];
+        ciphermark(&[&case[..], &nonce].concat(), b"the same bytes").with_code(0).bytes
+    };
+    assert_eq!(at("native").len(), 14 + 16);
+    for tier in ["vaes256", "aesni", "noaes", "baseline"].into_iter().filter(|t| here(t)) {
+        assert_eq!(at(tier), at("native"), "{tier}");
+    }
+}
+
+#[test]
+fn code_that_asks_no_cpu_is_not_passed_off_as_within_a_tier() {
+    let fixed = fakes::variant("asks", "FIXED");
+    let rows = |tier: &str| -> Vec<Value> {
+        let done =
+            ciphermark(&["verify", "--json", "-l", &fixed, "-a", "aes-128-ctr", "-t", tier], b"");
+        serde_json::from_str(&done.with_code(0).stdout).unwrap()
+    };
+    let [row] = &rows("noaes")[..] else { panic!() };
+    assert_eq!(text(row, "state"), "unsupported");
+    let why = text(row, "reason");
+    assert!(why.contains("its code needs AES and has no CPUID instruction"), "{why}");
+    if here("aesni") {
+        assert_eq!(text(&rows("aesni")[0], "state"), "passed");
+    }
+}
+
+/// With one mechanism and no other.
+fn by(mechanism: &str, arguments: &[&str]) -> std::process::Output {
+    let mut command = Command::new(program());
+    command.env("CIPHERMARK_BUNDLED", "").env("CIPHERMARK_TIER_MECHANISM", mechanism);
+    command.args(arguments).output().unwrap()
+}
+
+#[test]
+fn a_library_with_a_switch_of_its_own_can_be_told_instead_and_one_without_cannot() {
+    let asks = fakes::library("asks");
+    let output = by(
+        "switch",
+        &["verify", "--json", "-t", "noaes", "-a", "aes-128-ctr", "-l", "openssl", "-l", &asks],
+    );
+    let rows: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let openssl = where_(&rows, &[("library.name", "openssl")]);
+    assert!(openssl.iter().all(|row| text(row, "state") == "passed"), "{openssl:?}");
+    let asks = where_(&rows, &[("library.name", "asks")]);
+    assert_eq!(text(asks[0], "state"), "unsupported");
+    assert!(text(asks[0], "reason").contains("no switch of its own"), "{asks:?}");
+}
+
+#[test]
+fn a_mechanism_that_does_not_exist_is_named() {
+    let output =
+        by("magic", &["verify", "--json", "-t", "noaes", "-a", "aes-128-ctr", "-l", "openssl"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        text.contains("CIPHERMARK_TIER_MECHANISM is 'magic': it takes fault, rewrite or switch"),
+        "{text}"
+    );
+}
+
+#[test]
+fn the_list_of_tiers_says_how_this_machine_applies_each() {
+    let done = ciphermark(&["list", "tiers", "--json"], b"").with_code(0);
+    let rows: Vec<Value> = serde_json::from_str(&done.stdout).unwrap();
+    let noaes = where_(&rows, &[("name", "noaes")])[0];
+    assert!(["cpuid-fault", "cpuid-rewrite"].contains(&text(noaes, "mechanism")), "{noaes}");
+    assert_eq!(where_(&rows, &[("name", "native")])[0]["mechanism"], Value::Null);
+    let vaes = where_(&rows, &[("name", "vaes256")])[0];
+    assert_eq!(vaes["available"], here("vaes256"), "{vaes}");
+}
