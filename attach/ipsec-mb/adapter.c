@@ -33,6 +33,17 @@ static const char *known_absence(const char *name) {
   return NULL;
 }
 
+/* The code that the library takes on this CPU; none where the CPU shows no AES instructions and the
+ * library was built without their emulation: a manager's functions are null then. */
+static IMB_ARCH chosen(void) {
+  IMB_MGR *mgr = alloc_mb_mgr(0);
+  IMB_ARCH arch = IMB_ARCH_NONE;
+  if (mgr == NULL) return arch;
+  init_mb_mgr_auto(mgr, &arch);
+  free_mb_mgr(mgr);
+  return arch;
+}
+
 static int32_t open_session(const cm_request *request, cm_session *session, char *why,
                             size_t why_len) {
   const struct algorithm *algorithm = find_algorithm(request->algorithm);
@@ -42,6 +53,10 @@ static int32_t open_session(const cm_request *request, cm_session *session, char
   if (algorithm == NULL || (!digests && !ciphers)) {
     if (absence != NULL) snprintf(why, why_len, "%s", absence);
     else snprintf(why, why_len, "ipsec-mb has no %s", request->algorithm);
+    return CM_UNSUPPORTED;
+  }
+  if (chosen() == IMB_ARCH_NONE) {
+    snprintf(why, why_len, "ipsec-mb has no code for a CPU without AES instructions");
     return CM_UNSUPPORTED;
   }
   memset(session, 0, sizeof *session);
@@ -83,12 +98,7 @@ int32_t compared(const uint8_t *made, const uint8_t *given, size_t len) {
 }
 
 static const char *architecture(void) {
-  IMB_MGR *mgr = alloc_mb_mgr(0);
-  IMB_ARCH arch = IMB_ARCH_NONE;
-  if (mgr == NULL) return "unknown";
-  init_mb_mgr_auto(mgr, &arch);
-  free_mb_mgr(mgr);
-  switch (arch) {
+  switch (chosen()) {
 #if !HAS_2_0
   case IMB_ARCH_NOAESNI: return "SSE without AES-NI";
   case IMB_ARCH_AVX: return "AVX";

@@ -15,9 +15,13 @@ pub fn apply(tier: Tier, library: &Path) -> Result<String, String> {
     let bytes = std::fs::read(library).map_err(|e| format!("'{}': {e}", library.display()))?;
     let exports = exports(&bytes)?;
     let has = |symbol: &str| exports.iter().any(|e| e == symbol);
-    if has("EVP_CIPHER_CTX_new") && contains(&bytes, b"\0OPENSSL_ia32cap\0") {
+    if has("BORINGSSL_self_test") && !has("awslc_version_string") {
+        // Tried: VAES stays in use whatever the second word says.
+        Err("BoringSSL heeds only the first word of OPENSSL_ia32cap".to_owned())
+    } else if has("EVP_CIPHER_CTX_new") && contains(&bytes, b"\0OPENSSL_ia32cap\0") {
         Ok(set("OPENSSL_ia32cap", &ia32cap(tier)))
-    } else if has("botan_cipher_init") && contains(&bytes, b"BOTAN_CLEAR_CPUID") {
+    } else if has("botan_cipher_init") && contains(&bytes, b"BOTAN_CLEAR_CPUI") {
+        // Without its last letter: compilers keep that in an instruction of its own.
         Ok(set("BOTAN_CLEAR_CPUID", &botan(tier)))
     } else if has("nettle_gcm_aes256_encrypt") && contains(&bytes, b"NETTLE_FAT_OVERRIDE") {
         Ok(set("NETTLE_FAT_OVERRIDE", &nettle(tier, &crate::trap::cpuid)))
@@ -45,7 +49,7 @@ fn set(name: &str, value: &str) -> String {
 }
 
 /// OPENSSL_ia32cap(3): words of 64 bits, `~` clears bits. The first two since 1.0.1, also in
-/// BoringSSL and AWS-LC; the others since 3.4, and not read before.
+/// AWS-LC; the others since 3.4, and not read before.
 fn ia32cap(tier: Tier) -> String {
     let gone = |leaf, subleaf| {
         let all = u32::MAX;
