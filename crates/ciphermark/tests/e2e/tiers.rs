@@ -130,7 +130,7 @@ fn a_run_measures_each_tier_by_itself_and_the_record_says_how() {
     let tiers = ["-t", "native", "-t", "noaes", "--format", "json"];
     let done = measure(&[&case[..], &tiers, &QUICK].concat()).with_code(0);
     let record: Value = serde_json::from_str(&done.stdout).unwrap();
-    let all = measurements(&record);
+    let all = measurements(&done.stdout);
     for library in ["openssl", "rustcrypto"] {
         for tier in ["native", "noaes"] {
             let rows = where_(&all, &[("library.name", library), ("tier", tier)]);
@@ -173,7 +173,8 @@ fn code_that_asks_no_cpu_is_not_passed_off_as_within_a_tier() {
             ciphermark(&["verify", "--json", "-l", &fixed, "-a", "aes-128-ctr", "-t", tier], b"");
         serde_json::from_str(&done.with_code(0).stdout).unwrap()
     };
-    let [row] = &rows("noaes")[..] else { panic!() };
+    let noaes = rows("noaes");
+    let [row] = &noaes[..] else { panic!("{noaes:?}") };
     assert_eq!(text(row, "state"), "unsupported");
     let why = text(row, "reason");
     assert!(why.contains("its code needs AES and has no CPUID instruction"), "{why}");
