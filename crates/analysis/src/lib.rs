@@ -1,10 +1,17 @@
 //! Samples into estimates and intervals. Pure: no I/O, no clock, no randomness, no unsafe code.
 #![forbid(unsafe_code)]
 
+mod groups;
 mod order;
+mod pair;
+mod signed_rank;
+#[cfg(test)]
+mod simulated;
 mod summary;
 mod trimmed;
 
+pub use groups::ratio_of_groups;
 pub use order::{median, quantile};
+pub use pair::{FALSE_VERDICTS, LOOKS, Look, Ratio, Verdict, ratio_of_pairs};
 pub use summary::{MIN_PER_PROCESS, MIN_PROCESSES, Summary, summarise};
 pub use trimmed::Estimate;
