@@ -2,7 +2,7 @@
 
 use crate::order::median;
 use crate::trimmed::{Estimate, trimmed_mean};
-use model::{Disturbance, RawSample};
+use model::{Disturbance, QuietRates, RawSample};
 use std::collections::BTreeMap;
 
 /// Worker processes that a case needs at least: with four, Student's t makes the interval 1.6
@@ -47,13 +47,14 @@ impl Summary {
 ///
 /// Samples of one process share its memory layout, so they are no independent witnesses of what
 /// another layout would give: each process counts once, with its median, and the interval is that
-/// of the trimmed mean over those medians. `quiet_probe` as in [`RawSample::disturbance`].
+/// of the trimmed mean over those medians. `quiet` holds what
+/// [`RawSample::disturbance`] asks for, CPU by CPU.
 #[must_use]
-pub fn summarise(samples: &[RawSample], quiet_probe: f64) -> Option<Summary> {
+pub fn summarise(samples: &[RawSample], quiet: &QuietRates) -> Option<Summary> {
     let mut by_process: BTreeMap<u32, Vec<&RawSample>> = BTreeMap::new();
     let mut disturbed = BTreeMap::new();
     for sample in samples {
-        match sample.disturbance(quiet_probe) {
+        match sample.disturbance(quiet.of(sample.cpu)) {
             None => by_process.entry(sample.process).or_default().push(sample),
             Some(why) => *disturbed.entry(why).or_insert(0) += 1,
         }
@@ -80,6 +81,10 @@ fn over_processes(groups: &[Vec<&RawSample>], value: fn(&RawSample) -> f64) -> O
 mod tests {
     use super::*;
 
+    fn quiet() -> QuietRates {
+        QuietRates::of_one(0, 5.0)
+    }
+
     fn sample(process: u32, ticks: u64) -> RawSample {
         RawSample {
             process,
@@ -92,6 +97,7 @@ mod tests {
             probe_after: 5.0,
             switches: 0,
             migrated: false,
+            ..RawSample::default()
         }
     }
 
@@ -101,35 +107,45 @@ mod tests {
 
     #[test]
     fn the_interval_covers_the_differences_between_processes() {
-        let s = summarise(&processes(6, |p| 1000 + 10 * u64::from(p)), 5.0).unwrap();
+        let s = summarise(&processes(6, |p| 1000 + 10 * u64::from(p)), &quiet()).unwrap();
         assert!(s.is_complete());
         assert!(s.ticks_per_op.low < 101.0 && s.ticks_per_op.high > 104.0);
         assert!((s.ticks_per_op.median - 102.5).abs() < 1e-9);
         assert!((s.cycles_per_op.unwrap().median - 102.5 * 1.5).abs() < 1e-9);
-        let same = summarise(&processes(6, |_| 1000), 5.0).unwrap();
+        let same = summarise(&processes(6, |_| 1000), &quiet()).unwrap();
         assert!(s.precision() > 0.015 && same.precision() < 1e-9);
     }
 
     #[test]
     fn disturbed_samples_are_counted_and_change_nothing() {
         let mut samples = processes(6, |_| 1000);
-        let quiet = summarise(&samples, 5.0).unwrap();
+        let undisturbed = summarise(&samples, &quiet()).unwrap();
         samples.push(RawSample { switches: 1, ticks: 9000, ..samples[0] });
         samples.push(RawSample { probe_after: 3.0, ticks: 9000, ..samples[0] });
-        let noisy = summarise(&samples, 5.0).unwrap();
-        assert_eq!(noisy.ticks_per_op, quiet.ticks_per_op);
+        let noisy = summarise(&samples, &quiet()).unwrap();
+        assert_eq!(noisy.ticks_per_op, undisturbed.ticks_per_op);
         assert_eq!(noisy.clean, 30);
         assert_eq!(noisy.disturbed[&Disturbance::Switched], 1);
         assert_eq!(noisy.disturbed[&Disturbance::Contended], 1);
     }
 
     #[test]
+    fn each_cpu_has_a_quiet_rate_of_its_own() {
+        let mut samples = processes(6, |_| 1000);
+        samples.push(RawSample { cpu: 1, ..samples[0] });
+        let mut quiet = quiet();
+        quiet.set(1, 6.0);
+        let s = summarise(&samples, &quiet).unwrap();
+        assert_eq!(s.disturbed[&Disturbance::Contended], 1, "5 is quiet on CPU 0 and not on CPU 1");
+    }
+
+    #[test]
     fn a_process_with_few_samples_does_not_count_yet() {
         let mut samples = processes(6, |_| 1000);
         samples.push(sample(6, 5000));
-        let s = summarise(&samples, 5.0).unwrap();
+        let s = summarise(&samples, &quiet()).unwrap();
         assert_eq!((s.processes, s.ticks_per_op.high), (6, 100.0));
-        assert_eq!(summarise(&[sample(0, 1)], 5.0), None);
+        assert_eq!(summarise(&[sample(0, 1)], &quiet()), None);
     }
 
     #[test]
@@ -138,7 +154,7 @@ mod tests {
             .into_iter()
             .map(|s| RawSample { clock_before: 0.0, clock_after: 0.0, ..s })
             .collect();
-        let s = summarise(&samples, 0.0).unwrap();
+        let s = summarise(&samples, &QuietRates::default()).unwrap();
         assert_eq!(s.cycles_per_op, None);
         assert_eq!(s.clean, 30);
     }

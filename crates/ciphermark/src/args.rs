@@ -73,6 +73,10 @@ pub enum Command {
     Show(ShowArgs),
     /// Show what runs inside the clock: functions, allocations, copies.
     Explain(ExplainArgs),
+    /// Hold two libraries against each other on one case, until a verdict.
+    Pair(PairArgs),
+    /// Look at machine, clock, noise and libraries: what works, and how to mend what does not.
+    Doctor(DoctorArgs),
     /// Print a completion script for a shell.
     #[command(after_help = "Examples:\n  \
         ciphermark completions bash > ~/.local/share/bash-completion/completions/ciphermark\n  \
@@ -334,4 +338,67 @@ pub struct ExplainArgs {
     /// No progress bar.
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// `ciphermark pair`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ciphermark pair openssl@3.0.22 openssl@4.0.1 -a aes-256-gcm -s 16K\n  \
+    ciphermark pair old=base/libcrypto.so new=patched/libcrypto.so -a aes-128-ctr\n\n\
+    Both are verified first. Then pairs of worker processes, one of each library, are sampled in\n\
+    turn. After 12, 16 and 24 pairs the verdict is looked for: 'slower' and 'faster' are wrong at\n\
+    most once in a thousand comparisons of the same with the same. A planted 1 % is found within a\n\
+    second, mostly. Exit code 1 when the second library is slower.")]
+pub struct PairArgs {
+    /// The library to compare with: a name or name@version that matches one, or NAME=PATH.
+    #[arg(value_name = "BASE")]
+    pub base: String,
+    /// The library that the verdict is about.
+    #[arg(value_name = "NEW")]
+    pub new: String,
+    /// The algorithm.
+    #[arg(short, long)]
+    pub algorithm: String,
+    /// Bytes of plaintext in one operation.
+    #[arg(short, long, value_name = "BYTES", default_value = "8192")]
+    pub size: String,
+    /// Encrypt or decrypt.
+    #[arg(short, long, value_name = "DIRECTION", default_value = "encrypt")]
+    pub direction: DirectionArg,
+    /// What one timed operation is.
+    #[arg(short, long, value_name = "MODEL", default_value = "message")]
+    pub model: ModelArg,
+    /// Which CPU instructions the libraries may see.
+    #[arg(short, long, value_name = "TIER", default_value = "native")]
+    pub tier: TierArg,
+    /// Differences up to this do not matter: within it, two are the same.
+    #[arg(long, value_parser = parse_fraction, value_name = "PERCENT", default_value = "0.2%")]
+    pub margin: f64,
+    /// How often to compare, each time with new processes.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
+    pub trials: u32,
+    /// Most time for one comparison.
+    #[arg(long, value_parser = parse_duration, value_name = "TIME", default_value = "20s")]
+    pub budget: Duration,
+    /// Seed of keys, messages and the order of processes.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// No progress bar.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `ciphermark doctor`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  ciphermark doctor\n  ciphermark doctor --json\n\n\
+    Takes about two seconds, in which it measures the noise of the CPU that `run` would measure\n\
+    on. Each line is ok, a note, or a problem with what mends it. Exit code 1 when something would\n\
+    make figures wrong.")]
+pub struct DoctorArgs {
+    /// Print JSON.
+    #[arg(long)]
+    pub json: bool,
 }

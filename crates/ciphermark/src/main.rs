@@ -53,6 +53,8 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Once(args) => commands::once::once(&args),
         Command::Show(args) => commands::show::show(&args),
         Command::Explain(args) => commands::explain::explain(&args),
+        Command::Pair(args) => commands::pair::pair(&args),
+        Command::Doctor(args) => commands::doctor::doctor(&args),
         Command::Completions { shell } => commands::generate::completions(shell),
         Command::Man { directory } => commands::generate::man(directory.as_deref()),
     }

@@ -58,6 +58,13 @@ impl Bar {
         self.bar.set_message(format!("{ended} of {cases} cases done, {} left", seconds(*left)));
     }
 
+    /// So many comparisons of two libraries are done.
+    pub fn comparing(&self, done: usize, of: usize) {
+        self.bar.set_prefix("comparing");
+        self.bar.set_position(STEPS * done as u64 / of.max(1) as u64);
+        self.bar.set_message(format!("{done} of {of} comparisons"));
+    }
+
     /// Clears the bar away.
     pub fn finish(&self) {
         self.bar.finish_and_clear();

@@ -5,10 +5,11 @@ use crate::plan::{Planned, Request};
 use crate::protocol::{Finding, Offer};
 use crate::schedule::{End, Track};
 use analysis::{Summary, quantile, summarise};
-use model::{Algorithm, Kind, RawSample, Tier};
+use model::{Algorithm, Kind, QuietRates, RawSample, Tier};
 use probe::{Anchor, Clock};
 use record::{
-    Call, Check, Estimate, Evidence, LibraryId, Measurement, Plan, Samples, State, Stopped,
+    Call, Check, Disturbances, Estimate, Evidence, LibraryId, Measurement, Plan, Samples, State,
+    Stopped,
 };
 use std::collections::BTreeMap;
 
@@ -18,14 +19,14 @@ pub(crate) type Checks = BTreeMap<(usize, Tier, &'static str), Vec<Check>>;
 /// What turns ticks into time.
 pub(crate) struct Rates {
     ticks_per_second: f64,
-    quiet_probe: f64,
+    quiet: QuietRates,
     source: &'static str,
     /// The precision that was asked for.
     precision: f64,
 }
 
 impl Rates {
-    pub(crate) fn new(clock: &Clock, begin: Anchor, quiet_probe: f64, precision: f64) -> Self {
+    pub(crate) fn new(clock: &Clock, begin: Anchor, quiet: QuietRates, precision: f64) -> Self {
         let mut end = clock.anchor();
         // A run of nothing but unsupported cases takes no time to speak of.
         while end.nanos - begin.nanos < 2_000_000 {
@@ -33,7 +34,7 @@ impl Rates {
         }
         Self {
             ticks_per_second: begin.ticks_per_second(end),
-            quiet_probe,
+            quiet,
             source: clock.source(),
             precision,
         }
@@ -59,11 +60,12 @@ pub(crate) fn host_facts(
         host.clock.overhead_ticks = ready.overhead_ticks;
     }
     host.clock.ticks_per_second = rates.ticks_per_second;
-    host.clock.quiet_probe = (rates.quiet_probe > 0.0).then_some(rates.quiet_probe);
+    let quiet = rates.quiet.of(cpu);
+    host.clock.quiet_probe = (quiet > 0.0).then_some(quiet);
     let mut ghz: Vec<f64> = tracks
         .iter()
         .flat_map(|t| &t.samples)
-        .filter(|s| s.disturbance(rates.quiet_probe).is_none() && s.clock() > 0.0)
+        .filter(|s| s.disturbance(rates.quiet.of(s.cpu)).is_none() && s.clock() > 0.0)
         .map(|s| s.clock() * rates.ticks_per_second / 1e9)
         .collect();
     host.clock.core_ghz_median = quantile(&mut ghz, 0.5);
@@ -175,6 +177,8 @@ fn blank(plan: &Planned, libraries: &[Attached]) -> Measurement {
         samples: 0,
         samples_disturbed: 0,
         processes: 0,
+        disturbed: Disturbances::default(),
+        contended: false,
         checks: Vec::new(),
         evidence: Evidence::default(),
         raw: Samples::default(),
@@ -194,17 +198,19 @@ fn conclude(m: &mut Measurement, track: Track, rates: &Rates) {
         None => Stopped::Interrupted,
     };
     m.stopped = Some(stopped);
-    let clean = summarise(&track.samples, rates.quiet_probe);
+    let clean = summarise(&track.samples, &rates.quiet);
     // Without enough clean samples the contended ones count too, which is said.
     let all_count = clean.is_none();
-    let quiet_probe = if all_count { f64::NEG_INFINITY } else { rates.quiet_probe };
+    let none = QuietRates::default();
+    let quiet = if all_count { &none } else { &rates.quiet };
     for sample in &track.samples {
-        m.raw.push(sample, sample.disturbance(quiet_probe).is_none());
+        m.raw.push(sample, sample.disturbance(quiet.of(sample.cpu)).is_none());
     }
-    let Some(summary) = clean.or_else(|| summarise(&track.samples, quiet_probe)) else {
+    let Some(summary) = clean.or_else(|| summarise(&track.samples, quiet)) else {
         return found(m, Finding::failed(too_few(&track.samples, stopped)));
     };
     numbers(m, &summary, rates);
+    m.contended = all_count;
     m.evidence = evidence(&track.samples, rates);
     // Also asked of cases that stopped as precise: the quiet rate was still being learned then.
     if all_count || summary.precision() > rates.precision || !summary.is_complete() {
@@ -242,6 +248,9 @@ fn numbers(m: &mut Measurement, summary: &Summary, rates: &Rates) {
     m.samples = summary.clean as u64;
     m.samples_disturbed = summary.disturbed.values().sum::<usize>() as u64;
     m.processes = summary.processes as u32;
+    for (why, samples) in &summary.disturbed {
+        m.disturbed.add(*why, *samples as u64);
+    }
 }
 
 fn evidence(samples: &[RawSample], rates: &Rates) -> Evidence {

@@ -5,7 +5,7 @@ use crate::link::WorkerError;
 use crate::process::Worker;
 use crate::protocol::Hello;
 use analysis::MIN_PROCESSES;
-use model::Tier;
+use model::{QuietRates, Tier};
 
 /// What every worker of a run is started with.
 #[derive(Clone, Debug)]
@@ -16,8 +16,8 @@ pub(crate) struct Start {
     pub(crate) seed: u64,
     /// Ticks in a nanosecond.
     pub(crate) ticks_per_ns: Option<f64>,
-    /// The throughput probe's quiet rate, as far as it is known before the first sample.
-    pub(crate) quiet_probe: f64,
+    /// The throughput probe's quiet rates, as far as they are known before the first sample.
+    pub(crate) quiet: QuietRates,
 }
 
 /// Several processes with one library at one tier, each with a memory layout of its own.
@@ -51,6 +51,12 @@ impl<'a> Bank<'a> {
         let process = self.next;
         self.next += 1;
         Hello { ticks_per_ns, ..self.library.hello(self.tier, cpu, process, seed) }
+    }
+
+    /// Whether each worker has its core to itself, as far as the kernel can give it that.
+    pub(crate) fn cores_alone(&self) -> bool {
+        let mut workers = self.workers.iter().flatten().peekable();
+        workers.peek().is_some() && workers.all(|worker| worker.ready().core_alone)
     }
 
     /// Forgets a worker that died.

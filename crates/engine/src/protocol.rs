@@ -241,6 +241,9 @@ pub struct Ready {
     /// How the tier was applied; null at `native`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<record::AppliedTier>,
+    /// Whether the kernel keeps other programs off the core's other hardware threads.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub core_alone: bool,
 }
 
 /// What a library offers of one algorithm in one direction.

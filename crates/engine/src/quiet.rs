@@ -1,7 +1,9 @@
 //! The quiet rate of the throughput probe, learned while the run goes on.
 
 use analysis::quantile;
+use model::QuietRates;
 use probe::Clock;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The part of all throughput probes that lies below the quiet rate. High, so that a core that is
@@ -23,18 +25,24 @@ const WATCH_QUANTILE: f64 = 0.8;
 /// Between two probes of the watch: they are to be spread, not many.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// Every throughput probe so far and what they say of the quiet core.
+/// Every throughput probe so far and what they say of each quiet core.
 #[derive(Debug, Default)]
 pub(crate) struct Quiet {
-    probes: Vec<f64>,
+    cpus: BTreeMap<u32, Probes>,
+    rates: QuietRates,
+}
+
+/// One CPU's probes.
+#[derive(Debug, Default)]
+struct Probes {
+    all: Vec<f64>,
     used: usize,
-    rate: f64,
     /// What a watch before the run found: the rate is never lower.
     watched: f64,
 }
 
 /// Watches a CPU for the quiet rate; 0 where it cannot be known.
-pub(crate) fn watch(clock: &Clock, cpu: u32) -> f64 {
+pub(crate) fn watch(clock: &Clock, cpu: u32) -> QuietRates {
     let mut probes = std::thread::scope(|scope| {
         let watching = scope.spawn(|| match probe::pin_to(&[cpu]) {
             Ok(()) => clock.probe_for(WATCH, PAUSE),
@@ -42,27 +50,30 @@ pub(crate) fn watch(clock: &Clock, cpu: u32) -> f64 {
         });
         watching.join().unwrap_or_default()
     });
-    quantile(&mut probes, WATCH_QUANTILE).unwrap_or(0.0)
+    QuietRates::of_one(cpu, quantile(&mut probes, WATCH_QUANTILE).unwrap_or(0.0))
 }
 
 impl Quiet {
     /// Nothing is known but what a watch found.
-    pub(crate) fn new(watched: f64) -> Self {
-        Self { rate: watched, watched, ..Self::default() }
+    pub(crate) fn new(watched: &QuietRates) -> Self {
+        let probes = |(cpu, watched)| (cpu, Probes { watched, ..Probes::default() });
+        Self { cpus: watched.iter().map(probes).collect(), rates: watched.clone() }
     }
 
-    pub(crate) fn add(&mut self, probe: f64) {
-        self.probes.push(probe);
-    }
-
-    /// Independent instructions per core cycle on the quiet core; 0 as long as nothing is known.
-    pub(crate) fn rate(&mut self) -> f64 {
-        if self.probes.len() as f64 >= self.used as f64 * GROWTH {
-            let seen = quantile(&mut self.probes, QUIET_QUANTILE).unwrap_or(0.0);
-            self.rate = seen.max(self.watched);
-            self.used = self.probes.len();
+    /// Notes the lower probe of a sample that was taken on this CPU.
+    pub(crate) fn add(&mut self, cpu: u32, probe: f64) {
+        let probes = self.cpus.entry(cpu).or_default();
+        probes.all.push(probe);
+        if probes.all.len() as f64 >= probes.used as f64 * GROWTH {
+            let seen = quantile(&mut probes.all, QUIET_QUANTILE).unwrap_or(0.0);
+            probes.used = probes.all.len();
+            self.rates.set(cpu, seen.max(probes.watched));
         }
-        self.rate
+    }
+
+    /// Independent instructions per core cycle on each quiet core.
+    pub(crate) fn rates(&self) -> &QuietRates {
+        &self.rates
     }
 }
 
@@ -72,21 +83,29 @@ mod tests {
 
     #[test]
     fn the_rate_is_never_below_what_a_watch_found() {
-        let mut quiet = Quiet::new(5.0);
-        assert_eq!(quiet.rate(), 5.0);
-        quiet.add(3.0);
-        assert_eq!(quiet.rate(), 5.0);
-        (0..10).for_each(|_| quiet.add(6.0));
-        assert_eq!(quiet.rate(), 6.0);
+        let mut quiet = Quiet::new(&QuietRates::of_one(1, 5.0));
+        assert_eq!(quiet.rates().of(1), 5.0);
+        quiet.add(1, 3.0);
+        assert_eq!(quiet.rates().of(1), 5.0);
+        (0..10).for_each(|_| quiet.add(1, 6.0));
+        assert_eq!(quiet.rates().of(1), 6.0);
     }
 
     #[test]
     fn the_rate_lies_high_among_the_probes_and_follows_them() {
         let mut quiet = Quiet::default();
-        assert_eq!(quiet.rate(), 0.0);
-        (0..=100).for_each(|i| quiet.add(f64::from(i)));
-        assert_eq!(quiet.rate(), 98.0);
-        (0..1000).for_each(|_| quiet.add(200.0));
-        assert_eq!(quiet.rate(), 200.0);
+        assert_eq!(quiet.rates().of(0), 0.0);
+        (0..=100).for_each(|i| quiet.add(0, f64::from(i)));
+        assert!((94.0..=98.0).contains(&quiet.rates().of(0)), "{:?}", quiet.rates());
+        (0..1000).for_each(|_| quiet.add(0, 200.0));
+        assert_eq!(quiet.rates().of(0), 200.0);
+    }
+
+    #[test]
+    fn each_core_is_learned_apart() {
+        let mut quiet = Quiet::default();
+        (0..10).for_each(|_| quiet.add(0, 6.0));
+        (0..10).for_each(|_| quiet.add(2, 4.0));
+        assert_eq!((quiet.rates().of(0), quiet.rates().of(2)), (6.0, 4.0));
     }
 }

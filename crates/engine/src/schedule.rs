@@ -8,8 +8,9 @@ use crate::plan::Budget;
 use crate::process::out_of_protocol;
 use crate::protocol::{Finding, Reply, Request, Visit, VisitResult};
 use crate::quiet::Quiet;
+use crate::stolen::Stolen;
 use analysis::{MIN_PER_PROCESS, MIN_PROCESSES, summarise};
-use model::{Case, RawSample, Tier};
+use model::{Case, QuietRates, RawSample, Tier};
 use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
@@ -62,7 +63,7 @@ impl Track {
         (self.case.library, self.case.tier)
     }
 
-    fn visit(&self) -> Visit {
+    pub(crate) fn visit(&self) -> Visit {
         Visit {
             algorithm: self.case.algorithm.clone(),
             direction: self.case.direction,
@@ -77,15 +78,20 @@ impl Track {
         }
     }
 
-    fn take(&mut self, sample: RawSample) {
+    /// Every later batch has as many operations as this one.
+    pub(crate) fn freeze(&mut self, sample: &RawSample) {
         self.ops = Some(sample.ops);
+    }
+
+    fn take(&mut self, sample: RawSample) {
+        self.freeze(&sample);
         self.visits += 1;
         self.samples.push(sample);
     }
 
     /// Longest wait for a sample of this case. The slowest software known does some megabytes a
     /// second, and calibration, warm-up, reference and sample are some ten operations.
-    fn deadline(&self) -> Duration {
+    pub(crate) fn deadline(&self) -> Duration {
         Duration::from_secs(3) + Duration::from_micros(8 * self.case.size as u64)
     }
 }
@@ -103,6 +109,18 @@ pub struct Progress {
     pub left: Duration,
 }
 
+/// What sampling gave.
+#[derive(Debug)]
+pub(crate) struct Sampled {
+    pub(crate) tracks: Vec<Track>,
+    /// What the throughput probes say of each quiet core.
+    pub(crate) quiet: QuietRates,
+    /// Whether no other program could run on the core's other hardware threads.
+    pub(crate) cores_alone: bool,
+    /// Seconds that the hypervisor took; none where the kernel does not say.
+    pub(crate) stolen_seconds: Option<f64>,
+}
+
 /// All cases with what samples them.
 pub(crate) struct Schedule<'a> {
     banks: Vec<Bank<'a>>,
@@ -111,6 +129,8 @@ pub(crate) struct Schedule<'a> {
     order: ChaCha8Rng,
     round: u32,
     quiet: Quiet,
+    stolen: Stolen,
+    cores_alone: bool,
     started: Instant,
 }
 
@@ -130,8 +150,8 @@ impl<'a> Schedule<'a> {
         let bank = |(i, &(library, tier)): (usize, &(usize, Tier))| {
             Bank::new(&libraries[library], tier, start.clone(), next_process(&tracks, i))
         };
-        let mut quiet = Quiet::new(start.quiet_probe);
-        tracks.iter().flat_map(|t| &t.samples).for_each(|s| quiet.add(s.probe()));
+        let mut quiet = Quiet::new(&start.quiet);
+        tracks.iter().flat_map(|t| &t.samples).for_each(|s| quiet.add(s.cpu, s.probe()));
         Self {
             banks: keys.iter().enumerate().map(bank).collect(),
             tracks,
@@ -139,6 +159,8 @@ impl<'a> Schedule<'a> {
             order: ChaCha8Rng::seed_from_u64(start.seed),
             round: 0,
             quiet,
+            stolen: Stolen::new(&start.cpu.map_or_else(Vec::new, |cpu| vec![cpu])),
+            cores_alone: true,
             started: Instant::now(),
         }
     }
@@ -150,7 +172,7 @@ impl<'a> Schedule<'a> {
         stop: &AtomicBool,
         log: &mut Log<'_>,
         progress: &mut dyn FnMut(Progress),
-    ) -> (Vec<Track>, f64) {
+    ) -> Sampled {
         self.started = Instant::now();
         loop {
             let stopped = self.one_round(stop, log);
@@ -161,7 +183,10 @@ impl<'a> Schedule<'a> {
             progress(self.progress());
             let ended = self.tracks.iter().all(|t| t.end.is_some());
             if ended && (stopped.is_some() || !self.reopen()) {
-                return (self.tracks, self.quiet.rate());
+                let stolen_seconds = self.stolen.seconds();
+                let quiet = self.quiet.rates().clone();
+                let cores_alone = self.cores_alone;
+                return Sampled { tracks: self.tracks, quiet, cores_alone, stolen_seconds };
             }
         }
     }
@@ -169,7 +194,7 @@ impl<'a> Schedule<'a> {
     /// Goes on with cases that ended while the quiet rate was thought lower than it is: a run that
     /// begins on a busy core learns only later that its first samples were disturbed.
     fn reopen(&mut self) -> bool {
-        let (quiet, precision) = (self.quiet.rate(), self.budget.precision);
+        let (quiet, precision) = (self.quiet.rates(), self.budget.precision);
         let mut reopened = false;
         for track in &mut self.tracks {
             let precise = track.end == Some(End::Stopped(Stopped::Precision));
@@ -208,7 +233,9 @@ impl<'a> Schedule<'a> {
         self.tracks.iter_mut().for_each(|t| t.clean = 0);
         for (index, bank) in self.banks.iter_mut().enumerate() {
             let mut own = self.tracks.iter().filter(|t| t.bank == index);
-            bank.renew(own.any(|t| t.end.is_none()));
+            let wanted = own.any(|t| t.end.is_none());
+            bank.renew(wanted);
+            self.cores_alone &= !wanted || bank.cores_alone();
         }
     }
 
@@ -238,9 +265,13 @@ impl<'a> Schedule<'a> {
         place: usize,
         block: &[usize],
     ) -> Vec<(usize, RawSample)> {
+        // What was stolen before, while processes were started, is no sample's loss.
+        self.stolen.advanced();
         match self.ask(bank, place, block) {
             Ok(results) => {
-                block.iter().zip(results).filter_map(|(i, r)| self.take(*i, r)).collect()
+                let stolen = self.stolen.advanced();
+                let taken = block.iter().zip(results);
+                taken.filter_map(|(i, result)| self.take(*i, result, stolen)).collect()
             }
             Err(error) => {
                 self.banks[bank].drop_worker(place);
@@ -269,13 +300,19 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    fn take(&mut self, track: usize, result: VisitResult) -> Option<(usize, RawSample)> {
+    fn take(
+        &mut self,
+        track: usize,
+        result: VisitResult,
+        stolen: bool,
+    ) -> Option<(usize, RawSample)> {
         let track = &mut self.tracks[track];
         match result {
             VisitResult::Sample(sample) => {
+                let sample = RawSample { stolen, ..sample };
                 track.take(sample);
-                self.quiet.add(sample.probe());
-                let quiet = self.quiet.rate();
+                self.quiet.add(sample.cpu, sample.probe());
+                let quiet = self.quiet.rates().of(sample.cpu);
                 track.clean += usize::from(sample.disturbance(quiet).is_none());
                 Some((track.index, sample))
             }
@@ -291,7 +328,7 @@ impl<'a> Schedule<'a> {
     fn judge(&mut self) {
         let least = (MIN_PER_PROCESS * MIN_PROCESSES) as u32;
         let ripe = |t: &Track| t.visits >= least && t.visits.is_multiple_of(MIN_PROCESSES as u32);
-        let quiet = self.quiet.rate();
+        let quiet = self.quiet.rates();
         for track in self.tracks.iter_mut().filter(|t| t.end.is_none() && ripe(t)) {
             if is_precise(&track.samples, quiet, self.budget.precision) {
                 track.end = Some(End::Stopped(Stopped::Precision));
@@ -318,7 +355,7 @@ impl<'a> Schedule<'a> {
     }
 }
 
-fn is_precise(samples: &[RawSample], quiet: f64, precision: f64) -> bool {
+fn is_precise(samples: &[RawSample], quiet: &QuietRates, precision: f64) -> bool {
     summarise(samples, quiet).is_some_and(|s| s.is_complete() && s.precision() <= precision)
 }
 
@@ -373,7 +410,7 @@ mod tests {
     }
 
     fn start(seed: u64) -> Start {
-        Start { cpu: None, seed, ticks_per_ns: None, quiet_probe: 0.0 }
+        Start { cpu: None, seed, ticks_per_ns: None, quiet: QuietRates::default() }
     }
 
     const BUDGET: Budget = Budget { precision: 0.01, time: Duration::from_secs(1) };

@@ -3,9 +3,10 @@
 use crate::assemble::{Checks, Rates, assemble, host_facts, library_facts, plan_facts};
 use crate::bank::Start;
 use crate::discover::Attached;
+use crate::noise::noise;
 use crate::plan::{Planned, Request, cases};
 use crate::quiet;
-use crate::schedule::{Progress, Schedule, Track};
+use crate::schedule::{Progress, Sampled, Schedule, Track};
 use crate::tiers::at_tiers;
 use crate::verification::{Subject, Verdict, verify_all};
 use model::{Algorithm, RawSample, Tier};
@@ -95,6 +96,8 @@ pub fn survey(
         .filter(|path| !is_device(path))
         .map(|path| Journal::create(&path, &head, &earlier))
         .transpose()?;
+    // Counted before the scheduler keeps itself off one of them.
+    let cpus_allowed = probe::allowed_cpus().len() as u32;
     step_aside(cpu);
     let checks = verify(&mut planned, libraries, stop, events);
     let clock = Clock::calibrate();
@@ -102,7 +105,7 @@ pub fn survey(
         cpu: Some(cpu),
         seed: request.seed,
         ticks_per_ns: rough_rate(&clock),
-        quiet_probe: quiet::watch(&clock, cpu),
+        quiet: quiet::watch(&clock, cpu),
     };
     let schedule = Schedule::new(libraries, tracks(&planned, &earlier), request.budget, &start);
     let (begin, timer) = (clock.anchor(), Instant::now());
@@ -114,11 +117,14 @@ pub fn survey(
             journal = None;
         }
     };
-    let (tracks, quiet_probe) =
-        schedule.run(stop, &mut log, &mut |progress| events(Event::Sampling(progress)));
+    let sampled = schedule.run(stop, &mut log, &mut |progress| events(Event::Sampling(progress)));
     let measuring_seconds = timer.elapsed().as_secs_f64();
-    let rates = Rates::new(&clock, begin, quiet_probe, request.budget.precision);
+    let noise = noise(&sampled);
+    let Sampled { tracks, quiet, .. } = sampled;
+    let rates = Rates::new(&clock, begin, quiet, request.budget.precision);
     let interrupted = stop.load(Ordering::Relaxed);
+    let mut host = host_facts(cpu, libraries, &rates, &tracks);
+    host.cpu.cpus_allowed = cpus_allowed;
     let record = Record {
         format_version: record::FORMAT_VERSION.to_owned(),
         tool: Tool {
@@ -128,9 +134,10 @@ pub fn survey(
         },
         started: started.unwrap_or(head.started),
         measuring_seconds,
-        host: host_facts(cpu, libraries, &rates, &tracks),
+        host,
         libraries: libraries.iter().map(|l| library_facts(l, request)).collect(),
         plan: plan_facts(request),
+        noise: Some(noise),
         limits: Limits::default(),
         measurements: assemble(planned, tracks, libraries, &checks, &rates),
         fits: Vec::new(),
@@ -139,7 +146,7 @@ pub fn survey(
 }
 
 /// Ticks in a nanosecond, well enough for the length of batches.
-fn rough_rate(clock: &Clock) -> Option<f64> {
+pub(crate) fn rough_rate(clock: &Clock) -> Option<f64> {
     let begin = clock.anchor();
     std::thread::sleep(Duration::from_millis(2));
     Some(begin.ticks_per_second(clock.anchor()) / 1e9)
@@ -204,13 +211,14 @@ fn keep(journal: &mut Option<Journal>, taken: &[(usize, RawSample)]) -> Result<(
 /// The CPU to measure on: of those that may be used the one with the highest frequency, so that a
 /// hybrid processor's efficiency cores are left alone, and of several the last, because CPU 0 takes
 /// most interrupts.
-fn measuring_cpu() -> u32 {
+#[must_use]
+pub fn measuring_cpu() -> u32 {
     let cpus = probe::allowed_cpus();
     cpus.into_iter().max_by_key(|cpu| (host::max_frequency_khz(*cpu), *cpu)).unwrap_or(0)
 }
 
 /// Keeps the scheduler off the measuring CPU where there is another.
-fn step_aside(cpu: u32) {
+pub(crate) fn step_aside(cpu: u32) {
     let others: Vec<u32> = probe::allowed_cpus().into_iter().filter(|c| *c != cpu).collect();
     if !others.is_empty() {
         // Where the system forbids it the scheduler stays where it is; its work falls between

@@ -105,12 +105,26 @@ pub(crate) fn load_average(tree: &Tree) -> Option<f64> {
 /// Whether core cycles can be counted from user space: there is a device for the core's counters,
 /// and the kernel lets everybody count their own code (`perf_event_paranoid` up to 2).
 pub(crate) fn has_pmu(tree: &Tree) -> bool {
+    let counters = counters(tree);
+    counters.device && counters.paranoid.is_some_and(|level| level <= 2)
+}
+
+/// The core's performance counters, as far as the kernel has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counters {
+    /// Whether there is a device for the core's own.
+    pub device: bool,
+    /// `perf_event_paranoid`; above 2 nobody without privileges may count.
+    pub paranoid: Option<i32>,
+}
+
+pub(crate) fn counters(tree: &Tree) -> Counters {
     let is_core =
         |name: &String| name == "cpu" || name.starts_with("cpu_") || name.starts_with("armv8_");
-    tree.names("/sys/bus/event_source/devices").iter().any(is_core)
-        && tree
-            .number::<i32>("/proc/sys/kernel/perf_event_paranoid")
-            .is_some_and(|level| level <= 2)
+    Counters {
+        device: tree.names("/sys/bus/event_source/devices").iter().any(is_core),
+        paranoid: tree.number("/proc/sys/kernel/perf_event_paranoid"),
+    }
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod kernel;
 mod memory;
 #[cfg(test)]
 mod stand_in;
+mod stat;
 mod tree;
 
 pub use bundled::{Bundled, bundled};
@@ -20,6 +21,8 @@ pub use code::{instructions_in, loaded_objects};
 pub use elf::check_elf;
 pub use find::{Family, Found, companion, find_libraries, unreadable_directories};
 pub use identity::{file_id, kernel_id};
+pub use kernel::Counters;
+pub use stat::{CpuTimes, cpu_times, ticks_per_second};
 
 use record::{Clock, Host};
 use tree::Tree;
@@ -37,6 +40,18 @@ pub fn facts(measuring_cpu: u32) -> Host {
 #[must_use]
 pub fn max_frequency_khz(cpu: u32) -> Option<u64> {
     Tree::at("/").number(&format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/cpuinfo_max_freq"))
+}
+
+/// The core's performance counters.
+#[must_use]
+pub fn counters() -> Counters {
+    kernel::counters(&Tree::at("/"))
+}
+
+/// Bytes of memory that programs can still have; `None` where the kernel does not say.
+#[must_use]
+pub fn available_bytes() -> Option<u64> {
+    memory::available_bytes(&Tree::at("/"))
 }
 
 fn facts_of(tree: &Tree, measuring_cpu: u32) -> Host {

@@ -16,8 +16,16 @@ pub(crate) fn memory(tree: &Tree) -> Memory {
 
 /// `MemTotal:  16384 kB`, where the kernel's kB is 1024 bytes.
 fn total_bytes(tree: &Tree) -> Option<u64> {
+    field(tree, "MemTotal:")
+}
+
+pub(crate) fn available_bytes(tree: &Tree) -> Option<u64> {
+    field(tree, "MemAvailable:")
+}
+
+fn field(tree: &Tree, name: &str) -> Option<u64> {
     let text = tree.text("/proc/meminfo")?;
-    let value = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let value = text.lines().find_map(|line| line.strip_prefix(name))?;
     value.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
@@ -35,12 +43,13 @@ mod tests {
     #[test]
     fn memory_is_given_in_bytes() {
         let (_kept, tree) = stand_in::tree(&[
-            ("/proc/meminfo", "MemTotal:       16384 kB\nMemFree: 1 kB\n"),
+            ("/proc/meminfo", "MemTotal:       16384 kB\nMemAvailable: 1 kB\n"),
             ("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
             ("/sys/devices/system/node/online", "0-1\n"),
         ]);
         let memory = memory(&tree);
         assert_eq!(memory.total_bytes, 16 << 20);
+        assert_eq!(available_bytes(&tree), Some(1024));
         assert_eq!(memory.transparent_hugepages.as_deref(), Some("madvise"));
         assert_eq!(memory.numa_nodes, Some(2));
     }

@@ -6,6 +6,7 @@ mod algorithm;
 mod case;
 mod direction;
 mod glob;
+mod quiet;
 mod sample;
 mod size;
 mod tier;
@@ -18,6 +19,7 @@ pub use algorithm::{
 pub use case::{Case, Footprint};
 pub use direction::Direction;
 pub use glob::{BadGlob, NameGlob, nearest};
+pub use quiet::QuietRates;
 pub use sample::{Disturbance, QUIET_PROBE_FRACTION, RawSample};
 pub use size::{BadSizes, MAX_SIZE, parse_sizes};
 pub use tier::Tier;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// One timed batch of operations of a case, as the worker saw it. Kept whole in the record:
 /// everything derived from it is derived late.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct RawSample {
     /// Which worker process took it (counted within the library): one memory layout each.
     pub process: u32,
@@ -29,6 +29,34 @@ pub struct RawSample {
     pub switches: u32,
     /// Whether the thread ended on another CPU than it began on.
     pub migrated: bool,
+    /// Of `switches`, those that the thread asked for by waiting: a library that sleeps in the
+    /// kernel, not another program.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub voluntary: u32,
+    /// Page faults, from before the first probe to after the last.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub page_faults: u32,
+    /// Of `page_faults`, those that had to wait for a disk.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub major_faults: u32,
+    /// Whether the hypervisor ran something else on this CPU while the block of samples was taken
+    /// to which this one belongs.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub stolen: bool,
+    /// The CPU that it was taken on.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cpu: u32,
+}
+
+/// What most samples have none of is left out of what is written.
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// Why a sample does not count.
@@ -47,10 +75,14 @@ pub struct RawSample {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Disturbance {
-    /// The thread was switched out.
+    /// The thread was switched out against its will.
     Switched,
     /// The thread moved to another CPU.
     Migrated,
+    /// The hypervisor took the CPU away.
+    Stolen,
+    /// A page had to be read from a disk.
+    PagedIn,
     /// The core clock before and after differ.
     ClockMoved,
     /// A busy sibling hardware thread took execution slots.
@@ -67,6 +99,31 @@ const CLOCK_MOVED_FRACTION: f64 = 0.02;
 
 fn is_first(thread: &u32) -> bool {
     *thread == 0
+}
+
+impl Disturbance {
+    /// Every reason, in the order in which they are looked at.
+    pub const ALL: [Self; 6] = [
+        Self::Migrated,
+        Self::Switched,
+        Self::PagedIn,
+        Self::Stolen,
+        Self::ClockMoved,
+        Self::Contended,
+    ];
+
+    /// The name in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Switched => "switched",
+            Self::Migrated => "migrated",
+            Self::Stolen => "stolen",
+            Self::PagedIn => "paged-in",
+            Self::ClockMoved => "clock-moved",
+            Self::Contended => "contended",
+        }
+    }
 }
 
 impl RawSample {
@@ -88,6 +145,12 @@ impl RawSample {
         self.ticks_per_op() * self.clock()
     }
 
+    /// Context switches that another program or the kernel forced.
+    #[must_use]
+    pub fn involuntary(&self) -> u32 {
+        self.switches.saturating_sub(self.voluntary)
+    }
+
     /// The lower of the two throughput probes.
     #[must_use]
     pub fn probe(&self) -> f64 {
@@ -100,8 +163,12 @@ impl RawSample {
     pub fn disturbance(&self, quiet_probe: f64) -> Option<Disturbance> {
         if self.migrated {
             Some(Disturbance::Migrated)
-        } else if self.switches > 0 {
+        } else if self.involuntary() > 0 {
             Some(Disturbance::Switched)
+        } else if self.major_faults > 0 {
+            Some(Disturbance::PagedIn)
+        } else if self.stolen {
+            Some(Disturbance::Stolen)
         } else if (self.clock_after / self.clock_before - 1.0).abs() > CLOCK_MOVED_FRACTION {
             Some(Disturbance::ClockMoved)
         } else if self.probe() < quiet_probe * QUIET_PROBE_FRACTION {
@@ -127,6 +194,11 @@ mod tests {
         probe_after: 5.0,
         switches: 0,
         migrated: false,
+        voluntary: 0,
+        page_faults: 0,
+        major_faults: 0,
+        stolen: false,
+        cpu: 0,
     };
 
     #[test]
@@ -140,7 +212,34 @@ mod tests {
         let is = |s: RawSample| s.disturbance(5.0);
         assert_eq!(is(RawSample { migrated: true, ..CLEAN }), Some(Disturbance::Migrated));
         assert_eq!(is(RawSample { switches: 1, ..CLEAN }), Some(Disturbance::Switched));
+        assert_eq!(is(RawSample { stolen: true, ..CLEAN }), Some(Disturbance::Stolen));
+        assert_eq!(is(RawSample { major_faults: 1, ..CLEAN }), Some(Disturbance::PagedIn));
         assert_eq!(is(RawSample { clock_after: 1.5, ..CLEAN }), Some(Disturbance::ClockMoved));
         assert_eq!(is(RawSample { probe_after: 3.5, ..CLEAN }), Some(Disturbance::Contended));
+    }
+
+    /// A library that waits in the kernel for its answer, or takes fresh memory for each message,
+    /// does so in an application too.
+    #[test]
+    fn what_the_library_itself_asks_for_is_no_disturbance() {
+        let waited = RawSample { switches: 3, voluntary: 3, page_faults: 9, ..CLEAN };
+        assert_eq!(waited.disturbance(5.0), None);
+        let preempted = RawSample { switches: 4, ..waited };
+        assert_eq!(preempted.disturbance(5.0), Some(Disturbance::Switched));
+    }
+
+    #[test]
+    fn a_sample_of_an_earlier_version_counts_every_switch_as_forced() {
+        let text = r#"{"process":0,"ops":1,"ticks":1,"clock_before":1.0,"clock_after":1.0,
+            "probe_before":5.0,"probe_after":5.0,"switches":1,"migrated":false}"#;
+        let sample: RawSample = serde_json::from_str(text).unwrap();
+        assert_eq!(sample.disturbance(5.0), Some(Disturbance::Switched));
+    }
+
+    #[test]
+    fn reasons_have_the_names_that_files_give_them() {
+        for reason in Disturbance::ALL {
+            assert_eq!(serde_json::to_value(reason).unwrap(), reason.name());
+        }
     }
 }

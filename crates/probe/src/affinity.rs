@@ -20,3 +20,35 @@ pub fn pin_to(cpus: &[u32]) -> std::io::Result<()> {
     }
     Ok(sched_setaffinity(None, &set)?)
 }
+
+/// Asks the kernel to let no other program run on the core's other hardware threads while this
+/// process runs (core scheduling, Linux 5.14). Needs no privileges.
+///
+/// # Errors
+/// The system's reason: a kernel without it, or one that knows of no other hardware thread.
+pub fn have_core_alone() -> std::io::Result<()> {
+    // <linux/prctl.h>; the calling process, with all of its threads.
+    const PR_SCHED_CORE: i32 = 62;
+    const CREATE: libc::c_ulong = 1;
+    const SELF: libc::c_ulong = 0;
+    const THREAD_GROUP: libc::c_ulong = 1;
+    const UNUSED: libc::c_ulong = 0;
+    // SAFETY: takes numbers alone; makes a new cookie for this process.
+    let outcome = unsafe { libc::prctl(PR_SCHED_CORE, CREATE, SELF, THREAD_GROUP, UNUSED) };
+    if outcome == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether there is another hardware thread to be kept free hangs on the machine; that nothing
+    /// else breaks does not.
+    #[test]
+    fn a_core_of_its_own_is_given_or_refused_with_a_reason() {
+        if let Err(why) = have_core_alone() {
+            assert!(why.raw_os_error().is_some_and(|code| code > 0), "{why}");
+        }
+        assert!(!allowed_cpus().is_empty());
+    }
+}

@@ -14,11 +14,13 @@ mod ring;
 mod sample;
 mod stacks;
 mod stream;
+mod watch;
 
-pub use affinity::{allowed_cpus, pin_to};
+pub use affinity::{allowed_cpus, have_core_alone, pin_to};
 pub use arena::Arena;
 pub use clock::{Anchor, Clock};
 pub use messages::{MAX_MESSAGES, MessageBatch, MessageSet, messages_for};
 pub use meter::{Counts, Meter};
 pub use sample::{Pace, Taken};
 pub use stream::StreamBatch;
+pub use watch::Interruptions;

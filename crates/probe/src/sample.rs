@@ -36,7 +36,7 @@ impl Default for Pace {
 /// Times `batch` between the probes. Nothing but `batch` is inside the clock.
 #[inline(always)]
 pub(crate) fn bracket(clock: &Clock, process: u32, ops: u32, batch: impl FnOnce() -> i32) -> Taken {
-    let (switches_before, cpu_before) = (context_switches(), current_cpu());
+    let (before, cpu_before) = (Usage::now(), current_cpu());
     let clock_before = clock.cycles_per_tick();
     let probe_before = warm_probe(clock, clock_before);
     let begin = clock.begin();
@@ -44,6 +44,7 @@ pub(crate) fn bracket(clock: &Clock, process: u32, ops: u32, batch: impl FnOnce(
     let end = clock.end();
     let clock_after = clock.cycles_per_tick();
     let probe_after = warm_probe(clock, clock_after);
+    let (usage, cpu_after) = (Usage::now().since(before), current_cpu());
     let sample = RawSample {
         process,
         thread: 0,
@@ -53,8 +54,13 @@ pub(crate) fn bracket(clock: &Clock, process: u32, ops: u32, batch: impl FnOnce(
         clock_after,
         probe_before,
         probe_after,
-        switches: context_switches().saturating_sub(switches_before),
-        migrated: current_cpu() != cpu_before,
+        switches: usage.involuntary + usage.voluntary,
+        migrated: cpu_after != cpu_before,
+        voluntary: usage.voluntary,
+        page_faults: usage.minor_faults + usage.major_faults,
+        major_faults: usage.major_faults,
+        stolen: false,
+        cpu: u32::try_from(cpu_after).unwrap_or(0),
     };
     Taken { sample, codes }
 }
@@ -123,15 +129,40 @@ const LONGEST_ROUND_NS: f64 = 1e6;
 /// still end after milliseconds.
 const MAX_OPS: u32 = 1 << 24;
 
-/// Context switches of this thread so far, wanted or not.
-fn context_switches() -> u32 {
-    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the pointer is to a whole `rusage`, which zeroes are a valid value of.
-    let usage = unsafe {
-        libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
-        usage.assume_init()
-    };
-    (usage.ru_nivcsw + usage.ru_nvcsw) as u32
+/// What this thread has met so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Usage {
+    pub(crate) involuntary: u32,
+    voluntary: u32,
+    minor_faults: u32,
+    major_faults: u32,
+}
+
+impl Usage {
+    pub(crate) fn now() -> Self {
+        let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+        // SAFETY: the pointer is to a whole `rusage`, which zeroes are a valid value of.
+        let usage = unsafe {
+            libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr());
+            usage.assume_init()
+        };
+        // Differences are what counts: they survive the cut to 32 bits.
+        Self {
+            involuntary: usage.ru_nivcsw as u32,
+            voluntary: usage.ru_nvcsw as u32,
+            minor_faults: usage.ru_minflt as u32,
+            major_faults: usage.ru_majflt as u32,
+        }
+    }
+
+    pub(crate) fn since(self, earlier: Self) -> Self {
+        Self {
+            involuntary: self.involuntary.wrapping_sub(earlier.involuntary),
+            voluntary: self.voluntary.wrapping_sub(earlier.voluntary),
+            minor_faults: self.minor_faults.wrapping_sub(earlier.minor_faults),
+            major_faults: self.major_faults.wrapping_sub(earlier.major_faults),
+        }
+    }
 }
 
 fn current_cpu() -> i32 {
@@ -142,6 +173,19 @@ fn current_cpu() -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn waiting_and_touching_fresh_memory_are_counted_as_what_they_are() {
+        let before = Usage::now();
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        let slept = Usage::now().since(before);
+        assert!(slept.voluntary >= 1, "{slept:?}");
+        let before = Usage::now();
+        // A mapping of its own, which the kernel fills page by page.
+        std::hint::black_box(vec![1_u8; 8 << 20]);
+        let touched = Usage::now().since(before);
+        assert!(touched.minor_faults >= 1, "{touched:?}");
+    }
 
     #[test]
     fn batches_hold_whole_rounds_unless_operations_are_long() {

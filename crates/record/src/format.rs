@@ -1,6 +1,6 @@
 //! The record as a whole.
 
-use crate::{Fit, Host, Measurement, Rekeying};
+use crate::{Fit, Host, Measurement, Noise, Rekeying};
 use model::Direction;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,9 @@ pub struct Record {
     pub libraries: Vec<Library>,
     /// What was asked for.
     pub plan: Plan,
+    /// What disturbed the run; absent in records of format 1.1 and earlier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<Noise>,
     /// What this core can do at best, per algorithm. Empty in records of the formats
     /// 1.0 and 1.1.
     pub limits: Limits,

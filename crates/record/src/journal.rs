@@ -187,6 +187,7 @@ mod tests {
             probe_after: 4.9,
             switches: 0,
             migrated: false,
+            ..RawSample::default()
         };
         JournalSample { case, sample }
     }

@@ -9,6 +9,7 @@ mod host;
 mod journal;
 mod json;
 mod measurement;
+mod noise;
 mod packed;
 #[cfg(test)]
 mod sample;
@@ -21,4 +22,5 @@ pub use host::{Cache, Clock, Cpu, Host, Kernel, Memory, Mitigation};
 pub use journal::{Journal, JournalHead, JournalSample};
 pub use json::to_json;
 pub use measurement::{Check, Estimate, Evidence, LibraryId, Measurement, State, Stopped};
+pub use noise::{Disturbances, Noise, QuietCpu};
 pub use samples::Samples;

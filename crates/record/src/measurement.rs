@@ -1,6 +1,6 @@
 //! Measurements: one case's outcome.
 
-use crate::{KeySetup, Latency, Samples, ThreadShare};
+use crate::{Disturbances, KeySetup, Latency, Samples, ThreadShare};
 use model::{Direction, Footprint, Model, Tier};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -166,6 +166,13 @@ pub struct Measurement {
     pub samples_disturbed: u64,
     /// Worker processes that the clean samples come from.
     pub processes: u32,
+    /// `samples_disturbed`, by reason.
+    #[serde(default, skip_serializing_if = "Disturbances::is_none")]
+    pub disturbed: Disturbances,
+    /// Whether contended samples count, because too few quiet ones came: the library is at least so
+    /// fast.
+    #[serde(default)]
+    pub contended: bool,
     /// Checks that passed.
     pub checks: Vec<Check>,
     /// What proves the number.

@@ -1,8 +1,8 @@
 //! A small record with every state, for the tests of this crate.
 
 use crate::{
-    Cache, Check, Clock, Cpu, Estimate, Evidence, FORMAT_VERSION, Host, Library, LibraryId, Limits,
-    Measurement, Plan, Record, Samples, State, Stopped, Tool,
+    Cache, Check, Clock, Cpu, Disturbances, Estimate, Evidence, FORMAT_VERSION, Host, Library,
+    LibraryId, Limits, Measurement, Noise, Plan, QuietCpu, Record, Samples, State, Stopped, Tool,
 };
 use model::{Direction, Footprint, Model, RawSample, Tier};
 
@@ -33,6 +33,7 @@ pub(crate) fn record() -> Record {
             budget_seconds: 60.0,
             seed: 7,
         },
+        noise: Some(noise()),
         limits: Limits::default(),
         measurements: vec![
             measured(),
@@ -59,10 +60,22 @@ pub(crate) fn samples(count: u32) -> Samples {
             probe_after: 4.987_654_32 - wobble,
             switches: 0,
             migrated: false,
+            ..RawSample::default()
         };
         samples.push(&sample, i % 10 != 0);
     }
     samples
+}
+
+fn noise() -> Noise {
+    Noise {
+        samples: 20,
+        clean: 18,
+        disturbed: Disturbances { switched: 1, contended: 1, ..Disturbances::default() },
+        quiet: vec![QuietCpu { cpu: 1, rate: 5.25 }],
+        stolen_seconds: Some(0.0),
+        shield: "none".to_owned(),
+    }
 }
 
 fn host() -> Host {
@@ -135,6 +148,8 @@ fn without_number(state: State, reason: &str) -> Measurement {
         samples: 0,
         samples_disturbed: 0,
         processes: 0,
+        disturbed: Disturbances::default(),
+        contended: false,
         checks: Vec::new(),
         evidence: Evidence::default(),
         raw: Samples::default(),
@@ -154,6 +169,8 @@ fn measured() -> Measurement {
         samples: 18,
         samples_disturbed: 2,
         processes: 3,
+        disturbed: Disturbances { switched: 1, contended: 1, ..Disturbances::default() },
+        contended: false,
         checks: vec![Check { name: "round-trip".to_owned(), count: 300 }],
         evidence: Evidence {
             clock: "tsc".to_owned(),

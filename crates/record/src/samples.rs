@@ -32,6 +32,22 @@ pub struct Samples {
     pub migrated: Vec<bool>,
     /// Whether the sample counts; disturbed ones are kept and do not.
     pub clean: Vec<bool>,
+    /// Of `switches`, those that the thread asked for by waiting; absent where there were none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub voluntary: Vec<u32>,
+    /// Page faults, from before the first probe to after the last; absent where there were none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub page_faults: Vec<u32>,
+    /// Of `page_faults`, those that waited for a disk; absent where there were none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub major_faults: Vec<u32>,
+    /// Whether the hypervisor took the CPU away during the block of samples; absent where it never
+    /// did.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stolen: Vec<bool>,
+    /// The CPU that it was taken on; absent where that was CPU 0 for all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpu: Vec<u32>,
 }
 
 /// The clock's readings scatter by some 0.1 %: digits past the fifth are noise.
@@ -58,6 +74,12 @@ impl Samples {
         self.switches.push(s.switches);
         self.migrated.push(s.migrated);
         self.clean.push(clean);
+        let before = self.clean.len() - 1;
+        push_rare(&mut self.voluntary, before, s.voluntary);
+        push_rare(&mut self.page_faults, before, s.page_faults);
+        push_rare(&mut self.major_faults, before, s.major_faults);
+        push_rare(&mut self.stolen, before, s.stolen);
+        push_rare(&mut self.cpu, before, s.cpu);
     }
 
     /// How many there are.
@@ -86,6 +108,11 @@ impl Samples {
                 probe_after: self.probe_after[i],
                 switches: self.switches[i],
                 migrated: self.migrated[i],
+                voluntary: rare(&self.voluntary, i),
+                page_faults: rare(&self.page_faults, i),
+                major_faults: rare(&self.major_faults, i),
+                stolen: rare(&self.stolen, i),
+                cpu: rare(&self.cpu, i),
             };
             (sample, self.clean[i])
         })
@@ -105,6 +132,11 @@ impl Samples {
             switches,
             migrated,
             clean,
+            voluntary,
+            page_faults,
+            major_faults,
+            stolen,
+            cpu,
         } = self;
         let lengths = [
             process.len(),
@@ -117,9 +149,25 @@ impl Samples {
             migrated.len(),
             clean.len(),
         ];
+        let rare =
+            [voluntary.len(), page_faults.len(), major_faults.len(), stolen.len(), cpu.len()];
         lengths.iter().all(|length| *length == ticks.len())
             && (thread.is_empty() || thread.len() == ticks.len())
+            && rare.iter().all(|length| *length == 0 || *length == ticks.len())
     }
+}
+
+/// Adds to a column that stays empty until the first value that says something: `before` values
+/// that said nothing came earlier.
+fn push_rare<T: Copy + Default + PartialEq>(column: &mut Vec<T>, before: usize, value: T) {
+    if value != T::default() || !column.is_empty() {
+        column.resize(before, T::default());
+        column.push(value);
+    }
+}
+
+fn rare<T: Copy + Default>(column: &[T], i: usize) -> T {
+    column.get(i).copied().unwrap_or_default()
 }
 
 /// The value to so many significant digits, as the nearest number that is written with them.
@@ -146,7 +194,27 @@ mod tests {
         probe_after: 0.000_123_456,
         switches: 1,
         migrated: true,
+        voluntary: 0,
+        page_faults: 0,
+        major_faults: 0,
+        stolen: false,
+        cpu: 0,
     };
+
+    #[test]
+    fn columns_in_which_nothing_happened_are_left_out_and_come_back_as_nothing() {
+        let mut samples = Samples::default();
+        samples.push(&SAMPLE, true);
+        assert!(!serde_json::to_string(&samples).unwrap().contains("stolen"));
+        samples.push(&RawSample { stolen: true, page_faults: 2, ..SAMPLE }, false);
+        samples.push(&SAMPLE, true);
+        assert_eq!(samples.stolen, [false, true, false]);
+        assert!(samples.is_rectangular());
+        let faults: Vec<u32> = samples.iter().map(|(s, _)| s.page_faults).collect();
+        assert_eq!(faults, [0, 2, 0]);
+        samples.stolen.pop();
+        assert!(!samples.is_rectangular());
+    }
 
     #[test]
     fn readings_are_kept_to_the_digits_that_mean_something() {

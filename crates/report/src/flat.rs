@@ -15,6 +15,7 @@ pub(crate) fn json(record: &Record, selection: &[&Measurement]) -> String {
         host,
         libraries,
         plan,
+        noise,
         limits,
         measurements: _,
         fits,
@@ -27,6 +28,7 @@ pub(crate) fn json(record: &Record, selection: &[&Measurement]) -> String {
         host: host.clone(),
         libraries: libraries.clone(),
         plan: plan.clone(),
+        noise: noise.clone(),
         limits: limits.clone(),
         measurements,
         fits: fits.clone(),
@@ -65,7 +67,7 @@ pub(crate) fn csv(selection: &[&Measurement]) -> String {
 }
 
 /// Nested fields are joined by an underscore; `docs/FORMAT.md` has the list.
-const COLUMNS: [&str; 45] = [
+const COLUMNS: [&str; 46] = [
     "library_name",
     "library_version",
     "library_path",
@@ -111,6 +113,7 @@ const COLUMNS: [&str; 45] = [
     "latency_ns_p99",
     "latency_ns_p99_9",
     "latency_ns_operations",
+    "contended",
 ];
 
 /// One row, in the order of [`COLUMNS`]. Takes the measurement apart so that a new field cannot
@@ -147,6 +150,9 @@ fn row(m: &Measurement) -> [String; COLUMNS.len()] {
         samples,
         samples_disturbed,
         processes,
+        // By reason only in JSON: a column for each would say 0 nearly everywhere.
+        disturbed: _,
+        contended,
         checks,
         evidence,
         raw: _,
@@ -204,6 +210,7 @@ fn row(m: &Measurement) -> [String; COLUMNS.len()] {
         latency(|l| l.p99),
         latency(|l| l.p99_9),
         latency(|l| Some(l.operations as f64)),
+        contended.to_string(),
     ]
 }
 

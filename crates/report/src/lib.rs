@@ -2,6 +2,7 @@
 //! terminal; what a renderer needs beyond the record is in [`Options`].
 #![forbid(unsafe_code)]
 
+mod advice;
 mod calls;
 mod checks;
 mod digits;
@@ -19,6 +20,7 @@ mod survey;
 mod table;
 mod text;
 
+pub use advice::{Advice, Grade, advice};
 pub use calls::{CallRow, MessageCost, calls};
 pub use checks::{CheckRow, checks, pairs};
 pub use libraries::libraries;

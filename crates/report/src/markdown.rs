@@ -1,7 +1,7 @@
 //! The ranked tables as GitHub-flavoured Markdown.
 
 use crate::digits::{cycles_per_byte, percent, speed};
-use crate::survey::{Row, Section, Survey, is_rough, shout};
+use crate::survey::{Row, Section, Survey, mark, shout};
 use crate::{labels, summary};
 use record::{Measurement, Record, State};
 
@@ -61,7 +61,7 @@ fn number(m: Option<&Measurement>) -> String {
     let Some(m) = m else { return String::new() };
     match m.state {
         State::Measured => {
-            let mark = if is_rough(m) { "~" } else { "" };
+            let mark = mark(m);
             let text = speed(m).unwrap_or_else(|| "?".to_owned());
             escape(&format!("{mark}{text}"))
         }

@@ -2,8 +2,8 @@
 
 use model::{Algorithm, Direction, Footprint, Model, Tier};
 use record::{
-    Check, Clock, Cpu, Estimate, Evidence, Host, Kernel, Library, LibraryId, Limits, Measurement,
-    Plan, Record, Samples, State, Stopped, Tool,
+    Check, Clock, Cpu, Disturbances, Estimate, Evidence, Host, Kernel, Library, LibraryId, Limits,
+    Measurement, Plan, Record, Samples, State, Stopped, Tool,
 };
 
 const SIZES: [usize; 4] = [16, 256, 8192, 65_536];
@@ -36,6 +36,7 @@ pub(crate) fn record() -> Record {
             budget_seconds: 60.0,
             seed: 7,
         },
+        noise: None,
         limits: Limits::default(),
         measurements: measurements(),
         fits: Vec::new(),
@@ -159,6 +160,8 @@ fn case(
         samples: 40,
         samples_disturbed: 2,
         processes: 3,
+        disturbed: Disturbances::default(),
+        contended: false,
         checks: vec![Check { name: "round-trip".to_owned(), count: 300 }],
         evidence: Evidence {
             clock: "tsc".to_owned(),

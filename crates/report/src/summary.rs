@@ -3,10 +3,10 @@
 use crate::digits::{percent, supported};
 use crate::labels;
 use crate::offers::not_offered;
-use crate::survey::{Survey, is_rough, shout};
+use crate::survey::{Survey, mark, shout};
 use crate::text::clean;
-use model::{Algorithm, Kind, Primitive};
-use record::{Estimate, Host, Measurement, Record, State};
+use model::{Algorithm, Disturbance, Kind, Primitive};
+use record::{Estimate, Host, Measurement, Noise, Record, State};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What stands above the tables: the machine, then the cases.
@@ -66,6 +66,7 @@ pub(crate) fn foot(
     }));
     lines.extend(software_aes(record, selection));
     lines.extend(harness(survey));
+    lines.extend(record.noise.as_ref().and_then(disturbed));
     lines.extend(legend(record, selection, survey));
     lines
 }
@@ -100,6 +101,34 @@ fn software_aes(record: &Record, selection: &[&Measurement]) -> Vec<String> {
         .collect()
 }
 
+/// How many samples were clean, and what the others met.
+fn disturbed(noise: &Noise) -> Option<String> {
+    let share = |samples: u64| samples as f64 / noise.samples as f64;
+    if noise.samples == 0 {
+        return None;
+    }
+    let clean = share(noise.clean);
+    let mut reasons: Vec<(&str, u64)> =
+        Disturbance::ALL.iter().map(|why| (why.name(), noise.disturbed.of(*why))).collect();
+    reasons.retain(|(_, samples)| *samples > 0);
+    reasons.sort_by_key(|(_, samples)| std::cmp::Reverse(*samples));
+    let reasons: Vec<String> = reasons
+        .iter()
+        .map(|(name, samples)| format!("{name} {} %", percent(share(*samples))))
+        .collect();
+    let mut line = format!("{} % of {} samples clean", percent(clean), noise.samples);
+    if !reasons.is_empty() {
+        line += &format!("; disturbed and not counted: {}", reasons.join(", "));
+    }
+    if clean < NOISY {
+        line += "; `ciphermark doctor` says what can be done";
+    }
+    Some(line)
+}
+
+/// A machine on which fewer samples are clean gets advice.
+const NOISY: f64 = 0.8;
+
 /// What the harness itself costs, by the `null` cases.
 fn harness(survey: &Survey<'_>) -> Option<String> {
     let costs = survey.null.iter().filter_map(|(model, m)| {
@@ -127,7 +156,14 @@ fn legend(record: &Record, selection: &[&Measurement], survey: &Survey<'_>) -> V
         ),
     ];
     let has = |state: State| selection.iter().any(|m| m.state == state);
-    if selection.iter().any(|m| is_rough(m)) {
+    if selection.iter().any(|m| mark(m) == ">") {
+        lines.push(
+            ">: only a busy core was seen in the time budget, so the library is at least so fast; \
+             see `ciphermark doctor`"
+                .to_owned(),
+        );
+    }
+    if selection.iter().any(|m| mark(m) == "~") {
         let asked = percent(record.plan.precision);
         let asked = asked.trim_end_matches(".0");
         lines.push(format!("~: sampling ended short of the asked precision of {asked} %"));
@@ -184,6 +220,7 @@ fn without_label<'a>(text: &'a str, label: &str) -> &'a str {
 mod tests {
     use super::*;
     use crate::sample;
+    use record::Disturbances;
 
     #[test]
     fn a_library_without_aes_code_is_named_where_the_cpu_has_the_instructions() {
@@ -198,6 +235,30 @@ mod tests {
         assert_eq!(lines(&record).len(), 1, "{:?}", lines(&record));
         record.libraries[0].instructions = Some(vec!["aes".to_owned()]);
         assert!(lines(&record).is_empty());
+    }
+
+    #[test]
+    fn the_share_of_clean_samples_is_told_with_the_reasons_for_the_others() {
+        let disturbed_by = Disturbances { switched: 10, contended: 40, ..Disturbances::default() };
+        let mut noise =
+            Noise { samples: 1000, clean: 950, disturbed: disturbed_by, ..Noise::default() };
+        assert_eq!(
+            disturbed(&noise).unwrap(),
+            "95 % of 1000 samples clean; disturbed and not counted: contended 4.0 %, switched 1.0 %"
+        );
+        noise.clean = 500;
+        assert!(disturbed(&noise).unwrap().contains("ciphermark doctor"));
+        assert_eq!(disturbed(&Noise::default()), None, "a run that took none");
+    }
+
+    #[test]
+    fn a_number_from_a_busy_core_is_a_bound_and_says_so() {
+        let mut record = sample::record();
+        record.measurements[0].contended = true;
+        let selection: Vec<&Measurement> = record.measurements.iter().collect();
+        let lines = foot(&record, &selection, &Survey::of(&selection)).join("\n");
+        assert!(lines.contains(">: only a busy core was seen"), "{lines}");
+        assert_eq!(mark(&record.measurements[0]), ">");
     }
 
     #[test]

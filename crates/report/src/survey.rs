@@ -233,6 +233,16 @@ pub(crate) fn is_rough(m: &Measurement) -> bool {
     m.state == State::Measured && (m.stopped != Some(Stopped::Precision) || m.reason.is_some())
 }
 
+/// The sign before a speed: `>` where only a busy core was seen, so that the library is at least so
+/// fast, else `~` where the asked precision was not reached.
+pub(crate) fn mark(m: &Measurement) -> &'static str {
+    match (m.contended, is_rough(m)) {
+        (true, _) => ">",
+        (false, true) => "~",
+        (false, false) => "",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

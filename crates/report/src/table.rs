@@ -2,7 +2,7 @@
 
 use crate::digits::{cycles_per_byte, percent, speed};
 use crate::grid::{Align, Cell, Columns, GAP};
-use crate::survey::{Row, Section, Survey, is_rough, shout};
+use crate::survey::{Row, Section, Survey, mark, shout};
 use crate::text::{ALARM, ASIDE, CAUTION, HEADING, PLAIN, clip, paint, wrap, wrap_hanging};
 use crate::{Options, labels, summary};
 use record::{Measurement, Record, State};
@@ -192,11 +192,9 @@ fn number(m: Option<&Measurement>) -> Cell {
     match m.state {
         State::Measured => {
             let text = speed(m).unwrap_or_else(|| "?".to_owned());
-            if is_rough(m) {
-                Cell::number(format!("~{text}"), CAUTION)
-            } else {
-                Cell::number(text, PLAIN)
-            }
+            let mark = mark(m);
+            let style = if mark.is_empty() { PLAIN } else { CAUTION };
+            Cell::number(format!("{mark}{text}"), style)
         }
         State::Unsupported => Cell::new("–", ASIDE),
         State::Refused | State::Failed => Cell::new(shout(m.state), ALARM),

@@ -1,10 +1,12 @@
 //! One module for each subcommand.
 
+pub mod doctor;
 pub mod explain;
 pub mod generate;
 mod job;
 pub mod list;
 pub mod once;
+pub mod pair;
 mod resume;
 pub mod run;
 pub mod show;

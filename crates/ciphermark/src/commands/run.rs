@@ -77,7 +77,7 @@ fn or_else<T>(typed: Vec<T>, suite: Vec<T>) -> Vec<T> {
 }
 
 /// A seed nobody chose; the record keeps it.
-fn random_seed() -> u64 {
+pub fn random_seed() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _};
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
@@ -143,7 +143,7 @@ fn say(quiet: bool, applies: bool, text: &str) {
 }
 
 /// Set by the first interrupt; a second one ends the program at once.
-fn watch_signals() -> Result<Arc<AtomicBool>, Failure> {
+pub fn watch_signals() -> Result<Arc<AtomicBool>, Failure> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))

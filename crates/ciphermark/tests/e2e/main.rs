@@ -6,6 +6,7 @@
 
 mod support;
 
+mod doctor;
 mod errors;
 mod explain;
 mod formats;
@@ -13,6 +14,7 @@ mod libs;
 mod list;
 mod meta;
 mod once;
+mod pair;
 mod python;
 mod refused;
 mod resume;

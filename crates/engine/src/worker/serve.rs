@@ -67,6 +67,7 @@ struct State {
     /// The files whose code came into the process with the library.
     objects: Vec<PathBuf>,
     bench: Bench,
+    core_alone: bool,
 }
 
 fn greet(hello: &Hello, replies: &mut File) -> std::io::Result<Option<State>> {
@@ -82,6 +83,7 @@ fn greet(hello: &Hello, replies: &mut File) -> std::io::Result<Option<State>> {
                 step_ticks: clock.step_ticks(),
                 overhead_ticks: clock.overhead_ticks(),
                 tier: state.tier.as_ref().map(|a| super::tier::facts(hello.tier, a)),
+                core_alone: state.core_alone,
             };
             say(replies, &Reply::Ready(ready))?;
             Ok(Some(state))
@@ -112,12 +114,10 @@ fn load(hello: &Hello) -> Result<State, String> {
     let objects = host::loaded_objects().difference(&before).cloned().collect();
     let objects = super::tier::originals(objects, tier.as_ref());
     pin()?;
-    Ok(State {
-        library,
-        tier,
-        objects,
-        bench: Bench::new(hello.process, hello.seed, hello.ticks_per_ns),
-    })
+    // Only where it measures: a worker that checks needs no core of its own.
+    let core_alone = hello.cpu.is_some() && probe::have_core_alone().is_ok();
+    let bench = Bench::new(hello.process, hello.seed, hello.ticks_per_ns);
+    Ok(State { library, tier, objects, bench, core_alone })
 }
 
 fn answer(state: &mut State, request: Request, replies: &mut File) -> std::io::Result<()> {

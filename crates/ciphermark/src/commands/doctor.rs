@@ -1,0 +1,54 @@
+//! `ciphermark doctor`: machine, clock, noise, instructions, libraries.
+
+use crate::args::DoctorArgs;
+use crate::error::{Exit, Failure};
+use crate::screen;
+use doctor::{Finding, Verdict};
+use model::Tier;
+use serde_json::json;
+
+/// Looks at everything and prints it.
+pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
+    let cpu = engine::measuring_cpu();
+    // Before the noise is measured: loading libraries is noise.
+    let libraries = engine::discover(&[]).into_iter().map(|l| l.facts).collect();
+    let machine = doctor::Machine { libraries, tiers: tiers(), ..doctor::machine(cpu) };
+    let findings = doctor::examine(&machine, &doctor::watch(cpu));
+    if args.json {
+        let text = serde_json::to_string_pretty(&json!(findings)).map_err(Failure::not_done)?;
+        screen::print(|_| format!("{text}\n"))?;
+    } else {
+        let rows: Vec<report::Advice> = findings.iter().map(advice).collect();
+        screen::print(|options| report::advice(&rows, options))?;
+    }
+    let problem = findings.iter().any(|f| f.verdict == Verdict::Problem);
+    Ok(if problem { Exit::Found } else { Exit::Done })
+}
+
+/// Every tier but `native`, and how libraries get to see no more than it.
+fn tiers() -> Vec<(String, Result<String, String>)> {
+    let others = Tier::ALL.iter().copied().filter(|tier| *tier != Tier::Native);
+    let how = |tier: Tier| {
+        let here = engine::tier_here(tier);
+        let unknown = || "this machine has no way to apply it".to_owned();
+        match here.mechanism {
+            Some(mechanism) if here.available => Ok(format!("by {mechanism}")),
+            _ => Err(here.reason.unwrap_or_else(unknown)),
+        }
+    };
+    others.map(|tier| (tier.name().to_owned(), how(tier))).collect()
+}
+
+fn advice(finding: &Finding) -> report::Advice {
+    report::Advice {
+        topic: finding.topic.to_owned(),
+        name: finding.name.clone(),
+        grade: match finding.verdict {
+            Verdict::Ok => report::Grade::Ok,
+            Verdict::Note => report::Grade::Note,
+            Verdict::Problem => report::Grade::Problem,
+        },
+        found: finding.found.clone(),
+        mend: finding.mend.clone(),
+    }
+}

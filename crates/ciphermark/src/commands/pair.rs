@@ -1,0 +1,167 @@
+//! `ciphermark pair`: two libraries held against each other on one case, until a verdict.
+
+use crate::args::{DirectionArg, PairArgs};
+use crate::commands::run::{random_seed, watch_signals};
+use crate::error::{Exit, Failure};
+use crate::progress::Bar;
+use crate::{choose, screen};
+use analysis::Verdict;
+use engine::{Attached, Budget, PairBench, PairError, PairOutcome, Request};
+use model::{Algorithm, Direction, Footprint, Model, Tier};
+use serde_json::{Value, json};
+use std::sync::atomic::Ordering;
+
+/// Compares the two as often as asked and prints the verdicts.
+pub fn pair(args: &PairArgs) -> Result<Exit, Failure> {
+    let request = request(args)?;
+    let libraries = vec![only(&args.base)?, only(&args.new)?];
+    let stop = watch_signals()?;
+    let bar = Bar::new(args.quiet);
+    let mut bench = PairBench::new(&request, &libraries, args.margin).map_err(failure)?;
+    let mut outcomes = Vec::new();
+    for done in 0..args.trials {
+        bar.comparing(done as usize, args.trials as usize);
+        outcomes.push(bench.trial(&stop).map_err(failure)?);
+        if stop.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    bar.finish();
+    if args.json {
+        let whole = document(args, &request, &libraries, &outcomes);
+        let text = serde_json::to_string_pretty(&whole).map_err(Failure::not_done)?;
+        screen::print(|_| format!("{text}\n"))?;
+    } else {
+        screen::print(|_| text_of(&request, &libraries, &outcomes))?;
+    }
+    // Many trials are asked for to learn about the verdicts, not about the libraries.
+    let slower = matches!(&outcomes[..], [only] if only.verdict == Verdict::Slower);
+    Ok(if slower { Exit::Found } else { Exit::Done })
+}
+
+fn failure(error: PairError) -> Failure {
+    match error {
+        PairError::Found { .. } => Failure { exit: Exit::SomeRefused, ..Failure::not_done(error) },
+        _ => Failure::not_done(error),
+    }
+}
+
+fn only(text: &str) -> Result<Attached, Failure> {
+    let mut found = choose::attached(&[text.to_owned()])?;
+    match (found.pop(), found.len()) {
+        (Some(library), 0) => Ok(library),
+        (last, others) => {
+            let mut labels: Vec<String> = found.iter().map(Attached::label).collect();
+            labels.extend(last.map(|l| l.label()));
+            Err(Failure::usage(format!(
+                "'{text}' matches {} libraries ({}); name one, as in openssl@3.0.22 or a=PATH",
+                others + 1,
+                labels.join(", ")
+            )))
+        }
+    }
+}
+
+fn request(args: &PairArgs) -> Result<Request, Failure> {
+    let algorithm = Algorithm::find(&args.algorithm).map_err(Failure::usage)?;
+    let sizes = model::parse_sizes(&args.size).map_err(Failure::usage)?;
+    if sizes.len() != 1 {
+        return Err(Failure::usage(format!("'{}': a pair is compared at one size", args.size)));
+    }
+    let directions = match args.direction {
+        DirectionArg::Encrypt => vec![Direction::Encrypt],
+        DirectionArg::Decrypt => vec![Direction::Decrypt],
+        DirectionArg::Both => {
+            return Err(Failure::usage("a pair is compared in one direction, encrypt or decrypt"));
+        }
+    };
+    Ok(Request {
+        suite: None,
+        algorithms: vec![algorithm],
+        directions,
+        models: vec![Model::from(args.model)],
+        sizes,
+        tiers: vec![Tier::from(args.tier)],
+        footprints: vec![Footprint::Hot],
+        threads: vec![1],
+        in_place: vec![false],
+        latency: false,
+        // A pair ends with a verdict or with its budget, whatever its precision.
+        budget: Budget { precision: 0.0, time: args.budget },
+        seed: args.seed.unwrap_or_else(random_seed),
+        command: std::env::args().collect(),
+    })
+}
+
+fn text_of(request: &Request, libraries: &[Attached], outcomes: &[PairOutcome]) -> String {
+    let [base, new] = libraries else { return String::new() };
+    let algorithm = request.algorithms[0];
+    let mut out = format!(
+        "{algorithm} of {} bytes: {} against {}\n",
+        request.sizes[0],
+        new.label(),
+        base.label()
+    );
+    for outcome in outcomes {
+        out += &format!("{}\n", line(outcome));
+    }
+    if outcomes.len() > 1 {
+        let count = |v: Verdict| outcomes.iter().filter(|o| o.verdict == v).count();
+        let all = [Verdict::Same, Verdict::Faster, Verdict::Slower, Verdict::Undecided];
+        let counted: Vec<String> =
+            all.iter().map(|v| format!("{} {}", count(*v), v.name())).collect();
+        out += &format!("{} trials: {}\n", outcomes.len(), counted.join(", "));
+    }
+    out
+}
+
+fn line(o: &PairOutcome) -> String {
+    let spent = format!("{} pairs of processes, {:.2} s", o.pairs.len(), o.seconds);
+    let clean = o.samples as u64 - o.disturbed.total();
+    match o.ratio {
+        Some(r) => format!(
+            "  {:<9} {:+.2} % ({:+.2} to {:+.2}) {} per operation; {spent}, {clean} of {} samples clean",
+            o.verdict.name(),
+            (r.estimate - 1.0) * 100.0,
+            (r.low - 1.0) * 100.0,
+            (r.high - 1.0) * 100.0,
+            o.unit,
+            o.samples
+        ),
+        None => format!(
+            "  {:<9} too few pairs in the time budget; {spent}, {clean} of {} samples clean",
+            o.verdict.name(),
+            o.samples
+        ),
+    }
+}
+
+fn document(
+    args: &PairArgs,
+    request: &Request,
+    libraries: &[Attached],
+    outcomes: &[PairOutcome],
+) -> Value {
+    let library = |l: &Attached| {
+        let f = &l.facts;
+        json!({"name": f.name, "version": f.version, "path": f.path, "id": f.id})
+    };
+    let trials: Vec<Value> = outcomes
+        .iter()
+        .map(|o| {
+            let ratio =
+                o.ratio.map(|r| json!({"median": r.estimate, "low": r.low, "high": r.high}));
+            json!({
+                "verdict": o.verdict.name(), "ratio": ratio, "unit": o.unit, "pairs": o.pairs,
+                "seconds": o.seconds, "sampling_seconds": o.sampling_seconds,
+                "samples": o.samples, "disturbed": o.disturbed,
+            })
+        })
+        .collect();
+    json!({
+        "base": libraries.first().map(library), "new": libraries.last().map(library),
+        "algorithm": request.algorithms[0].name, "direction": request.directions[0],
+        "model": request.models[0], "size": request.sizes[0], "tier": request.tiers[0],
+        "margin": args.margin, "false_verdicts": analysis::FALSE_VERDICTS, "trials": trials,
+    })
+}

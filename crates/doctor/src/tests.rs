@@ -1,0 +1,115 @@
+//! Made-up machines, good and bad.
+
+use super::*;
+use crate::finding::Verdict;
+use crate::live::Neighbour;
+
+fn live() -> Live {
+    Live {
+        cpu: 1,
+        source: "tsc".into(),
+        reason: None,
+        step_ns: 10.0,
+        overhead_ns: 29.0,
+        ticks_per_second: 2.6e9,
+        drift_ppm: 0.4,
+        core_ghz: Some(3.7),
+        spun_seconds: 1.0,
+        gaps: 250,
+        gap_seconds: 0.001,
+        longest_gap_us: 12.0,
+        preempted: 0,
+        stolen_seconds: Some(0.0),
+        quiet_probe: Some(6.0),
+        contended: 0.01,
+        neighbours: vec![Neighbour { cpu: 0, left: 1.0 }],
+    }
+}
+
+fn machine() -> Machine {
+    let mut machine = Machine { available_bytes: Some(4 << 30), ..Machine::default() };
+    machine.host.cpu.cpus_allowed = 2;
+    machine.host.cpu.features = vec!["aes".into(), "vaes".into()];
+    machine.libraries = vec![library("openssl", None)];
+    machine
+}
+
+fn library(name: &str, error: Option<&str>) -> Library {
+    Library {
+        name: name.into(),
+        version: String::new(),
+        path: format!("/opt/{name}.so"),
+        id: String::new(),
+        build: Vec::new(),
+        error: error.map(ToOwned::to_owned),
+        calls: Vec::new(),
+        instructions: None,
+    }
+}
+
+fn verdict(machine: &Machine, live: &Live, name: &str) -> Verdict {
+    let findings = examine(machine, live);
+    let found = findings.iter().find(|f| f.name == name).unwrap_or_else(|| panic!("{name}"));
+    assert_eq!(found.mend.is_some(), found.verdict != Verdict::Ok, "{found:?}");
+    found.verdict
+}
+
+#[test]
+fn a_quiet_machine_has_no_problem() {
+    let findings = examine(&machine(), &live());
+    let problems: Vec<_> = findings.iter().filter(|f| f.verdict == Verdict::Problem).collect();
+    assert!(problems.is_empty(), "{problems:?}");
+    for name in ["interruptions", "other programs", "stolen time", "contention", "shared core"] {
+        assert_eq!(verdict(&machine(), &live(), name), Verdict::Ok, "{name}");
+    }
+}
+
+#[test]
+fn what_makes_figures_wrong_is_a_problem() {
+    let drifting = Live { drift_ppm: 500.0, ..live() };
+    assert_eq!(verdict(&machine(), &drifting, "drift"), Verdict::Problem);
+    let robbed = Live { stolen_seconds: Some(0.3), ..live() };
+    assert_eq!(verdict(&machine(), &robbed, "stolen time"), Verdict::Problem);
+    let crowded = Live { contended: 0.9, ..live() };
+    assert_eq!(verdict(&machine(), &crowded, "contention"), Verdict::Problem);
+    let poor = Machine { available_bytes: Some(100 << 20), ..machine() };
+    assert_eq!(verdict(&poor, &live(), "memory"), Verdict::Problem);
+    let empty = Machine { libraries: Vec::new(), ..machine() };
+    assert_eq!(verdict(&empty, &live(), "found"), Verdict::Problem);
+}
+
+#[test]
+fn what_costs_time_or_precision_is_a_note() {
+    let busy = Live { gap_seconds: 0.6, preempted: 300, ..live() };
+    assert_eq!(verdict(&machine(), &busy, "interruptions"), Verdict::Note);
+    assert_eq!(verdict(&machine(), &busy, "other programs"), Verdict::Note);
+    let shared = Live { neighbours: vec![Neighbour { cpu: 0, left: 0.55 }], ..live() };
+    assert_eq!(verdict(&machine(), &shared, "shared core"), Verdict::Note);
+    let mut slow = machine();
+    slow.host.cpu.governor = Some("powersave".into());
+    slow.host.cpu.boost = Some(true);
+    assert_eq!(verdict(&slow, &live(), "governor"), Verdict::Note);
+    assert_eq!(verdict(&slow, &live(), "turbo"), Verdict::Note);
+    let mut broken = machine();
+    broken.libraries.push(library("mine", Some("is no shared object")));
+    assert_eq!(verdict(&broken, &live(), "mine"), Verdict::Note);
+}
+
+#[test]
+fn counters_that_are_forbidden_are_told_apart_from_none() {
+    let text = |counters, paranoid| {
+        let machine = Machine { counters, paranoid, ..machine() };
+        let findings = examine(&machine, &live());
+        findings.iter().find(|f| f.name == "performance counters").unwrap().found.clone()
+    };
+    assert!(text(false, Some(2)).starts_with("none"));
+    assert_eq!(text(true, Some(4)), "forbidden: perf_event_paranoid is 4");
+    assert_eq!(text(true, Some(1)), "available");
+}
+
+#[test]
+fn missing_extensions_are_named() {
+    let findings = examine(&machine(), &live());
+    let found = &findings.iter().find(|f| f.name == "extensions").unwrap().found;
+    assert!(found.starts_with("AES, VAES; not PCLMUL"), "{found}");
+}
