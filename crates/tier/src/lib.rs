@@ -100,8 +100,10 @@ impl fmt::Display for Mechanism {
 
 /// How this machine applies tiers, and what each tier is here: `Err` says why a tier cannot be had
 /// with any library.
+///
+/// # Errors
+/// What this CPU lacks.
 #[cfg(target_arch = "x86_64")]
-#[must_use]
 pub fn machine(tier: model::Tier) -> Result<(Option<Mechanism>, Option<String>), String> {
     let note = apply::exceeded(tier, &trap::cpuid)?;
     if tier == model::Tier::Native {

@@ -105,7 +105,7 @@ impl<'a> Image<'a> {
             .map(|d| (d.d_tag(ENDIAN).0 as u64, d.d_val(ENDIAN)))
             .collect();
         let value = |tag: i64| entries.iter().find(|(t, _)| *t == tag as u64).map(|(_, v)| *v);
-        let strings = value(elf::DT_STRTAB.0 as i64).and_then(|address| {
+        let strings = value(elf::DT_STRTAB.0).and_then(|address| {
             let holds = |s: &&elf::ProgramHeader64<Endian>| {
                 s.p_type(ENDIAN) == elf::PT_LOAD
                     && (s.p_vaddr(ENDIAN)..s.p_vaddr(ENDIAN) + s.p_filesz(ENDIAN))
@@ -119,11 +119,11 @@ impl<'a> Image<'a> {
             let end = rest.iter().position(|b| *b == 0)?;
             Some(String::from_utf8_lossy(&rest[..end]).into_owned())
         };
-        self.soname = value(elf::DT_SONAME.0 as i64).and_then(text);
+        self.soname = value(elf::DT_SONAME.0).and_then(text);
         let needed = entries.iter().filter(|(t, _)| *t == elf::DT_NEEDED.0 as u64);
         self.needed = needed.filter_map(|(_, v)| text(*v)).collect();
         for tag in [elf::DT_INIT, elf::DT_FINI] {
-            let entry = value(tag.0 as i64).filter(|a| self.code_at(*a).is_some());
+            let entry = value(tag.0).filter(|a| self.code_at(*a).is_some());
             self.entries.extend(entry);
         }
     }

@@ -1,4 +1,5 @@
 //! Shared objects for the tests, compiled by the machine's C compiler.
+#![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

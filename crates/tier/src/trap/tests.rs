@@ -1,3 +1,5 @@
+#![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+
 use super::*;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
