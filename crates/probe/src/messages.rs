@@ -8,6 +8,7 @@ use crate::sample::{Pace, Taken, bracket, calibrate_ops};
 use crate::stacks::Stacks;
 use contract::Session;
 use model::Direction;
+use step::{Stepper, Trace, Unavailable};
 
 /// The most different messages in a set: one for each descriptor.
 pub const MAX_MESSAGES: usize = RING;
@@ -47,6 +48,9 @@ pub struct MessageSet<'a> {
     /// Associated data of every message.
     pub aad: &'a [u8],
 }
+
+/// A stepped operation: its return code, and what it executed.
+pub type Stepped = (i32, Trace);
 
 /// Room for any tag or digest.
 type Tag = [u8; 64];
@@ -155,6 +159,28 @@ impl<'a> MessageBatch<'a> {
             // the algorithm; `from` is below `RING`.
             unsafe { run(call, state, slots.add(from).cast(), ops) }
         })
+    }
+
+    /// Single-steps the next operation: the same call as in the loop, with the same descriptor.
+    /// Returns the operation's return code with what it executed.
+    ///
+    /// # Errors
+    /// When it cannot be stepped here.
+    pub fn step(&mut self, stepper: &mut Stepper, most_steps: u64) -> Result<Stepped, Unavailable> {
+        let table = self.session.raw();
+        let call = table.message.expect("the model `message` is offered");
+        let slot = &mut self.ring.0[self.at];
+        let arguments = [table.state as usize, &raw const slot.message as usize, 0, 0];
+        let stepped = self.stacks.once(|| {
+            // SAFETY: `Session::new`'s contract holds for the function and its two arguments; the
+            // descriptor points at the placed set, whose lengths were checked.
+            unsafe { stepper.call(call as *const (), arguments, most_steps) }
+        });
+        if self.fresh {
+            slot.raise_nonce(RING as u64);
+        }
+        self.at = (self.at + 1) % RING;
+        stepped
     }
 
     /// The descriptor that the last operation used.

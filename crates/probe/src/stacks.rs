@@ -50,9 +50,15 @@ impl Stacks {
         codes
     }
 
+    /// Runs one operation on a stack that begins at the same place every time: what it executes may
+    /// hang on how its stack lies.
+    pub(crate) fn once<R>(&mut self, run: impl FnOnce() -> R) -> R {
+        self.run_on(0, run)
+    }
+
     /// Runs `f` on the stack that begins so many bytes below the memory's top.
     #[inline(always)]
-    fn run_on(&mut self, below_top: usize, f: impl FnOnce() -> i32) -> i32 {
+    fn run_on<R>(&mut self, below_top: usize, f: impl FnOnce() -> R) -> R {
         let memory = self.memory.as_mut_slice();
         let len = memory.len() - below_top;
         // SAFETY: `len` bytes from the memory's beginning are ours, writable and aligned to 16

@@ -4,9 +4,11 @@
 use crate::arch;
 use crate::arena::Arena;
 use crate::clock::Clock;
+use crate::messages::Stepped;
 use crate::sample::{Pace, Taken, bracket, calibrate_ops};
 use crate::stacks::Stacks;
 use contract::{Outcome, Session};
+use step::{Stepper, Unavailable};
 
 /// A buffer placed in memory, ready to run.
 pub struct StreamBatch<'a> {
@@ -69,6 +71,22 @@ impl<'a> StreamBatch<'a> {
             // SAFETY: `Session::new`'s contract holds for the table; input and output are the same
             // buffer, which `place` checked that the session allows.
             unsafe { run(call, state, buffer, len, ops) }
+        })
+    }
+
+    /// Single-steps the next operation. Returns its return code with what it executed.
+    ///
+    /// # Errors
+    /// When it cannot be stepped here.
+    pub fn step(&mut self, stepper: &mut Stepper, most_steps: u64) -> Result<Stepped, Unavailable> {
+        let table = self.session.raw();
+        let call = table.update.expect("the model `stream` is offered");
+        let buffer = self.buffer.as_mut_ptr() as usize;
+        let arguments = [table.state as usize, buffer, buffer, self.buffer.len()];
+        self.stacks.once(|| {
+            // SAFETY: `Session::new`'s contract holds for the function and its arguments; input and
+            // output are the same buffer, which `place` checked that the session allows.
+            unsafe { stepper.call(call as *const (), arguments, most_steps) }
         })
     }
 

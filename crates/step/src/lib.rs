@@ -1,0 +1,65 @@
+//! Exact instruction counts: one call of a function single-stepped in this very process, then
+//! decoded.
+//!
+//! Stepping and decoding are apart. While the call runs, a signal handler writes the address of
+//! each instruction into memory that was set aside before, and does nothing else; what the
+//! addresses mean is found out afterwards.
+//!
+//! This crate holds `unsafe` code: it turns on the CPU's trap flag, handles the signal, and calls
+//! the function under test.
+
+mod class;
+mod code;
+mod profile;
+mod symbols;
+mod table;
+
+#[cfg(target_arch = "x86_64")]
+#[path = "x86_64/mod.rs"]
+mod arch;
+#[cfg(not(target_arch = "x86_64"))]
+#[path = "unavailable.rs"]
+mod arch;
+
+pub use arch::Stepper;
+pub use class::Class;
+pub use code::Code;
+pub use profile::{ClassCount, FunctionCount, Profile, SetCount, profile};
+
+/// Why a call cannot be stepped, in words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unavailable(pub String);
+
+/// How stepping ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The call was seen to its return.
+    Returned,
+    /// The steps that were allowed were used up; the call ran on unseen.
+    StepLimit,
+    /// The call runs through more places than there is room for; it ran on unseen.
+    TableFull,
+}
+
+/// What a call executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// Every address that was executed, in ascending order.
+    pub visits: Vec<Visit>,
+    /// Steps that were taken: an instruction with a repeat prefix takes one for each repetition.
+    pub steps: u64,
+    /// How stepping ended.
+    pub end: End,
+}
+
+/// How often one address was executed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Visit {
+    /// Where the instruction is.
+    pub address: u64,
+    /// How often it was come to from another address.
+    pub count: u64,
+    /// How often the instruction executed next was again this one: repetitions of an instruction
+    /// with a repeat prefix, or a jump to itself.
+    pub repeats: u64,
+}
