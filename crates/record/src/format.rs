@@ -1,6 +1,6 @@
 //! The record as a whole.
 
-use crate::{Fit, Host, Measurement, Noise, Rekeying};
+use crate::{Executed, Fit, Host, Measurement, Noise, Rekeying};
 use model::Direction;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,6 +32,10 @@ pub struct Record {
     /// What this core can do at best, per algorithm. Empty in records of the formats
     /// 1.0 and 1.1.
     pub limits: Limits,
+    /// What the operations executed, for each library, algorithm, direction, model and tier that
+    /// was measured; empty where it was not asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub executed: Vec<Executed>,
     /// Every case, whatever became of it.
     pub measurements: Vec<Measurement>,
     /// The fitted lines (since 1.2), one for each set of at least three measured cases that differ in

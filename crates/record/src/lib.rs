@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod costs;
+mod executed;
 mod file;
 mod format;
 mod host;
@@ -16,6 +17,7 @@ mod sample;
 mod samples;
 
 pub use costs::{Fit, KeySetup, Latency, Rekeying, ThreadShare};
+pub use executed::{ClassCount, Executed, ExecutedSize, FunctionCount, PmuCount, Share};
 pub use file::{RecordError, check_writable, from_json, load, save};
 pub use format::{AppliedTier, Call, FORMAT_VERSION, Library, Limits, Plan, Record, Tool, schema};
 pub use host::{Cache, Clock, Cpu, Host, Kernel, Memory, Mitigation};

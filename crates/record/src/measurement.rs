@@ -92,6 +92,10 @@ pub struct Evidence {
     pub outputs_checked: u64,
     /// Timed operations whose return code was success: all of them.
     pub calls_succeeded: u64,
+    /// Where the instruction counts come from: `single-step`, `pmu`; null where nothing was
+    /// counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
 }
 
 /// One case's outcome. Numbers are null unless the state is `measured`.
@@ -134,8 +138,11 @@ pub struct Measurement {
     pub mb_per_s: Option<f64>,
     /// Core cycles per byte of plaintext.
     pub cycles_per_byte: Option<f64>,
-    /// Instructions per byte; null where not counted.
+    /// Instructions that each further byte costs; null where not counted.
     pub instructions_per_byte: Option<f64>,
+    /// Instructions that a message costs whatever its length; null where not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions_per_message: Option<f64>,
     /// The limit's cycles per operation divided by the measured ones: 1 is as fast as this core can.
     /// Null where no limit is known.
     pub limit_fraction: Option<f64>,

@@ -1,8 +1,9 @@
 //! A small record with every state, for the tests of this crate.
 
 use crate::{
-    Cache, Check, Clock, Cpu, Disturbances, Estimate, Evidence, FORMAT_VERSION, Host, Library,
-    LibraryId, Limits, Measurement, Noise, Plan, QuietCpu, Record, Samples, State, Stopped, Tool,
+    Cache, Check, ClassCount, Clock, Cpu, Disturbances, Estimate, Evidence, Executed, ExecutedSize,
+    FORMAT_VERSION, FunctionCount, Host, Library, LibraryId, Limits, Measurement, Noise, Plan,
+    PmuCount, QuietCpu, Record, Samples, Share, State, Stopped, Tool,
 };
 use model::{Direction, Footprint, Model, RawSample, Tier};
 
@@ -35,6 +36,7 @@ pub(crate) fn record() -> Record {
         },
         noise: Some(noise()),
         limits: Limits::default(),
+        executed: vec![executed()],
         measurements: vec![
             measured(),
             without_number(State::Unsupported, "the library does not offer it"),
@@ -137,6 +139,7 @@ fn without_number(state: State, reason: &str) -> Measurement {
         mb_per_s: None,
         cycles_per_byte: None,
         instructions_per_byte: None,
+        instructions_per_message: None,
         limit_fraction: None,
         limit_cycles_per_op: None,
         limited_by: None,
@@ -164,6 +167,8 @@ fn measured() -> Measurement {
         ns_per_byte: Some(1000.0 / 8192.0),
         mb_per_s: Some(8192.0),
         cycles_per_byte: Some(3000.0 / 8192.0),
+        instructions_per_byte: Some(0.25),
+        instructions_per_message: Some(400.0),
         precision: Some(10.0 / 3000.0),
         stopped: Some(Stopped::Precision),
         samples: 18,
@@ -177,8 +182,57 @@ fn measured() -> Measurement {
             cycles: "imul-chain".to_owned(),
             outputs_checked: 20,
             calls_succeeded: 2400,
+            instructions: Some("single-step".to_owned()),
         },
         raw: samples(20),
         ..without_number(State::Measured, "")
+    }
+}
+
+fn executed() -> Executed {
+    Executed {
+        library: measured().library,
+        algorithm: "aes-128-gcm".to_owned(),
+        direction: Direction::Encrypt,
+        model: Model::Message,
+        tier: Tier::Native,
+        source: Some("single-step".to_owned()),
+        reason: None,
+        per_byte: Some(0.25),
+        per_message: Some(400.0),
+        sizes: vec![
+            ExecutedSize { size: 1024, instructions: 656 },
+            ExecutedSize { size: 4096, instructions: 1424 },
+        ],
+        classes: vec![
+            ClassCount {
+                class: "aes-round".to_owned(),
+                width: Some(512),
+                per_byte: 0.15625,
+                per_message: 40.0,
+            },
+            ClassCount {
+                class: "scalar".to_owned(),
+                width: None,
+                per_byte: 0.09375,
+                per_message: 360.0,
+            },
+        ],
+        memory_reads: Some(Share { per_byte: 0.0625, per_message: 120.0 }),
+        memory_writes: Some(Share { per_byte: 0.03125, per_message: 60.0 }),
+        instruction_sets: vec!["avx512f".to_owned(), "vaes".to_owned()],
+        functions: vec![FunctionCount {
+            function: Some("aes_gcm_encrypt".to_owned()),
+            object: "libcrypto.so.3".to_owned(),
+            per_byte: 0.25,
+            per_message: 300.0,
+        }],
+        excepted: Some("libc.so.6: avx512vl in memmove".to_owned()),
+        pmu: Some(PmuCount {
+            reason: Some("the CPU's counters are not visible".to_owned()),
+            per_byte: None,
+            per_message: None,
+            difference: None,
+        }),
     }
 }

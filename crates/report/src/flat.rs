@@ -1,6 +1,6 @@
 //! Formats for programs: JSON, JSON Lines, CSV. Text in them is data and stays as it is.
 
-use record::{Estimate, Evidence, LibraryId, Measurement, Record};
+use record::{Estimate, Evidence, Executed, LibraryId, Measurement, Record};
 use serde::Serialize;
 
 /// The record with the selected measurements only.
@@ -17,6 +17,7 @@ pub(crate) fn json(record: &Record, selection: &[&Measurement]) -> String {
         plan,
         noise,
         limits,
+        executed,
         measurements: _,
         fits,
     } = record;
@@ -30,9 +31,15 @@ pub(crate) fn json(record: &Record, selection: &[&Measurement]) -> String {
         plan: plan.clone(),
         noise: noise.clone(),
         limits: limits.clone(),
+        executed: executed_by(executed, selection),
         measurements,
         fits: fits.clone(),
     })
+}
+
+/// What the selected measurements executed.
+fn executed_by(executed: &[Executed], selection: &[&Measurement]) -> Vec<Executed> {
+    executed.iter().filter(|e| selection.iter().any(|m| e.is_of(m))).cloned().collect()
 }
 
 /// One object a line: a measurement with the record's version and time, so that lines of several
@@ -67,7 +74,7 @@ pub(crate) fn csv(selection: &[&Measurement]) -> String {
 }
 
 /// Nested fields are joined by an underscore; `docs/FORMAT.md` has the list.
-const COLUMNS: [&str; 46] = [
+const COLUMNS: [&str; 48] = [
     "library_name",
     "library_version",
     "library_path",
@@ -114,6 +121,8 @@ const COLUMNS: [&str; 46] = [
     "latency_ns_p99_9",
     "latency_ns_operations",
     "contended",
+    "instructions_per_message",
+    "evidence_instructions",
 ];
 
 /// One row, in the order of [`COLUMNS`]. Takes the measurement apart so that a new field cannot
@@ -139,6 +148,7 @@ fn row(m: &Measurement) -> [String; COLUMNS.len()] {
         mb_per_s,
         cycles_per_byte,
         instructions_per_byte,
+        instructions_per_message,
         limit_fraction,
         limit_cycles_per_op,
         limited_by,
@@ -158,7 +168,7 @@ fn row(m: &Measurement) -> [String; COLUMNS.len()] {
         raw: _,
     } = m;
     let LibraryId { name, version, path, id } = library;
-    let Evidence { clock, cycles, outputs_checked, calls_succeeded } = evidence;
+    let Evidence { clock, cycles, outputs_checked, calls_succeeded, instructions } = evidence;
     let [ns, ns_low, ns_high] = estimate(*ns_per_op);
     let [cycles_median, cycles_low, cycles_high] = estimate(*cycles_per_op);
     let latency =
@@ -211,6 +221,8 @@ fn row(m: &Measurement) -> [String; COLUMNS.len()] {
         latency(|l| l.p99_9),
         latency(|l| Some(l.operations as f64)),
         contended.to_string(),
+        number(*instructions_per_message),
+        instructions.clone().unwrap_or_default(),
     ]
 }
 
