@@ -71,7 +71,7 @@ pub enum Command {
     Once(OnceArgs),
     /// Show a record again, filtered, in any format.
     Show(ShowArgs),
-    /// Show what runs inside the clock: functions, allocations, copies.
+    /// Show what runs inside the clock: functions, instructions, allocations, copies.
     Explain(ExplainArgs),
     /// Hold two libraries against each other on one case, until a verdict.
     Pair(PairArgs),
@@ -191,6 +191,9 @@ pub struct RunArgs {
     /// Most time of measuring.
     #[arg(long, value_parser = parse_duration, value_name = "TIME")]
     pub budget: Option<Duration>,
+    /// Do not count instructions: no column of them, and tiers are believed.
+    #[arg(long)]
+    pub no_evidence: bool,
     /// Seed of keys, messages and the order of cases; a random one is chosen and recorded.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -316,19 +319,30 @@ pub struct ShowArgs {
 /// `ciphermark explain`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  ciphermark explain -l botan -a aes-256-gcm\n  \
-    ciphermark explain -l cryptopp -a 'aes-256-*' -s 64,16K --json\n\n\
-    Allocations and copies are counted in workers of their own, with nothing timed: what goes\n\
+    ciphermark explain -l cryptopp -a 'aes-256-*' -s 64,16K --json\n  \
+    ciphermark explain -l openssl -a aes-128-gcm -t aesni -t native\n  \
+    ciphermark explain run.json -a '*-gcm'             what a run counted\n\n\
+    Instructions are counted one by one, by single-stepping an operation of two sizes: what they\n\
+    differ by is what a byte costs. Allocations and copies are counted in workers of their own, with nothing timed: what goes\n\
     through the C library's malloc, memcpy and their kin, for one message.")]
 pub struct ExplainArgs {
+    /// A record that `run -o` wrote: nothing is counted anew.
+    pub record: Option<PathBuf>,
     /// Algorithms by name or glob; may be repeated.
     #[arg(short, long, value_name = "GLOB")]
     pub algorithm: Vec<String>,
     /// Libraries, as for `run`; may be repeated.
     #[arg(short, long, value_name = "GLOB|NAME=PATH")]
     pub library: Vec<String>,
-    /// Message sizes in bytes, as for `run`.
-    #[arg(short, long, value_name = "LIST", default_value = "16,8192")]
+    /// Message sizes in bytes, as for `run`, whose allocations, copies and instructions are counted.
+    #[arg(short, long, value_name = "LIST", default_value = "16,8192", conflicts_with = "record")]
     pub size: String,
+    /// What one operation is, for instructions.
+    #[arg(short, long, value_name = "MODEL", default_value = "message")]
+    pub model: ModelArg,
+    /// Which CPU instructions the library may see, for instructions; may be repeated.
+    #[arg(short, long, value_name = "TIER")]
+    pub tier: Vec<TierArg>,
     /// Encrypt, decrypt or both.
     #[arg(short, long, value_name = "DIRECTION", default_value = "both")]
     pub direction: DirectionArg,

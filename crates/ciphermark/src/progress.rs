@@ -36,6 +36,13 @@ impl Bar {
         self.bar.set_message(format!("{done} of {of} algorithms in libraries"));
     }
 
+    /// Operations that are stepped.
+    pub fn stepping(&self, done: usize, of: usize) {
+        self.bar.set_prefix("stepping");
+        self.bar.set_position(STEPS * done as u64 / of.max(1) as u64);
+        self.bar.set_message(format!("{done} of {of} algorithms in libraries"));
+    }
+
     /// Algorithms whose messages are counted.
     pub fn counting(&self, done: usize, of: usize) {
         self.bar.set_prefix("counting");

@@ -166,6 +166,7 @@ fn blank(plan: &Planned, libraries: &[Attached]) -> Measurement {
         mb_per_s: None,
         cycles_per_byte: None,
         instructions_per_byte: None,
+        instructions_per_message: None,
         limit_fraction: None,
         limit_cycles_per_op: None,
         limited_by: None,
@@ -260,5 +261,6 @@ fn evidence(samples: &[RawSample], rates: &Rates) -> Evidence {
         cycles: if cycles { "imul-chain" } else { "unknown" }.to_owned(),
         outputs_checked: samples.len() as u64,
         calls_succeeded: samples.iter().map(|s| u64::from(s.ops)).sum(),
+        instructions: None,
     }
 }

@@ -7,6 +7,7 @@
 mod assemble;
 mod bank;
 mod discover;
+mod evidence;
 mod link;
 mod meter;
 mod noise;
@@ -24,6 +25,7 @@ mod verification;
 pub mod worker;
 
 pub use discover::{Attached, LibraryChoice, SelectError, discover, select};
+pub use evidence::{Evidence, Exact, Operation, gather};
 pub use link::WorkerError;
 pub use meter::{Explained, explain};
 pub use pair::{PairBench, PairError, PairOutcome};

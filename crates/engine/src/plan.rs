@@ -39,6 +39,8 @@ pub struct Request {
     pub latency: bool,
     /// When to stop.
     pub budget: Budget,
+    /// Whether operations are stepped, to say what they execute.
+    pub evidence: bool,
     /// Seed of every random choice but the placement of buffers.
     pub seed: u64,
     /// The command line, for the record.
@@ -218,6 +220,7 @@ mod tests {
             in_place: vec![false],
             latency: false,
             budget: Budget { precision: 0.01, time: Duration::from_secs(1) },
+            evidence: true,
             seed: 1,
             command: Vec::new(),
         }

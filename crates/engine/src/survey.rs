@@ -3,6 +3,7 @@
 use crate::assemble::{Checks, Rates, assemble, host_facts, library_facts, plan_facts};
 use crate::bank::Start;
 use crate::discover::Attached;
+use crate::evidence::{self, Evidence, Operation};
 use crate::noise::noise;
 use crate::plan::{Planned, Request, cases};
 use crate::quiet;
@@ -11,7 +12,7 @@ use crate::tiers::at_tiers;
 use crate::verification::{Subject, Verdict, verify_all};
 use model::{Algorithm, RawSample, Tier};
 use probe::Clock;
-use record::{Journal, JournalHead, JournalSample, Limits, Record, RecordError, Tool};
+use record::{Executed, Journal, JournalHead, JournalSample, Limits, Record, RecordError, Tool};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -22,6 +23,13 @@ use std::time::{Duration, Instant};
 pub enum Event {
     /// So many pairs of library and algorithm of so many are verified.
     Verifying {
+        /// Done.
+        done: usize,
+        /// In all.
+        of: usize,
+    },
+    /// So many operations of so many are stepped.
+    Stepping {
         /// Done.
         done: usize,
         /// In all.
@@ -98,8 +106,10 @@ pub fn survey(
         .transpose()?;
     // Counted before the scheduler keeps itself off one of them.
     let cpus_allowed = probe::allowed_cpus().len() as u32;
-    step_aside(cpu);
+    // Neither is timed, so both use every CPU.
     let checks = verify(&mut planned, libraries, stop, events);
+    let executed = evidence(request, &mut planned, libraries, stop, events);
+    step_aside(cpu);
     let clock = Clock::calibrate();
     let start = Start {
         cpu: Some(cpu),
@@ -125,6 +135,8 @@ pub fn survey(
     let interrupted = stop.load(Ordering::Relaxed);
     let mut host = host_facts(cpu, libraries, &rates, &tracks);
     host.cpu.cpus_allowed = cpus_allowed;
+    let mut measurements = assemble(planned, tracks, libraries, &checks, &rates);
+    evidence::tell(&mut measurements, &executed);
     let record = Record {
         format_version: record::FORMAT_VERSION.to_owned(),
         tool: Tool {
@@ -139,7 +151,8 @@ pub fn survey(
         plan: plan_facts(request),
         noise: Some(noise),
         limits: Limits::default(),
-        measurements: assemble(planned, tracks, libraries, &checks, &rates),
+        executed,
+        measurements,
         fits: Vec::new(),
     };
     Ok(Outcome { record, interrupted, journal, journal_error })
@@ -263,4 +276,34 @@ fn verify(
         }
     }
     checks
+}
+
+/// Steps what is to be measured; what contradicts its tier is decided without measuring.
+fn evidence(
+    request: &Request,
+    planned: &mut [Planned],
+    libraries: &[Attached],
+    stop: &AtomicBool,
+    events: &(dyn Fn(Event) + Sync),
+) -> Vec<Executed> {
+    if !request.evidence {
+        return Vec::new();
+    }
+    let open = planned.iter().filter(|p| p.verdict.is_none()).map(|p| Operation::of(&p.case));
+    let subjects: BTreeSet<Operation> = open.collect();
+    let subjects: Vec<Operation> = subjects.into_iter().collect();
+    let (count, of) = (AtomicUsize::new(0), subjects.len());
+    events(Event::Stepping { done: 0, of });
+    let gathered = evidence::gather(libraries, &subjects, &[], stop, &|| {
+        events(Event::Stepping { done: count.fetch_add(1, Ordering::Relaxed) + 1, of });
+    });
+    let mut executed = Vec::with_capacity(gathered.len());
+    for Evidence { subject, executed: counts, refused, .. } in gathered {
+        if let Some(finding) = refused {
+            let same = |p: &&mut Planned| Operation::of(&p.case) == subject && p.verdict.is_none();
+            planned.iter_mut().filter(same).for_each(|p| p.verdict = Some(finding.clone()));
+        }
+        executed.push(counts);
+    }
+    executed
 }

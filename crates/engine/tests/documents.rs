@@ -42,6 +42,7 @@ impl Message {
             Self::Asked(Request::Once(_)) => "once asked",
             Self::Asked(Request::Vector { .. }) => "vector asked",
             Self::Asked(Request::Meter(_)) => "meter asked",
+            Self::Asked(Request::Step(_)) => "step asked",
             Self::Answered(Reply::Ready(_)) => "ready answered",
             Self::Answered(Reply::Unusable { .. }) => "unusable answered",
             Self::Answered(Reply::Offers { .. }) => "offers answered",
@@ -51,12 +52,13 @@ impl Message {
             Self::Answered(Reply::Result { .. }) => "result answered",
             Self::Answered(Reply::Judged { .. }) => "judged answered",
             Self::Answered(Reply::Metered { .. }) => "metered answered",
+            Self::Answered(Reply::Stepped(_)) => "stepped answered",
             Self::Answered(Reply::Finding(_)) => "finding answered",
         }
     }
 }
 
-const KINDS: [&str; 17] = [
+const KINDS: [&str; 19] = [
     "checking answered",
     "finding answered",
     "hello asked",
@@ -70,6 +72,8 @@ const KINDS: [&str; 17] = [
     "result answered",
     "sample asked",
     "samples answered",
+    "step asked",
+    "stepped answered",
     "unusable answered",
     "vector asked",
     "verified answered",

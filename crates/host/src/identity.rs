@@ -16,6 +16,21 @@ pub fn file_id(path: &Path) -> io::Result<String> {
         .unwrap_or_else(|| format!("sha256:{}", hex::encode(Sha256::digest(&bytes)))))
 }
 
+/// SHA-256 of a file's content, in hexadecimal: what even a build with a build id is told apart by
+/// when its bytes were changed afterwards.
+///
+/// # Errors
+/// When the file cannot be read.
+pub fn content_hash(path: &Path) -> io::Result<String> {
+    Ok(hex::encode(Sha256::digest(std::fs::read(path)?)))
+}
+
+/// SHA-256 of a text, in hexadecimal.
+#[must_use]
+pub fn text_hash(text: &str) -> String {
+    hex::encode(Sha256::digest(text))
+}
+
 /// What tells the running kernel from another: its build id, else its version line.
 #[must_use]
 pub fn kernel_id() -> String {

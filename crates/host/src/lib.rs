@@ -20,7 +20,7 @@ pub use bundled::{Bundled, bundled};
 pub use code::{instructions_in, loaded_objects};
 pub use elf::check_elf;
 pub use find::{Family, Found, companion, find_libraries, unreadable_directories};
-pub use identity::{file_id, kernel_id};
+pub use identity::{content_hash, file_id, kernel_id, text_hash};
 pub use kernel::Counters;
 pub use stat::{CpuTimes, cpu_times, ticks_per_second};
 

@@ -1,6 +1,7 @@
 //! What runs inside the clock, in words and counts.
 
 use crate::Options;
+use crate::executed::{self, ExecutedRow};
 use crate::text::{ASIDE, CAUTION, HEADING, clean, paint, wrap};
 
 /// One algorithm of one library in one direction.
@@ -20,6 +21,8 @@ pub struct CallRow {
     pub allocates: bool,
     /// What one message of each size costs, or why that is not known.
     pub costs: Result<Vec<MessageCost>, String>,
+    /// What it executes, at each tier that was asked for.
+    pub executed: Vec<ExecutedRow>,
 }
 
 /// What one message allocates and copies through the C library.
@@ -55,6 +58,9 @@ pub fn calls(rows: &[CallRow], options: Options) -> String {
                 let text = part("counted", &format!("not known: {why}"), options);
                 out += &paint(&text, ASIDE, options.color);
             }
+        }
+        for executed in &row.executed {
+            out += &executed::lines(executed, options, &|name, text| part(name, text, options));
         }
         out.push('\n');
     }
@@ -115,6 +121,7 @@ mod tests {
             copies: true,
             allocates: true,
             costs,
+            executed: Vec::new(),
         }
     }
 

@@ -6,6 +6,7 @@ mod advice;
 mod calls;
 mod checks;
 mod digits;
+mod executed;
 mod flat;
 mod grid;
 mod labels;
@@ -23,6 +24,7 @@ mod text;
 pub use advice::{Advice, Grade, advice};
 pub use calls::{CallRow, MessageCost, calls};
 pub use checks::{CheckRow, checks, pairs};
+pub use executed::ExecutedRow;
 pub use libraries::libraries;
 pub use matrix::{Matrix, MatrixRow, matrix};
 

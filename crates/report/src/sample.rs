@@ -2,8 +2,9 @@
 
 use model::{Algorithm, Direction, Footprint, Model, Tier};
 use record::{
-    Check, Clock, Cpu, Disturbances, Estimate, Evidence, Host, Kernel, Library, LibraryId, Limits,
-    Measurement, Plan, Record, Samples, State, Stopped, Tool,
+    Check, ClassCount, Clock, Cpu, Disturbances, Estimate, Evidence, Executed, ExecutedSize,
+    FunctionCount, Host, Kernel, Library, LibraryId, Limits, Measurement, Plan, Record, Samples,
+    Share, State, Stopped, Tool,
 };
 
 const SIZES: [usize; 4] = [16, 256, 8192, 65_536];
@@ -38,6 +39,7 @@ pub(crate) fn record() -> Record {
         },
         noise: None,
         limits: Limits::default(),
+        executed: Vec::new(),
         measurements: measurements(),
         fits: Vec::new(),
     }
@@ -149,6 +151,7 @@ fn case(
         mb_per_s: Some(size as f64 / ns * 1000.0),
         cycles_per_byte: Some(ns * 3.0 / size as f64),
         instructions_per_byte: None,
+        instructions_per_message: None,
         limit_fraction: None,
         limit_cycles_per_op: None,
         limited_by: None,
@@ -168,6 +171,7 @@ fn case(
             cycles: "imul-chain".to_owned(),
             outputs_checked: 42,
             calls_succeeded: 4200,
+            instructions: None,
         },
         raw: Samples::default(),
     }
@@ -195,4 +199,42 @@ fn damage(m: &mut Measurement) {
     m.precision = None;
     m.stopped = None;
     m.checks.clear();
+}
+
+/// What one of the cases executed.
+pub(crate) fn executed() -> Executed {
+    Executed {
+        library: id("openssl", "3.0.22", "/usr/lib/libcrypto.so.3"),
+        algorithm: "aes-128-gcm".to_owned(),
+        direction: Direction::Encrypt,
+        model: Model::Message,
+        tier: Tier::Native,
+        source: Some("single-step".to_owned()),
+        reason: None,
+        per_byte: Some(0.25),
+        per_message: Some(400.0),
+        sizes: vec![
+            ExecutedSize { size: 1024, instructions: 656 },
+            ExecutedSize { size: 4096, instructions: 1424 },
+        ],
+        classes: vec![
+            class("aes-round", Some(512), 0.15625, 40.0),
+            class("scalar", None, 0.09375, 360.0),
+        ],
+        memory_reads: Some(Share { per_byte: 0.0625, per_message: 120.0 }),
+        memory_writes: Some(Share { per_byte: 0.03125, per_message: 60.0 }),
+        instruction_sets: vec!["avx512f".to_owned(), "vaes".to_owned()],
+        functions: vec![FunctionCount {
+            function: Some("aes_gcm_encrypt".to_owned()),
+            object: "libcrypto.so.3".to_owned(),
+            per_byte: 0.25,
+            per_message: 300.0,
+        }],
+        excepted: None,
+        pmu: None,
+    }
+}
+
+fn class(class: &str, width: Option<u16>, per_byte: f64, per_message: f64) -> ClassCount {
+    ClassCount { class: class.to_owned(), width, per_byte, per_message }
 }

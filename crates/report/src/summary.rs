@@ -5,8 +5,8 @@ use crate::labels;
 use crate::offers::not_offered;
 use crate::survey::{Survey, mark, shout};
 use crate::text::clean;
-use model::{Algorithm, Disturbance, Kind, Primitive};
-use record::{Estimate, Host, Measurement, Noise, Record, State};
+use model::{Algorithm, Disturbance, Kind, Primitive, Tier};
+use record::{Estimate, Executed, Host, LibraryId, Measurement, Noise, Record, State};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What stands above the tables: the machine, then the cases.
@@ -77,28 +77,54 @@ fn software_aes(record: &Record, selection: &[&Measurement]) -> Vec<String> {
     if !record.host.cpu.features.iter().any(|f| f == "aes") {
         return Vec::new();
     }
-    let runs_aes = |m: &&&Measurement| {
-        let aes = |a: &Algorithm| {
-            matches!(
-                a.cipher,
-                Primitive::Aes | Primitive::Aegis128 { .. } | Primitive::Aegis256 { .. }
-            )
-        };
-        m.state == State::Measured && Algorithm::find(&m.algorithm).is_ok_and(aes)
-    };
+    let runs_aes = |m: &&&Measurement| m.state == State::Measured && is_aes(&m.algorithm);
+    let mut lines = executed_no_aes(record, selection);
     let without = record.libraries.iter().filter(|library| {
+        // What was executed is the better proof, where there is one.
+        let stepped = |e: &Executed| e.library.path == library.path && e.per_byte.is_some();
+        if record.executed.iter().any(stepped) {
+            return false;
+        }
         let lacks = library.instructions.as_ref().is_some_and(|i| !i.iter().any(|i| i == "aes"));
         lacks && selection.iter().filter(runs_aes).any(|m| m.library.path == library.path)
     });
-    without
-        .map(|library| {
-            format!(
-                "{} runs AES without the AES instructions that this CPU has: none stand in its code. \
-                 With them AES is many times faster",
-                labels::versioned(&library.name, &library.version)
-            )
-        })
-        .collect()
+    lines.extend(without.map(|library| {
+        format!(
+            "{} runs AES without the AES instructions that this CPU has: none stand in its code. \
+             With them AES is many times faster",
+            labels::versioned(&library.name, &library.version)
+        )
+    }));
+    lines
+}
+
+/// Libraries that executed no AES instruction in an AES algorithm at a tier that offers them.
+fn executed_no_aes(record: &Record, selection: &[&Measurement]) -> Vec<String> {
+    let mut without: BTreeMap<(&LibraryId, Tier), BTreeSet<&str>> = BTreeMap::new();
+    for e in &record.executed {
+        let offered = matches!(e.tier, Tier::Native | Tier::Vaes256 | Tier::Aesni);
+        let lacks = e.per_byte.is_some() && !e.classes.iter().any(|c| c.class == "aes-round");
+        let shown = |m: &&Measurement| m.state == State::Measured && e.is_of(m);
+        if offered && lacks && is_aes(&e.algorithm) && selection.iter().copied().any(|m| shown(&m))
+        {
+            without.entry((&e.library, e.tier)).or_default().insert(&e.algorithm);
+        }
+    }
+    let line = |((library, tier), algorithms): ((&LibraryId, Tier), BTreeSet<&str>)| {
+        format!(
+            "{} executed no AES instruction at tier {tier} in {}: built without AES instructions? \
+             This CPU has them, and with them AES is many times faster",
+            labels::versioned(&library.name, &library.version),
+            algorithms.iter().map(|a| clean(a)).collect::<Vec<_>>().join(", ")
+        )
+    };
+    without.into_iter().map(line).collect()
+}
+
+fn is_aes(algorithm: &str) -> bool {
+    Algorithm::find(algorithm).is_ok_and(|a| {
+        matches!(a.cipher, Primitive::Aes | Primitive::Aegis128 { .. } | Primitive::Aegis256 { .. })
+    })
 }
 
 /// How many samples were clean, and what the others met.
@@ -259,6 +285,29 @@ mod tests {
         let lines = foot(&record, &selection, &Survey::of(&selection)).join("\n");
         assert!(lines.contains(">: only a busy core was seen"), "{lines}");
         assert_eq!(mark(&record.measurements[0]), ">");
+    }
+
+    #[test]
+    fn what_was_executed_tells_better_than_the_code_which_library_runs_without_aes() {
+        let mut record = sample::record();
+        record.host.cpu.features = vec!["aes".to_owned()];
+        record.executed = vec![sample::executed()];
+        // The file's code has none, and yet some were executed: from an object that it loads later.
+        record.libraries[0].instructions = Some(Vec::new());
+        let lines =
+            |record: &Record| software_aes(record, &record.measurements.iter().collect::<Vec<_>>());
+        assert_eq!(lines(&record), Vec::<String>::new());
+        record.executed[0].classes.retain(|c| c.class != "aes-round");
+        let found = lines(&record);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].starts_with("openssl@3.0.22 executed no AES instruction at tier native"));
+        assert!(found[0].contains("aes-128-gcm") && found[0].contains("built without AES"));
+        // Nothing was counted, or nothing could be expected.
+        record.executed[0].per_byte = None;
+        assert_eq!(
+            executed_no_aes(&record, &record.measurements.iter().collect::<Vec<_>>()).len(),
+            0
+        );
     }
 
     #[test]

@@ -1,24 +1,55 @@
 //! `ciphermark explain`: what runs inside the clock.
 
+use super::explain_record;
 use crate::args::ExplainArgs;
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
 use crate::{choose, screen};
 use engine::protocol::Offer;
-use engine::{Attached, Explained};
-use model::{Algorithm, Direction};
+use engine::{Attached, Evidence, Explained, Operation};
+use model::{Algorithm, Direction, Model, Tier};
 use serde_json::{Value, json};
-use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Counts what the chosen libraries allocate and copy, and prints it with the functions they call.
+/// Counts what the chosen libraries execute, allocate and copy, and prints it with the functions
+/// they call; or prints what a run has counted.
 pub fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
+    let rows = match &args.record {
+        Some(path) => explain_record::rows(path, args)?,
+        None => counted(args)?,
+    };
+    if args.json {
+        let rows: Vec<&Value> = rows.iter().map(|r| &r.json).collect();
+        let text = serde_json::to_string_pretty(&rows).map_err(Failure::not_done)?;
+        screen::print(|_| format!("{text}\n"))?;
+    } else {
+        let shown: Vec<report::CallRow> = rows.iter().map(|r| r.shown.clone()).collect();
+        screen::print(|options| report::calls(&shown, options))?;
+    }
+    let incomplete = rows.iter().any(|r| r.incomplete);
+    Ok(if incomplete { Exit::SomeRefused } else { Exit::Done })
+}
+
+/// One algorithm of one library in one direction, in both forms.
+pub struct Row {
+    pub shown: report::CallRow,
+    pub json: Value,
+    /// Whether something was refused or could not be counted.
+    pub incomplete: bool,
+}
+
+fn counted(args: &ExplainArgs) -> Result<Vec<Row>, Failure> {
     let algorithms = match args.algorithm.as_slice() {
         [] => Algorithm::all().iter().collect(),
         globs => choose::algorithms(globs)?,
     };
     let sizes = model::parse_sizes(&args.size).map_err(Failure::usage)?;
     let directions = choose::directions(args.direction);
-    let libraries = choose::attached(&args.library)?;
+    let tiers: Vec<Tier> = match args.tier.as_slice() {
+        [] => vec![Tier::Native],
+        typed => typed.iter().copied().map(Tier::from).collect(),
+    };
+    let libraries = engine::at_tiers(&choose::attached(&args.library)?, &tiers);
     let wanted = |o: &Offer| {
         let one_way = !matches!(o.direction, Direction::Encrypt | Direction::Decrypt);
         algorithms.iter().any(|a| a.name == o.algorithm)
@@ -29,39 +60,88 @@ pub fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
     if total == 0 {
         return Err(Failure::not_done("no library that was selected offers any of the algorithms"));
     }
-    let (bar, count) = (Bar::new(args.quiet), Cell::new(0));
-    let explained = engine::explain(&libraries, &wanted, &sizes, &|| {
-        count.set(count.get() + 1);
-        bar.counting(count.get(), total);
+    let (bar, count) = (Bar::new(args.quiet), AtomicUsize::new(0));
+    let raised = || count.fetch_add(1, Ordering::Relaxed) + 1;
+    let explained = engine::explain(&libraries, &wanted, &sizes, &|| bar.counting(raised(), total));
+    let operations = operations(&libraries, &explained, &tiers, Model::from(args.model));
+    count.store(0, Ordering::Relaxed);
+    let stop = AtomicBool::new(false);
+    let stepped = engine::gather(&libraries, &operations, &sizes, &stop, &|| {
+        bar.stepping(raised(), operations.len());
     });
     bar.finish();
-    if args.json {
-        let rows: Vec<Value> = explained.iter().map(|e| row(&libraries, e)).collect();
-        let text = serde_json::to_string_pretty(&rows).map_err(Failure::not_done)?;
-        screen::print(|_| format!("{text}\n"))?;
-    } else {
-        let rows: Vec<report::CallRow> = explained.iter().map(|e| shown(&libraries, e)).collect();
-        screen::print(|options| report::calls(&rows, options))?;
-    }
-    let unknown = explained.iter().any(|e| e.costs.is_err());
-    Ok(if unknown { Exit::SomeRefused } else { Exit::Done })
+    let own = |e: &Explained| {
+        let same = |s: &Operation| {
+            s.library == e.library
+                && s.algorithm == e.offer.algorithm
+                && s.direction == e.offer.direction
+        };
+        stepped.iter().filter(|evidence| same(&evidence.subject)).cloned().collect::<Vec<_>>()
+    };
+    Ok(explained.iter().map(|e| row(&libraries, e, &own(e))).collect())
 }
 
-fn row(libraries: &[Attached], e: &Explained) -> Value {
+/// What is to be stepped: everything that offers the model, at each tier that can be applied.
+fn operations(
+    libraries: &[Attached],
+    explained: &[Explained],
+    tiers: &[Tier],
+    model: Model,
+) -> Vec<Operation> {
+    let offered = |e: &Explained, tier: Tier| {
+        let same = |o: &Offer| o.algorithm == e.offer.algorithm && o.direction == e.offer.direction;
+        let offers = libraries[e.library].offers_at(tier);
+        offers.is_ok_and(|all| all.iter().any(|o| same(o) && o.models.contains(&model)))
+    };
+    let at_tiers = explained.iter().flat_map(|e| tiers.iter().map(move |tier| (e, *tier)));
+    at_tiers
+        .filter(|(e, tier)| offered(e, *tier))
+        .map(|(e, tier)| Operation {
+            library: e.library,
+            tier,
+            algorithm: e.offer.algorithm.clone(),
+            direction: e.offer.direction,
+            model,
+        })
+        .collect()
+}
+
+fn row(libraries: &[Attached], e: &Explained, stepped: &[Evidence]) -> Row {
+    Row {
+        shown: shown(libraries, e, stepped),
+        json: json(libraries, e, stepped),
+        incomplete: e.costs.is_err() || stepped.iter().any(|s| s.refused.is_some()),
+    }
+}
+
+fn json(libraries: &[Attached], e: &Explained, stepped: &[Evidence]) -> Value {
     let facts = &libraries[e.library].facts;
     let (costs, reason) = match &e.costs {
         Ok(costs) => (json!(costs), None),
         Err(finding) => (Value::Null, Some(&finding.why)),
     };
+    let executed: Vec<Value> = stepped.iter().map(executed_json).collect();
     json!({
         "library": {"name": facts.name, "version": facts.version, "path": facts.path, "id": facts.id},
         "algorithm": e.offer.algorithm, "direction": e.offer.direction,
         "functions": e.offer.functions, "copies": e.offer.copies, "allocates": e.offer.allocates,
-        "costs": costs, "reason": reason,
+        "costs": costs, "reason": reason, "executed": executed,
     })
 }
 
-fn shown(libraries: &[Attached], e: &Explained) -> report::CallRow {
+/// As in a record, with the counts of the sizes that were asked for.
+fn executed_json(evidence: &Evidence) -> Value {
+    let mut value = json!(evidence.executed);
+    let exact = evidence.exact.iter().map(|(size, count)| match count {
+        Ok(count) => json!({"size": size, "instructions": count.instructions}),
+        Err(why) => json!({"size": size, "instructions": null, "reason": why}),
+    });
+    value["exact"] = exact.collect();
+    value["refused"] = json!(evidence.refused.as_ref().map(|f| &f.why));
+    value
+}
+
+fn shown(libraries: &[Attached], e: &Explained, stepped: &[Evidence]) -> report::CallRow {
     report::CallRow {
         library: libraries[e.library].label(),
         algorithm: e.offer.algorithm.clone(),
@@ -81,5 +161,15 @@ fn shown(libraries: &[Attached], e: &Explained) -> report::CallRow {
                 .collect()),
             Err(finding) => Err(finding.why.clone()),
         },
+        executed: stepped.iter().map(executed_row).collect(),
+    }
+}
+
+fn executed_row(evidence: &Evidence) -> report::ExecutedRow {
+    let exact = evidence.exact.iter();
+    report::ExecutedRow {
+        executed: evidence.executed.clone(),
+        refused: evidence.refused.as_ref().map(|f| f.why.clone()),
+        exact: exact.map(|(size, count)| (*size, count.clone().map(|c| c.instructions))).collect(),
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod doctor;
 pub mod explain;
+mod explain_record;
 pub mod generate;
 mod job;
 pub mod list;

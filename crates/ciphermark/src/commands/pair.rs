@@ -88,6 +88,7 @@ fn request(args: &PairArgs) -> Result<Request, Failure> {
         latency: false,
         // A pair ends with a verdict or with its budget, whatever its precision.
         budget: Budget { precision: 0.0, time: args.budget },
+        evidence: false,
         seed: args.seed.unwrap_or_else(random_seed),
         command: std::env::args().collect(),
     })

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// The job that a journal describes. A new budget may be given; else the old one begins anew.
-pub fn job(record: &Path, budget: Option<Duration>) -> Result<Job, Failure> {
+pub fn job(record: &Path, budget: Option<Duration>, evidence: bool) -> Result<Job, Failure> {
     let journal = Journal::path_for(record);
     if !journal.exists() {
         let shown = record.display();
@@ -21,7 +21,7 @@ pub fn job(record: &Path, budget: Option<Duration>) -> Result<Job, Failure> {
     }
     let (head, samples) = Journal::read(record).map_err(Failure::usage)?;
     Ok(Job {
-        request: request(&head.plan, head.command.clone(), budget)?,
+        request: request(&head.plan, head.command.clone(), budget, evidence)?,
         libraries: libraries(&head)?,
         output: Some(record.to_owned()),
         earlier: Some((head, samples)),
@@ -32,6 +32,7 @@ fn request(
     plan: &Plan,
     command: Vec<String>,
     budget: Option<Duration>,
+    evidence: bool,
 ) -> Result<Request, Failure> {
     let planned = Duration::try_from_secs_f64(plan.budget_seconds).map_err(Failure::usage)?;
     Ok(Request {
@@ -46,6 +47,7 @@ fn request(
         in_place: plan.in_place.clone(),
         latency: plan.latency,
         budget: Budget { precision: plan.precision, time: budget.unwrap_or(planned) },
+        evidence,
         seed: plan.seed,
         command,
     })

@@ -18,7 +18,7 @@ use std::sync::atomic::AtomicBool;
 /// Measures what the flags and the suite ask for, or goes on with a run that was cut short.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let job = match &args.resume {
-        Some(path) => resume::job(path, args.budget)?,
+        Some(path) => resume::job(path, args.budget, !args.no_evidence)?,
         None => fresh(args)?,
     };
     let record = measure(args.quiet, job)?;
@@ -66,6 +66,7 @@ fn request(args: &RunArgs) -> Result<Request, Failure> {
         in_place: vec![false],
         latency: false,
         budget,
+        evidence: !args.no_evidence,
         seed: args.seed.unwrap_or_else(random_seed),
         suite: Some(suite.name),
         command: std::env::args().collect(),
@@ -112,6 +113,7 @@ fn measure(quiet: bool, job: Job) -> Result<Record, Failure> {
     let outcome =
         engine::survey(&job.request, &job.libraries, keeping, &stop, &|event| match event {
             Event::Verifying { done, of } => bar.verifying(done, of),
+            Event::Stepping { done, of } => bar.stepping(done, of),
             Event::Sampling(progress) => bar.sampling(&progress),
         });
     bar.finish();

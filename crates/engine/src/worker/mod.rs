@@ -4,6 +4,7 @@ mod bench;
 mod material;
 mod metering;
 mod serve;
+mod stepping;
 mod subject;
 mod tier;
 

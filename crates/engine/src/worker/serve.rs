@@ -144,6 +144,10 @@ fn answer(state: &mut State, request: Request, replies: &mut File) -> std::io::R
             let costs = super::metering::run(library, &asked);
             say(replies, &costs.map_or_else(no_number, |costs| Reply::Metered { costs }))
         }
+        Request::Step(asked) => {
+            let steps = super::stepping::run(library, &asked);
+            say(replies, &steps.map_or_else(no_number, Reply::Stepped))
+        }
         Request::Once(once) => {
             let reply = run_once(library, &once).unwrap_or_else(no_number);
             say(replies, &reply)

@@ -13,7 +13,7 @@ impl Background {
     /// Starts the program.
     pub fn start(arguments: &[&str]) -> Self {
         let mut command = Command::new(program());
-        command.args(arguments).env("CIPHERMARK_BUNDLED", "");
+        command.args(arguments).env("CIPHERMARK_BUNDLED", "").env("CIPHERMARK_CACHE", "");
         Self::of(command)
     }
 

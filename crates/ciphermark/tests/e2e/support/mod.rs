@@ -8,7 +8,8 @@ mod rows;
 
 pub use background::{Background, processes_below};
 pub use program::{
-    Done, QUICK, ciphermark, ciphermark_bundled, in_terminal, measure, program, refusal,
+    Done, QUICK, ciphermark, ciphermark_bundled, ciphermark_with, in_terminal, measure, program,
+    refusal,
 };
 pub use rows::{measurements, text, where_};
 

@@ -38,8 +38,17 @@ pub fn program() -> &'static Path {
 /// several builds of OpenSSL, no test could say which one it means.
 pub fn ciphermark(arguments: &[&str], input: &[u8]) -> Done {
     let mut command = Command::new(program());
-    command.env("CIPHERMARK_BUNDLED", "");
+    // Whoever runs the tests keeps their cache.
+    command.env("CIPHERMARK_BUNDLED", "").env("CIPHERMARK_CACHE", "");
     command.args(arguments).write_stdin(input).timeout(DEADLINE);
+    done(&mut command)
+}
+
+/// As [`ciphermark`], without input and with these variables set.
+pub fn ciphermark_with(arguments: &[&str], variables: &[(&str, &str)]) -> Done {
+    let mut command = Command::new(program());
+    command.env("CIPHERMARK_BUNDLED", "").envs(variables.iter().copied());
+    command.args(arguments).timeout(DEADLINE);
     done(&mut command)
 }
 
@@ -47,6 +56,7 @@ pub fn ciphermark(arguments: &[&str], input: &[u8]) -> Done {
 pub fn ciphermark_bundled(arguments: &[&str]) -> Done {
     let mut command = Command::new(program());
     // Some thirty libraries, in an unoptimised build.
+    command.env("CIPHERMARK_CACHE", "");
     command.args(arguments).timeout(3 * DEADLINE);
     done(&mut command)
 }

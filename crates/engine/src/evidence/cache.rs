@@ -1,0 +1,316 @@
+//! Counts from earlier runs. They are the same as long as the code is: the library's, that of the
+//! objects that it runs through, and the program's own, whose adapters are part of an operation.
+//!
+//! A file an entry, named after the hash of all that it hangs on, written beside and renamed, with
+//! a hash of its content in its first line: an entry is either whole or not there. Nothing that
+//! goes wrong here is an error: what is not kept is counted again.
+
+use super::gather::Operation;
+use crate::discover::Attached;
+use crate::protocol::Steps;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// Raised when what is counted changes its meaning, or which sizes are.
+const VERSION: u32 = 1;
+
+/// Entries that were written so long ago are removed: each new build of the program leaves all
+/// earlier ones behind.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
+
+/// All that an entry hangs on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Key {
+    version: u32,
+    /// SHA-256 of the library's file.
+    library: String,
+    /// Name that it was given, which chooses the adapter where the file's own does not.
+    name: Option<String>,
+    /// SHA-256 of this program.
+    program: String,
+    /// CPU and kernel, in words: what libraries look at to choose their code.
+    machine: String,
+    tier: String,
+    /// How the tier was applied.
+    mechanism: Option<String>,
+    algorithm: String,
+    direction: String,
+    model: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Entry {
+    key: Key,
+    /// The files that the instructions are in, with their SHA-256.
+    objects: Vec<(PathBuf, String)>,
+    kept: Kept,
+}
+
+/// What was counted of one operation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Kept {
+    /// At the sizes of choice, which the record has.
+    pub(super) runs: Vec<Steps>,
+    /// At sizes that were asked for, each once; what a byte costs does not come from these.
+    pub(super) exact: Vec<Steps>,
+}
+
+/// The directory of entries, where there is one, and the hashes that were worked out so far.
+#[derive(Debug)]
+pub(super) struct Cache {
+    directory: Option<PathBuf>,
+    machine: String,
+    program: PathBuf,
+    hashes: Mutex<HashMap<PathBuf, Option<String>>>,
+}
+
+impl Cache {
+    /// `$CIPHERMARK_CACHE/evidence`, else `ciphermark/evidence` in the user's directory for caches;
+    /// none when the variable is empty or there is no such directory.
+    pub(super) fn open() -> Self {
+        let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
+        let absolute = |path: &PathBuf| path.is_absolute();
+        let users = || {
+            let named = variable("XDG_CACHE_HOME").filter(absolute);
+            let caches = named.or_else(|| Some(variable("HOME").filter(absolute)?.join(".cache")));
+            Some(caches?.join("ciphermark"))
+        };
+        let base = match variable("CIPHERMARK_CACHE") {
+            Some(path) => Some(path).filter(|p| !p.as_os_str().is_empty()),
+            None => users(),
+        };
+        Self::at(base.map(|b| b.join("evidence")), machine())
+    }
+
+    fn at(directory: Option<PathBuf>, machine: String) -> Self {
+        let program = std::env::current_exe().unwrap_or_default();
+        if let Some(directory) = &directory {
+            remove_old(directory);
+        }
+        Self { directory, machine, program, hashes: Mutex::default() }
+    }
+
+    /// What the subject's entry hangs on; `None` where nothing is kept.
+    pub(super) fn key(&self, library: &Attached, subject: &Operation) -> Option<Key> {
+        self.directory.as_ref()?;
+        let applied = library.facts.tiers.iter().find(|t| t.tier == subject.tier);
+        Some(Key {
+            version: VERSION,
+            library: self.hash(Path::new(&library.facts.path))?,
+            name: library.given_name.clone().or_else(|| library.bundled_name.clone()),
+            program: self.hash(&self.program)?,
+            machine: self.machine.clone(),
+            tier: subject.tier.to_string(),
+            mechanism: applied.and_then(|t| t.mechanism.clone()),
+            algorithm: subject.algorithm.clone(),
+            direction: subject.direction.to_string(),
+            model: subject.model.to_string(),
+        })
+    }
+
+    /// What was counted before, if all of it is still the same.
+    pub(super) fn load(&self, key: &Key) -> Option<Kept> {
+        let text = std::fs::read_to_string(self.path(key)?).ok()?;
+        let (checksum, body) = text.split_once('\n')?;
+        let entry: Entry = serde_json::from_str(body).ok()?;
+        let same = |(path, hash): &(PathBuf, String)| self.hash(path).as_ref() == Some(hash);
+        let sound = checksum == host::text_hash(body)
+            && entry.key == *key
+            && entry.objects.iter().all(same);
+        sound.then_some(entry.kept)
+    }
+
+    /// Keeps counts.
+    pub(super) fn store(&self, key: &Key, kept: &Kept) {
+        let Some(path) = self.path(key) else { return };
+        let all = kept.runs.iter().chain(&kept.exact);
+        let mut files: Vec<&PathBuf> = all.flat_map(|r| &r.objects).collect();
+        files.sort();
+        files.dedup();
+        // A copy in memory, made to apply a tier, is the library's own, which the key has.
+        let objects =
+            files.into_iter().filter_map(|path| Some((path.clone(), self.hash(path)?))).collect();
+        let entry = Entry { key: key.clone(), objects, kept: kept.clone() };
+        let Ok(body) = serde_json::to_string(&entry) else { return };
+        let write = || -> std::io::Result<()> {
+            let directory = path.parent().unwrap_or(Path::new("."));
+            std::fs::create_dir_all(directory)?;
+            let mut file = tempfile::NamedTempFile::new_in(directory)?;
+            write!(file, "{}\n{body}", host::text_hash(&body))?;
+            file.persist(&path)?;
+            Ok(())
+        };
+        // What cannot be kept is counted again.
+        let _ = write();
+    }
+
+    fn path(&self, key: &Key) -> Option<PathBuf> {
+        let name = host::text_hash(&serde_json::to_string(key).ok()?);
+        Some(self.directory.as_ref()?.join(format!("{name}.json")))
+    }
+
+    fn hash(&self, path: &Path) -> Option<String> {
+        let mut hashes = self.hashes.lock().expect("no thread panics holding it");
+        let read = || host::content_hash(path).ok();
+        hashes.entry(path.to_owned()).or_insert_with(read).clone()
+    }
+}
+
+/// CPU and kernel. Which code a library chooses hangs on the CPU's features and caches; the kernel
+/// decides which tiers can be applied how.
+fn machine() -> String {
+    let host = host::facts(0);
+    let caches: Vec<u64> = host.cpu.caches.iter().map(|c| c.size_bytes).collect();
+    let cpu = &host.cpu;
+    format!(
+        "{} {}-{}-{} [{}] {caches:?} {}",
+        cpu.name,
+        cpu.family,
+        cpu.model,
+        cpu.stepping,
+        cpu.features.join(" "),
+        host.kernel.release
+    )
+}
+
+fn remove_old(directory: &Path) {
+    let Ok(entries) = std::fs::read_dir(directory) else { return };
+    for entry in entries.flatten() {
+        let age = entry.metadata().and_then(|m| m.modified()).ok().and_then(|t| t.elapsed().ok());
+        if age.is_some_and(|age| age > KEPT) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Direction, Model, Tier};
+
+    struct Scene {
+        directory: tempfile::TempDir,
+        library: PathBuf,
+        other: PathBuf,
+    }
+
+    impl Scene {
+        fn new() -> Self {
+            let directory = tempfile::tempdir().unwrap();
+            let (library, other) = (directory.path().join("lib.so"), directory.path().join("o.so"));
+            std::fs::write(&library, "the library").unwrap();
+            std::fs::write(&other, "what it calls").unwrap();
+            Self { directory, library, other }
+        }
+
+        /// A cache as a new run opens it: nothing is remembered but what is on disk.
+        fn cache(&self, machine: &str) -> Cache {
+            Cache::at(Some(self.directory.path().join("evidence")), machine.to_owned())
+        }
+
+        fn key(&self, cache: &Cache, tier: Tier) -> Key {
+            let facts = record::Library {
+                name: "lib".into(),
+                version: "1".into(),
+                path: self.library.display().to_string(),
+                id: "sha256:0".into(),
+                build: Vec::new(),
+                error: None,
+                calls: Vec::new(),
+                instructions: None,
+                tiers: Vec::new(),
+            };
+            let library = Attached {
+                facts,
+                given_name: None,
+                bundled_name: None,
+                offers: Vec::new(),
+                ready: None,
+                tiers: Vec::new(),
+                copies: None,
+            };
+            let subject = Operation {
+                library: 0,
+                tier,
+                algorithm: "aes-128-gcm".into(),
+                direction: Direction::Encrypt,
+                model: Model::Message,
+            };
+            cache.key(&library, &subject).unwrap()
+        }
+
+        fn runs(&self) -> Kept {
+            let objects =
+                vec![self.library.clone(), self.other.clone(), "/memfd:x (deleted)".into()];
+            let run = |size| Steps {
+                size,
+                complete: true,
+                instructions: 9,
+                objects: objects.clone(),
+                ..Steps::default()
+            };
+            Kept { runs: vec![run(1024)], exact: vec![run(48)] }
+        }
+
+        fn entry(&self) -> PathBuf {
+            let mut entries = std::fs::read_dir(self.directory.path().join("evidence")).unwrap();
+            entries.next().unwrap().unwrap().path()
+        }
+    }
+
+    fn kept(scene: &Scene, machine: &str, tier: Tier) -> Option<Kept> {
+        let cache = scene.cache(machine);
+        cache.load(&scene.key(&cache, tier))
+    }
+
+    fn stored() -> Scene {
+        let scene = Scene::new();
+        let cache = scene.cache("m");
+        cache.store(&scene.key(&cache, Tier::Native), &scene.runs());
+        scene
+    }
+
+    #[test]
+    fn what_was_counted_is_there_again_for_the_same_code_only() {
+        let scene = stored();
+        assert_eq!(kept(&scene, "m", Tier::Native), Some(scene.runs()));
+        assert_eq!(kept(&scene, "another CPU", Tier::Native), None);
+        assert_eq!(kept(&scene, "m", Tier::Noaes), None);
+        std::fs::write(&scene.other, "changed").unwrap();
+        assert_eq!(kept(&scene, "m", Tier::Native), None, "an object that it runs through");
+        std::fs::write(&scene.other, "what it calls").unwrap();
+        assert_eq!(kept(&scene, "m", Tier::Native), Some(scene.runs()));
+        std::fs::write(&scene.library, "another build").unwrap();
+        assert_eq!(kept(&scene, "m", Tier::Native), None, "the library");
+    }
+
+    #[test]
+    fn an_entry_that_is_cut_short_or_changed_anywhere_is_not_believed() {
+        let scene = stored();
+        let whole = std::fs::read(scene.entry()).unwrap();
+        for length in [0, 1, 64, 65, whole.len() / 2, whole.len() - 1] {
+            std::fs::write(scene.entry(), &whole[..length]).unwrap();
+            assert_eq!(kept(&scene, "m", Tier::Native), None, "{length} bytes");
+        }
+        let changed =
+            String::from_utf8(whole).unwrap().replace("\"instructions\":9", "\"instructions\":8");
+        std::fs::write(scene.entry(), changed).unwrap();
+        assert_eq!(kept(&scene, "m", Tier::Native), None);
+        let cache = scene.cache("m");
+        cache.store(&scene.key(&cache, Tier::Native), &scene.runs());
+        assert_eq!(kept(&scene, "m", Tier::Native), Some(scene.runs()), "and is replaced");
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_written_is_no_error() {
+        let scene = Scene::new();
+        let cache = Cache::at(Some(scene.library.join("evidence")), "m".into());
+        let key = scene.key(&cache, Tier::Native);
+        cache.store(&key, &scene.runs());
+        assert_eq!(cache.load(&key), None);
+    }
+}
