@@ -215,3 +215,25 @@ fn an_object_of_another_interface_version_is_refused_by_name() {
     let line = refusal(&["run", "-l", &fakes::library("wrong_abi"), "-s", "16"]);
     assert!(line.contains("wrong_abi") && line.contains("adapter interface 3"), "{line}");
 }
+
+/// The stand-in executes AES instructions without asking whether there are any.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_library_that_executes_what_its_tier_takes_away_is_refused_there_alone() {
+    let fake = fakes::library("counted");
+    let arguments = ["-l", &fake, "-a", "memcpy", "-s", "64", "-t", "native", "-t", "noaes"];
+    let done = measure(&[&arguments[..], &QUICK, &["--format", "json"]].concat()).with_code(3);
+    let rows = measurements(&done.stdout);
+    let at = |tier: &str| where_(&rows, &[("tier", tier)])[0].clone();
+    assert_eq!(text(&at("native"), "state"), "measured");
+    assert!(at("native")["instructions_per_byte"].as_f64().unwrap() > 10.0 / 16.0);
+    assert_eq!(text(&at("native"), "evidence.instructions"), "single-step");
+    let (refused, why) = (at("noaes"), text(&at("noaes"), "reason").to_owned());
+    assert_eq!(text(&refused, "state"), "refused", "{why}");
+    assert!(why.starts_with("tier: executed ") && why.contains("instructions of aes"), "{why}");
+    assert!(why.contains("aesenc at ") && why.contains("(counted_message)"), "{why}");
+    assert!(refused["instructions_per_byte"].is_null(), "{refused}");
+    let without = [&arguments[..], &QUICK, &["--format", "json", "--no-evidence"]].concat();
+    let rows = measurements(&measure(&without).with_code(0).stdout);
+    assert_eq!(text(where_(&rows, &[("tier", "noaes")])[0], "state"), "measured");
+}
