@@ -28,8 +28,8 @@ pub struct Instruction {
     pub per_cycle: f64,
     /// Core cycles from one to the next that depends on it; null where there is no such chain.
     pub latency_cycles: Option<f64>,
-    /// Half the distance between the 10th and the 90th percentile of the readings, as a fraction of
-    /// the median; the larger of throughput's and latency's.
+    /// Half the distance between the quartiles of the readings, as a fraction of the median; the
+    /// larger of throughput's and latency's.
     pub spread: f64,
     /// Quiet readings that count.
     pub samples: u32,
@@ -56,17 +56,7 @@ pub struct Pair {
 
 /// A level of memory, from the core outwards.
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    JsonSchema,
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
@@ -82,17 +72,7 @@ pub enum Level {
 
 /// What is done to the bytes.
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    JsonSchema,
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {

@@ -7,17 +7,7 @@ use std::fmt;
 
 /// What bounds an algorithm on a core.
 #[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    JsonSchema,
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
@@ -29,6 +19,8 @@ pub enum Bound {
     SharedVectorPorts,
     /// Instructions of which each needs the one before.
     LatencyChain,
+    /// Integer multiplications a cycle.
+    Multiply,
     /// Loads and stores a cycle in the first-level cache.
     LoadStore,
     /// Bandwidth of memory or of an outer cache.
@@ -44,6 +36,7 @@ impl Bound {
             Self::CarrylessMultiply => "carry-less multiply",
             Self::SharedVectorPorts => "shared vector ports",
             Self::LatencyChain => "latency chain",
+            Self::Multiply => "multiply",
             Self::LoadStore => "load/store",
             Self::Memory => "memory",
         }

@@ -1,10 +1,18 @@
 //! What a core can do at best: measured throughputs and latencies in, the floor of each algorithm
 //! out, with what it is bound by. Pure: no I/O, no clock, no unsafe code. `docs/LIMITS.md` has the
-//! derivations.
+//! derivations in words.
 #![forbid(unsafe_code)]
 
+mod ciphers;
 mod core;
+mod demand;
 mod floor;
+mod limit;
+mod machine;
+mod others;
+#[cfg(test)]
+mod sample;
 
 pub use crate::core::{Access, Bandwidth, Core, Instruction, Level, Pair};
 pub use floor::{Bound, Floor};
+pub use limit::{Limit, Operation, floor, limit};
