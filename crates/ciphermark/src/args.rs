@@ -214,7 +214,7 @@ pub struct RunArgs {
 /// `ciphermark list`
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  ciphermark list libraries\n  ciphermark list algorithms --json"
+    after_help = "Examples:\n  ciphermark list libraries\n  ciphermark list algorithms --json\n  ciphermark list limits -a 'aes-256-*'"
 )]
 pub struct ListArgs {
     /// What to list.
@@ -222,6 +222,9 @@ pub struct ListArgs {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
+    /// Only these algorithms, for `limits`; may be repeated.
+    #[arg(short, long, value_name = "GLOB")]
+    pub algorithm: Vec<String>,
     /// Only these libraries, as for `run`; NAME=PATH adds a file.
     #[arg(short, long, value_name = "GLOB|NAME=PATH")]
     pub library: Vec<String>,
@@ -240,6 +243,8 @@ pub enum What {
     Models,
     /// Suites.
     Suites,
+    /// What this core can do at best: instructions, bandwidths, and the floor of each algorithm.
+    Limits,
 }
 
 /// `ciphermark verify`

@@ -8,6 +8,7 @@ mod assemble;
 mod bank;
 mod discover;
 mod evidence;
+mod limits;
 mod link;
 mod meter;
 mod noise;
@@ -26,6 +27,7 @@ pub mod worker;
 
 pub use discover::{Attached, LibraryChoice, SelectError, discover, select};
 pub use evidence::{Evidence, Exact, Operation, gather};
+pub use limits::limits_here;
 pub use link::WorkerError;
 pub use meter::{Explained, explain};
 pub use pair::{PairBench, PairError, PairOutcome};

@@ -4,6 +4,7 @@ use crate::assemble::{Checks, Rates, assemble, host_facts, library_facts, plan_f
 use crate::bank::Start;
 use crate::discover::Attached;
 use crate::evidence::{self, Evidence, Operation};
+use crate::limits::{self, Conditions};
 use crate::noise::noise;
 use crate::plan::{Planned, Request, cases};
 use crate::quiet;
@@ -12,7 +13,7 @@ use crate::tiers::at_tiers;
 use crate::verification::{Subject, Verdict, verify_all};
 use model::{Algorithm, RawSample, Tier};
 use probe::Clock;
-use record::{Executed, Journal, JournalHead, JournalSample, Limits, Record, RecordError, Tool};
+use record::{Executed, Journal, JournalHead, JournalSample, Record, RecordError, Tool};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -111,11 +112,18 @@ pub fn survey(
     let executed = evidence(request, &mut planned, libraries, stop, events);
     step_aside(cpu);
     let clock = Clock::calibrate();
+    let watched = quiet::watch(&clock, cpu);
+    let conditions = Conditions {
+        cpu,
+        quiet_probe: watched.of(cpu),
+        ticks_per_ns: rough_rate(&clock).unwrap_or(1.0),
+    };
+    let core = limits::measure(&clock, &conditions);
     let start = Start {
         cpu: Some(cpu),
         seed: request.seed,
-        ticks_per_ns: rough_rate(&clock),
-        quiet: quiet::watch(&clock, cpu),
+        ticks_per_ns: Some(conditions.ticks_per_ns),
+        quiet: watched,
     };
     let schedule = Schedule::new(libraries, tracks(&planned, &earlier), request.budget, &start);
     let (begin, timer) = (clock.anchor(), Instant::now());
@@ -131,12 +139,17 @@ pub fn survey(
     let measuring_seconds = timer.elapsed().as_secs_f64();
     let noise = noise(&sampled);
     let Sampled { tracks, quiet, .. } = sampled;
+    let quiet_probe = quiet.of(cpu);
     let rates = Rates::new(&clock, begin, quiet, request.budget.precision);
     let interrupted = stop.load(Ordering::Relaxed);
     let mut host = host_facts(cpu, libraries, &rates, &tracks);
     host.cpu.cpus_allowed = cpus_allowed;
+    let core = limits::again(&clock, &conditions, core, quiet_probe);
     let mut measurements = assemble(planned, tracks, libraries, &checks, &rates);
     evidence::tell(&mut measurements, &executed);
+    if let Ok(core) = &core {
+        limits::hold(&mut measurements, core);
+    }
     let record = Record {
         format_version: record::FORMAT_VERSION.to_owned(),
         tool: Tool {
@@ -150,8 +163,14 @@ pub fn survey(
         libraries: libraries.iter().map(|l| library_facts(l, request)).collect(),
         plan: plan_facts(request),
         noise: Some(noise),
-        limits: Limits::default(),
         executed,
+        limits: limits::limits(
+            core,
+            &request.algorithms,
+            &request.directions,
+            &request.models,
+            &request.tiers,
+        ),
         measurements,
         fits: Vec::new(),
     };

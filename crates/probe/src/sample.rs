@@ -68,7 +68,7 @@ pub(crate) fn bracket(clock: &Clock, process: u32, ops: u32, batch: impl FnOnce(
 /// The faster of two throughput probes: behind other code the first finds its own instructions cold,
 /// as if a sibling thread were busy, which a tenant of milliseconds would be for both.
 #[inline(always)]
-fn warm_probe(clock: &Clock, cycles_per_tick: f64) -> f64 {
+pub(crate) fn warm_probe(clock: &Clock, cycles_per_tick: f64) -> f64 {
     let first = clock.instructions_per_cycle(cycles_per_tick);
     first.max(clock.instructions_per_cycle(cycles_per_tick))
 }

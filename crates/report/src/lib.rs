@@ -11,6 +11,7 @@ mod flat;
 mod grid;
 mod labels;
 mod libraries;
+mod limits;
 mod markdown;
 mod matrix;
 mod offers;
@@ -26,6 +27,7 @@ pub use calls::{CallRow, MessageCost, calls};
 pub use checks::{CheckRow, checks, pairs};
 pub use executed::ExecutedRow;
 pub use libraries::libraries;
+pub use limits::limits;
 pub use matrix::{Matrix, MatrixRow, matrix};
 
 use record::{Measurement, Record};

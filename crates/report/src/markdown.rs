@@ -26,9 +26,9 @@ pub(crate) fn markdown(record: &Record, selection: &[&Measurement]) -> String {
 fn table(section: &Section<'_>, survey: &Survey<'_>) -> String {
     let mut heads = vec!["algorithm".to_owned(), "library".to_owned()];
     heads.extend(survey.sizes.iter().map(|size| labels::size(*size)));
-    heads.extend(["c/B", "±%", "note"].map(str::to_owned));
+    heads.extend(["c/B", "±%", "limit%", "note"].map(str::to_owned));
     let mut rules = vec!["---"; 2];
-    rules.extend(vec!["---:"; survey.sizes.len() + 2]);
+    rules.extend(vec!["---:"; survey.sizes.len() + 3]);
     rules.push("---");
     let mut out = format!("\n### {}\n\n", escape(&section.title()));
     out += &line(&heads);
@@ -51,6 +51,8 @@ fn cells(row: &Row<'_>, survey: &Survey<'_>) -> Vec<String> {
     cells.push(at_reference.and_then(cycles_per_byte).unwrap_or_default());
     let precision = at_reference.and_then(|m| m.precision).map(percent).unwrap_or_default();
     cells.push(escape(&precision));
+    let fraction = at_reference.and_then(|m| m.limit_fraction);
+    cells.push(fraction.map_or("–".to_owned(), |f| format!("{:.0}", f * 100.0)));
     let problems = row.problems().into_iter().map(|p| p.text());
     let notes: Vec<String> = row.warning.iter().cloned().chain(problems).collect();
     cells.push(escape(&notes.join("; ")));

@@ -181,6 +181,11 @@ fn legend(record: &Record, selection: &[&Measurement], survey: &Survey<'_>) -> V
             "c/B: core cycles per byte at {reference}; ±%: half-width of its 95 % interval, in percent"
         ),
     ];
+    if selection.iter().any(|m| m.limit_fraction.is_some()) {
+        lines.push(format!(
+            "limit%: of the best that this core can do, at {reference} (`ciphermark list limits`); –: not known"
+        ));
+    }
     let has = |state: State| selection.iter().any(|m| m.state == state);
     if selection.iter().any(|m| mark(m) == ">") {
         lines.push(

@@ -44,33 +44,38 @@ struct Layout {
     reference: usize,
     columns: Columns,
     options: Options,
+    /// Whether there is room for a bar beside each fraction of the limit.
+    bars: bool,
 }
 
 impl Layout {
     /// With as many sizes as fit, the most telling first.
     fn of(survey: &Survey<'_>, options: Options) -> Self {
-        let mut layout = Self::with(survey, vec![survey.reference], options);
+        let mut layout = Self::with(survey, vec![survey.reference], options, false);
         for size in by_interest(&survey.sizes, survey.reference) {
             let mut sizes = layout.sizes.clone();
             sizes.push(size);
             sizes.sort_unstable();
-            let wider = Self::with(survey, sizes, options);
+            let wider = Self::with(survey, sizes, options, false);
             if wider.columns.total() <= options.width {
                 layout = wider;
             }
         }
-        layout
+        let barred = Self::with(survey, layout.sizes.clone(), options, true);
+        if barred.columns.total() <= options.width { barred } else { layout }
     }
 
-    fn with(survey: &Survey<'_>, sizes: Vec<usize>, options: Options) -> Self {
+    fn with(survey: &Survey<'_>, sizes: Vec<usize>, options: Options, bars: bool) -> Self {
         let numbers = sizes.iter().map(|_| Align::Point);
         let alignments = [Align::Left, Align::Left].into_iter().chain(numbers).chain([
             Align::Point,
             Align::Right,
+            Align::Right,
+            Align::Left,
             Align::Left,
         ]);
         let columns = Columns::new(alignments);
-        let mut layout = Self { sizes, reference: survey.reference, columns, options };
+        let mut layout = Self { sizes, reference: survey.reference, columns, options, bars };
         let mut rows = vec![layout.heading()];
         rows.extend(survey.sections.iter().flat_map(|s| &s.rows).map(|row| layout.row(row)));
         rows.iter().for_each(|row| layout.columns.fit(row));
@@ -94,7 +99,8 @@ impl Layout {
         let mut cells = vec![Cell::new("algorithm", HEADING), Cell::new("library", HEADING)];
         cells.extend(self.sizes.iter().map(|size| Cell::new(labels::size(*size), HEADING)));
         // Rows without a note must not make room for one.
-        cells.extend([Cell::new("c/B", HEADING), Cell::new("±%", HEADING), Cell::plain("")]);
+        let heads = ["c/B", "±%", "limit%"].map(|head| Cell::new(head, HEADING));
+        cells.extend(heads.into_iter().chain([Cell::plain(""), Cell::plain("")]));
         cells
     }
 
@@ -164,6 +170,13 @@ impl Layout {
         let precision = at_reference.and_then(|m| m.precision).map(percent);
         cells.push(Cell::number(cycles.unwrap_or_default(), PLAIN));
         cells.push(Cell::new(precision.unwrap_or_default(), ASIDE));
+        let fraction = at_reference.and_then(|m| m.limit_fraction);
+        // Nothing where nothing was measured, a dash where no limit is known.
+        let unknown = if at_reference.is_some() { "–" } else { "" };
+        let of_limit = fraction.map_or(unknown.to_owned(), |f| format!("{:.0}", f * 100.0));
+        cells.push(Cell::new(of_limit, PLAIN));
+        let bar = fraction.filter(|_| self.bars).map(bar).unwrap_or_default();
+        cells.push(Cell::new(bar, ASIDE));
         let warning = row.warning.as_deref().unwrap_or_default();
         cells.push(Cell::new(clip(warning, LONGEST_NAME), CAUTION));
         cells
@@ -185,6 +198,15 @@ fn by_interest(sizes: &[usize], reference: usize) -> Vec<usize> {
         });
     }
     others.into_iter().map(|(_, size)| size).collect()
+}
+
+/// A fraction as a bar of five columns, in eighths of a column.
+fn bar(fraction: f64) -> String {
+    const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
+    // At most 40, so it fits any integer.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    let eighths = (fraction.clamp(0.0, 1.0) * 40.0).round() as usize;
+    "█".repeat(eighths / 8) + PARTS[eighths % 8]
 }
 
 fn number(m: Option<&Measurement>) -> Cell {
@@ -279,6 +301,11 @@ mod tests {
         assert!(after.lines().all(|l| width(l) <= 120), "{after}");
         let rows = |text: &str| text.lines().filter(|l| l.contains("openssl")).count();
         assert_eq!(rows(&before), rows(&after), "{after}");
+    }
+
+    #[test]
+    fn a_bar_grows_with_the_fraction_and_ends_at_five_columns() {
+        assert_eq!([0.0, 0.1, 0.5, 1.0, 1.02].map(bar), ["", "▌", "██▌", "█████", "█████"]);
     }
 
     #[test]

@@ -21,6 +21,7 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
                 (m.name().to_owned(), format!("{} (version {})", m.summary(), m.version()))
             }),
         ),
+        What::Limits => limits(args),
         What::Suites => pairs(args, Suite::built_in().into_iter().map(|s| (s.name, s.reason))),
     }
 }
@@ -98,6 +99,20 @@ fn tiers(args: &ListArgs) -> Result<Exit, Failure> {
         (tier.name().to_owned(), words)
     });
     pairs(args, rows)
+}
+
+/// Measured here and now, which takes a second or two.
+fn limits(args: &ListArgs) -> Result<Exit, Failure> {
+    let algorithms = match args.algorithm.as_slice() {
+        [] => Algorithm::all().iter().collect(),
+        globs => choose::algorithms(globs)?,
+    };
+    let limits = engine::limits_here(&algorithms);
+    if args.json {
+        return json(&serde_json::to_value(&limits).map_err(Failure::not_done)?);
+    }
+    screen::print(|options| report::limits(&limits, options))?;
+    Ok(Exit::Done)
 }
 
 fn pairs(args: &ListArgs, rows: impl Iterator<Item = (String, String)>) -> Result<Exit, Failure> {

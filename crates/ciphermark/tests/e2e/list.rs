@@ -106,6 +106,35 @@ fn every_mode_and_key_length_is_there() {
     }
 }
 
+/// Whatever the core, its floors follow from what was measured; no word about speed.
+#[test]
+fn limits_have_what_was_measured_and_a_floor_or_a_reason_for_each_algorithm() {
+    let done = ciphermark(&["list", "limits", "-a", "*-128-ctr", "-a", "memcpy", "--json"], b"");
+    let limits: Value = serde_json::from_str(&done.with_code(0).stdout).unwrap();
+    if let Some(reason) = limits["reason"].as_str() {
+        assert!(reason.contains("quiet") || reason.contains("no probes"), "{reason}");
+        return;
+    }
+    let instructions = limits["core"]["instructions"].as_array().unwrap();
+    assert!(instructions.iter().any(|i| i["name"] == "imul"), "{limits}");
+    assert!(instructions.iter().all(|i| i["per_cycle"].as_f64().unwrap() > 0.0), "{limits}");
+    let floors = limits["floors"].as_array().unwrap();
+    for floor in floors {
+        assert_ne!(floor["cycles_per_byte"].is_null(), floor["reason"].is_null(), "{floor}");
+    }
+    for tier in ["native", "vaes256", "aesni", "noaes", "baseline"] {
+        assert_eq!(where_(floors, &[("algorithm", "aes-128-ctr"), ("tier", tier)]).len(), 2);
+    }
+    let camellia = where_(floors, &[("algorithm", "camellia-128-ctr")])[0];
+    assert!(text(camellia, "reason").contains("no bound is known"), "{camellia}");
+    let table = ciphermark(&["list", "limits", "-a", "memcpy"], b"").with_code(0).stdout;
+    for word in ["per cycle", "B/cycle", "memcpy", "load/store"] {
+        assert!(table.contains(word), "{word}: {table}");
+    }
+    let unknown = ciphermark(&["list", "limits", "-a", "aes-128-crt"], b"").with_code(2);
+    assert!(unknown.stderr.contains("aes-128-ctr"), "{}", unknown.stderr);
+}
+
 #[test]
 fn tiers_models_and_suites_have_names_and_summaries() {
     for (what, names) in [

@@ -42,6 +42,27 @@ fn checks(row: &Value) -> BTreeSet<&str> {
     row["checks"].as_array().unwrap().iter().map(|check| text(check, "name")).collect()
 }
 
+/// A limit is known for all but `null`; a measured case is within it, because the others are refused.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn each_measurement_stands_beside_its_limit() {
+    let record: Value = serde_json::from_str(&survey().file).unwrap();
+    if record["limits"]["core"].is_null() {
+        assert!(!text(&record["limits"], "reason").is_empty());
+        return;
+    }
+    assert!(!record["limits"]["floors"].as_array().unwrap().is_empty());
+    for row in survey().rows.iter().filter(|row| row["state"] == "measured") {
+        if row["algorithm"] == "null" || row["limit_fraction"].is_null() {
+            assert!(row["limited_by"].is_null(), "{row}");
+            continue;
+        }
+        let fraction = number(row, "limit_cycles_per_op") / number(row, "cycles_per_op.median");
+        assert!((fraction - number(row, "limit_fraction")).abs() < 1e-9, "{row}");
+        assert!(!text(row, "limited_by").is_empty(), "{row}");
+    }
+}
+
 #[test]
 fn everything_that_was_asked_for_is_measured() {
     let rows = &survey().rows;

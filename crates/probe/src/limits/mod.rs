@@ -24,6 +24,7 @@ use portable::{self as catalogue, Kernel, SCRATCH};
 pub use memory::{Move, Stretch};
 
 use crate::clock::Clock;
+use crate::sample::warm_probe;
 use buffer::Buffer;
 
 /// What an instruction or a walk needs of the CPU.
@@ -166,12 +167,12 @@ impl Clock {
     /// Times `run`, which does `units` of something.
     fn reading(&self, units: f64, run: impl FnOnce()) -> Reading {
         let clock_before = self.cycles_per_tick();
-        let probe_before = self.instructions_per_cycle(clock_before);
+        let probe_before = warm_probe(self, clock_before);
         let begin = self.begin();
         run();
         let end = self.end();
         let clock_after = self.cycles_per_tick();
-        let probe_after = self.instructions_per_cycle(clock_after);
+        let probe_after = warm_probe(self, clock_after);
         let ticks = self.net(begin, end) as f64 / units;
         Reading {
             cycles: ticks * f64::midpoint(clock_before, clock_after),

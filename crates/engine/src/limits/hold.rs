@@ -1,0 +1,196 @@
+//! Measurements held against the core's limits. What is faster than the core can be is refused:
+//! something other than the algorithm was timed, or the limit is no bound, and neither is to be
+//! printed.
+
+use bound::{Core, Operation};
+use model::{Algorithm, Model};
+use record::{Measurement, State};
+
+/// How much faster than the limit a result may be, beside its own interval and the limit's
+/// spread: the limit's instructions and the operation are timed by the same chain, whose readings
+/// scatter by less than half a per cent.
+const TOLERANCE: f64 = 0.02;
+
+/// Fills in the limits of measured cases, and refuses what is faster.
+pub(crate) fn hold(measurements: &mut [Measurement], core: &Core) {
+    for m in measurements.iter_mut().filter(|m| m.state == State::Measured) {
+        hold_one(m, core);
+    }
+}
+
+fn hold_one(m: &mut Measurement, core: &Core) {
+    // Threads share the outer caches, memory and, as siblings, a core.
+    if m.threads != 1 {
+        return;
+    }
+    let (Ok(algorithm), Some(cycles)) = (Algorithm::find(&m.algorithm), m.cycles_per_op) else {
+        return;
+    };
+    let Measurement { direction, model, tier, size, footprint, .. } = *m;
+    let in_place = m.in_place || model == Model::Stream;
+    let operation = Operation { algorithm, direction, model, tier, size, footprint, in_place };
+    let Ok(limit) = bound::limit(core, &operation) else { return };
+    let fraction = limit.cycles / cycles.median;
+    let interval = m.precision.unwrap_or(0.0);
+    if fraction > (1.0 + TOLERANCE) * (1.0 + interval) * (1.0 + limit.spread) {
+        let why = format!(
+            "faster than this core can be: {:.2} cycles an operation, and its limit is {:.2} ({}; {:.0} % of the limit)",
+            cycles.median,
+            limit.cycles,
+            limit.by,
+            fraction * 100.0
+        );
+        return withdraw(m, why);
+    }
+    m.limit_fraction = Some(fraction);
+    m.limit_cycles_per_op = Some(limit.cycles);
+    m.limited_by = Some(limit.by);
+}
+
+/// Takes the numbers out; the samples stay, for whoever wants to see.
+fn withdraw(m: &mut Measurement, why: String) {
+    m.state = State::Refused;
+    m.reason = Some(why);
+    m.ns_per_op = None;
+    m.cycles_per_op = None;
+    m.ns_per_byte = None;
+    m.mb_per_s = None;
+    m.cycles_per_byte = None;
+    m.instructions_per_byte = None;
+    m.instructions_per_message = None;
+    m.per_thread.clear();
+    m.key_setup = None;
+    m.latency_ns = None;
+    m.limit_fraction = None;
+    m.limit_cycles_per_op = None;
+    m.limited_by = None;
+    m.precision = None;
+    m.stopped = None;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bound::{Access, Bandwidth, Bound, Instruction, Level};
+    use model::{Direction, Footprint, Tier};
+    use record::{Estimate, Evidence, LibraryId, Samples};
+
+    /// A core that does two rounds a cycle at 128 bits and moves 32 bytes a cycle.
+    fn core(spread: f64) -> Core {
+        let aesenc = Instruction {
+            name: "aesenc".into(),
+            width_bits: 128,
+            per_cycle: 2.0,
+            latency_cycles: Some(4.0),
+            spread,
+            samples: 15,
+        };
+        let copy = Bandwidth {
+            level: Level::L1,
+            access: Access::Copy,
+            by: "load+store-256".into(),
+            buffer_bytes: 768,
+            bytes_per_cycle: 32.0,
+            gb_per_s: 100.0,
+            spread: 0.0,
+            samples: 15,
+        };
+        Core { instructions: vec![aesenc], bandwidths: vec![copy], ..Core::default() }
+    }
+
+    fn measured(algorithm: &str, cycles: f64) -> Measurement {
+        let text = String::new;
+        Measurement {
+            library: LibraryId { name: text(), version: text(), path: text(), id: text() },
+            algorithm: algorithm.into(),
+            direction: Direction::of(Algorithm::find(algorithm).unwrap().kind)[0],
+            model: Model::Message,
+            model_version: 1,
+            size: 1024,
+            tier: Tier::Native,
+            threads: 1,
+            footprint: Footprint::Hot,
+            state: State::Measured,
+            reason: None,
+            warning: None,
+            ns_per_op: Some(Estimate { median: cycles / 3.0, low: 0.0, high: 0.0 }),
+            cycles_per_op: Some(Estimate { median: cycles, low: cycles, high: cycles }),
+            ns_per_byte: Some(1.0),
+            mb_per_s: Some(1.0),
+            cycles_per_byte: Some(cycles / 1024.0),
+            instructions_per_byte: None,
+            instructions_per_message: None,
+            in_place: false,
+            contended: false,
+            disturbed: record::Disturbances::default(),
+            per_thread: Vec::new(),
+            key_setup: None,
+            latency_ns: None,
+            limit_fraction: None,
+            limit_cycles_per_op: None,
+            limited_by: None,
+            precision: Some(0.0),
+            stopped: Some(record::Stopped::Precision),
+            samples: 30,
+            samples_disturbed: 0,
+            processes: 6,
+            checks: Vec::new(),
+            evidence: Evidence::default(),
+            raw: Samples::default(),
+        }
+    }
+
+    fn held(mut m: Measurement, core: &Core) -> Measurement {
+        hold(std::slice::from_mut(&mut m), core);
+        m
+    }
+
+    #[test]
+    fn a_measured_case_gets_its_fraction_of_the_limit() {
+        // 64 blocks of ten rounds at two a cycle: 320 cycles at least.
+        let m = held(measured("aes-128-ctr", 400.0), &core(0.0));
+        assert_eq!(m.state, State::Measured);
+        assert_eq!((m.limit_fraction, m.limit_cycles_per_op), (Some(0.8), Some(320.0)));
+        assert_eq!(m.limited_by, Some(Bound::AesUnits));
+        let copy = held(measured("memcpy", 32.0), &core(0.0));
+        assert_eq!((copy.limit_fraction, copy.limited_by), (Some(1.0), Some(Bound::LoadStore)));
+    }
+
+    #[test]
+    fn what_is_faster_than_the_core_can_be_is_refused_with_both_numbers_and_keeps_none() {
+        let m = held(measured("aes-128-ctr", 300.0), &core(0.0));
+        assert_eq!(m.state, State::Refused);
+        let why = m.reason.as_deref().unwrap();
+        for part in ["faster than this core can be", "300.00", "320.00", "AES units", "107 %"] {
+            assert!(why.contains(part), "{why}");
+        }
+        assert!(m.ns_per_op.is_none() && m.cycles_per_op.is_none() && m.mb_per_s.is_none());
+        assert!(m.cycles_per_byte.is_none() && m.limit_fraction.is_none());
+        assert_eq!(m.samples, 30);
+    }
+
+    #[test]
+    fn two_per_cent_the_interval_and_the_spread_are_granted() {
+        let state = |cycles, precision, spread| {
+            let m = Measurement { precision: Some(precision), ..measured("aes-128-ctr", cycles) };
+            held(m, &core(spread)).state
+        };
+        assert_eq!(state(320.0 / 1.019, 0.0, 0.0), State::Measured);
+        assert_eq!(state(320.0 / 1.021, 0.0, 0.0), State::Refused);
+        assert_eq!(state(320.0 / 1.03, 0.011, 0.0), State::Measured);
+        assert_eq!(state(320.0 / 1.03, 0.0, 0.011), State::Measured);
+        assert_eq!(state(320.0 / 1.05, 0.011, 0.011), State::Refused);
+    }
+
+    #[test]
+    fn what_has_no_known_limit_or_no_cycles_is_left_as_it_is() {
+        let camellia = held(measured("camellia-128-cbc", 10.0), &core(0.0));
+        assert_eq!((camellia.state, camellia.limit_fraction), (State::Measured, None));
+        let unknown = Measurement { cycles_per_op: None, ..measured("aes-128-ctr", 1.0) };
+        assert_eq!(held(unknown, &core(0.0)).state, State::Measured);
+        let threads = Measurement { threads: 2, ..measured("aes-128-ctr", 200.0) };
+        assert_eq!(held(threads, &core(0.0)).limit_fraction, None);
+        let failed = Measurement { state: State::Failed, ..measured("aes-128-ctr", 1.0) };
+        assert_eq!(held(failed, &core(0.0)).state, State::Failed);
+    }
+}
