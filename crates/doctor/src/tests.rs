@@ -44,6 +44,7 @@ fn library(name: &str, error: Option<&str>) -> Library {
         error: error.map(ToOwned::to_owned),
         calls: Vec::new(),
         instructions: None,
+        tiers: Vec::new(),
     }
 }
 
