@@ -2,16 +2,22 @@
 #![forbid(unsafe_code)]
 
 mod groups;
+mod latency;
+mod line;
 mod order;
 mod pair;
 mod signed_rank;
 #[cfg(test)]
 mod simulated;
 mod summary;
+mod threads;
 mod trimmed;
 
 pub use groups::ratio_of_groups;
+pub use latency::Ticks;
+pub use line::{Line, MIN_SIZES, fit_line};
 pub use order::{median, quantile};
 pub use pair::{FALSE_VERDICTS, LOOKS, Look, Ratio, Verdict, ratio_of_pairs};
 pub use summary::{MIN_PER_PROCESS, MIN_PROCESSES, Summary, summarise};
+pub use threads::of_visits;
 pub use trimmed::Estimate;
