@@ -1,4 +1,4 @@
-/* ciphermark adapter interface, version 2.
+/* ciphermark adapter interface, version 3.
  *
  * A shared object that exports `ciphermark_adapter` is a library that ciphermark can measure and
  * verify: `ciphermark run --library NAME=/path/to/object.so`. Any language that can make a shared
@@ -7,8 +7,8 @@
  * Rules
  *  - Only the work that a caller of your library would have to pay for belongs into `message`,
  *    `start` and `update`: they run inside the clock. Key schedules belong into `open`.
- *  - Functions are called from one thread, never two at once on one session. Several sessions may
- *    be open at a time.
+ *  - Never two functions at once on one session. Several sessions may be open at a time and be used
+ *    in several threads at once; one may be opened in one thread and used in another.
  *  - Nothing may be written outside `output[0..len]` and `tag[0..tag_len]`, nothing read outside
  *    the input; ciphermark checks that with guard pages.
  *  - Pointers have no alignment. `output` may be the same as `input` (in place) when
@@ -26,8 +26,9 @@
 extern "C" {
 #endif
 
-/* Raised when a struct or a rule below changes; ciphermark refuses another version by name. */
-#define CIPHERMARK_ABI 2u
+/* Raised when a struct or a rule below changes. Objects built for version 2 still load: they have no
+ * `rekey` and are measured with one thread. Any other version is refused by name. */
+#define CIPHERMARK_ABI 3u
 
 /* What the functions below return. Any other value is an error of the library, shown as its code. */
 #define CM_OK 0          /* done */
@@ -94,6 +95,13 @@ typedef struct cm_session {
   const char *call;
   /* Frees the state; called once. May be NULL. */
   void (*close)(void *state);
+  /* Model `rekey`: a new key, of the length that was opened, for the messages that follow; called
+   * before each message, inside the clock. What an application does that uses one context for many
+   * keys. A stream that was started keeps the old key; after `rekey` none is started. NULL: the
+   * algorithm is opened anew for each key, which is priced. Since version 3. */
+  int32_t (*rekey)(void *state, const uint8_t *key);
+  /* The library's functions that `rekey` calls, as `call`. May be NULL. Since version 3. */
+  const char *rekey_call;
 } cm_session;
 
 /* A library. Strings live as long as the shared object is loaded. */

@@ -18,11 +18,14 @@ const CryptoPP::byte no_nonce[24] = {};
 
 template <class Cipher> struct Authenticated {
   Cipher cipher;
-  size_t nonce_len, tag_len;
+  size_t key_len, nonce_len, tag_len;
 
-  explicit Authenticated(const cm_request &r) : nonce_len(r.nonce_len), tag_len(r.tag_len) {
-    cipher.SetKeyWithIV(r.key, r.key_len, no_nonce, nonce_len);
+  explicit Authenticated(const cm_request &r)
+      : key_len(r.key_len), nonce_len(r.nonce_len), tag_len(r.tag_len) {
+    set_key(r.key);
   }
+
+  void set_key(const uint8_t *key) { cipher.SetKeyWithIV(key, key_len, no_nonce, nonce_len); }
 };
 
 // What ChaCha20-Poly1305 allocates for each message in both directions, the other modes only to
@@ -59,16 +62,26 @@ template <class Cipher> struct Opening : Authenticated<Cipher> {
 // SetKeyWithIV begins a message, and in EAX, Resynchronize does not give up one that was begun: the
 // next message would be authenticated as the end of it. So that one is ended.
 template <class Cipher> struct Ended : Cipher {
-  explicit Ended(const cm_request &request) : Cipher(request) {
+  explicit Ended(const cm_request &request) : Cipher(request) { end(); }
+
+  void set_key(const uint8_t *key) {
+    Cipher::set_key(key);
+    end();
+  }
+
+  void end() {
     CryptoPP::byte tag[16];
     this->cipher.Final(tag);
   }
 };
 
+template <class T> cm_session whole(T *state) {
+  return keyed(messages(state), state, "SetKeyWithIV");
+}
+
 template <class Mode> cm_session opened(const cm_request &request) {
-  if (request.direction == CM_ENCRYPT)
-    return messages(new Sealing<typename Mode::Encryption>(request));
-  return messages(new Opening<typename Mode::Decryption>(request));
+  if (request.direction == CM_ENCRYPT) return whole(new Sealing<typename Mode::Encryption>(request));
+  return whole(new Opening<typename Mode::Decryption>(request));
 }
 
 template <class C> cm_session gcm(const cm_request &request) {
@@ -81,8 +94,8 @@ template <class C> cm_session ccm(const cm_request &request) {
 template <class C> cm_session eax(const cm_request &request) {
   using Mode = CryptoPP::EAX<C>;
   if (request.direction == CM_ENCRYPT)
-    return messages(new Ended<Sealing<typename Mode::Encryption>>(request));
-  return messages(new Ended<Opening<typename Mode::Decryption>>(request));
+    return whole(new Ended<Sealing<typename Mode::Encryption>>(request));
+  return whole(new Ended<Opening<typename Mode::Decryption>>(request));
 }
 
 } // namespace

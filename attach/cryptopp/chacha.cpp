@@ -16,9 +16,13 @@ struct ChaCha20 {
   // Its own inverse; block 0 is the default.
   CryptoPP::ChaChaTLS::Encryption cipher;
 
-  explicit ChaCha20(const cm_request &request) {
+  explicit ChaCha20(const cm_request &request) : key_len(request.key_len) { set_key(request.key); }
+
+  size_t key_len;
+
+  void set_key(const uint8_t *key) {
     const CryptoPP::byte no_nonce[NONCE_LEN] = {};
-    cipher.SetKeyWithIV(request.key, request.key_len, no_nonce, NONCE_LEN);
+    cipher.SetKeyWithIV(key, key_len, no_nonce, NONCE_LEN);
   }
 
   int32_t message(const cm_message &m) {
@@ -37,7 +41,8 @@ struct ChaCha20 {
 };
 
 cm_session chacha20(const cm_request &request) {
-  return messages_and_streams(new ChaCha20(request));
+  ChaCha20 *state = new ChaCha20(request);
+  return keyed(messages_and_streams(state), state, "SetKeyWithIV");
 }
 
 } // namespace

@@ -40,7 +40,11 @@ template <class Hash> struct Digest {
 
 // A MAC under its key.
 template <class Hash> struct Keyed : Digest<Hash> {
-  explicit Keyed(const cm_request &request) { this->hash.SetKey(request.key, request.key_len); }
+  size_t key_len;
+
+  explicit Keyed(const cm_request &request) : key_len(request.key_len) { set_key(request.key); }
+
+  void set_key(const uint8_t *key) { this->hash.SetKey(key, key_len); }
 };
 
 // Crypto++ writes the remainder's least significant byte first; the interface wants a number,
@@ -67,11 +71,16 @@ struct Gmac {
   static constexpr uint32_t flags = 0;
   static constexpr const char *call = "EncryptAndAuthenticate";
   CryptoPP::GCM<CryptoPP::AES>::Encryption cipher;
-  size_t nonce_len, tag_len;
+  size_t key_len, nonce_len, tag_len;
 
-  explicit Gmac(const cm_request &r) : nonce_len(r.nonce_len), tag_len(r.tag_len) {
+  explicit Gmac(const cm_request &r)
+      : key_len(r.key_len), nonce_len(r.nonce_len), tag_len(r.tag_len) {
+    set_key(r.key);
+  }
+
+  void set_key(const uint8_t *key) {
     const CryptoPP::byte no_nonce[16] = {};
-    cipher.SetKeyWithIV(r.key, r.key_len, no_nonce, nonce_len);
+    cipher.SetKeyWithIV(key, key_len, no_nonce, nonce_len);
   }
 
   int32_t message(const cm_message &m) {
@@ -84,11 +93,15 @@ struct Gmac {
 template <class Hash> cm_session digest(const cm_request &) { return digests(new Digest<Hash>); }
 
 template <class Hash> cm_session mac(const cm_request &request) {
-  return digests(new Keyed<Hash>(request));
+  Keyed<Hash> *state = new Keyed<Hash>(request);
+  return keyed(digests(state), state, "SetKey");
 }
 
 cm_session crc32c(const cm_request &) { return digests(new Crc32c); }
-cm_session gmac(const cm_request &request) { return messages(new Gmac(request)); }
+cm_session gmac(const cm_request &request) {
+  Gmac *state = new Gmac(request);
+  return keyed(messages(state), state, "SetKeyWithIV");
+}
 
 } // namespace
 

@@ -37,7 +37,11 @@ template <class Cipher> struct Codebook : Keyed<Cipher, Lengths::whole_blocks> {
   static constexpr uint32_t flags = CM_IN_PLACE;
   static constexpr const char *call = "ProcessData";
 
-  explicit Codebook(const cm_request &request) { this->cipher.SetKey(request.key, request.key_len); }
+  size_t key_len;
+
+  explicit Codebook(const cm_request &request) : key_len(request.key_len) { set_key(request.key); }
+
+  void set_key(const uint8_t *key) { this->cipher.SetKey(key, key_len); }
 
   int32_t message(const cm_message &m) { return this->process(m.input, m.output, m.len); }
   int32_t start(const uint8_t *) { return CM_OK; }
@@ -51,12 +55,19 @@ struct Chained : Keyed<Cipher, lengths> {
   static constexpr uint32_t flags = CM_IN_PLACE;
   static constexpr const char *call = "Resynchronize, ProcessData";
 
-  explicit Chained(const cm_request &request) {
+  size_t key_len, nonce_len;
+
+  explicit Chained(const cm_request &request)
+      : key_len(request.key_len), nonce_len(request.nonce_len) {
+    set_key(request.key);
+  }
+
+  void set_key(const uint8_t *key) {
     using namespace CryptoPP;
-    const ConstByteArrayParameter iv(no_iv, request.nonce_len);
+    const ConstByteArrayParameter iv(no_iv, nonce_len);
     auto parameters = MakeParameters(Name::IV(), iv);
     if (segment_len != 0) parameters(Name::FeedbackSize(), segment_len);
-    this->cipher.SetKey(request.key, request.key_len, parameters);
+    this->cipher.SetKey(key, key_len, parameters);
   }
 
   int32_t message(const cm_message &m) {
@@ -72,9 +83,13 @@ struct Chained : Keyed<Cipher, lengths> {
   }
 };
 
+template <class T> cm_session whole(T *state) {
+  return keyed(messages_and_streams(state), state, "SetKey");
+}
+
 template <class Encryption, class Decryption> cm_session opened(const cm_request &request) {
-  if (request.direction == CM_ENCRYPT) return messages_and_streams(new Encryption(request));
-  return messages_and_streams(new Decryption(request));
+  if (request.direction == CM_ENCRYPT) return whole(new Encryption(request));
+  return whole(new Decryption(request));
 }
 
 template <class C> cm_session ecb(const cm_request &request) {

@@ -42,6 +42,13 @@ template <class T> int32_t finish(void *state, uint8_t *tag) {
   return guarded([=] { return static_cast<T *>(state)->finish(tag); });
 }
 
+template <class T> int32_t rekey(void *state, const uint8_t *key) {
+  return guarded([=] {
+    static_cast<T *>(state)->set_key(key);
+    return CM_OK;
+  });
+}
+
 template <class T> void close(void *state) { delete static_cast<T *>(state); }
 
 // A session for whole messages.
@@ -67,6 +74,13 @@ template <class T> cm_session messages_and_streams(T *state) {
 template <class T> cm_session digests(T *state) {
   cm_session session = messages_and_streams(state);
   session.finish = finish<T>;
+  return session;
+}
+
+// Lets a session take new keys: T::set_key, by the functions that `call` names.
+template <class T> cm_session keyed(cm_session session, T *, const char *call) {
+  session.rekey = rekey<T>;
+  session.rekey_call = call;
   return session;
 }
 

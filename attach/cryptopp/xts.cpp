@@ -19,9 +19,11 @@ template <class Cipher> struct DataUnits {
   Cipher cipher;
   uint8_t tweak[BLOCK_LEN] = {};
 
-  explicit DataUnits(const cm_request &request) {
-    cipher.SetKeyWithIV(request.key, request.key_len, tweak, BLOCK_LEN);
-  }
+  size_t key_len;
+
+  explicit DataUnits(const cm_request &request) : key_len(request.key_len) { set_key(request.key); }
+
+  void set_key(const uint8_t *key) { cipher.SetKeyWithIV(key, key_len, tweak, BLOCK_LEN); }
 
   // ProcessData takes whole blocks; what is left of a block goes with the last whole one into
   // ProcessLastBlock, as CryptoPP::StreamTransformationFilter does it.
@@ -47,11 +49,15 @@ template <class Cipher> struct DataUnits {
   }
 };
 
+template <class T> cm_session whole(T *state) {
+  return keyed(messages_and_streams(state), state, "SetKeyWithIV");
+}
+
 template <class C> cm_session xts(const cm_request &request) {
   using Mode = CryptoPP::XTS<C>;
   if (request.direction == CM_ENCRYPT)
-    return messages_and_streams(new DataUnits<typename Mode::Encryption>(request));
-  return messages_and_streams(new DataUnits<typename Mode::Decryption>(request));
+    return whole(new DataUnits<typename Mode::Encryption>(request));
+  return whole(new DataUnits<typename Mode::Decryption>(request));
 }
 
 } // namespace

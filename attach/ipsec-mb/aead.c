@@ -95,15 +95,29 @@ static struct aead_state *new_aead(const cm_request *r, cm_session *session) {
   return s;
 }
 
+static int32_t rekey_ccm(void *state, const uint8_t *key) {
+  struct aead_state *s = state;
+  if (s->key_len == 16)
+    IMB_AES_KEYEXP_128(s->mgr, key, s->encrypt, s->decrypt);
+  else
+    IMB_AES_KEYEXP_256(s->mgr, key, s->encrypt, s->decrypt);
+  return CM_OK;
+}
+
 static int32_t open_ccm(const cm_request *r, cm_session *session) {
   if (r->nonce_len != NONCE_LEN || r->tag_len != TAG_LEN) return CM_UNSUPPORTED;
   struct aead_state *s = new_aead(r, session);
   if (s == NULL) return CM_FAILED;
-  if (r->key_len == 16)
-    IMB_AES_KEYEXP_128(s->mgr, r->key, s->encrypt, s->decrypt);
-  else
-    IMB_AES_KEYEXP_256(s->mgr, r->key, s->encrypt, s->decrypt);
+  rekey_ccm(s, r->key);
+  session->rekey = rekey_ccm;
+  session->rekey_call = s->key_len == 16 ? "IMB_AES_KEYEXP_128" : "IMB_AES_KEYEXP_256";
   session->message = ccm_message;
+  return CM_OK;
+}
+
+static int32_t rekey_chacha(void *state, const uint8_t *key) {
+  struct aead_state *s = state;
+  memcpy(s->key, key, sizeof s->key);
   return CM_OK;
 }
 
@@ -112,18 +126,28 @@ static int32_t open_chacha(const cm_request *r, cm_session *session) {
     return CM_UNSUPPORTED;
   struct aead_state *s = new_aead(r, session);
   if (s == NULL) return CM_FAILED;
-  memcpy(s->key, r->key, r->key_len);
+  rekey_chacha(s, r->key);
+  session->rekey = rekey_chacha;
+  session->rekey_call = "none: the key is an argument of each message";
   session->message = chacha_message;
   return CM_OK;
 }
 
 #if HAS_2_0
+static int32_t rekey_sm4_gcm(void *state, const uint8_t *key) {
+  struct aead_state *s = state;
+  imb_sm4_gcm_pre(s->mgr, key, &s->gcm_key);
+  return CM_OK;
+}
+
 static int32_t open_sm4_gcm(const cm_request *r, cm_session *session) {
   if (r->nonce_len != NONCE_LEN || r->tag_len != TAG_LEN || r->key_len != BLOCK_LEN)
     return CM_UNSUPPORTED;
   struct aead_state *s = new_aead(r, session);
   if (s == NULL) return CM_FAILED;
-  imb_sm4_gcm_pre(s->mgr, r->key, &s->gcm_key);
+  rekey_sm4_gcm(s, r->key);
+  session->rekey = rekey_sm4_gcm;
+  session->rekey_call = "imb_sm4_gcm_pre";
   session->message = sm4_gcm_message;
   return CM_OK;
 }

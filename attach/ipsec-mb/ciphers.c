@@ -119,27 +119,32 @@ static void expand_des(struct cipher_state *s, const uint8_t *key) {
   s->enc_keys = s->dec_keys = s->schedule;
 }
 
-static int expand(struct cipher_state *s, const cm_request *r) {
+static int expand(struct cipher_state *s, const uint8_t *key) {
   s->enc_keys = s->encrypt;
   s->dec_keys = s->decrypt;
 #if HAS_2_0
   if (s->mode >= IMB_CIPHER_SM4_ECB && s->mode != IMB_CIPHER_CFB) {
-    IMB_SM4_KEYEXP(s->mgr, r->key, s->encrypt, s->decrypt);
-    return r->key_len == BLOCK_LEN;
+    IMB_SM4_KEYEXP(s->mgr, key, s->encrypt, s->decrypt);
+    return s->key_len == BLOCK_LEN;
   }
   /* CFB goes through the cipher in one direction only. */
   if (s->mode == IMB_CIPHER_CFB) s->dec_keys = s->encrypt;
 #endif
   if (s->mode == IMB_CIPHER_DES3) {
-    expand_des(s, r->key);
-    return r->key_len == DES_KEYS * DES_KEY_LEN;
+    expand_des(s, key);
+    return s->key_len == DES_KEYS * DES_KEY_LEN;
   }
-  switch (r->key_len) {
-  case 16: IMB_AES_KEYEXP_128(s->mgr, r->key, s->encrypt, s->decrypt); return 1;
-  case 24: IMB_AES_KEYEXP_192(s->mgr, r->key, s->encrypt, s->decrypt); return 1;
-  case 32: IMB_AES_KEYEXP_256(s->mgr, r->key, s->encrypt, s->decrypt); return 1;
+  switch (s->key_len) {
+  case 16: IMB_AES_KEYEXP_128(s->mgr, key, s->encrypt, s->decrypt); return 1;
+  case 24: IMB_AES_KEYEXP_192(s->mgr, key, s->encrypt, s->decrypt); return 1;
+  case 32: IMB_AES_KEYEXP_256(s->mgr, key, s->encrypt, s->decrypt); return 1;
   default: return 0;
   }
+}
+
+/* The length was taken when the session was opened. */
+static int32_t rekey(void *state, const uint8_t *key) {
+  return expand(state, key) ? CM_OK : CM_FAILED;
 }
 
 static int32_t open_cipher(const cm_request *r, cm_session *session) {
@@ -150,12 +155,14 @@ static int32_t open_cipher(const cm_request *r, cm_session *session) {
   s->direction = r->direction;
   s->key_len = r->key_len;
   s->iv_len = r->nonce_len;
-  if (!expand(s, r)) {
+  if (!expand(s, r->key)) {
     close_state(s);
     return CM_UNSUPPORTED;
   }
   session->state = s;
   session->flags = CM_IN_PLACE;
+  session->rekey = rekey;
+  session->rekey_call = "the key expansion of the cipher (IMB_AES_KEYEXP_*, IMB_DES_KEYSCHED, IMB_SM4_KEYEXP)";
   session->call = "IMB_GET_NEXT_JOB, IMB_SUBMIT_JOB, IMB_FLUSH_JOB";
 #if HAS_2_0
   if (s->mode == IMB_CIPHER_CFB) {

@@ -47,6 +47,11 @@ struct gcm_state {
     gmac_update_##BITS(state, m->input, NULL, m->len);                                             \
     return gmac_finish_##BITS(state, m->tag);                                                      \
   }                                                                                                \
+  static int32_t rekey_##BITS(void *state, const uint8_t *key) {                                   \
+    struct gcm_state *s = state;                                                                   \
+    IMB_AES##BITS##_GCM_PRE(s->mgr, key, &s->key);                                                 \
+    return CM_OK;                                                                                  \
+  }                                                                                                \
   static int32_t open_gcm_##BITS(const cm_request *r, cm_session *session) {                       \
     if (r->key_len != BITS / 8 || r->nonce_len != NONCE_LEN || r->tag_len != TAG_LEN)              \
       return CM_UNSUPPORTED;                                                                       \
@@ -54,6 +59,8 @@ struct gcm_state {
     if (s == NULL) return CM_FAILED;                                                               \
     IMB_AES##BITS##_GCM_PRE(s->mgr, r->key, &s->key);                                              \
     session->state = s;                                                                            \
+    session->rekey = rekey_##BITS;                                                                 \
+    session->rekey_call = "IMB_AES" #BITS "_GCM_PRE";                                              \
     if (r->direction == CM_DIGEST) {                                                               \
       session->message = gmac_##BITS;                                                              \
       session->start = gmac_start_##BITS;                                                          \

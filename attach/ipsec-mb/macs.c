@@ -14,7 +14,7 @@ struct mac_state {
   DECLARE_ALIGNED(uint8_t key[32], ALIGNMENT);
   uint8_t inner_pad[MOST_HASH_BLOCK], outer_pad[MOST_HASH_BLOCK];
   IMB_HASH_ALG hash;
-  size_t tag_len;
+  size_t key_len, tag_len;
 };
 
 static void digest(struct mac_state *s, const uint8_t *input, size_t len, uint8_t *tag) {
@@ -61,29 +61,42 @@ static void one_block(struct mac_state *s, const uint8_t *block, uint8_t *digest
 }
 
 /* Keys are never longer than a block here. */
-static void expand(struct mac_state *s, const cm_request *r) {
+static int32_t expand(void *state, const uint8_t *key) {
+  struct mac_state *s = state;
   memset(s->inner_pad, 0x36, sizeof s->inner_pad);
   memset(s->outer_pad, 0x5c, sizeof s->outer_pad);
-  for (size_t i = 0; i < r->key_len; i++) {
-    s->inner_pad[i] ^= r->key[i];
-    s->outer_pad[i] ^= r->key[i];
+  for (size_t i = 0; i < s->key_len; i++) {
+    s->inner_pad[i] ^= key[i];
+    s->outer_pad[i] ^= key[i];
   }
   one_block(s, s->inner_pad, s->inner);
   one_block(s, s->outer_pad, s->outer);
+  return CM_OK;
+}
+
+static int32_t take_key(void *state, const uint8_t *key) {
+  struct mac_state *s = state;
+  memcpy(s->key, key, sizeof s->key);
+  return CM_OK;
 }
 
 static int32_t open_mac(const cm_request *r, cm_session *session) {
   struct mac_state *s = new_state(sizeof *s);
   if (s == NULL) return CM_FAILED;
   s->hash = (IMB_HASH_ALG)find_algorithm(r->algorithm)->number;
+  s->key_len = r->key_len;
   s->tag_len = r->tag_len;
   session->state = s;
   session->call = "IMB_GET_NEXT_JOB, IMB_SUBMIT_JOB, IMB_FLUSH_JOB";
   if (s->hash == IMB_AUTH_POLY1305) {
-    memcpy(s->key, r->key, sizeof s->key);
+    take_key(s, r->key);
+    session->rekey = take_key;
+    session->rekey_call = "none: the key is an argument of each message";
     session->message = poly1305_message;
   } else {
-    expand(s, r);
+    expand(s, r->key);
+    session->rekey = expand;
+    session->rekey_call = "the hash's one-block function, twice";
     session->message = hmac_message;
   }
   return CM_OK;

@@ -7,7 +7,7 @@ use std::ffi::CStr;
 /// An authenticated mode under its key. Graviola works in place only: out of place its users copy
 /// the message first, which is therefore part of the call.
 macro_rules! mode {
-    ($(#[$doc:meta])* $name:ident, $type:ty, $nonce_len:literal, $encrypt:literal, $decrypt:literal) => {
+    ($(#[$doc:meta])* $name:ident, $type:ty, $nonce_len:literal, $encrypt:literal, $decrypt:literal, $new:literal) => {
         $(#[$doc])*
         pub(crate) struct $name(pub(crate) $type);
 
@@ -16,6 +16,12 @@ macro_rules! mode {
             type Tag = [u8; 16];
             const FLAGS: u32 = raw::IN_PLACE | raw::COPIES;
             const CALLS: [&'static CStr; 2] = [$encrypt, $decrypt];
+            const REKEY: Option<&'static CStr> = Some($new);
+
+            fn rekeyed(&self, key: &[u8]) -> Option<Self> {
+                // Keys have the length that was opened, which the type takes.
+                key.try_into().ok().map(|key| Self(<$type>::new(key)))
+            }
 
             fn encrypt(
                 &mut self,
@@ -48,7 +54,8 @@ mode!(
     AesGcm,
     12,
     c"AesGcm::encrypt",
-    c"AesGcm::decrypt"
+    c"AesGcm::decrypt",
+    c"AesGcm::new"
 );
 mode!(
     /// ChaCha20-Poly1305.
@@ -56,7 +63,8 @@ mode!(
     ChaCha20Poly1305,
     12,
     c"ChaCha20Poly1305::encrypt",
-    c"ChaCha20Poly1305::decrypt"
+    c"ChaCha20Poly1305::decrypt",
+    c"ChaCha20Poly1305::new"
 );
 mode!(
     /// XChaCha20-Poly1305.
@@ -64,5 +72,6 @@ mode!(
     XChaCha20Poly1305,
     24,
     c"XChaCha20Poly1305::encrypt",
-    c"XChaCha20Poly1305::decrypt"
+    c"XChaCha20Poly1305::decrypt",
+    c"XChaCha20Poly1305::new"
 );

@@ -55,6 +55,11 @@ impl<H: HashFunction + Clone + 'static, const N: usize> Digest for Keyed<H, N> {
     type Nonce = [u8; 0];
     type Tag = [u8; N];
     const CALL: &'static CStr = c"Hmac::clone, update, finish";
+    const REKEY: Option<&'static CStr> = Some(c"Hmac::new");
+
+    fn rekeyed(&self, key: &[u8]) -> Option<Self> {
+        Some(Self::new(key))
+    }
 
     fn digest(&mut self, _: &[u8; 0], input: &[u8]) -> Result<[u8; N], Refusal> {
         let mut mac = self.0.clone();

@@ -1,7 +1,7 @@
 //! AES-GCM and ChaCha20-Poly1305.
 
 use export::{Buffer, Mode, Refusal, raw};
-use ring::aead::{Aad, LessSafeKey, Nonce, Tag};
+use ring::aead::{Aad, LessSafeKey, Nonce, Tag, UnboundKey};
 use std::ffi::CStr;
 
 /// An authenticated mode under its key. ring works in place only: out of place its users copy the
@@ -14,6 +14,11 @@ impl Mode for Aead {
     const FLAGS: u32 = raw::IN_PLACE | raw::COPIES;
     const CALLS: [&'static CStr; 2] =
         [c"LessSafeKey::seal_in_place_separate_tag", c"LessSafeKey::open_in_place_separate_tag"];
+    const REKEY: Option<&'static CStr> = Some(c"UnboundKey::new, LessSafeKey::new");
+
+    fn rekeyed(&self, key: &[u8]) -> Option<Self> {
+        UnboundKey::new(self.0.algorithm(), key).ok().map(|key| Self(LessSafeKey::new(key)))
+    }
 
     fn encrypt(
         &mut self,

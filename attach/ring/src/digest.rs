@@ -46,6 +46,11 @@ impl<const N: usize> Digest for Hmac<N> {
     type Nonce = [u8; 0];
     type Tag = [u8; N];
     const CALL: &'static CStr = c"hmac::sign";
+    const REKEY: Option<&'static CStr> = Some(c"hmac::Key::new");
+
+    fn rekeyed(&self, key: &[u8]) -> Option<Self> {
+        Some(Self::new(self.0.algorithm(), key))
+    }
 
     fn digest(&mut self, _: &[u8; 0], input: &[u8]) -> Result<[u8; N], Refusal> {
         Ok(bytes(hmac::sign(&self.0, input).as_ref()))

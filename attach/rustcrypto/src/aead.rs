@@ -9,8 +9,8 @@ use aes_gcm_siv::AesGcmSiv;
 use aes_siv::siv::CmacSiv;
 use ccm::Ccm;
 use chacha20poly1305::{ChaCha20Poly1305, XChaCha20Poly1305};
-use cipher::Array;
 use cipher::consts::{U12, U16};
+use cipher::{Array, KeyInit};
 use eax::Eax;
 use export::{Buffer, Mode, Refusal};
 use ocb3::Ocb3;
@@ -75,10 +75,15 @@ named! {
     XChaCha20Poly1305, "XChaCha20Poly1305";
 }
 
-impl<A: AeadInOut + Named + 'static, const MAX_LEN: u64> Mode for Aead<A, MAX_LEN> {
+impl<A: AeadInOut + KeyInit + Named + 'static, const MAX_LEN: u64> Mode for Aead<A, MAX_LEN> {
     type Nonce = Nonce<A>;
     type Tag = Tag<A>;
     const CALLS: [&'static CStr; 2] = A::CALLS;
+    const REKEY: Option<&'static CStr> = Some(c"KeyInit::new_from_slice");
+
+    fn rekeyed(&self, key: &[u8]) -> Option<Self> {
+        A::new_from_slice(key).ok().map(Self)
+    }
 
     fn encrypt(
         &mut self,
@@ -112,6 +117,11 @@ impl<C: Cipher128> Mode for Siv<C> {
     type Tag = Array<u8, U16>;
     const CALLS: [&'static CStr; 2] =
         [c"CmacSiv::encrypt_inout_detached", c"CmacSiv::decrypt_inout_detached"];
+    const REKEY: Option<&'static CStr> = Some(c"KeyInit::new_from_slice");
+
+    fn rekeyed(&self, key: &[u8]) -> Option<Self> {
+        CmacSiv::new_from_slice(key).ok().map(Self)
+    }
 
     fn encrypt(
         &mut self,

@@ -16,6 +16,11 @@ impl<C: BlockCipher> Mode for Ecb<C> {
         c"ecb::Encryptor::inner_init, encrypt_blocks_inout",
         c"ecb::Decryptor::inner_init, decrypt_blocks_inout",
     ];
+    const REKEY: Option<&'static CStr> = Some(c"KeyInit::new_from_slice");
+
+    fn rekeyed(&self, key: &[u8]) -> Option<Self> {
+        C::new_from_slice(key).ok().map(Self)
+    }
 
     fn encrypt(&mut self, _: &NoTag, _: &[u8], buffer: Buffer<'_, '_>) -> Result<NoTag, Refusal> {
         ecb::Encryptor::inner_init(&self.0).encrypt_blocks_inout(whole_blocks(buffer)?);
@@ -57,6 +62,11 @@ impl<C: BlockCipher> Mode for Cbc<C> {
         c"cbc::Encryptor::inner_iv_init, encrypt_blocks_inout",
         c"cbc::Decryptor::inner_iv_init, decrypt_blocks_inout",
     ];
+    const REKEY: Option<&'static CStr> = Some(c"KeyInit::new_from_slice");
+
+    fn rekeyed(&self, key: &[u8]) -> Option<Self> {
+        C::new_from_slice(key).ok().map(Self)
+    }
 
     fn encrypt(
         &mut self,

@@ -7,7 +7,7 @@ use ::aead::AeadInOut;
 use aes_gcm::AesGcm;
 use cipher::consts::{U0, U12, U16};
 use cipher::{Array, KeyInit};
-use export::{Buffer, Digest, Refusal, StreamingDigest};
+use export::{Buffer, Digest, Mode as _, Refusal, StreamingDigest};
 use hmac::digest::block_api::EagerHash;
 use hmac::digest::{Digest as HashFunction, Output};
 use hmac::{Hmac, Mac};
@@ -65,6 +65,11 @@ impl<H: EagerHash + 'static> Digest for Keyed<H> {
     type Nonce = NoNonce;
     type Tag = Output<Hmac<H>>;
     const CALL: &'static CStr = c"Hmac::clone, update, finalize";
+    const REKEY: Option<&'static CStr> = Some(c"KeyInit::new_from_slice");
+
+    fn rekeyed(&self, key: &[u8]) -> Option<Self> {
+        Self::new(key)
+    }
 
     fn digest(&mut self, _: &NoNonce, input: &[u8]) -> Result<Self::Tag, Refusal> {
         let mut mac = self.0.clone();
@@ -96,6 +101,11 @@ impl Digest for OneTime {
     type Nonce = NoNonce;
     type Tag = Array<u8, U16>;
     const CALL: &'static CStr = c"Poly1305::clone, compute_unpadded";
+    const REKEY: Option<&'static CStr> = Some(c"KeyInit::new_from_slice");
+
+    fn rekeyed(&self, key: &[u8]) -> Option<Self> {
+        Poly1305::new_from_slice(key).ok().map(Self)
+    }
 
     fn digest(&mut self, _: &NoNonce, input: &[u8]) -> Result<Self::Tag, Refusal> {
         Ok(self.0.clone().compute_unpadded(input))
@@ -109,6 +119,11 @@ impl<C: Cipher128> Digest for Gmac<C> {
     type Nonce = Array<u8, U12>;
     type Tag = Array<u8, U16>;
     const CALL: &'static CStr = c"AesGcm::encrypt_inout_detached";
+    const REKEY: Option<&'static CStr> = Some(c"KeyInit::new_from_slice");
+
+    fn rekeyed(&self, key: &[u8]) -> Option<Self> {
+        self.0.rekeyed(key).map(Self)
+    }
 
     fn digest(&mut self, nonce: &Self::Nonce, input: &[u8]) -> Result<Self::Tag, Refusal> {
         let nothing = Buffer::from(&mut [][..]);

@@ -16,6 +16,11 @@ macro_rules! feedback_mode {
             type Nonce = Block<C>;
             type Tag = NoTag;
             const CALLS: [&'static CStr; 2] = [$encrypt, $decrypt];
+            const REKEY: Option<&'static CStr> = Some(c"KeyInit::new_from_slice");
+
+            fn rekeyed(&self, key: &[u8]) -> Option<Self> {
+                C::new_from_slice(key).ok().map(Self)
+            }
 
             fn encrypt(
                 &mut self,

@@ -20,6 +20,11 @@ macro_rules! keystream_mode {
             type Nonce = Block<C>;
             type Tag = NoTag;
             const CALLS: [&'static CStr; 2] = [$call; 2];
+            const REKEY: Option<&'static CStr> = Some(c"KeyInit::new_from_slice");
+
+            fn rekeyed(&self, key: &[u8]) -> Option<Self> {
+                C::new_from_slice(key).ok().map(Self)
+            }
 
             fn encrypt(
                 &mut self,
@@ -89,6 +94,11 @@ impl Mode for ChaCha {
     type Nonce = Array<u8, U12>;
     type Tag = NoTag;
     const CALLS: [&'static CStr; 2] = [c"ChaCha20::new, try_apply_keystream_inout"; 2];
+    const REKEY: Option<&'static CStr> = Some(c"none: the key is an argument of each message");
+
+    fn rekeyed(&self, key: &[u8]) -> Option<Self> {
+        key.try_into().ok().map(Self)
+    }
 
     fn encrypt(
         &mut self,

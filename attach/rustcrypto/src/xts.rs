@@ -24,6 +24,11 @@ impl<C: Cipher128> Mode for Xts<C> {
     type Tag = NoTag;
     const FLAGS: u32 = raw::IN_PLACE | raw::COPIES;
     const CALLS: [&'static CStr; 2] = [c"Xts128::encrypt_sector", c"Xts128::decrypt_sector"];
+    const REKEY: Option<&'static CStr> = Some(c"KeyInit::new_from_slice, Xts128::new");
+
+    fn rekeyed(&self, key: &[u8]) -> Option<Self> {
+        Self::new(key)
+    }
 
     fn encrypt(
         &mut self,

@@ -36,6 +36,16 @@ impl Aligned {
         copy
     }
 
+    /// Writes so many bytes over its beginning.
+    ///
+    /// # Safety
+    /// `bytes` has `len` bytes, and no more than there is room for.
+    #[inline]
+    pub(crate) unsafe fn overwrite(&mut self, bytes: *const u8, len: usize) {
+        // SAFETY: the caller's promise; the memory is ours alone.
+        unsafe { self.start.as_ptr().copy_from_nonoverlapping(bytes, len) };
+    }
+
     /// For the library to write.
     pub(crate) fn as_mut_ptr<T>(&mut self) -> *mut T {
         self.start.as_ptr().cast()

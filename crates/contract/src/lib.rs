@@ -5,8 +5,10 @@
 //! check every length, so that verification is written without `unsafe`.
 
 pub mod raw;
+mod reopening;
 mod session;
 
+pub use reopening::reopening;
 pub use session::{Message, Outcome, Session};
 
 use model::{Algorithm, Direction};
@@ -31,10 +33,16 @@ pub enum OpenError {
     Failed(String),
 }
 
-/// A loaded library.
-pub trait Library {
+/// A loaded library. Several threads may open sessions of it at once, each its own.
+pub trait Library: Send + Sync {
     /// Who it says it is.
     fn identity(&self) -> &Identity;
+
+    /// Whether sessions may be used in several threads at once, each its own: why not, where they
+    /// may not.
+    fn one_thread_only(&self) -> Option<&str> {
+        None
+    }
 
     /// Opens an algorithm in one direction and does its key schedule.
     ///

@@ -3,7 +3,10 @@
 use std::ffi::{c_char, c_void};
 
 /// Version of the interface (`CIPHERMARK_ABI`).
-pub const ABI: u32 = 2;
+pub const ABI: u32 = 3;
+/// The oldest version of the interface whose objects still load. Version 3 added to the end of
+/// `cm_session`, which an older object leaves as it was given: nothing.
+pub const OLDEST_ABI: u32 = 2;
 /// Name of the one exported symbol.
 pub const SYMBOL: &str = "ciphermark_adapter";
 
@@ -72,6 +75,8 @@ pub type UpdateFn =
     unsafe extern "C" fn(state: *mut c_void, input: *const u8, output: *mut u8, len: usize) -> i32;
 /// Ends a digest's or MAC's stream with its tag.
 pub type FinishFn = unsafe extern "C" fn(state: *mut c_void, tag: *mut u8) -> i32;
+/// Sets a new key of the length that was opened.
+pub type RekeyFn = unsafe extern "C" fn(state: *mut c_void, key: *const u8) -> i32;
 /// Frees the state.
 pub type CloseFn = unsafe extern "C" fn(state: *mut c_void);
 
@@ -95,6 +100,10 @@ pub struct Session {
     pub call: *const c_char,
     /// Free the state.
     pub close: Option<CloseFn>,
+    /// Model `rekey`: a new key for the messages that follow. Since version 3.
+    pub rekey: Option<RekeyFn>,
+    /// The library's functions that `rekey` calls, NUL-terminated; may be null. Since version 3.
+    pub rekey_call: *const c_char,
 }
 
 impl Session {
@@ -110,6 +119,8 @@ impl Session {
             finish: None,
             call: std::ptr::null(),
             close: None,
+            rekey: None,
+            rekey_call: std::ptr::null(),
         }
     }
 }
@@ -169,11 +180,13 @@ mod tests {
         assert_eq!(offset_of!(Request, key), 16);
         assert_eq!(size_of::<Message>(), 56);
         assert_eq!(offset_of!(Message, tag), 48);
-        assert_eq!(size_of::<Session>(), 64);
+        assert_eq!(size_of::<Session>(), 80);
         assert_eq!(offset_of!(Session, message), 16);
         assert_eq!(offset_of!(Session, finish), 40);
         assert_eq!(offset_of!(Session, call), 48);
         assert_eq!(offset_of!(Session, close), 56);
+        assert_eq!(offset_of!(Session, rekey), 64);
+        assert_eq!(offset_of!(Session, rekey_call), 72);
         assert_eq!(size_of::<Adapter>(), 40);
         assert_eq!(offset_of!(Adapter, open), 32);
     }

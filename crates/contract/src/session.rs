@@ -2,7 +2,7 @@
 
 use crate::raw;
 use model::{Algorithm, Direction};
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char};
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,12 +126,32 @@ impl Session {
     /// The library's functions that the model `message` calls, in order, as the adapter says.
     #[must_use]
     pub fn calls(&self) -> Option<String> {
-        if self.raw.call.is_null() {
-            return None;
-        }
-        // SAFETY: `new`'s contract: a NUL-terminated string that lives as long as the library.
-        let text = unsafe { CStr::from_ptr(self.raw.call) };
-        Some(text.to_string_lossy().into_owned())
+        // SAFETY: `new`'s contract: null or a string that lives as long as the library.
+        unsafe { text(self.raw.call) }
+    }
+
+    /// The library's functions that set a new key, as the adapter says.
+    #[must_use]
+    pub fn rekey_calls(&self) -> Option<String> {
+        // SAFETY: `new`'s contract: null or a string that lives as long as the library.
+        unsafe { text(self.raw.rekey_call) }
+    }
+
+    /// Whether the session takes a new key.
+    #[must_use]
+    pub fn has_rekey(&self) -> bool {
+        self.raw.rekey.is_some()
+    }
+
+    /// Sets a new key for the messages that follow.
+    ///
+    /// # Panics
+    /// When the key's length is wrong or the session takes no new key.
+    pub fn rekey(&mut self, key: &[u8]) -> Outcome {
+        assert_eq!(key.len(), self.algorithm.key_len, "key length");
+        let f = self.raw.rekey.expect("the session takes a new key");
+        // SAFETY: `new`'s contract; the key has the algorithm's length.
+        unsafe { f(self.raw.state, key.as_ptr()) }.into()
     }
 
     /// One whole message.
@@ -229,6 +249,22 @@ impl Session {
         // SAFETY: `new`'s contract; input and output are the same buffer of `len` bytes.
         unsafe { f(self.raw.state, pointer.cast_const(), pointer, buffer.len()) }.into()
     }
+}
+
+// SAFETY: the rules of `include/ciphermark.h`, which `new` asks for: a session may be used by
+// another thread than the one that opened it, by one at a time, which `&mut self` sees to.
+unsafe impl Send for Session {}
+
+/// A C string; `None` where there is none.
+///
+/// # Safety
+/// `pointer` is null or a NUL-terminated string.
+unsafe fn text(pointer: *const c_char) -> Option<String> {
+    if pointer.is_null() {
+        return None;
+    }
+    // SAFETY: not null, so NUL-terminated.
+    Some(unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned())
 }
 
 impl Drop for Session {

@@ -14,6 +14,17 @@ pub trait Mode: 'static {
     const FLAGS: u32 = raw::IN_PLACE;
     /// The library's functions that `encrypt` and `decrypt` call.
     const CALLS: [&'static CStr; 2];
+    /// The library's functions that [`Mode::rekeyed`] calls; `None` where it is not there.
+    const REKEY: Option<&'static CStr> = None;
+
+    /// The same mode under another key of the same length, as an application makes it for each key.
+    /// `None` when the library does not take the key.
+    fn rekeyed(&self, _key: &[u8]) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
 
     /// One message.
     ///
@@ -66,32 +77,37 @@ pub trait Update: 'static {
 struct State<M, S> {
     mode: M,
     stream: Option<S>,
+    key_len: usize,
 }
 
 /// Messages only.
-pub(crate) fn messages<M: Mode>(mode: M, decrypt: bool) -> raw::Session {
-    session::<M, ()>(mode, decrypt)
+pub(crate) fn messages<M: Mode>(mode: M, key_len: usize, decrypt: bool) -> raw::Session {
+    session::<M, ()>(mode, key_len, decrypt)
 }
 
 /// Messages and streams.
-pub(crate) fn messages_and_streams<M: Streaming>(mode: M, decrypt: bool) -> raw::Session {
+pub(crate) fn messages_and_streams<M: Streaming>(
+    mode: M,
+    key_len: usize,
+    decrypt: bool,
+) -> raw::Session {
     if decrypt {
         raw::Session {
             start: Some(start_decrypting::<M>),
             update: Some(update::<M, M::Decryptor>),
-            ..session::<M, M::Decryptor>(mode, decrypt)
+            ..session::<M, M::Decryptor>(mode, key_len, decrypt)
         }
     } else {
         raw::Session {
             start: Some(start_encrypting::<M>),
             update: Some(update::<M, M::Encryptor>),
-            ..session::<M, M::Encryptor>(mode, decrypt)
+            ..session::<M, M::Encryptor>(mode, key_len, decrypt)
         }
     }
 }
 
-fn session<M: Mode, S>(mode: M, decrypt: bool) -> raw::Session {
-    let state = Box::new(State::<M, S> { mode, stream: None });
+fn session<M: Mode, S>(mode: M, key_len: usize, decrypt: bool) -> raw::Session {
+    let state = Box::new(State::<M, S> { mode, stream: None, key_len });
     let message: raw::MessageFn =
         if decrypt { decrypt_message::<M, S> } else { encrypt_message::<M, S> };
     raw::Session {
@@ -100,7 +116,22 @@ fn session<M: Mode, S>(mode: M, decrypt: bool) -> raw::Session {
         message: Some(message),
         call: M::CALLS[usize::from(decrypt)].as_ptr(),
         close: Some(close::<M, S>),
+        rekey: M::REKEY.map(|_| rekey::<M, S> as raw::RekeyFn),
+        rekey_call: M::REKEY.map_or(std::ptr::null(), CStr::as_ptr),
         ..raw::Session::empty()
+    }
+}
+
+unsafe extern "C" fn rekey<M: Mode, S>(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: the crate's note.
+    let state = unsafe { &mut *state.cast::<State<M, S>>() };
+    // SAFETY: the crate's note; keys have the length that was opened.
+    match state.mode.rekeyed(unsafe { slice(key, state.key_len) }) {
+        Some(mode) => {
+            state.mode = mode;
+            raw::OK
+        }
+        None => raw::FAILED,
     }
 }
 

@@ -14,6 +14,16 @@ pub trait Digest: 'static {
     const FLAGS: u32 = 0;
     /// The library's functions that `digest` calls.
     const CALL: &'static CStr;
+    /// The library's functions that [`Digest::rekeyed`] calls; `None` where it is not there.
+    const REKEY: Option<&'static CStr> = None;
+
+    /// The same MAC under another key of the same length; `None` when the library does not take it.
+    fn rekeyed(&self, _key: &[u8]) -> Option<Self>
+    where
+        Self: Sized,
+    {
+        None
+    }
 
     /// One message.
     ///
@@ -39,32 +49,48 @@ pub trait StreamingDigest: Digest {
 struct State<D, S> {
     digest: D,
     started: Option<S>,
+    key_len: usize,
 }
 
 /// Messages only.
-pub(crate) fn messages<D: Digest>(digest: D) -> raw::Session {
-    session::<D, ()>(digest)
+pub(crate) fn messages<D: Digest>(digest: D, key_len: usize) -> raw::Session {
+    session::<D, ()>(digest, key_len)
 }
 
 /// Messages, whole and in pieces.
-pub(crate) fn messages_and_pieces<D: StreamingDigest>(digest: D) -> raw::Session {
+pub(crate) fn messages_and_pieces<D: StreamingDigest>(digest: D, key_len: usize) -> raw::Session {
     raw::Session {
         start: Some(start::<D>),
         update: Some(update::<D>),
         finish: Some(finish::<D>),
-        ..session::<D, D::Started>(digest)
+        ..session::<D, D::Started>(digest, key_len)
     }
 }
 
-fn session<D: Digest, S>(digest: D) -> raw::Session {
-    let state = Box::new(State::<D, S> { digest, started: None });
+fn session<D: Digest, S>(digest: D, key_len: usize) -> raw::Session {
+    let state = Box::new(State::<D, S> { digest, started: None, key_len });
     raw::Session {
         state: Box::into_raw(state).cast(),
         flags: D::FLAGS,
         message: Some(message::<D, S>),
         call: D::CALL.as_ptr(),
         close: Some(close::<D, S>),
+        rekey: D::REKEY.map(|_| rekey::<D, S> as raw::RekeyFn),
+        rekey_call: D::REKEY.map_or(std::ptr::null(), CStr::as_ptr),
         ..raw::Session::empty()
+    }
+}
+
+unsafe extern "C" fn rekey<D: Digest, S>(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: the crate's note.
+    let state = unsafe { &mut *state.cast::<State<D, S>>() };
+    // SAFETY: the crate's note; keys have the length that was opened.
+    match state.digest.rekeyed(unsafe { slice(key, state.key_len) }) {
+        Some(digest) => {
+            state.digest = digest;
+            raw::OK
+        }
+        None => raw::FAILED,
     }
 }
 

@@ -67,7 +67,7 @@ impl Wanted<'_> {
     /// When the direction or the lengths that are wanted are not the mode's.
     pub fn cipher<M: Mode>(&self, mode: M) -> Opened {
         self.check_lens(M::Nonce::LEN, M::Tag::LEN)?;
-        Ok(cipher::messages(mode, self.decrypts()?))
+        Ok(cipher::messages(mode, self.key.len(), self.decrypts()?))
     }
 
     /// A cipher for messages and streams.
@@ -76,7 +76,7 @@ impl Wanted<'_> {
     /// As for [`Wanted::cipher`].
     pub fn streaming_cipher<M: Streaming>(&self, mode: M) -> Opened {
         self.check_lens(M::Nonce::LEN, M::Tag::LEN)?;
-        Ok(cipher::messages_and_streams(mode, self.decrypts()?))
+        Ok(cipher::messages_and_streams(mode, self.key.len(), self.decrypts()?))
     }
 
     /// A digest or MAC for whole messages.
@@ -85,7 +85,7 @@ impl Wanted<'_> {
     /// As for [`Wanted::cipher`].
     pub fn digest<D: Digest>(&self, digest: D) -> Opened {
         self.check_digest::<D>()?;
-        Ok(digest::messages(digest))
+        Ok(digest::messages(digest, self.key.len()))
     }
 
     /// A digest or MAC for messages, whole and in pieces.
@@ -94,7 +94,7 @@ impl Wanted<'_> {
     /// As for [`Wanted::cipher`].
     pub fn streaming_digest<D: StreamingDigest>(&self, digest: D) -> Opened {
         self.check_digest::<D>()?;
-        Ok(digest::messages_and_pieces(digest))
+        Ok(digest::messages_and_pieces(digest, self.key.len()))
     }
 
     /// What moves the message or does nothing with it; whoever fills the session in keeps the

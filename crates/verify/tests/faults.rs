@@ -51,6 +51,21 @@ fn a_right_library_passes_every_check_of_every_algorithm() {
 }
 
 #[test]
+fn a_new_key_that_is_not_wholly_used_is_found() {
+    for algorithm in ["aes-256-gcm", "aes-128-ctr", "chacha20-poly1305", "hmac-sha256"] {
+        refused(Fault::IgnoresANewKey, algorithm, "rekey", "after a new key");
+        refused(Fault::TakesHalfOfANewKey, algorithm, "rekey", "after a new key");
+        refused(Fault::RefusesANewKey, algorithm, "rekey", "returned Error(17)");
+    }
+}
+
+#[test]
+fn a_session_that_takes_no_new_key_is_not_said_to_have_been_checked() {
+    let passed = run(Fault::TakesNoNewKey, "aes-128-gcm").unwrap();
+    assert!(passed.checks.iter().all(|c| c.name != "rekey"), "{passed:?}");
+}
+
+#[test]
 fn the_digest_is_the_same_for_every_right_library_and_differs_between_algorithms() {
     let digest = |name| run(Fault::None, name).unwrap().digest;
     assert_eq!(digest("aes-128-ctr"), digest("aes-128-ctr"));

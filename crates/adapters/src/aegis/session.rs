@@ -14,6 +14,7 @@ const STATE_LEN: usize = 4096;
 struct State {
     functions: Functions,
     key: Aligned,
+    key_len: usize,
     tag_len: usize,
     stream: Aligned,
 }
@@ -37,6 +38,7 @@ pub(super) fn open(
     let state = State {
         functions,
         key: Aligned::copied(key),
+        key_len: key.len(),
         tag_len: algorithm.tag_len,
         stream: Aligned::zeroed(STATE_LEN),
     };
@@ -48,8 +50,20 @@ pub(super) fn open(
         update: streams.then_some(update),
         call: call.as_ptr(),
         close: Some(close),
+        rekey: Some(rekey),
+        rekey_call: c"none: the key is an argument of each message".as_ptr(),
         ..raw::Session::empty()
     }
+}
+
+/// Each message takes its key as an argument.
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
+    unsafe {
+        let state = &mut *state.cast::<State>();
+        state.key.overwrite(key, state.key_len);
+    }
+    raw::OK
 }
 
 unsafe extern "C" fn message_encrypt(state: *mut c_void, m: *const raw::Message) -> i32 {

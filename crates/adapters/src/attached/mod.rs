@@ -39,6 +39,8 @@ pub(crate) fn attach(
 struct Attached {
     identity: Identity,
     open: raw::OpenFn,
+    /// Version of the interface that the object was built for.
+    abi: u32,
 }
 
 impl Attached {
@@ -54,18 +56,19 @@ impl Attached {
         // Another version's struct may be shorter than ours: nothing but the number is read yet.
         // SAFETY: not null; every version of the struct begins with the number.
         let abi = unsafe { (&raw const (*adapter).abi).read() };
-        if abi != raw::ABI {
+        if !(raw::OLDEST_ABI..=raw::ABI).contains(&abi) {
             return Err(format!(
-                "it is built for adapter interface {abi}, this program speaks {}; rebuild it with this version's include/ciphermark.h",
+                "it is built for adapter interface {abi}, this program speaks {} and {}; rebuild it with this version's include/ciphermark.h",
+                raw::OLDEST_ABI,
                 raw::ABI
             ));
         }
-        // SAFETY: the struct of our version.
+        // SAFETY: the struct of our version; that of the older one is the same.
         let adapter = unsafe { &*adapter };
         let open = adapter.open.ok_or("its adapter has no `open` function")?;
         // SAFETY: the interface's strings.
         let identity = unsafe { identity(adapter, name) }?;
-        Ok(Self { identity, open })
+        Ok(Self { identity, open, abi })
     }
 }
 
@@ -108,6 +111,13 @@ impl Library for Attached {
         &self.identity
     }
 
+    fn one_thread_only(&self) -> Option<&str> {
+        // Version 2 promised one thread; version 3 asks for more.
+        (self.abi < 3).then_some(
+            "it is built for adapter interface 2, which has one thread only; rebuild it with this version's include/ciphermark.h",
+        )
+    }
+
     fn open(
         &self,
         algorithm: &'static Algorithm,
@@ -123,6 +133,7 @@ impl Library for Attached {
             nonce_len: algorithm.nonce_len,
             tag_len: algorithm.tag_len,
         };
+        // An object of version 2 fills in the beginning of the session and knows nothing of the rest.
         let mut session = raw::Session::empty();
         let mut why = [0; WHY_LEN];
         // SAFETY: every pointer covers the length beside it and outlives the call, as the

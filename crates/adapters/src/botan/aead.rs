@@ -14,6 +14,7 @@ struct State {
     message: Object,
     /// A message that is begun and not ended would be in the way of the next one.
     stream: Object,
+    key_len: usize,
     nonce_len: usize,
     tag_len: usize,
     /// Where the ciphertext begins in Botan's message.
@@ -47,6 +48,7 @@ pub(super) fn open(request: &Request<'_>, name: &str) -> Result<raw::Session, Op
         api: *request.api(),
         message,
         stream,
+        key_len: request.key.len(),
         nonce_len: request.algorithm.nonce_len,
         tag_len,
         text_at: if tag_first { tag_len } else { 0 },
@@ -63,6 +65,8 @@ pub(super) fn open(request: &Request<'_>, name: &str) -> Result<raw::Session, Op
         update: streams.then_some(update),
         call: if resets_before { CALLS_WITH_RESET } else { CALLS }.as_ptr(),
         close: Some(close),
+        rekey: Some(rekey),
+        rekey_call: c"botan_cipher_set_key".as_ptr(),
         ..raw::Session::empty()
     })
 }
@@ -208,6 +212,14 @@ unsafe extern "C" fn update(
     unsafe {
         let state = &*state.cast::<State>();
         state.crypt(&state.stream, 0, (input, len), (output, len))
+    }
+}
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
+    unsafe {
+        let state = &*state.cast::<State>();
+        calls!((state.api.cipher_set_key)(state.message.handle, key, state.key_len))
     }
 }
 

@@ -1,7 +1,7 @@
 //! ECB: Botan has no mode of that name; its raw block cipher takes any number of blocks.
 
 use super::Request;
-use super::api::{BlocksFn, Object};
+use super::api::{BlocksFn, BytesFn, Object};
 use super::calls;
 use contract::{OpenError, raw};
 use model::Direction;
@@ -11,6 +11,8 @@ struct State {
     cipher: Object,
     blocks: BlocksFn,
     block_len: usize,
+    set_key: BytesFn,
+    key_len: usize,
 }
 
 /// Opens a block cipher.
@@ -34,7 +36,8 @@ pub(super) fn open(request: &Request<'_>, name: &str) -> Result<raw::Session, Op
         Direction::Decrypt => (api.block_decrypt, c"botan_block_cipher_decrypt_blocks"),
         _ => (api.block_encrypt, c"botan_block_cipher_encrypt_blocks"),
     };
-    let state = State { cipher, blocks, block_len };
+    let state =
+        State { cipher, blocks, block_len, set_key: api.block_set_key, key_len: request.key.len() };
     Ok(raw::Session {
         state: Box::into_raw(Box::new(state)).cast(),
         flags: raw::IN_PLACE,
@@ -43,6 +46,8 @@ pub(super) fn open(request: &Request<'_>, name: &str) -> Result<raw::Session, Op
         update: Some(update),
         call: call.as_ptr(),
         close: Some(close),
+        rekey: Some(rekey),
+        rekey_call: c"botan_block_cipher_set_key".as_ptr(),
         ..raw::Session::empty()
     })
 }
@@ -70,6 +75,14 @@ unsafe extern "C" fn update(
     }
     // SAFETY: input and output cover so many blocks.
     unsafe { calls!((state.blocks)(state.cipher.handle, input, output, blocks)) }
+}
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
+    unsafe {
+        let state = &*state.cast::<State>();
+        calls!((state.set_key)(state.cipher.handle, key, state.key_len))
+    }
 }
 
 unsafe extern "C" fn close(state: *mut c_void) {

@@ -10,6 +10,7 @@ use std::ffi::c_void;
 struct State {
     api: Api,
     cipher: Object,
+    key_len: usize,
     nonce_len: usize,
     /// XTS streams: the tweak of every data unit.
     tweak: [u8; 16],
@@ -61,7 +62,8 @@ impl State {
 pub(super) fn open(request: &Request<'_>, name: &str) -> Result<raw::Session, OpenError> {
     let cipher = request.cipher(name)?;
     let nonce_len = request.algorithm.nonce_len;
-    let state = State { api: *request.api(), cipher, nonce_len, tweak: [0; 16] };
+    let key_len = request.key.len();
+    let state = State { api: *request.api(), cipher, key_len, nonce_len, tweak: [0; 16] };
     let (start, update): (raw::StartFn, raw::UpdateFn) = match request.algorithm.mode {
         Mode::Xts => (start_units, update_unit),
         _ => (start, update),
@@ -74,6 +76,8 @@ pub(super) fn open(request: &Request<'_>, name: &str) -> Result<raw::Session, Op
         update: Some(update),
         call: c"botan_cipher_start, botan_cipher_update".as_ptr(),
         close: Some(close),
+        rekey: Some(rekey),
+        rekey_call: c"botan_cipher_set_key".as_ptr(),
         ..raw::Session::empty()
     })
 }
@@ -129,6 +133,14 @@ unsafe extern "C" fn update_unit(
             return super::outcome(code);
         }
         state.crypt(input, output, len)
+    }
+}
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
+    unsafe {
+        let state = &*state.cast::<State>();
+        calls!((state.api.cipher_set_key)(state.cipher.handle, key, state.key_len))
     }
 }
 

@@ -34,6 +34,8 @@ struct State {
     finish: FinalFn,
     discard: Discard,
     key: Vec<u8>,
+    /// Sets a MAC's key.
+    set_key: Option<BytesFn>,
     /// A stream was begun and not finished.
     open: bool,
 }
@@ -57,6 +59,7 @@ pub(super) fn open_hash(request: &Request<'_>, name: &str) -> Result<raw::Sessio
         finish: api.hash_final,
         discard: Discard::Clear(api.hash_clear),
         key: Vec::new(),
+        set_key: None,
         open: false,
     };
     Ok(session(state, c"botan_hash_update, botan_hash_final"))
@@ -95,6 +98,7 @@ pub(super) fn open_mac(request: &Request<'_>, name: &str) -> Result<raw::Session
         finish: api.mac_final,
         discard: Discard::Finish,
         key: request.key.to_vec(),
+        set_key: Some(api.mac_set_key),
         open: false,
     };
     Ok(session(state, call))
@@ -113,7 +117,10 @@ fn fits(request: &Request<'_>, object: &Object, length: AskFn) -> Result<(), Ope
 }
 
 fn session(state: State, call: &'static CStr) -> raw::Session {
+    let rekeys = state.set_key.is_some();
     raw::Session {
+        rekey: rekeys.then_some(rekey as raw::RekeyFn),
+        rekey_call: c"botan_mac_set_key".as_ptr(),
         state: Box::into_raw(Box::new(state)).cast(),
         flags: raw::IN_PLACE,
         message: Some(message),
@@ -148,6 +155,21 @@ impl State {
             // SAFETY: no tag is longer than sixty-four bytes (`fits`).
             Discard::Finish => unsafe { (self.finish)(self.stream.handle, tag.as_mut_ptr()) },
         }
+    }
+}
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what was opened; the key has the algorithm's length.
+    unsafe {
+        let state = &mut *state.cast::<State>();
+        let Some(set_key) = state.set_key else { return raw::FAILED };
+        let len = state.key.len();
+        if let Begin::Key(_) = state.begin {
+            // It is set before each message.
+            state.key.as_mut_ptr().copy_from_nonoverlapping(key, len);
+            return raw::OK;
+        }
+        calls!(set_key(state.message.handle, key, len))
     }
 }
 

@@ -10,6 +10,7 @@ use std::ptr;
 struct State {
     api: Api,
     cipher: Object,
+    key_len: usize,
     nonce_len: usize,
     tag_len: usize,
 }
@@ -19,7 +20,8 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let name = names::gcm_for_gmac(request.algorithm).expect("GMAC has a block cipher");
     let cipher = request.cipher(&name)?;
     let (nonce_len, tag_len) = (request.algorithm.nonce_len, request.algorithm.tag_len);
-    let state = State { api: *request.api(), cipher, nonce_len, tag_len };
+    let key_len = request.key.len();
+    let state = State { api: *request.api(), cipher, key_len, nonce_len, tag_len };
     Ok(raw::Session {
         state: Box::into_raw(Box::new(state)).cast(),
         // Associated data is read where it lies.
@@ -27,6 +29,8 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
         message: Some(message),
         call: c"botan_cipher_set_associated_data, botan_cipher_start, botan_cipher_update".as_ptr(),
         close: Some(close),
+        rekey: Some(rekey),
+        rekey_call: c"botan_cipher_set_key".as_ptr(),
         ..raw::Session::empty()
     })
 }
@@ -53,6 +57,14 @@ unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 
             ),
         );
         if written == state.tag_len { raw::OK } else { raw::FAILED }
+    }
+}
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
+    unsafe {
+        let state = &*state.cast::<State>();
+        calls!((state.api.cipher_set_key)(state.cipher.handle, key, state.key_len))
     }
 }
 

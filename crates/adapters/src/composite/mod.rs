@@ -20,6 +20,10 @@ impl Library for Composing {
         self.0.identity()
     }
 
+    fn one_thread_only(&self) -> Option<&str> {
+        self.0.one_thread_only()
+    }
+
     fn open(
         &self,
         algorithm: &'static Algorithm,

@@ -103,7 +103,8 @@ impl Aead {
         }
         let Algorithm { nonce_len, tag_len, .. } = *algorithm;
         let streams = stream.is_some();
-        let state = State { ctx, functions: *self, nonce_len, tag_len, errors, stream };
+        let key_len = key.len();
+        let state = State { ctx, functions: *self, key_len, nonce_len, tag_len, errors, stream };
         if direction == Direction::Decrypt && !state.gathers() {
             return Ok(None);
         }
@@ -125,6 +126,8 @@ impl Aead {
             finish: finish.filter(|_| streams),
             call: call.as_ptr(),
             close: Some(close),
+            rekey: Some(rekey),
+            rekey_call: c"EVP_AEAD_CTX_free, EVP_AEAD_CTX_new".as_ptr(),
         }))
     }
 }
@@ -132,10 +135,23 @@ impl Aead {
 struct State {
     ctx: Ctx,
     functions: Aead,
+    key_len: usize,
     nonce_len: usize,
     tag_len: usize,
     errors: Errors,
     stream: Option<state::State>,
+}
+
+/// An `EVP_AEAD_CTX` has no call for a new key: it is made anew.
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: the contract of `rekey`; the old context is used no more, also where there is no new one:
+    // freeing null does nothing, and no message follows a failure.
+    unsafe {
+        let s = &mut *state.cast::<State>();
+        (s.functions.free)(s.ctx);
+        s.ctx = (s.functions.new)((s.functions.getter)(), key, s.key_len, s.tag_len);
+        if s.ctx.is_null() { s.failed() } else { raw::OK }
+    }
 }
 
 impl Drop for State {

@@ -48,3 +48,11 @@ fn decrypt(mode: Mode) -> &'static CStr {
         _ => c"EVP_DecryptInit_ex, EVP_DecryptUpdate, EVP_DecryptFinal_ex",
     }
 }
+
+/// What sets a new key.
+pub(super) fn init(direction: Direction) -> &'static CStr {
+    match direction {
+        Direction::Decrypt => c"EVP_DecryptInit_ex",
+        _ => c"EVP_EncryptInit_ex",
+    }
+}

@@ -53,7 +53,18 @@ pub(super) fn session(
         start: streams.then_some(start),
         update: streams.then_some(update),
         close: Some(close),
+        rekey: Some(rekey),
+        rekey_call: calls::init(direction).as_ptr(),
         ..raw::Session::empty()
+    }
+}
+
+/// A new key for the context, which keeps its cipher; the nonce comes with the message.
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: the contract of `rekey`.
+    unsafe {
+        let state = &*state.cast::<State>();
+        state.done(state.set_key(key))
     }
 }
 

@@ -40,6 +40,7 @@ pub(super) fn session<P: Parts>(parts: P, call: &'static CStr) -> raw::Session {
         finish: Some(finish::<P>),
         call: call.as_ptr(),
         close: Some(close::<P>),
+        ..raw::Session::empty()
     }
 }
 

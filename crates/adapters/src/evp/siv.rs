@@ -1,7 +1,7 @@
 //! AES-SIV of OpenSSL 3 on. A context takes one message and then needs its key again; what keeps
 //! the key schedule is a copy of a context that has it.
 
-use super::api::{Api, Ctx};
+use super::api::{Api, Ctx, InitFn};
 use super::calls;
 use super::context::Context;
 use super::messages::{some_pointer, whole};
@@ -17,6 +17,7 @@ struct Siv {
     copy: unsafe extern "C" fn(Ctx, Ctx) -> c_int,
     message: State,
     nonce_len: usize,
+    init: InitFn,
 }
 
 /// The table for the timing loop; `close` there frees both contexts.
@@ -31,7 +32,8 @@ pub(super) fn session(
 ) -> Result<raw::Session, String> {
     let copy = api.copy.ok_or("it exports no `EVP_CIPHER_CTX_copy`")?;
     let message = State::new(api, Context::empty(api)?, algorithm, direction);
-    let state = Siv { keyed, copy, message, nonce_len: algorithm.nonce_len };
+    let init = api.calls(direction).init;
+    let state = Siv { keyed, copy, message, nonce_len: algorithm.nonce_len, init };
     let encrypts = direction == Direction::Encrypt;
     Ok(raw::Session {
         state: Box::into_raw(Box::new(state)).cast(),
@@ -41,6 +43,8 @@ pub(super) fn session(
         call: calls::cipher(algorithm.mode, direction).as_ptr(),
         // The tag, which encryption begins with, is made of the whole message: no `start`.
         close: Some(close),
+        rekey: Some(rekey),
+        rekey_call: calls::init(direction).as_ptr(),
         ..raw::Session::empty()
     })
 }
@@ -64,6 +68,17 @@ impl Siv {
             self.message.feed(aad, ptr::null_mut(), m.aad_len) >= 0
                 && self.message.feed(m.nonce, ptr::null_mut(), self.nonce_len) >= 0
         }
+    }
+}
+
+/// A new key for the context that is copied.
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: the contract of `rekey`; null keeps the cipher.
+    unsafe {
+        let siv = &*state.cast::<Siv>();
+        let keyed = siv.keyed.as_ptr();
+        let code = (siv.init)(keyed, ptr::null(), ptr::null_mut(), key, ptr::null());
+        siv.message.done(code > 0)
     }
 }
 

@@ -58,6 +58,16 @@ impl State {
         unsafe { (self.init)(self.ctx, ptr::null(), ptr::null_mut(), ptr::null(), nonce) > 0 }
     }
 
+    /// Sets a new key and keeps cipher and direction.
+    ///
+    /// # Safety
+    /// `key` has the algorithm's length.
+    #[inline(always)]
+    pub(super) unsafe fn set_key(&self, key: *const u8) -> bool {
+        // SAFETY: the context is ours and set up; null keeps what was set.
+        unsafe { (self.init)(self.ctx, ptr::null(), ptr::null_mut(), key, ptr::null()) > 0 }
+    }
+
     /// One update; gives the bytes that it wrote, [`FAILED_LEN`] when it failed.
     ///
     /// # Safety

@@ -2,6 +2,7 @@
 
 use super::api::{Api, BytesFn, CryptFn, CtlFn, Error, GetTagFn, ctl};
 use super::handle::Opened;
+use super::outcome::calls;
 use super::{messages, names};
 use contract::raw;
 use model::{Algorithm, Direction, Mode};
@@ -21,6 +22,8 @@ pub(super) struct State {
     authenticate: BytesFn,
     tag: TagFn,
     ctl: CtlFn,
+    set_key: BytesFn,
+    key_len: usize,
     nonce_len: usize,
     pub(super) tag_len: usize,
 }
@@ -50,6 +53,8 @@ impl State {
             authenticate: api.authenticate,
             tag: if encrypts { TagFn::Get(api.gettag) } else { TagFn::Check(api.checktag) },
             ctl: api.ctl,
+            set_key: api.setkey,
+            key_len: algorithm.key_len,
             nonce_len: algorithm.nonce_len,
             tag_len: algorithm.tag_len,
         }
@@ -68,6 +73,8 @@ impl State {
             update: stream.map(|(_, update)| update),
             call: names::cipher_calls(mode, direction).as_ptr(),
             close: Some(close),
+            rekey: Some(rekey),
+            rekey_call: c"gcry_cipher_setkey".as_ptr(),
             ..raw::Session::empty()
         }
     }
@@ -173,6 +180,14 @@ impl State {
     pub(super) fn reset(&self, cipher: &Opened) -> Error {
         // SAFETY: the command takes no buffer.
         unsafe { self.ctl(cipher, ctl::RESET, ptr::null_mut(), 0) }
+    }
+}
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `into_session` made; the key has the algorithm's length.
+    unsafe {
+        let state = &*state.cast::<State>();
+        calls!((state.set_key)(state.message.handle, key.cast(), state.key_len))
     }
 }
 

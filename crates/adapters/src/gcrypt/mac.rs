@@ -15,6 +15,7 @@ pub(super) struct State {
     mac: MacApi,
     message: Opened,
     stream: Opened,
+    key_len: usize,
     nonce_len: usize,
     tag_len: usize,
 }
@@ -49,7 +50,7 @@ impl State {
         };
         let (message, stream) = (open()?, open()?);
         let (nonce_len, tag_len) = (algorithm.nonce_len, algorithm.tag_len);
-        Ok(Self { mac, message, stream, nonce_len, tag_len })
+        Ok(Self { mac, message, stream, key_len: key.len(), nonce_len, tag_len })
     }
 
     /// The table for the timing loop; `close` there frees the state.
@@ -69,6 +70,8 @@ impl State {
             finish: Some(finish),
             call: names::mac_calls(mode).as_ptr(),
             close: Some(close),
+            rekey: Some(rekey),
+            rekey_call: c"gcry_mac_setkey".as_ptr(),
         }
     }
 
@@ -101,6 +104,14 @@ impl State {
         let mut len = self.tag_len;
         // SAFETY: the caller's promise.
         unsafe { (self.mac.read)(handle.handle, tag.cast(), &raw mut len) }
+    }
+}
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `into_session` made; the key has the algorithm's length.
+    unsafe {
+        let state = &*state.cast::<State>();
+        calls!((state.mac.setkey)(state.message.handle, key.cast(), state.key_len))
     }
 }
 

@@ -57,6 +57,9 @@ const CHACHAPOLY_AUTH_FAILED: c_int = -0x56;
 
 struct Ccm {
     context: Context,
+    set_key: SetKeyFn,
+    id: c_int,
+    key_bits: c_uint,
     call: CcmFn,
     nonce_len: usize,
     tag_len: usize,
@@ -75,10 +78,11 @@ pub(super) fn open_ccm(request: &Request<'_>) -> Result<raw::Session, Missing> {
     let mut context = Context::new(request, "mbedtls_ccm")?;
     // SAFETY: ccm.h; the key has so many bits. That decryption reads the tag changes nothing in how
     // it is called.
-    let (code, call) = unsafe {
+    let (code, set_key, call) = unsafe {
         let set_key: SetKeyFn = request.function("mbedtls_ccm_setkey")?;
         (
             set_key(context.get(), id, request.key.as_ptr(), request.key_bits()),
+            set_key,
             request.function::<CcmFn>(words.to_str().expect("symbols are ASCII"))?,
         )
     };
@@ -87,18 +91,23 @@ pub(super) fn open_ccm(request: &Request<'_>) -> Result<raw::Session, Missing> {
     }
     done(c"mbedtls_ccm_setkey", code)?;
     let (nonce_len, tag_len) = (request.algorithm.nonce_len, request.algorithm.tag_len);
+    let key_bits = request.key_bits();
+    let state = Ccm { context, set_key, id, key_bits, call, nonce_len, tag_len };
     Ok(raw::Session {
-        state: Box::into_raw(Box::new(Ccm { context, call, nonce_len, tag_len })).cast(),
+        state: Box::into_raw(Box::new(state)).cast(),
         flags: raw::IN_PLACE,
         message: Some(message_ccm),
         call: words.as_ptr(),
         close: Some(close::<Ccm>),
+        rekey: Some(rekey_ccm),
+        rekey_call: c"mbedtls_ccm_setkey".as_ptr(),
         ..raw::Session::empty()
     })
 }
 
 struct ChaChaPoly {
     context: Context,
+    set_key: SetChaChaKeyFn,
     seal: SealFn,
     open: OpenFn,
     start: StartFn,
@@ -115,6 +124,7 @@ pub(super) fn open_chachapoly(request: &Request<'_>) -> Result<raw::Session, Mis
         let code = set_key(context.get(), request.key.as_ptr());
         let state = ChaChaPoly {
             context,
+            set_key,
             seal: request.function("mbedtls_chachapoly_encrypt_and_tag")?,
             open: request.function("mbedtls_chachapoly_auth_decrypt")?,
             start: request.function("mbedtls_chachapoly_starts")?,
@@ -138,8 +148,26 @@ pub(super) fn open_chachapoly(request: &Request<'_>) -> Result<raw::Session, Mis
         update: Some(update),
         call: call.as_ptr(),
         close: Some(close::<ChaChaPoly>),
+        rekey: Some(rekey_chachapoly),
+        rekey_call: c"mbedtls_chachapoly_setkey".as_ptr(),
         ..raw::Session::empty()
     })
+}
+
+unsafe extern "C" fn rekey_ccm(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open_ccm` made; the key has so many bits.
+    unsafe {
+        let state = &mut *state.cast::<Ccm>();
+        calls!((state.set_key)(state.context.get(), state.id, key, state.key_bits))
+    }
+}
+
+unsafe extern "C" fn rekey_chachapoly(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open_chachapoly` made; the key has 32 bytes.
+    unsafe {
+        let state = &mut *state.cast::<ChaChaPoly>();
+        calls!((state.set_key)(state.context.get(), key))
+    }
 }
 
 unsafe extern "C" fn message_ccm(state: *mut c_void, m: *const raw::Message) -> i32 {

@@ -51,8 +51,46 @@ enum Call {
     Ctr(CtrFn),
 }
 
+/// What makes the key schedule that mode and direction need.
+#[derive(Clone, Copy)]
+enum SetKey {
+    Bits(SetKeyFn, c_uint),
+    TripleDes(SetDesKeyFn),
+}
+
+impl SetKey {
+    fn find(request: &Request<'_>) -> Result<Self, Missing> {
+        let backwards =
+            request.decrypts() && matches!(request.algorithm.mode, Mode::Ecb | Mode::Cbc);
+        let way = if backwards { "dec" } else { "enc" };
+        if request.algorithm.cipher == Primitive::TripleDes {
+            // SAFETY: des.h.
+            let set_key = unsafe { request.function(&format!("mbedtls_des3_set3key_{way}"))? };
+            return Ok(Self::TripleDes(set_key));
+        }
+        let cipher = request.cipher_name()?;
+        // SAFETY: aes.h, camellia.h and aria.h.
+        let set_key = unsafe { request.function(&format!("mbedtls_{cipher}_setkey_{way}"))? };
+        Ok(Self::Bits(set_key, request.key_bits()))
+    }
+
+    /// # Safety
+    /// The context is the cipher's, the key has its length.
+    #[inline]
+    unsafe fn run(self, context: *mut c_void, key: *const u8) -> c_int {
+        // SAFETY: the caller's.
+        unsafe {
+            match self {
+                Self::Bits(set_key, bits) => set_key(context, key, bits),
+                Self::TripleDes(set_key) => set_key(context, key),
+            }
+        }
+    }
+}
+
 struct State {
     context: Context,
+    set_key: SetKey,
     call: Call,
     way: c_int,
     block_len: usize,
@@ -67,8 +105,10 @@ struct State {
 pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
     let (call, words) = call(request)?;
     let block_len = request.algorithm.cipher.block_len().ok_or(Missing::Function)?;
+    let set_key = SetKey::find(request)?;
     let state = State {
-        context: context(request)?,
+        context: context(request, set_key)?,
+        set_key,
         call,
         way: request.way(),
         block_len,
@@ -84,32 +124,27 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
         update: Some(update),
         call: words.as_ptr(),
         close: Some(close),
+        rekey: Some(rekey),
+        rekey_call: c"the cipher's setkey function of the direction".as_ptr(),
         ..raw::Session::empty()
     })
 }
 
-/// A context with the key schedule that mode and direction need.
-fn context(request: &Request<'_>) -> Result<Context, Missing> {
-    let cipher = request.cipher_name()?;
-    let mut context = Context::new(request, &format!("mbedtls_{cipher}"))?;
-    let backwards = request.decrypts() && matches!(request.algorithm.mode, Mode::Ecb | Mode::Cbc);
-    let way = if backwards { "dec" } else { "enc" };
-    if request.algorithm.cipher == Primitive::TripleDes {
-        // SAFETY: des.h; the key has 24 bytes.
-        let code = unsafe {
-            let set_key: SetDesKeyFn = request.function(&format!("mbedtls_des3_set3key_{way}"))?;
-            set_key(context.get(), request.key.as_ptr())
-        };
-        done(c"mbedtls_des3_set3key", code)?;
-    } else {
-        // SAFETY: aes.h, camellia.h and aria.h; the key has so many bits.
-        let code = unsafe {
-            let set_key: SetKeyFn = request.function(&format!("mbedtls_{cipher}_setkey_{way}"))?;
-            set_key(context.get(), request.key.as_ptr(), request.key_bits())
-        };
-        done(c"setkey", code)?;
-    }
+/// A context with its key schedule.
+fn context(request: &Request<'_>, set_key: SetKey) -> Result<Context, Missing> {
+    let mut context = Context::new(request, &format!("mbedtls_{}", request.cipher_name()?))?;
+    // SAFETY: the context is the cipher's, the key has its length.
+    let code = unsafe { set_key.run(context.get(), request.key.as_ptr()) };
+    done(c"setkey", code)?;
     Ok(context)
+}
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
+    unsafe {
+        let state = &mut *state.cast::<State>();
+        calls!(state.set_key.run(state.context.get(), key))
+    }
 }
 
 /// The mode's function, and its name for readers.

@@ -14,6 +14,7 @@ type UpdateFn = unsafe extern "C" fn(*mut c_void, usize, *const u8, *mut u8) -> 
 
 struct State {
     context: Context,
+    set_key: SetKeyFn,
     start: StartFn,
     update: UpdateFn,
 }
@@ -22,16 +23,17 @@ struct State {
 pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
     let mut context = Context::new(request, "mbedtls_chacha20")?;
     // SAFETY: chacha20.h; the key has 32 bytes.
-    let (code, start_fn, update_fn) = unsafe {
+    let (code, set_key, start_fn, update_fn) = unsafe {
         let set_key: SetKeyFn = request.function("mbedtls_chacha20_setkey")?;
         (
             set_key(context.get(), request.key.as_ptr()),
+            set_key,
             request.function::<StartFn>("mbedtls_chacha20_starts")?,
             request.function::<UpdateFn>("mbedtls_chacha20_update")?,
         )
     };
     done(c"mbedtls_chacha20_setkey", code)?;
-    let state = State { context, start: start_fn, update: update_fn };
+    let state = State { context, set_key, start: start_fn, update: update_fn };
     Ok(raw::Session {
         state: Box::into_raw(Box::new(state)).cast(),
         flags: raw::IN_PLACE,
@@ -40,8 +42,18 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
         update: Some(update),
         call: c"mbedtls_chacha20_starts, mbedtls_chacha20_update".as_ptr(),
         close: Some(close),
+        rekey: Some(rekey),
+        rekey_call: c"mbedtls_chacha20_setkey".as_ptr(),
         ..raw::Session::empty()
     })
+}
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the key has 32 bytes.
+    unsafe {
+        let state = &mut *state.cast::<State>();
+        calls!((state.set_key)(state.context.get(), key))
+    }
 }
 
 unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {

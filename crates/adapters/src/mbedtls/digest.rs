@@ -54,6 +54,7 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
         finish: Some(finish),
         call: call.as_ptr(),
         close: Some(close),
+        ..raw::Session::empty()
     })
 }
 

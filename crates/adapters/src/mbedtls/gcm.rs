@@ -60,6 +60,9 @@ enum Stream {
 
 struct State {
     context: Context,
+    set_key: SetKeyFn,
+    id: c_int,
+    key_bits: c_uint,
     seal: SealFn,
     open: OpenFn,
     stream: Stream,
@@ -85,6 +88,8 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
         update: (!mac).then_some(update),
         call: call.as_ptr(),
         close: Some(close),
+        rekey: Some(rekey),
+        rekey_call: c"mbedtls_gcm_setkey".as_ptr(),
         ..raw::Session::empty()
     })
 }
@@ -93,7 +98,7 @@ fn state(request: &Request<'_>) -> Result<State, Missing> {
     let id = request.cipher_id()?;
     let mut context = Context::new(request, "mbedtls_gcm")?;
     // SAFETY: gcm.h of the version; the key has so many bits.
-    let (code, seal, open, stream) = unsafe {
+    let (code, set_key, seal, open, stream) = unsafe {
         let set_key: SetKeyFn = request.function("mbedtls_gcm_setkey")?;
         let stream = if request.major < 3 {
             Stream::Old(
@@ -108,6 +113,7 @@ fn state(request: &Request<'_>) -> Result<State, Missing> {
         };
         (
             set_key(context.get(), id, request.key.as_ptr(), request.key_bits()),
+            set_key,
             request.function::<SealFn>("mbedtls_gcm_crypt_and_tag")?,
             request.function::<OpenFn>("mbedtls_gcm_auth_decrypt")?,
             stream,
@@ -116,6 +122,9 @@ fn state(request: &Request<'_>) -> Result<State, Missing> {
     set_key_done(code)?;
     Ok(State {
         context,
+        set_key,
+        id,
+        key_bits: request.key_bits(),
         seal,
         open,
         stream,
@@ -132,6 +141,14 @@ fn set_key_done(code: c_int) -> Result<(), Missing> {
     match code {
         BAD_INPUT => Err(Missing::Function),
         code => done(c"mbedtls_gcm_setkey", code),
+    }
+}
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the key has so many bits.
+    unsafe {
+        let state = &mut *state.cast::<State>();
+        calls!((state.set_key)(state.context.get(), state.id, key, state.key_bits))
     }
 }
 

@@ -17,6 +17,8 @@ type XtsFn =
 
 struct State {
     context: Context,
+    set_key: SetKeyFn,
+    key_bits: c_uint,
     call: XtsFn,
     way: c_int,
 }
@@ -29,20 +31,30 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
     let mut context = Context::new(request, "mbedtls_aes_xts")?;
     let way = if request.decrypts() { "dec" } else { "enc" };
     // SAFETY: aes.h; the keys have so many bits.
-    let (code, call) = unsafe {
+    let (code, set_key, call) = unsafe {
         let set_key: SetKeyFn = request.function(&format!("mbedtls_aes_xts_setkey_{way}"))?;
         let code = set_key(context.get(), request.key.as_ptr(), request.key_bits());
-        (code, request.function::<XtsFn>("mbedtls_aes_crypt_xts")?)
+        (code, set_key, request.function::<XtsFn>("mbedtls_aes_crypt_xts")?)
     };
     done(c"mbedtls_aes_xts_setkey", code)?;
-    let state = State { context, call, way: request.way() };
+    let state = State { context, set_key, key_bits: request.key_bits(), call, way: request.way() };
     Ok(raw::Session {
         state: Box::into_raw(Box::new(state)).cast(),
         message: Some(message),
         call: c"mbedtls_aes_crypt_xts".as_ptr(),
         close: Some(close),
+        rekey: Some(rekey),
+        rekey_call: c"mbedtls_aes_xts_setkey_enc or _dec".as_ptr(),
         ..raw::Session::empty()
     })
+}
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the keys have so many bits.
+    unsafe {
+        let state = &mut *state.cast::<State>();
+        calls!((state.set_key)(state.context.get(), key, state.key_bits))
+    }
 }
 
 unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {

@@ -108,6 +108,8 @@ fn session<S: Steps>(
         update: streams.then_some(update::<S>),
         call: call.as_ptr(),
         close: Some(close::<S>),
+        rekey: Some(rekey::<S>),
+        rekey_call: c"the set_key functions of cipher and mode".as_ptr(),
         ..raw::Session::empty()
     })
 }
@@ -130,6 +132,12 @@ unsafe extern "C" fn message<S: Steps>(state: *mut c_void, m: *const raw::Messag
             _ => raw::OK,
         }
     }
+}
+
+unsafe extern "C" fn rekey<S: Steps>(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `session` made; the key has the algorithm's length.
+    unsafe { (*state.cast::<State<S>>()).steps.rekey(key) };
+    raw::OK
 }
 
 unsafe extern "C" fn start<S: Steps>(state: *mut c_void, nonce: *const u8) -> i32 {

@@ -1,6 +1,6 @@
 //! ECB, CBC, CFB, CFB8 and CTR: one function for each mode over any block cipher.
 
-use super::api::{CipherFn, ModeFn};
+use super::api::{CipherFn, ModeFn, SetFn};
 use super::plenty;
 use super::{Request, schedule};
 use crate::aligned::Aligned;
@@ -22,10 +22,36 @@ enum Call {
     AesCbc(AesCbcFn),
 }
 
+/// What makes a key schedule.
+#[derive(Clone, Copy)]
+enum SetKey {
+    Cipher(SetFn),
+    /// Whose result says whether the key is a strong one.
+    TripleDes(unsafe extern "C" fn(*mut c_void, *const u8) -> c_int),
+}
+
+impl SetKey {
+    /// # Safety
+    /// The context is the cipher's, the key has its length.
+    #[inline]
+    unsafe fn run(self, context: *mut c_void, key: *const u8) {
+        // SAFETY: the caller's.
+        unsafe {
+            match self {
+                Self::Cipher(set) => set(context, key),
+                Self::TripleDes(set) => {
+                    set(context, key);
+                }
+            }
+        }
+    }
+}
+
 struct State {
     call: Call,
     block: CipherFn,
     context: Aligned,
+    set_key: SetKey,
     block_len: usize,
     /// Of the message that is under way; the library keeps it up to date.
     iv: [u8; 16],
@@ -39,13 +65,14 @@ struct State {
 
 /// Opens a mode.
 pub(super) fn open(request: &Request<'_>) -> Option<raw::Session> {
-    let (context, block_len, encrypt, decrypt) = cipher(request)?;
+    let Cipher { context, set_key, block_len, encrypt, decrypt } = cipher(request)?;
     let (call, block, words) = call(request, encrypt, decrypt)?;
     let mode = request.algorithm.mode;
     let state = State {
         call,
         block,
         context,
+        set_key,
         block_len,
         iv: [0; 16],
         unit: if matches!(mode, Mode::Ecb | Mode::Cbc) { block_len } else { 1 },
@@ -60,12 +87,22 @@ pub(super) fn open(request: &Request<'_>) -> Option<raw::Session> {
         update: Some(update),
         call: words.as_ptr(),
         close: Some(close),
+        rekey: Some(rekey),
+        rekey_call: c"nettle_cipher.set_encrypt_key or set_decrypt_key".as_ptr(),
         ..raw::Session::empty()
     })
 }
 
-/// The key schedule that the direction needs, bytes of a block, and the block functions.
-fn cipher(request: &Request<'_>) -> Option<(Aligned, usize, CipherFn, CipherFn)> {
+/// A block cipher with the key schedule that the direction needs.
+struct Cipher {
+    context: Aligned,
+    set_key: SetKey,
+    block_len: usize,
+    encrypt: CipherFn,
+    decrypt: CipherFn,
+}
+
+fn cipher(request: &Request<'_>) -> Option<Cipher> {
     if request.algorithm.cipher == Primitive::TripleDes {
         return triple_des(request);
     }
@@ -73,12 +110,18 @@ fn cipher(request: &Request<'_>) -> Option<(Aligned, usize, CipherFn, CipherFn)>
     let backwards = request.decrypts() && matches!(request.algorithm.mode, Mode::Ecb | Mode::Cbc);
     let set_key = if backwards { cipher.set_decrypt_key } else { cipher.set_encrypt_key };
     let context = schedule(cipher, set_key, request.key);
-    Some((context, cipher.block_size as usize, cipher.encrypt, cipher.decrypt))
+    Some(Cipher {
+        context,
+        set_key: SetKey::Cipher(set_key),
+        block_len: cipher.block_size as usize,
+        encrypt: cipher.encrypt,
+        decrypt: cipher.decrypt,
+    })
 }
 
 /// Triple DES has no description of its own: `des3_set_key` says whether the key is a strong one,
 /// and sets it either way.
-fn triple_des(request: &Request<'_>) -> Option<(Aligned, usize, CipherFn, CipherFn)> {
+fn triple_des(request: &Request<'_>) -> Option<Cipher> {
     type SetKeyFn = unsafe extern "C" fn(*mut c_void, *const u8) -> c_int;
     // SAFETY: des.h.
     let (set_key, encrypt, decrypt) = unsafe {
@@ -91,7 +134,7 @@ fn triple_des(request: &Request<'_>) -> Option<(Aligned, usize, CipherFn, Cipher
     let mut context = plenty();
     // SAFETY: `struct des3_ctx` has 384 bytes; the key has 24.
     unsafe { set_key(context.as_mut_ptr(), request.key.as_ptr()) };
-    Some((context, 8, encrypt, decrypt))
+    Some(Cipher { context, set_key: SetKey::TripleDes(set_key), block_len: 8, encrypt, decrypt })
 }
 
 /// The mode's function, the block function that it takes, and both in words.
@@ -159,6 +202,15 @@ impl State {
         }
         raw::OK
     }
+}
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
+    unsafe {
+        let state = &mut *state.cast::<State>();
+        state.set_key.run(state.context.as_mut_ptr(), key);
+    }
+    raw::OK
 }
 
 unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {

@@ -10,6 +10,7 @@ use std::ffi::c_void;
 
 struct State {
     context: Aligned,
+    set_key: SetFn,
     set_nonce: SetFn,
     crypt: CryptFn,
 }
@@ -29,11 +30,13 @@ pub(super) fn open(request: &Request<'_>) -> Option<raw::Session> {
     // SAFETY: `struct chacha_ctx` has 64 bytes; the key has 32.
     unsafe { set_key(context.as_mut_ptr(), request.key.as_ptr()) };
     Some(raw::Session {
-        state: Box::into_raw(Box::new(State { context, set_nonce, crypt })).cast(),
+        state: Box::into_raw(Box::new(State { context, set_key, set_nonce, crypt })).cast(),
         flags: raw::IN_PLACE,
         message: Some(message),
         call: c"nettle_chacha_set_nonce96, nettle_chacha_crypt32".as_ptr(),
         close: Some(close),
+        rekey: Some(rekey),
+        rekey_call: c"nettle_chacha_set_key".as_ptr(),
         ..raw::Session::empty()
     })
 }
@@ -44,6 +47,15 @@ unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 
         let (state, m) = (&mut *state.cast::<State>(), &*m);
         (state.set_nonce)(state.context.as_mut_ptr(), m.nonce);
         (state.crypt)(state.context.as_mut_ptr(), m.len, m.output, m.input);
+    }
+    raw::OK
+}
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the key has 32 bytes.
+    unsafe {
+        let state = &mut *state.cast::<State>();
+        (state.set_key)(state.context.as_mut_ptr(), key);
     }
     raw::OK
 }

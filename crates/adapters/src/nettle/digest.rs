@@ -47,6 +47,7 @@ pub(super) fn open(request: &Request<'_>) -> Option<raw::Session> {
         finish: parts.then_some(finish as raw::FinishFn),
         call: words.as_ptr(),
         close: Some(close),
+        ..raw::Session::empty()
     })
 }
 

@@ -8,6 +8,12 @@ use std::ffi::c_void;
 
 /// A mode's steps.
 pub(super) trait Steps {
+    /// Sets a new key.
+    ///
+    /// # Safety
+    /// The key has the algorithm's length.
+    unsafe fn rekey(&mut self, key: *const u8);
+
     /// Takes nonce and associated data of a message of `len` bytes.
     ///
     /// # Safety
@@ -31,6 +37,7 @@ pub(super) trait Steps {
 /// AES-128, ChaCha20-Poly1305.
 pub(super) struct Described {
     context: Aligned,
+    set_key: SetFn,
     set_nonce: SetFn,
     update: UpdateFn,
     crypt: CryptFn,
@@ -59,11 +66,18 @@ impl Described {
             DigestFn::new(aead.digest, request.major)
         };
         let (set_nonce, update) = (aead.set_nonce, aead.update);
-        Some(Self { context, set_nonce, update, crypt, digest, tag_len: algorithm.tag_len })
+        let tag_len = algorithm.tag_len;
+        Some(Self { context, set_key, set_nonce, update, crypt, digest, tag_len })
     }
 }
 
 impl Steps for Described {
+    #[inline]
+    unsafe fn rekey(&mut self, key: *const u8) {
+        // SAFETY: the caller's; the context is the function's.
+        unsafe { (self.set_key)(self.context.as_mut_ptr(), key) }
+    }
+
     #[inline]
     unsafe fn begin(&mut self, nonce: *const u8, aad: (*const u8, usize), _: usize) {
         // SAFETY: the caller's; the context is the functions'.
@@ -92,6 +106,8 @@ pub(super) struct Keyed {
     message: Aligned,
     table: Aligned,
     cipher: Aligned,
+    set_key: SetFn,
+    set_table: SetTableFn,
     encrypt: CipherFn,
     nonce: KeyedNonce,
     update: KeyedUpdate,
@@ -182,6 +198,8 @@ impl Keyed {
             message: plenty(),
             table,
             cipher: context,
+            set_key: cipher.set_encrypt_key,
+            set_table: set_key,
             encrypt: cipher.encrypt,
             nonce,
             update,
@@ -194,6 +212,15 @@ impl Keyed {
 }
 
 impl Steps for Keyed {
+    #[inline]
+    unsafe fn rekey(&mut self, key: *const u8) {
+        // SAFETY: the caller's; the contexts are the functions'.
+        unsafe {
+            (self.set_key)(self.cipher.as_mut_ptr(), key);
+            (self.set_table)(self.table.as_mut_ptr(), self.cipher.as_ptr(), self.encrypt);
+        }
+    }
+
     #[inline]
     unsafe fn begin(&mut self, nonce: *const u8, aad: (*const u8, usize), _: usize) {
         let (message, table, cipher) =
@@ -246,6 +273,8 @@ pub(super) struct Ocb {
     encrypt: (Aligned, CipherFn),
     /// Decryption goes over the message with this one.
     decrypt: Option<(Aligned, CipherFn)>,
+    /// Key schedules to encrypt and to decrypt, and the table made of the first.
+    set_keys: (SetFn, SetFn, SetTableFn),
     set_nonce: OcbNonceFn,
     update: CipherBytesFn,
     crypt: KeyedCrypt,
@@ -296,6 +325,7 @@ impl Ocb {
             table,
             encrypt: (context, cipher.encrypt),
             decrypt: request.decrypts().then(|| (backwards(), cipher.decrypt)),
+            set_keys: (cipher.set_encrypt_key, cipher.set_decrypt_key, set_key),
             set_nonce,
             update,
             crypt,
@@ -308,6 +338,20 @@ impl Ocb {
 }
 
 impl Steps for Ocb {
+    #[inline]
+    unsafe fn rekey(&mut self, key: *const u8) {
+        let (set_encrypt, set_decrypt, set_table) = self.set_keys;
+        let (cipher, encrypt) = &mut self.encrypt;
+        // SAFETY: the caller's; the contexts are the functions'.
+        unsafe {
+            set_encrypt(cipher.as_mut_ptr(), key);
+            set_table(self.table.as_mut_ptr(), cipher.as_ptr(), *encrypt);
+            if let Some((back, _)) = &mut self.decrypt {
+                set_decrypt(back.as_mut_ptr(), key);
+            }
+        }
+    }
+
     #[inline]
     unsafe fn begin(&mut self, nonce: *const u8, aad: (*const u8, usize), _: usize) {
         let (message, table) = (self.message.as_mut_ptr(), self.table.as_mut_ptr());
@@ -356,6 +400,7 @@ impl Steps for Ocb {
 pub(super) struct Ccm {
     message: Aligned,
     cipher: Aligned,
+    set_key: SetFn,
     encrypt: CipherFn,
     set_nonce: CcmNonceFn,
     update: CcmUpdateFn,
@@ -401,6 +446,7 @@ impl Ccm {
             // `struct ccm_ctx` has 40 bytes.
             message: plenty(),
             cipher: schedule(cipher, cipher.set_encrypt_key, request.key),
+            set_key: cipher.set_encrypt_key,
             encrypt: cipher.encrypt,
             set_nonce,
             update,
@@ -413,6 +459,12 @@ impl Ccm {
 }
 
 impl Steps for Ccm {
+    #[inline]
+    unsafe fn rekey(&mut self, key: *const u8) {
+        // SAFETY: the caller's; the context is the function's.
+        unsafe { (self.set_key)(self.cipher.as_mut_ptr(), key) }
+    }
+
     #[inline]
     unsafe fn begin(&mut self, nonce: *const u8, aad: (*const u8, usize), len: usize) {
         let (message, cipher) = (self.message.as_mut_ptr(), self.cipher.as_mut_ptr());

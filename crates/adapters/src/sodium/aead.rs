@@ -53,6 +53,9 @@ struct State {
     decrypt: DecryptFn,
     /// The key, or AES-GCM's schedule of it.
     key: Aligned,
+    key_len: usize,
+    /// AES-GCM's key schedule; the others take the key as it is.
+    schedule: Option<ScheduleFn>,
 }
 
 /// Opens an algorithm; only AES-GCM has a key schedule that can be kept.
@@ -74,23 +77,34 @@ pub(super) fn open(
     let (encrypt, decrypt) = unsafe {
         (functions.get_named::<EncryptFn>(names.encrypt)?, functions.get_named(names.decrypt)?)
     };
-    let key = match algorithm.mode {
-        Mode::Gcm => schedule(functions, key)?,
-        _ => Aligned::copied(key),
+    let key_len = key.len();
+    let (key, schedule) = match algorithm.mode {
+        Mode::Gcm => {
+            let (key, schedule) = schedule(functions, key)?;
+            (key, Some(schedule))
+        }
+        _ => (Aligned::copied(key), None),
+    };
+    let rekey_call = if schedule.is_some() {
+        c"crypto_aead_aes256gcm_beforenm"
+    } else {
+        c"none: the key is an argument of each message"
     };
     let encrypts = direction == Direction::Encrypt;
     Ok(raw::Session {
-        state: Box::into_raw(Box::new(State { encrypt, decrypt, key })).cast(),
+        state: Box::into_raw(Box::new(State { encrypt, decrypt, key, key_len, schedule })).cast(),
         flags: raw::IN_PLACE,
         message: Some(if encrypts { message_encrypt } else { message_decrypt }),
         call: if encrypts { names.encrypt } else { names.decrypt }.as_ptr(),
         close: Some(close),
+        rekey: Some(rekey),
+        rekey_call: rekey_call.as_ptr(),
         ..raw::Session::empty()
     })
 }
 
 /// The key schedule of AES-256-GCM with the powers of its hash key.
-fn schedule(functions: &Functions, key: &[u8]) -> Result<Aligned, OpenError> {
+fn schedule(functions: &Functions, key: &[u8]) -> Result<(Aligned, ScheduleFn), OpenError> {
     if !functions.ask("crypto_aead_aes256gcm_is_available")? {
         return Err(OpenError::Unsupported(
             "libsodium has AES-256-GCM only where the CPU has AES and carry-less multiply \
@@ -99,17 +113,27 @@ fn schedule(functions: &Functions, key: &[u8]) -> Result<Aligned, OpenError> {
         ));
     }
     let mut schedule = Aligned::zeroed(functions.length("crypto_aead_aes256gcm_statebytes")?);
-    // SAFETY: the type is that of crypto_aead_aes256gcm.h; the state has the size that the library
-    // asks for, on a 16-byte boundary; the key has 32 bytes.
-    let result = unsafe {
-        functions.get::<ScheduleFn>("crypto_aead_aes256gcm_beforenm")?(
-            schedule.as_mut_ptr(),
-            key.as_ptr(),
-        )
-    };
-    match result {
-        0 => Ok(schedule),
+    // SAFETY: the type is that of crypto_aead_aes256gcm.h.
+    let make = unsafe { functions.get::<ScheduleFn>("crypto_aead_aes256gcm_beforenm")? };
+    // SAFETY: the state has the size that the library asks for, on a 16-byte boundary; the key has
+    // 32 bytes.
+    match unsafe { make(schedule.as_mut_ptr(), key.as_ptr()) } {
+        0 => Ok((schedule, make)),
         _ => Err(OpenError::Failed("crypto_aead_aes256gcm_beforenm failed".to_owned())),
+    }
+}
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
+    unsafe {
+        let state = &mut *state.cast::<State>();
+        match state.schedule {
+            Some(schedule) => outcome(schedule(state.key.as_mut_ptr(), key)),
+            None => {
+                state.key.overwrite(key, state.key_len);
+                raw::OK
+            }
+        }
     }
 }
 

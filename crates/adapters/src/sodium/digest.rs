@@ -126,6 +126,7 @@ fn generic(functions: &Functions, len: usize) -> Result<raw::Session, OpenError>
         finish: Some(generic_finish),
         call: c"crypto_generichash".as_ptr(),
         close: Some(close::<Generic>),
+        ..raw::Session::empty()
     })
 }
 

@@ -33,8 +33,16 @@ pub(super) fn open(
         message: Some(message),
         call: CALL.as_ptr(),
         close: Some(close),
+        rekey: Some(rekey),
+        rekey_call: c"none: the key is an argument of each message".as_ptr(),
         ..raw::Session::empty()
     })
+}
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the key has 32 bytes.
+    unsafe { (*state.cast::<State>()).key = key.cast::<[u8; 32]>().read() };
+    raw::OK
 }
 
 unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {

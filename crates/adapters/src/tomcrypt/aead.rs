@@ -21,6 +21,11 @@ pub(super) const TAG: usize = 16;
 /// Of each function: `state` is a state of the mode, nonces have the algorithm's length, buffers
 /// cover their lengths and are the same or do not overlap.
 pub(super) trait AeadMode {
+    /// What [`AeadMode::rekey`] calls.
+    const REKEY: &'static CStr = c"none: the key is an argument of each message";
+
+    /// Sets a new key, which has the algorithm's length.
+    unsafe fn rekey(&mut self, state: *mut c_void, key: *const u8) -> c_int;
     unsafe fn begin(
         &self,
         state: *mut c_void,
@@ -57,6 +62,9 @@ impl<M: AeadMode> State<M> {
             finish: None,
             call: call.as_ptr(),
             close: Some(close::<Self>),
+            rekey: Some(rekey::<M>),
+            rekey_call: M::REKEY.as_ptr(),
+            ..raw::Session::empty()
         }
     }
 
@@ -86,6 +94,15 @@ pub(super) fn comparison(api: &Api, direction: Direction) -> Result<Option<NotEq
     match direction {
         Direction::Decrypt => api.not_equal().map(Some),
         _ => Ok(None),
+    }
+}
+
+unsafe extern "C" fn rekey<M: AeadMode>(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `into_session` made; the key has the algorithm's length.
+    unsafe {
+        let state = &mut *state.cast::<State<M>>();
+        let context = state.message.context();
+        outcome(state.mode.rekey(context, key))
     }
 }
 

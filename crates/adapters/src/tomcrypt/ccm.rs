@@ -30,6 +30,8 @@ type MemoryFn = unsafe extern "C" fn(
 ) -> c_int;
 
 struct State {
+    setup: SetupFn,
+    key_len: c_int,
     cipher: Index,
     key: Aligned,
     memory: MemoryFn,
@@ -50,14 +52,16 @@ pub(super) fn open(
     let len = c_int::try_from(key.len()).expect("keys are a few bytes");
     // SAFETY: the types are those of tomcrypt_cipher.h and tomcrypt_mac.h for the symbols named;
     // the key covers its length.
-    let (error, memory) = unsafe {
+    let (error, set_up, memory) = unsafe {
+        let set_up = api.object.offered::<SetupFn>(setup)?;
         (
-            api.object.offered::<SetupFn>(setup)?(key.as_ptr(), len, 0, scheduled.context()),
+            set_up(key.as_ptr(), len, 0, scheduled.context()),
+            set_up,
             api.object.offered("ccm_memory")?,
         )
     };
     api.done(setup, error)?;
-    let state = State { cipher, key: scheduled, memory };
+    let state = State { setup: set_up, key_len: len, cipher, key: scheduled, memory };
     let decrypts = direction == Direction::Decrypt;
     // Decryption goes through a buffer that the library allocates, and is copied out of it.
     let forced = if decrypts { raw::COPIES | raw::ALLOCATES } else { 0 };
@@ -67,8 +71,18 @@ pub(super) fn open(
         message: Some(if decrypts { decrypt } else { encrypt }),
         call: c"ccm_memory".as_ptr(),
         close: Some(close::<State>),
+        rekey: Some(rekey),
+        rekey_call: c"rijndael_setup or camellia_setup".as_ptr(),
         ..raw::Session::empty()
     })
+}
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
+    unsafe {
+        let state = &*state.cast::<State>();
+        outcome((state.setup)(key, state.key_len, 0, state.key.context()))
+    }
 }
 
 impl State {

@@ -17,6 +17,7 @@ type CryptFn = unsafe extern "C" fn(*mut c_void, *const u8, c_ulong, *mut u8) ->
 type BytesFn = unsafe extern "C" fn(*mut c_void, *const u8, c_ulong) -> c_int;
 
 struct State {
+    setup: SetupFn,
     message: Aligned,
     stream: Aligned,
     set_nonce: SetNonceFn,
@@ -37,6 +38,7 @@ pub(super) fn open(api: &Api, key: &[u8]) -> Result<raw::Session, OpenError> {
     // SAFETY: the types are those of tomcrypt_cipher.h for the symbols named.
     let state = unsafe {
         State {
+            setup: api.object.offered("chacha_setup")?,
             message: keyed()?,
             stream: keyed()?,
             set_nonce: api.object.offered("chacha_ivctr32")?,
@@ -52,7 +54,18 @@ pub(super) fn open(api: &Api, key: &[u8]) -> Result<raw::Session, OpenError> {
         finish: None,
         call: c"chacha_ivctr32, chacha_crypt".as_ptr(),
         close: Some(close::<State>),
+        rekey: Some(rekey),
+        rekey_call: c"chacha_setup".as_ptr(),
+        ..raw::Session::empty()
     })
+}
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the key has 32 bytes.
+    unsafe {
+        let state = &*state.cast::<State>();
+        calls!((state.setup)(state.message.context(), key, 32, 20))
+    }
 }
 
 unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
@@ -100,6 +113,14 @@ struct ChaChaPoly {
 }
 
 impl AeadMode for ChaChaPoly {
+    #[inline]
+    unsafe fn rekey(&mut self, _: *mut c_void, key: *const u8) -> c_int {
+        let len = self.key.len();
+        // SAFETY: the trait's promises.
+        unsafe { self.key.as_mut_ptr().copy_from_nonoverlapping(key, len) };
+        OK
+    }
+
     #[inline]
     unsafe fn begin(
         &self,

@@ -48,6 +48,7 @@ impl<H: Hash> State<H> {
             finish: Some(finish::<H>),
             call: call.as_ptr(),
             close: Some(close::<Self>),
+            ..raw::Session::empty()
         }
     }
 

@@ -1,7 +1,7 @@
 //! EAX: every message takes the key anew.
 
 use super::aead::{AeadMode, DoneFn, State, comparison};
-use super::api::{Api, Index};
+use super::api::{Api, Index, OK};
 use contract::{OpenError, raw};
 use model::Direction;
 use std::ffi::{c_int, c_ulong, c_void};
@@ -30,6 +30,14 @@ struct Eax {
 }
 
 impl AeadMode for Eax {
+    #[inline]
+    unsafe fn rekey(&mut self, _: *mut c_void, key: *const u8) -> c_int {
+        let len = self.key.len();
+        // SAFETY: the trait's promises.
+        unsafe { self.key.as_mut_ptr().copy_from_nonoverlapping(key, len) };
+        OK
+    }
+
     #[inline]
     unsafe fn begin(
         &self,

@@ -5,7 +5,7 @@ use super::api::{Api, Index, OK};
 use crate::aligned::Aligned;
 use contract::{OpenError, raw};
 use model::Direction;
-use std::ffi::{c_int, c_ulong, c_void};
+use std::ffi::{CStr, c_int, c_ulong, c_void};
 
 /// `gcm_init`: state, cipher, key, length.
 type InitFn = unsafe extern "C" fn(*mut c_void, Index, *const u8, c_int) -> c_int;
@@ -15,6 +15,9 @@ pub(super) type ResetFn = unsafe extern "C" fn(*mut c_void) -> c_int;
 type ProcessFn = unsafe extern "C" fn(*mut c_void, *mut u8, c_ulong, *mut u8, c_int) -> c_int;
 
 struct Gcm {
+    init: InitFn,
+    cipher: Index,
+    key_len: c_int,
     reset: ResetFn,
     add_iv: BytesFn,
     add_aad: BytesFn,
@@ -24,6 +27,14 @@ struct Gcm {
 }
 
 impl AeadMode for Gcm {
+    const REKEY: &'static CStr = c"gcm_init";
+
+    #[inline]
+    unsafe fn rekey(&mut self, state: *mut c_void, key: *const u8) -> c_int {
+        // SAFETY: the trait's promises.
+        unsafe { (self.init)(state, self.cipher, key, self.key_len) }
+    }
+
     #[inline]
     unsafe fn begin(
         &self,
@@ -70,6 +81,9 @@ pub(super) fn open(
     // SAFETY: the types are those of tomcrypt_mac.h for the symbols named.
     let mode = unsafe {
         Gcm {
+            init: api.object.offered("gcm_init")?,
+            cipher,
+            key_len: c_int::try_from(key.len()).expect("keys are a few bytes"),
             reset: api.object.offered("gcm_reset")?,
             add_iv: api.object.offered("gcm_add_iv")?,
             add_aad: api.object.offered("gcm_add_aad")?,

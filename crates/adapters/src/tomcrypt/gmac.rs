@@ -37,6 +37,7 @@ pub(super) fn open(api: &Api, cipher: Index, key: &[u8]) -> Result<raw::Session,
         finish: Some(finish),
         call: c"gcm_reset, gcm_add_iv, gcm_add_aad, gcm_done".as_ptr(),
         close: Some(close::<State>),
+        ..raw::Session::empty()
     })
 }
 

@@ -69,10 +69,46 @@ const CFB: Names = names!("cfb", c"symmetric_CFB");
 const OFB: Names = names!("ofb", c"symmetric_OFB");
 const CTR: Names = names!("ctr", c"symmetric_CTR");
 
+/// What begins a state with its key schedule.
+#[derive(Clone, Copy)]
+enum Begin {
+    Ecb(StartEcbFn),
+    Ctr(StartCtrFn),
+    Other(StartFn),
+}
+
+impl Begin {
+    /// # Safety
+    /// The state is the mode's, the key covers its length.
+    #[inline]
+    unsafe fn run(
+        self,
+        cipher: Index,
+        (key, len): (*const u8, c_int),
+        state: *mut c_void,
+    ) -> c_int {
+        // As long as the longest block.
+        let iv = [0; 16];
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self {
+                Self::Ecb(start) => start(cipher, key, len, 0, state),
+                Self::Ctr(start) => {
+                    start(cipher, iv.as_ptr(), key, len, 0, CTR_COUNTER_BIG_ENDIAN, state)
+                }
+                Self::Other(start) => start(cipher, iv.as_ptr(), key, len, 0, state),
+            }
+        }
+    }
+}
+
 /// An opened mode. Streams have a state of their own: a message in between must not touch them.
 struct State {
     message: Aligned,
     stream: Aligned,
+    begin: Begin,
+    cipher: Index,
+    key_len: c_int,
     /// `None`: ECB.
     set_iv: Option<SetIvFn>,
     crypt: CryptFn,
@@ -97,10 +133,29 @@ pub(super) fn open(
     let ecb = algorithm.mode == Mode::Ecb;
     let encrypts = direction == Direction::Encrypt;
     // SAFETY: the types are those of tomcrypt_cipher.h for the symbols named.
+    let begin = unsafe {
+        match algorithm.mode {
+            Mode::Ecb => Begin::Ecb(api.object.offered(names.start)?),
+            Mode::Ctr => Begin::Ctr(api.object.offered(names.start)?),
+            _ => Begin::Other(api.object.offered(names.start)?),
+        }
+    };
+    let key_len = c_int::try_from(key.len()).expect("keys are a few bytes");
+    let started = || -> Result<Aligned, OpenError> {
+        let memory = api.memory(names.state, STATE);
+        // SAFETY: the state is the mode's, the key covers its length.
+        let error = unsafe { begin.run(cipher, (key.as_ptr(), key_len), memory.context()) };
+        api.done(names.start, error)?;
+        Ok(memory)
+    };
+    // SAFETY: the types are those of tomcrypt_cipher.h for the symbols named.
     let state = unsafe {
         State {
-            message: started(api, names, algorithm, cipher, key)?,
-            stream: started(api, names, algorithm, cipher, key)?,
+            message: started()?,
+            stream: started()?,
+            begin,
+            cipher,
+            key_len,
             set_iv: if ecb { None } else { Some(api.object.offered(names.set_iv)?) },
             crypt: api.object.offered(if encrypts { names.encrypt } else { names.decrypt })?,
             done: api.object.function(names.done),
@@ -116,49 +171,18 @@ pub(super) fn open(
         finish: None,
         call: names.calls[usize::from(!encrypts)].as_ptr(),
         close: Some(close::<State>),
+        rekey: Some(rekey),
+        rekey_call: c"the mode's start function".as_ptr(),
+        ..raw::Session::empty()
     })
 }
 
-/// A state with its key schedule done.
-fn started(
-    api: &Api,
-    names: &Names,
-    algorithm: &Algorithm,
-    cipher: Index,
-    key: &[u8],
-) -> Result<Aligned, OpenError> {
-    let memory = api.memory(names.state, STATE);
-    let (iv, state) = ([0; 16], memory.context());
-    let len = c_int::try_from(key.len()).expect("keys are a few bytes");
-    let symbol = names.start;
-    // SAFETY: the types are those of tomcrypt_cipher.h; the IV is as long as the longest block,
-    // the key covers its length, and the state is the mode's.
-    let error = unsafe {
-        match algorithm.mode {
-            Mode::Ecb => {
-                api.object.offered::<StartEcbFn>(symbol)?(cipher, key.as_ptr(), len, 0, state)
-            }
-            Mode::Ctr => api.object.offered::<StartCtrFn>(symbol)?(
-                cipher,
-                iv.as_ptr(),
-                key.as_ptr(),
-                len,
-                0,
-                CTR_COUNTER_BIG_ENDIAN,
-                state,
-            ),
-            _ => api.object.offered::<StartFn>(symbol)?(
-                cipher,
-                iv.as_ptr(),
-                key.as_ptr(),
-                len,
-                0,
-                state,
-            ),
-        }
-    };
-    api.done(symbol, error)?;
-    Ok(memory)
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
+    unsafe {
+        let state = &*state.cast::<State>();
+        calls!(state.begin.run(state.cipher, (key, state.key_len), state.message.context()))
+    }
 }
 
 impl Drop for State {

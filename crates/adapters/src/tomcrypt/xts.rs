@@ -19,6 +19,10 @@ const TWEAK: usize = 16;
 
 struct State {
     xts: Aligned,
+    restart: StartFn,
+    cipher: Index,
+    /// Of each of the two keys.
+    key_len: usize,
     crypt: CryptFn,
     done: Option<DoneFn>,
     /// What `start` set; the library changes the copy that it is given.
@@ -35,17 +39,18 @@ pub(super) fn open(
     let (data, tweak) = key.split_at(key.len() / 2);
     let encrypts = direction == Direction::Encrypt;
     // SAFETY: the types are those of tomcrypt_cipher.h; the keys cover their length.
-    let (error, crypt, done) = unsafe {
+    let (error, restart, crypt, done) = unsafe {
         let start = api.object.offered::<StartFn>("xts_start")?;
         let len = data.len() as c_ulong;
         (
             start(cipher, data.as_ptr(), tweak.as_ptr(), len, 0, xts.context()),
+            start,
             api.object.offered(if encrypts { "xts_encrypt" } else { "xts_decrypt" })?,
             api.object.function("xts_done"),
         )
     };
     api.done("xts_start", error)?;
-    let state = State { xts, crypt, done, tweak: [0; TWEAK] };
+    let state = State { xts, restart, cipher, key_len: data.len(), crypt, done, tweak: [0; TWEAK] };
     Ok(raw::Session {
         state: given(state),
         flags: raw::IN_PLACE,
@@ -55,7 +60,19 @@ pub(super) fn open(
         finish: None,
         call: if encrypts { c"xts_encrypt".as_ptr() } else { c"xts_decrypt".as_ptr() },
         close: Some(close::<State>),
+        rekey: Some(rekey),
+        rekey_call: c"xts_start".as_ptr(),
+        ..raw::Session::empty()
     })
+}
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the key has both keys.
+    unsafe {
+        let state = &*state.cast::<State>();
+        let (len, tweak) = (state.key_len as c_ulong, key.add(state.key_len));
+        calls!((state.restart)(state.cipher, key, tweak, len, 0, state.xts.context()))
+    }
 }
 
 impl Drop for State {

@@ -31,7 +31,63 @@ enum Nonce {
     Counter(SetNonceFn),
 }
 
+/// What sets a key, with what it takes besides.
+#[derive(Clone, Copy)]
+enum SetKey {
+    Aes(AesSetKeyFn, u32, c_int),
+    TripleDes(DesSetKeyFn, c_int),
+    Camellia(CamelliaSetKeyFn, u32),
+    ChaCha(ChaChaSetKeyFn, u32),
+}
+
+impl SetKey {
+    fn find(
+        object: &SharedObject,
+        algorithm: &Algorithm,
+        direction: Direction,
+    ) -> Result<(Self, &'static CStr), OpenError> {
+        let len = u32::try_from(algorithm.key_len).expect("keys are a few bytes");
+        // The modes that make a key stream run the block cipher forwards both ways.
+        let forwards = !matches!(algorithm.mode, Mode::Ecb | Mode::Cbc);
+        let way = if forwards { ENCRYPTION } else { number(direction) };
+        debug_assert!(matches!(way, ENCRYPTION | DECRYPTION));
+        // SAFETY: the types are those of the headers for the symbols named.
+        Ok(unsafe {
+            match algorithm.cipher {
+                Primitive::TripleDes => {
+                    (Self::TripleDes(object.offered("wc_Des3_SetKey")?, way), c"wc_Des3_SetKey")
+                }
+                Primitive::Camellia => (
+                    Self::Camellia(object.offered("wc_CamelliaSetKey")?, len),
+                    c"wc_CamelliaSetKey",
+                ),
+                Primitive::ChaCha20 => {
+                    (Self::ChaCha(object.offered("wc_Chacha_SetKey")?, len), c"wc_Chacha_SetKey")
+                }
+                _ => (Self::Aes(object.offered("wc_AesSetKey")?, len, way), c"wc_AesSetKey"),
+            }
+        })
+    }
+
+    /// # Safety
+    /// The context is the cipher's, the key has its length; without an IV zeroes are taken until one
+    /// is set.
+    #[inline]
+    unsafe fn run(self, context: *mut c_void, key: *const u8) -> c_int {
+        // SAFETY: the caller's promise.
+        unsafe {
+            match self {
+                Self::Aes(set, len, way) => set(context, key, len, ptr::null(), way),
+                Self::TripleDes(set, way) => set(context, key, ptr::null(), way),
+                Self::Camellia(set, len) => set(context, key, len, ptr::null()),
+                Self::ChaCha(set, len) => set(context, key, len),
+            }
+        }
+    }
+}
+
 struct State {
+    set_key: SetKey,
     /// Streams have a context of their own: a message in between must not touch them.
     message: Context,
     stream: Context,
@@ -133,9 +189,12 @@ pub(super) fn open(
         };
         (nonce, object.offered(names.crypt[which])?)
     };
+    let (set_key, set_key_words) = SetKey::find(object, algorithm, direction)?;
+    let keyed = || keyed(object, algorithm, (set_key, set_key_words), key);
     let state = State {
-        message: keyed(object, algorithm, direction, key)?,
-        stream: keyed(object, algorithm, direction, key)?,
+        set_key,
+        message: keyed()?,
+        stream: keyed()?,
         nonce,
         crypt,
         scale: if algorithm.mode == Mode::Cfb1 { 8 } else { 1 },
@@ -149,6 +208,8 @@ pub(super) fn open(
         finish: None,
         call: names.calls[which].as_ptr(),
         close: Some(close::<State>),
+        rekey: Some(rekey),
+        rekey_call: set_key_words.as_ptr(),
     })
 }
 
@@ -156,46 +217,30 @@ pub(super) fn open(
 fn keyed(
     object: &SharedObject,
     algorithm: &Algorithm,
-    direction: Direction,
+    (set_key, call): (SetKey, &CStr),
     key: &[u8],
 ) -> Result<Context, OpenError> {
-    let len = u32::try_from(key.len()).expect("keys are a few bytes");
-    let (key, no_iv) = (key.as_ptr(), ptr::null());
-    // The modes that make a key stream run the block cipher forwards both ways.
-    let forwards = !matches!(algorithm.mode, Mode::Ecb | Mode::Cbc);
-    let way = if forwards { ENCRYPTION } else { number(direction) };
-    debug_assert!(matches!(way, ENCRYPTION | DECRYPTION));
-    // SAFETY: the types are those of the headers for the symbols named; the key covers its length;
-    // without an IV zeroes are taken until one is set.
+    let context = match algorithm.cipher {
+        // SAFETY: both are those of des3.h.
+        Primitive::TripleDes => unsafe {
+            Context::initialised(object, "wc_Des3Init", "wc_Des3Free")?
+        },
+        // SAFETY: it is that of camellia.h.
+        Primitive::Camellia => unsafe { Context::zeroed().freed_by(object, "wc_CamelliaFree") },
+        Primitive::ChaCha20 => Context::zeroed(),
+        _ => Context::aes(object)?,
+    };
+    // SAFETY: the context is the cipher's; the key has the algorithm's length.
+    let code = unsafe { set_key.run(context.pointer(), key.as_ptr()) };
+    done(call.to_str().expect("the names are ASCII"), code)?;
+    Ok(context)
+}
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
     unsafe {
-        let (context, call, code) = match algorithm.cipher {
-            Primitive::TripleDes => {
-                let context = Context::initialised(object, "wc_Des3Init", "wc_Des3Free")?;
-                let set_key = object.offered::<DesSetKeyFn>("wc_Des3_SetKey")?;
-                let code = set_key(context.pointer(), key, no_iv, way);
-                (context, "wc_Des3_SetKey", code)
-            }
-            Primitive::Camellia => {
-                let context = Context::zeroed().freed_by(object, "wc_CamelliaFree");
-                let set_key = object.offered::<CamelliaSetKeyFn>("wc_CamelliaSetKey")?;
-                let code = set_key(context.pointer(), key, len, no_iv);
-                (context, "wc_CamelliaSetKey", code)
-            }
-            Primitive::ChaCha20 => {
-                let context = Context::zeroed();
-                let set_key = object.offered::<ChaChaSetKeyFn>("wc_Chacha_SetKey")?;
-                let code = set_key(context.pointer(), key, len);
-                (context, "wc_Chacha_SetKey", code)
-            }
-            _ => {
-                let context = Context::aes(object)?;
-                let set_key = object.offered::<AesSetKeyFn>("wc_AesSetKey")?;
-                let code = set_key(context.pointer(), key, len, no_iv, way);
-                (context, "wc_AesSetKey", code)
-            }
-        };
-        done(call, code)?;
-        Ok(context)
+        let state = &*state.cast::<State>();
+        calls!(state.set_key.run(state.message.pointer(), key))
     }
 }
 

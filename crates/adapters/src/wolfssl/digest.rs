@@ -65,6 +65,7 @@ impl State {
             finish: Some(finish),
             call: call.as_ptr(),
             close: Some(close::<Self>),
+            ..raw::Session::empty()
         }
     }
 

@@ -6,7 +6,7 @@ use super::api::{
 use crate::loader::SharedObject;
 use contract::{OpenError, raw};
 use model::{Direction, Mode};
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
 /// `wc_AesGcmSetKey`, `wc_AesCcmSetKey`: context, key, length.
@@ -38,6 +38,8 @@ const TAG: u32 = 16;
 
 struct State {
     message: Context,
+    set_key: SetKeyFn,
+    key_len: u32,
     crypt: CryptFn,
     wrong_tag: c_int,
     stream: Option<Stream>,
@@ -71,13 +73,16 @@ pub(super) fn open(
     // SAFETY: the type is that of aes.h for the symbols named.
     let crypt = unsafe { object.offered(crypt)? };
     let message = keyed(object, set_key, key)?;
+    // SAFETY: the type is that of aes.h for both symbols.
+    let (rekey_call, set_key) = (set_key_words(mode), unsafe { object.offered(set_key)? });
+    let key_len = u32::try_from(key.len()).expect("keys are a few bytes");
     // The lengths of a CCM message go into its first block: there is no stream of it.
     let stream = match mode {
         Mode::Gcm => Stream::new(object, direction, key)?,
         _ => None,
     };
     let streams = stream.is_some();
-    let state = State { message, crypt, wrong_tag, stream };
+    let state = State { message, set_key, key_len, crypt, wrong_tag, stream };
     Ok(raw::Session {
         state: given(state),
         flags: raw::IN_PLACE,
@@ -87,7 +92,21 @@ pub(super) fn open(
         finish: None,
         call: call.as_ptr(),
         close: Some(close::<State>),
+        rekey: Some(rekey),
+        rekey_call: rekey_call.as_ptr(),
     })
+}
+
+fn set_key_words(mode: Mode) -> &'static CStr {
+    if mode == Mode::Gcm { c"wc_AesGcmSetKey" } else { c"wc_AesCcmSetKey" }
+}
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
+    unsafe {
+        let state = &*state.cast::<State>();
+        calls!((state.set_key)(state.message.pointer(), key, state.key_len))
+    }
 }
 
 /// A context with its key schedule and, for GCM, the tables of its hash.

@@ -114,6 +114,8 @@ pub(super) fn open(
         finish: None,
         call: name.as_ptr(),
         close: Some(close::<State>),
+        rekey: Some(rekey),
+        rekey_call: c"none: the key is an argument of each message".as_ptr(),
     })
 }
 
@@ -172,6 +174,16 @@ impl State {
             }
         }
     }
+}
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
+    unsafe {
+        let state = &mut *state.cast::<State>();
+        let len = state.key.len();
+        state.key.as_mut_ptr().copy_from_nonoverlapping(key, len);
+    }
+    raw::OK
 }
 
 unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {

@@ -78,7 +78,15 @@ pub(super) fn open(
         finish: None,
         call: call.as_ptr(),
         close: Some(close::<State>),
+        rekey: Some(rekey),
+        rekey_call: c"none: the key is an argument of each message".as_ptr(),
     })
+}
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the key has 32 bytes.
+    unsafe { (*state.cast::<State>()).key = key.cast::<[u8; 32]>().read() };
+    raw::OK
 }
 
 impl State {

@@ -21,6 +21,9 @@ const TWEAK: usize = 16;
 struct State {
     xts: Context,
     crypt: CryptFn,
+    set_key: SetKeyFn,
+    key_len: u32,
+    way: c_int,
     free: Option<FreeFn>,
     /// What `start` set: every unit of a stream has it.
     tweak: [u8; TWEAK],
@@ -40,17 +43,26 @@ pub(super) fn open(
         ("wc_AesXtsDecrypt", c"wc_AesXtsDecrypt")
     };
     // SAFETY: the types are those of aes.h for the symbols named; the key covers its length.
-    let (code, crypt, free) = unsafe {
+    let (code, crypt, set_key, free) = unsafe {
         let set_key = object.offered::<SetKeyFn>("wc_AesXtsSetKey")?;
         let (context, way) = (xts.pointer(), number(direction));
         (
             set_key(context, key.as_ptr(), len, way, ptr::null_mut(), NO_DEVICE),
             object.offered(symbol)?,
+            set_key,
             object.function("wc_AesXtsFree"),
         )
     };
     done("wc_AesXtsSetKey", code)?;
-    let state = State { xts, crypt, free, tweak: [0; TWEAK] };
+    let state = State {
+        xts,
+        crypt,
+        set_key,
+        key_len: len,
+        way: number(direction),
+        free,
+        tweak: [0; TWEAK],
+    };
     let flags = if state.works_in_place() { raw::IN_PLACE } else { 0 };
     Ok(raw::Session {
         state: given(state),
@@ -61,7 +73,18 @@ pub(super) fn open(
         finish: None,
         call: call.as_ptr(),
         close: Some(close::<State>),
+        rekey: Some(rekey),
+        rekey_call: c"wc_AesXtsSetKey".as_ptr(),
     })
+}
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: `state` is what `open` made; the key has both keys.
+    unsafe {
+        let state = &*state.cast::<State>();
+        let (xts, no_hint) = (state.xts.pointer(), ptr::null_mut());
+        calls!((state.set_key)(xts, key, state.key_len, state.way, no_hint, NO_DEVICE))
+    }
 }
 
 impl Drop for State {

@@ -94,6 +94,7 @@ impl State {
             finish: Some(finish),
             call,
             close: Some(close),
+            ..raw::Session::empty()
         }
     }
 }

@@ -17,6 +17,7 @@ mod known_answers;
 mod known_forgeries;
 mod nonce_matters;
 mod reference;
+mod rekey;
 mod round_trip;
 mod stream;
 mod tamper;
@@ -52,6 +53,7 @@ pub(crate) const ALL: &[Definition] = &[
     Definition { name: "tamper", applies: Algorithm::rejects, run: tamper::run },
     Definition { name: "known-forgeries", applies: has_forgeries, run: known_forgeries::run },
     Definition { name: "reference", applies: always, run: reference::run },
+    Definition { name: "rekey", applies: has_key, run: rekey::run },
     Definition { name: "round-trip", applies: Algorithm::encrypts, run: round_trip::run },
     Definition { name: "unaligned", applies: always, run: unaligned::run },
     Definition { name: "in-place", applies: always, run: in_place::run },

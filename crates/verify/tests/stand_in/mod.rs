@@ -43,6 +43,14 @@ pub enum Fault {
     WrongUnderLongAad,
     /// The second half of the key is zero.
     IgnoresHalfTheKey,
+    /// A new key is taken and not used.
+    IgnoresANewKey,
+    /// Half of a new key is used.
+    TakesHalfOfANewKey,
+    /// A new key is an error.
+    RefusesANewKey,
+    /// There is no call for a new key.
+    TakesNoNewKey,
     /// Messages after the first of a session get another nonce.
     KeepsState,
     /// Encryption is wrong from the 250th message of a session on.
@@ -140,6 +148,8 @@ impl Library for StandIn {
             start: streams.then_some(start),
             update: streams.then_some(update),
             close: Some(close),
+            rekey: (self.fault != Fault::TakesNoNewKey && !key.is_empty())
+                .then_some(rekey as raw::RekeyFn),
             ..raw::Session::empty()
         };
         // SAFETY: the functions keep the contract for the algorithm, but for the one fault, whose
@@ -237,6 +247,34 @@ struct Computed {
 
 /// Calls of all stand-ins that are random; one test uses them, in one thread.
 static CALLS: AtomicU64 = AtomicU64::new(0);
+
+unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
+    // SAFETY: the state that `open` made, and a key by the contract.
+    let (state, key) = unsafe {
+        let state = &mut *state.cast::<State>();
+        let len = state.algorithm.key_len;
+        (state, from_raw_parts(key, len))
+    };
+    let mut key = key.to_vec();
+    match state.fault {
+        Fault::IgnoresANewKey => return raw::OK,
+        Fault::RefusesANewKey => return 17,
+        Fault::TakesHalfOfANewKey | Fault::IgnoresHalfTheKey => {
+            let half = key.len() / 2;
+            key[half..].fill(0);
+        }
+        _ => {}
+    }
+    // It borrows from the reference.
+    state.stream = None;
+    let old = std::mem::replace(
+        &mut state.reference,
+        Box::into_raw(Box::new(Reference::new(state.algorithm, &key))),
+    );
+    // SAFETY: made by `open` or here, and nothing refers to it.
+    drop(unsafe { Box::from_raw(old) });
+    raw::OK
+}
 
 unsafe extern "C" fn message(state: *mut c_void, message: *const raw::Message) -> i32 {
     // SAFETY: the state that `open` made, and a message by the contract.

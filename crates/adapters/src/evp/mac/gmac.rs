@@ -23,6 +23,7 @@ pub(in crate::evp) fn session(api: &Api, context: Context, algorithm: &Algorithm
         finish: Some(finish),
         call: calls::cipher(algorithm.mode, Direction::Digest).as_ptr(),
         close: Some(messages::close),
+        ..raw::Session::empty()
     }
 }
 
