@@ -118,12 +118,22 @@ pub struct Filter {
     /// Encrypt, decrypt or both.
     #[arg(short, long, value_name = "DIRECTION")]
     pub direction: Option<DirectionArg>,
-    /// What one timed operation is; may be repeated.
-    #[arg(short, long, value_name = "MODEL")]
+    /// What one timed operation is; may be repeated, or a list: message,rekey.
+    #[arg(short, long, value_name = "MODEL", value_delimiter = ',')]
     pub model: Vec<ModelArg>,
     /// Which CPU instructions the library may see; may be repeated.
     #[arg(short, long, value_name = "TIER")]
     pub tier: Vec<TierArg>,
+    /// Memory that the operations walk through; may be repeated, or a list: hot,l2,memory.
+    #[arg(long, value_name = "FOOTPRINT", value_delimiter = ',')]
+    pub footprint: Vec<FootprintArg>,
+    /// Threads measuring at once, each pinned to a CPU, with its own session and buffers: a number
+    /// or a list: 1,2,4.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub threads: Vec<u32>,
+    /// Write the output over the input: yes, no or both.
+    #[arg(long, value_name = "WHERE")]
+    pub in_place: Option<InPlaceArg>,
 }
 
 /// `--direction`
@@ -141,6 +151,29 @@ pub enum ModelArg {
     Message,
     Rekey,
     Forgery,
+}
+
+/// `--footprint`
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum FootprintArg {
+    /// The same few buffers again and again.
+    Hot,
+    /// Buffers that fill the first-level cache.
+    L1,
+    /// Buffers that fill the second-level cache.
+    L2,
+    /// Buffers that fill the third-level cache.
+    L3,
+    /// Buffers that no cache holds.
+    Memory,
+}
+
+/// `--in-place`
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum InPlaceArg {
+    Yes,
+    No,
+    Both,
 }
 
 /// `--tier`
@@ -176,6 +209,11 @@ pub enum FormatArg {
     ciphermark run -l openssl -m stream -s 8192      what `openssl speed -evp` measures\n  \
     ciphermark run -l openssl -t native -t noaes     with and without AES instructions\n  \
     ciphermark run -l a=old/libcrypto.so -l b=new/libcrypto.so -o ab.json\n  \
+    ciphermark run -m message,rekey -s 16..64K       what a new key for each message costs\n  \
+    ciphermark run -a 'aes-256-gcm' -m forgery       what rejecting a forgery costs\n  \
+    ciphermark run --footprint hot,l2,l3,memory      warm and cold buffers\n  \
+    ciphermark run --threads 1,2,4 --footprint memory -s 16K     up to the memory wall\n  \
+    ciphermark run --latency -s 16,1K                p50, p99 and p99.9 of single operations\n  \
     ciphermark run --precision 0.5% --budget 5m --format csv > out.csv\n  \
     ciphermark run --resume long.json                go on with a run that was cut short")]
 pub struct RunArgs {
@@ -194,6 +232,9 @@ pub struct RunArgs {
     /// Do not count instructions: no column of them, and tiers are believed.
     #[arg(long)]
     pub no_evidence: bool,
+    /// Also time single operations, each alone, and show percentiles of their latency.
+    #[arg(long)]
+    pub latency: bool,
     /// Seed of keys, messages and the order of cases; a random one is chosen and recorded.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -201,7 +242,7 @@ pub struct RunArgs {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Go on with a run that was killed or interrupted, and write its record to the same file.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "algorithm", "library", "size", "direction", "model", "tier", "seed", "precision"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "algorithm", "library", "size", "direction", "model", "tier", "footprint", "threads", "in_place", "latency", "seed", "precision"])]
     pub resume: Option<PathBuf>,
     /// What to print on standard output.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
@@ -326,12 +367,13 @@ pub struct ShowArgs {
 #[command(after_help = "Examples:\n  ciphermark explain -l botan -a aes-256-gcm\n  \
     ciphermark explain -l cryptopp -a 'aes-256-*' -s 64,16K --json\n  \
     ciphermark explain -l openssl -a aes-128-gcm -t aesni -t native\n  \
-    ciphermark explain run.json -a '*-gcm'             what a run counted\n\n\
+    ciphermark explain run.json -a '*-gcm'             what a run counted, and what messages, bytes and keys cost\n\n\
     Instructions are counted one by one, by single-stepping an operation of two sizes: what they\n\
     differ by is what a byte costs. Allocations and copies are counted in workers of their own, with nothing timed: what goes\n\
     through the C library's malloc, memcpy and their kin, for one message.")]
 pub struct ExplainArgs {
-    /// A record that `run -o` wrote: nothing is counted anew.
+    /// A record that `run -o` wrote: nothing is counted anew; with its fitted lines, key set-ups,
+    /// latencies and threads.
     pub record: Option<PathBuf>,
     /// Algorithms by name or glob; may be repeated.
     #[arg(short, long, value_name = "GLOB")]

@@ -1,9 +1,9 @@
 //! What was typed, turned into what it means.
 
-use crate::args::{DirectionArg, Filter, FormatArg, ModelArg, TierArg};
+use crate::args::{DirectionArg, Filter, FootprintArg, FormatArg, InPlaceArg, ModelArg, TierArg};
 use crate::error::Failure;
 use engine::{Attached, LibraryChoice};
-use model::{Algorithm, Direction, KERNEL_PATH, Model, NameGlob, Tier, nearest};
+use model::{Algorithm, Direction, Footprint, KERNEL_PATH, Model, NameGlob, Tier, nearest};
 use std::path::PathBuf;
 
 /// The algorithms that the globs match, in the order of the list of all.
@@ -87,6 +87,41 @@ impl From<ModelArg> for Model {
     }
 }
 
+impl From<FootprintArg> for Footprint {
+    fn from(typed: FootprintArg) -> Self {
+        match typed {
+            FootprintArg::Hot => Self::Hot,
+            FootprintArg::L1 => Self::L1,
+            FootprintArg::L2 => Self::L2,
+            FootprintArg::L3 => Self::L3,
+            FootprintArg::Memory => Self::Memory,
+        }
+    }
+}
+
+/// Whether the output is written over the input.
+pub fn in_place(typed: InPlaceArg) -> Vec<bool> {
+    match typed {
+        InPlaceArg::No => vec![false],
+        InPlaceArg::Yes => vec![true],
+        InPlaceArg::Both => vec![false, true],
+    }
+}
+
+/// Numbers of threads, ascending, each once; no more than there are CPUs for.
+pub fn threads(typed: &[u32]) -> Result<Vec<u32>, Failure> {
+    let mut threads = if typed.is_empty() { vec![1] } else { typed.to_vec() };
+    threads.sort_unstable();
+    threads.dedup();
+    let (most, cpus) = (threads.last().copied().unwrap_or(1), engine::usable_cpus());
+    if most as usize > cpus {
+        return Err(Failure::usage(format!(
+            "--threads {most}: each thread has a CPU of its own, and this process may use {cpus}"
+        )));
+    }
+    Ok(threads)
+}
+
 impl From<TierArg> for Tier {
     fn from(typed: TierArg) -> Self {
         match typed {
@@ -127,6 +162,9 @@ struct Keep {
     directions: Option<Vec<Direction>>,
     models: Vec<Model>,
     tiers: Vec<Tier>,
+    footprints: Vec<Footprint>,
+    threads: Vec<u32>,
+    in_place: Option<Vec<bool>>,
 }
 
 impl Keep {
@@ -153,6 +191,9 @@ impl Keep {
             directions: filter.direction.map(directions),
             models: filter.model.iter().copied().map(Model::from).collect(),
             tiers: filter.tier.iter().copied().map(Tier::from).collect(),
+            footprints: filter.footprint.iter().copied().map(Footprint::from).collect(),
+            threads: filter.threads.clone(),
+            in_place: filter.in_place.map(in_place),
         })
     }
 
@@ -166,6 +207,9 @@ impl Keep {
             && self.directions.as_ref().is_none_or(|d| d.contains(&m.direction))
             && (self.models.is_empty() || self.models.contains(&m.model))
             && (self.tiers.is_empty() || self.tiers.contains(&m.tier))
+            && (self.footprints.is_empty() || self.footprints.contains(&m.footprint))
+            && (self.threads.is_empty() || self.threads.contains(&m.threads))
+            && self.in_place.as_ref().is_none_or(|places| places.contains(&m.in_place))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Suites: what to measure, as data, each with its reason.
 
 use crate::error::Failure;
-use model::{Direction, Model};
+use model::{Direction, Footprint, Model};
 use serde::Deserialize;
 use std::path::Path;
 
@@ -21,10 +21,34 @@ pub struct Suite {
     pub models: Vec<Model>,
     /// Directions of ciphers.
     pub directions: Vec<Direction>,
+    /// Working sets.
+    #[serde(default = "hot")]
+    pub footprints: Vec<Footprint>,
+    /// Numbers of threads measuring at once.
+    #[serde(default = "one")]
+    pub threads: Vec<u32>,
+    /// Whether the output is written over the input.
+    #[serde(default = "apart")]
+    pub in_place: Vec<bool>,
+    /// Whether single operations are timed as well.
+    #[serde(default)]
+    pub latency: bool,
     /// As `--precision`.
     pub precision: String,
     /// As `--budget`.
     pub budget: String,
+}
+
+fn hot() -> Vec<Footprint> {
+    vec![Footprint::Hot]
+}
+
+fn one() -> Vec<u32> {
+    vec![1]
+}
+
+fn apart() -> Vec<bool> {
+    vec![false]
 }
 
 /// The suites that come with the program.
@@ -34,6 +58,7 @@ const BUILT_IN: &[&str] = &[
     include_str!("../../../suites/pages.toml"),
     include_str!("../../../suites/stream.toml"),
     include_str!("../../../suites/full.toml"),
+    include_str!("../../../suites/costs.toml"),
 ];
 
 impl Suite {

@@ -4,12 +4,12 @@ use crate::discover::Attached;
 use crate::plan::{Planned, Request};
 use crate::protocol::{Finding, Offer};
 use crate::schedule::{End, Track};
-use analysis::{Summary, quantile, summarise};
+use analysis::{Summary, Ticks, quantile, summarise};
 use model::{Algorithm, Kind, QuietRates, RawSample, Tier};
 use probe::{Anchor, Clock};
 use record::{
-    Call, Check, Disturbances, Estimate, Evidence, LibraryId, Measurement, Plan, Samples, State,
-    Stopped,
+    Call, Check, Disturbances, Estimate, Evidence, Latencies, Latency, LibraryId, Measurement,
+    Plan, Samples, State, Stopped, ThreadShare,
 };
 use std::collections::BTreeMap;
 
@@ -21,6 +21,8 @@ pub(crate) struct Rates {
     ticks_per_second: f64,
     quiet: QuietRates,
     source: &'static str,
+    /// Smallest step of the workers' clock.
+    step_ticks: u64,
     /// The precision that was asked for.
     precision: f64,
 }
@@ -36,6 +38,7 @@ impl Rates {
             ticks_per_second: begin.ticks_per_second(end),
             quiet,
             source: clock.source(),
+            step_ticks: clock.step_ticks(),
             precision,
         }
     }
@@ -199,19 +202,24 @@ fn conclude(m: &mut Measurement, track: Track, rates: &Rates) {
         None => Stopped::Interrupted,
     };
     m.stopped = Some(stopped);
-    let clean = summarise(&track.samples, &rates.quiet);
+    let visits = track.of_visits(&rates.quiet);
+    let clean = summarise(&visits, &rates.quiet);
     // Without enough clean samples the contended ones count too, which is said.
     let all_count = clean.is_none();
     let none = QuietRates::default();
     let quiet = if all_count { &none } else { &rates.quiet };
-    for sample in &track.samples {
-        m.raw.push(sample, sample.disturbance(quiet.of(sample.cpu)).is_none());
+    let threads = m.threads.max(1) as usize;
+    for (visit, samples) in visits.iter().zip(track.samples.chunks_exact(threads)) {
+        let counts = visit.disturbance(quiet.of(visit.cpu)).is_none();
+        samples.iter().for_each(|sample| m.raw.push(sample, counts));
     }
-    let Some(summary) = clean.or_else(|| summarise(&track.samples, quiet)) else {
-        return found(m, Finding::failed(too_few(&track.samples, stopped)));
+    let Some(summary) = clean.or_else(|| summarise(&visits, quiet)) else {
+        return found(m, Finding::failed(too_few(&visits, stopped)));
     };
     numbers(m, &summary, rates);
     m.contended = all_count;
+    m.per_thread = per_thread(m, &track.setting.cpus, rates);
+    m.latency_ns = latency(&track.latencies, rates);
     m.evidence = evidence(&track.samples, rates);
     // Also asked of cases that stopped as precise: the quiet rate was still being learned then.
     if all_count || summary.precision() > rates.precision || !summary.is_complete() {
@@ -223,6 +231,41 @@ fn conclude(m: &mut Measurement, track: Track, rates: &Rates) {
         }
         m.reason = Some(reason);
     }
+}
+
+/// What each of several threads reached, of the visits that count.
+fn per_thread(m: &Measurement, cpus: &[u32], rates: &Rates) -> Vec<ThreadShare> {
+    let bytes = m.size as f64;
+    let share = |(thread, cpu): (usize, &u32)| {
+        let own = m.raw.iter().filter(|(s, counts)| *counts && s.thread as usize == thread);
+        let own: Vec<RawSample> = own.map(|(s, _)| s).collect();
+        // Whether they count was decided by the visit.
+        let summary = summarise(&own, &QuietRates::default())?;
+        let ns_per_op = rates.nanos(summary.ticks_per_op).median;
+        Some(ThreadShare {
+            cpu: *cpu,
+            ns_per_op,
+            cycles_per_op: summary.cycles_per_op.map(|c| c.median),
+            mb_per_s: m.mb_per_s.map(|_| bytes / ns_per_op * 1e3),
+        })
+    };
+    cpus.iter().enumerate().filter_map(share).collect()
+}
+
+fn latency(visits: &[Latencies], rates: &Rates) -> Option<Latency> {
+    let mut ticks = Ticks::default();
+    visits.iter().flat_map(|v| &v.ticks).for_each(|(t, n)| ticks.add(*t, *n));
+    let ns = 1e9 / rates.ticks_per_second;
+    let percentile = |fraction| ticks.percentile(fraction).map(|t| t as f64 * ns);
+    Some(Latency {
+        p50: percentile(0.5)?,
+        p99: percentile(0.99),
+        p99_9: percentile(0.999),
+        operations: ticks.operations(),
+        disturbed: visits.iter().map(|v| v.disturbed).sum(),
+        resolution_ns: rates.step_ticks as f64 * ns,
+        ticks: ticks.into_pairs(),
+    })
 }
 
 fn too_few(samples: &[RawSample], stopped: Stopped) -> String {
@@ -240,7 +283,7 @@ fn numbers(m: &mut Measurement, summary: &Summary, rates: &Rates) {
     m.ns_per_byte = Some(ns.median / bytes);
     // The null operation moves no bytes.
     if Algorithm::find(&m.algorithm).is_ok_and(|a| a.kind != Kind::Null) {
-        m.mb_per_s = Some(bytes / ns.median * 1e3);
+        m.mb_per_s = Some(bytes / ns.median * 1e3 * f64::from(m.threads.max(1)));
     }
     m.cycles_per_op =
         summary.cycles_per_op.map(|c| Estimate { median: c.median, low: c.low, high: c.high });

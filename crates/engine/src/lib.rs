@@ -6,6 +6,7 @@
 
 mod assemble;
 mod bank;
+mod costs;
 mod discover;
 mod evidence;
 mod limits;
@@ -18,6 +19,7 @@ mod process;
 pub mod protocol;
 mod quiet;
 mod schedule;
+mod setting;
 mod stolen;
 mod survey;
 mod tiers;
@@ -34,7 +36,10 @@ pub use pair::{PairBench, PairError, PairOutcome};
 pub use plan::{Budget, Request, cases};
 pub use process::{SUBCOMMAND, Worker};
 pub use schedule::Progress;
-pub use survey::{Event, Keeping, Outcome, SurveyError, measuring_cpu, survey};
+pub use setting::Machine;
+pub use survey::{
+    Event, Keeping, Outcome, SurveyError, machine, measuring_cpu, survey, usable_cpus,
+};
 pub use tiers::{AtTier, TierHere, at_tiers, tier_here};
 pub use vectors::{Outcomes, hold_to_vectors};
 pub use verification::{Subject, Verdict, verify_all};

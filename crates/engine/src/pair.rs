@@ -11,7 +11,7 @@ use crate::protocol::{Finding, Hello, Reply, Request as Ask, VisitResult};
 use crate::quiet::{self, Quiet};
 use crate::schedule::Track;
 use crate::stolen::Stolen;
-use crate::survey::{measuring_cpu, rough_rate, step_aside};
+use crate::survey::{machine, measuring_cpu, rough_rate, step_aside};
 use crate::tiers::at_tiers;
 use crate::verification::{Subject, verify_all};
 use analysis::{LOOKS, Ratio, Verdict, median, ratio_of_pairs};
@@ -30,6 +30,9 @@ const BLOCK: usize = 16;
 /// Clean samples of a process that its median needs. Samples of one process scatter by some 0.3 %,
 /// so the median of twenty is good to a tenth of a per cent, less than processes differ by.
 const CLEAN: usize = 20;
+
+/// What a pair cannot be compared by.
+const ONE_THREAD: &str = "pairs are compared with one thread, and without single operations";
 
 /// Why a pair cannot be compared.
 #[derive(Debug, thiserror::Error)]
@@ -106,7 +109,7 @@ impl PairBench {
     /// [`PairError`] when there is nothing to compare.
     pub fn new(request: &Request, libraries: &[Attached], margin: f64) -> Result<Self, PairError> {
         let libraries = at_tiers(libraries, &request.tiers);
-        let planned = cases(request, &libraries);
+        let planned = cases(request, &libraries, &machine());
         let [base, new] = &planned[..] else { return Err(PairError::Cases(planned.len())) };
         for case in [base, new] {
             if let Some(finding) = &case.verdict {
@@ -114,8 +117,9 @@ impl PairBench {
             }
         }
         verify(request, &libraries)?;
-        let track =
-            |planned: &crate::plan::Planned| Track::new(0, planned.case.clone(), Vec::new());
+        let track = |planned: &crate::plan::Planned| {
+            Track::new(0, planned.case.clone(), planned.setting.clone())
+        };
         let tracks = [track(base), track(new)];
         let (cpu, clock) = (measuring_cpu(), Clock::calibrate());
         step_aside(cpu);
@@ -239,6 +243,10 @@ impl PairBench {
                     self.tracks[side].freeze(&sample);
                     self.quiet.add(sample.cpu, sample.probe());
                     process.samples.push(sample);
+                }
+                VisitResult::Taken { .. } => {
+                    let finding = Finding::unsupported(ONE_THREAD);
+                    return Err(found(&self.libraries, side, finding));
                 }
                 VisitResult::Finding(finding) => return Err(found(&self.libraries, side, finding)),
             }

@@ -95,7 +95,7 @@ impl Worker {
     pub(crate) fn greet(&mut self) -> Result<(), WorkerError> {
         match self.reply(HELLO_DEADLINE)? {
             Reply::Ready(ready) => {
-                self.ready = ready;
+                self.ready = *ready;
                 Ok(())
             }
             Reply::Unusable { why } => Err(WorkerError::Unusable(why)),

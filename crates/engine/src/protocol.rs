@@ -5,6 +5,7 @@
 //! `hello`. Both ends are the same executable, so the version only guards against a stray one.
 
 use model::{Direction, Footprint, Model, RawSample, Tier};
+pub use record::Latencies;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -232,7 +233,7 @@ pub struct Costs {
 #[serde(rename_all = "kebab-case")]
 pub enum Reply {
     /// The library is loaded.
-    Ready(Ready),
+    Ready(Box<Ready>),
     /// The library cannot be used.
     Unusable {
         /// Why.
@@ -297,8 +298,15 @@ pub enum Reply {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum VisitResult {
-    /// A sample whose output was right and whose calls all succeeded.
+    /// A sample whose output was right and whose calls all returned what they should.
     Sample(RawSample),
+    /// The same of several threads, one after the other, or with single operations.
+    Taken {
+        /// One for each thread.
+        samples: Vec<RawSample>,
+        /// Single operations, where they were asked for.
+        latency: Option<Latencies>,
+    },
     /// No number, and why.
     Finding(Finding),
 }
@@ -326,6 +334,9 @@ pub struct Ready {
     /// Whether the kernel keeps other programs off the core's other hardware threads.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub core_alone: bool,
+    /// Why its sessions cannot be used in several threads at once; null where they can.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub one_thread_only: Option<String>,
 }
 
 /// What a library offers of one algorithm in one direction.
@@ -348,11 +359,14 @@ pub struct Offer {
     /// Whether the library's interface allocates memory for every message.
     pub allocates: bool,
     /// How it is given a new key; null where there is none.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub rekeying: Option<record::Rekeying>,
     /// The library's functions that set a new key, as the adapter says.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub rekey_functions: Option<String>,
+    /// Whether the output may be written over the input.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub in_place: bool,
 }
 
 /// No number, and why.

@@ -8,13 +8,15 @@ use crate::plan::Budget;
 use crate::process::out_of_protocol;
 use crate::protocol::{Finding, Reply, Request, Visit, VisitResult};
 use crate::quiet::Quiet;
+use crate::setting::Setting;
 use crate::stolen::Stolen;
-use analysis::{MIN_PER_PROCESS, MIN_PROCESSES, summarise};
+use analysis::{MIN_PER_PROCESS, MIN_PROCESSES, of_visits, summarise};
 use model::{Case, QuietRates, RawSample, Tier};
 use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
-use record::Stopped;
+use record::{JournalSample, Latencies, Stopped};
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -27,7 +29,7 @@ const BLOCK: usize = 16;
 const GENERATION_SAMPLES: usize = MIN_PER_PROCESS + 2;
 
 /// What is told of every block of samples, with each sample's case.
-pub(crate) type Log<'a> = dyn FnMut(&[(usize, RawSample)]) + 'a;
+pub(crate) type Log<'a> = dyn FnMut(Vec<JournalSample>) + 'a;
 
 /// A case on its way.
 #[derive(Clone, Debug)]
@@ -39,6 +41,9 @@ pub(crate) struct Track {
     bank: usize,
     pub(crate) samples: Vec<RawSample>,
     pub(crate) end: Option<End>,
+    /// Single operations, of each visit that timed some.
+    pub(crate) latencies: Vec<Latencies>,
+    pub(crate) setting: Setting,
     ops: Option<u32>,
     visits: u32,
     /// Clean samples since the worker processes were started.
@@ -54,9 +59,38 @@ pub(crate) enum End {
 
 impl Track {
     /// A case to sample, with what an earlier part of the run has of it.
-    pub(crate) fn new(index: usize, case: Case, earlier: Vec<RawSample>) -> Self {
-        let (ops, visits) = (earlier.first().map(|s| s.ops), earlier.len() as u32);
-        Self { index, case, bank: 0, samples: earlier, end: None, ops, visits, clean: 0 }
+    pub(crate) fn new(index: usize, case: Case, setting: Setting) -> Self {
+        Self {
+            index,
+            case,
+            bank: 0,
+            samples: Vec::new(),
+            end: None,
+            latencies: Vec::new(),
+            setting,
+            ops: None,
+            visits: 0,
+            clean: 0,
+        }
+    }
+
+    /// With what an earlier part of the run has of it. A visit of several threads that was cut off
+    /// does not count.
+    pub(crate) fn continued(mut self, earlier: Vec<JournalSample>) -> Self {
+        let threads = self.case.threads.max(1) as usize;
+        let whole = earlier.len() / threads * threads;
+        for entry in earlier.into_iter().take(whole) {
+            self.samples.push(entry.sample);
+            self.latencies.extend(entry.latency);
+        }
+        self.ops = self.samples.first().map(|s| s.ops);
+        self.visits = (whole / threads) as u32;
+        self
+    }
+
+    /// One sample for each visit, whatever the number of threads.
+    pub(crate) fn of_visits(&self, quiet: &QuietRates) -> Cow<'_, [RawSample]> {
+        of_visits(&self.samples, self.case.threads, quiet)
     }
 
     fn bank_key(&self) -> (usize, Tier) {
@@ -71,9 +105,9 @@ impl Track {
             size: self.case.size,
             footprint: self.case.footprint,
             in_place: self.case.in_place,
-            walk_bytes: None,
-            cpus: Vec::new(),
-            latency_ops: 0,
+            walk_bytes: self.setting.walk_bytes,
+            cpus: self.setting.cpus.clone(),
+            latency_ops: self.setting.latency_ops,
             ops: self.ops,
         }
     }
@@ -83,16 +117,21 @@ impl Track {
         self.ops = Some(sample.ops);
     }
 
-    fn take(&mut self, sample: RawSample) {
-        self.freeze(&sample);
+    fn take(&mut self, samples: &[RawSample], latency: Option<Latencies>) {
+        samples.iter().for_each(|sample| self.freeze(sample));
         self.visits += 1;
-        self.samples.push(sample);
+        self.samples.extend(samples);
+        self.latencies.extend(latency);
     }
 
     /// Longest wait for a sample of this case. The slowest software known does some megabytes a
-    /// second, and calibration, warm-up, reference and sample are some ten operations.
+    /// second, and calibration, warm-up, reference and sample are some ten operations in each thread;
+    /// memory to walk through is filled at some hundred megabytes a second where it is scattered.
     pub(crate) fn deadline(&self) -> Duration {
-        Duration::from_secs(3) + Duration::from_micros(8 * self.case.size as u64)
+        let threads = u64::from(self.case.threads.max(1));
+        let walked = self.setting.walk_bytes.unwrap_or(0) as u64;
+        let (operations, filling) = (8 * self.case.size as u64 * threads, walked * threads / 20);
+        Duration::from_secs(3) + Duration::from_micros(operations + filling)
     }
 }
 
@@ -151,6 +190,7 @@ impl<'a> Schedule<'a> {
             Bank::new(&libraries[library], tier, start.clone(), next_process(&tracks, i))
         };
         let mut quiet = Quiet::new(&start.quiet);
+        let stolen = Stolen::new(&measuring_cpus(start.cpu, &tracks));
         tracks.iter().flat_map(|t| &t.samples).for_each(|s| quiet.add(s.cpu, s.probe()));
         Self {
             banks: keys.iter().enumerate().map(bank).collect(),
@@ -159,7 +199,7 @@ impl<'a> Schedule<'a> {
             order: ChaCha8Rng::seed_from_u64(start.seed),
             round: 0,
             quiet,
-            stolen: Stolen::new(&start.cpu.map_or_else(Vec::new, |cpu| vec![cpu])),
+            stolen,
             cores_alone: true,
             started: Instant::now(),
         }
@@ -198,7 +238,7 @@ impl<'a> Schedule<'a> {
         let mut reopened = false;
         for track in &mut self.tracks {
             let precise = track.end == Some(End::Stopped(Stopped::Precision));
-            if precise && !is_precise(&track.samples, quiet, precision) {
+            if precise && !is_precise(&track.of_visits(quiet), quiet, precision) {
                 track.end = None;
                 reopened = true;
             }
@@ -216,7 +256,7 @@ impl<'a> Schedule<'a> {
             if self.started.elapsed() >= self.budget.time {
                 return Some(Stopped::Budget);
             }
-            log(&self.visit_block(bank, place, &block));
+            log(self.visit_block(bank, place, &block));
         }
         self.round += 1;
         None
@@ -259,19 +299,14 @@ impl<'a> Schedule<'a> {
 
     /// Visits a block of one worker's cases; what came of it. When the worker is lost in a block of
     /// several, each visit is tried again alone: the one that is lost again is the one at fault.
-    fn visit_block(
-        &mut self,
-        bank: usize,
-        place: usize,
-        block: &[usize],
-    ) -> Vec<(usize, RawSample)> {
+    fn visit_block(&mut self, bank: usize, place: usize, block: &[usize]) -> Vec<JournalSample> {
         // What was stolen before, while processes were started, is no sample's loss.
         self.stolen.advanced();
         match self.ask(bank, place, block) {
             Ok(results) => {
                 let stolen = self.stolen.advanced();
                 let taken = block.iter().zip(results);
-                taken.filter_map(|(i, result)| self.take(*i, result, stolen)).collect()
+                taken.flat_map(|(i, result)| self.take(*i, result, stolen)).collect()
             }
             Err(error) => {
                 self.banks[bank].drop_worker(place);
@@ -300,27 +335,30 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    fn take(
-        &mut self,
-        track: usize,
-        result: VisitResult,
-        stolen: bool,
-    ) -> Option<(usize, RawSample)> {
+    fn take(&mut self, track: usize, result: VisitResult, stolen: bool) -> Vec<JournalSample> {
         let track = &mut self.tracks[track];
-        match result {
-            VisitResult::Sample(sample) => {
-                let sample = RawSample { stolen, ..sample };
-                track.take(sample);
-                self.quiet.add(sample.cpu, sample.probe());
-                let quiet = self.quiet.rates().of(sample.cpu);
-                track.clean += usize::from(sample.disturbance(quiet).is_none());
-                Some((track.index, sample))
-            }
+        let (mut samples, mut latency) = match result {
+            VisitResult::Sample(sample) => (vec![sample], None),
+            VisitResult::Taken { samples, latency } => (samples, latency),
             VisitResult::Finding(finding) => {
                 track.end = Some(End::Found(finding));
-                None
+                return Vec::new();
             }
+        };
+        if samples.len() != track.case.threads.max(1) as usize {
+            let why = format!("{} samples of {} threads", samples.len(), track.case.threads);
+            track.end = Some(End::Found(Finding::failed(why)));
+            return Vec::new();
         }
+        samples.iter_mut().for_each(|sample| sample.stolen = stolen);
+        track.take(&samples, latency.clone());
+        samples.iter().for_each(|s| self.quiet.add(s.cpu, s.probe()));
+        let quiet = self.quiet.rates();
+        let visit = &of_visits(&samples, track.case.threads, quiet)[0];
+        track.clean += usize::from(visit.disturbance(quiet.of(visit.cpu)).is_none());
+        let case = track.index;
+        let entry = |sample| JournalSample { case, sample, latency: latency.take() };
+        samples.into_iter().map(entry).collect()
     }
 
     /// Ends the cases that are precise enough: each is looked at when all processes have come
@@ -330,7 +368,7 @@ impl<'a> Schedule<'a> {
         let ripe = |t: &Track| t.visits >= least && t.visits.is_multiple_of(MIN_PROCESSES as u32);
         let quiet = self.quiet.rates();
         for track in self.tracks.iter_mut().filter(|t| t.end.is_none() && ripe(t)) {
-            if is_precise(&track.samples, quiet, self.budget.precision) {
+            if is_precise(&track.of_visits(quiet), quiet, self.budget.precision) {
                 track.end = Some(End::Stopped(Stopped::Precision));
             }
         }
@@ -353,6 +391,15 @@ impl<'a> Schedule<'a> {
         let foreseen = elapsed.mul_f64((1.0 - fraction) / fraction.max(0.01));
         Progress { ended, cases, fraction, left: foreseen.min(budget.saturating_sub(elapsed)) }
     }
+}
+
+/// Every CPU that measures.
+fn measuring_cpus(cpu: Option<u32>, tracks: &[Track]) -> Vec<u32> {
+    let of_threads = tracks.iter().flat_map(|t| t.setting.cpus.iter().copied());
+    let mut cpus: Vec<u32> = cpu.into_iter().chain(of_threads).collect();
+    cpus.sort_unstable();
+    cpus.dedup();
+    cpus
 }
 
 fn is_precise(samples: &[RawSample], quiet: &QuietRates, precision: f64) -> bool {
@@ -383,7 +430,7 @@ mod tests {
             footprint: Footprint::Hot,
             in_place: false,
         };
-        Track::new(0, case, Vec::new())
+        Track::new(0, case, Setting::default())
     }
 
     fn attached() -> Attached {

@@ -2,6 +2,7 @@
 
 use crate::assemble::{Checks, Rates, assemble, host_facts, library_facts, plan_facts};
 use crate::bank::Start;
+use crate::costs;
 use crate::discover::Attached;
 use crate::evidence::{self, Evidence, Operation};
 use crate::limits::{self, Conditions};
@@ -9,9 +10,10 @@ use crate::noise::noise;
 use crate::plan::{Planned, Request, cases};
 use crate::quiet;
 use crate::schedule::{Progress, Sampled, Schedule, Track};
+use crate::setting::{Machine, placement};
 use crate::tiers::at_tiers;
 use crate::verification::{Subject, Verdict, verify_all};
-use model::{Algorithm, RawSample, Tier};
+use model::{Algorithm, Tier};
 use probe::Clock;
 use record::{Executed, Journal, JournalHead, JournalSample, Record, RecordError, Tool};
 use std::collections::{BTreeMap, BTreeSet};
@@ -90,14 +92,15 @@ pub fn survey(
     events: &(dyn Fn(Event) + Sync),
 ) -> Result<Outcome, SurveyError> {
     let libraries = &*at_tiers(libraries, &request.tiers);
-    let mut planned = cases(request, libraries);
+    let machine = machine();
+    let mut planned = cases(request, libraries, &machine);
     if planned.is_empty() {
         return Err(SurveyError::Nothing(
             "no library that was selected offers any of the algorithms in these directions; see `ciphermark list algorithms`"
                 .to_owned(),
         ));
     }
-    let cpu = measuring_cpu();
+    let cpu = machine.measuring_cpu();
     let head = journal_head(request, libraries, planned.len(), cpu);
     let (earlier, started) = earlier_part(keeping.earlier, &head)?;
     let mut journal = keeping
@@ -128,8 +131,8 @@ pub fn survey(
     let schedule = Schedule::new(libraries, tracks(&planned, &earlier), request.budget, &start);
     let (begin, timer) = (clock.anchor(), Instant::now());
     let mut journal_error = None;
-    let mut log = |taken: &[(usize, RawSample)]| {
-        if let Err(e) = keep(&mut journal, taken) {
+    let mut log = |taken: Vec<JournalSample>| {
+        if let Err(e) = keep(&mut journal, &taken) {
             // Measuring goes on: the record may yet be written when the run ends.
             journal_error = Some(e);
             journal = None;
@@ -150,6 +153,8 @@ pub fn survey(
     if let Ok(core) = &core {
         limits::hold(&mut measurements, core);
     }
+    // Of what is left after the limits: a case that is refused for its speed has no part in others.
+    costs::set_key_setup(&mut measurements);
     let record = Record {
         format_version: record::FORMAT_VERSION.to_owned(),
         tool: Tool {
@@ -171,8 +176,8 @@ pub fn survey(
             &request.models,
             &request.tiers,
         ),
+        fits: costs::fits(&measurements),
         measurements,
-        fits: Vec::new(),
     };
     Ok(Outcome { record, interrupted, journal, journal_error })
 }
@@ -219,13 +224,16 @@ fn earlier_part(
 
 /// The cases to sample, with what there is of them.
 fn tracks(planned: &[Planned], earlier: &[JournalSample]) -> Vec<Track> {
-    let mut samples: BTreeMap<usize, Vec<RawSample>> = BTreeMap::new();
+    let mut samples: BTreeMap<usize, Vec<JournalSample>> = BTreeMap::new();
     for entry in earlier {
-        samples.entry(entry.case).or_default().push(entry.sample);
+        samples.entry(entry.case).or_default().push(entry.clone());
     }
     let open = planned.iter().enumerate().filter(|(_, p)| p.verdict.is_none());
-    open.map(|(i, p)| Track::new(i, p.case.clone(), samples.remove(&i).unwrap_or_default()))
-        .collect()
+    open.map(|(i, p)| {
+        let track = Track::new(i, p.case.clone(), p.setting.clone());
+        track.continued(samples.remove(&i).unwrap_or_default())
+    })
+    .collect()
 }
 
 /// A pipe or device (`-o /dev/stdout`) takes a record, but has no place beside it for a journal.
@@ -233,11 +241,24 @@ fn is_device(path: &Path) -> bool {
     path.metadata().is_ok_and(|m| !m.is_file())
 }
 
-fn keep(journal: &mut Option<Journal>, taken: &[(usize, RawSample)]) -> Result<(), RecordError> {
-    let Some(journal) = journal else { return Ok(()) };
-    let entries: Vec<JournalSample> =
-        taken.iter().map(|(case, sample)| JournalSample { case: *case, sample: *sample }).collect();
-    journal.append(&entries)
+fn keep(journal: &mut Option<Journal>, taken: &[JournalSample]) -> Result<(), RecordError> {
+    journal.as_mut().map_or(Ok(()), |journal| journal.append(taken))
+}
+
+/// How many CPUs this process may use.
+#[must_use]
+pub fn usable_cpus() -> usize {
+    probe::allowed_cpus().len()
+}
+
+/// The machine, as far as cases hang on it: before the scheduler steps aside, because it asks for the
+/// CPUs that may be used.
+#[must_use]
+pub fn machine() -> Machine {
+    let cpu = measuring_cpu();
+    let siblings = |cpu| host::facts(cpu).cpu.thread_siblings;
+    let cpus = placement(cpu, &probe::allowed_cpus(), &siblings);
+    Machine::new(&host::facts(cpu), cpus)
 }
 
 /// The CPU to measure on: of those that may be used the one with the highest frequency, so that a

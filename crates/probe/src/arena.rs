@@ -21,7 +21,16 @@ const PAGES: usize = 64;
 pub struct Arena {
     input: Region,
     output: Region,
+    walk: WalkMemory,
     stacks: Stacks,
+}
+
+/// Memory to walk through, and memory to read in between.
+#[derive(Debug)]
+pub(crate) struct WalkMemory {
+    input: Region,
+    output: Region,
+    evict: Region,
 }
 
 impl Arena {
@@ -32,7 +41,21 @@ impl Arena {
     #[must_use]
     pub fn new(input_len: usize, output_len: usize) -> Self {
         let (input, output) = (Region::new(input_len), Region::new(output_len));
-        Self { input, output, stacks: Stacks::new() }
+        Self { input, output, walk: WalkMemory::new(), stacks: Stacks::new() }
+    }
+
+    /// The memory to walk through, and the stacks.
+    pub(crate) fn walk(&mut self) -> (&mut WalkMemory, &mut Stacks) {
+        (&mut self.walk, &mut self.stacks)
+    }
+
+    /// Gives memory to walk through back to the system where it is more than so many bytes: many
+    /// workers wait while one measures.
+    pub fn release_above(&mut self, bytes: usize) {
+        let walk = &self.walk;
+        if walk.input.capacity + walk.output.capacity + walk.evict.capacity > bytes {
+            self.walk = WalkMemory::new();
+        }
     }
 
     /// The two regions at a placement that `roll` picks (any number, each use of its bits is reduced
@@ -53,6 +76,39 @@ impl Arena {
         )
     }
 }
+
+impl WalkMemory {
+    fn new() -> Self {
+        Self { input: Region::new(0), output: Region::new(0), evict: Region::new(0) }
+    }
+
+    /// Inputs and outputs of so many bytes, each beginning on a line that `roll` picks, and memory to
+    /// read in between.
+    pub(crate) fn lay_out(
+        &mut self,
+        roll: u64,
+        (input_len, output_len): (usize, usize),
+        evict_len: Option<usize>,
+    ) -> (&mut [u8], &mut [u8], Option<&[u8]>) {
+        self.input.reserve(input_len);
+        self.output.reserve(output_len);
+        if let Some(len) = evict_len.filter(|len| *len > self.evict.capacity) {
+            self.evict.reserve(len);
+            // Pages that were never written are all the same one.
+            self.evict.slice(0, len).fill(1);
+        }
+        let (input_at, output_at) = (roll as usize % PLACES, (roll >> 32) as usize % PLACES);
+        let evict = evict_len.map(|len| &*self.evict.slice(0, len));
+        (
+            self.input.slice(input_at * LINE, input_len),
+            self.output.slice(output_at * LINE, output_len),
+            evict,
+        )
+    }
+}
+
+// SAFETY: a region owns its memory, as a `Vec` does.
+unsafe impl Send for Region {}
 
 /// Page-aligned memory with pages to spare for placement.
 #[derive(Debug)]

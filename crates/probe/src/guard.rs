@@ -19,6 +19,9 @@ pub struct GuardedBuffer {
     page: usize,
 }
 
+// SAFETY: a buffer owns its mapping, as a `Vec` owns its memory.
+unsafe impl Send for GuardedBuffer {}
+
 impl GuardedBuffer {
     /// Maps at least `capacity` writable bytes, rounded up to whole pages, and two guard pages.
     ///

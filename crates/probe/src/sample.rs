@@ -1,5 +1,6 @@
 //! One timed batch between two readings of the core clock and two of the throughput probe.
 
+use crate::batch::Batch;
 use crate::clock::Clock;
 use crate::ring::RING;
 use crate::stacks::ALIGNMENTS;
@@ -36,7 +37,7 @@ impl Default for Pace {
 /// Times `batch` between the probes. Nothing but `batch` is inside the clock.
 #[inline(always)]
 pub(crate) fn bracket(clock: &Clock, process: u32, ops: u32, batch: impl FnOnce() -> i32) -> Taken {
-    let (before, cpu_before) = (Usage::now(), current_cpu());
+    let quiet = Undisturbed::begin();
     let clock_before = clock.cycles_per_tick();
     let probe_before = warm_probe(clock, clock_before);
     let begin = clock.begin();
@@ -44,25 +45,69 @@ pub(crate) fn bracket(clock: &Clock, process: u32, ops: u32, batch: impl FnOnce(
     let end = clock.end();
     let clock_after = clock.cycles_per_tick();
     let probe_after = warm_probe(clock, clock_after);
-    let (usage, cpu_after) = (Usage::now().since(before), current_cpu());
     let sample = RawSample {
         process,
-        thread: 0,
         ops,
         ticks: clock.net(begin, end),
         clock_before,
         clock_after,
         probe_before,
         probe_after,
-        switches: usage.involuntary + usage.voluntary,
-        migrated: cpu_after != cpu_before,
-        voluntary: usage.voluntary,
-        page_faults: usage.minor_faults + usage.major_faults,
-        major_faults: usage.major_faults,
-        stolen: false,
-        cpu: u32::try_from(cpu_after).unwrap_or(0),
+        ..quiet.end().noted()
     };
     Taken { sample, codes }
+}
+
+/// A time in which the thread should be left alone.
+#[derive(Clone, Copy, Debug)]
+pub struct Undisturbed {
+    usage: Usage,
+    cpu: i32,
+}
+
+/// What a thread met in such a time.
+#[derive(Clone, Copy, Debug)]
+pub struct Met {
+    usage: Usage,
+    migrated: bool,
+    cpu: i32,
+}
+
+impl Undisturbed {
+    /// Now.
+    #[must_use]
+    pub fn begin() -> Self {
+        Self { usage: Usage::now(), cpu: current_cpu() }
+    }
+
+    /// What has been met since it began.
+    #[must_use]
+    pub fn end(self) -> Met {
+        let (usage, cpu) = (Usage::now().since(self.usage), current_cpu());
+        Met { usage, migrated: cpu != self.cpu, cpu }
+    }
+}
+
+impl Met {
+    /// Whether no other program ran in between, here or by moving the thread.
+    #[must_use]
+    pub fn nothing(&self) -> bool {
+        self.usage.involuntary == 0 && self.usage.major_faults == 0 && !self.migrated
+    }
+
+    /// As a sample notes it.
+    pub(crate) fn noted(&self) -> RawSample {
+        let Usage { involuntary, voluntary, minor_faults, major_faults } = self.usage;
+        RawSample {
+            switches: involuntary + voluntary,
+            migrated: self.migrated,
+            voluntary,
+            page_faults: minor_faults + major_faults,
+            major_faults,
+            cpu: u32::try_from(self.cpu).unwrap_or(0),
+            ..RawSample::default()
+        }
+    }
 }
 
 /// The faster of two throughput probes: behind other code the first finds its own instructions cold,
@@ -73,7 +118,7 @@ pub(crate) fn warm_probe(clock: &Clock, cycles_per_tick: f64) -> f64 {
     first.max(clock.instructions_per_cycle(cycles_per_tick))
 }
 
-/// Finds how many operations fill the pace's sample. `run` runs a batch of so many operations.
+/// Finds how many operations fill the pace's sample.
 ///
 /// Batches are doubled until one is long enough to scale from, and the scaled batch is timed twice
 /// more: the first ones ran cold.
@@ -81,30 +126,32 @@ pub(crate) fn calibrate_ops(
     clock: &Clock,
     ticks_per_ns: f64,
     pace: Pace,
-    mut run: impl FnMut(u32),
+    batch: &mut impl Batch,
 ) -> u32 {
+    let most = batch.most().min(MAX_OPS);
     let mut time = |ops: u32| {
+        batch.prepare(ops);
         let begin = clock.begin();
-        run(ops);
+        batch.run(ops);
         clock.net(begin, clock.end()) as f64 / ticks_per_ns
     };
     let scale = |ops: u32, ns: f64| {
         let op_ns = ns.max(1.0) / f64::from(ops);
-        balanced((pace.sample_ns / op_ns).round() as u32, op_ns).min(MAX_OPS)
+        balanced((pace.sample_ns / op_ns).round() as u32, op_ns).min(most)
     };
     let mut ops = 1_u32;
     time(ops);
     loop {
         let ns = time(ops);
         // A quarter of the sample is long enough to scale from within a per cent or two.
-        if ns >= pace.sample_ns / 4.0 || ops >= MAX_OPS {
+        if ns >= pace.sample_ns / 4.0 || ops >= most {
             let scaled = scale(ops, ns);
             // The faster of two: an interrupt in the one that counts would leave every sample of
             // the case too short.
             let again = time(scaled).min(time(scaled));
             return scale(scaled, again);
         }
-        ops *= 2;
+        ops = (ops * 2).min(most);
     }
 }
 

@@ -3,9 +3,9 @@
 
 use crate::arch;
 use crate::arena::Arena;
+use crate::batch::Batch;
 use crate::clock::Clock;
 use crate::messages::Stepped;
-use crate::sample::{Pace, Taken, bracket, calibrate_ops};
 use crate::stacks::Stacks;
 use contract::{Outcome, Session};
 use step::{Stepper, Unavailable};
@@ -18,6 +18,7 @@ pub struct StreamBatch<'a> {
     roll: u64,
     initial: &'a [u8],
     nonce: &'a [u8],
+    updates: u32,
 }
 
 impl<'a> StreamBatch<'a> {
@@ -34,44 +35,20 @@ impl<'a> StreamBatch<'a> {
     ) -> Self {
         assert!(session.in_place() && session.has_stream(), "a stream in place");
         let (buffer, _, stacks) = arena.place(roll, (initial.len(), 0));
-        Self { session, buffer, stacks, roll, initial, nonce }
+        Self { session, buffer, stacks, roll, initial, nonce, updates: 0 }
     }
 
     /// Puts buffer and stream back to their beginning.
     pub fn restart(&mut self) -> Outcome {
         self.buffer.copy_from_slice(self.initial);
+        self.updates = 0;
         self.session.start(self.nonce)
     }
 
-    /// How many operations fill a sample.
-    pub fn calibrate(&mut self, clock: &Clock, ticks_per_ns: f64, pace: Pace) -> u32 {
-        self.restart();
-        calibrate_ops(clock, ticks_per_ns, pace, |ops| {
-            self.run(ops);
-        })
-    }
-
-    /// Runs operations outside any clock; returns the bits of their return codes.
-    pub fn run(&mut self, ops: u32) -> i32 {
-        self.loop_over(ops)
-    }
-
-    /// Times one batch of `ops` operations.
-    pub fn sample(&mut self, clock: &Clock, process: u32, ops: u32) -> Taken {
-        bracket(clock, process, ops, || self.loop_over(ops))
-    }
-
-    #[inline(always)]
-    fn loop_over(&mut self, ops: u32) -> i32 {
-        let table = self.session.raw();
-        let call = table.update.expect("the model `stream` is offered");
-        let run = arch::update_loop(call as *const () as usize);
-        let (state, buffer, len) = (table.state, self.buffer.as_mut_ptr(), self.buffer.len());
-        self.stacks.spread(self.roll, ops, |ops| {
-            // SAFETY: `Session::new`'s contract holds for the table; input and output are the same
-            // buffer, which `place` checked that the session allows.
-            unsafe { run(call, state, buffer, len, ops) }
-        })
+    /// How many operations there were since [`StreamBatch::restart`].
+    #[must_use]
+    pub fn updates(&self) -> u32 {
+        self.updates
     }
 
     /// Single-steps the next operation. Returns its return code with what it executed.
@@ -94,5 +71,48 @@ impl<'a> StreamBatch<'a> {
     #[must_use]
     pub fn buffer(&self) -> &[u8] {
         self.buffer
+    }
+}
+
+impl Batch for StreamBatch<'_> {
+    fn prepare(&mut self, _ops: u32) {}
+
+    fn most(&self) -> u32 {
+        u32::MAX
+    }
+
+    fn run(&mut self, ops: u32) -> i32 {
+        self.loop_over(ops, |step, ops| step(ops))
+    }
+
+    fn run_alone(&mut self, clock: &Clock, ops: u32, ticks: &mut Vec<u64>) -> i32 {
+        self.loop_over(ops, |step, ops| {
+            (0..ops).fold(0, |codes, _| {
+                let begin = clock.begin();
+                let code = step(1);
+                let end = clock.end();
+                ticks.push(clock.net(begin, end));
+                codes | code
+            })
+        })
+    }
+}
+
+impl StreamBatch<'_> {
+    #[inline(always)]
+    fn loop_over(
+        &mut self,
+        ops: u32,
+        mut part: impl FnMut(&mut dyn FnMut(u32) -> i32, u32) -> i32,
+    ) -> i32 {
+        let table = self.session.raw();
+        let call = table.update.expect("the model `stream` is offered");
+        let run = arch::update_loop(call as *const () as usize);
+        let (state, buffer, len) = (table.state, self.buffer.as_mut_ptr(), self.buffer.len());
+        // SAFETY: `Session::new`'s contract holds for the table; input and output are the same
+        // buffer, which `place` checked that the session allows.
+        let mut step = |ops| unsafe { run(call, state, buffer, len, ops) };
+        self.updates += ops;
+        self.stacks.spread(self.roll, ops, |ops| part(&mut step, ops))
     }
 }

@@ -95,3 +95,12 @@ pub struct Fit {
     /// entry describe no size well.
     pub linear: bool,
 }
+
+/// Single operations of one visit, each timed alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Latencies {
+    /// How many operations took how many ticks, ascending.
+    pub ticks: Vec<(u64, u64)>,
+    /// Operations that were timed while the thread was switched out or moved.
+    pub disturbed: u64,
+}

@@ -4,7 +4,7 @@
 //! [`JournalHead`], then a [`JournalSample`] for each sample as it arrives. A torn last line is
 //! what a power cut leaves; everything before it counts.
 
-use crate::{FORMAT_VERSION, Library, Plan, RecordError};
+use crate::{FORMAT_VERSION, Latencies, Library, Plan, RecordError};
 use model::RawSample;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -36,12 +36,15 @@ pub struct JournalHead {
 }
 
 /// One sample.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JournalSample {
     /// Index of the case in the plan.
     pub case: usize,
     /// The sample.
     pub sample: RawSample,
+    /// Single operations of the same visit, where they were timed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Latencies>,
 }
 
 /// An open journal.
@@ -189,7 +192,7 @@ mod tests {
             migrated: false,
             ..RawSample::default()
         };
-        JournalSample { case, sample }
+        JournalSample { case, sample, latency: None }
     }
 
     #[test]

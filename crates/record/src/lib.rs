@@ -16,7 +16,7 @@ mod packed;
 mod sample;
 mod samples;
 
-pub use costs::{Fit, KeySetup, Latency, Rekeying, ThreadShare};
+pub use costs::{Fit, KeySetup, Latencies, Latency, Rekeying, ThreadShare};
 pub use executed::{ClassCount, Executed, ExecutedSize, FunctionCount, PmuCount, Share};
 pub use file::{RecordError, check_writable, from_json, load, save};
 pub use format::{AppliedTier, Call, FORMAT_VERSION, Library, Limits, Plan, Record, Tool, schema};

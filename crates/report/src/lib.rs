@@ -5,6 +5,7 @@
 mod advice;
 mod calls;
 mod checks;
+mod costs;
 mod digits;
 mod executed;
 mod flat;
@@ -25,6 +26,7 @@ mod text;
 pub use advice::{Advice, Grade, advice};
 pub use calls::{CallRow, MessageCost, calls};
 pub use checks::{CheckRow, checks, pairs};
+pub use costs::{costs, is_of as is_on};
 pub use executed::ExecutedRow;
 pub use libraries::libraries;
 pub use limits::limits;

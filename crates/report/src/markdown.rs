@@ -7,7 +7,7 @@ use record::{Measurement, Record, State};
 
 /// The tables of a selection, with every size.
 pub(crate) fn markdown(record: &Record, selection: &[&Measurement]) -> String {
-    let survey = Survey::of(selection);
+    let survey = Survey::of(record, selection);
     let head: Vec<String> = summary::head(record, selection).iter().map(|l| escape(l)).collect();
     let mut out = head.join("\\\n") + "\n";
     for section in &survey.sections {

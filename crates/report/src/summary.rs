@@ -287,7 +287,7 @@ mod tests {
         let mut record = sample::record();
         record.measurements[0].contended = true;
         let selection: Vec<&Measurement> = record.measurements.iter().collect();
-        let lines = foot(&record, &selection, &Survey::of(&selection)).join("\n");
+        let lines = foot(&record, &selection, &Survey::of(&record, &selection)).join("\n");
         assert!(lines.contains(">: only a busy core was seen"), "{lines}");
         assert_eq!(mark(&record.measurements[0]), ">");
     }

@@ -3,7 +3,7 @@
 use crate::labels::{self, Libraries};
 use crate::text::clean;
 use model::{Algorithm, Direction, Footprint, Kind, Model, Tier};
-use record::{LibraryId, Measurement, State, Stopped};
+use record::{Fit, LibraryId, Measurement, Record, State, Stopped};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,8 +31,10 @@ pub(crate) struct Common {
     tier: Tier,
     threads: u32,
     footprint: Footprint,
+    in_place: bool,
     // What an application does comes first.
-    stream: bool,
+    order: u8,
+    pub(crate) model: Model,
     group: Group,
 }
 
@@ -51,6 +53,8 @@ pub(crate) struct Section<'a> {
 
 /// One algorithm in one library.
 pub(crate) struct Row<'a> {
+    /// The line through its times, where there is one.
+    pub(crate) fit: Option<&'a Fit>,
     /// Name of the algorithm.
     pub(crate) algorithm: String,
     /// Name of the library.
@@ -70,7 +74,7 @@ pub(crate) struct Problem {
 }
 
 impl<'a> Survey<'a> {
-    pub(crate) fn of(selection: &[&'a Measurement]) -> Self {
+    pub(crate) fn of(record: &'a Record, selection: &[&'a Measurement]) -> Self {
         let libraries = Libraries::of(selection);
         let shown: Vec<&Measurement> = selection.iter().copied().filter(|m| !is_null(m)).collect();
         let mut sizes: Vec<usize> = shown.iter().map(|m| m.size).collect();
@@ -78,7 +82,7 @@ impl<'a> Survey<'a> {
         sizes.dedup();
         let largest = sizes.last().copied().unwrap_or_default();
         let reference = if sizes.contains(&REFERENCE_SIZE) { REFERENCE_SIZE } else { largest };
-        let sections = sections(&shown, reference, &libraries);
+        let sections = sections(&shown, reference, &libraries, &record.fits);
         Self { sizes, reference, sections, null: null_costs(selection), libraries }
     }
 }
@@ -105,6 +109,7 @@ fn sections<'a>(
     shown: &[&'a Measurement],
     reference: usize,
     libraries: &Libraries<'a>,
+    fits: &'a [Fit],
 ) -> Vec<Section<'a>> {
     type Rows<'a> = BTreeMap<(&'a LibraryId, &'a str, Direction), BTreeMap<usize, &'a Measurement>>;
     let mut found: BTreeMap<Common, Rows<'_>> = BTreeMap::new();
@@ -115,7 +120,8 @@ fn sections<'a>(
     }
     let sections = found.into_iter().map(|(common, rows)| {
         let rows = rows.into_values().filter(|cells| !all_unsupported(cells));
-        let mut rows: Vec<Row<'_>> = rows.filter_map(|cells| Row::of(cells, libraries)).collect();
+        let mut rows: Vec<Row<'_>> =
+            rows.filter_map(|cells| Row::of(cells, libraries, fits)).collect();
         rows.sort_by(|a, b| a.rank(b, reference));
         Section { common, rows }
     });
@@ -128,12 +134,19 @@ pub(crate) fn all_unsupported(cells: &BTreeMap<usize, &Measurement>) -> bool {
 }
 
 impl Common {
-    fn of(m: &Measurement) -> Self {
+    pub(crate) fn of(m: &Measurement) -> Self {
         Self {
             tier: m.tier,
             threads: m.threads,
             footprint: m.footprint,
-            stream: m.model == Model::Stream,
+            in_place: m.in_place,
+            order: match m.model {
+                Model::Message => 0,
+                Model::Rekey => 1,
+                Model::Forgery => 2,
+                Model::Stream => 3,
+            },
+            model: m.model,
             group: match m.direction {
                 Direction::Encrypt => Group::Encrypt,
                 Direction::Decrypt => Group::Decrypt,
@@ -152,19 +165,36 @@ impl Section<'_> {
             Group::Decrypt => "decrypt",
             Group::Baselines => "baselines",
         };
-        let model = if common.stream { Model::Stream } else { Model::Message };
-        let mut title = format!("{what}, model {model}, tier {}", common.tier);
-        if common.threads > 1 {
-            title += &format!(", {} threads", common.threads);
+        format!("{what}, {}", common.words())
+    }
+}
+
+impl Common {
+    /// `model message, tier native`, and what is not as usual.
+    pub(crate) fn words(&self) -> String {
+        let mut words = format!("model {}, tier {}", self.model, self.tier);
+        if !self.footprint.is_hot() {
+            words += &format!(", footprint {}", self.footprint);
         }
-        title
+        if self.in_place {
+            words += ", in place";
+        }
+        if self.threads > 1 {
+            words += &format!(", {} threads", self.threads);
+        }
+        words
     }
 }
 
 impl<'a> Row<'a> {
-    fn of(cells: BTreeMap<usize, &'a Measurement>, libraries: &Libraries<'a>) -> Option<Self> {
+    fn of(
+        cells: BTreeMap<usize, &'a Measurement>,
+        libraries: &Libraries<'a>,
+        fits: &'a [Fit],
+    ) -> Option<Self> {
         let any = *cells.values().next()?;
         Some(Self {
+            fit: fits.iter().find(|fit| crate::costs::is_of(fit, any)),
             algorithm: clean(&any.algorithm),
             library: libraries.label(&any.library).to_owned(),
             warning: labels::warning(any),
@@ -249,10 +279,11 @@ mod tests {
     use crate::sample;
 
     fn order(edit: impl Fn(&mut Vec<Measurement>)) -> Vec<String> {
-        let mut measurements = sample::record().measurements;
+        let record = sample::record();
+        let mut measurements = record.measurements.clone();
         edit(&mut measurements);
         let selection: Vec<&Measurement> = measurements.iter().collect();
-        let survey = Survey::of(&selection);
+        let survey = Survey::of(&record, &selection);
         let rows = survey.sections[0].rows.iter();
         rows.map(|row| format!("{} {}", row.algorithm, row.library)).collect()
     }
@@ -277,10 +308,11 @@ mod tests {
 
     #[test]
     fn without_the_reference_size_the_largest_takes_its_place() {
-        let mut measurements = sample::record().measurements;
+        let record = sample::record();
+        let mut measurements = record.measurements.clone();
         measurements.retain(|m| m.size < REFERENCE_SIZE);
         let selection: Vec<&Measurement> = measurements.iter().collect();
-        let survey = Survey::of(&selection);
+        let survey = Survey::of(&record, &selection);
         assert_eq!(Some(&survey.reference), survey.sizes.last());
     }
 }

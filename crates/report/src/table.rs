@@ -14,7 +14,7 @@ const NARROWEST_REASON: usize = 36;
 
 /// The tables of a selection.
 pub(crate) fn table(record: &Record, selection: &[&Measurement], options: Options) -> String {
-    let survey = Survey::of(selection);
+    let survey = Survey::of(record, selection);
     let mut out = String::new();
     for line in summary::head(record, selection) {
         out += &wrap_hanging(&line, options.width, 0);
@@ -44,29 +44,43 @@ struct Layout {
     reference: usize,
     columns: Columns,
     options: Options,
-    /// Whether there is room for a bar beside each fraction of the limit.
+    extras: Extras,
+}
+
+/// What is shown where there is room beside all sizes.
+#[derive(Clone, Copy, Default)]
+struct Extras {
+    /// The fitted cost of each message.
+    fixed: bool,
+    /// A bar beside each fraction of the limit.
     bars: bool,
 }
 
 impl Layout {
     /// With as many sizes as fit, the most telling first.
     fn of(survey: &Survey<'_>, options: Options) -> Self {
-        let mut layout = Self::with(survey, vec![survey.reference], options, false);
+        let mut layout = Self::with(survey, vec![survey.reference], options, Extras::default());
         for size in by_interest(&survey.sizes, survey.reference) {
             let mut sizes = layout.sizes.clone();
             sizes.push(size);
             sizes.sort_unstable();
-            let wider = Self::with(survey, sizes, options, false);
+            let wider = Self::with(survey, sizes, options, Extras::default());
             if wider.columns.total() <= options.width {
                 layout = wider;
             }
         }
-        let barred = Self::with(survey, layout.sizes.clone(), options, true);
-        if barred.columns.total() <= options.width { barred } else { layout }
+        let fitted = survey.sections.iter().flat_map(|s| &s.rows).any(|row| row.fit.is_some());
+        let fixed = fitted && layout.sizes.len() == survey.sizes.len();
+        let richest_first = [(fixed, true), (fixed, false), (false, true)];
+        let with = |(fixed, bars)| {
+            Self::with(survey, layout.sizes.clone(), options, Extras { fixed, bars })
+        };
+        let fits = |wider: &Self| wider.columns.total() <= options.width;
+        richest_first.into_iter().map(with).find(fits).unwrap_or(layout)
     }
 
-    fn with(survey: &Survey<'_>, sizes: Vec<usize>, options: Options, bars: bool) -> Self {
-        let numbers = sizes.iter().map(|_| Align::Point);
+    fn with(survey: &Survey<'_>, sizes: Vec<usize>, options: Options, extras: Extras) -> Self {
+        let numbers = std::iter::repeat_n(Align::Point, sizes.len() + usize::from(extras.fixed));
         let alignments = [Align::Left, Align::Left].into_iter().chain(numbers).chain([
             Align::Point,
             Align::Right,
@@ -75,7 +89,7 @@ impl Layout {
             Align::Left,
         ]);
         let columns = Columns::new(alignments);
-        let mut layout = Self { sizes, reference: survey.reference, columns, options, bars };
+        let mut layout = Self { sizes, reference: survey.reference, columns, options, extras };
         let mut rows = vec![layout.heading()];
         rows.extend(survey.sections.iter().flat_map(|s| &s.rows).map(|row| layout.row(row)));
         rows.iter().for_each(|row| layout.columns.fit(row));
@@ -98,6 +112,9 @@ impl Layout {
     fn heading(&self) -> Vec<Cell> {
         let mut cells = vec![Cell::new("algorithm", HEADING), Cell::new("library", HEADING)];
         cells.extend(self.sizes.iter().map(|size| Cell::new(labels::size(*size), HEADING)));
+        if self.extras.fixed {
+            cells.push(Cell::new("+ns", HEADING));
+        }
         // Rows without a note must not make room for one.
         let heads = ["c/B", "±%", "limit%"].map(|head| Cell::new(head, HEADING));
         cells.extend(heads.into_iter().chain([Cell::plain(""), Cell::plain("")]));
@@ -165,6 +182,11 @@ impl Layout {
             return cells;
         }
         cells.extend(self.sizes.iter().map(|size| number(row.cells.get(size).copied())));
+        if self.extras.fixed {
+            let fixed = row.fit.filter(|fit| fit.linear).map(|fit| fit.ns_per_message.max(0.0));
+            let text = fixed.map(|ns| crate::digits::supported(ns, None)).unwrap_or_default();
+            cells.push(Cell::number(text, ASIDE));
+        }
         let at_reference = row.measured(self.reference);
         let cycles = at_reference.and_then(cycles_per_byte);
         let precision = at_reference.and_then(|m| m.precision).map(percent);
@@ -175,7 +197,7 @@ impl Layout {
         let unknown = if at_reference.is_some() { "–" } else { "" };
         let of_limit = fraction.map_or(unknown.to_owned(), |f| format!("{:.0}", f * 100.0));
         cells.push(Cell::new(of_limit, PLAIN));
-        let bar = fraction.filter(|_| self.bars).map(bar).unwrap_or_default();
+        let bar = fraction.filter(|_| self.extras.bars).map(bar).unwrap_or_default();
         cells.push(Cell::new(bar, ASIDE));
         let warning = row.warning.as_deref().unwrap_or_default();
         cells.push(Cell::new(clip(warning, LONGEST_NAME), CAUTION));

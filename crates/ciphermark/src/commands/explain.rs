@@ -1,7 +1,7 @@
 //! `ciphermark explain`: what runs inside the clock.
 
 use super::explain_record;
-use crate::args::ExplainArgs;
+use crate::args::{ExplainArgs, Filter};
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
 use crate::{choose, screen};
@@ -9,11 +9,15 @@ use engine::protocol::Offer;
 use engine::{Attached, Evidence, Explained, Operation};
 use model::{Algorithm, Direction, Model, Tier};
 use serde_json::{Value, json};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Counts what the chosen libraries execute, allocate and copy, and prints it with the functions
 /// they call; or prints what a run has counted.
 pub fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
+    if let (Some(path), false) = (&args.record, args.json) {
+        return of_record(args, path);
+    }
     let rows = match &args.record {
         Some(path) => explain_record::rows(path, args)?,
         None => counted(args)?,
@@ -104,6 +108,49 @@ fn operations(
             model,
         })
         .collect()
+}
+
+/// What a record has counted, where it has, and what it says of costs.
+fn of_record(args: &ExplainArgs, path: &Path) -> Result<Exit, Failure> {
+    let record = record::load(path).map_err(Failure::usage)?;
+    let costs = costs_rows(args, &record)?;
+    let counted = match explain_record::rows(path, args) {
+        Ok(counted) => counted,
+        // A record without counts still has its times.
+        Err(_) if record.executed.is_empty() && !costs.is_empty() => Vec::new(),
+        Err(why) => return Err(why),
+    };
+    let shown: Vec<report::CallRow> = counted.iter().map(|r| r.shown.clone()).collect();
+    screen::print(|options| {
+        report::calls(&shown, options) + &report::costs(&record, &costs, options)
+    })?;
+    let incomplete = counted.iter().any(|r| r.incomplete);
+    Ok(if incomplete { Exit::SomeRefused } else { Exit::Done })
+}
+
+/// The rows of a record that the flags let through.
+fn costs_rows<'a>(
+    args: &ExplainArgs,
+    record: &'a record::Record,
+) -> Result<Vec<&'a record::Measurement>, Failure> {
+    let filter = Filter {
+        algorithm: args.algorithm.clone(),
+        library: args.library.clone(),
+        size: None,
+        direction: None,
+        model: Vec::new(),
+        tier: args.tier.clone(),
+        footprint: Vec::new(),
+        threads: Vec::new(),
+        in_place: None,
+    };
+    let mut rows = choose::rows(record, &filter)?;
+    let directions = choose::directions(args.direction);
+    rows.retain(|m| {
+        !matches!(m.direction, Direction::Encrypt | Direction::Decrypt)
+            || directions.contains(&m.direction)
+    });
+    Ok(rows)
 }
 
 fn row(libraries: &[Attached], e: &Explained, stepped: &[Evidence]) -> Row {

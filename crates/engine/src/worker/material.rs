@@ -46,21 +46,37 @@ impl Material {
         nonce
     }
 
+    /// The key raised by `by` in its first eight bytes, little-endian; shorter keys stay.
+    pub(super) fn key_raised(&self, by: u64) -> Vec<u8> {
+        let mut key = self.key.clone();
+        if let Some(counter) = key.first_chunk_mut::<8>() {
+            *counter = u64::from_le_bytes(*counter).wrapping_add(by).to_le_bytes();
+        }
+        key
+    }
+
     /// Ciphertexts of the messages of `size` bytes that `plain` is made of: encrypted by the
-    /// reference, not by the library that is measured.
+    /// reference, not by the library that is measured; with `rekeyed` each under a key of its own.
     pub(super) fn encrypted(
         &self,
         reference: &Reference,
         size: usize,
         plain: &[u8],
+        rekeyed: bool,
     ) -> Ciphertexts {
-        let mut made =
-            Ciphertexts { inputs: vec![0; plain.len()], nonces: Vec::new(), tags: Vec::new() };
+        let mut made = Ciphertexts { inputs: vec![0; plain.len()], ..Ciphertexts::default() };
         let outputs = made.inputs.chunks_exact_mut(size);
         for (i, (input, output)) in plain.chunks_exact(size).zip(outputs).enumerate() {
             let nonce = self.nonce_raised(i as u64);
             let mut tag = vec![0; reference.algorithm().tag_len];
-            reference.encrypt(&nonce, &self.aad, input, output, &mut tag);
+            if rekeyed {
+                let key = self.key_raised(i as u64);
+                Reference::new(reference.algorithm(), &key)
+                    .encrypt(&nonce, &self.aad, input, output, &mut tag);
+                made.keys.push(key);
+            } else {
+                reference.encrypt(&nonce, &self.aad, input, output, &mut tag);
+            }
             made.nonces.push(nonce);
             made.tags.push(tag);
         }
@@ -69,12 +85,29 @@ impl Material {
 }
 
 /// What a case of decryption works on.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Ciphertexts {
     /// One after the other.
     pub(super) inputs: Vec<u8>,
     pub(super) nonces: Vec<Vec<u8>>,
     pub(super) tags: Vec<Vec<u8>>,
+    /// Of the model `rekey`.
+    pub(super) keys: Vec<Vec<u8>>,
+}
+
+impl Ciphertexts {
+    /// The tags, each with one bit changed, another one in each.
+    pub(super) fn forged_tags(&self) -> Vec<Vec<u8>> {
+        let forged = self.tags.iter().enumerate().map(|(i, tag)| {
+            let mut tag = tag.clone();
+            let at = i * 5 % tag.len().max(1);
+            if let Some(byte) = tag.get_mut(at) {
+                *byte ^= 1 << (i % 8);
+            }
+            tag
+        });
+        forged.collect()
+    }
 }
 
 /// The run's plaintext: every message is cut from its beginning.
@@ -127,12 +160,41 @@ mod tests {
         let m = Material::new(1, gcm);
         let reference = Reference::new(gcm, &m.key);
         let plain: Vec<u8> = (0..=255).cycle().take(400).collect();
-        let made = m.encrypted(&reference, 100, &plain);
+        let made = m.encrypted(&reference, 100, &plain, false);
         for i in 0..4 {
             let (mut out, input) = ([0; 100], &made.inputs[i * 100..][..100]);
             assert!(reference.decrypt(&made.nonces[i], &m.aad, input, &mut out, &made.tags[i]));
             assert_eq!(out, plain[i * 100..][..100]);
         }
         assert!(made.nonces[0] != made.nonces[1] && made.inputs[..100] != made.inputs[100..200]);
+    }
+
+    #[test]
+    fn each_message_of_a_rekeyed_set_has_a_key_of_its_own() {
+        let gcm = Algorithm::find("aes-256-gcm").unwrap();
+        let m = Material::new(1, gcm);
+        let reference = Reference::new(gcm, &m.key);
+        let made = m.encrypted(&reference, 16, &[7; 64], true);
+        assert_eq!(made.keys[0], m.key);
+        for i in 0..4 {
+            let (mut out, input) = ([0; 16], &made.inputs[i * 16..][..16]);
+            let own = Reference::new(gcm, &made.keys[i]);
+            assert!(own.decrypt(&made.nonces[i], &m.aad, input, &mut out, &made.tags[i]));
+            assert_eq!(
+                reference.decrypt(&made.nonces[i], &m.aad, input, &mut out, &made.tags[i]),
+                i == 0
+            );
+        }
+    }
+
+    #[test]
+    fn a_forged_tag_differs_in_one_bit() {
+        let gcm = Algorithm::find("aes-256-gcm").unwrap();
+        let m = Material::new(1, gcm);
+        let made = m.encrypted(&Reference::new(gcm, &m.key), 16, &[7; 256], false);
+        for (tag, forged) in made.tags.iter().zip(made.forged_tags()) {
+            let bits: u32 = tag.iter().zip(&forged).map(|(a, b)| (a ^ b).count_ones()).sum();
+            assert_eq!(bits, 1);
+        }
     }
 }

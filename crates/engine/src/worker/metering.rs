@@ -11,11 +11,11 @@ use probe::Meter;
 const MESSAGES: u64 = 16;
 
 /// Counts for each size.
-pub(super) fn run(library: &dyn Library, asked: &Metering) -> Result<Vec<Costs>, Finding> {
+pub(super) fn run(library: &'static dyn Library, asked: &Metering) -> Result<Vec<Costs>, Finding> {
     let meter = Meter::find().ok_or_else(|| Finding::failed("the meter was not preloaded"))?;
     let algorithm =
         Algorithm::find(&asked.algorithm).map_err(|e| Finding::failed(e.to_string()))?;
-    let mut subject = Subject::open(library, algorithm, asked.direction, 0)?;
+    let mut subject = Subject::open(library, algorithm, asked.direction, 0, false)?;
     if !subject.session.has_message() {
         return Err(Finding::unsupported("the library does not offer whole messages"));
     }
@@ -35,7 +35,7 @@ fn one_size(
     let material = &subject.material;
     let (nonce, aad) = (material.nonce.clone(), material.aad.clone());
     let (input, mut tag) = if direction == Direction::Decrypt {
-        let made = material.encrypted(&subject.reference, size, &plain);
+        let made = material.encrypted(&subject.reference, size, &plain, false);
         (made.inputs, made.tags.first().cloned().unwrap_or_default())
     } else {
         (plain, vec![0; algorithm.tag_len])

@@ -1,6 +1,8 @@
 //! The worker: a process that holds one library and answers the scheduler.
 
+mod around;
 mod bench;
+mod lane;
 mod material;
 mod metering;
 mod serve;
@@ -9,3 +11,4 @@ mod subject;
 mod tier;
 
 pub use serve::serve;
+pub(crate) use subject::NO_FORGERY;

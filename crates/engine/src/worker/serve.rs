@@ -1,10 +1,11 @@
 //! The worker's request loop.
 
 use super::bench::Bench;
-use crate::protocol::{Finding, Hello, Offer, Once, Ready, Reply, Request, VERSION, VisitResult};
+use crate::protocol::{Finding, Hello, Offer, Once, Ready, Reply, Request, VERSION};
 use ::tier::Applied;
 use contract::{Library, Message, OpenError, Outcome};
 use model::{Algorithm, Direction, Model, Tier};
+use record::Rekeying;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::fd::OwnedFd;
@@ -61,7 +62,8 @@ fn no_number(finding: Finding) -> Reply {
 }
 
 struct State {
-    library: Box<dyn Library>,
+    /// Never unloaded: sessions of all threads refer to it.
+    library: &'static dyn Library,
     /// How its tier was applied; `None` at `native`.
     tier: Option<Applied>,
     /// The files whose code came into the process with the library.
@@ -84,8 +86,9 @@ fn greet(hello: &Hello, replies: &mut File) -> std::io::Result<Option<State>> {
                 overhead_ticks: clock.overhead_ticks(),
                 tier: state.tier.as_ref().map(|a| super::tier::facts(hello.tier, a)),
                 core_alone: state.core_alone,
+                one_thread_only: state.library.one_thread_only().map(ToOwned::to_owned),
             };
-            say(replies, &Reply::Ready(ready))?;
+            say(replies, &Reply::Ready(Box::new(ready)))?;
             Ok(Some(state))
         }
         Err(why) => {
@@ -111,6 +114,7 @@ fn load(hello: &Hello) -> Result<State, String> {
     }
     let before = host::loaded_objects();
     let (library, tier) = super::tier::load(hello)?;
+    let library: &'static dyn Library = Box::leak(library);
     let objects = host::loaded_objects().difference(&before).cloned().collect();
     let objects = super::tier::originals(objects, tier.as_ref());
     pin()?;
@@ -121,7 +125,7 @@ fn load(hello: &Hello) -> Result<State, String> {
 }
 
 fn answer(state: &mut State, request: Request, replies: &mut File) -> std::io::Result<()> {
-    let library = state.library.as_ref();
+    let library = state.library;
     match request {
         Request::Hello(_) => unreachable!("the caller answers it"),
         Request::Offers => {
@@ -134,11 +138,9 @@ fn answer(state: &mut State, request: Request, replies: &mut File) -> std::io::R
         Request::Vector { algorithm, vector } => say(replies, &judge(library, &algorithm, &vector)),
         Request::Sample { visits } => {
             let bench = &mut state.bench;
-            let results = visits.iter().map(|v| match bench.visit(library, v) {
-                Ok(sample) => VisitResult::Sample(sample),
-                Err(finding) => VisitResult::Finding(finding),
-            });
-            say(replies, &Reply::Samples { results: results.collect() })
+            let results = visits.iter().map(|v| bench.visit(library, v)).collect();
+            bench.end_of_block();
+            say(replies, &Reply::Samples { results })
         }
         Request::Meter(asked) => {
             let costs = super::metering::run(library, &asked);
@@ -189,6 +191,7 @@ fn offer(library: &dyn Library, algorithm: &'static Algorithm, direction: Direct
         allocates: false,
         rekeying: None,
         rekey_functions: None,
+        in_place: false,
     };
     match library.open(algorithm, direction, &key) {
         Ok(session) => {
@@ -197,7 +200,18 @@ fn offer(library: &dyn Library, algorithm: &'static Algorithm, direction: Direct
             }
             if session.has_message() {
                 offer.models.push(Model::Message);
+                if algorithm.key_len > 0 {
+                    offer.models.push(Model::Rekey);
+                    let reused = session.has_rekey();
+                    offer.rekeying =
+                        Some(if reused { Rekeying::Reused } else { Rekeying::Reopened });
+                    offer.rekey_functions = session.rekey_calls();
+                }
+                if algorithm.rejects() && direction == Direction::Decrypt {
+                    offer.models.push(Model::Forgery);
+                }
             }
+            offer.in_place = session.in_place();
             (offer.copies, offer.allocates) = (session.copies(), session.allocates());
             offer.functions = session.calls();
         }

@@ -6,7 +6,7 @@ use crate::protocol::{ClassSteps, Finding, FunctionSteps, SetSteps, Stepping, St
 use contract::{Library, Outcome};
 use model::{Algorithm, Direction, Footprint, Model};
 use probe::{
-    Arena, InstructionCounter, MAX_MESSAGES, MessageBatch, MessageSet, Stepped, StreamBatch,
+    Arena, Batch as _, InstructionCounter, MAX_MESSAGES, MessageBatch, MessageSet, Stepped, StreamBatch,
     messages_for,
 };
 use step::{Code, End, Stepper, Unavailable};
@@ -23,14 +23,14 @@ const PLACE: u64 = 0;
 const POISON: u8 = 0xa5;
 
 /// Steps one operation and holds what it left against the reference.
-pub(super) fn run(library: &dyn Library, asked: &Stepping) -> Result<Steps, Finding> {
+pub(super) fn run(library: &'static dyn Library, asked: &Stepping) -> Result<Steps, Finding> {
     let algorithm =
         Algorithm::find(&asked.algorithm).map_err(|e| Finding::failed(e.to_string()))?;
     if !algorithm.sizes.allows(asked.size) {
         return Err(Finding::unsupported(algorithm.size_reason()));
     }
     let mut stepper = Stepper::new().map_err(unavailable)?;
-    let mut subject = Subject::open(library, algorithm, asked.direction, 0)?;
+    let mut subject = Subject::open(library, algorithm, asked.direction, 0, false)?;
     let mut counter = InstructionCounter::open();
     let Taken { stepped: (codes, trace), pmu } = match asked.model {
         Model::Message => message(&mut subject, asked, &mut stepper, &mut counter)?,
@@ -91,13 +91,23 @@ fn message(
     let plain = plaintext.first(size * messages_for(size));
     let material = &subject.material;
     let made = (asked.direction == Direction::Decrypt)
-        .then(|| material.encrypted(&subject.reference, size, plain));
+        .then(|| material.encrypted(&subject.reference, size, plain, false));
     let first_nonce = [material.nonce.clone()];
     let (inputs, nonces, tags) = match &made {
         Some(made) => (made.inputs.as_slice(), made.nonces.as_slice(), made.tags.as_slice()),
         None => (plain, first_nonce.as_slice(), [].as_slice()),
     };
-    let set = MessageSet { size, inputs, nonces, tags, aad: &material.aad };
+    let set = MessageSet {
+        size,
+        inputs,
+        nonces,
+        tags,
+        keys: &[],
+        aad: &material.aad,
+        expected: contract::raw::OK,
+        in_place: false,
+        walk: None,
+    };
     let mut batch = MessageBatch::place(&mut subject.session, &mut arena, &set, PLACE);
     batch.run(WARM_UP_OPS);
     let pmu = per_operation(counter, |ops| batch.run(ops));
@@ -107,7 +117,8 @@ fn message(
         let (output, tag) = (batch.output(), batch.last_tag());
         let left = Left { output, tag, nonce: &batch.last_nonce(), poison: POISON };
         let message = &plain[batch.last_message() * size..][..size];
-        left.check(algorithm, asked.direction, &subject.reference, &material.aad, message)?;
+        let reference = (&subject.reference, None);
+        left.check(algorithm, asked.direction, reference, &material.aad, message)?;
     }
     Ok(Taken { stepped, pmu })
 }
@@ -130,7 +141,7 @@ fn stream(
         latency_ops: 0,
         ops: None,
     };
-    subject.offers_stream(&visit)?;
+    subject.offers(&visit)?;
     let (mut plaintext, mut arena) = (Plaintext::new(0), Arena::new(0, 0));
     let initial = plaintext.first(asked.size);
     let nonce = subject.material.nonce.clone();

@@ -2,39 +2,72 @@
 
 use super::material::{Ciphertexts, Material};
 use crate::protocol::{Finding, Visit};
-use contract::{Library, Session};
-use model::{Algorithm, Direction, Kind};
+use contract::{Library, Message, Outcome, Session};
+use model::{Algorithm, Direction, Kind, Model};
 use std::collections::HashMap;
 use verify::reference::Reference;
 use xxhash_rust::xxh3::xxh3_64;
+
+/// Why a case has no forgeries.
+pub(crate) const NO_FORGERY: &str = "only decryption with a tag can meet a forgery";
 
 /// An opened algorithm in one direction with what checks it.
 pub(super) struct Subject {
     pub(super) session: Session,
     pub(super) reference: Reference,
     pub(super) material: Material,
+    /// Whether its key is a new one for each message.
+    rekeys: bool,
     /// By message size.
-    pub(super) ciphertexts: HashMap<usize, Ciphertexts>,
+    ciphertexts: HashMap<usize, Ciphertexts>,
     /// Digest of what a stream must leave, by size and number of updates.
     streams: HashMap<(usize, u32), u64>,
 }
 
 impl Subject {
+    /// Opens it; with `rekeys` for new keys, by opening it again for each where the library's
+    /// context takes none.
     pub(super) fn open(
-        library: &dyn Library,
+        library: &'static dyn Library,
         algorithm: &'static Algorithm,
         direction: Direction,
         seed: u64,
+        rekeys: bool,
     ) -> Result<Self, Finding> {
         let material = Material::new(seed, algorithm);
-        let session = library.open(algorithm, direction, &material.key)?;
+        if rekeys && algorithm.key_len == 0 {
+            return Err(Finding::unsupported(format!("{algorithm} has no key")));
+        }
+        let mut session = library.open(algorithm, direction, &material.key)?;
+        if rekeys && !session.has_rekey() {
+            session = contract::reopening(library, algorithm, direction, &material.key)?;
+        }
         let reference = Reference::new(algorithm, &material.key);
         let (ciphertexts, streams) = (HashMap::new(), HashMap::new());
-        Ok(Self { session, reference, material, ciphertexts, streams })
+        Ok(Self { session, reference, material, rekeys, ciphertexts, streams })
+    }
+
+    /// Whether the visit can be made.
+    pub(super) fn offers(&self, visit: &Visit) -> Result<(), Finding> {
+        if visit.model == Model::Stream {
+            return self.offers_stream(visit);
+        }
+        if !self.session.has_message() {
+            return Err(Finding::unsupported("the library does not offer whole messages"));
+        }
+        if visit.in_place && !self.session.in_place() {
+            return Err(Finding::unsupported("the library's interface does not work in place"));
+        }
+        if visit.model == Model::Forgery
+            && !(self.session.algorithm().rejects() && visit.direction == Direction::Decrypt)
+        {
+            return Err(Finding::unsupported(NO_FORGERY));
+        }
+        Ok(())
     }
 
     /// Whether a stream of updates of this size can be timed.
-    pub(super) fn offers_stream(&self, visit: &Visit) -> Result<(), Finding> {
+    fn offers_stream(&self, visit: &Visit) -> Result<(), Finding> {
         if !self.session.has_stream() || !self.session.in_place() {
             return Err(Finding::unsupported(format!(
                 "the library has no repeated update in place for {}",
@@ -48,6 +81,45 @@ impl Subject {
             )));
         }
         Ok(())
+    }
+
+    /// What a visit of decryption works on: made of `plain`, or kept from an earlier visit.
+    pub(super) fn ciphertexts(&mut self, visit: &Visit, plain: &[u8]) -> Option<Ciphertexts> {
+        (visit.direction == Direction::Decrypt).then(|| {
+            let kept = self.ciphertexts.remove(&visit.size);
+            let make = || self.material.encrypted(&self.reference, visit.size, plain, self.rekeys);
+            kept.unwrap_or_else(make)
+        })
+    }
+
+    /// Keeps ciphertexts for later visits.
+    pub(super) fn keep(&mut self, size: usize, made: Ciphertexts) {
+        self.ciphertexts.insert(size, made);
+    }
+
+    /// After forgeries: that the first message, as it should be, is still taken. A session that
+    /// rejects everything is fast as well.
+    pub(super) fn still_accepts(
+        &mut self,
+        made: &Ciphertexts,
+        plain: &[u8],
+    ) -> Result<(), Finding> {
+        let mut output = vec![0; plain.len()];
+        let mut tag = made.tags[0].clone();
+        let outcome = self.session.message(Message {
+            nonce: &made.nonces[0],
+            aad: &self.material.aad,
+            input: &made.inputs[..plain.len()],
+            output: &mut output,
+            tag: &mut tag,
+        });
+        if outcome == Outcome::Done && output == plain {
+            return Ok(());
+        }
+        Err(Finding::refused(format!(
+            "timed-output: after forgeries the message itself gives {outcome:?} and {} plaintext",
+            if output == plain { "its" } else { "another" }
+        )))
     }
 
     /// Holds what `ops` updates left of `initial` against the reference, whose part is worked out
@@ -89,12 +161,12 @@ pub(super) struct Left<'a> {
 }
 
 impl Left<'_> {
-    /// Holds it against the reference.
+    /// Holds it against the reference, under another key than its own where one is given.
     pub(super) fn check(
         &self,
-        algorithm: &Algorithm,
+        algorithm: &'static Algorithm,
         direction: Direction,
-        reference: &Reference,
+        (reference, key): (&Reference, Option<&[u8]>),
         aad: &[u8],
         plain: &[u8],
     ) -> Result<(), Finding> {
@@ -107,7 +179,16 @@ impl Left<'_> {
                 tag.copy_from_slice(self.tag);
             }
             (Kind::Null, _) => {}
-            _ => reference.encrypt(self.nonce, aad, plain, &mut output, &mut tag),
+            _ => match key {
+                Some(key) => Reference::new(algorithm, key).encrypt(
+                    self.nonce,
+                    aad,
+                    plain,
+                    &mut output,
+                    &mut tag,
+                ),
+                None => reference.encrypt(self.nonce, aad, plain, &mut output, &mut tag),
+            },
         }
         if let Some(at) = output.iter().zip(self.output).position(|(a, b)| a != b) {
             return Err(Finding::refused(format!(

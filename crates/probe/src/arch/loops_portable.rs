@@ -1,11 +1,16 @@
 //! The loops inside the clock where there are none in assembly.
 
+use crate::control::Control;
 use crate::ring::{NONCE_AT, RING, RING_BYTES, SLOT_BYTES};
 use contract::raw::{Message, MessageFn, UpdateFn};
 use std::ffi::c_void;
 
-/// `(function, state, first descriptor, operations)` to the or of the return codes.
-pub(crate) type MessageLoop = unsafe extern "C" fn(MessageFn, *mut c_void, *mut c_void, u32) -> i32;
+/// `(function, state, first descriptor, operations, expected code)` to the or of the return codes,
+/// each exclusive-or the expected one.
+pub(crate) type MessageLoop =
+    unsafe extern "C" fn(MessageFn, *mut c_void, *mut c_void, u32, i32) -> i32;
+/// `(what is done, operations)` to the or of the return codes, as [`MessageLoop`].
+pub(crate) type ControlLoop = unsafe extern "C" fn(*mut Control, u32) -> i32;
 /// `(function, state, buffer, bytes, operations)` to the or of the return codes.
 pub(crate) type UpdateLoop =
     unsafe extern "C" fn(UpdateFn, *mut c_void, *mut u8, usize, u32) -> i32;
@@ -13,6 +18,11 @@ pub(crate) type UpdateLoop =
 /// The loop for messages; `fresh` raises the nonces.
 pub(crate) fn message_loop(_function: usize, fresh: bool) -> MessageLoop {
     if fresh { messages::<true> } else { messages::<false> }
+}
+
+/// The loop for what `control` says.
+pub(crate) fn control_loop(_control: &Control) -> ControlLoop {
+    controlled
 }
 
 /// The loop for updates.
@@ -25,6 +35,7 @@ unsafe extern "C" fn messages<const FRESH: bool>(
     state: *mut c_void,
     slot: *mut c_void,
     ops: u32,
+    expected: i32,
 ) -> i32 {
     let mut slot = slot.cast::<u8>();
     let mut codes = 0;
@@ -32,15 +43,62 @@ unsafe extern "C" fn messages<const FRESH: bool>(
         // SAFETY: a descriptor begins with its message and has its nonce's counter at `NONCE_AT`,
         // aligned to eight bytes; the caller promises a whole ring and a fitting function.
         unsafe {
-            codes |= call(state, slot.cast::<Message>());
+            codes |= call(state, slot.cast::<Message>()) ^ expected;
             if FRESH {
-                let counter = slot.add(NONCE_AT).cast::<u64>();
-                *counter = (u64::from_le(*counter)).wrapping_add(RING as u64).to_le();
+                raise(slot.add(NONCE_AT));
             }
         }
-        let within = RING_BYTES - 1;
-        slot = slot.map_addr(|a| (a & !within) | ((a + SLOT_BYTES) & within));
+        slot = next(slot);
     }
+    codes
+}
+
+/// The descriptor after this one.
+fn next(slot: *mut u8) -> *mut u8 {
+    let within = RING_BYTES - 1;
+    slot.map_addr(|a| (a & !within) | ((a + SLOT_BYTES) & within))
+}
+
+/// # Safety
+/// `counter` points to eight bytes, aligned to as many.
+unsafe fn raise(counter: *mut u8) {
+    let counter = counter.cast::<u64>();
+    // SAFETY: the caller's promise.
+    unsafe { *counter = (u64::from_le(*counter)).wrapping_add(RING as u64).to_le() };
+}
+
+unsafe extern "C" fn controlled(control: *mut Control, ops: u32) -> i32 {
+    // SAFETY: the caller's promise.
+    let control = unsafe { &mut *control };
+    let (mut slot, mut codes) = (control.at.cast::<u8>(), 0);
+    for _ in 0..ops {
+        let key = slot.wrapping_add(control.to_key);
+        // SAFETY: as for messages; the walk's places are memory for them, and where keys are set
+        // each descriptor has its own at `to_key`.
+        unsafe {
+            if control.walk.is_walked() {
+                let walk = &mut control.walk;
+                walk.place = walk.after(walk.place);
+                let place = walk.place as usize;
+                let message = &mut *slot.cast::<Message>();
+                message.input = walk.input.wrapping_add(place * walk.input_stride);
+                message.output = walk.output.wrapping_add(place * walk.output_stride);
+                message.tag = walk.tag.wrapping_add(place * walk.tag_stride);
+            }
+            if let Some(rekey) = control.rekey {
+                codes |= rekey(control.state, key);
+            }
+            codes |= (control.call)(control.state, slot.cast::<Message>()) ^ control.expected;
+            if control.fresh {
+                raise(slot.add(NONCE_AT));
+                if control.rekey.is_some() {
+                    raise(key);
+                }
+            }
+        }
+        slot = next(slot);
+    }
+    control.at = slot.cast();
     codes
 }
 
