@@ -6,6 +6,7 @@
 
 mod support;
 
+mod costs;
 mod doctor;
 mod errors;
 mod explain;

@@ -6,8 +6,8 @@ use crate::protocol::{ClassSteps, Finding, FunctionSteps, SetSteps, Stepping, St
 use contract::{Library, Outcome};
 use model::{Algorithm, Direction, Footprint, Model};
 use probe::{
-    Arena, Batch as _, InstructionCounter, MAX_MESSAGES, MessageBatch, MessageSet, Stepped, StreamBatch,
-    messages_for,
+    Arena, Batch as _, InstructionCounter, MAX_MESSAGES, MessageBatch, MessageSet, Stepped,
+    StreamBatch, messages_for,
 };
 use step::{Code, End, Stepper, Unavailable};
 
