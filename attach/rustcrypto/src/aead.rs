@@ -112,7 +112,10 @@ impl<A: AeadInOut + KeyInit + Named + 'static, const MAX_LEN: u64> Mode for Aead
 /// those of its types: the associated data, then the nonce.
 pub(crate) struct Siv<C: Cipher128>(pub(crate) CmacSiv<C>);
 
-impl<C: Cipher128> Mode for Siv<C> {
+impl<C: Cipher128> Mode for Siv<C>
+where
+    CmacSiv<C>: KeyInit,
+{
     type Nonce = Array<u8, U16>;
     type Tag = Array<u8, U16>;
     const CALLS: [&'static CStr; 2] =
@@ -120,7 +123,7 @@ impl<C: Cipher128> Mode for Siv<C> {
     const REKEY: Option<&'static CStr> = Some(c"KeyInit::new_from_slice");
 
     fn rekeyed(&self, key: &[u8]) -> Option<Self> {
-        CmacSiv::new_from_slice(key).ok().map(Self)
+        <CmacSiv<C> as KeyInit>::new_from_slice(key).ok().map(Self)
     }
 
     fn encrypt(
