@@ -336,7 +336,7 @@ mod tests {
             shared_object(&directory.join("libcrypto.so.4"));
             std::fs::write(
                 directory.join("library.toml"),
-                "name = \"openssl\"\nobject = \"libcrypto.so.4\"\nsource = \"s\"\nbuild = []\n",
+                "name = \"openssl\"\nobject = \"libcrypto.so.4\"\nversion = \"4\"\nsource = \"s\"\nbuild = []\n",
             )
             .unwrap();
             std::fs::create_dir(root.join("chosen")).unwrap();

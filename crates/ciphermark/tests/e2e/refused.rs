@@ -213,10 +213,10 @@ fn chatter_on_standard_output_harms_nothing() {
 #[test]
 fn an_object_of_another_interface_version_is_refused_by_name() {
     let line = refusal(&["run", "-l", &fakes::library("wrong_abi"), "-s", "16"]);
-    assert!(line.contains("wrong_abi") && line.contains("adapter interface 3"), "{line}");
+    assert!(line.contains("wrong_abi") && line.contains("adapter interface 4"), "{line}");
 }
 
-/// The stand-in executes AES instructions without asking whether there are any.
+/// The stand-in executes AES instructions whatever it is told of the CPU.
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn a_library_that_executes_what_its_tier_takes_away_is_refused_there_alone() {
@@ -231,7 +231,7 @@ fn a_library_that_executes_what_its_tier_takes_away_is_refused_there_alone() {
     let (refused, why) = (at("noaes"), text(&at("noaes"), "reason").to_owned());
     assert_eq!(text(&refused, "state"), "refused", "{why}");
     assert!(why.starts_with("tier: executed ") && why.contains("instructions of aes"), "{why}");
-    assert!(why.contains("aesenc at ") && why.contains("(counted_message)"), "{why}");
+    assert!(why.contains("aesenc at ") && why.contains("counted"), "{why}");
     assert!(refused["instructions_per_byte"].is_null(), "{refused}");
     let without = [&arguments[..], &QUICK, &["--format", "json", "--no-evidence"]].concat();
     let rows = measurements(&measure(&without).with_code(0).stdout);
