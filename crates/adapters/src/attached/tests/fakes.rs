@@ -123,7 +123,8 @@ fn wrong_abi_is_refused_with_both_numbers() {
     let Err(error) = crate::load(&object.path, None) else { panic!("it was attached") };
     let text = error.to_string();
     let ours = contract::raw::ABI;
-    let words = format!("built for adapter interface {}, this program speaks 2 and {ours}", ours + 1);
+    let words =
+        format!("built for adapter interface {}, this program speaks 2 and {ours}", ours + 1);
     assert!(text.contains(&words) && text.contains("libunder-test.so"), "{text}");
 }
 
