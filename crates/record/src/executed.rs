@@ -41,7 +41,8 @@ pub struct Executed {
     /// Instructions that write memory, whatever their class.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_writes: Option<Share>,
-    /// Instruction sets that were executed, in lower case: `aes`, `vaes`, `avx512f`, …
+    /// Instruction sets that were executed in the library, beyond what every x86-64 CPU has, in
+    /// lower case: `aes`, `vaes`, `avx512f`, …
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instruction_sets: Vec<String>,
     /// The functions that executed the most, as far as symbols tell.

@@ -47,10 +47,7 @@ pub(crate) fn lines(
         out += &part("each byte", &classes(e, |c| c.per_byte));
         out += &part("a message", &classes(e, |c| c.per_message));
         out += &part("memory", &memory(e));
-        out += &part(
-            "needs",
-            &e.instruction_sets.iter().map(|s| clean(s)).collect::<Vec<_>>().join(", "),
-        );
+        out += &part("needs", &needs(e));
         for f in e
             .functions
             .iter()
@@ -98,6 +95,11 @@ fn classes(e: &Executed, share: impl Fn(&ClassCount) -> f64) -> String {
     });
     let texts: Vec<String> = texts.collect();
     if texts.is_empty() { "nothing".to_owned() } else { texts.join(", ") }
+}
+
+fn needs(e: &Executed) -> String {
+    let sets: Vec<String> = e.instruction_sets.iter().map(|s| clean(s)).collect();
+    if sets.is_empty() { "what every x86-64 CPU has".to_owned() } else { sets.join(", ") }
 }
 
 fn memory(e: &Executed) -> String {

@@ -146,8 +146,7 @@ impl Gathering<'_> {
             Ok(algorithm) => algorithm,
             Err(e) => return Some(Finding::failed(e.to_string())),
         };
-        let chosen = |runs: &[Steps]| next(runs, &|size| algorithm.sizes.allows(size));
-        while let Some(Next { size, most_steps }) = chosen(runs) {
+        while let Some(Next { size, most_steps }) = next(runs, algorithm) {
             match self.ask(subject, size, most_steps) {
                 Ok(steps) => runs.push(steps),
                 Err(finding) => return Some(finding),

@@ -1,6 +1,7 @@
 //! Which sizes are stepped: two whose difference shows what a byte costs.
 
 use crate::protocol::Steps;
+use model::{Algorithm, Primitive};
 
 /// One size to step, and how far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,49 +10,66 @@ pub(super) struct Next {
     pub(super) most_steps: u64,
 }
 
-/// Pairs of sizes. Kernels go through a message in chunks of up to 48 blocks of 16 bytes (AES-GCM
-/// with AVX-512 in OpenSSL and AWS-LC) or 1024 bytes (ChaCha20 with AVX-512): the sizes of the first
-/// pair leave the same rest by 768 and by 1024, so their difference is whole rounds of any such
-/// loop and nothing else, and the smaller one is long enough to enter all but the longest. Code that
-/// takes many instructions for each byte has no such loops, and shorter messages show the same:
-/// 256 bytes hold two rounds of the widest bit-sliced AES, 16 two blocks of 64 bits.
-const PAIRS: [Pair; 4] = [
-    Pair { sizes: [1024, 4096], most_steps: [7000, 24_000] },
-    Pair { sizes: [256, 512], most_steps: [12_000, 24_000] },
-    Pair { sizes: [64, 128], most_steps: [20_000, 40_000] },
-    Pair { sizes: [16, 32], most_steps: [60_000, 120_000] },
-];
-
+/// Two sizes, and how far their operations are stepped.
+#[derive(Clone, Copy)]
 struct Pair {
     sizes: [usize; 2],
-    /// A step takes 11 to 21 µs in a virtual machine, and a survey steps hundreds of operations.
+    /// A step takes 11 µs on a quiet virtual machine and 30 on a busy one, and a survey steps hundreds
+    /// of operations.
     most_steps: [u64; 2],
 }
 
-/// Code this lean is shown longer messages as well: the counter's low byte overflows every 256
-/// blocks, and libraries go another way then. From 4 to 16 KiB it does so once for every 4 KiB, as
-/// in any long message.
-const LEAN: f64 = 0.3;
-const LONG: Next = Next { size: 16_384, most_steps: 8000 };
+/// AES kernels go through a message in chunks of 4, 6, 8, 16, 32 or 48 blocks of 16 bytes: both
+/// sizes leave the same rest by any of these, so what they differ by is whole rounds of the loop and
+/// nothing else.
+const BLOCKS: Pair = Pair { sizes: [512, 2048], most_steps: [5000, 18_000] };
+/// ChaCha20 kernels do 1, 2, 4, 8 or 16 blocks of 64 bytes at once.
+const CHACHA: Pair = Pair { sizes: [1024, 3072], most_steps: [7000, 20_000] };
+/// Code so lean is shown longer messages instead: the loops with the widest vectors begin late, and
+/// the low byte of a block counter overflows every 256 blocks, when libraries go another way. From 4
+/// to 16 KiB it does so once for every 4 KiB, as in any long message; and both leave the same rest by
+/// 48 blocks.
+const LEAN: f64 = 0.6;
+const LONG: Pair = Pair { sizes: [4096, 16_384], most_steps: [6000, 14_000] };
+/// Code that takes many instructions for each byte has no such loops: 128 bytes are a round of the
+/// widest bit-sliced AES, 16 are two blocks of 64 bits.
+const SLOW: Pair = Pair { sizes: [128, 256], most_steps: [15_000, 30_000] };
+const SLOWEST: Pair = Pair { sizes: [16, 48], most_steps: [60_000, 180_000] };
+
+/// What came of a pair so far.
+enum Seen {
+    Missing(Next),
+    TooLong,
+    Both,
+}
+
+fn seen(pair: Pair, runs: &[Steps]) -> Seen {
+    for (size, most_steps) in pair.sizes.into_iter().zip(pair.most_steps) {
+        match runs.iter().find(|r| r.size == size) {
+            None => return Seen::Missing(Next { size, most_steps }),
+            Some(run) if !run.complete => return Seen::TooLong,
+            Some(_) => {}
+        }
+    }
+    Seen::Both
+}
 
 /// What to step after these; `None` when there is nothing more to learn.
-pub(super) fn next(runs: &[Steps], allows: &dyn Fn(usize) -> bool) -> Option<Next> {
-    for pair in PAIRS.iter().filter(|p| p.sizes.iter().all(|s| allows(*s))) {
-        let mut given_up = false;
-        for (size, most_steps) in pair.sizes.into_iter().zip(pair.most_steps) {
-            match runs.iter().find(|r| r.size == size) {
-                None => return Some(Next { size, most_steps }),
-                Some(run) if !run.complete => {
-                    given_up = true;
-                    break;
-                }
-                Some(_) => {}
+pub(super) fn next(runs: &[Steps], algorithm: &Algorithm) -> Option<Next> {
+    let chacha = matches!(algorithm.cipher, Primitive::ChaCha20 | Primitive::XChaCha20);
+    let first = if chacha { CHACHA } else { BLOCKS };
+    let allowed = |pair: &Pair| pair.sizes.iter().all(|s| algorithm.sizes.allows(*s));
+    for pair in [first, SLOW, SLOWEST].into_iter().filter(allowed) {
+        match seen(pair, runs) {
+            Seen::Missing(next) => return Some(next),
+            Seen::TooLong => {}
+            Seen::Both => {
+                let lean = slope(runs).is_some_and(|slope| slope.per_byte <= LEAN);
+                return match seen(LONG, runs) {
+                    Seen::Missing(next) if lean && allowed(&LONG) => Some(next),
+                    _ => None,
+                };
             }
-        }
-        if !given_up {
-            let is_stepped = runs.iter().any(|r| r.size == LONG.size);
-            let lean = slope(runs).is_some_and(|slope| slope.per_byte <= LEAN);
-            return (lean && !is_stepped && allows(LONG.size)).then_some(LONG);
         }
     }
     None
@@ -75,13 +93,14 @@ impl Slope<'_> {
     }
 }
 
-/// The two largest sizes that were seen to their end.
+/// The two largest sizes that were seen to their end; `None` also where the larger one took fewer
+/// instructions: the two go different ways then, and tell nothing of a byte.
 pub(super) fn slope(runs: &[Steps]) -> Option<Slope<'_>> {
     let mut complete: Vec<&Steps> = runs.iter().filter(|r| r.complete).collect();
     complete.sort_by_key(|r| r.size);
     let [.., small, large] = complete[..] else { return None };
-    let more = large.instructions as f64 - small.instructions as f64;
-    Some(Slope { small, large, per_byte: more / (large.size - small.size) as f64 })
+    let more = large.instructions.checked_sub(small.instructions)?;
+    Some(Slope { small, large, per_byte: more as f64 / (large.size - small.size) as f64 })
 }
 
 #[cfg(test)]
@@ -94,9 +113,9 @@ mod tests {
     }
 
     /// Steps what is asked for of code that takes so many instructions, and tells the sizes.
-    fn stepped(cost: impl Fn(usize) -> u64, allows: impl Fn(usize) -> bool) -> Vec<(usize, bool)> {
+    fn stepped(cost: impl Fn(usize) -> u64, algorithm: &Algorithm) -> Vec<(usize, bool)> {
         let mut runs = Vec::new();
-        while let Some(Next { size, most_steps }) = next(&runs, &allows) {
+        while let Some(Next { size, most_steps }) = next(&runs, algorithm) {
             runs.push(run(size, Some(cost(size)).filter(|n| *n <= most_steps)));
         }
         runs.iter().map(|r| (r.size, r.complete)).collect()
@@ -105,24 +124,26 @@ mod tests {
     #[test]
     fn code_is_stepped_at_sizes_that_fit_what_a_byte_costs_it() {
         let each = |per_byte: f64| move |size: usize| 400 + (per_byte * size as f64) as u64;
-        let any = |_| true;
-        assert_eq!(stepped(each(0.1), any), [(1024, true), (4096, true), (16_384, true)]);
-        assert_eq!(stepped(each(1.4), any), [(1024, true), (4096, true)]);
-        assert_eq!(stepped(each(15.0), any), [(1024, false), (256, true), (512, true)]);
-        assert_eq!(
-            stepped(each(150.0), any),
-            [(1024, false), (256, false), (64, true), (128, true)]
-        );
-        let hopeless = stepped(each(1e5), any);
-        assert_eq!(hopeless.len(), 4, "{hopeless:?}");
-        assert!(hopeless.iter().all(|(_, complete)| !complete));
+        let gcm = Algorithm::find("aes-128-gcm").unwrap();
+        let lean = [(512, true), (2048, true), (4096, true), (16_384, true)];
+        assert_eq!(stepped(each(0.1), gcm), lean);
+        assert_eq!(stepped(each(1.4), gcm), lean[..2]);
+        assert_eq!(stepped(each(15.0), gcm), [(512, false), (128, true), (256, true)]);
+        let slowest = [(512, false), (128, false), (16, true), (48, true)];
+        assert_eq!(stepped(each(200.0), gcm), slowest);
+        let hopeless = stepped(each(1e5), gcm);
+        assert_eq!(hopeless, [(512, false), (128, false), (16, false)]);
+        let chacha = Algorithm::find("chacha20-poly1305").unwrap();
+        assert_eq!(stepped(each(1.4), chacha), [(1024, true), (3072, true)]);
     }
 
     #[test]
     fn sizes_that_the_algorithm_does_not_take_are_not_asked_for() {
-        assert_eq!(stepped(|_| 500, |size| size < 1000), [(256, true), (512, true)]);
-        assert_eq!(stepped(|_| 500, |size| size <= 4096), [(1024, true), (4096, true)]);
-        assert_eq!(stepped(|_| 500, |_| false), []);
+        let mut short = *Algorithm::find("aes-128-ctr").unwrap();
+        short.sizes = model::SizeRule::LessThan(1000);
+        assert_eq!(stepped(|_| 500, &short), [(128, true), (256, true)]);
+        short.sizes = model::SizeRule::LessThan(5);
+        assert_eq!(stepped(|_| 500, &short), []);
     }
 
     #[test]
@@ -133,5 +154,6 @@ mod tests {
         let share = slope.share(656, 1424);
         assert_eq!((share.per_byte, share.per_message), (0.25, 400.0));
         assert_eq!(super::slope(&runs[..1]), None);
+        assert_eq!(super::slope(&[run(64, Some(9000)), run(128, Some(8000))]), None);
     }
 }

@@ -36,7 +36,12 @@ pub(super) fn executed(
         .map(|r| ExecutedSize { size: r.size, instructions: r.instructions })
         .collect();
     sizes.sort_by_key(|s| s.size);
-    let sets: BTreeSet<&String> = runs.iter().flat_map(|r| &r.sets).map(|s| &s.set).collect();
+    let sets: BTreeSet<&String> = runs
+        .iter()
+        .flat_map(|r| &r.sets)
+        .map(|s| &s.set)
+        .filter(|set| tier::is_beyond_baseline(set))
+        .collect();
     Executed {
         library,
         algorithm: subject.algorithm.clone(),
@@ -59,7 +64,11 @@ pub(super) fn executed(
 }
 
 fn too_long(runs: &[Steps]) -> String {
+    let complete = runs.iter().filter(|r| r.complete).count();
     match runs.iter().filter(|r| !r.complete).map(|r| r.size).min() {
+        _ if complete > 1 => {
+            "the longer message takes fewer instructions: the two go different ways".to_owned()
+        }
         Some(size) => format!("a message of {size} bytes takes more instructions than are stepped"),
         None => "no size that the algorithm takes was stepped".to_owned(),
     }

@@ -47,8 +47,13 @@ fn takes_away(tier: Tier, set: &str) -> bool {
         Tier::Vaes256 => wide(),
         Tier::Aesni => wide() || aes256(),
         Tier::Noaes => wide() || aes256() || aes(),
-        Tier::Baseline => !BASELINE.contains(&set),
+        Tier::Baseline => is_beyond_baseline(set),
     }
+}
+
+/// Whether a set is more than every x86-64 CPU has.
+pub(super) fn is_beyond_baseline(set: &str) -> bool {
+    !BASELINE.contains(&set)
 }
 
 /// What the library executed that the tier takes away: the first of it, and how much there was.
