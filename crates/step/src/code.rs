@@ -57,12 +57,18 @@ pub struct Code {
 }
 
 impl Code {
-    /// As it is mapped now.
+    /// As it is mapped now. `original` tells the file, laid out alike, that a mapped one is a copy of.
     #[must_use]
-    pub fn of_this_process() -> Self {
+    pub fn of_this_process<'a>(original: &dyn Fn(&Path) -> Option<&'a Path>) -> Self {
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        let called_by_original = |mut mapping: Mapping| {
+            if let Some(path) = original(Path::new(&mapping.name)) {
+                mapping.name = path.to_string_lossy().into_owned();
+            }
+            mapping
+        };
         Self {
-            mappings: maps.lines().filter_map(Mapping::parse).collect(),
+            mappings: maps.lines().filter_map(Mapping::parse).map(called_by_original).collect(),
             memory: File::open("/proc/self/mem").ok(),
             program: std::env::current_exe().unwrap_or_default(),
         }
@@ -124,12 +130,21 @@ mod tests {
 
     #[test]
     fn the_bytes_of_a_function_are_those_that_the_process_executes() {
-        let code = Code::of_this_process();
-        let address = Code::of_this_process as *const () as u64;
+        let code = Code::of_this_process(&|_| None);
+        let address = Code::mapping as *const () as u64;
         let mapping = &code.mappings[code.mapping(address).unwrap()];
         assert!(code.is_program(mapping) && code.is_elsewhere(mapping));
         let mut buffer = [0; 15];
         assert_eq!(code.bytes(address, &mut buffer).len(), 15);
         assert!(code.bytes(8, &mut buffer).is_empty());
+    }
+
+    #[test]
+    fn a_copy_goes_by_the_file_that_it_is_of() {
+        let libc = |mapped: &Path| mapped.to_string_lossy().contains("/libc.so");
+        let original = Path::new("/opt/libother.so");
+        let code = Code::of_this_process(&|mapped| libc(mapped).then_some(original));
+        let address = libc::getrandom as *const () as u64;
+        assert_eq!(code.mappings[code.mapping(address).unwrap()].object(), "libother.so");
     }
 }

@@ -101,7 +101,7 @@ mod tests {
     use crate::Code;
 
     fn function_at(address: u64) -> Option<String> {
-        let code = Code::of_this_process();
+        let code = Code::of_this_process(&|_| None);
         let mapping = &code.mappings[code.mapping(address)?];
         Symbols::of(mapping).function(mapping, address).map(ToOwned::to_owned)
     }

@@ -39,9 +39,9 @@ mod trap;
 pub use apply::{Applied, apply};
 pub use environment::environment;
 #[cfg(not(target_arch = "x86_64"))]
-pub use other::{Applied, Copies, Object, Plan, answered, apply, is_copy, machine, prepare};
+pub use other::{Applied, Copies, Object, Plan, answered, apply, copied_name, machine, prepare};
 #[cfg(target_arch = "x86_64")]
-pub use rewrite::{Copies, Object, Plan, is_copy, prepare};
+pub use rewrite::{Copies, Object, Plan, copied_name, prepare};
 #[cfg(target_arch = "x86_64")]
 pub use trap::answered;
 

@@ -80,8 +80,8 @@ pub fn answered() -> u64 {
 
 /// There are none.
 #[must_use]
-pub fn is_copy(_: &Path) -> bool {
-    false
+pub fn copied_name(_: &Path) -> Option<&str> {
+    None
 }
 
 /// As on x86-64: only `native` can be had.

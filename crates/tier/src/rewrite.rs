@@ -138,10 +138,11 @@ fn in_memory(name: &str, bytes: &[u8]) -> std::io::Result<File> {
 /// How the names of copies begin: the kernel shows `/memfd:ciphermark:libx.so (deleted)`.
 const COPY: &str = "ciphermark:";
 
-/// Whether a mapped file, as the kernel names it, is a copy.
+/// The file name of what a mapped file, as the kernel names it, is a copy of; `None` when it is none.
 #[must_use]
-pub fn is_copy(mapped: &Path) -> bool {
-    mapped.to_string_lossy().starts_with(&format!("/memfd:{COPY}"))
+pub fn copied_name(mapped: &Path) -> Option<&str> {
+    let name = mapped.to_str()?.strip_prefix("/memfd:")?.strip_prefix(COPY)?;
+    Some(name.strip_suffix(" (deleted)").unwrap_or(name))
 }
 
 #[cfg(test)]

@@ -147,7 +147,7 @@ fn answer(state: &mut State, request: Request, replies: &mut File) -> std::io::R
             say(replies, &costs.map_or_else(no_number, |costs| Reply::Metered { costs }))
         }
         Request::Step(asked) => {
-            let steps = super::stepping::run(library, &asked);
+            let steps = super::stepping::run(library, &state.objects, &asked);
             say(replies, &steps.map_or_else(no_number, Reply::Stepped))
         }
         Request::Once(once) => {

@@ -9,6 +9,7 @@ use probe::{
     Arena, Batch as _, InstructionCounter, MAX_MESSAGES, MessageBatch, MessageSet, Stepped,
     StreamBatch, messages_for,
 };
+use std::path::PathBuf;
 use step::{Code, End, Stepper, Unavailable};
 
 /// Operations before the one that is stepped: twice round the ring of descriptors, so that it works
@@ -22,8 +23,13 @@ const PLACE: u64 = 0;
 /// What output is filled with, so that only the stepped operation can have made it.
 const POISON: u8 = 0xa5;
 
-/// Steps one operation and holds what it left against the reference.
-pub(super) fn run(library: &'static dyn Library, asked: &Stepping) -> Result<Steps, Finding> {
+/// Steps one operation and holds what it left against the reference; `objects` are the files that the
+/// library's code comes from.
+pub(super) fn run(
+    library: &'static dyn Library,
+    objects: &[PathBuf],
+    asked: &Stepping,
+) -> Result<Steps, Finding> {
     let algorithm =
         Algorithm::find(&asked.algorithm).map_err(|e| Finding::failed(e.to_string()))?;
     if !algorithm.sizes.allows(asked.size) {
@@ -46,7 +52,8 @@ pub(super) fn run(library: &'static dyn Library, asked: &Stepping) -> Result<Ste
         )));
     }
     let complete = trace.end == End::Returned;
-    let steps = told(asked.size, complete, step::profile(&trace, &Code::of_this_process()));
+    let code = Code::of_this_process(&|mapped| super::tier::original(mapped, objects));
+    let steps = told(asked.size, complete, step::profile(&trace, &code));
     let (pmu, pmu_reason) = match pmu {
         Ok(count) => (Some(count), None),
         Err(why) => (None, Some(why)),

@@ -5,7 +5,7 @@ use ::tier::{Applied, Mechanism};
 use contract::Library;
 use model::{Algorithm, KERNEL_PATH, Tier};
 use record::AppliedTier;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Applies the tier and loads the library.
 pub(super) fn load(hello: &Hello) -> Result<(Box<dyn Library>, Option<Applied>), String> {
@@ -25,9 +25,16 @@ pub(super) fn load(hello: &Hello) -> Result<(Box<dyn Library>, Option<Applied>),
 
 /// The files of loaded objects: copies by the files that they are of.
 pub(super) fn originals(loaded: Vec<PathBuf>, applied: Option<&Applied>) -> Vec<PathBuf> {
-    let files = loaded.into_iter().filter(|path| !::tier::is_copy(path));
+    let files = loaded.into_iter().filter(|path| ::tier::copied_name(path).is_none());
     let originals = applied.into_iter().flat_map(|a| a.originals.iter().cloned());
     files.chain(originals).collect()
+}
+
+/// The file that a mapped copy is of: the copy has neither its path nor all of its symbols.
+pub(super) fn original<'a>(mapped: &Path, originals: &'a [PathBuf]) -> Option<&'a Path> {
+    let name = ::tier::copied_name(mapped)?;
+    let of = originals.iter().find(|o| o.file_name().is_some_and(|n| n == name));
+    of.map(PathBuf::as_path)
 }
 
 /// CPUID instructions answered so far.

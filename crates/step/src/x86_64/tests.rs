@@ -14,7 +14,7 @@ fn step(function: *const (), arguments: [usize; 4], most_steps: u64) -> (i32, Tr
 fn counted(function: *const (), arguments: [usize; 4]) -> Profile {
     let (_, trace) = step(function, arguments, 1 << 20);
     assert_eq!(trace.end, End::Returned);
-    profile(&trace, &Code::of_this_process())
+    profile(&trace, &Code::of_this_process(&|_| None))
 }
 
 /// `rdi` times five instructions, three of them AES rounds, and three around them.
@@ -39,7 +39,7 @@ fn every_instruction_is_counted_once_in_its_class() {
     }
     let (returned, trace) = step(rounds as *const (), [10, 0, 0, 0], 1000);
     assert_eq!((returned, trace.end, trace.steps), (7, End::Returned, 53));
-    let profile = profile(&trace, &Code::of_this_process());
+    let profile = profile(&trace, &Code::of_this_process(&|_| None));
     assert_eq!((profile.instructions, profile.unknown), (53, 0));
     let class = |class, width| {
         let found = profile.classes.iter().find(|c| (c.class, c.width) == (class, width));
@@ -91,7 +91,7 @@ fn a_repeated_instruction_counts_once_however_often_it_repeats() {
     let (_, trace) = step(copy as *const (), arguments, 1000);
     assert_eq!(to, from);
     assert_eq!(trace.steps, 102);
-    assert_eq!(profile(&trace, &Code::of_this_process()).instructions, 3);
+    assert_eq!(profile(&trace, &Code::of_this_process(&|_| None)).instructions, 3);
     assert_eq!(counted(copy as *const (), [arguments[0], arguments[1], 0, 0]).instructions, 3);
 }
 

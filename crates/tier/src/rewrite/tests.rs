@@ -103,7 +103,8 @@ fn dependencies_are_copied_too_found_beside_the_library_and_known_by_their_names
     let handle = load(plan);
     assert_eq!(call(handle, "seen", 1), masked());
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-    assert!(maps.contains("/memfd:ciphermark:libinner.so.1"));
+    let mapped = maps.lines().filter_map(|l| l.find('/').map(|at| Path::new(&l[at..])));
+    assert!(mapped.filter_map(copied_name).any(|name| name == "libinner.so.1"), "{maps}");
     assert!(!maps.contains(&inner_path), "the original was loaded too");
 }
 
