@@ -4,7 +4,7 @@ CARGO ?= cargo
 CIPHERMARK := target/release/ciphermark
 RECORD ?= bench.json
 
-.PHONY: help setup libs build bench test lint fmt verify agree repeat selfcheck aarch64 install clean
+.PHONY: help setup libs build bench test lint fmt verify agree repeat selfcheck claims aarch64 install clean
 
 help: ## show the targets
 	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -47,6 +47,9 @@ repeat: build ## run the same survey twice and compare the two
 
 selfcheck: build ## measure ciphermark itself and write docs/ACCURACY.md (a quarter of an hour)
 	scripts/selfcheck $(CIPHERMARK)
+
+claims: build libs ## judge the published claims by this machine and write docs/CLAIMS.md (some minutes)
+	scripts/claims $(CIPHERMARK)
 
 aarch64: ## check that the workspace compiles for aarch64 (needs gcc-aarch64-linux-gnu)
 	@scripts/aarch64

@@ -1,5 +1,7 @@
 //! What is typed: the command line as clap reads it. What it means is decided in `choose`.
 
+use crate::args_claims::ClaimsArgs;
+use crate::args_import::ImportArgs;
 use crate::units::{Hex, parse_duration, parse_fraction, parse_hex};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -69,8 +71,13 @@ pub enum Command {
     Verify(VerifyArgs),
     /// One operation through one library: standard input to standard output, tag appended.
     Once(OnceArgs),
-    /// Show a record again, filtered, in any format.
+    /// Show a record again, filtered, in any format, on the screen or in a file.
+    #[command(visible_alias = "export")]
     Show(ShowArgs),
+    /// Take figures from elsewhere into a record, marked as imported and unverified.
+    Import(ImportArgs),
+    /// Judge the published claims by this machine.
+    Claims(ClaimsArgs),
     /// Show what runs inside the clock: functions, instructions, allocations, copies.
     Explain(ExplainArgs),
     /// Hold two libraries against each other on one case, until a verdict.
@@ -199,6 +206,12 @@ pub enum FormatArg {
     Csv,
     /// Ranked table in Markdown.
     Markdown,
+    /// What `openssl speed` prints.
+    Openssl,
+    /// What `openssl speed -mr` prints, for programs that parse it.
+    OpensslMr,
+    /// The columns of the CSV, typed and with units: for pandas, DuckDB and the like.
+    Parquet,
 }
 
 /// `ciphermark run`
@@ -350,7 +363,9 @@ pub struct OnceArgs {
 /// `ciphermark show`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  ciphermark show run.json -a '*gcm' -s 8192\n  \
-    ciphermark show run.json --format csv > run.csv")]
+    ciphermark show run.json --format csv > run.csv\n  \
+    ciphermark export run.json --format parquet -o run.parquet\n  \
+    ciphermark export run.json -l openssl -m stream -d encrypt --format openssl-mr")]
 pub struct ShowArgs {
     /// A record that `run -o` wrote.
     pub record: PathBuf,
@@ -360,6 +375,9 @@ pub struct ShowArgs {
     /// What to print.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: FormatArg,
+    /// Write it to this file instead of standard output.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
 }
 
 /// `ciphermark explain`

@@ -1,6 +1,6 @@
 //! What was typed, turned into what it means.
 
-use crate::args::{DirectionArg, Filter, FootprintArg, FormatArg, InPlaceArg, ModelArg, TierArg};
+use crate::args::{DirectionArg, Filter, FootprintArg, InPlaceArg, ModelArg, TierArg};
 use crate::error::Failure;
 use engine::{Attached, LibraryChoice};
 use model::{Algorithm, Direction, Footprint, KERNEL_PATH, Model, NameGlob, Tier, nearest};
@@ -134,18 +134,6 @@ impl From<TierArg> for Tier {
     }
 }
 
-impl From<FormatArg> for report::Format {
-    fn from(typed: FormatArg) -> Self {
-        match typed {
-            FormatArg::Table => Self::Table,
-            FormatArg::Json => Self::Json,
-            FormatArg::Jsonl => Self::Jsonl,
-            FormatArg::Csv => Self::Csv,
-            FormatArg::Markdown => Self::Markdown,
-        }
-    }
-}
-
 /// The rows of a record that a filter keeps.
 pub fn rows<'a>(
     record: &'a record::Record,
@@ -174,7 +162,11 @@ impl Keep {
         known(&algorithms, "algorithm", names)?;
         let libraries = globs(&filter.library)?;
         for glob in &libraries {
-            if !record.libraries.iter().any(|l| is_library(glob, &l.name, &l.version)) {
+            let loaded = record.libraries.iter().any(|l| is_library(glob, &l.name, &l.version));
+            // Imported figures are of libraries that were never loaded.
+            let shown =
+                |m: &record::Measurement| is_library(glob, &m.library.name, &m.library.version);
+            if !loaded && !record.measurements.iter().any(shown) {
                 let near = nearest(glob.text(), record.libraries.iter().map(|l| l.name.as_str()));
                 return Err(missing("library", glob.text(), near));
             }

@@ -3,6 +3,8 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod args_claims;
+mod args_import;
 mod choose;
 mod commands;
 mod error;
@@ -52,6 +54,8 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Verify(args) => commands::verify::verify(&args),
         Command::Once(args) => commands::once::once(&args),
         Command::Show(args) => commands::show::show(&args),
+        Command::Claims(args) => commands::claims::claims(&args),
+        Command::Import(args) => commands::import::import(&args),
         Command::Explain(args) => commands::explain::explain(&args),
         Command::Pair(args) => commands::pair::pair(&args),
         Command::Doctor(args) => commands::doctor::doctor(&args),

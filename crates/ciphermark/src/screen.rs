@@ -1,9 +1,11 @@
-//! Standard output: its width, its colours, and writing to it.
+//! Standard output: its width, its colours, and writing to it; or a file in its place.
 
+use crate::args::FormatArg;
 use crate::error::Failure;
 use record::{Measurement, Record};
 use report::{Format, Options};
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::Path;
 
 /// Columns where standard output is no terminal: wide enough for six sizes, and what pagers and
 /// issue trackers show without wrapping.
@@ -18,7 +20,88 @@ pub fn print(render: impl FnOnce(Options) -> String) -> Result<(), Failure> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
 }
 
-/// Prints rows of a record.
-pub fn print_record(record: &Record, rows: &[&Measurement], format: Format) -> Result<(), Failure> {
-    print(|options| report::render(record, rows, format, options))
+/// Refuses what standard output could not show, before anything is measured for it.
+pub fn check_format(format: FormatArg, output: Option<&Path>) -> Result<(), Failure> {
+    let shows_bytes = matches!(format, FormatArg::Parquet) && output.is_none();
+    if shows_bytes && std::io::stdout().is_terminal() {
+        return Err(Failure::usage(
+            "Parquet is no text: redirect it, or write it with `ciphermark export RECORD --format parquet -o FILE`",
+        ));
+    }
+    Ok(())
+}
+
+/// Prints rows of a record, or writes them to a file.
+pub fn print_record(
+    record: &Record,
+    rows: &[&Measurement],
+    format: FormatArg,
+    output: Option<&Path>,
+) -> Result<(), Failure> {
+    check_format(format, output)?;
+    match (rendered(record, rows, format)?, output) {
+        (Rendered::Text(render), None) => print(render),
+        (Rendered::Text(render), Some(path)) => {
+            let options = Options { width: DEFAULT_WIDTH, color: false };
+            write_file(path, render(options).as_bytes())
+        }
+        (Rendered::Bytes(bytes), Some(path)) => write_file(path, &bytes),
+        (Rendered::Bytes(bytes), None) => {
+            let mut out = std::io::stdout().lock();
+            out.write_all(&bytes).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
+        }
+    }
+}
+
+enum Rendered<'a> {
+    Text(Box<dyn FnOnce(Options) -> String + 'a>),
+    Bytes(Vec<u8>),
+}
+
+fn rendered<'a>(
+    record: &'a Record,
+    rows: &'a [&'a Measurement],
+    format: FormatArg,
+) -> Result<Rendered<'a>, Failure> {
+    let format = match format {
+        FormatArg::Openssl => {
+            return Ok(Rendered::Text(Box::new(|_| openssl_speed::text(record, rows))));
+        }
+        FormatArg::OpensslMr => {
+            return Ok(Rendered::Text(Box::new(|_| openssl_speed::machine_readable(record, rows))));
+        }
+        FormatArg::Parquet => {
+            return tabular::parquet(record, rows).map(Rendered::Bytes).map_err(Failure::not_done);
+        }
+        FormatArg::Table => Format::Table,
+        FormatArg::Json => Format::Json,
+        FormatArg::Jsonl => Format::Jsonl,
+        FormatArg::Csv => Format::Csv,
+        FormatArg::Markdown => Format::Markdown,
+    };
+    Ok(Rendered::Text(Box::new(move |options| report::render(record, rows, format, options))))
+}
+
+/// Writes a file so that at every moment it is either the old one or the new one whole; what is no
+/// regular file is written to as it stands.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let written = if path.exists() && !path.is_file() {
+        std::fs::write(path, bytes)
+    } else {
+        replace(path, bytes)
+    };
+    written.map_err(|e| Failure::not_done(format!("cannot write '{}': {e}", path.display())))
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    let directory = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new()
+        .prefix(".ciphermark-")
+        .permissions(std::fs::Permissions::from_mode(0o666))
+        .tempfile_in(directory)
+        // The temporary file's own name tells nobody anything.
+        .map_err(|e| std::io::Error::from(e.kind()))?;
+    file.write_all(bytes)?;
+    file.persist(path).map(drop).map_err(|e| e.error)
 }

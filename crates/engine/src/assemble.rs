@@ -159,6 +159,7 @@ fn blank(plan: &Planned, libraries: &[Attached]) -> Measurement {
         in_place: case.in_place,
         state: State::Failed,
         reason: None,
+        imported: None,
         warning: Algorithm::find(&case.algorithm)
             .ok()
             .and_then(Algorithm::warning)

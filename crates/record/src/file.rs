@@ -114,9 +114,16 @@ fn contradiction(m: &Measurement) -> Result<(), String> {
     if !m.raw.is_rectangular() {
         return Err("the arrays in `raw` differ in length".to_owned());
     }
-    if (m.state == State::Measured) != m.ns_per_op.is_some() {
+    if m.state.has_number() != m.ns_per_op.is_some() {
         let verb = if m.ns_per_op.is_some() { "has" } else { "lacks" };
         return Err(format!("the state is '{}' but it {verb} `ns_per_op`", m.state.name()));
+    }
+    if (m.state == State::Imported) != m.imported.is_some() {
+        let verb = if m.imported.is_some() { "has" } else { "lacks" };
+        return Err(format!("the state is '{}' but it {verb} `imported`", m.state.name()));
+    }
+    if m.state == State::Imported && !m.checks.is_empty() {
+        return Err("the state is 'imported' but it claims `checks`".to_owned());
     }
     Ok(())
 }
@@ -284,6 +291,17 @@ mod tests {
         record.measurements[2].state = State::Measured;
         let message = why(&to_json(&record));
         assert!(message.contains("'measured' but it lacks `ns_per_op`"), "{message}");
+
+        let mut record = sample::record();
+        record.measurements[0].state = State::Imported;
+        let message = why(&to_json(&record));
+        assert!(message.contains("'imported' but it lacks `imported`"), "{message}");
+        let (source, machine) = ("a blog".to_owned(), None);
+        record.measurements[0].imported = Some(crate::Imported { source, machine });
+        let message = why(&to_json(&record));
+        assert!(message.contains("'imported' but it claims `checks`"), "{message}");
+        record.measurements[0].checks.clear();
+        assert_eq!(from_json(&to_json(&record), "r.json").unwrap(), record);
 
         let mut record = sample::record();
         record.measurements[0].state = State::Refused;

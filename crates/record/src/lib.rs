@@ -23,6 +23,8 @@ pub use format::{AppliedTier, Call, FORMAT_VERSION, Library, Limits, Plan, Recor
 pub use host::{Cache, Clock, Cpu, Host, Kernel, Memory, Mitigation};
 pub use journal::{Journal, JournalHead, JournalSample};
 pub use json::to_json;
-pub use measurement::{Check, Estimate, Evidence, LibraryId, Measurement, State, Stopped};
+pub use measurement::{
+    Check, Estimate, Evidence, Imported, LibraryId, Measurement, State, Stopped,
+};
 pub use noise::{Disturbances, Noise, QuietCpu};
 pub use samples::Samples;

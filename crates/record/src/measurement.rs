@@ -19,6 +19,9 @@ pub enum State {
     Refused,
     /// Crash, hang or error.
     Failed,
+    /// A figure from elsewhere (since 1.2): nothing was measured or checked here, so it is never
+    /// ranked or compared as if it had been.
+    Imported,
 }
 
 impl State {
@@ -30,8 +33,26 @@ impl State {
             Self::Unsupported => "unsupported",
             Self::Refused => "refused",
             Self::Failed => "failed",
+            Self::Imported => "imported",
         }
     }
+
+    /// Whether cases in this state carry numbers: those that were measured and verified here, and
+    /// those that came from elsewhere.
+    #[must_use]
+    pub fn has_number(self) -> bool {
+        matches!(self, Self::Measured | Self::Imported)
+    }
+}
+
+/// Where an imported figure comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Imported {
+    /// What it was read from: the output of a program, or a publication with author, title, year
+    /// and address.
+    pub source: String,
+    /// The machine that it was measured on, as far as the source says so.
+    pub machine: Option<String>,
 }
 
 /// Why sampling of a case ended.
@@ -98,7 +119,8 @@ pub struct Evidence {
     pub instructions: Option<String>,
 }
 
-/// One case's outcome. Numbers are null unless the state is `measured`.
+/// One case's outcome. Numbers are null unless the state is `measured`, or `imported` and the source
+/// gives them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Measurement {
     /// Which build.
@@ -126,6 +148,9 @@ pub struct Measurement {
     pub state: State,
     /// Why, when not measured; and why the precision was not reached, when it was not.
     pub reason: Option<String>,
+    /// Where the figure comes from, in the state `imported` (since 1.2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
     /// What a reader must be told wherever the algorithm is shown.
     pub warning: Option<String>,
     /// Nanoseconds per operation.

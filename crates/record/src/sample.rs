@@ -132,6 +132,7 @@ fn without_number(state: State, reason: &str) -> Measurement {
         in_place: false,
         state,
         reason: Some(reason.to_owned()),
+        imported: None,
         warning: None,
         ns_per_op: None,
         cycles_per_op: None,

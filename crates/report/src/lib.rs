@@ -30,7 +30,9 @@ pub use costs::{costs, is_of as is_on};
 pub use executed::ExecutedRow;
 pub use libraries::libraries;
 pub use limits::limits;
+pub use markdown::escape as escape_markdown;
 pub use matrix::{Matrix, MatrixRow, matrix};
+pub use text::{clean, width, wrap};
 
 use record::{Measurement, Record};
 
@@ -96,7 +98,7 @@ pub fn render(
         Format::Table => table::table(record, selection, options),
         Format::Json => flat::json(record, selection),
         Format::Jsonl => flat::jsonl(record, selection),
-        Format::Csv => flat::csv(selection),
+        Format::Csv => tabular::csv(selection),
         Format::Markdown => markdown::markdown(record, selection),
     }
 }

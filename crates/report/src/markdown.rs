@@ -62,7 +62,7 @@ fn cells(row: &Row<'_>, survey: &Survey<'_>) -> Vec<String> {
 fn number(m: Option<&Measurement>) -> String {
     let Some(m) = m else { return String::new() };
     match m.state {
-        State::Measured => {
+        State::Measured | State::Imported => {
             let mark = mark(m);
             let text = speed(m).unwrap_or_else(|| "?".to_owned());
             escape(&format!("{mark}{text}"))
@@ -73,7 +73,8 @@ fn number(m: Option<&Measurement>) -> String {
 }
 
 /// Takes the meaning from everything that Markdown, its tables or HTML would read as markup.
-fn escape(text: &str) -> String {
+#[must_use]
+pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

@@ -146,6 +146,7 @@ fn case(
         in_place: false,
         state: State::Measured,
         reason: None,
+        imported: None,
         warning: Algorithm::find(algorithm).unwrap().warning().map(str::to_owned),
         ns_per_op: Some(estimate(ns)),
         cycles_per_op: Some(estimate(ns * 3.0)),

@@ -15,6 +15,10 @@ pub(crate) fn head(record: &Record, selection: &[&Measurement]) -> Vec<String> {
 }
 
 fn machine(host: &Host, started: &str) -> String {
+    // As a record of nothing but imported figures has it.
+    if *host == Host::default() {
+        return format!("nothing in this record was measured here, {}", date(&clean(started)));
+    }
     let mut parts = vec![clean(&host.cpu.name)];
     if let Some(ghz) = host.clock.core_ghz_median {
         let range = host.clock.core_ghz_range;
@@ -44,10 +48,13 @@ fn counts(record: &Record, selection: &[&Measurement]) -> String {
         format!("{} of {all} cases", selection.len())
     };
     let states = [State::Measured, State::Unsupported, State::Refused, State::Failed];
-    let counted = states.map(|state| {
-        let count = selection.iter().filter(|m| m.state == state).count();
-        format!("{count} {}", state.name())
-    });
+    let count = |state| selection.iter().filter(|m| m.state == state).count();
+    let mut counted: Vec<String> =
+        states.map(|state| format!("{} {}", count(state), state.name())).to_vec();
+    match count(State::Imported) {
+        0 => {}
+        imported => counted.push(format!("{imported} imported and unverified")),
+    }
     let seconds = record.measuring_seconds;
     format!("{cases}: {}; {seconds:.1} s of measuring", counted.join(", "))
 }
@@ -199,6 +206,7 @@ fn legend(record: &Record, selection: &[&Measurement], survey: &Survey<'_>) -> V
         let asked = asked.trim_end_matches(".0");
         lines.push(format!("~: sampling ended short of the asked precision of {asked} %"));
     }
+    lines.extend(imported(selection));
     if lacks_a_size(survey) {
         lines.push("–: not defined or not offered at this size".to_owned());
     }
@@ -211,6 +219,20 @@ fn legend(record: &Record, selection: &[&Measurement], survey: &Survey<'_>) -> V
     }
     lines.extend(warnings(selection));
     lines
+}
+
+/// Where figures come from that were not measured here, a line for each source.
+fn imported(selection: &[&Measurement]) -> Vec<String> {
+    let sources = selection.iter().filter(|m| m.state == State::Imported);
+    let line = |m: &&Measurement| {
+        let from = m.imported.as_ref();
+        let source = from.map_or_else(String::new, |i| clean(&i.source));
+        let machine = from.and_then(|i| i.machine.as_deref());
+        let machine = machine.map(|m| format!(", on {}", clean(m))).unwrap_or_default();
+        format!("†: imported, neither measured nor checked here: {source}{machine}")
+    };
+    let lines: BTreeSet<String> = sources.map(line).collect();
+    lines.into_iter().collect()
 }
 
 fn lacks_a_size(survey: &Survey<'_>) -> bool {
@@ -280,6 +302,23 @@ mod tests {
         noise.clean = 500;
         assert!(disturbed(&noise).unwrap().contains("ciphermark doctor"));
         assert_eq!(disturbed(&Noise::default()), None, "a run that took none");
+    }
+
+    #[test]
+    fn imported_figures_are_counted_marked_and_their_source_is_named() {
+        let mut record = sample::record();
+        let m = &mut record.measurements[0];
+        m.state = State::Imported;
+        m.imported = Some(record::Imported {
+            source: "a \u{1b}[2Jblog".to_owned(),
+            machine: Some("i5".to_owned()),
+        });
+        let selection: Vec<&Measurement> = record.measurements.iter().collect();
+        let lines = foot(&record, &selection, &Survey::of(&record, &selection)).join("\n");
+        let said = "†: imported, neither measured nor checked here: a [2Jblog, on i5";
+        assert!(lines.contains(said), "{lines}");
+        assert!(counts(&record, &selection).contains("1 imported and unverified"));
+        assert_eq!(mark(&record.measurements[0]), "†");
     }
 
     #[test]

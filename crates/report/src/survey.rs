@@ -208,11 +208,11 @@ impl<'a> Row<'a> {
     }
 
     pub(crate) fn has_number(&self) -> bool {
-        self.cells.values().any(|m| m.state == State::Measured)
+        self.cells.values().any(|m| m.state.has_number())
     }
 
     /// Faster first. Rows without the reference size follow, by their largest size; then those
-    /// without a number.
+    /// with imported figures only, which nothing vouches for; then those without a number.
     fn rank(&self, other: &Self, reference: usize) -> Ordering {
         let speed = |row: &Self| {
             let at_reference = row.measured(reference);
@@ -222,7 +222,8 @@ impl<'a> Row<'a> {
         };
         let ((at, speed), (other_at, other_speed)) = (speed(self), speed(other));
         let names = (&self.algorithm, &self.library).cmp(&(&other.algorithm, &other.library));
-        other_at.cmp(&at).then(other_speed.total_cmp(&speed)).then(names)
+        let without_number = self.has_number().cmp(&other.has_number()).reverse();
+        other_at.cmp(&at).then(other_speed.total_cmp(&speed)).then(without_number).then(names)
     }
 
     /// Why cells have no number, each reason once.
@@ -263,13 +264,14 @@ pub(crate) fn is_rough(m: &Measurement) -> bool {
     m.state == State::Measured && (m.stopped != Some(Stopped::Precision) || m.reason.is_some())
 }
 
-/// The sign before a speed: `>` where only a busy core was seen, so that the library is at least so
+/// The sign before a speed: `†` where it comes from elsewhere and nothing was checked; `>` where only a busy core was seen, so that the library is at least so
 /// fast, else `~` where the asked precision was not reached.
 pub(crate) fn mark(m: &Measurement) -> &'static str {
-    match (m.contended, is_rough(m)) {
-        (true, _) => ">",
-        (false, true) => "~",
-        (false, false) => "",
+    match (m.state, m.contended, is_rough(m)) {
+        (State::Imported, _, _) => "†",
+        (_, true, _) => ">",
+        (_, false, true) => "~",
+        (_, false, false) => "",
     }
 }
 
@@ -293,6 +295,20 @@ mod tests {
         let order = order(|_| ());
         assert_eq!(order.first().unwrap(), "aes-256-xts openssl@3.0.22");
         assert_eq!(order.last().unwrap(), "aes-256-xts libgcrypt@1.10.1");
+    }
+
+    #[test]
+    fn imported_figures_stand_behind_everything_that_was_measured_however_fast_they_claim_to_be() {
+        let order = order(|all| {
+            for m in all.iter_mut().filter(|m| m.algorithm == "aes-128-ctr") {
+                m.state = State::Imported;
+                m.mb_per_s = m.mb_per_s.map(|speed| speed * 1e6);
+            }
+        });
+        let place = |name: &str| order.iter().position(|row| row == name).unwrap();
+        assert!(place("aes-128-ccm openssl@3.0.22") < place("aes-128-ctr libgcrypt@1.10.1"));
+        let without = place("aes-256-xts libgcrypt@1.10.1");
+        assert!(place("aes-128-ctr openssl@3.0.22") < without, "{order:?}");
     }
 
     #[test]

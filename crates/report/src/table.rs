@@ -234,7 +234,7 @@ fn bar(fraction: f64) -> String {
 fn number(m: Option<&Measurement>) -> Cell {
     let Some(m) = m else { return Cell::plain("") };
     match m.state {
-        State::Measured => {
+        State::Measured | State::Imported => {
             let text = speed(m).unwrap_or_else(|| "?".to_owned());
             let mark = mark(m);
             let style = if mark.is_empty() { PLAIN } else { CAUTION };

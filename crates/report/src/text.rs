@@ -5,7 +5,8 @@ use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// The text on one line without anything that moves a cursor, changes a colour or turns the
 /// reading direction: names and reasons come from libraries and from files of strangers.
-pub(crate) fn clean(text: &str) -> String {
+#[must_use]
+pub fn clean(text: &str) -> String {
     let visible = text.chars().filter_map(|c| match c {
         '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => Some(' '),
         c if c.is_control() || turns(c) => None,
@@ -20,7 +21,8 @@ fn turns(c: char) -> bool {
 }
 
 /// Columns that the text takes.
-pub(crate) fn width(text: &str) -> usize {
+#[must_use]
+pub fn width(text: &str) -> usize {
     text.width()
 }
 
@@ -43,7 +45,8 @@ pub(crate) fn clip(text: &str, columns: usize) -> String {
 }
 
 /// The text in lines of at most so many columns, broken at spaces where there are some.
-pub(crate) fn wrap(text: &str, columns: usize) -> Vec<String> {
+#[must_use]
+pub fn wrap(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
     let mut lines = Vec::new();
     let mut line = String::new();

@@ -1,9 +1,11 @@
 //! One module for each subcommand.
 
+pub mod claims;
 pub mod doctor;
 pub mod explain;
 mod explain_record;
 pub mod generate;
+pub mod import;
 mod job;
 pub mod list;
 pub mod once;

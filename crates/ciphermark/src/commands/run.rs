@@ -17,13 +17,14 @@ use std::sync::atomic::AtomicBool;
 
 /// Measures what the flags and the suite ask for, or goes on with a run that was cut short.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
+    screen::check_format(args.format, None)?;
     let job = match &args.resume {
         Some(path) => resume::job(path, args.budget, !args.no_evidence)?,
         None => fresh(args)?,
     };
     let record = measure(args.quiet, job)?;
     let rows: Vec<_> = record.measurements.iter().collect();
-    screen::print_record(&record, &rows, args.format.into())?;
+    screen::print_record(&record, &rows, args.format, None)?;
     Ok(exit(&record))
 }
 
@@ -87,7 +88,7 @@ pub fn random_seed() -> u64 {
 }
 
 /// Finds out before measuring whether the record can be written, and overwrites no stranger's file.
-fn check_output(path: &Path) -> Result<(), Failure> {
+pub fn check_output(path: &Path) -> Result<(), Failure> {
     let shown = path.display();
     if path.exists() && record::load(path).is_err() {
         return Err(Failure::usage(format!(
@@ -108,17 +109,35 @@ fn check_output(path: &Path) -> Result<(), Failure> {
     record::check_writable(path).map_err(Failure::usage)
 }
 
+/// Measures, with a progress bar; what there is when it is interrupted counts.
+pub fn survey(
+    quiet: bool,
+    request: &Request,
+    libraries: &[engine::Attached],
+    stop: &AtomicBool,
+) -> Result<Record, Failure> {
+    let bar = Bar::new(quiet);
+    let keeping = Keeping { record: None, earlier: None };
+    let outcome = engine::survey(request, libraries, keeping, stop, &|event| show(&bar, event));
+    bar.finish();
+    outcome.map(|o| o.record).map_err(Failure::not_done)
+}
+
+fn show(bar: &Bar, event: Event) {
+    match event {
+        Event::Verifying { done, of } => bar.verifying(done, of),
+        Event::Stepping { done, of } => bar.stepping(done, of),
+        Event::Sampling(progress) => bar.sampling(&progress),
+    }
+}
+
 /// Measures and, where a file was asked for, saves the record.
 fn measure(quiet: bool, job: Job) -> Result<Record, Failure> {
     let stop = watch_signals()?;
     let bar = Bar::new(quiet);
     let keeping = Keeping { record: job.output.clone(), earlier: job.earlier };
     let outcome =
-        engine::survey(&job.request, &job.libraries, keeping, &stop, &|event| match event {
-            Event::Verifying { done, of } => bar.verifying(done, of),
-            Event::Stepping { done, of } => bar.stepping(done, of),
-            Event::Sampling(progress) => bar.sampling(&progress),
-        });
+        engine::survey(&job.request, &job.libraries, keeping, &stop, &|event| show(&bar, event));
     bar.finish();
     let outcome = outcome.map_err(|e| match e {
         SurveyError::Resume(_) => Failure::usage(e),

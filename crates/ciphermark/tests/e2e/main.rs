@@ -6,10 +6,12 @@
 
 mod support;
 
+mod claims;
 mod costs;
 mod doctor;
 mod errors;
 mod explain;
+mod exports;
 mod formats;
 mod libs;
 mod list;

@@ -4,7 +4,8 @@ use crate::support::*;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-const COMMANDS: [&str; 7] = ["run", "list", "verify", "once", "show", "completions", "man"];
+const COMMANDS: [&str; 9] =
+    ["run", "list", "verify", "once", "show", "import", "claims", "completions", "man"];
 
 fn printed(arguments: &[&str]) -> String {
     let done = ciphermark(arguments, b"").with_code(0);

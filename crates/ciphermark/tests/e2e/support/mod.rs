@@ -5,6 +5,7 @@ mod background;
 pub mod fakes;
 mod program;
 mod rows;
+mod venv;
 
 pub use background::{Background, processes_below};
 pub use program::{
@@ -12,6 +13,7 @@ pub use program::{
     refusal,
 };
 pub use rows::{measurements, text, where_};
+pub use venv::python_with;
 
 use std::path::{Path, PathBuf};
 

@@ -1,0 +1,70 @@
+//! What is typed after `ciphermark claims`.
+
+use crate::units::parse_duration;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// `ciphermark claims`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ciphermark claims                                 measures what it needs, two minutes or so\n  \
+    ciphermark claims --only 'tx-*' -o claims.json    and keeps the record\n  \
+    ciphermark claims claims.json --format markdown   nothing is measured anew\n  \
+    ciphermark claims --table highgo                  the article's table, with this machine beside it\n\n\
+    Verdicts: holds, does not hold, depends (and on what), not testable here (and why). A claim is\n\
+    judged in each version of the library that it is of. Sources: highgo, transactional,\n\
+    asecuritysite, tls. docs/CLAIMS.md has the conditions.")]
+pub struct ClaimsArgs {
+    /// Records to judge by; without any, what is needed is measured.
+    #[arg(value_name = "RECORD")]
+    pub records: Vec<PathBuf>,
+    /// Only these claims, by name or glob; may be repeated.
+    #[arg(long, value_name = "GLOB")]
+    pub only: Vec<String>,
+    /// Only the claims of this source; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    pub source: Vec<String>,
+    /// Print this source's table with this machine's figures beside it, instead of verdicts.
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["only", "source"])]
+    pub table: Option<String>,
+    /// How to print it.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: ClaimsFormat,
+    /// Keep what was measured in this file (JSON).
+    #[arg(short, long, value_name = "FILE", conflicts_with = "records")]
+    pub output: Option<PathBuf>,
+    /// Most time of measuring.
+    #[arg(long, value_parser = parse_duration, value_name = "TIME", default_value = "2m", conflicts_with = "records")]
+    pub budget: Duration,
+    /// Libraries to measure beside those found: NAME=PATH; or only those that a glob matches.
+    #[arg(short, long, value_name = "GLOB|NAME=PATH", conflicts_with = "records")]
+    pub library: Vec<String>,
+    /// No progress bar and no remarks on standard error.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `--format`
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ClaimsFormat {
+    /// For a terminal.
+    Text,
+    /// An array of objects.
+    Json,
+    /// GitHub-flavoured Markdown.
+    Markdown,
+    /// One row a figure.
+    Csv,
+}
+
+impl From<ClaimsFormat> for claims::Format {
+    fn from(typed: ClaimsFormat) -> Self {
+        match typed {
+            ClaimsFormat::Text => Self::Text,
+            ClaimsFormat::Json => Self::Json,
+            ClaimsFormat::Markdown => Self::Markdown,
+            ClaimsFormat::Csv => Self::Csv,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The published claims, judged by records and by what is measured for them.
+
+use crate::support::*;
+use serde_json::Value;
+
+const VERDICTS: [&str; 4] = ["holds", "does not hold", "depends", "not testable here"];
+
+fn record() -> &'static str {
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../record/tests/sample.json")
+}
+
+fn judged(arguments: &[&str]) -> Vec<Value> {
+    let all = [&["claims"], arguments, &["--format", "json"]].concat();
+    serde_json::from_str(&ciphermark(&all, b"").with_code(0).stdout).unwrap()
+}
+
+#[test]
+fn every_claim_has_a_verdict_and_what_a_record_lacks_is_named() {
+    let all = judged(&[record()]);
+    assert_eq!(all.len(), 36);
+    for claim in &all {
+        assert!(VERDICTS.contains(&text(claim, "verdict")), "{claim}");
+        assert!(!text(claim, "why").is_empty(), "{claim}");
+        assert!(text(claim, "source.url").starts_with("https://"), "{claim}");
+    }
+    let only = judged(&[record(), "--only", "highgo-*", "--only", "tls-kx-order"]);
+    assert_eq!(only.len(), 9);
+    assert_eq!(judged(&[record(), "--source", "tls"]).len(), 7);
+}
+
+#[test]
+fn a_claim_is_measured_and_judged_in_one_call_and_its_record_judges_it_again() {
+    let directory = scratch();
+    let kept = directory.path().join("kept.json");
+    let what =
+        ["--only", "highgo-key-length", "-l", "openssl", "--budget", "20s", "-o", arg(&kept)];
+    let [claim] = &judged(&what)[..] else { panic!("one claim was asked for") };
+    assert!(VERDICTS[..3].contains(&text(claim, "verdict")), "{claim}");
+    let here = &claim["figures"][0]["here"][0];
+    assert!(here["value"].as_f64().unwrap() > 0.0, "{claim}");
+    assert!(here["low"].as_f64() <= here["value"].as_f64(), "{claim}");
+    let [again] = &judged(&[arg(&kept), "--only", "highgo-key-length"])[..] else { panic!() };
+    assert_eq!(again, claim);
+    // What was measured is what the conditions name, and it is an ordinary record.
+    let rows = measurements(&std::fs::read_to_string(&kept).unwrap());
+    assert!(rows.iter().all(|row| text(row, "algorithm").ends_with("-ctr")), "{rows:?}");
+    ciphermark(&["show", arg(&kept)], b"").with_code(0);
+}
+
+#[test]
+fn an_articles_table_is_printed_again_in_every_format() {
+    for source in ["highgo", "transactional", "asecuritysite", "tls"] {
+        for format in ["text", "json", "markdown", "csv"] {
+            let table = ["claims", record(), "--table", source, "--format", format];
+            let printed = ciphermark(&table, b"").with_code(0).stdout;
+            assert!(printed.contains("published"), "{printed}");
+        }
+    }
+    let table = ["claims", record(), "--table", "highgo"];
+    let printed = ciphermark(&table, b"").with_code(0).stdout;
+    assert!(printed.contains("6338") && printed.contains("8192 B"), "{printed}");
+}
+
+#[test]
+fn wrong_names_get_one_line_with_the_nearest_right_one() {
+    let shown = record();
+    let why = |arguments: &[&str]| refusal(&[&["claims", shown], arguments].concat());
+    assert!(why(&["--only", "highgo-ctr-clos"]).contains("did you mean 'highgo-ctr-close'?"));
+    assert!(why(&["--source", "higho"]).contains("did you mean 'highgo'?"));
+    assert!(why(&["--table", "tsl"]).contains("unknown source 'tsl'"));
+    assert!(refusal(&["claims", "/no/such.json"]).contains("cannot read record '/no/such.json'"));
+}

@@ -1,0 +1,79 @@
+//! CSV by RFC 4180, one row a measurement.
+
+use crate::columns::{Value, columns, row};
+use record::Measurement;
+
+/// Characters that begin a formula, or something that is read as one, in spreadsheets
+/// (OWASP, "CSV Injection"): the full-width forms count in some languages' settings.
+const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+
+/// A header, then one row a measurement: every field but the raw samples. Text that a spreadsheet
+/// would take for a formula is preceded by an apostrophe; numbers are as they are.
+#[must_use]
+pub fn csv(selection: &[&Measurement]) -> String {
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    writer.write_record(columns().iter().map(|c| c.name)).expect("writing into memory");
+    for m in selection {
+        let fields = row(m).map(|value| value.map(field).unwrap_or_default());
+        writer.write_record(fields).expect("every row has as many fields as the header");
+    }
+    let bytes = writer.into_inner().expect("writing into memory");
+    String::from_utf8(bytes).expect("fields are text")
+}
+
+/// Text that no spreadsheet takes for a formula: preceded by an apostrophe where it would be one.
+#[must_use]
+pub fn guarded(text: String) -> String {
+    if text.starts_with(FORMULA) { format!("'{text}") } else { text }
+}
+
+fn field(value: Value) -> String {
+    match value {
+        Value::Text(text) => guarded(text),
+        Value::Count(count) => count.to_string(),
+        Value::Real(real) => real.to_string(),
+        Value::Flag(flag) => flag.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    fn rows(measurements: &[Measurement]) -> Vec<::csv::StringRecord> {
+        let text = csv(&measurements.iter().collect::<Vec<_>>());
+        let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+        reader.records().map(Result::unwrap).collect()
+    }
+
+    fn column(name: &str) -> usize {
+        columns().iter().position(|c| c.name == name).unwrap()
+    }
+
+    #[test]
+    fn commas_quotes_and_line_breaks_in_reasons_stay_in_their_field() {
+        let mut m = sample::measurements()[0].clone();
+        m.reason = Some("a \"b\",\nc".to_owned());
+        let rows = rows(&[m]);
+        assert_eq!(rows.len(), 1);
+        assert_eq!(&rows[0][column("reason")], "a \"b\",\nc");
+        assert_eq!(csv(&[]).lines().count(), 1);
+    }
+
+    #[test]
+    fn text_that_begins_like_a_formula_is_made_text_and_a_negative_number_stays_a_number() {
+        let mut m = sample::measurements()[0].clone();
+        m.key_setup = Some(record::KeySetup { ns: -3.5, cycles: None });
+        for hostile in ["=1+1", "+1", "-2", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1"] {
+            m.library.name = hostile.to_owned();
+            m.reason = Some(format!("{hostile}\",=2"));
+            let rows = rows(std::slice::from_ref(&m));
+            assert_eq!(rows[0][column("library_name")], format!("'{hostile}"));
+            assert_eq!(rows[0][column("reason")], format!("'{hostile}\",=2"));
+            assert_eq!(&rows[0][column("key_setup_ns")], "-3.5");
+        }
+        m.library.name = "a=b".to_owned();
+        assert_eq!(&rows(&[m])[0][column("library_name")], "a=b");
+    }
+}

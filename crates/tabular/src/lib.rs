@@ -1,0 +1,15 @@
+//! Measurements as one flat table with typed columns: CSV and Parquet. Pure: plain data in, bytes
+//! out.
+//!
+//! `docs/FORMAT.md` lists the columns.
+#![forbid(unsafe_code)]
+
+mod columns;
+mod csv;
+mod parquet;
+#[cfg(test)]
+mod sample;
+
+pub use columns::{Column, Kind, columns};
+pub use csv::{csv, guarded};
+pub use parquet::{ParquetError, parquet};

@@ -1,0 +1,170 @@
+//! Parquet: the same table with typed columns and the record's facts as metadata.
+
+use crate::columns::{Column, Kind, Value, columns, row};
+use ::parquet::basic::{LogicalType, Repetition, Type as Physical};
+use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
+use ::parquet::errors::ParquetError as Inner;
+use ::parquet::file::metadata::KeyValue;
+use ::parquet::file::properties::WriterProperties;
+use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use ::parquet::schema::types::Type;
+use record::{Measurement, Record};
+use std::sync::Arc;
+
+/// Why the file could not be made.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write Parquet: {0}")]
+pub struct ParquetError(#[from] Inner);
+
+/// The selected measurements as one row group: every column of the CSV under its name with unit
+/// (Apache Parquet format 2, uncompressed; every column may be null). The file's key-value metadata
+/// holds the record's `format_version`, `started`, `tool`, `host`, `plan` and `libraries` as JSON.
+///
+/// # Errors
+/// [`ParquetError`], when the writer refuses; nothing in a record makes it.
+pub fn parquet(record: &Record, selection: &[&Measurement]) -> Result<Vec<u8>, ParquetError> {
+    let properties = WriterProperties::builder().set_key_value_metadata(Some(metadata(record)));
+    let mut file =
+        SerializedFileWriter::new(Vec::new(), Arc::new(schema()?), Arc::new(properties.build()))?;
+    let rows: Vec<_> = selection.iter().map(|m| row(m)).collect();
+    let mut group = file.next_row_group()?;
+    for (i, column) in columns().iter().enumerate() {
+        let values: Vec<Option<&Value>> = rows.iter().map(|row| row[i].as_ref()).collect();
+        let mut writer = group.next_column()?.expect("the schema has a column for each");
+        write(&mut writer, column.kind, &values)?;
+        writer.close()?;
+    }
+    group.close()?;
+    Ok(file.into_inner()?)
+}
+
+fn schema() -> Result<Type, Inner> {
+    let fields: Result<Vec<_>, Inner> = columns().iter().map(field).collect();
+    Type::group_type_builder("measurements").with_fields(fields?).build()
+}
+
+fn field(column: &Column) -> Result<Arc<Type>, Inner> {
+    let (physical, logical) = match column.kind {
+        Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        Kind::Count => (Physical::INT64, None),
+        Kind::Real => (Physical::DOUBLE, None),
+        Kind::Flag => (Physical::BOOLEAN, None),
+    };
+    let name = column.name_with_unit();
+    let field = Type::primitive_type_builder(&name, physical)
+        .with_repetition(Repetition::OPTIONAL)
+        .with_logical_type(logical);
+    Ok(Arc::new(field.build()?))
+}
+
+fn write(
+    writer: &mut SerializedColumnWriter<'_>,
+    kind: Kind,
+    values: &[Option<&Value>],
+) -> Result<(), Inner> {
+    // Definition level 1 for a value, 0 for null: the columns are not nested.
+    let levels: Vec<i16> = values.iter().map(|v| i16::from(v.is_some())).collect();
+    let there = values.iter().copied().flatten();
+    match kind {
+        Kind::Text => {
+            let texts: Vec<ByteArray> = there.filter_map(Value::as_text).collect();
+            writer.typed::<ByteArrayType>().write_batch(&texts, Some(&levels), None)?;
+        }
+        Kind::Count => {
+            let counts: Vec<i64> = there.filter_map(Value::as_count).collect();
+            writer.typed::<Int64Type>().write_batch(&counts, Some(&levels), None)?;
+        }
+        Kind::Real => {
+            let reals: Vec<f64> = there.filter_map(Value::as_real).collect();
+            writer.typed::<DoubleType>().write_batch(&reals, Some(&levels), None)?;
+        }
+        Kind::Flag => {
+            let flags: Vec<bool> = there.filter_map(Value::as_flag).collect();
+            writer.typed::<BoolType>().write_batch(&flags, Some(&levels), None)?;
+        }
+    }
+    Ok(())
+}
+
+impl Value {
+    fn as_text(&self) -> Option<ByteArray> {
+        if let Self::Text(text) = self { Some(ByteArray::from(text.as_str())) } else { None }
+    }
+
+    fn as_count(&self) -> Option<i64> {
+        let Self::Count(count) = self else { return None };
+        // Counts of samples and bytes stay far below 2^63; a forged record gets the largest.
+        Some(i64::try_from(*count).unwrap_or(i64::MAX))
+    }
+
+    fn as_real(&self) -> Option<f64> {
+        if let Self::Real(real) = self { Some(*real) } else { None }
+    }
+
+    fn as_flag(&self) -> Option<bool> {
+        if let Self::Flag(flag) = self { Some(*flag) } else { None }
+    }
+}
+
+fn metadata(record: &Record) -> Vec<KeyValue> {
+    let entry = |key: &str, json: Result<String, serde_json::Error>| {
+        let json = json.expect("plain data always serialises");
+        KeyValue::new(format!("ciphermark.{key}"), json)
+    };
+    vec![
+        KeyValue::new("ciphermark.format_version".to_owned(), record.format_version.clone()),
+        KeyValue::new("ciphermark.started".to_owned(), record.started.clone()),
+        entry("tool", serde_json::to_string(&record.tool)),
+        entry("host", serde_json::to_string(&record.host)),
+        entry("plan", serde_json::to_string(&record.plan)),
+        entry("libraries", serde_json::to_string(&record.libraries)),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+    use ::parquet::file::reader::{FileReader as _, SerializedFileReader};
+    use ::parquet::record::Field;
+
+    fn read(bytes: Vec<u8>) -> SerializedFileReader<bytes::Bytes> {
+        SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap()
+    }
+
+    #[test]
+    fn every_value_comes_back_in_its_column_under_a_name_with_its_unit() {
+        let record = sample::record();
+        let selection: Vec<&Measurement> = record.measurements.iter().collect();
+        let reader = read(parquet(&record, &selection).unwrap());
+        let found: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
+        assert_eq!(found.len(), selection.len());
+        for (found, m) in found.iter().zip(&selection) {
+            for (((name, field), column), value) in
+                found.get_column_iter().zip(columns()).zip(row(m))
+            {
+                assert_eq!(*name, column.name_with_unit());
+                let expected = match value {
+                    Some(Value::Text(text)) => Field::Str(text),
+                    Some(Value::Count(count)) => Field::Long(i64::try_from(count).unwrap()),
+                    Some(Value::Real(real)) => Field::Double(real),
+                    Some(Value::Flag(flag)) => Field::Bool(flag),
+                    None => Field::Null,
+                };
+                assert_eq!(*field, expected, "{name}");
+            }
+        }
+        let names: Vec<String> = columns().iter().map(Column::name_with_unit).collect();
+        assert!(names.contains(&"size_bytes".to_owned()));
+    }
+
+    #[test]
+    fn the_metadata_names_the_machine_and_the_format() {
+        let record = sample::record();
+        let reader = read(parquet(&record, &[]).unwrap());
+        let entries = reader.metadata().file_metadata().key_value_metadata().unwrap().clone();
+        let value = |key: &str| entries.iter().find(|e| e.key == key).unwrap().value.clone();
+        assert_eq!(value("ciphermark.format_version").unwrap(), record::FORMAT_VERSION);
+        assert!(value("ciphermark.host").unwrap().contains("Example CPU"));
+    }
+}
