@@ -4,10 +4,10 @@ CARGO ?= cargo
 CIPHERMARK := target/release/ciphermark
 RECORD ?= bench.json
 
-.PHONY: help setup libs build bench test lint fmt verify agree repeat selfcheck claims aarch64 install clean
+.PHONY: help setup libs web build bench bench-page test lint fmt verify agree repeat selfcheck claims aarch64 install clean
 
 help: ## show the targets
-	@grep -E '^[a-z0-9]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 setup: ## install what is missing (Debian, Ubuntu; nothing if all is there)
 	@scripts/setup
@@ -15,18 +15,33 @@ setup: ## install what is missing (Debian, Ubuntu; nothing if all is there)
 libs: setup ## build current releases of the crypto libraries, those that are missing or have changed
 	libs/build
 
-build: setup ## build ciphermark and the libraries that come with it
+# What the HTML page embeds and what its tests need, as package-lock.json pins it. The second file is npm's own note
+# of what it has installed.
+web: setup web/node_modules/.package-lock.json ## fetch the chart library that the HTML page embeds
+
+web/node_modules/.package-lock.json: web/package-lock.json
+	cd web && npm ci --ignore-scripts
+	@touch $@
+
+build: setup web ## build ciphermark and the libraries that come with it
 	$(CARGO) build --release --locked --workspace
 
 # A library that cannot be built here (status 3) has been named: the others are measured. Cases that
 # were refused or failed (status 3 again) stand in the table with their reason.
-bench: build ## build all, measure for about a minute, print the ranked table, write bench.json
+bench: build ## build all, measure for about a minute, print the ranked table, write bench.json and bench.html
 	libs/build || [ $$? = 3 ]
 	$(CIPHERMARK) run --suite quick -o $(RECORD) || [ $$? = 3 ]
+	$(CIPHERMARK) report $(RECORD) -o $(RECORD:.json=.html)
 
-test: libs ## every test
+test: libs web ## every test
+	@scripts/setup tests
 	$(CARGO) build --locked --workspace
 	$(CARGO) test --locked --workspace
+	scripts/webtest
+
+bench-page: build ## what the HTML page costs with 20,000 cases: size, first paint, change of a filter
+	@scripts/setup tests
+	CIPHERMARK=$(CURDIR)/$(CIPHERMARK) node web/bench.mjs
 
 lint: ## formatting, Clippy, licences, bans and sources of dependencies
 	$(CARGO) fmt --all --check

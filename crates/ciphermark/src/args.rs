@@ -2,6 +2,7 @@
 
 use crate::args_claims::ClaimsArgs;
 use crate::args_import::ImportArgs;
+use crate::args_report::ReportArgs;
 use crate::units::{Hex, parse_duration, parse_fraction, parse_hex};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -80,6 +81,8 @@ pub enum Command {
     Claims(ClaimsArgs),
     /// Show what runs inside the clock: functions, instructions, allocations, copies.
     Explain(ExplainArgs),
+    /// Write one self-contained HTML page of one record or several side by side.
+    Report(ReportArgs),
     /// Hold two libraries against each other on one case, until a verdict.
     Pair(PairArgs),
     /// Look at machine, clock, noise and libraries: what works, and how to mend what does not.

@@ -5,6 +5,7 @@
 mod args;
 mod args_claims;
 mod args_import;
+mod args_report;
 mod choose;
 mod commands;
 mod error;
@@ -57,6 +58,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Claims(args) => commands::claims::claims(&args),
         Command::Import(args) => commands::import::import(&args),
         Command::Explain(args) => commands::explain::explain(&args),
+        Command::Report(args) => commands::report::report(&args),
         Command::Pair(args) => commands::pair::pair(&args),
         Command::Doctor(args) => commands::doctor::doctor(&args),
         Command::Completions { shell } => commands::generate::completions(shell),

@@ -85,23 +85,6 @@ fn rendered<'a>(
 /// Writes a file so that at every moment it is either the old one or the new one whole; what is no
 /// regular file is written to as it stands.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    let written = if path.exists() && !path.is_file() {
-        std::fs::write(path, bytes)
-    } else {
-        replace(path, bytes)
-    };
-    written.map_err(|e| Failure::not_done(format!("cannot write '{}': {e}", path.display())))
-}
-
-fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    let directory = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::Builder::new()
-        .prefix(".ciphermark-")
-        .permissions(std::fs::Permissions::from_mode(0o666))
-        .tempfile_in(directory)
-        // The temporary file's own name tells nobody anything.
-        .map_err(|e| std::io::Error::from(e.kind()))?;
-    file.write_all(bytes)?;
-    file.persist(path).map(drop).map_err(|e| e.error)
+    record::write_file(path, bytes)
+        .map_err(|e| Failure::not_done(format!("cannot write '{}': {e}", path.display())))
 }

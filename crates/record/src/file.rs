@@ -160,19 +160,24 @@ fn directory_of(path: &Path) -> &Path {
 pub fn save(record: &Record, path: &Path) -> Result<(), RecordError> {
     let error = |source| RecordError::Write { path: path.to_owned(), source };
     let bytes = pack(path, to_json(record)).map_err(error)?;
+    write_file(path, &bytes).map_err(error)
+}
+
+/// Writes a file so that it is at every moment either the old one or the new one whole. What is no
+/// regular file (a pipe, a terminal, `/dev/stdout`) is written to as it stands.
+///
+/// # Errors
+/// The system's reason; an old file is then untouched.
+pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     match std::fs::metadata(path) {
-        Ok(old) if old.is_file() => {
-            // Through links, so that a link stays one.
-            let target = path.canonicalize().map_err(error)?;
-            replace(&target, &bytes, old.permissions()).map_err(error)
-        }
-        Ok(old) => write_through(path, &old, &bytes).map_err(error),
+        // Through links, so that a link stays one.
+        Ok(old) if old.is_file() => replace(&path.canonicalize()?, bytes, old.permissions()),
+        Ok(old) => write_through(path, &old, bytes),
+        // What any program's new file gets; the process's mask takes bits away.
         Err(e) if e.kind() == io::ErrorKind::NotFound => {
-            // What any program's new file gets; the process's mask takes bits away.
-            let permissions = Permissions::from_mode(0o666);
-            replace(path, &bytes, permissions).map_err(error)
+            replace(path, bytes, Permissions::from_mode(0o666))
         }
-        Err(e) => Err(error(e)),
+        Err(e) => Err(e),
     }
 }
 

@@ -18,7 +18,7 @@ mod samples;
 
 pub use costs::{Fit, KeySetup, Latencies, Latency, Rekeying, ThreadShare};
 pub use executed::{ClassCount, Executed, ExecutedSize, FunctionCount, PmuCount, Share};
-pub use file::{RecordError, check_writable, from_json, load, save};
+pub use file::{RecordError, check_writable, from_json, load, save, write_file};
 pub use format::{AppliedTier, Call, FORMAT_VERSION, Library, Limits, Plan, Record, Tool, schema};
 pub use host::{Cache, Clock, Cpu, Host, Kernel, Memory, Mitigation};
 pub use journal::{Journal, JournalHead, JournalSample};

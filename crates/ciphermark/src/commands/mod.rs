@@ -10,6 +10,7 @@ mod job;
 pub mod list;
 pub mod once;
 pub mod pair;
+pub mod report;
 mod resume;
 pub mod run;
 pub mod show;

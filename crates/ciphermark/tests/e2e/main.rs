@@ -20,6 +20,7 @@ mod once;
 mod pair;
 mod python;
 mod refused;
+mod report;
 mod resume;
 mod run;
 mod screen;

@@ -1,0 +1,21 @@
+//! `ciphermark report`, as it is typed.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// `ciphermark report`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ciphermark report run.json                       writes run.html; to a pipe, prints it\n  \
+    ciphermark report old.json new.json -o both.html  two runs, or two machines, side by side\n  \
+    ciphermark report run.json.gz | gzip > run.html.gz\n\n\
+    The page is one file that loads nothing from anywhere and keeps every raw sample. What is chosen in it\n\
+    stands in its address, behind '#', so that a view can be sent as a link.")]
+pub struct ReportArgs {
+    /// Records that `run -o` wrote.
+    #[arg(required = true, value_name = "RECORD")]
+    pub records: Vec<PathBuf>,
+    /// Write the page to this file; '-' is standard output.
+    #[arg(short, long, value_name = "FILE.html")]
+    pub output: Option<PathBuf>,
+}

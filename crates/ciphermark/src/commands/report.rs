@@ -1,0 +1,95 @@
+//! `ciphermark report`: records as one HTML page.
+
+use crate::args_report::ReportArgs;
+use crate::error::{Exit, Failure};
+use crate::screen;
+use page::Source;
+use std::io::{IsTerminal as _, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Writes the page to the file that was named, to a pipe, or to a file named after the first record.
+pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
+    let place = Place::of(args)?;
+    let records: Result<Vec<record::Record>, _> =
+        args.records.iter().map(|path| record::load(path)).collect();
+    let records = records.map_err(Failure::usage)?;
+    let files: Vec<String> = args.records.iter().map(|path| file_name(path)).collect();
+    let sources: Vec<Source<'_>> =
+        records.iter().zip(&files).map(|(record, file)| Source { file, record }).collect();
+    let html = page::page(&sources).map_err(Failure::not_done)?;
+    match place {
+        Place::Output => {
+            let mut out = std::io::stdout().lock();
+            out.write_all(html.as_bytes())
+                .and_then(|()| out.flush())
+                .map_err(|e| Failure::output(&e))?;
+        }
+        Place::File(path) => {
+            screen::write_file(&path, html.as_bytes())?;
+            anstream::eprintln!("ciphermark: wrote {}", path.display());
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Where the page goes.
+enum Place {
+    Output,
+    File(PathBuf),
+}
+
+impl Place {
+    /// Decided and looked at before anything is read, so that a typing error costs no wait.
+    fn of(args: &ReportArgs) -> Result<Self, Failure> {
+        let path = match &args.output {
+            Some(path) if path.as_os_str() == "-" => return Ok(Self::Output),
+            Some(path) => path.clone(),
+            None if !std::io::stdout().is_terminal() => return Ok(Self::Output),
+            None => named_after(&args.records[0])?,
+        };
+        let same = |record: &PathBuf| same_file(record, &path);
+        if let Some(record) = args.records.iter().find(|record| same(record)) {
+            return Err(Failure::usage(format!(
+                "'{}' is a record that the page is made from: name another file with -o",
+                record.display()
+            )));
+        }
+        record::check_writable(&path).map_err(|e| match e {
+            record::RecordError::Write { path, source } => cannot_write(&path, &source),
+            other => Failure::usage(other),
+        })?;
+        Ok(Self::File(path))
+    }
+}
+
+/// `run.html` here for `…/run.json.gz`. A file of that name is replaced if it is such a page.
+fn named_after(record: &Path) -> Result<PathBuf, Failure> {
+    let name = file_name(record);
+    let stem = name.strip_suffix(".gz").unwrap_or(&name);
+    let path = PathBuf::from(format!("{}.html", stem.strip_suffix(".json").unwrap_or(stem)));
+    if path.exists() && !is_page(&path) {
+        return Err(Failure::usage(format!(
+            "'{}' is there and is no page of ciphermark's: name the file with -o",
+            path.display()
+        )));
+    }
+    Ok(path)
+}
+
+fn is_page(path: &Path) -> bool {
+    let mut beginning = vec![0; page::MARK.len()];
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
+    read.is_ok() && beginning == page::MARK.as_bytes()
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    a.canonicalize().ok().is_some_and(|a| b.canonicalize().is_ok_and(|b| a == b))
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
+}
+
+fn cannot_write(path: &Path, why: &std::io::Error) -> Failure {
+    Failure::usage(format!("cannot write the page '{}': {why}", path.display()))
+}

@@ -1,0 +1,60 @@
+//! What the page knows, in the form in which it stands in it. `assets/js/data.js` is the other side.
+
+mod cases;
+mod executed;
+mod head;
+mod names;
+mod samples;
+
+use crate::Source;
+use names::Names;
+use serde::Serialize;
+
+pub(crate) use head::Head;
+
+/// Everything that the page knows.
+pub(crate) struct Data {
+    /// What the first paint needs; stands in the page as it is.
+    pub(crate) head: Head,
+    /// Every case and fitted line; stands in the page packed.
+    pub(crate) cases: Cases,
+    /// What was executed, by library, algorithm, direction, model and tier; packed, unpacked when
+    /// it is looked at.
+    pub(crate) executed: Vec<serde_json::Value>,
+    /// Raw samples of [`samples::CASES_IN_CHUNK`] cases each; packed, unpacked when one of them is
+    /// looked at.
+    pub(crate) samples: Vec<Vec<u8>>,
+}
+
+/// Every case, one array a field, with the names that the arrays count.
+#[derive(Serialize)]
+pub(crate) struct Cases {
+    names: Names,
+    columns: cases::Columns,
+    fits: Vec<serde_json::Value>,
+    /// What runs inside the clock: for each library a list of calls.
+    calls: Vec<serde_json::Value>,
+    samples_in_chunk: usize,
+}
+
+impl Data {
+    pub(crate) fn of(sources: &[Source<'_>]) -> Self {
+        let mut names = Names::default();
+        let mut columns = cases::Columns::default();
+        let mut samples = samples::Chunks::default();
+        let (mut fits, mut calls, mut executed) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, source) in sources.iter().enumerate() {
+            names.enter_record(number, source.record);
+            for m in &source.record.measurements {
+                columns.push(m, &mut names);
+                samples.push(m, source.record);
+            }
+            fits.extend(executed::fits(source.record, &mut names));
+            calls.extend(executed::calls(source.record, &mut names));
+            executed.extend(executed::executed(source.record, &mut names));
+        }
+        let cases =
+            Cases { names, columns, fits, calls, samples_in_chunk: samples::CASES_IN_CHUNK };
+        Self { head: Head::of(sources), cases, executed, samples: samples.finish() }
+    }
+}

@@ -1,0 +1,50 @@
+//! One self-contained HTML page from records: records in, text out. Pure: no I/O, no clock, no
+//! statistics; what the page shows is what the records say, in other units at most. `docs/REPORT.md`
+//! is the long form.
+#![forbid(unsafe_code)]
+
+mod assets;
+mod data;
+mod frame;
+mod pack;
+mod text;
+
+use record::Record;
+
+/// The beginning of every page that this crate makes, by which a program knows one again.
+pub const MARK: &str = "<!doctype html>\n<!-- ciphermark report -->\n";
+
+/// A record, and what it is called on the page.
+#[derive(Clone, Copy, Debug)]
+pub struct Source<'a> {
+    /// Name of the file that it was read from, without directories.
+    pub file: &'a str,
+    /// The record.
+    pub record: &'a Record,
+}
+
+/// Why there is no page.
+#[derive(Debug, thiserror::Error)]
+pub enum PageError {
+    /// The program was built without the chart library.
+    #[error(
+        "this build of ciphermark has no chart library to embed: `make web` fetches it, then `make build` again"
+    )]
+    NoChartLibrary,
+    /// More of something than the page's numbers can count.
+    #[error("the records cannot be packed: {0}")]
+    Unpackable(#[from] std::io::Error),
+    /// The frame could not be filled.
+    #[error("the page's frame cannot be filled: {0}")]
+    Frame(#[from] askama::Error),
+}
+
+/// The page of these records, side by side where there are several.
+///
+/// # Errors
+/// [`PageError`], one line.
+pub fn page(sources: &[Source<'_>]) -> Result<String, PageError> {
+    let assets = assets::embedded().ok_or(PageError::NoChartLibrary)?;
+    let data = data::Data::of(sources);
+    frame::fill(&data, &assets)
+}
