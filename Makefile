@@ -19,7 +19,7 @@ libs: setup ## build current releases of the crypto libraries, those that are mi
 # of what it has installed.
 web: setup web/node_modules/.package-lock.json ## fetch the chart library that the HTML page embeds
 
-web/node_modules/.package-lock.json: web/package-lock.json
+web/node_modules/.package-lock.json: web/package-lock.json | setup
 	cd web && npm ci --ignore-scripts
 	@touch $@
 

@@ -88,7 +88,7 @@ test("the chart's cursor goes by arrow keys, and what it shows is said", async (
     await page.waitForFunction(() => document.querySelector("#said").textContent.startsWith("16 bytes"));
     assert.match(await page.innerText(".tip"), /^16 B, MB\/s/);
     await page.keyboard.press("End");
-    assert.match(await page.innerText(".tip"), /^8K B/);
+    assert.match(await page.innerText(".tip"), /^8 KiB/);
     assert.match(await page.innerText(".tip"), /±[\d.]+ %/);
     await page.keyboard.press("Escape");
     assert.equal(await page.isVisible(".tip"), false);

@@ -77,11 +77,22 @@ const reasonOf = (i) => (data.columns.reason[i] === null ? "" : data.texts[data.
 
 // The values that a property of series takes, in the order of `ORDER` or of the alphabet.
 function valuesOf(property, list = data.series) {
+  if (list === data.series) return [...(known[property] ??= sortedValues(property, list))];
+  return sortedValues(property, list);
+}
+
+// What all series have does not change, and is asked for at every turn.
+const known = {};
+
+const collator = new Intl.Collator("en", { numeric: true });
+const byName = (a, b) => collator.compare(a, b);
+
+function sortedValues(property, list) {
   const order = ORDER[`${property}s`];
   const values = [...new Set(list.map((s) => s[property]))];
   if (order) return values.sort((a, b) => order.indexOf(a) - order.indexOf(b));
   if (property === "record") return values;
-  return values.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+  return values.sort(byName);
 }
 
 let executedList = null;

@@ -53,7 +53,7 @@ const CASE_TITLES = { record: "Record", algorithm: "Algorithm", library: "Librar
 
 function caseField(property, values, words, n) {
   const id = `case-${property}`;
-  const sorted = property === "size" ? values.sort((a, b) => a - b) : property === "record" ? values : values.sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+  const sorted = property === "size" ? values.sort((a, b) => a - b) : property === "record" ? values : values.sort(byName);
   const input = el("select", { id, onchange: () => choose({ case: words.map((w, k) => (k === n ? input.value : w)).join("|") }) },
     sorted.map((v) => el("option", { value: v }, property === "size" ? bytesName(Number(v)) : v)));
   input.value = words[n];

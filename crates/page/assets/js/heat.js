@@ -48,7 +48,6 @@ function crossing(list, size) {
     algorithms.set(s.algorithm, (algorithms.get(s.algorithm) ?? 0) + 1);
     at.set(`${s.algorithm}\n${key}`, i);
   }
-  const byName = (a, b) => a.localeCompare(b, "en", { numeric: true });
   const records = head.records.map((r) => r.label);
   return {
     at,

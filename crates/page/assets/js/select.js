@@ -28,8 +28,7 @@ function single(property) {
   return SINGLE[property].find((v) => values.includes(v)) ?? values[0];
 }
 
-function single_matches(s, property) {
-  const chosen = single(property);
+function matches(s, property, chosen) {
   if (chosen === ALL || chosen === undefined || s[property] === undefined) return true;
   if (property === "direction" && (s.direction === "digest" || s.direction === "copy")) return true;
   return s[property] === chosen;
@@ -49,13 +48,13 @@ function chosenOf(property) {
 // properties that do not filter here; `algorithms` is what is shown where none was chosen.
 function select(list, { free = [], algorithms = null } = {}) {
   const lists = LISTS.filter((p) => !free.includes(p)).map((p) => [p, chosenOf(p)]);
-  const singles = Object.keys(SINGLE).filter((p) => !free.includes(p));
+  const singles = Object.keys(SINGLE).filter((p) => !free.includes(p)).map((p) => [p, single(p)]);
   return list.filter((s) => {
     for (const [property, chosen] of lists) {
       const wanted = chosen ?? (property === "algorithm" ? algorithms : null);
       if (wanted && !wanted.has(s[property])) return false;
     }
-    return singles.every((p) => single_matches(s, p));
+    return singles.every(([p, chosen]) => matches(s, p, chosen));
   });
 }
 

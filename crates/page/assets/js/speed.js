@@ -195,7 +195,7 @@ function showTip(u, tip, rows, cases, unit) {
   }
   shown.sort((a, b) => (unit.of(a.i) - unit.of(b.i)) * (unit.up ? -1 : 1));
   tip.replaceChildren(
-    el("b", null, `${sizeName(u.data[0][place])} B, ${unit.name}`),
+    el("b", null, `${bytesName(u.data[0][place])}, ${unit.name}`),
     el("table", null, el("tbody", null, shown.map((l) => el("tr", { class: l.n === near ? "near" : null },
       el("td", null, l.r.number === null ? el("span", { class: "swatch" }) : swatch(l.r.number), named(l.r.name)),
       el("td", { class: "num" }, inUnit(unit, l.i)),

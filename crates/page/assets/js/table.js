@@ -1,6 +1,6 @@
 // Tables that sort by any column.
 
-const MOST_ROWS = 200;
+const MOST_ROWS = 100;
 
 // `columns`: { title, hint, cell(row) → text, node or cell element, sort(row) → value, number, start }.
 // `start`: the direction that a first click sorts in, 1 ascending, −1 descending.
@@ -40,7 +40,7 @@ function table({ caption, columns, rows, sorted = null, className = "" }) {
 function order(a, b, way) {
   const none = (v) => v === null || v === undefined || Number.isNaN(v);
   if (none(a) || none(b)) return (none(a) - none(b)) * way;
-  return typeof a === "string" ? a.localeCompare(b, "en", { numeric: true }) : a - b;
+  return typeof a === "string" ? byName(a, b) : a - b;
 }
 
 function cell(column, row, place) {
