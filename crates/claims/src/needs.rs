@@ -21,6 +21,8 @@ pub struct Need {
     pub directions: Vec<Direction>,
     /// Sizes in bytes.
     pub sizes: Vec<usize>,
+    /// Whether instructions have to be counted.
+    pub instructions: bool,
 }
 
 /// The size at which tables are printed whose source does not say one: a page of `PostgreSQL`.
@@ -50,12 +52,13 @@ pub fn needs_of_table(table: &Table) -> Vec<Need> {
     let mut needs = Needs::default();
     for row in &table.rows {
         // Only figures of ciphers and digests that ciphermark has can stand beside others.
-        let algorithms = Algorithm::all().iter().filter(|a| a.name == row.algorithm);
-        let need = needs.0.entry((row.model, row.tier)).or_default();
-        need.algorithms.extend(algorithms.map(|a| a.name));
-        need.libraries.insert(library_glob(row));
-        need.directions.insert(row.direction);
-        need.sizes.insert(row.size.unwrap_or(SIZE));
+        for a in Algorithm::all().iter().filter(|a| a.name == row.algorithm) {
+            let parts = needs.of(row.model, row.tier, a.name);
+            parts.libraries.insert(library_glob(row));
+            parts.directions.insert(row.direction);
+            parts.sizes.insert(row.size.unwrap_or(SIZE));
+            parts.instructions |= row.instructions_per_byte.is_some();
+        }
     }
     needs.surveys()
 }
@@ -65,53 +68,103 @@ pub(crate) fn library_glob(row: &Row) -> String {
     format!("{{{0},{0}@*,{0}-no*}}", row.library)
 }
 
+/// By model and tier: what each algorithm is asked for.
 #[derive(Default)]
-struct Needs(BTreeMap<(Model, Tier), Parts>);
+struct Needs(BTreeMap<(Model, Tier), BTreeMap<&'static str, Parts>>);
 
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq, Eq)]
 struct Parts {
     libraries: BTreeSet<String>,
     algorithms: BTreeSet<&'static str>,
     directions: BTreeSet<Direction>,
     sizes: BTreeSet<usize>,
+    instructions: bool,
 }
+
+/// Cases that a survey of its own is worth: each begins with a second or two of looking at the core.
+const WORTH: usize = 12;
 
 impl Needs {
     fn add_fact(&mut self, fact: &Fact, each: Option<&str>) {
         let Cases { algorithm, size, direction, model, tier, library } = &fact.cases;
-        let need = self.0.entry((*model, *tier)).or_default();
-        let matching = Algorithm::all().iter().filter(|a| algorithm.matches(a.name));
-        for a in matching {
-            need.algorithms.insert(a.name);
-            need.directions.insert(direction.unwrap_or(Row::usual_direction(a.name)));
-        }
-        need.sizes.insert(*size);
         let named = library.as_ref().map(NameGlob::text);
         let every = (fact.asked == Asked::Fastest).then_some("*");
-        if let Some(glob) = named.or(every).or(each) {
-            need.libraries.insert(glob.to_owned());
+        let Some(glob) = named.or(every).or(each) else { return };
+        for a in Algorithm::all().iter().filter(|a| algorithm.matches(a.name)) {
+            let direction = direction.unwrap_or(Row::usual_direction(a.name));
+            let parts = self.of(*model, *tier, a.name);
+            parts.directions.insert(direction);
+            parts.libraries.insert(glob.to_owned());
+            parts.sizes.insert(*size);
+            parts.instructions |= fact.asked.counts_instructions();
         }
     }
 
+    fn of(&mut self, model: Model, tier: Tier, algorithm: &'static str) -> &mut Parts {
+        let parts = self.0.entry((model, tier)).or_default().entry(algorithm).or_default();
+        parts.algorithms.insert(algorithm);
+        parts
+    }
+
     fn surveys(self) -> Vec<Need> {
-        let complete = |parts: &Parts| !parts.libraries.is_empty() && !parts.algorithms.is_empty();
-        let surveys = self.0.into_iter().filter(|(_, parts)| complete(parts));
-        let need = |((model, tier), parts): ((Model, Tier), Parts)| {
-            let every = parts.libraries.contains("*");
-            Need {
-                model,
-                tier,
-                libraries: if every {
-                    vec!["*".to_owned()]
-                } else {
-                    parts.libraries.into_iter().collect()
-                },
-                algorithms: parts.algorithms.into_iter().collect(),
-                directions: parts.directions.into_iter().collect(),
-                sizes: parts.sizes.into_iter().collect(),
+        let mut needs = Vec::new();
+        for ((model, tier), algorithms) in self.0 {
+            for parts in joined(algorithms.into_values().collect()) {
+                let every = parts.libraries.contains("*");
+                let all = || vec!["*".to_owned()];
+                needs.push(Need {
+                    model,
+                    tier,
+                    libraries: if every { all() } else { parts.libraries.into_iter().collect() },
+                    algorithms: parts.algorithms.into_iter().collect(),
+                    directions: parts.directions.into_iter().collect(),
+                    sizes: parts.sizes.into_iter().collect(),
+                    // That nothing that the tier excludes ran is proved by what was executed.
+                    instructions: parts.instructions || tier != Tier::Native,
+                });
             }
+        }
+        needs
+    }
+}
+
+/// A survey measures all of its algorithms at all of its sizes: those that ask for nearly the same are
+/// put together, the others are not made to measure what nobody asks for.
+fn joined(mut all: Vec<Parts>) -> Vec<Parts> {
+    loop {
+        let pairs = (0..all.len()).flat_map(|a| (a + 1..all.len()).map(move |b| (a, b)));
+        let added = |(a, b): (usize, usize)| {
+            let together = all[a].and(&all[b]).cases();
+            (together.saturating_sub(all[a].cases() + all[b].cases()), a, b)
         };
-        surveys.map(need).collect()
+        match pairs.map(added).min() {
+            Some((cases, a, b)) if cases <= WORTH => {
+                all[a] = all[a].and(&all[b]);
+                all.remove(b);
+            }
+            _ => return all,
+        }
+    }
+}
+
+impl Parts {
+    fn cases(&self) -> usize {
+        // All libraries are many.
+        let libraries = if self.libraries.contains("*") { 10 } else { self.libraries.len() };
+        libraries * self.algorithms.len() * self.directions.len() * self.sizes.len()
+    }
+
+    fn and(&self, other: &Self) -> Self {
+        fn both<T: Ord + Clone>(a: &BTreeSet<T>, b: &BTreeSet<T>) -> BTreeSet<T> {
+            a.union(b).cloned().collect()
+        }
+        Self {
+            libraries: both(&self.libraries, &other.libraries),
+            algorithms: both(&self.algorithms, &other.algorithms),
+            directions: both(&self.directions, &other.directions),
+            sizes: both(&self.sizes, &other.sizes),
+            instructions: self.instructions || other.instructions,
+        }
     }
 }
 
@@ -137,11 +190,29 @@ mod tests {
         );
         assert_eq!((noaes.tier, &noaes.directions[..]), (Tier::Noaes, &[Direction::Encrypt][..]));
         assert_eq!(noaes.libraries, ["openssl"]);
+        assert_eq!((decrypt.instructions, noaes.instructions), (false, true));
         assert_eq!(
             (digest.model, &digest.algorithms[..]),
             (Model::Message, &["sha256", "sha384"][..])
         );
         assert_eq!((&digest.libraries[..], &digest.sizes[..]), (&["*".to_owned()][..], &[64][..]));
+    }
+
+    #[test]
+    fn algorithms_that_are_asked_for_at_other_sizes_are_measured_apart_where_that_saves_much() {
+        let parts = |algorithm, sizes: &[usize]| Parts {
+            libraries: BTreeSet::from(["openssl".to_owned()]),
+            algorithms: BTreeSet::from([algorithm]),
+            directions: BTreeSet::from([Direction::Encrypt]),
+            sizes: sizes.iter().copied().collect(),
+            instructions: false,
+        };
+        let many: Vec<usize> = (1..=30).map(|i| i * 16).collect();
+        let all =
+            vec![parts("a", &many), parts("b", &[8192]), parts("c", &[1024]), parts("d", &many)];
+        let surveys: Vec<Vec<&str>> =
+            joined(all).into_iter().map(|p| p.algorithms.into_iter().collect()).collect();
+        assert_eq!(surveys, [vec!["a", "d"], vec!["b", "c"]]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `ciphermark claims`: the published claims, judged by measurements of this machine.
 
-use super::run::{check_output, random_seed, survey, watch_signals};
+use super::run::{check_output, random_seed, say, survey, watch_signals};
 use crate::args_claims::ClaimsArgs;
 use crate::error::{Exit, Failure};
 use crate::{choose, screen};
@@ -115,6 +115,8 @@ fn measure(args: &ClaimsArgs, needs: &[Need]) -> Result<Vec<Record>, Failure> {
         }
         records.push(survey(args.quiet, &request, &libraries, &stop)?);
     }
+    let interrupted = stop.load(std::sync::atomic::Ordering::Relaxed);
+    say(args.quiet, interrupted, "interrupted; judged by what there is");
     Ok(records)
 }
 
@@ -143,7 +145,7 @@ fn request(need: &Need, time: Duration) -> Result<Request, Failure> {
         latency: false,
         // Conditions are of differences of a per cent and more.
         budget: Budget { precision: 0.005, time },
-        evidence: true,
+        evidence: need.instructions,
         seed: random_seed(),
         command: std::env::args().collect(),
     })
@@ -162,8 +164,9 @@ mod tests {
             let request = request(need, Duration::from_secs(1)).unwrap();
             assert_eq!(request.algorithms.len(), need.algorithms.len());
         }
-        // OpenSSL as `openssl speed` measures it in three tiers, and all libraries' messages.
-        assert!(needs.len() <= 5, "{needs:?}");
+        // OpenSSL as `openssl speed` measures it in three tiers, all libraries' messages, and a few
+        // that are asked for at other sizes.
+        assert!(needs.len() <= 15, "{needs:#?}");
     }
 
     #[test]

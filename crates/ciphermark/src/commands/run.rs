@@ -160,7 +160,8 @@ fn measure(quiet: bool, job: Job) -> Result<Record, Failure> {
     Ok(outcome.record)
 }
 
-fn say(quiet: bool, applies: bool, text: &str) {
+/// Remarks on standard error.
+pub fn say(quiet: bool, applies: bool, text: &str) {
     if applies && !quiet {
         anstream::eprintln!("ciphermark: {text}");
     }

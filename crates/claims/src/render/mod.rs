@@ -49,11 +49,11 @@ fn reference(source: &Source) -> String {
     format!("{}, \"{}\"{published}, {}", source.author, source.title, source.url)
 }
 
-/// `20 hold, 3 do not, 5 depend, 2 are not testable here`
+/// `of 30 that were judged 20 hold, 3 do not, 5 depend, 2 are not testable here`
 fn summary(judged: &[Judged<'_>]) -> String {
     let count = |v: Verdict| judged.iter().filter(|j| j.verdict == v).count();
     format!(
-        "{} claims: {} hold, {} do not, {} depend, {} are not testable here",
+        "of {} that were judged {} hold, {} do not, {} depend, {} are not testable here",
         judged.len(),
         count(Verdict::Holds),
         count(Verdict::DoesNotHold),
