@@ -137,7 +137,8 @@ impl<'a> Evidence<'a> {
             Missing(format!("no instruction counts of {} in {}", asked_for(cases), label(library)))
         })?;
         let of_class = found.classes.iter().filter(|c| c.class == class);
-        Ok(Interval::exact(of_class.map(|c| c.per_byte).sum()))
+        // The sum of none is -0.
+        Ok(Interval::exact(of_class.map(|c| c.per_byte).sum::<f64>() + 0.0))
     }
 
     fn measurement(&self, cases: &Cases, library: &LibraryId) -> Result<&'a Measurement, Missing> {
