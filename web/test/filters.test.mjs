@@ -21,7 +21,7 @@ test("what is chosen stands in the fragment, and the fragment alone brings it ba
     link = await fragment(page);
     shown = await page.innerText("main");
   });
-  for (const part of ["direction=decrypt", "tier=aesni", "unit=cpb", "library=openssl@3.0.22,openssl@4.0.1,wolfssl@5.9"]) assert.ok(link.includes(part), link);
+  for (const part of ["direction=decrypt", "tier=aesni", "unit=cpb", "library=blog%20(imported),openssl@3.0.22,openssl@4.0.1,wolfssl@5.9"]) assert.ok(link.includes(part), link);
   await visit(file(), link, async (page) => {
     assert.equal(await page.innerText("main"), shown);
     assert.equal(await page.inputValue("#f-direction"), "decrypt");
@@ -50,7 +50,7 @@ test("filters stay when another view is chosen", async () => {
 
 test("names of another page in a fragment are passed over", async () => {
   await visit(file(), "#library=nobody@1&tier=baseline&size=77&unit=furlongs&view=nothing&case=a|b&%zz=1", async (page) => {
-    assert.equal((await names(page)).length, 4);
+    assert.equal((await names(page)).length, 5);
   });
 });
 
@@ -107,7 +107,7 @@ test("the mouse over the chart shows numbers with their intervals", async () => 
 
 test("tables sort by a column, both ways, and say so", async () => {
   await visit(file(), "", async (page) => {
-    const column = async () => (await rows(page)).map((r) => Number(r[1]));
+    const column = async () => (await rows(page)).filter((r) => r[1] !== "").map((r) => Number(r[1]));
     await page.click("thead >> text=16");
     const down = await column();
     assert.deepEqual(down, [...down].sort((a, b) => b - a));

@@ -65,10 +65,22 @@ test("a refused case stands in its place with its reason, and never as a number"
   });
 });
 
+test("an imported figure stands last, uncoloured, with its source and without an interval", async () => {
+  await visit(pageOf("whole", whole()), "", async (page) => {
+    const all = await rows(page);
+    assert.equal(all.at(-1)[0], "blog (imported)");
+    assert.match(await page.getAttribute("main tbody tr:last-child td[title]", "title"), /unverified: a blog of 2019, on i5/);
+    assert.equal(await page.$$eval("main tbody tr:last-child .swatch", (s) => s[0].className), "swatch");
+    assert.match(await page.innerText(".records"), /1 imported, unverified/);
+  });
+  await visit(pageOf("whole", whole()), "#view=problems", async (page) => assert.ok(!(await text(page)).includes("blog (imported)")));
+});
+
 test("the heat map is of the limit where there is one, and says so where there is none", async () => {
   await visit(pageOf("whole", whole()), "#view=heat&size=8192", async (page) => {
     assert.match(await text(page, "main h2"), /of the limit/);
-    assert.equal(await page.$$eval("td.guess", (all) => all.length), 0);
+    // Only what was imported is of the best.
+    assert.equal(await page.$$eval("td.guess", (all) => all.length), 1);
   });
   await visit(pageOf("published", PUBLISHED), "#view=heat", async (page) => {
     assert.match(await text(page, "main h2"), /of the best/);

@@ -44,7 +44,7 @@ function series() {
       found.set(key, s);
     }
     s.cases.push(i);
-    if (c.state[i] === "measured") s.measured += 1;
+    if (measured(i)) s.measured += 1;
     else if (c.state[i] !== "unsupported") s.bad += 1;
   }
   const all = [...found.values()];
@@ -58,7 +58,8 @@ function describe(i, key) {
   return {
     key, cases: [], measured: 0, bad: 0,
     record: head.records[library.record].label,
-    library: library.label,
+    imported: c.state[i] === "imported",
+    library: c.state[i] === "imported" ? `${library.label} (imported)` : library.label,
     libraryNumber: c.library[i],
     algorithm: data.algorithms[c.algorithm[i]],
     direction: data.directions[c.direction[i]],
@@ -71,7 +72,10 @@ function describe(i, key) {
   };
 }
 
-const measured = (i) => data.columns.state[i] === "measured";
+// Whether there is a number: of a case that was measured and verified, or of one that was imported,
+// which stands beside the others and is never ranked with them.
+const measured = (i) => data.columns.state[i] === "measured" || isImported(i);
+const isImported = (i) => data.columns.imported[i] !== null;
 const caseAt = (s, size) => s.cases.find((i) => data.columns.size[i] === size);
 const reasonOf = (i) => (data.columns.reason[i] === null ? "" : data.texts[data.columns.reason[i]]);
 

@@ -174,8 +174,9 @@ function caseProof(s, i) {
     ["Clock", `${data.texts[c.clock[i]]}; core cycles by ${data.texts[c.cycles_from[i]] || "nothing"}`],
     ["Sampling ended because", c.stopped[i] === null ? null : data.texts[c.stopped[i]]],
     ["Samples", `${c.samples[i]} count, from ${plural(c.processes[i], "process", "processes")}; ${c.disturbed[i]?.[0] ?? 0} do not`],
-    ["Outputs checked", measured(i) ? `${c.outputs_checked[i]} timed batches against the independent implementation; ${c.calls_succeeded[i]} calls succeeded` : null],
+    ["Outputs checked", measured(i) && !isImported(i) ? `${c.outputs_checked[i]} timed batches against the independent implementation; ${c.calls_succeeded[i]} calls succeeded` : null],
     ["Checks passed", c.checks[i] === null ? null : data.checks[c.checks[i]]],
+    ["Imported from", isImported(i) ? `${data.texts[c.imported[i]]}: neither measured nor checked here` : null],
     ["Remark", measured(i) && reasonOf(i) ? reasonOf(i) : null],
     ["Warning", s.warning],
   ];

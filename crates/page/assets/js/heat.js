@@ -12,10 +12,10 @@ function heatView() {
   const heads = libraries.map((l) => el("th", { scope: "col", class: "steep" }, el("a", { href: linkTo({ view: "speed", library: [l.library], ...(data.severalRecords ? { record: [l.record] } : {}), algorithm: null }) }, named(l.library))));
   const rows = algorithms.map((algorithm) => {
     const cases = libraries.map((l) => at.get(`${algorithm}\n${l.key}`));
-    const fastest = Math.min(...cases.filter((i) => i !== undefined && measured(i)).map((i) => data.columns.ns[i]));
+    const fastest = fastestByRecord(cases);
     return el("tr", null,
       el("th", { scope: "row" }, el("a", { href: linkTo({ view: "speed", algorithm: [algorithm] }) }, named(algorithm))),
-      cases.map((i) => heatCell(i, fastest, anyLimit)));
+      cases.map((i, n) => heatCell(i, fastest.get(libraries[n].record), anyLimit)));
   });
   say(`Heat map of ${plural(algorithms.length, "algorithm")} by ${plural(libraries.length, "library", "libraries")}`);
   const groups = head.records.map((r) => [r.label, libraries.filter((l) => l.record === r.label).length]).filter(([, n]) => n > 0);
@@ -59,15 +59,29 @@ function crossing(list, size) {
 // `aes-gcm` of `aes-256-gcm`: key lengths of one mode stand together.
 const family = (algorithm) => algorithm.replace(/-\d+/, "");
 
+// The least time in each record: another machine's is no measure. Imported figures are none either,
+// where any other is there.
+function fastestByRecord(cases) {
+  const fastest = new Map();
+  const found = cases.filter((i) => i !== undefined && measured(i));
+  const own = found.filter((i) => !isImported(i));
+  for (const i of own.length ? own : found) {
+    const record = head.records[data.libraries[data.columns.library[i]].record].label;
+    fastest.set(record, Math.min(fastest.get(record) ?? Infinity, data.columns.ns[i]));
+  }
+  return fastest;
+}
+
 function heatCell(i, fastest, useLimit) {
   if (i === undefined) return el("td", { class: "none" }, "·");
   if (!measured(i)) return el("td", { class: `state ${data.columns.state[i]}`, title: `${STATE_WORDS[data.columns.state[i]]}: ${reasonOf(i)}` }, "✕");
   const limit = data.columns.limit[i];
   const known = useLimit && !Number.isNaN(limit);
   const fraction = known ? limit : fastest / data.columns.ns[i];
+  if (!Number.isFinite(fraction)) return el("td", { class: "guess", title: interval(UNITS.mb, i) }, "?");
   const step = Math.min(HEAT_STEPS - 1, Math.floor(fraction * HEAT_STEPS));
   const of = known ? `of the limit${limitedBy(i)}` : "of the best here";
-  return el("td", { class: `h${step}${useLimit && !known ? " guess" : ""}`, title: `${percent(fraction)} % ${of}; ${interval(UNITS.mb, i)}` }, percent(fraction));
+  return el("td", { class: `h${step}${(useLimit && !known) || isImported(i) ? " guess" : ""}`, title: `${percent(fraction)} % ${of}; ${interval(UNITS.mb, i)}` }, percent(fraction));
 }
 
 function limitedBy(i) {
@@ -78,7 +92,7 @@ function limitedBy(i) {
 function heatLegend(useLimit, anyLimit) {
   const scale = el("span", { class: "heat-scale", "aria-hidden": "true" }, Array.from({ length: HEAT_STEPS }, (_, n) => el("span", { class: `h${n}` })));
   const words = !useLimit ? "Percent of the fastest library's speed with that algorithm."
-    : anyLimit ? "Percent of the best that this core can do (its own instruction throughputs, measured in the same run). Where no limit is known the figure is of the fastest library here, in italics."
+    : anyLimit ? "Percent of the best that this core can do (its own instruction throughputs, measured in the same run). Where no limit is known the figure is of the fastest library of the record, in italics; so are imported figures."
       : "These records have no limits: the figures are of the fastest library with that algorithm.";
   return el("p", { class: "legend" }, "0 ", scale, " 100 % ", el("span", null, words), el("span", null, "✕ refused or failed; · not offered"));
 }

@@ -79,6 +79,8 @@ function megabytes(i, ns) {
 }
 
 function relativeWidth(unit, i) {
+  // Nobody knows how uncertain an imported figure is.
+  if (isImported(i)) return NaN;
   return Math.abs(unit.high(i) - unit.low(i)) / 2 / unit.of(i);
 }
 
@@ -86,6 +88,7 @@ function relativeWidth(unit, i) {
 const inUnit = (unit, i) => supported(unit.of(i), relativeWidth(unit, i));
 
 function interval(unit, i) {
+  if (isImported(i)) return `not measured here, unverified: ${data.texts[data.columns.imported[i]]}`;
   const relative = relativeWidth(unit, i);
   const end = (value) => supported(value, relative);
   return `${end(unit.low(i))} to ${end(unit.high(i))} ${unit.name}, ±${percent(relative)} %`;

@@ -10,7 +10,7 @@ function problemsView() {
   say(`${count(bad)} cases refused or failed`);
   return [
     el("h2", null, `Refused and failed: ${plural(count(bad), "case")}`),
-    bad.length ? table({ caption: "Cases that failed a check, crashed or hung", columns: problemColumns(true), rows: bad }) : empty("No case was refused, none failed.", "Every number here passed every check."),
+    bad.length ? table({ caption: "Cases that failed a check, crashed or hung", columns: problemColumns(true), rows: bad }) : empty("No case was refused, none failed.", "Every case that was measured here passed every check."),
     broken.length ? [el("h2", null, "Libraries that could not be loaded"), el("ul", { class: "plain" }, broken.map(({ record, l }) => el("li", null, data.severalRecords ? [named(record), ": "] : null, el("b", null, named(l.name)), " ", el("code", null, named(l.path)), `: ${l.error}`)))] : null,
     remarks.length ? [el("h2", null, `Measured with a remark: ${plural(count(remarks), "case")}`), table({ caption: "The interval is wider than asked, or contended samples count", columns: problemColumns(false), rows: remarks })] : null,
     el("h2", null, `Not offered: ${plural(count(absent), "case")}`),

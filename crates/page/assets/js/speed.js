@@ -15,7 +15,9 @@ function speedView() {
   };
   const rows = list.map((s) => ({ s, at: at(s), name: label(s, unlike) }));
   rows.sort((a, b) => order(a.at, b.at, unit.up ? -1 : 1) * (unit.up ? -1 : 1));
-  rows.forEach((row, n) => { row.number = n < SERIES_COLORS && row.s.measured > 0 ? n : null; });
+  // Figures from elsewhere come last and have no colour: they are not ranked.
+  rows.sort((a, b) => a.s.imported - b.s.imported);
+  rows.forEach((row, n) => { row.number = n < SERIES_COLORS && row.s.measured > 0 && !row.s.imported ? n : null; });
   const drawn = rows.filter((r) => r.s.measured > 0).slice(0, CHART_LINES);
   say(`${plural(rows.length, "line")} of speed by size`);
   const place = el("div", { class: "chart" });
@@ -28,7 +30,7 @@ function speedView() {
 
 function speedTable(rows, unit, reference) {
   const sizes = [...new Set(rows.flatMap((r) => r.s.cases.map((i) => data.columns.size[i])))].sort((a, b) => a - b);
-  const values = rows.map((r) => r.at).filter((v) => !Number.isNaN(v));
+  const values = rows.filter((r) => !r.s.imported || rows.every((x) => x.s.imported)).map((r) => r.at).filter((v) => !Number.isNaN(v));
   const best = unit.up ? Math.max(...values) : Math.min(...values);
   const columns = [
     { title: "Library", cell: (r) => [r.number === null ? el("span", { class: "swatch" }) : swatch(r.number), el("a", { href: sampleLink(r.s, reference) }, named(r.name))], sort: (r) => r.name },
@@ -50,7 +52,7 @@ function sizeColumn(size, unit) {
       const i = caseAt(r.s, size);
       if (i === undefined) return "";
       if (!measured(i)) return stateCell(i);
-      return el("td", { class: data.columns.contended[i] ? "num contended" : "num", title: interval(unit, i) }, inUnit(unit, i));
+      return el("td", { class: data.columns.contended[i] || isImported(i) ? "num contended" : "num", title: interval(unit, i) }, inUnit(unit, i));
     },
     sort: (r) => {
       const i = caseAt(r.s, size);
@@ -90,7 +92,7 @@ function drawChart(place, rows, unit) {
     legend: { show: false },
     focus: { alpha: 0.25 },
     cursor: { focus: { prox: 24 }, points: { size: 7 }, drag: { x: false, y: false } },
-    padding: [12, 130, 0, 4],
+    padding: [12, labelRoom(rows) + 12, 0, 4],
     scales: { x: { time: false, distr: 3, log: 2, range: widened }, y: { distr: 3, log: 10, range: widened } },
     axes: [sizeAxis(sizes), speedAxis(unit)],
     series: [{}, ...back.map((n) => lineStyle(rows[n]))],
@@ -105,6 +107,9 @@ function drawChart(place, rows, unit) {
 
 // A little room beyond the outermost points.
 const widened = (_, low, high) => (low === high ? [low / 2, high * 2] : [low / 1.2, high * 1.2]);
+
+// Pixels for the names at the lines' ends.
+const labelRoom = (rows) => Math.min(240, 20 + 6.4 * Math.max(...rows.filter((r) => r.number !== null).map((r) => r.name.length), 8));
 
 const axisStyle = () => ({ stroke: color("quiet"), grid: { stroke: color("line"), width: 1 }, ticks: { stroke: color("line"), width: 1 }, font: "12px system-ui, sans-serif", labelFont: "12px system-ui, sans-serif" });
 
@@ -133,7 +138,7 @@ function lineStyle(row) {
     label: row.name, spanGaps: true,
     stroke: () => color(front ? `s${row.number}` : "faint"),
     width: front ? 2 : 1,
-    dash: front ? DASHES[row.number] : undefined,
+    dash: front ? DASHES[row.number] : row.s.imported ? [4, 4] : undefined,
     points: { show: front, size: 5, fill: () => color("paper") },
   };
 }
@@ -164,7 +169,7 @@ function endLabels(u, rows, values, sizes) {
     g.moveTo(e.x + 4 * ratio, e.y);
     g.lineTo(left - 3 * ratio, e.at);
     g.stroke();
-    g.fillText(shortened(g, e.r.name, 118 * ratio), left, e.at);
+    g.fillText(shortened(g, e.r.name, labelRoom(rows) * ratio), left, e.at);
   }
   g.restore();
 }
@@ -199,7 +204,7 @@ function showTip(u, tip, rows, cases, unit) {
     el("table", null, el("tbody", null, shown.map((l) => el("tr", { class: l.n === near ? "near" : null },
       el("td", null, l.r.number === null ? el("span", { class: "swatch" }) : swatch(l.r.number), named(l.r.name)),
       el("td", { class: "num" }, inUnit(unit, l.i)),
-      el("td", { class: "num quiet" }, `±${percent(relativeWidth(unit, l.i))} %`))))),
+      el("td", { class: "num quiet" }, isImported(l.i) ? "imported" : `±${percent(relativeWidth(unit, l.i))} %`))))),
     lines.length > shown.length ? el("span", { class: "quiet" }, `and ${lines.length - shown.length} more`) : "",
   );
   tip.hidden = false;

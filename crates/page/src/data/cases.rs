@@ -24,6 +24,8 @@ pub(crate) struct Columns {
     in_place: Vec<u8>,
     state: Vec<&'static str>,
     reason: Vec<Option<usize>>,
+    /// Where a figure comes from that was not measured here.
+    imported: Vec<Option<usize>>,
     warning: Vec<Option<usize>>,
     ns: Vec<Number>,
     ns_low: Vec<Number>,
@@ -75,6 +77,10 @@ impl Columns {
         self.in_place.push(m.in_place.into());
         self.state.push(m.state.name());
         self.reason.push(m.reason.as_deref().map(|r| names.texts.number(r)));
+        self.imported.push(m.imported.as_ref().map(|from| {
+            let machine = from.machine.as_ref().map(|m| format!(", on {m}")).unwrap_or_default();
+            names.texts.number(&format!("{}{machine}", from.source))
+        }));
         self.warning.push(m.warning.as_deref().map(|w| names.texts.number(w)));
         self.limited_by.push(m.limited_by.map(|b| names.texts.number(b.name())));
     }

@@ -27,8 +27,8 @@ pub(crate) struct RecordFacts {
     pub(crate) started: String,
     /// The day of it.
     pub(crate) day: String,
-    /// Cases by what became of them: measured, unsupported, refused, failed.
-    pub(crate) states: [usize; 4],
+    /// Cases by what became of them: measured, unsupported, refused, failed, imported.
+    pub(crate) states: [usize; 5],
     /// Everything else, as in the record.
     facts: Value,
 }
@@ -39,13 +39,19 @@ impl RecordFacts {
         self.states[2] > 0
     }
 
+    /// Whether any figure comes from elsewhere.
+    pub(crate) fn has_imported(&self) -> bool {
+        self.states[4] > 0
+    }
+
     /// Whether any case failed.
     pub(crate) fn has_failed(&self) -> bool {
         self.states[3] > 0
     }
 }
 
-const STATES: [State; 4] = [State::Measured, State::Unsupported, State::Refused, State::Failed];
+const STATES: [State; 5] =
+    [State::Measured, State::Unsupported, State::Refused, State::Failed, State::Imported];
 
 impl Head {
     pub(crate) fn of(sources: &[Source<'_>]) -> Self {
