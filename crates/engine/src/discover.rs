@@ -121,6 +121,7 @@ impl Attached {
 /// every choice is a file, nothing else is loaded.
 #[must_use]
 pub fn discover(choices: &[LibraryChoice]) -> Vec<Attached> {
+    probe::give_large_blocks_back();
     let mut files: Vec<File> = choices
         .iter()
         .filter_map(|c| match c {

@@ -1,8 +1,8 @@
 //! The memory that timed operations work on: one input region, one output region, placed anew for
 //! every visit, so that a case's samples cover many relative placements and not a lucky one.
 
+use crate::guard::GuardedBuffer;
 use crate::stacks::Stacks;
-use std::alloc::{Layout, alloc_zeroed, dealloc, handle_alloc_error};
 
 /// A cache line: the finest placement that is tried. Applications' buffers come from allocators
 /// that give at least 16 bytes; what finer misalignment costs is another question than speed.
@@ -107,25 +107,17 @@ impl WalkMemory {
     }
 }
 
-// SAFETY: a region owns its memory, as a `Vec` does.
-unsafe impl Send for Region {}
-
-/// Page-aligned memory with pages to spare for placement.
+/// Page-aligned memory with pages to spare for placement. What is not placed on is not touched: many
+/// workers are there at once.
 #[derive(Debug)]
 struct Region {
-    base: *mut u8,
+    memory: GuardedBuffer,
     capacity: usize,
 }
 
 impl Region {
     fn new(capacity: usize) -> Self {
-        let layout = Self::layout(capacity);
-        // SAFETY: the layout is never empty: it has a page to spare.
-        let base = unsafe { alloc_zeroed(layout) };
-        if base.is_null() {
-            handle_alloc_error(layout);
-        }
-        Self { base, capacity }
+        Self { memory: GuardedBuffer::new(capacity + PAGES * PAGE), capacity }
     }
 
     /// Makes room; what was there is lost when it grows.
@@ -135,23 +127,9 @@ impl Region {
         }
     }
 
-    fn layout(capacity: usize) -> Layout {
-        Layout::from_size_align(capacity + PAGES * PAGE, PAGE)
-            .expect("sizes are at most tens of megabytes")
-    }
-
     fn slice(&mut self, at: usize, len: usize) -> &mut [u8] {
         assert!(at < PAGES * PAGE && len <= self.capacity, "placement within the region");
-        // SAFETY: `at + len` is at most `capacity + PAGES * PAGE`, all of it allocated and zeroed; the
-        // borrow of `self` keeps the slice unique.
-        unsafe { std::slice::from_raw_parts_mut(self.base.add(at), len) }
-    }
-}
-
-impl Drop for Region {
-    fn drop(&mut self) {
-        // SAFETY: allocated with this very layout in `new`.
-        unsafe { dealloc(self.base, Self::layout(self.capacity)) }
+        &mut self.memory.as_mut_slice()[at..][..len]
     }
 }
 
