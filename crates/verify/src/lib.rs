@@ -20,6 +20,7 @@ mod vectors;
 
 pub use checks::NAMES as CHECK_NAMES;
 pub use finding::{Check, Finding, Passed};
+pub use sizes::may_be_refused;
 
 use context::Context;
 use contract::Library;

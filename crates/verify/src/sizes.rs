@@ -45,7 +45,8 @@ const COMMON_CCM_AAD_LEN: usize = 46;
 
 /// Whether an interface may report an error for a message so long, or with so much associated data,
 /// where others give the answer. A wrong answer is one at any length.
-pub(crate) fn may_be_refused(algorithm: &Algorithm, len: usize, aad_len: usize) -> bool {
+#[must_use]
+pub fn may_be_refused(algorithm: &Algorithm, len: usize, aad_len: usize) -> bool {
     let aad = if algorithm.mode == Mode::Ccm { COMMON_CCM_AAD_LEN } else { COMMON_AAD_LEN };
     len > COMMON_LEN || aad_len > aad
 }

@@ -10,6 +10,7 @@ use model::{Algorithm, Direction, Footprint, Model};
 use probe::{Arena, Batch, MessageBatch, MessageSet, Place, StreamBatch, WalkSize, messages_for};
 use rand::{Rng as _, SeedableRng as _, rngs::StdRng};
 use std::collections::HashMap;
+use verify::may_be_refused;
 
 /// Ciphertexts up to this size stay in memory between visits; making larger ones anew costs little
 /// against the operations on them.
@@ -130,6 +131,12 @@ impl Lane {
         let (taken, _) = around.measure(&mut batch, visit, &|batch, warm_up, ops| {
             ready(batch, warm_up, ops, poison);
         });
+        let too_long = may_be_refused(algorithm, size, subject.material.aad.len());
+        if taken.codes != 0 && too_long && !forges {
+            return Err(Finding::unsupported(format!(
+                "the library's interface reports an error for messages of {size} bytes"
+            )));
+        }
         codes(taken.codes, visit.model)?;
         if !forges {
             let left = Left {
