@@ -25,10 +25,13 @@ impl Material {
         };
         let (key, mut nonce) = (bytes(algorithm.key_len), bytes(algorithm.nonce_len));
         let aad = bytes(if algorithm.takes_aad() { AAD_LEN } else { 0 });
-        if algorithm.mode == Mode::Ctr {
-            // A block counter that begins at one behind a nonce of twelve bytes (RFC 3686 §4).
-            // Where it begins matters: libraries take a slower path when its low byte overflows.
-            nonce[12..].copy_from_slice(&[0, 0, 0, 1]);
+        if algorithm.mode == Mode::Ctr
+            && let Some(counter) = nonce.get_mut(12..)
+        {
+            // A block counter that begins at one behind a nonce of twelve bytes (RFC 3686 §4), where
+            // blocks have sixteen. Where it begins matters: libraries take a slower path when its low
+            // byte overflows.
+            counter.copy_from_slice(&[0, 0, 0, 1]);
         }
         // The counter in the nonce's first eight bytes begins low, so that no run overflows it.
         if let Some(top) = nonce.get_mut(7) {
@@ -143,6 +146,16 @@ mod tests {
         assert_eq!((&a.key, &a.nonce), (&b.key, &b.nonce));
         assert_ne!(a.key, c.key);
         assert_ne!(a.key, Material::new(1, Algorithm::find("aes-256-ocb").unwrap()).key);
+    }
+
+    #[test]
+    fn every_algorithm_has_material_that_is_new_for_each_message() {
+        for algorithm in Algorithm::all() {
+            let m = Material::new(1, algorithm);
+            assert_eq!((m.key.len(), m.nonce.len()), (algorithm.key_len, algorithm.nonce_len));
+            let is_counted = algorithm.nonce_len >= 8;
+            assert_eq!(m.nonce_raised(1) != m.nonce, is_counted, "{algorithm}");
+        }
     }
 
     #[test]
