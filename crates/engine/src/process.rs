@@ -77,6 +77,8 @@ impl Worker {
             // Libraries read configuration from the environment's files: measure the library, not
             // the machine's configuration of it.
             .env("OPENSSL_CONF", "/dev/null")
+            // What a panicking worker says last is a message, not a backtrace.
+            .env("RUST_BACKTRACE", "0")
             // The C library's own functions follow the tier.
             .envs(environment)
             // An interrupt from the terminal is for the scheduler, which ends the run in order.
@@ -204,9 +206,17 @@ impl Worker {
         let mut bytes = Vec::new();
         (&mut self.stderr).take(LAST_WORDS).read_to_end(&mut bytes).ok()?;
         let text = String::from_utf8_lossy(&bytes).into_owned();
-        let line = text.lines().rev().find(|l| !l.trim().is_empty())?;
+        let line = telling(&text)?;
         Some(line.chars().filter(|c| !c.is_control()).take(200).collect())
     }
+}
+
+/// The line that tells most of how a process ended: of a Rust panic its message, which has advice and
+/// perhaps other panics behind it; else the last.
+fn telling(text: &str) -> Option<&str> {
+    let mut lines = text.lines().filter(|l| !l.trim().is_empty());
+    let panicked = |l: &&str| l.starts_with("thread '") && l.contains(" panicked at ");
+    lines.clone().skip_while(|l| !panicked(l)).nth(1).or_else(|| lines.next_back())
 }
 
 impl Drop for Worker {
@@ -237,4 +247,18 @@ fn signal_name(signal: i32) -> String {
         other => return format!("signal {other}"),
     };
     name.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_panic_the_message_is_told_and_else_the_last_line() {
+        let panic =
+            "\nthread 'main' (7) panicked at src/lib.rs:1:2:\nno such thing\nnote: run with it\n";
+        assert_eq!(telling(panic), Some("no such thing"));
+        assert_eq!(telling("loading\nout of luck\n\n"), Some("out of luck"));
+        assert_eq!(telling("\n"), None);
+    }
 }
