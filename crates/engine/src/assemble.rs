@@ -3,7 +3,7 @@
 use crate::discover::Attached;
 use crate::plan::{Planned, Request};
 use crate::protocol::{Finding, Offer};
-use crate::schedule::{End, Track};
+use crate::track::{End, Track};
 use analysis::{Summary, Ticks, quantile, summarise};
 use model::{Algorithm, Kind, QuietRates, RawSample, Tier};
 use probe::{Anchor, Clock};

@@ -1,10 +1,9 @@
-//! The worker processes of one library at one tier.
+//! The worker process of one library at one tier, one after another.
 
 use crate::discover::Attached;
 use crate::link::WorkerError;
 use crate::process::Worker;
 use crate::protocol::Hello;
-use analysis::MIN_PROCESSES;
 use model::{QuietRates, Tier};
 
 /// What every worker of a run is started with.
@@ -20,13 +19,13 @@ pub(crate) struct Start {
     pub(crate) quiet: QuietRates,
 }
 
-/// Several processes with one library at one tier, each with a memory layout of its own.
+/// The process with one library at one tier that is sampled now. Each has a memory layout of its own.
 #[derive(Debug)]
 pub(crate) struct Bank<'a> {
     library: &'a Attached,
     tier: Tier,
     start: Start,
-    workers: Vec<Option<Worker>>,
+    worker: Option<Worker>,
     /// Number of the next process.
     next: u32,
 }
@@ -34,16 +33,16 @@ pub(crate) struct Bank<'a> {
 impl<'a> Bank<'a> {
     /// No process is started yet; the first will have the number `next`.
     pub(crate) fn new(library: &'a Attached, tier: Tier, start: Start, next: u32) -> Self {
-        Self { library, tier, start, workers: (0..MIN_PROCESSES).map(|_| None).collect(), next }
+        Self { library, tier, start, worker: None, next }
     }
 
-    /// The worker of a place, started if there is none.
-    pub(crate) fn worker(&mut self, place: usize) -> Result<&mut Worker, WorkerError> {
-        if self.workers[place].is_none() {
+    /// The worker, started if there is none.
+    pub(crate) fn worker(&mut self) -> Result<&mut Worker, WorkerError> {
+        if self.worker.is_none() {
             let hello = self.hello();
-            self.workers[place] = Some(Worker::start(hello)?);
+            self.worker = Some(Worker::start(hello)?);
         }
-        Ok(self.workers[place].as_mut().expect("just filled"))
+        Ok(self.worker.as_mut().expect("just filled"))
     }
 
     fn hello(&mut self) -> Hello {
@@ -53,32 +52,27 @@ impl<'a> Bank<'a> {
         Hello { ticks_per_ns, ..self.library.hello(self.tier, cpu, process, seed) }
     }
 
-    /// Whether each worker has its core to itself, as far as the kernel can give it that.
-    pub(crate) fn cores_alone(&self) -> bool {
-        let mut workers = self.workers.iter().flatten().peekable();
-        workers.peek().is_some() && workers.all(|worker| worker.ready().core_alone)
+    /// Whether the worker has its core to itself, as far as the kernel can give it that.
+    pub(crate) fn core_alone(&self) -> bool {
+        self.worker.as_ref().is_some_and(|worker| worker.ready().core_alone)
     }
 
-    /// Forgets a worker that died.
-    pub(crate) fn drop_worker(&mut self, place: usize) {
-        self.workers[place] = None;
+    /// Ends the worker, or forgets one that died.
+    pub(crate) fn end(&mut self) {
+        self.worker = None;
     }
 
-    /// Ends all processes and, where they are `wanted`, starts new ones side by side, with new
-    /// memory layouts. One that does not start is tried again, and its error told, when it is
-    /// asked for.
-    pub(crate) fn renew(&mut self, wanted: bool) {
-        self.workers.iter_mut().for_each(|w| *w = None);
-        if !wanted {
-            return;
-        }
-        for place in 0..self.workers.len() {
-            self.workers[place] = Worker::launch(self.hello()).ok();
-        }
-        for slot in &mut self.workers {
-            if slot.as_mut().is_some_and(|worker| worker.greet().is_err()) {
-                *slot = None;
-            }
+    /// Starts a new process without waiting for it: those of several libraries load side by side.
+    /// [`Bank::greet`] must come next.
+    pub(crate) fn launch(&mut self) {
+        self.worker = Worker::launch(self.hello()).ok();
+    }
+
+    /// Waits for the new process. One that does not start is tried again, and its error told, when
+    /// it is asked for.
+    pub(crate) fn greet(&mut self) {
+        if self.worker.as_mut().is_some_and(|worker| worker.greet().is_err()) {
+            self.worker = None;
         }
     }
 }

@@ -23,6 +23,7 @@ mod setting;
 mod stolen;
 mod survey;
 mod tiers;
+mod track;
 mod vectors;
 mod verification;
 pub mod worker;

@@ -1,5 +1,7 @@
-//! What runs when: interleaved rounds over all unfinished cases, in random order, across all
-//! worker processes, until each case is precise enough or the time is up.
+//! What runs when. Cases are taken stratum by stratum: all libraries at one algorithm belong together.
+//! A stratum is gone through in passes, each with a new process of every library; a pass visits all of
+//! the stratum's unfinished cases in interleaved rounds, in random order. It goes on until each case is
+//! precise enough or the time is up.
 
 use crate::bank::{Bank, Start};
 use crate::discover::Attached;
@@ -8,15 +10,15 @@ use crate::plan::Budget;
 use crate::process::out_of_protocol;
 use crate::protocol::{Finding, Reply, Request, Visit, VisitResult};
 use crate::quiet::Quiet;
-use crate::setting::Setting;
 use crate::stolen::Stolen;
+use crate::track::{End, Pass, Track};
 use analysis::{MIN_PER_PROCESS, MIN_PROCESSES, of_visits, summarise};
-use model::{Case, QuietRates, RawSample, Tier};
+use model::{QuietRates, RawSample, Tier};
 use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
-use record::{JournalSample, Latencies, Stopped};
-use std::borrow::Cow;
+use record::{JournalSample, Stopped};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -24,116 +26,13 @@ use std::time::{Duration, Instant};
 /// sixteen take one to two milliseconds, still short against the drift that interleaving spreads.
 const BLOCK: usize = 16;
 
-/// Clean samples of a case that a worker process gives before it is replaced, on average: those that
-/// it needs at least, and two more because some cases get fewer than the average.
-const GENERATION_SAMPLES: usize = MIN_PER_PROCESS + 2;
+/// Cases that are interleaved at most, but for those of one algorithm, which stay together. A pass over
+/// so many takes about ten seconds: libraries are compared within that, whatever the machine does
+/// later; and workers keep ciphertexts of every case that they sample.
+const STRATUM: usize = 2500;
 
 /// What is told of every block of samples, with each sample's case.
 pub(crate) type Log<'a> = dyn FnMut(Vec<JournalSample>) + 'a;
-
-/// A case on its way.
-#[derive(Clone, Debug)]
-pub(crate) struct Track {
-    /// Index of the case in the plan.
-    pub(crate) index: usize,
-    pub(crate) case: Case,
-    /// Index of the processes that sample it: those of its library at its tier.
-    bank: usize,
-    pub(crate) samples: Vec<RawSample>,
-    pub(crate) end: Option<End>,
-    /// Single operations, of each visit that timed some.
-    pub(crate) latencies: Vec<Latencies>,
-    pub(crate) setting: Setting,
-    ops: Option<u32>,
-    visits: u32,
-    /// Clean samples since the worker processes were started.
-    clean: usize,
-}
-
-/// How a case ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum End {
-    Stopped(Stopped),
-    Found(Finding),
-}
-
-impl Track {
-    /// A case to sample, with what an earlier part of the run has of it.
-    pub(crate) fn new(index: usize, case: Case, setting: Setting) -> Self {
-        Self {
-            index,
-            case,
-            bank: 0,
-            samples: Vec::new(),
-            end: None,
-            latencies: Vec::new(),
-            setting,
-            ops: None,
-            visits: 0,
-            clean: 0,
-        }
-    }
-
-    /// With what an earlier part of the run has of it. A visit of several threads that was cut off
-    /// does not count.
-    pub(crate) fn continued(mut self, earlier: Vec<JournalSample>) -> Self {
-        let threads = self.case.threads.max(1) as usize;
-        let whole = earlier.len() / threads * threads;
-        for entry in earlier.into_iter().take(whole) {
-            self.samples.push(entry.sample);
-            self.latencies.extend(entry.latency);
-        }
-        self.ops = self.samples.first().map(|s| s.ops);
-        self.visits = (whole / threads) as u32;
-        self
-    }
-
-    /// One sample for each visit, whatever the number of threads.
-    pub(crate) fn of_visits(&self, quiet: &QuietRates) -> Cow<'_, [RawSample]> {
-        of_visits(&self.samples, self.case.threads, quiet)
-    }
-
-    fn bank_key(&self) -> (usize, Tier) {
-        (self.case.library, self.case.tier)
-    }
-
-    pub(crate) fn visit(&self) -> Visit {
-        Visit {
-            algorithm: self.case.algorithm.clone(),
-            direction: self.case.direction,
-            model: self.case.model,
-            size: self.case.size,
-            footprint: self.case.footprint,
-            in_place: self.case.in_place,
-            walk_bytes: self.setting.walk_bytes,
-            cpus: self.setting.cpus.clone(),
-            latency_ops: self.setting.latency_ops,
-            ops: self.ops,
-        }
-    }
-
-    /// Every later batch has as many operations as this one.
-    pub(crate) fn freeze(&mut self, sample: &RawSample) {
-        self.ops = Some(sample.ops);
-    }
-
-    fn take(&mut self, samples: &[RawSample], latency: Option<Latencies>) {
-        samples.iter().for_each(|sample| self.freeze(sample));
-        self.visits += 1;
-        self.samples.extend(samples);
-        self.latencies.extend(latency);
-    }
-
-    /// Longest wait for a sample of this case. The slowest software known does some megabytes a
-    /// second, and calibration, warm-up, reference and sample are some ten operations in each thread;
-    /// memory to walk through is filled at some hundred megabytes a second where it is scattered.
-    pub(crate) fn deadline(&self) -> Duration {
-        let threads = u64::from(self.case.threads.max(1));
-        let walked = self.setting.walk_bytes.unwrap_or(0) as u64;
-        let (operations, filling) = (8 * self.case.size as u64 * threads, walked * threads / 20);
-        Duration::from_secs(3) + Duration::from_micros(operations + filling)
-    }
-}
 
 /// How far sampling is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -166,7 +65,6 @@ pub(crate) struct Schedule<'a> {
     tracks: Vec<Track>,
     budget: Budget,
     order: ChaCha8Rng,
-    round: u32,
     quiet: Quiet,
     stolen: Stolen,
     cores_alone: bool,
@@ -197,7 +95,6 @@ impl<'a> Schedule<'a> {
             tracks,
             budget,
             order: ChaCha8Rng::seed_from_u64(start.seed),
-            round: 0,
             quiet,
             stolen,
             cores_alone: true,
@@ -214,21 +111,22 @@ impl<'a> Schedule<'a> {
         progress: &mut dyn FnMut(Progress),
     ) -> Sampled {
         self.started = Instant::now();
-        loop {
-            let stopped = self.one_round(stop, log);
-            self.judge();
-            if let Some(why) = stopped {
-                self.end_all(why);
-            }
-            progress(self.progress());
-            let ended = self.tracks.iter().all(|t| t.end.is_some());
-            if ended && (stopped.is_some() || !self.reopen()) {
-                let stolen_seconds = self.stolen.seconds();
-                let quiet = self.quiet.rates().clone();
-                let cores_alone = self.cores_alone;
-                return Sampled { tracks: self.tracks, quiet, cores_alone, stolen_seconds };
-            }
+        let mut stopped = None;
+        while stopped.is_none() && (self.is_unfinished() || self.reopen()) {
+            stopped = self.all_strata(stop, log, progress);
         }
+        self.judge();
+        self.end_all(stopped.unwrap_or(Stopped::Precision));
+        Sampled {
+            stolen_seconds: self.stolen.seconds(),
+            tracks: self.tracks,
+            quiet: self.quiet.rates().clone(),
+            cores_alone: self.cores_alone,
+        }
+    }
+
+    fn is_unfinished(&self) -> bool {
+        self.tracks.iter().any(|t| t.end.is_none())
     }
 
     /// Goes on with cases that ended while the quiet rate was thought lower than it is: a run that
@@ -246,52 +144,119 @@ impl<'a> Schedule<'a> {
         reopened
     }
 
-    /// Visits every unfinished case once; says why when it was cut short.
-    fn one_round(&mut self, stop: &AtomicBool, log: &mut Log<'_>) -> Option<Stopped> {
-        self.renew_processes();
-        for (bank, place, block) in self.blocks() {
-            if stop.load(Ordering::Relaxed) {
-                return Some(Stopped::Interrupted);
+    /// Goes through all unfinished cases; says why when it was cut short. A stratum has its share of
+    /// the time that is left, for a few cases that never become precise must not cost the others
+    /// theirs; but as many passes as a number needs it has in any case.
+    fn all_strata(
+        &mut self,
+        stop: &AtomicBool,
+        log: &mut Log<'_>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Option<Stopped> {
+        let strata = self.strata();
+        let mut cases: usize = strata.iter().map(Vec::len).sum();
+        for stratum in strata {
+            let left = self.budget.time.saturating_sub(self.started.elapsed());
+            let share = left.mul_f64(stratum.len() as f64 / cases as f64);
+            let end = Instant::now() + share;
+            cases -= stratum.len();
+            let mut passes = 0;
+            while self.unfinished(&stratum).next().is_some()
+                && (passes < MIN_PROCESSES || Instant::now() < end)
+            {
+                let stopped = self.one_pass(&stratum, stop, log, progress);
+                if stopped.is_some() {
+                    return stopped;
+                }
+                passes += 1;
             }
-            if self.started.elapsed() >= self.budget.time {
-                return Some(Stopped::Budget);
-            }
-            log(self.visit_block(bank, place, &block));
         }
-        self.round += 1;
         None
     }
 
-    /// Replaces all worker processes when they have given enough clean samples of the cases that are
-    /// left, so that a case which is not precise by then meets new memory layouts.
-    fn renew_processes(&mut self) {
-        let left = self.tracks.iter().filter(|t| t.end.is_none());
-        let (cases, clean) = left.fold((0, 0), |(n, sum), t| (n + 1, sum + t.clean));
-        if self.round > 0 && clean < cases * MIN_PROCESSES * GENERATION_SAMPLES {
-            return;
+    /// The unfinished cases, cut where an algorithm ends.
+    fn strata(&self) -> Vec<Vec<usize>> {
+        let mut by_algorithm: Vec<(&str, Vec<usize>)> = Vec::new();
+        let mut places = HashMap::new();
+        for (i, track) in self.tracks.iter().enumerate().filter(|(_, t)| t.end.is_none()) {
+            let name = track.case.algorithm.as_str();
+            let place = *places.entry(name).or_insert_with(|| {
+                by_algorithm.push((name, Vec::new()));
+                by_algorithm.len() - 1
+            });
+            by_algorithm[place].1.push(i);
         }
-        self.tracks.iter_mut().for_each(|t| t.clean = 0);
-        for (index, bank) in self.banks.iter_mut().enumerate() {
-            let mut own = self.tracks.iter().filter(|t| t.bank == index);
-            let wanted = own.any(|t| t.end.is_none());
-            bank.renew(wanted);
-            self.cores_alone &= !wanted || bank.cores_alone();
+        let mut strata: Vec<Vec<usize>> = Vec::new();
+        for (_, cases) in by_algorithm {
+            match strata.last_mut().filter(|s| s.len() + cases.len() <= STRATUM) {
+                Some(stratum) => stratum.extend(cases),
+                None => strata.push(cases),
+            }
+        }
+        strata
+    }
+
+    fn unfinished<'s>(&'s self, stratum: &'s [usize]) -> impl Iterator<Item = usize> + 's {
+        stratum.iter().copied().filter(|i| self.tracks[*i].end.is_none())
+    }
+
+    /// Samples the stratum's unfinished cases with a new process of each library; says why when it
+    /// was cut short.
+    fn one_pass(
+        &mut self,
+        stratum: &[usize],
+        stop: &AtomicBool,
+        log: &mut Log<'_>,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Option<Stopped> {
+        self.new_processes(stratum);
+        stratum.iter().for_each(|i| self.tracks[*i].pass = Pass::default());
+        loop {
+            let blocks = self.blocks(stratum);
+            if blocks.is_empty() {
+                break;
+            }
+            for (bank, block) in blocks {
+                if stop.load(Ordering::Relaxed) {
+                    return Some(Stopped::Interrupted);
+                }
+                if self.started.elapsed() >= self.budget.time {
+                    return Some(Stopped::Budget);
+                }
+                log(self.visit_block(bank, &block));
+            }
+            progress(self.progress());
+        }
+        self.judge();
+        None
+    }
+
+    /// Replaces the worker process of each library that the stratum still samples, and ends the
+    /// others'. They start side by side.
+    fn new_processes(&mut self, stratum: &[usize]) {
+        let wanted: BTreeSet<usize> =
+            self.unfinished(stratum).map(|i| self.tracks[i].bank).collect();
+        self.banks.iter_mut().for_each(Bank::end);
+        for bank in &wanted {
+            self.banks[*bank].launch();
+        }
+        for bank in &wanted {
+            self.banks[*bank].greet();
+            self.cores_alone &= self.banks[*bank].core_alone();
         }
     }
 
-    /// This round's visits in random order, cut into blocks of one worker each, blocks shuffled.
-    /// A case moves on to the next process of its bank every round.
-    fn blocks(&mut self) -> Vec<(usize, usize, Vec<usize>)> {
-        let mut queues = vec![vec![Vec::new(); MIN_PROCESSES]; self.banks.len()];
-        for (i, track) in self.tracks.iter().enumerate().filter(|(_, t)| t.end.is_none()) {
-            queues[track.bank][(self.round as usize + i) % MIN_PROCESSES].push(i);
+    /// A round: every case that this pass still wants samples of, in random order, cut into blocks of
+    /// one worker each, blocks shuffled.
+    fn blocks(&mut self, stratum: &[usize]) -> Vec<(usize, Vec<usize>)> {
+        let mut queues: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for i in self.unfinished(stratum).filter(|i| !self.tracks[*i].pass.is_done()) {
+            queues.entry(self.tracks[i].bank).or_default().push(i);
         }
         let mut blocks = Vec::new();
-        for (bank, places) in queues.into_iter().enumerate() {
-            for (place, mut queue) in places.into_iter().enumerate() {
-                queue.shuffle(&mut self.order);
-                blocks.extend(queue.chunks(BLOCK).map(|b| (bank, place, b.to_vec())));
-            }
+        for (bank, mut queue) in queues {
+            queue.shuffle(&mut self.order);
+            blocks.extend(queue.chunks(BLOCK).map(|block| (bank, block.to_vec())));
         }
         blocks.shuffle(&mut self.order);
         blocks
@@ -299,33 +264,28 @@ impl<'a> Schedule<'a> {
 
     /// Visits a block of one worker's cases; what came of it. When the worker is lost in a block of
     /// several, each visit is tried again alone: the one that is lost again is the one at fault.
-    fn visit_block(&mut self, bank: usize, place: usize, block: &[usize]) -> Vec<JournalSample> {
+    fn visit_block(&mut self, bank: usize, block: &[usize]) -> Vec<JournalSample> {
         // What was stolen before, while processes were started, is no sample's loss.
         self.stolen.advanced();
-        match self.ask(bank, place, block) {
+        match self.ask(bank, block) {
             Ok(results) => {
                 let stolen = self.stolen.advanced();
                 let taken = block.iter().zip(results);
                 taken.flat_map(|(i, result)| self.take(*i, result, stolen)).collect()
             }
             Err(error) => {
-                self.banks[bank].drop_worker(place);
+                self.banks[bank].end();
                 if let [only] = block {
                     self.tracks[*only].end = Some(End::Found(Finding::failed(error.to_string())));
                     return Vec::new();
                 }
-                block.chunks(1).flat_map(|visit| self.visit_block(bank, place, visit)).collect()
+                block.chunks(1).flat_map(|visit| self.visit_block(bank, visit)).collect()
             }
         }
     }
 
-    fn ask(
-        &mut self,
-        bank: usize,
-        place: usize,
-        block: &[usize],
-    ) -> Result<Vec<VisitResult>, WorkerError> {
-        let worker = self.banks[bank].worker(place)?;
+    fn ask(&mut self, bank: usize, block: &[usize]) -> Result<Vec<VisitResult>, WorkerError> {
+        let worker = self.banks[bank].worker()?;
         let visits: Vec<Visit> = block.iter().map(|i| self.tracks[*i].visit()).collect();
         worker.send(&Request::Sample { visits });
         let deadline = block.iter().map(|i| self.tracks[*i].deadline()).sum();
@@ -355,19 +315,17 @@ impl<'a> Schedule<'a> {
         samples.iter().for_each(|s| self.quiet.add(s.cpu, s.probe()));
         let quiet = self.quiet.rates();
         let visit = &of_visits(&samples, track.case.threads, quiet)[0];
-        track.clean += usize::from(visit.disturbance(quiet.of(visit.cpu)).is_none());
+        track.pass.clean += usize::from(visit.disturbance(quiet.of(visit.cpu)).is_none());
         let case = track.index;
         let entry = |sample| JournalSample { case, sample, latency: latency.take() };
         samples.into_iter().map(entry).collect()
     }
 
-    /// Ends the cases that are precise enough: each is looked at when all processes have come
-    /// round again.
+    /// Ends the cases that are precise enough: each is looked at after each pass.
     fn judge(&mut self) {
         let least = (MIN_PER_PROCESS * MIN_PROCESSES) as u32;
-        let ripe = |t: &Track| t.visits >= least && t.visits.is_multiple_of(MIN_PROCESSES as u32);
         let quiet = self.quiet.rates();
-        for track in self.tracks.iter_mut().filter(|t| t.end.is_none() && ripe(t)) {
+        for track in self.tracks.iter_mut().filter(|t| t.end.is_none() && t.visits >= least) {
             if is_precise(&track.of_visits(quiet), quiet, self.budget.precision) {
                 track.end = Some(End::Stopped(Stopped::Precision));
             }
@@ -384,9 +342,10 @@ impl<'a> Schedule<'a> {
         let cases = self.tracks.len();
         let ended = self.tracks.iter().filter(|t| t.end.is_some()).count();
         let least = (MIN_PER_PROCESS * MIN_PROCESSES) as f64;
-        // Before any case can end, the visits that all need; afterwards, the cases that ended.
-        let visited = (f64::from(self.round) / least).min(1.0);
-        let fraction = visited * (0.5 + 0.5 * ended as f64 / cases.max(1) as f64);
+        // A case with the visits that all need is nearly done: most end then.
+        let open = self.tracks.iter().filter(|t| t.end.is_none());
+        let nearly: f64 = open.map(|t| 0.9 * (f64::from(t.visits) / least).min(1.0)).sum();
+        let fraction = (ended as f64 + nearly) / cases.max(1) as f64;
         let (elapsed, budget) = (self.started.elapsed(), self.budget.time);
         let foreseen = elapsed.mul_f64((1.0 - fraction) / fraction.max(0.01));
         Progress { ended, cases, fraction, left: foreseen.min(budget.saturating_sub(elapsed)) }
@@ -415,8 +374,9 @@ fn next_process(tracks: &[Track], bank: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Direction, Footprint, Model};
-    use std::collections::HashSet;
+    use crate::setting::Setting;
+    use crate::track::MOST_VISITS;
+    use model::{Case, Direction, Footprint, Model};
 
     fn track(library: usize, size: usize) -> Track {
         let case = Case {
@@ -462,23 +422,27 @@ mod tests {
 
     const BUDGET: Budget = Budget { precision: 0.01, time: Duration::from_secs(1) };
 
+    fn of_algorithm(algorithm: &str, cases: usize) -> Vec<Track> {
+        let mut tracks: Vec<Track> = (0..cases).map(|i| track(i % 2, i + 1)).collect();
+        tracks.iter_mut().for_each(|t| t.case.algorithm = algorithm.to_owned());
+        tracks
+    }
+
     #[test]
-    fn a_round_visits_every_unfinished_case_once_and_each_in_all_processes_in_turn() {
+    fn a_round_visits_every_case_once_that_the_pass_wants_samples_of() {
         let libraries = [attached(), attached()];
         let mut tracks: Vec<Track> = (0..100).map(|i| track(i % 2, i + 1)).collect();
         tracks[7].end = Some(End::Stopped(Stopped::Precision));
+        tracks[8].pass.clean = MIN_PER_PROCESS;
+        tracks[9].pass.visits = MOST_VISITS;
         let mut schedule = Schedule::new(&libraries, tracks, BUDGET, &start(1));
-        let mut places = HashSet::new();
-        for _ in 0..MIN_PROCESSES {
-            let blocks = schedule.blocks();
-            let mut seen: Vec<usize> = blocks.iter().flat_map(|(_, _, b)| b.clone()).collect();
-            seen.sort_unstable();
-            assert_eq!(seen, (0..100).filter(|i| *i != 7).collect::<Vec<_>>());
-            assert!(blocks.iter().all(|(l, _, b)| b.iter().all(|i| i % 2 == *l)));
-            places.extend(blocks.iter().filter(|(_, _, b)| b.contains(&3)).map(|(_, p, _)| *p));
-            schedule.round += 1;
-        }
-        assert_eq!(places.len(), MIN_PROCESSES);
+        let stratum: Vec<usize> = (0..100).collect();
+        let blocks = schedule.blocks(&stratum);
+        let mut seen: Vec<usize> = blocks.iter().flat_map(|(_, b)| b.clone()).collect();
+        seen.sort_unstable();
+        assert_eq!(seen, (0..100).filter(|i| ![7, 8, 9].contains(i)).collect::<Vec<_>>());
+        assert!(blocks.iter().all(|(l, b)| b.iter().all(|i| i % 2 == *l)));
+        assert!(blocks.iter().all(|(_, b)| b.len() <= BLOCK));
     }
 
     #[test]
@@ -488,9 +452,28 @@ mod tests {
         let libraries = [attached()];
         let mut schedule = Schedule::new(&libraries, tracks, BUDGET, &start(1));
         assert_eq!(schedule.banks.len(), 2);
-        for (bank, _, block) in schedule.blocks() {
+        for (bank, block) in schedule.blocks(&[0, 1, 2, 3, 4, 5, 6, 7]) {
             assert!(block.iter().all(|i| (*i >= 5) == (bank == 1)), "{bank} {block:?}");
         }
+    }
+
+    #[test]
+    fn strata_keep_an_algorithm_together_and_hold_no_more_than_they_may() {
+        let libraries = [attached(), attached()];
+        let mut tracks = of_algorithm("a", STRATUM - 10);
+        tracks.extend(of_algorithm("b", 20));
+        tracks.extend(of_algorithm("c", STRATUM - 20));
+        tracks.extend(of_algorithm("a", 5));
+        tracks[0].end = Some(End::Stopped(Stopped::Precision));
+        let schedule = Schedule::new(&libraries, tracks, BUDGET, &start(1));
+        let strata = schedule.strata();
+        let algorithms = |s: &Vec<usize>| -> BTreeSet<String> {
+            s.iter().map(|i| schedule.tracks[*i].case.algorithm.clone()).collect()
+        };
+        let names: Vec<Vec<String>> =
+            strata.iter().map(|s| algorithms(s).into_iter().collect()).collect();
+        assert_eq!(names, [vec!["a"], vec!["b", "c"]]);
+        assert_eq!(strata.iter().map(Vec::len).collect::<Vec<_>>(), [STRATUM - 6, STRATUM]);
     }
 
     #[test]
@@ -498,7 +481,8 @@ mod tests {
         let libraries = [attached()];
         let order = |seed| {
             let tracks = (0..50).map(|i| track(0, i + 1)).collect();
-            Schedule::new(&libraries, tracks, BUDGET, &start(seed)).blocks()
+            let stratum: Vec<usize> = (0..50).collect();
+            Schedule::new(&libraries, tracks, BUDGET, &start(seed)).blocks(&stratum)
         };
         assert_eq!(order(1), order(1));
         assert_ne!(order(1), order(2));

@@ -109,7 +109,7 @@ fn load(hello: &Hello) -> Result<State, String> {
         Some(cpu) => probe::pin_to(&[cpu]).map_err(|e| format!("cannot stay on CPU {cpu}: {e}")),
         None => Ok(()),
     };
-    if hello.process % 2 == 1 {
+    if std::process::id() % 2 == 1 {
         pin()?;
     }
     let before = host::loaded_objects();

@@ -1,0 +1,130 @@
+//! A case on its way: what was sampled of it, and how it ended.
+
+use crate::protocol::{Finding, Visit};
+use crate::setting::Setting;
+use analysis::{MIN_PER_PROCESS, of_visits};
+use model::{Case, QuietRates, RawSample, Tier};
+use record::{JournalSample, Latencies, Stopped};
+use std::borrow::Cow;
+use std::time::Duration;
+
+/// Visits of a case in one pass at most: twice what a process needs of clean samples for its median to
+/// count. Where fewer than half of the samples are clean, more of the same would not be either.
+pub(crate) const MOST_VISITS: u32 = 2 * MIN_PER_PROCESS as u32;
+
+/// A case on its way.
+#[derive(Clone, Debug)]
+pub(crate) struct Track {
+    /// Index of the case in the plan.
+    pub(crate) index: usize,
+    pub(crate) case: Case,
+    /// Index of the processes that sample it: those of its library at its tier.
+    pub(crate) bank: usize,
+    pub(crate) samples: Vec<RawSample>,
+    pub(crate) end: Option<End>,
+    /// Single operations, of each visit that timed some.
+    pub(crate) latencies: Vec<Latencies>,
+    pub(crate) setting: Setting,
+    ops: Option<u32>,
+    pub(crate) visits: u32,
+    pub(crate) pass: Pass,
+}
+
+/// What a case got of the pass that is going on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pass {
+    pub(crate) visits: u32,
+    pub(crate) clean: usize,
+}
+
+impl Pass {
+    pub(crate) fn is_done(self) -> bool {
+        self.clean >= MIN_PER_PROCESS || self.visits >= MOST_VISITS
+    }
+}
+
+/// How a case ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Stopped(Stopped),
+    Found(Finding),
+}
+
+impl Track {
+    /// A case to sample, with what an earlier part of the run has of it.
+    pub(crate) fn new(index: usize, case: Case, setting: Setting) -> Self {
+        Self {
+            index,
+            case,
+            bank: 0,
+            samples: Vec::new(),
+            end: None,
+            latencies: Vec::new(),
+            setting,
+            ops: None,
+            visits: 0,
+            pass: Pass::default(),
+        }
+    }
+
+    /// With what an earlier part of the run has of it. A visit of several threads that was cut off
+    /// does not count.
+    pub(crate) fn continued(mut self, earlier: Vec<JournalSample>) -> Self {
+        let threads = self.case.threads.max(1) as usize;
+        let whole = earlier.len() / threads * threads;
+        for entry in earlier.into_iter().take(whole) {
+            self.samples.push(entry.sample);
+            self.latencies.extend(entry.latency);
+        }
+        self.ops = self.samples.first().map(|s| s.ops);
+        self.visits = (whole / threads) as u32;
+        self
+    }
+
+    /// One sample for each visit, whatever the number of threads.
+    pub(crate) fn of_visits(&self, quiet: &QuietRates) -> Cow<'_, [RawSample]> {
+        of_visits(&self.samples, self.case.threads, quiet)
+    }
+
+    pub(crate) fn bank_key(&self) -> (usize, Tier) {
+        (self.case.library, self.case.tier)
+    }
+
+    pub(crate) fn visit(&self) -> Visit {
+        Visit {
+            algorithm: self.case.algorithm.clone(),
+            direction: self.case.direction,
+            model: self.case.model,
+            size: self.case.size,
+            footprint: self.case.footprint,
+            in_place: self.case.in_place,
+            walk_bytes: self.setting.walk_bytes,
+            cpus: self.setting.cpus.clone(),
+            latency_ops: self.setting.latency_ops,
+            ops: self.ops,
+        }
+    }
+
+    /// Every later batch has as many operations as this one.
+    pub(crate) fn freeze(&mut self, sample: &RawSample) {
+        self.ops = Some(sample.ops);
+    }
+
+    pub(crate) fn take(&mut self, samples: &[RawSample], latency: Option<Latencies>) {
+        samples.iter().for_each(|sample| self.freeze(sample));
+        self.visits += 1;
+        self.pass.visits += 1;
+        self.samples.extend(samples);
+        self.latencies.extend(latency);
+    }
+
+    /// Longest wait for a sample of this case. The slowest software known does some megabytes a
+    /// second, and calibration, warm-up, reference and sample are some ten operations in each thread;
+    /// memory to walk through is filled at some hundred megabytes a second where it is scattered.
+    pub(crate) fn deadline(&self) -> Duration {
+        let threads = u64::from(self.case.threads.max(1));
+        let walked = self.setting.walk_bytes.unwrap_or(0) as u64;
+        let (operations, filling) = (8 * self.case.size as u64 * threads, walked * threads / 20);
+        Duration::from_secs(3) + Duration::from_micros(operations + filling)
+    }
+}
