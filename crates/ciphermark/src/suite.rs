@@ -1,7 +1,7 @@
 //! Suites: what to measure, as data, each with its reason.
 
 use crate::error::Failure;
-use model::{Direction, Footprint, Model};
+use model::{Direction, Footprint, Model, Tier};
 use serde::Deserialize;
 use std::path::Path;
 
@@ -21,6 +21,9 @@ pub struct Suite {
     pub models: Vec<Model>,
     /// Directions of ciphers.
     pub directions: Vec<Direction>,
+    /// CPU instructions that libraries may see.
+    #[serde(default = "native")]
+    pub tiers: Vec<Tier>,
     /// Working sets.
     #[serde(default = "hot")]
     pub footprints: Vec<Footprint>,
@@ -37,6 +40,10 @@ pub struct Suite {
     pub precision: String,
     /// As `--budget`.
     pub budget: String,
+}
+
+fn native() -> Vec<Tier> {
+    vec![Tier::Native]
 }
 
 fn hot() -> Vec<Footprint> {
@@ -58,6 +65,7 @@ const BUILT_IN: &[&str] = &[
     include_str!("../../../suites/pages.toml"),
     include_str!("../../../suites/stream.toml"),
     include_str!("../../../suites/full.toml"),
+    include_str!("../../../suites/everything.toml"),
     include_str!("../../../suites/costs.toml"),
 ];
 

@@ -61,7 +61,7 @@ fn request(args: &RunArgs) -> Result<Request, Failure> {
         sizes: model::parse_sizes(sizes).map_err(Failure::usage)?,
         directions: filter.direction.map_or(suite.directions, choose::directions),
         models: or_else(filter.model.iter().copied().map(Model::from).collect(), suite.models),
-        tiers: or_else(filter.tier.iter().copied().map(Tier::from).collect(), vec![Tier::Native]),
+        tiers: or_else(filter.tier.iter().copied().map(Tier::from).collect(), suite.tiers),
         footprints: or_else(
             filter.footprint.iter().copied().map(Footprint::from).collect(),
             suite.footprints,

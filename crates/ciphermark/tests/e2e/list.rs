@@ -140,7 +140,7 @@ fn tiers_models_and_suites_have_names_and_summaries() {
     for (what, names) in [
         ("tiers", &["native", "vaes256", "aesni", "noaes", "baseline"][..]),
         ("models", &["stream", "message"]),
-        ("suites", &["quick", "published", "pages", "stream", "full"]),
+        ("suites", &["quick", "published", "pages", "stream", "full", "everything"]),
     ] {
         let (all, table) = (json(&[what]), plain(what));
         for name in names {
