@@ -4,6 +4,7 @@
 mod groups;
 mod latency;
 mod line;
+mod many;
 mod order;
 mod pair;
 mod signed_rank;
@@ -13,11 +14,15 @@ mod summary;
 mod threads;
 mod trimmed;
 
-pub use groups::ratio_of_groups;
+pub use groups::{Difference, Group, ratio_of_groups};
 pub use latency::Ticks;
 pub use line::{Line, MIN_SIZES, fit_line};
+pub use many::{
+    ALPHA, BETWEEN_RUNS, FAMILY_ALPHA, geometric_mean, holm, surely_faster, tied_with_first,
+    verdict_of_many,
+};
 pub use order::{median, quantile};
 pub use pair::{FALSE_VERDICTS, LOOKS, Look, Ratio, Verdict, ratio_of_pairs};
-pub use summary::{MIN_PER_PROCESS, MIN_PROCESSES, Summary, summarise};
+pub use summary::{MIN_PER_PROCESS, MIN_PROCESSES, Summary, costs_by_process, summarise};
 pub use threads::of_visits;
 pub use trimmed::Estimate;

@@ -70,11 +70,25 @@ pub fn summarise(samples: &[RawSample], quiet: &QuietRates) -> Option<Summary> {
 }
 
 fn over_processes(groups: &[Vec<&RawSample>], value: fn(&RawSample) -> f64) -> Option<Estimate> {
-    let mut medians: Vec<f64> = groups
-        .iter()
-        .filter_map(|g| median(&mut g.iter().map(|s| value(s)).collect::<Vec<_>>()))
-        .collect();
-    trimmed_mean(&mut medians)
+    trimmed_mean(&mut medians(groups, value))
+}
+
+fn medians(groups: &[Vec<&RawSample>], value: fn(&RawSample) -> f64) -> Vec<f64> {
+    let of_one = |g: &Vec<&RawSample>| median(&mut g.iter().map(|s| value(s)).collect::<Vec<_>>());
+    groups.iter().filter_map(of_one).collect()
+}
+
+/// One cost a process that counts, in the order of their numbers: the median of what `value` says of
+/// its samples, all of which are taken for clean. What [`summarise`] estimates from.
+#[must_use]
+pub fn costs_by_process(clean: &[RawSample], value: fn(&RawSample) -> f64) -> Vec<f64> {
+    let mut by_process: BTreeMap<u32, Vec<&RawSample>> = BTreeMap::new();
+    for sample in clean {
+        by_process.entry(sample.process).or_default().push(sample);
+    }
+    let groups: Vec<Vec<&RawSample>> =
+        by_process.into_values().filter(|g| g.len() >= MIN_PER_PROCESS).collect();
+    medians(&groups, value)
 }
 
 #[cfg(test)]
@@ -137,6 +151,16 @@ mod tests {
         quiet.set(1, 6.0);
         let s = summarise(&samples, &quiet).unwrap();
         assert_eq!(s.disturbed[&Disturbance::Contended], 1, "5 is quiet on CPU 0 and not on CPU 1");
+    }
+
+    #[test]
+    fn costs_by_process_are_the_medians_that_the_estimate_is_made_of() {
+        let mut samples = processes(6, |p| 1000 + 10 * u64::from(p));
+        samples.push(sample(7, 5000));
+        let costs = costs_by_process(&samples, RawSample::ticks_per_op);
+        assert_eq!(costs, [100.0, 101.0, 102.0, 103.0, 104.0, 105.0], "the seventh has one sample");
+        let estimate = summarise(&samples, &quiet()).unwrap().ticks_per_op.median;
+        assert!((costs.iter().sum::<f64>() / 6.0 - estimate).abs() < 1e-9);
     }
 
     #[test]

@@ -9,7 +9,7 @@ const CONFIDENCE: f64 = 0.95;
 /// moves nothing, little enough that two or three layouts which really differ all count. A median
 /// would jump between them: where half the processes run at one speed and half at another it never
 /// settles.
-const TRIM: f64 = 0.1;
+pub(crate) const TRIM: f64 = 0.1;
 
 /// An estimate with its interval of 95 % confidence.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,0 +1,94 @@
+//! Many comparisons at once: what may be said of all of them together.
+
+use crate::groups::Group;
+use crate::pair::{Ratio, Verdict};
+
+/// The chance that an interval shown beside one case misses the true ratio.
+pub const ALPHA: f64 = 0.05;
+
+/// The chance that any of all the cases of a comparison is called faster or slower although it is
+/// neither. One in a hundred: who lets a comparison decide over every change would else be called
+/// for nothing every twentieth time.
+pub const FAMILY_ALPHA: f64 = 0.01;
+
+/// The error that all costs of one run may share (a fraction): the core clock's scale. Cases of
+/// 16 KiB, where nothing else is left, spread by 0.12 % from survey to survey (`docs/ACCURACY.md`).
+pub const BETWEEN_RUNS: f64 = 0.001;
+
+/// Which of many hypotheses of equality can be given up so that, with the chance of at least
+/// 1 − `alpha`, not one of them was true: S. Holm, Scandinavian Journal of Statistics 6 (1979)
+/// 65-70. It needs no assumption about what one comparison has to do with another.
+#[must_use]
+pub fn holm(chances: &[f64], alpha: f64) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..chances.len()).collect();
+    order.sort_by(|a, b| chances[*a].total_cmp(&chances[*b]));
+    let mut given_up = vec![false; chances.len()];
+    for (rank, i) in order.into_iter().enumerate() {
+        if chances[i] > alpha / (chances.len() - rank) as f64 {
+            break;
+        }
+        given_up[i] = true;
+    }
+    given_up
+}
+
+/// The geometric mean of ratios; the ends of its interval are the geometric means of the ratios'
+/// ends. `None` of nothing.
+///
+/// That is what errors which all cases share give: they do not average out. Cases of one library
+/// have its processes in common, so part of their errors is shared, and nobody knows how much. Where
+/// they are independent the interval is wider than it had to be.
+#[must_use]
+pub fn geometric_mean<'a>(ratios: impl IntoIterator<Item = &'a Ratio>) -> Option<Ratio> {
+    let (mut n, mut logs) = (0.0, [0.0; 3]);
+    for r in ratios {
+        n += 1.0;
+        logs = [logs[0] + r.estimate.ln(), logs[1] + r.low.ln(), logs[2] + r.high.ln()];
+    }
+    let [estimate, low, high] = logs.map(|sum| (sum / n).exp());
+    (n > 0.0).then_some(Ratio { estimate, low, high })
+}
+
+/// What is said of one of many cases: `differs` is its answer from [`holm`], `ratio` its own
+/// interval.
+#[must_use]
+pub fn verdict_of_many(ratio: &Ratio, differs: bool, tolerance: f64) -> Verdict {
+    let (least, most) = (1.0 / (1.0 + tolerance), 1.0 + tolerance);
+    if ratio.low >= least && ratio.high <= most {
+        Verdict::Same
+    } else if differs && ratio.estimate > most {
+        Verdict::Slower
+    } else if differs && ratio.estimate < least {
+        Verdict::Faster
+    } else {
+        Verdict::Undecided
+    }
+}
+
+/// How many of the others are surely faster than each of the first `shown` of `ranked` cases, which
+/// stand in the order of their costs, the lowest first.
+///
+/// Surely: with the chance of 1 − `alpha` at least, all that is said of one case against all others
+/// is right (C. E. Bonferroni's inequality). So the case that is truly the fastest is, with that
+/// chance, among those with none that is surely faster: S. S. Gupta's subset selection
+/// (Technometrics 7, 1965).
+#[must_use]
+pub fn surely_faster(ranked: &[Group], shown: usize, alpha: f64) -> Vec<usize> {
+    let each = alpha / ranked.len().saturating_sub(1).max(1) as f64;
+    let count = |(i, group): (usize, &Group)| {
+        ranked[..i].iter().filter(|faster| group.less(faster).chance(0.0) < each).count()
+    };
+    ranked.iter().enumerate().take(shown).map(count).collect()
+}
+
+/// How many cases of `ranked` tie with the first: none of the others is surely faster than them.
+#[must_use]
+pub fn tied_with_first(ranked: &[Group], alpha: f64) -> usize {
+    let each = alpha / ranked.len().saturating_sub(1).max(1) as f64;
+    let Some((first, others)) = ranked.split_first() else { return 0 };
+    1 + others.iter().filter(|group| group.less(first).chance(0.0) >= each).count()
+}
+
+#[cfg(test)]
+#[path = "many_tests.rs"]
+mod tests;
