@@ -18,8 +18,7 @@ pub use groups::{Difference, Group, ratio_of_groups};
 pub use latency::Ticks;
 pub use line::{Line, MIN_SIZES, fit_line};
 pub use many::{
-    ALPHA, BETWEEN_RUNS, FAMILY_ALPHA, geometric_mean, holm, surely_faster, tied_with_first,
-    verdict_of_many,
+    ALPHA, BETWEEN_RUNS, FAMILY_ALPHA, geometric_mean, holm, surely_faster, verdict_of_many,
 };
 pub use order::{median, quantile};
 pub use pair::{FALSE_VERDICTS, LOOKS, Look, Ratio, Verdict, ratio_of_pairs};

@@ -65,28 +65,27 @@ pub fn verdict_of_many(ratio: &Ratio, differs: bool, tolerance: f64) -> Verdict 
     }
 }
 
-/// How many of the others are surely faster than each of the first `shown` of `ranked` cases, which
-/// stand in the order of their costs, the lowest first.
+/// How many of the others are surely faster than a case, with the case's index, for the first
+/// `shown` of `ranked` and for every other one of which none is. They stand in the order of their
+/// costs, the lowest first.
 ///
 /// Surely: with the chance of 1 − `alpha` at least, all that is said of one case against all others
 /// is right (C. E. Bonferroni's inequality). So the case that is truly the fastest is, with that
 /// chance, among those with none that is surely faster: S. S. Gupta's subset selection
 /// (Technometrics 7, 1965).
 #[must_use]
-pub fn surely_faster(ranked: &[Group], shown: usize, alpha: f64) -> Vec<usize> {
+pub fn surely_faster(ranked: &[Group], shown: usize, alpha: f64) -> Vec<(usize, usize)> {
     let each = alpha / ranked.len().saturating_sub(1).max(1) as f64;
+    let is_faster = |faster: &Group, group: &Group| group.less(faster).chance(0.0) < each;
     let count = |(i, group): (usize, &Group)| {
-        ranked[..i].iter().filter(|faster| group.less(faster).chance(0.0) < each).count()
+        // Most are surely slower than the first: one look is enough for them.
+        if i >= shown && is_faster(&ranked[0], group) {
+            return None;
+        }
+        let faster = ranked[..i].iter().filter(|faster| is_faster(faster, group)).count();
+        (i < shown || faster == 0).then_some((i, faster))
     };
-    ranked.iter().enumerate().take(shown).map(count).collect()
-}
-
-/// How many cases of `ranked` tie with the first: none of the others is surely faster than them.
-#[must_use]
-pub fn tied_with_first(ranked: &[Group], alpha: f64) -> usize {
-    let each = alpha / ranked.len().saturating_sub(1).max(1) as f64;
-    let Some((first, others)) = ranked.split_first() else { return 0 };
-    1 + others.iter().filter(|group| group.less(first).chance(0.0) >= each).count()
+    ranked.iter().enumerate().filter_map(count).collect()
 }
 
 #[cfg(test)]

@@ -1,5 +1,11 @@
 //! What is typed: the command line as clap reads it. What it means is decided in `choose`.
 
+mod compare;
+mod rank;
+
+pub use compare::CompareArgs;
+pub use rank::{ByArg, ClassArg, PerArg, RankArgs};
+
 use crate::args_claims::ClaimsArgs;
 use crate::args_import::ImportArgs;
 use crate::args_report::ReportArgs;
@@ -83,6 +89,10 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Write one self-contained HTML page of one record or several side by side.
     Report(ReportArgs),
+    /// Answer questions: the best of a record, or measured now.
+    Rank(Box<RankArgs>),
+    /// Hold two records, or two libraries or tiers of one, against each other.
+    Compare(Box<CompareArgs>),
     /// Hold two libraries against each other on one case, until a verdict.
     Pair(PairArgs),
     /// Look at machine, clock, noise and libraries: what works, and how to mend what does not.

@@ -209,7 +209,8 @@ fn globs(texts: &[String]) -> Result<Vec<NameGlob>, Failure> {
     texts.iter().map(|t| NameGlob::parse(t).map_err(Failure::usage)).collect()
 }
 
-fn is_library(glob: &NameGlob, name: &str, version: &str) -> bool {
+/// Whether a glob over names or `name@version` means the library.
+pub fn is_library(glob: &NameGlob, name: &str, version: &str) -> bool {
     glob.matches(name) || glob.matches(&format!("{name}@{version}"))
 }
 

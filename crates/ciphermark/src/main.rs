@@ -59,6 +59,8 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Import(args) => commands::import::import(&args),
         Command::Explain(args) => commands::explain::explain(&args),
         Command::Report(args) => commands::report::report(&args),
+        Command::Rank(args) => commands::rank::rank(&args),
+        Command::Compare(args) => commands::compare::compare(&args),
         Command::Pair(args) => commands::pair::pair(&args),
         Command::Doctor(args) => commands::doctor::doctor(&args),
         Command::Completions { shell } => commands::generate::completions(shell),

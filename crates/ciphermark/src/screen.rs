@@ -15,9 +15,15 @@ const DEFAULT_WIDTH: usize = 120;
 pub fn print(render: impl FnOnce(Options) -> String) -> Result<(), Failure> {
     let mut out = anstream::stdout();
     let color = !matches!(out.current_choice(), anstream::ColorChoice::Never);
-    let width = terminal_size::terminal_size().map_or(DEFAULT_WIDTH, |(w, _)| usize::from(w.0));
-    let text = render(Options { width, color });
+    let text = render(Options { width: width(), color });
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
+}
+
+/// The terminal's width, else what the variable COLUMNS says, else the usual one.
+fn width() -> usize {
+    let terminal = terminal_size::terminal_size().map(|(w, _)| usize::from(w.0));
+    let variable = || std::env::var("COLUMNS").ok()?.trim().parse().ok().filter(|w| *w > 0);
+    terminal.or_else(variable).unwrap_or(DEFAULT_WIDTH)
 }
 
 /// Refuses what standard output could not show, before anything is measured for it.
@@ -79,7 +85,12 @@ fn rendered<'a>(
         FormatArg::Csv => Format::Csv,
         FormatArg::Markdown => Format::Markdown,
     };
-    Ok(Rendered::Text(Box::new(move |options| report::render(record, rows, format, options))))
+    let best = match format {
+        Format::Table => compare::Best::of(record, rows),
+        _ => compare::Best::default(),
+    };
+    let render = move |options| report::render_with(record, rows, &best, format, options);
+    Ok(Rendered::Text(Box::new(render)))
 }
 
 /// Writes a file so that at every moment it is either the old one or the new one whole; what is no

@@ -14,6 +14,14 @@ pub fn parse_fraction(text: &str) -> Result<f64, String> {
     }
 }
 
+/// How many rows: a number, or `all`.
+pub fn parse_rows(text: &str) -> Result<usize, String> {
+    match text.trim() {
+        "all" => Ok(usize::MAX),
+        number => number.parse().map_err(|_| "write a number of rows, or all".to_owned()),
+    }
+}
+
 /// `60s`, `2m`, `500ms`: at least a millisecond, at most a day.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
@@ -51,6 +59,12 @@ mod tests {
         assert_eq!(parse_fraction("0.01"), Ok(0.01));
         assert!(parse_fraction("0").is_err() && parse_fraction("200%").is_err());
         assert!(parse_fraction("nan").is_err() && parse_fraction("x").is_err());
+    }
+
+    #[test]
+    fn rows_are_a_number_or_all() {
+        assert_eq!((parse_rows("5"), parse_rows("all")), (Ok(5), Ok(usize::MAX)));
+        assert!(parse_rows("some").is_err() && parse_rows("-1").is_err());
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use record::{Estimate, Measurement};
 
-/// Fewest significant digits: with two, neighbours that differ by 5 % would look alike.
-const FEWEST: i32 = 3;
+/// Significant digits where no interval is known.
+const USUAL: i32 = 3;
 /// Most significant digits behind a decimal point: past the fourth a reader compares noise.
 const MOST: i32 = 4;
 
@@ -31,13 +31,14 @@ fn rounded(value: f64, half_width: f64) -> String {
         return "0".to_owned();
     }
     let leading = decade(value);
-    let (coarsest, finest) = (leading + 1 - FEWEST, (leading + 1 - MOST).min(0));
+    // However uncertain, the first digit is shown.
+    let (coarsest, finest) = (leading, (leading + 1 - MOST).min(0));
     let uncertain = if half_width.is_finite() && half_width > 0.0 {
         decade(half_width)
     } else if half_width == 0.0 {
         finest
     } else {
-        coarsest
+        leading + 1 - USUAL
     };
     let last = uncertain.clamp(finest, coarsest.max(finest));
     let decimals = usize::try_from(-last).unwrap_or(0);
@@ -84,9 +85,16 @@ mod tests {
     }
 
     #[test]
-    fn three_digits_are_kept_however_wide_the_interval() {
-        assert_eq!(rounded(15_234.0, 4000.0), "15200");
-        assert_eq!(rounded(8.213, 3.0), "8.21");
+    fn digits_that_the_interval_makes_uncertain_are_not_printed() {
+        assert_eq!(rounded(15_234.0, 4000.0), "15000");
+        assert_eq!(rounded(15_234.0, 400.0), "15200");
+        assert_eq!(rounded(8.213, 3.0), "8");
+        assert_eq!(rounded(8.213, 30.0), "8", "the first digit stays");
+        assert_eq!(rounded(0.183_12, 0.02), "0.18");
+    }
+
+    #[test]
+    fn without_an_interval_there_are_three_digits() {
         assert_eq!(rounded(95.26, f64::INFINITY), "95.3");
         assert_eq!(rounded(15_234.0, f64::NAN), "15200");
     }

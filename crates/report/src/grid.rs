@@ -36,6 +36,15 @@ impl Cell {
     pub(crate) fn plain(text: impl Into<String>) -> Self {
         Self::new(text, PLAIN)
     }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Another text in the same style.
+    pub(crate) fn with_text(&self, text: String) -> Self {
+        Self { text, ..self.clone() }
+    }
 }
 
 /// The widths of columns, over every row that is to be aligned with the others.

@@ -57,6 +57,15 @@ pub(crate) fn size(bytes: usize) -> String {
     }
 }
 
+/// A size with its unit: `16 B`, `8 KiB`, `1 MiB`.
+pub(crate) fn size_with_unit(bytes: usize) -> String {
+    let short = size(bytes);
+    match short.strip_suffix('K') {
+        Some(kib) => format!("{kib} KiB"),
+        None => short.strip_suffix('M').map_or(format!("{short} B"), |mib| format!("{mib} MiB")),
+    }
+}
+
 /// What must stand beside the algorithm wherever it is shown; the record's own words for an
 /// algorithm that this program does not know.
 pub(crate) fn warning(m: &Measurement) -> Option<String> {
@@ -105,5 +114,7 @@ mod tests {
             assert_eq!(size(bytes), label);
             assert_eq!(model::parse_sizes(label).unwrap(), [bytes]);
         }
+        let units = [16, 8192, 1 << 20].map(size_with_unit);
+        assert_eq!(units, ["16 B", "8 KiB", "1 MiB"]);
     }
 }

@@ -5,9 +5,12 @@
 mod advice;
 mod calls;
 mod checks;
+mod comparison;
 mod costs;
+mod csv_text;
 mod digits;
 mod executed;
+mod fitted;
 mod flat;
 mod grid;
 mod labels;
@@ -16,6 +19,7 @@ mod limits;
 mod markdown;
 mod matrix;
 mod offers;
+mod ranking;
 #[cfg(test)]
 mod sample;
 mod summary;
@@ -26,12 +30,14 @@ mod text;
 pub use advice::{Advice, Grade, advice};
 pub use calls::{CallRow, MessageCost, calls};
 pub use checks::{CheckRow, checks, pairs};
+pub use comparison::{ComparisonFormat, comparison};
 pub use costs::{costs, is_of as is_on};
 pub use executed::ExecutedRow;
 pub use libraries::libraries;
 pub use limits::limits;
 pub use markdown::escape as escape_markdown;
 pub use matrix::{Matrix, MatrixRow, matrix};
+pub use ranking::{question_words, rankings};
 pub use text::{clean, width, wrap};
 
 use record::{Measurement, Record};
@@ -73,7 +79,7 @@ impl Format {
 /// What a renderer must know of the place where the text goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Columns of the terminal. Tables fit from about 80 on; what has to go is said.
+    /// Columns of the terminal. Tables fit from 60 on; what has to go is said.
     pub width: usize,
     /// Whether ANSI styles may be used. Everything is legible without.
     pub color: bool,
@@ -94,8 +100,20 @@ pub fn render(
     format: Format,
     options: Options,
 ) -> String {
+    render_with(record, selection, &compare::Best::default(), format, options)
+}
+
+/// As [`render`], with the best of each table and its ties marked.
+#[must_use]
+pub fn render_with(
+    record: &Record,
+    selection: &[&Measurement],
+    best: &compare::Best,
+    format: Format,
+    options: Options,
+) -> String {
     match format {
-        Format::Table => table::table(record, selection, options),
+        Format::Table => table::table(record, selection, best, options),
         Format::Json => flat::json(record, selection),
         Format::Jsonl => flat::jsonl(record, selection),
         Format::Csv => tabular::csv(selection),

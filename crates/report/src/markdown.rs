@@ -39,7 +39,7 @@ fn table(section: &Section<'_>, survey: &Survey<'_>) -> String {
     out
 }
 
-fn line<S: AsRef<str>>(cells: &[S]) -> String {
+pub(crate) fn line<S: AsRef<str>>(cells: &[S]) -> String {
     let cells: Vec<&str> = cells.iter().map(AsRef::as_ref).collect();
     format!("| {} |\n", cells.join(" | "))
 }

@@ -3,23 +3,34 @@
 use crate::digits::{cycles_per_byte, percent, speed};
 use crate::grid::{Align, Cell, Columns, GAP};
 use crate::survey::{Row, Section, Survey, mark, shout};
-use crate::text::{ALARM, ASIDE, CAUTION, HEADING, PLAIN, clip, paint, wrap, wrap_hanging};
+use crate::text::{
+    ALARM, ASIDE, BEST, CAUTION, GOOD, HEADING, PLAIN, clip, paint, wrap, wrap_hanging,
+};
 use crate::{Options, labels, summary};
+use anstyle::Style;
+use compare::Best;
 use record::{Measurement, Record, State};
 
 /// Longest name of an algorithm or library: what is longer is no name.
 const LONGEST_NAME: usize = 34;
+/// Shortest that a name is clipped to where nothing else can go.
+const SHORTEST_NAME: usize = 10;
 /// Fewest columns in which a reason is readable; else it gets lines of its own.
 const NARROWEST_REASON: usize = 36;
 
 /// The tables of a selection.
-pub(crate) fn table(record: &Record, selection: &[&Measurement], options: Options) -> String {
+pub(crate) fn table(
+    record: &Record,
+    selection: &[&Measurement],
+    best: &Best,
+    options: Options,
+) -> String {
     let survey = Survey::of(record, selection);
     let mut out = String::new();
     for line in summary::head(record, selection) {
         out += &wrap_hanging(&line, options.width, 0);
     }
-    let layout = Layout::of(&survey, options);
+    let layout = Layout::of(&survey, best, options);
     if let Some(note) = layout.left_out(&survey) {
         for line in wrap(&note, options.width) {
             out += &format!("{}\n", paint(&line, CAUTION, options.color));
@@ -28,18 +39,20 @@ pub(crate) fn table(record: &Record, selection: &[&Measurement], options: Option
     for section in &survey.sections {
         out += &layout.section(section);
     }
+    let notes = layout.notes(&survey);
     let foot = summary::foot(record, selection, &survey);
     if !foot.is_empty() {
         out.push('\n');
     }
-    for line in foot {
+    for line in foot.into_iter().chain(notes) {
         out += &wrap_hanging(&line, options.width, 2);
     }
     out
 }
 
 /// Which columns there are and how wide they are, the same in every section.
-struct Layout {
+struct Layout<'a> {
+    best: &'a Best,
     sizes: Vec<usize>,
     reference: usize,
     columns: Columns,
@@ -47,24 +60,48 @@ struct Layout {
     extras: Extras,
 }
 
-/// What is shown where there is room beside all sizes.
-#[derive(Clone, Copy, Default)]
+/// What is shown where there is room beside all sizes, and what goes where there is none for one.
+#[derive(Clone, Copy)]
 struct Extras {
     /// The fitted cost of each message.
     fixed: bool,
     /// A bar beside each fraction of the limit.
     bars: bool,
+    /// How many of the last columns have gone: [`GOING`] says in which order.
+    gone: usize,
+    /// Columns that a name may take.
+    name: usize,
 }
 
-impl Layout {
+/// Columns in the order in which they go on a narrow terminal. The warnings' place is taken by a `!`
+/// behind the algorithm then.
+const GOING: [&str; 4] = ["±%", "limit%", "c/B", "warnings"];
+
+impl Default for Extras {
+    fn default() -> Self {
+        Self { fixed: false, bars: false, gone: 0, name: LONGEST_NAME }
+    }
+}
+
+impl Extras {
+    fn has(self, column: &str) -> bool {
+        !GOING[..self.gone].contains(&column)
+    }
+}
+
+impl<'a> Layout<'a> {
     /// With as many sizes as fit, the most telling first.
-    fn of(survey: &Survey<'_>, options: Options) -> Self {
-        let mut layout = Self::with(survey, vec![survey.reference], options, Extras::default());
+    fn of(survey: &Survey<'_>, best: &'a Best, options: Options) -> Self {
+        let with = |sizes, extras| Self::with(survey, best, sizes, options, extras);
+        let mut layout = with(vec![survey.reference], Extras::default());
+        if layout.columns.total() > options.width {
+            return Self::narrow(&with, survey.reference, options.width);
+        }
         for size in by_interest(&survey.sizes, survey.reference) {
             let mut sizes = layout.sizes.clone();
             sizes.push(size);
             sizes.sort_unstable();
-            let wider = Self::with(survey, sizes, options, Extras::default());
+            let wider = with(sizes, Extras::default());
             if wider.columns.total() <= options.width {
                 layout = wider;
             }
@@ -72,16 +109,39 @@ impl Layout {
         let fitted = survey.sections.iter().flat_map(|s| &s.rows).any(|row| row.fit.is_some());
         let fixed = fitted && layout.sizes.len() == survey.sizes.len();
         let richest_first = [(fixed, true), (fixed, false), (false, true)];
-        let with = |(fixed, bars)| {
-            Self::with(survey, layout.sizes.clone(), options, Extras { fixed, bars })
-        };
+        let richer =
+            |(fixed, bars)| with(layout.sizes.clone(), Extras { fixed, bars, ..Extras::default() });
         let fits = |wider: &Self| wider.columns.total() <= options.width;
-        richest_first.into_iter().map(with).find(fits).unwrap_or(layout)
+        richest_first.into_iter().map(richer).find(fits).unwrap_or(layout)
     }
 
-    fn with(survey: &Survey<'_>, sizes: Vec<usize>, options: Options, extras: Extras) -> Self {
+    /// One size, without the columns that can go, and then with shorter names.
+    fn narrow(with: &dyn Fn(Vec<usize>, Extras) -> Self, reference: usize, width: usize) -> Self {
+        let fewer = (1..=GOING.len()).map(|gone| Extras { gone, ..Extras::default() });
+        let shorter = (SHORTEST_NAME..LONGEST_NAME).rev();
+        let shorter = shorter.map(|name| Extras { name, gone: GOING.len(), ..Extras::default() });
+        let layouts = fewer.chain(shorter).map(|extras| with(vec![reference], extras));
+        let mut narrowest = None;
+        for layout in layouts {
+            let fits = layout.columns.total() <= width;
+            narrowest = Some(layout);
+            if fits {
+                break;
+            }
+        }
+        narrowest.expect("there is always a layout")
+    }
+
+    fn with(
+        survey: &Survey<'_>,
+        best: &'a Best,
+        sizes: Vec<usize>,
+        options: Options,
+        extras: Extras,
+    ) -> Self {
         let numbers = std::iter::repeat_n(Align::Point, sizes.len() + usize::from(extras.fixed));
-        let alignments = [Align::Left, Align::Left].into_iter().chain(numbers).chain([
+        let names = [Align::Left, Align::Left, Align::Left];
+        let alignments = names.into_iter().chain(numbers).chain([
             Align::Point,
             Align::Right,
             Align::Right,
@@ -89,7 +149,8 @@ impl Layout {
             Align::Left,
         ]);
         let columns = Columns::new(alignments);
-        let mut layout = Self { sizes, reference: survey.reference, columns, options, extras };
+        let mut layout =
+            Self { best, sizes, reference: survey.reference, columns, options, extras };
         let mut rows = vec![layout.heading()];
         rows.extend(survey.sections.iter().flat_map(|s| &s.rows).map(|row| layout.row(row)));
         rows.iter().for_each(|row| layout.columns.fit(row));
@@ -109,14 +170,38 @@ impl Layout {
         })
     }
 
+    /// What the signs mean that this layout brought in.
+    fn notes(&self, survey: &Survey<'_>) -> Vec<String> {
+        let mut notes = Vec::new();
+        let rows = || survey.sections.iter().flat_map(|s| &s.rows);
+        if rows().any(|row| !self.place(row).0.is_empty()) {
+            notes.push(
+                "1: surely the fastest of its table at the size of the ranking; 1=: no other is surely \
+                 faster (95 %)"
+                    .to_owned(),
+            );
+        }
+        if self.extras.gone > 0 {
+            let gone = GOING[..self.extras.gone].join(", ");
+            notes.push(format!("no room in {} columns for {gone}", self.options.width));
+        }
+        if !self.extras.has("warnings") && rows().any(|row| row.warning.is_some()) {
+            notes.push("!: read what is said of the algorithm above".to_owned());
+        }
+        notes
+    }
+
     fn heading(&self) -> Vec<Cell> {
-        let mut cells = vec![Cell::new("algorithm", HEADING), Cell::new("library", HEADING)];
-        cells.extend(self.sizes.iter().map(|size| Cell::new(labels::size(*size), HEADING)));
+        let names = ["", "algorithm", "library"].map(|head| Cell::new(head, HEADING));
+        let mut cells = names.to_vec();
+        let sizes = self.sizes.iter().map(|size| labels::size_with_unit(*size));
+        cells.extend(sizes.map(|size| Cell::new(size, HEADING)));
         if self.extras.fixed {
             cells.push(Cell::new("+ns", HEADING));
         }
         // Rows without a note must not make room for one.
-        let heads = ["c/B", "±%", "limit%"].map(|head| Cell::new(head, HEADING));
+        let shown = |head: &'static str| if self.extras.has(head) { head } else { "" };
+        let heads = ["c/B", "±%", "limit%"].map(|head| Cell::new(shown(head), HEADING));
         cells.extend(heads.into_iter().chain([Cell::plain(""), Cell::plain("")]));
         cells
     }
@@ -125,7 +210,10 @@ impl Layout {
         let color = self.options.color;
         let ranked = format!("MB/s by size, ranked at {}", labels::size(self.reference));
         let title = format!("{}: {ranked}", section.title());
-        let mut out = format!("\n{}\n", paint(&title, HEADING, color));
+        let mut out = "\n".to_owned();
+        for line in wrap(&title, self.options.width) {
+            out += &format!("{}\n", paint(&line, HEADING, color));
+        }
         out += &self.columns.line(&self.heading(), color);
         out.push('\n');
         for row in &section.rows {
@@ -147,12 +235,12 @@ impl Layout {
         if let Some(warning) = &row.warning {
             text += &format!(" ({warning})");
         }
-        let names = self.columns.line(&self.row(row)[..2], self.options.color);
+        let names = self.columns.line(&self.row(row)[..3], self.options.color);
         let reason = self.reason(&text, self.indent());
         if self.options.width < self.indent() + NARROWEST_REASON {
             return format!("{names}\n{reason}");
         }
-        let taken = crate::text::width(&self.columns.line(&self.row(row)[..2], false));
+        let taken = crate::text::width(&self.columns.line(&self.row(row)[..3], false));
         names + &" ".repeat(self.indent() - taken) + reason.trim_start_matches(' ')
     }
 
@@ -170,18 +258,40 @@ impl Layout {
     }
 
     fn indent(&self) -> usize {
-        self.columns.start(2).max(GAP)
+        self.columns.start(3).max(GAP)
+    }
+
+    /// The sign of the best, and its style.
+    fn place(&self, row: &Row<'_>) -> (&'static str, Style) {
+        match row.measured(self.reference).and_then(|m| self.best.tied(m)) {
+            Some(false) => ("1", BEST),
+            Some(true) => ("1=", GOOD),
+            None => ("", PLAIN),
+        }
+    }
+
+    /// The algorithm's name, with a sign where its warning has no column.
+    fn algorithm(&self, row: &Row<'_>) -> String {
+        let folded = row.warning.is_some() && !self.extras.has("warnings");
+        let sign = if folded { "!" } else { "" };
+        clip(&row.algorithm, self.extras.name - sign.len()) + sign
     }
 
     fn row(&self, row: &Row<'_>) -> Vec<Cell> {
+        let (place, style) = self.place(row);
         let mut cells = vec![
-            Cell::plain(clip(&row.algorithm, LONGEST_NAME)),
-            Cell::plain(clip(&row.library, LONGEST_NAME)),
+            Cell::new(place, style),
+            Cell::new(self.algorithm(row), style),
+            Cell::new(clip(&row.library, self.extras.name), style),
         ];
         if !row.has_number() {
             return cells;
         }
-        cells.extend(self.sizes.iter().map(|size| number(row.cells.get(size).copied())));
+        let speed = |size: &usize| {
+            let style = if *size == self.reference { style } else { PLAIN };
+            number(row.cells.get(size).copied(), style)
+        };
+        cells.extend(self.sizes.iter().map(speed));
         if self.extras.fixed {
             let fixed = row.fit.filter(|fit| fit.linear).map(|fit| fit.ns_per_message.max(0.0));
             let text = fixed.map(|ns| crate::digits::supported(ns, None)).unwrap_or_default();
@@ -190,17 +300,20 @@ impl Layout {
         let at_reference = row.measured(self.reference);
         let cycles = at_reference.and_then(cycles_per_byte);
         let precision = at_reference.and_then(|m| m.precision).map(percent);
-        cells.push(Cell::number(cycles.unwrap_or_default(), PLAIN));
-        cells.push(Cell::new(precision.unwrap_or_default(), ASIDE));
+        let shown = |column: &str, text: String| {
+            if self.extras.has(column) { text } else { String::new() }
+        };
+        cells.push(Cell::number(shown("c/B", cycles.unwrap_or_default()), PLAIN));
+        cells.push(Cell::new(shown("±%", precision.unwrap_or_default()), ASIDE));
         let fraction = at_reference.and_then(|m| m.limit_fraction);
         // Nothing where nothing was measured, a dash where no limit is known.
         let unknown = if at_reference.is_some() { "–" } else { "" };
         let of_limit = fraction.map_or(unknown.to_owned(), |f| format!("{:.0}", f * 100.0));
-        cells.push(Cell::new(of_limit, PLAIN));
+        cells.push(Cell::new(shown("limit%", of_limit), PLAIN));
         let bar = fraction.filter(|_| self.extras.bars).map(bar).unwrap_or_default();
         cells.push(Cell::new(bar, ASIDE));
         let warning = row.warning.as_deref().unwrap_or_default();
-        cells.push(Cell::new(clip(warning, LONGEST_NAME), CAUTION));
+        cells.push(Cell::new(shown("warnings", clip(warning, LONGEST_NAME)), CAUTION));
         cells
     }
 }
@@ -231,13 +344,13 @@ fn bar(fraction: f64) -> String {
     "█".repeat(eighths / 8) + PARTS[eighths % 8]
 }
 
-fn number(m: Option<&Measurement>) -> Cell {
+fn number(m: Option<&Measurement>, style: Style) -> Cell {
     let Some(m) = m else { return Cell::plain("") };
     match m.state {
         State::Measured | State::Imported => {
             let text = speed(m).unwrap_or_else(|| "?".to_owned());
             let mark = mark(m);
-            let style = if mark.is_empty() { PLAIN } else { CAUTION };
+            let style = if mark.is_empty() { style } else { CAUTION };
             Cell::number(format!("{mark}{text}"), style)
         }
         State::Unsupported => Cell::new("–", ASIDE),
@@ -253,7 +366,7 @@ mod tests {
 
     fn rendered(record: &Record, options: Options) -> String {
         let selection: Vec<&Measurement> = record.measurements.iter().collect();
-        table(record, &selection, options)
+        table(record, &selection, &Best::of(record, &selection), options)
     }
 
     #[test]
@@ -269,7 +382,7 @@ mod tests {
 
     #[test]
     fn tables_fit_the_width_that_they_are_given() {
-        for columns in 80..160 {
+        for columns in 60..160 {
             let text = rendered(&sample::record(), Options { width: columns, color: false });
             let widest = text.lines().map(width).max().unwrap();
             assert!(widest <= columns, "{widest} > {columns}\n{text}");
@@ -333,7 +446,7 @@ mod tests {
     #[test]
     fn an_empty_selection_is_a_short_table() {
         let record = sample::record();
-        let text = table(&record, &[], Options::default());
+        let text = table(&record, &[], &Best::default(), Options::default());
         assert!(text.contains("0 of 60 cases: 0 measured"), "{text}");
     }
 

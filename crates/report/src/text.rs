@@ -91,6 +91,8 @@ pub(crate) const PLAIN: Style = Style::new();
 pub(crate) const HEADING: Style = Style::new().bold();
 pub(crate) const ALARM: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const CAUTION: Style = AnsiColor::Yellow.on_default();
+pub(crate) const BEST: Style = AnsiColor::Green.on_default().bold();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 pub(crate) const ASIDE: Style = Style::new().dimmed();
 
 /// The text in a style, when colours are wanted.

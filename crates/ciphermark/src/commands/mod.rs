@@ -1,6 +1,7 @@
 //! One module for each subcommand.
 
 pub mod claims;
+pub mod compare;
 pub mod doctor;
 pub mod explain;
 mod explain_record;
@@ -11,6 +12,7 @@ pub mod list;
 pub mod once;
 pub mod pair;
 pub mod report;
+pub mod rank;
 mod resume;
 pub mod run;
 pub mod show;

@@ -28,6 +28,11 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     Ok(exit(&record))
 }
 
+/// Measures what the flags and the suite ask for, without printing.
+pub fn record_of(args: &RunArgs) -> Result<Record, Failure> {
+    measure(args.quiet, fresh(args)?)
+}
+
 fn fresh(args: &RunArgs) -> Result<Job, Failure> {
     let request = request(args)?;
     if let Some(path) = &args.output {

@@ -7,6 +7,7 @@
 mod support;
 
 mod claims;
+mod compare;
 mod costs;
 mod doctor;
 mod errors;
@@ -19,8 +20,10 @@ mod meta;
 mod once;
 mod pair;
 mod python;
+mod rank;
 mod refused;
 mod report;
+mod regression;
 mod resume;
 mod run;
 mod screen;

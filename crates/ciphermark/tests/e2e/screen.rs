@@ -57,3 +57,41 @@ fn a_full_disk_under_standard_output_is_told() {
     assert!(error.starts_with("ciphermark: cannot write to standard output: "), "{error}");
     assert_eq!(error.lines().count(), 1, "{error}");
 }
+
+#[test]
+fn every_line_fits_the_terminal_or_what_columns_says() {
+    let record = arg(&repository("records/published-2026-11-21-zen4.json.gz")).to_owned();
+    let fits = |text: &str, width: usize| {
+        let wide = text.lines().filter(|l| l.trim_end_matches('\r').chars().count() > width);
+        let wide: Vec<&str> = wide.collect();
+        assert!(wide.is_empty(), "{width}: {wide:?}");
+    };
+    for width in [60, 80, 120, 200] {
+        let columns = [("COLUMNS", width.to_string())];
+        let columns = columns.each_ref().map(|(name, value)| (*name, value.as_str()));
+        for command in [
+            &["show", &*record, "-s", "16,8K"][..],
+            &["rank", &*record],
+            &["compare", &*record, "--libraries", "openssl@3.0*,openssl@4*", "--fail-if", "never"],
+        ] {
+            let piped = ciphermark_with(command, &columns).with_code(0);
+            assert!(!piped.stdout.contains(ESCAPE));
+            fits(&piped.stdout, width);
+        }
+        let command = format!(
+            "stty rows 40 cols {width}; ciphermark show {record} -a 'aes-128-*' --color never"
+        );
+        fits(&in_terminal(&command).with_code(0).stdout, width);
+    }
+}
+
+#[test]
+fn the_best_is_marked_with_and_without_colours() {
+    let record = arg(&repository("records/published-2026-11-21-zen4.json.gz")).to_owned();
+    let show = ["show", &*record, "-a", "aegis-128l", "-s", "8K", "-d", "encrypt"];
+    let plain = ciphermark(&show, b"").with_code(0).stdout;
+    assert_eq!(plain.lines().filter(|l| l.starts_with("1=  aegis-128l")).count(), 2, "{plain}");
+    let painted =
+        ciphermark(&[&show[..], &["--color", "always"]].concat(), b"").with_code(0).stdout;
+    assert!(painted.contains("\u{1b}[32m1="), "{painted}");
+}

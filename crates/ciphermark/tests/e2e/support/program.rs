@@ -16,8 +16,8 @@ pub const QUICK: [&str; 4] = ["--precision", "50%", "--budget", "60s"];
 const DEADLINE: Duration = Duration::from_secs(240);
 
 /// Variables of whoever runs the tests that would change what the program does.
-const VARIABLES: [&str; 5] =
-    ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CIPHERMARK_LIBS", "LD_LIBRARY_PATH"];
+const VARIABLES: [&str; 6] =
+    ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CIPHERMARK_LIBS", "LD_LIBRARY_PATH", "COLUMNS"];
 
 /// How a call ended and what it printed.
 pub struct Done {
@@ -47,9 +47,11 @@ pub fn ciphermark(arguments: &[&str], input: &[u8]) -> Done {
 /// As [`ciphermark`], without input and with these variables set.
 pub fn ciphermark_with(arguments: &[&str], variables: &[(&str, &str)]) -> Done {
     let mut command = Command::new(program());
+    // `done` takes away what whoever runs the tests has set, not what the test sets.
+    forget(&mut command);
     command.env("CIPHERMARK_BUNDLED", "").envs(variables.iter().copied());
     command.args(arguments).timeout(DEADLINE);
-    done(&mut command)
+    ended(&mut command)
 }
 
 /// As [`ciphermark`], with the bundled libraries.
@@ -89,10 +91,18 @@ pub fn in_terminal(shell_command: &str) -> Done {
     done(command.timeout(DEADLINE))
 }
 
-fn done(command: &mut Command) -> Done {
+fn forget(command: &mut Command) {
     VARIABLES.iter().for_each(|variable| {
         command.env_remove(variable);
     });
+}
+
+fn done(command: &mut Command) -> Done {
+    forget(command);
+    ended(command)
+}
+
+fn ended(command: &mut Command) -> Done {
     let Output { status, stdout, stderr } = command.output().unwrap();
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let done = Done {

@@ -1,0 +1,81 @@
+//! `ciphermark compare` as it is typed.
+
+use super::Filter;
+use crate::units::{parse_fraction, parse_rows};
+use clap::{Args, ValueEnum};
+use compare::Condition;
+use std::path::PathBuf;
+
+/// `ciphermark compare`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ciphermark compare before.json after.json\n  \
+    ciphermark compare run.json --libraries 'openssl@3.0*,openssl@4*'\n  \
+    ciphermark compare run.json --libraries 'openssl@4*'            one library against each other one\n  \
+    ciphermark compare run.json --tiers noaes,native -a 'aes-*'\n  \
+    ciphermark compare base.json head.json --fail-if slower:2% --fail-if instructions:0.5%\n  \
+    ciphermark compare base.json head.json --format markdown >> \"$GITHUB_STEP_SUMMARY\"\n\n\
+    Conditions of --fail-if:\n  \
+    slower[:PERCENT]        a case is surely slower, and by more than this by its estimate\n  \
+    mean[:PERCENT]          the geometric mean over all shared cases is surely slower, by more than this\n  \
+    instructions[:PERCENT]  instructions per byte or per message grew by more than this;\n                          \
+    also instructions-per-byte, instructions-per-message\n  \
+    refused                 a case measured in the base is refused or failed now\n  \
+    missing                 a case measured in the base is not there now\n  \
+    undecided               a case can be called neither the same nor faster nor slower\n  \
+    never                   nothing\n\n\
+    Exit codes: 0 nothing found; 1 a condition holds; 2 wrong usage, or nothing to compare.")]
+pub struct CompareArgs {
+    /// The record to compare with.
+    #[arg(value_name = "BASE")]
+    pub base: PathBuf,
+    /// The record that the verdicts are about; without it, two libraries or tiers of BASE.
+    #[arg(value_name = "NEW", required_unless_present_any = ["libraries", "tiers"])]
+    pub new: Option<PathBuf>,
+    /// The base's library and the new one, as globs over name or name@version; one alone is compared
+    /// with each of the others.
+    #[arg(long, value_name = "BASE[,NEW]")]
+    pub libraries: Option<String>,
+    /// The base's tier and the new one.
+    #[arg(long, value_name = "BASE,NEW")]
+    pub tiers: Option<String>,
+    /// Which cases.
+    #[command(flatten)]
+    pub filter: Filter,
+    /// Differences up to this do not matter: within it, two are the same.
+    #[arg(long, visible_alias = "threshold", value_parser = parse_fraction, value_name = "PERCENT", default_value = "0.5%")]
+    pub same_within: f64,
+    /// What makes the exit code 1; may be repeated.
+    #[arg(long, value_name = "CONDITION", default_values = ["slower", "refused"])]
+    pub fail_if: Vec<Condition>,
+    /// How many cases of each verdict text and Markdown list: a number, or all.
+    #[arg(long, value_name = "N|all", default_value = "20", value_parser = parse_rows)]
+    pub rows: usize,
+    /// What to print.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: ComparisonFormatArg,
+}
+
+/// `--format` of `compare` and `rank`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ComparisonFormatArg {
+    /// Tables for people.
+    Text,
+    /// Markdown for a pull request.
+    Markdown,
+    /// Everything as one JSON object.
+    Json,
+    /// One row a case.
+    Csv,
+}
+
+impl From<ComparisonFormatArg> for report::ComparisonFormat {
+    fn from(typed: ComparisonFormatArg) -> Self {
+        match typed {
+            ComparisonFormatArg::Text => Self::Text,
+            ComparisonFormatArg::Markdown => Self::Markdown,
+            ComparisonFormatArg::Json => Self::Json,
+            ComparisonFormatArg::Csv => Self::Csv,
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! `ciphermark compare`: two records, or two libraries or tiers of one, case by case.
+
+use crate::args::{CompareArgs, TierArg};
+use crate::error::{Exit, Failure};
+use crate::{choose, screen};
+use clap::ValueEnum as _;
+use compare::{Comparison, Condition, Matching, Settings, Side};
+use model::{NameGlob, Tier};
+use record::{Measurement, Record};
+use std::path::Path;
+
+/// Compares and prints; the exit code says whether a condition holds.
+pub fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
+    let base = record::load(&args.base).map_err(Failure::usage)?;
+    let new = args.new.as_deref().map(record::load).transpose().map_err(Failure::usage)?;
+    let new_path = args.new.as_deref().unwrap_or(&args.base);
+    let rows = selected(args, &base, new.as_ref())?;
+    let mut sides =
+        (side(&base, &args.base, rows.0), side(new.as_ref().unwrap_or(&base), new_path, rows.1));
+    let matching = match &args.libraries {
+        Some(text) => by_libraries(&mut sides, text)?,
+        None => Matching::ByName,
+    };
+    if let Some(text) = &args.tiers {
+        by_tiers(&mut sides, text)?;
+    }
+    let tiers_differ = args.tiers.is_some();
+    let settings = Settings { tolerance: args.same_within, matching, tiers_differ };
+    let comparison = compare::compare(&sides.0, &sides.1, &settings);
+    demand(&comparison, &args.fail_if)?;
+    let found: Vec<_> = args.fail_if.iter().filter_map(|c| c.find(&comparison)).collect();
+    screen::print(|options| {
+        report::comparison(&comparison, &found, args.format.into(), args.rows, options)
+    })?;
+    Ok(if found.is_empty() { Exit::Done } else { Exit::Found })
+}
+
+type Rows<'a> = (Vec<&'a Measurement>, Vec<&'a Measurement>);
+
+/// The rows of both sides that the filters keep. A name that only one record has is no mistake.
+fn selected<'a>(
+    args: &CompareArgs,
+    base: &'a Record,
+    new: Option<&'a Record>,
+) -> Result<Rows<'a>, Failure> {
+    let of_base = choose::rows(base, &args.filter);
+    let Some(new) = new else {
+        let rows = of_base?;
+        return Ok((rows.clone(), rows));
+    };
+    match (of_base, choose::rows(new, &args.filter)) {
+        (Err(error), Err(_)) => Err(error),
+        (of_base, of_new) => Ok((of_base.unwrap_or_default(), of_new.unwrap_or_default())),
+    }
+}
+
+fn side<'a>(record: &'a Record, path: &Path, rows: Vec<&'a Measurement>) -> Side<'a> {
+    Side { record, name: path.display().to_string(), rows }
+}
+
+fn by_libraries(sides: &mut (Side<'_>, Side<'_>), text: &str) -> Result<Matching, Failure> {
+    let globs = split(text);
+    let (base, new) = match &globs[..] {
+        [base] => (base.as_str(), None),
+        [base, new] => (base.as_str(), Some(new.as_str())),
+        _ => {
+            return Err(Failure::usage(format!(
+                "--libraries '{text}': give the base's and the new one, as in 'openssl@3.0*,openssl@4*'"
+            )));
+        }
+    };
+    let base = NameGlob::parse(base).map_err(Failure::usage)?;
+    keep(&mut sides.0, &base, text)?;
+    let mut found: Vec<_> = sides.0.rows.iter().map(|m| &m.library).collect();
+    found.sort();
+    found.dedup();
+    if found.len() > 1 {
+        let names: Vec<String> =
+            found.iter().map(|l| format!("{}@{}", l.name, l.version)).collect();
+        return Err(Failure::usage(format!(
+            "--libraries '{text}': '{}' matches {} libraries ({}); the base is one",
+            base.text(),
+            names.len(),
+            names.join(", ")
+        )));
+    }
+    if let Some(new) = new {
+        keep(&mut sides.1, &NameGlob::parse(new).map_err(Failure::usage)?, text)?;
+    }
+    Ok(Matching::Every)
+}
+
+/// Splits at commas that stand in no braces.
+fn split(text: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut depth = 0_usize;
+    for c in text.chars() {
+        match c {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if c == ',' && depth == 0 {
+            parts.push(String::new());
+        } else {
+            parts.last_mut().expect("there is always a part").push(c);
+        }
+    }
+    parts.iter().map(|p| p.trim().to_owned()).filter(|p| !p.is_empty()).collect()
+}
+
+fn keep(side: &mut Side<'_>, glob: &NameGlob, text: &str) -> Result<(), Failure> {
+    let names = side.rows.iter().map(|m| m.library.name.as_str());
+    let near = model::nearest(glob.text(), names);
+    side.rows.retain(|m| choose::is_library(glob, &m.library.name, &m.library.version));
+    if side.rows.is_empty() {
+        let hint = near.map(|n| format!(", did you mean '{n}'?")).unwrap_or_default();
+        return Err(Failure::usage(format!(
+            "--libraries '{text}': '{}' has no library that matches '{}'{hint}",
+            side.name,
+            glob.text()
+        )));
+    }
+    side.name = format!("{} of {}", glob.text(), side.name);
+    Ok(())
+}
+
+fn by_tiers(sides: &mut (Side<'_>, Side<'_>), text: &str) -> Result<(), Failure> {
+    let names = split(text);
+    let [base, new] = &names[..] else {
+        return Err(Failure::usage(format!("--tiers '{text}': give two, as in noaes,native")));
+    };
+    of_tier(&mut sides.0, base)?;
+    of_tier(&mut sides.1, new)
+}
+
+fn of_tier(side: &mut Side<'_>, name: &str) -> Result<(), Failure> {
+    let tier = TierArg::from_str(name, true).map(Tier::from).map_err(|_| {
+        let names: Vec<&str> = Tier::ALL.iter().map(|t| t.name()).collect();
+        Failure::usage(format!("'{name}' is no tier; there are {}", names.join(", ")))
+    })?;
+    side.rows.retain(|m| m.tier == tier);
+    if side.rows.is_empty() {
+        return Err(Failure::usage(format!(
+            "'{}' has no case at tier {tier}: measure it with `ciphermark run -t {tier}`",
+            side.name
+        )));
+    }
+    side.name = format!("tier {tier} of {}", side.name);
+    Ok(())
+}
+
+/// A gate that has nothing to judge by must not look open.
+fn demand(comparison: &Comparison, conditions: &[Condition]) -> Result<(), Failure> {
+    let of_instructions = |c: &&Condition| {
+        matches!(
+            c,
+            Condition::Instructions(_)
+                | Condition::InstructionsPerByte(_)
+                | Condition::InstructionsPerMessage(_)
+        )
+    };
+    if comparison.cases.is_empty() && comparison.states.is_empty() {
+        return Err(Failure::usage(format!(
+            "'{}' and '{}' have no case in common: `ciphermark show` tells what is in each",
+            comparison.base.name, comparison.new.name
+        )));
+    }
+    match conditions.iter().find(of_instructions) {
+        Some(condition) if comparison.instructions.is_empty() => Err(Failure::usage(format!(
+            "--fail-if {condition}: no instructions were counted on both sides; \
+             `ciphermark run` counts them unless --no-evidence says otherwise"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_are_split_at_commas_outside_braces() {
+        assert_eq!(split("openssl@3.0*, openssl@4*"), ["openssl@3.0*", "openssl@4*"]);
+        assert_eq!(split("{a,b}@1,c"), ["{a,b}@1", "c"]);
+        assert_eq!(split("a,,"), ["a"]);
+    }
+}

@@ -1,0 +1,137 @@
+//! `rank`: questions to a record, in words and in flags.
+
+use crate::support::*;
+use serde_json::Value;
+
+const PUBLISHED: &str = "records/published-2026-11-21-zen4.json.gz";
+
+fn published() -> String {
+    arg(&repository(PUBLISHED)).to_owned()
+}
+
+fn rank(arguments: &[&str]) -> Done {
+    ciphermark(&[&["rank", &published()], arguments].concat(), b"").with_code(0)
+}
+
+fn answer(arguments: &[&str]) -> Value {
+    let done = rank(&[arguments, &["--format", "json"]].concat());
+    serde_json::from_str::<Value>(&done.stdout).unwrap()[0].clone()
+}
+
+#[test]
+fn words_quoted_or_not_and_flags_ask_the_same() {
+    let quoted = answer(&["fastest authenticated on decrypt at 1 KiB with 256-bit keys"]);
+    let loose = answer(&["256-bit", "decrypt", "authenticated", "1k"]);
+    let flags = answer(&["--authenticated", "-d", "decrypt", "-s", "1K", "--key-bits", "256"]);
+    let both = answer(&["authenticated", "256-bit", "keys", "-d", "decrypt", "-s", "1024"]);
+    assert_eq!(quoted, loose);
+    assert_eq!(quoted, flags);
+    assert_eq!(quoted, both);
+    let rows = quoted["standings"][0]["rows"].as_array().unwrap();
+    assert!(!rows.is_empty());
+    for row in rows {
+        assert_eq!(
+            (row["direction"].as_str(), row["size"].as_u64()),
+            (Some("decrypt"), Some(1024))
+        );
+        assert!(!row["algorithm"].as_str().unwrap().contains("128"), "{row}");
+    }
+}
+
+#[test]
+fn ties_are_shown_as_ties() {
+    // The two libraries have the same code of one author.
+    let whole = answer(&["fastest", "algorithm", "aegis-128l", "at", "8", "KiB"]);
+    let standing = &whole["standings"][0];
+    assert_eq!(standing["tied_for_first"], 2, "{standing}");
+    assert!(
+        standing["rows"].as_array().unwrap().iter().all(|r| r["place"] == 1 && r["tied"] == true)
+    );
+    let text = rank(&["fastest algorithm aegis-128l at 8 KiB"]).stdout;
+    assert_eq!(text.matches("1=").count(), 2, "{text}");
+}
+
+#[test]
+fn what_does_not_notice_tampering_is_labelled() {
+    let text = rank(&["fastest at 8 KiB", "--rows", "40"]).stdout;
+    for (algorithm, label) in
+        [("aes-128-ecb ", "ecb-leaks"), ("aes-128-ctr ", "no-integrity"), ("+xxh3", "composite")]
+    {
+        let rows: Vec<&str> = text.lines().filter(|l| l.contains(algorithm)).collect();
+        assert!(!rows.is_empty() && rows.iter().all(|l| l.contains(label)), "{algorithm}: {text}");
+    }
+}
+
+#[test]
+fn each_library_has_its_best() {
+    let whole = answer(&["best authenticated per library"]);
+    let groups: Vec<&str> = whole["standings"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|s| s["group"].as_str().unwrap())
+        .collect();
+    assert!(groups.contains(&"openssl@4.0.3") && groups.contains(&"libaegis@0.9.20"), "{groups:?}");
+    assert_eq!(groups[0], "libaegis@0.9.20");
+}
+
+#[test]
+fn without_a_question_the_usual_ones_are_answered() {
+    let text = rank(&[]).stdout;
+    assert!(text.matches("fastest authenticated").count() >= 4, "{text}");
+    assert!(text.contains("per library (model message"), "{text}");
+    assert!(!text.contains("tier noaes"), "the record has none: {text}");
+}
+
+#[test]
+fn every_format_has_the_answer() {
+    let question = "fastest authenticated at 8 KiB";
+    let markdown = rank(&[question, "--format", "markdown"]).stdout;
+    assert!(
+        markdown.starts_with("### fastest authenticated") && markdown.contains("| 1 |"),
+        "{markdown}"
+    );
+    let csv = rank(&[question, "--format", "csv"]).stdout;
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert_eq!((rows.len(), &rows[0][2]), (10, "1"));
+}
+
+#[test]
+fn a_question_without_a_record_is_measured_now() {
+    let correct = fakes::library("correct");
+    let name = correct.split('=').next().unwrap();
+    let what =
+        ["rank", "fastest algorithm aes-128-gcm at 64 B", "-l", &correct, "--format", "json"];
+    let done = ciphermark(&what, b"").with_code(0);
+    let whole: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(whole[0]["standings"][0]["rows"][0]["library"]["name"], name);
+}
+
+#[test]
+fn what_is_not_understood_or_not_there_gets_one_line() {
+    let line = |arguments: &[&str]| refusal(&[&["rank", &published()], arguments].concat());
+    let word = line(&["fastest athenticated"]);
+    assert!(
+        word.contains("'athenticated'") && word.contains("did you mean 'authenticated'?"),
+        "{word}"
+    );
+    let tier = line(&["best without AES instructions"]);
+    assert!(tier.contains("no tier noaes") && tier.contains("ciphermark run -t noaes"), "{tier}");
+    let twice = line(&["fastest at 64 B", "-s", "8K"]);
+    assert!(twice.contains("two things about the size"), "{twice}");
+    let nothing = refusal(&["rank"]);
+    assert!(nothing.contains("give a record") && nothing.contains("--list"), "{nothing}");
+    let missing = refusal(&["rank", "no/such.json", "fastest"]);
+    assert!(missing.contains("no/such.json"), "{missing}");
+}
+
+#[test]
+fn the_words_are_listed_and_completed() {
+    let list = ciphermark(&["rank", "--list"], b"").with_code(0).stdout;
+    for word in ["authenticated", "without aes instructions", "per library", "--key-bits 256"] {
+        assert!(list.contains(word), "{word}: {list}");
+    }
+    let script = ciphermark(&["completions", "bash"], b"").with_code(0).stdout;
+    assert!(script.contains("unauthenticated"), "the vocabulary is completed");
+}

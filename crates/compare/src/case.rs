@@ -1,0 +1,43 @@
+//! What a case is beside its library.
+
+use model::{Direction, Footprint, Model, Tier};
+use record::Measurement;
+use serde::Serialize;
+
+/// A case without its library: what two cases must have in common to be compared.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Case {
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// Direction.
+    pub direction: Direction,
+    /// What one operation is.
+    pub model: Model,
+    /// Bytes of plaintext in one operation.
+    pub size: usize,
+    /// Which CPU instructions the library may see; of two tiers that are compared, the new one.
+    pub tier: Tier,
+    /// Threads measuring at once.
+    pub threads: u32,
+    /// Working set.
+    pub footprint: Footprint,
+    /// Whether the output is written over the input.
+    pub in_place: bool,
+}
+
+impl Case {
+    /// The case of a measurement.
+    #[must_use]
+    pub fn of(m: &Measurement) -> Self {
+        Self {
+            algorithm: m.algorithm.clone(),
+            direction: m.direction,
+            model: m.model,
+            size: m.size,
+            tier: m.tier,
+            threads: m.threads,
+            footprint: m.footprint,
+            in_place: m.in_place,
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! Two sides, case by case.
+
+use crate::case::Case as Key;
+use crate::costs::{Unit, group};
+use crate::instructions::{InstructionRow, rows as instruction_rows};
+use crate::matching::{Matching, pairs};
+use crate::states::{Met, Only, OnlyIn, StateRow, meet, row as state_row};
+use crate::summary::{Summary, Tally, summaries};
+use crate::{family, warnings};
+use analysis::{
+    ALPHA, BETWEEN_RUNS, Difference, FAMILY_ALPHA, Ratio, Verdict, holm, verdict_of_many,
+};
+use model::Tier;
+use record::{LibraryId, Measurement, Record, State};
+use serde::{Serialize, Serializer};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One side of a comparison.
+#[derive(Clone, Debug)]
+pub struct Side<'a> {
+    /// The record.
+    pub record: &'a Record,
+    /// What to call it: the file, or what of it is compared.
+    pub name: String,
+    /// The measurements that are compared.
+    pub rows: Vec<&'a Measurement>,
+}
+
+/// How to compare.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Differences up to this do not matter (a fraction).
+    pub tolerance: f64,
+    /// How libraries find each other.
+    pub matching: Matching,
+    /// Whether the two sides are two tiers, so that a case's tier is no part of it.
+    pub tiers_differ: bool,
+}
+
+/// An interval of the new cost over the base's.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// Above 1 where the new side takes longer.
+    pub estimate: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl From<Ratio> for Interval {
+    fn from(r: Ratio) -> Self {
+        Self { estimate: r.estimate, low: r.low, high: r.high }
+    }
+}
+
+impl From<Interval> for Ratio {
+    fn from(i: Interval) -> Self {
+        Self { estimate: i.estimate, low: i.low, high: i.high }
+    }
+}
+
+/// One case that was measured on both sides.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Case {
+    /// The base's library.
+    pub base_library: LibraryId,
+    /// The new side's library.
+    pub new_library: LibraryId,
+    /// Which case.
+    #[serde(flatten)]
+    pub case: Key,
+    /// The base's tier, where the two sides are two tiers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_tier: Option<Tier>,
+    /// Family of the algorithm.
+    pub family: String,
+    /// What a reader must be told of the algorithm.
+    pub warning: Option<String>,
+    /// What is said of the new side.
+    #[serde(serialize_with = "name")]
+    pub verdict: Verdict,
+    /// Whether both sides have the very same samples: one measurement, not two.
+    pub identical: bool,
+    /// The new cost over the base's, with its own 95 % interval.
+    pub ratio: Option<Interval>,
+    /// Cost of one operation in the base, in the comparison's unit.
+    pub base_cost: Option<f64>,
+    /// Cost of one operation on the new side.
+    pub new_cost: Option<f64>,
+    /// Why there is no more to say.
+    pub reason: Option<String>,
+}
+
+impl Case {
+    pub(crate) fn libraries(&self) -> (&LibraryId, &LibraryId) {
+        (&self.base_library, &self.new_library)
+    }
+}
+
+fn name<S: Serializer>(verdict: &Verdict, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(verdict.name())
+}
+
+/// What a reader must know of a side.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Facts {
+    /// What it is called.
+    pub name: String,
+    /// When the run began.
+    pub started: String,
+    /// Processor.
+    pub cpu: String,
+    /// Version of ciphermark.
+    pub tool_version: String,
+    /// Version of the record's format.
+    pub format_version: String,
+}
+
+/// What came of a comparison.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The base.
+    pub base: Facts,
+    /// The new side.
+    pub new: Facts,
+    /// What costs are given in.
+    pub unit: Unit,
+    /// Differences up to this do not matter (a fraction).
+    pub tolerance: f64,
+    /// The chance that one case's interval misses the true ratio.
+    pub alpha: f64,
+    /// The chance that any case at all is wrongly called faster or slower.
+    pub family_alpha: f64,
+    /// What to keep in mind.
+    pub warnings: Vec<String>,
+    /// Verdicts.
+    pub tally: Tally,
+    /// Whether several pairs of libraries are compared, so that each case must name its own.
+    pub several: bool,
+    /// Over all families: over all pairs of libraries, then for each pair.
+    pub overall: Vec<Summary>,
+    /// For each family.
+    pub families: Vec<Summary>,
+    /// Cases that were measured on both sides.
+    pub cases: Vec<Case>,
+    /// Cases that were refused or failed on one side at least.
+    pub states: Vec<StateRow>,
+    /// Measured cases without a counterpart.
+    pub only: Vec<Only>,
+    /// Instructions, where both sides counted them.
+    pub instructions: Vec<InstructionRow>,
+}
+
+/// Holds two sides against each other.
+#[must_use]
+pub fn compare(base: &Side<'_>, new: &Side<'_>, settings: &Settings) -> Comparison {
+    let pairs = pairs(&base.rows, &new.rows, settings.matching);
+    let mut met = Meeting::default();
+    let (of_base, of_new) = (by_library(base, settings), by_library(new, settings));
+    let nothing = BTreeMap::new();
+    for (b, n) in &pairs {
+        let sides = (of_base.get(b).unwrap_or(&nothing), of_new.get(n).unwrap_or(&nothing));
+        met.pair(sides.0, sides.1);
+    }
+    met.unmatched(base, &pairs.iter().map(|(b, _)| b).collect(), OnlyIn::Base);
+    met.unmatched(new, &pairs.iter().map(|(_, n)| n).collect(), OnlyIn::New);
+    let unit = unit(base.record, new.record, &met.measured);
+    let cases = judge(&met.measured, (base.record, new.record), unit, settings);
+    let (families, overall) = summaries(&cases, settings.matching);
+    let instructions = instruction_rows(base, new, &pairs, settings.tiers_differ);
+    met.states.sort_by(|a, b| (a.change, &a.case).cmp(&(b.change, &b.case)));
+    Comparison {
+        base: facts(base),
+        new: facts(new),
+        unit,
+        tolerance: settings.tolerance,
+        alpha: ALPHA,
+        family_alpha: FAMILY_ALPHA,
+        warnings: warnings::of(base, new, unit, &cases, &pairs),
+        tally: Tally::of(&cases),
+        several: overall.len() > 1,
+        overall,
+        families,
+        cases,
+        states: met.states,
+        only: met.only,
+        instructions,
+    }
+}
+
+fn facts(side: &Side<'_>) -> Facts {
+    Facts {
+        name: side.name.clone(),
+        started: side.record.started.clone(),
+        cpu: side.record.host.cpu.name.clone(),
+        tool_version: side.record.tool.version.clone(),
+        format_version: side.record.format_version.clone(),
+    }
+}
+
+type Cases<'a> = BTreeMap<Key, &'a Measurement>;
+
+fn by_library<'a>(side: &Side<'a>, settings: &Settings) -> BTreeMap<LibraryId, Cases<'a>> {
+    let mut found: BTreeMap<LibraryId, Cases<'_>> = BTreeMap::new();
+    for m in side.rows.iter().copied() {
+        let mut key = Key::of(m);
+        if settings.tiers_differ {
+            key.tier = Tier::Native;
+        }
+        found.entry(m.library.clone()).or_default().insert(key, m);
+    }
+    found
+}
+
+/// Where the cases of both sides went.
+#[derive(Default)]
+struct Meeting<'a> {
+    measured: Vec<(&'a Measurement, &'a Measurement)>,
+    states: Vec<StateRow>,
+    only: Vec<Only>,
+}
+
+impl<'a> Meeting<'a> {
+    fn pair(&mut self, base: &Cases<'a>, new: &Cases<'a>) {
+        for (key, b) in base {
+            match new.get(key) {
+                None => self.alone(b, OnlyIn::Base, "not asked for on the other side"),
+                Some(n) if b.model_version != n.model_version => {
+                    let why = "the model is defined otherwise on the other side";
+                    self.alone(b, OnlyIn::Base, why);
+                    self.alone(n, OnlyIn::New, why);
+                }
+                Some(n) => match meet(b.state, n.state) {
+                    Met::Compared => self.measured.push((b, n)),
+                    Met::Changed(change) => self.states.push(state_row(change, Key::of(n), b, n)),
+                    Met::Only(OnlyIn::Base) => {
+                        self.alone(b, OnlyIn::Base, "not offered on the other side")
+                    }
+                    Met::Only(OnlyIn::New) => {
+                        self.alone(n, OnlyIn::New, "not offered on the other side")
+                    }
+                    Met::Nothing => {}
+                },
+            }
+        }
+        for n in new.iter().filter(|(key, _)| !base.contains_key(key)).map(|(_, n)| n) {
+            self.alone(n, OnlyIn::New, "not asked for on the other side");
+        }
+    }
+
+    fn unmatched(&mut self, side: &Side<'a>, matched: &BTreeSet<&LibraryId>, only_in: OnlyIn) {
+        let rows = side.rows.iter().filter(|m| !matched.contains(&m.library));
+        rows.for_each(|m| self.alone(m, only_in, "no such library on the other side"));
+    }
+
+    fn alone(&mut self, m: &Measurement, only_in: OnlyIn, reason: &'static str) {
+        if matches!(m.state, State::Measured | State::Imported) {
+            let (library, case) = (m.library.clone(), Key::of(m));
+            self.only.push(Only { only_in, library, case, reason });
+        }
+    }
+}
+
+/// Cycles where both sides ran on the same kind of core and know them: drift of the clock is then no
+/// difference. Else time: a cycle of another core is another thing.
+fn unit(base: &Record, new: &Record, cases: &[(&Measurement, &Measurement)]) -> Unit {
+    let known = |m: &Measurement| m.cycles_per_op.is_some();
+    let all_known = cases.iter().all(|(b, n)| known(b) && known(n));
+    if warnings::same_core(base, new) && all_known { Unit::Cycles } else { Unit::Nanoseconds }
+}
+
+/// What is known of a case before the others are looked at.
+enum Known {
+    Identical,
+    Different(Difference),
+    Nothing(&'static str),
+}
+
+fn judge(
+    measured: &[(&Measurement, &Measurement)],
+    (base, new): (&Record, &Record),
+    unit: Unit,
+    settings: &Settings,
+) -> Vec<Case> {
+    let one_run = (&base.started, base.plan.seed) == (&new.started, new.plan.seed);
+    let common = if one_run { 0.0 } else { BETWEEN_RUNS };
+    let known: Vec<Known> = measured.iter().map(|(b, n)| know((base, b), (new, n), unit)).collect();
+    let chances: Vec<f64> = known.iter().filter_map(|k| k.chance(common)).collect();
+    let mut differs = holm(&chances, FAMILY_ALPHA).into_iter();
+    let mut cases: Vec<Case> = Vec::with_capacity(measured.len());
+    for ((b, n), known) in measured.iter().zip(&known) {
+        let differs = matches!(known, Known::Different(_)) && differs.next() == Some(true);
+        let ratio = match known {
+            Known::Identical => Some(Ratio { estimate: 1.0, low: 1.0, high: 1.0 }),
+            Known::Different(difference) => Some(difference.ratio(ALPHA, common)),
+            Known::Nothing(_) => None,
+        };
+        let says = |r: &Ratio| verdict_of_many(r, differs, settings.tolerance);
+        let mut case = blank(b, n, unit, settings);
+        case.verdict = ratio.as_ref().map_or(Verdict::Undecided, says);
+        case.identical = matches!(known, Known::Identical);
+        case.ratio = ratio.map(Into::into);
+        if let Known::Nothing(why) = known {
+            case.reason = Some((*why).to_owned());
+        }
+        cases.push(case);
+    }
+    cases.sort_by(|a, b| (a.libraries(), &a.case).cmp(&(b.libraries(), &b.case)));
+    cases
+}
+
+fn know(
+    (base, b): (&Record, &Measurement),
+    (new, n): (&Record, &Measurement),
+    unit: Unit,
+) -> Known {
+    let same_numbers = (b.ns_per_op, b.cycles_per_op) == (n.ns_per_op, n.cycles_per_op);
+    if b.raw == n.raw && same_numbers {
+        return Known::Identical;
+    }
+    if b.contended || n.contended {
+        return Known::Nothing("one side saw only a busy core, so it is at least so fast");
+    }
+    match (group(base, b, unit), group(new, n, unit)) {
+        (Some(b), Some(n)) => Known::Different(n.less(&b)),
+        _ => Known::Nothing("one side is imported, or has no raw samples of two processes or more"),
+    }
+}
+
+impl Known {
+    fn chance(&self, common: f64) -> Option<f64> {
+        match self {
+            Self::Different(difference) => Some(difference.chance(common)),
+            Self::Identical | Self::Nothing(_) => None,
+        }
+    }
+}
+
+fn blank(b: &Measurement, n: &Measurement, unit: Unit, settings: &Settings) -> Case {
+    let cost = |m: &Measurement| unit.of(m).map(|e| e.median);
+    Case {
+        base_library: b.library.clone(),
+        new_library: n.library.clone(),
+        case: Key::of(n),
+        base_tier: settings.tiers_differ.then_some(b.tier),
+        family: family(&n.algorithm),
+        warning: n.warning.clone(),
+        verdict: Verdict::Undecided,
+        identical: false,
+        ratio: None,
+        base_cost: cost(b),
+        new_cost: cost(n),
+        reason: None,
+    }
+}
+
+#[cfg(test)]
+#[path = "comparison_tests.rs"]
+mod tests;

@@ -1,0 +1,228 @@
+use super::*;
+use crate::sample::{case, executed, library, record, without_number};
+use crate::{Change, Condition};
+use model::Direction;
+use proptest::prelude::*;
+
+const STEADY: [f64; 6] = [1000.0, 1001.0, 1002.0, 999.0, 998.0, 1000.0];
+const SETTINGS: Settings =
+    Settings { tolerance: 0.005, matching: Matching::ByName, tiers_differ: false };
+
+fn scaled(factor: f64) -> Vec<f64> {
+    STEADY.iter().map(|c| c * factor).collect()
+}
+
+fn side(record: &Record) -> Side<'_> {
+    Side { record, name: record.started.clone(), rows: record.measurements.iter().collect() }
+}
+
+fn compared(base: Vec<Measurement>, new: Vec<Measurement>) -> Comparison {
+    let (base, new) = (record("a", base), record("b", new));
+    compare(&side(&base), &side(&new), &SETTINGS)
+}
+
+fn finds(comparison: &Comparison, condition: &str) -> Option<String> {
+    condition.parse::<Condition>().unwrap().find(comparison).map(|found| found.what)
+}
+
+#[test]
+fn a_record_against_itself_is_the_same_however_wide_its_intervals_and_says_why() {
+    let wide = [500.0, 2000.0, 800.0, 1700.0, 400.0, 2500.0];
+    let one = record("a", vec![case("aes-128-gcm", 16, &wide), case("aes-128-ctr", 16, &STEADY)]);
+    let c = compare(&side(&one), &side(&one), &SETTINGS);
+    assert_eq!((c.tally.same, c.tally.identical, c.tally.cases()), (2, 2, 2));
+    assert!(c.warnings[0].contains("the very same samples"), "{:?}", c.warnings);
+    assert_eq!(c.overall[0].ratio.unwrap(), Interval { estimate: 1.0, low: 1.0, high: 1.0 });
+    for condition in ["slower", "mean", "refused", "missing", "undecided"] {
+        assert_eq!(finds(&c, condition), None, "{condition}");
+    }
+}
+
+#[test]
+fn verdicts_are_about_the_new_side() {
+    let names = ["aes-128-cbc", "aes-128-ccm", "aes-128-ctr"];
+    let base = names.map(|a| case(a, 16, &STEADY)).to_vec();
+    let new = [1.0001, 1.1, 0.9].iter().zip(names).map(|(f, a)| case(a, 16, &scaled(*f)));
+    let c = compared(base, new.collect());
+    let verdicts: Vec<&str> = c.cases.iter().map(|case| case.verdict.name()).collect();
+    assert_eq!(verdicts, ["same", "slower", "faster"]);
+    assert!(!c.cases[0].identical);
+    assert_eq!(finds(&c, "slower").unwrap(), "slower: 1 case");
+    assert_eq!(finds(&c, "slower:5%").unwrap(), "slower: 1 case");
+    assert_eq!(finds(&c, "slower:12%"), None);
+    assert_eq!(finds(&c, "mean"), None, "0.1 % faster on average");
+    assert_eq!(c.families.len(), 3);
+}
+
+#[test]
+fn wide_intervals_leave_a_case_undecided() {
+    let wide = [500.0, 2000.0, 800.0, 1700.0, 400.0, 2500.0];
+    let wider: Vec<f64> = wide.iter().map(|c| c * 1.1).collect();
+    let c = compared(vec![case("aes-128-gcm", 16, &wide)], vec![case("aes-128-gcm", 16, &wider)]);
+    assert_eq!(c.cases[0].verdict, Verdict::Undecided);
+    assert!(c.cases[0].ratio.unwrap().low < 1.0 && c.cases[0].ratio.unwrap().high > 1.0);
+    assert_eq!(finds(&c, "undecided").unwrap(), "undecided: 1 case");
+}
+
+#[test]
+fn what_was_measured_and_is_refused_now_is_a_failure_with_its_reason() {
+    let good = case("aes-128-gcm", 16, &STEADY);
+    let bad = without_number(good.clone(), State::Refused, "tamper: accepted a changed tag");
+    let c = compared(vec![good.clone()], vec![bad.clone()]);
+    assert_eq!(c.states[0].change, Change::Broken);
+    assert_eq!(c.states[0].reason.as_deref(), Some("tamper: accepted a changed tag"));
+    assert_eq!(finds(&c, "refused").unwrap(), "measured before and refused or failed now: 1 case");
+    assert!(c.cases.is_empty() && c.overall.is_empty());
+    let mended = compared(vec![bad], vec![good]);
+    assert_eq!(mended.states[0].change, Change::Mended);
+    assert_eq!(finds(&mended, "refused"), None);
+}
+
+#[test]
+fn what_is_on_one_side_only_is_listed_with_the_reason() {
+    let row = |a: &str| case(a, 16, &STEADY);
+    let mut stranger = row("aes-128-gcm");
+    stranger.library = library("other", "2", "x");
+    let unsupported = without_number(row("aes-128-ccm"), State::Unsupported, "not offered");
+    let base = vec![row("aes-128-gcm"), row("aes-128-ctr"), row("aes-128-ccm")];
+    let c = compared(base, vec![row("aes-128-gcm"), unsupported, stranger]);
+    let only: Vec<(OnlyIn, &str, &str)> =
+        c.only.iter().map(|o| (o.only_in, o.case.algorithm.as_str(), o.reason)).collect();
+    assert_eq!(
+        only,
+        [
+            (OnlyIn::Base, "aes-128-ccm", "not offered on the other side"),
+            (OnlyIn::Base, "aes-128-ctr", "not asked for on the other side"),
+            (OnlyIn::New, "aes-128-gcm", "no such library on the other side"),
+        ]
+    );
+    assert_eq!(finds(&c, "missing").unwrap(), "measured before and not there now: 2 cases");
+}
+
+#[test]
+fn another_definition_of_the_model_is_another_case() {
+    let mut new = case("aes-128-gcm", 16, &scaled(2.0));
+    new.model_version = 2;
+    let c = compared(vec![case("aes-128-gcm", 16, &STEADY)], vec![new]);
+    assert!(c.cases.is_empty());
+    assert_eq!(c.only.len(), 2);
+    assert!(c.only[0].reason.contains("defined otherwise"));
+}
+
+#[test]
+fn the_same_core_is_compared_in_cycles_and_another_one_in_time() {
+    let (mut base, mut new) =
+        (record("a", vec![case("aes-128-gcm", 16, &STEADY)]), record("b", Vec::new()));
+    // Twice the cycles on a clock of twice the rate.
+    new.measurements = vec![case("aes-128-gcm", 16, &scaled(2.0))];
+    new.host.clock.ticks_per_second = 2e9;
+    let c = compare(&side(&base), &side(&new), &SETTINGS);
+    assert_eq!((c.unit, c.cases[0].verdict), (Unit::Cycles, Verdict::Slower));
+    new.host.cpu.name = "Another CPU".to_owned();
+    let c = compare(&side(&base), &side(&new), &SETTINGS);
+    assert_eq!((c.unit, c.cases[0].verdict), (Unit::Nanoseconds, Verdict::Same));
+    assert!(c.warnings[0].starts_with("the processors differ"), "{:?}", c.warnings);
+    base.tool.version = "0.0.9".to_owned();
+    base.format_version = "1.0".to_owned();
+    let warnings = compare(&side(&base), &side(&new), &SETTINGS).warnings.join("\n");
+    assert!(warnings.contains("ciphermark's version differs: 0.0.9 and 0.1.0"), "{warnings}");
+    assert!(warnings.contains("the record's format differs: 1.0 and 1."), "{warnings}");
+}
+
+#[test]
+fn a_bound_from_a_busy_core_is_no_ground_for_a_verdict() {
+    let mut new = case("aes-128-gcm", 16, &scaled(1.5));
+    new.contended = true;
+    let c = compared(vec![case("aes-128-gcm", 16, &STEADY)], vec![new]);
+    assert_eq!(c.cases[0].verdict, Verdict::Undecided);
+    assert!(c.cases[0].reason.as_ref().unwrap().contains("only a busy core"));
+}
+
+#[test]
+fn measurements_without_raw_samples_are_undecided() {
+    let strip = |mut m: Measurement| {
+        m.raw = record::Samples::default();
+        m
+    };
+    let base = strip(case("aes-128-gcm", 16, &STEADY));
+    let c = compared(vec![base], vec![strip(case("aes-128-gcm", 16, &scaled(2.0)))]);
+    assert_eq!(c.cases[0].verdict, Verdict::Undecided);
+    assert!(c.cases[0].reason.as_ref().unwrap().contains("has no raw samples"));
+}
+
+#[test]
+fn instructions_are_compared_exactly() {
+    let m = case("aes-128-gcm", 16, &STEADY);
+    let (mut base, mut new) = (record("a", vec![m.clone()]), record("b", vec![m.clone()]));
+    base.executed = vec![executed(&m, 2.0, 400.0)];
+    new.executed = vec![executed(&m, 2.0, 400.0)];
+    let c = compare(&side(&base), &side(&new), &SETTINGS);
+    assert!(c.instructions[0].is_equal());
+    assert_eq!(finds(&c, "instructions"), None);
+    new.executed = vec![executed(&m, 2.008, 404.0)];
+    let c = compare(&side(&base), &side(&new), &SETTINGS);
+    assert_eq!(finds(&c, "instructions").unwrap(), "instructions grew in 1 case");
+    assert_eq!(finds(&c, "instructions-per-byte:0.5%"), None);
+    assert!(finds(&c, "instructions-per-message:0.5%").is_some());
+}
+
+#[test]
+fn tiers_of_one_record_are_sides_too() {
+    let mut slow = case("aes-128-gcm", 16, &scaled(10.0));
+    slow.tier = Tier::Noaes;
+    let one = record("a", vec![case("aes-128-gcm", 16, &STEADY), slow]);
+    let of = |tier| Side {
+        rows: one.measurements.iter().filter(|m| m.tier == tier).collect(),
+        ..side(&one)
+    };
+    let settings = Settings { tiers_differ: true, ..SETTINGS };
+    let c = compare(&of(Tier::Noaes), &of(Tier::Native), &settings);
+    assert_eq!(c.cases[0].verdict, Verdict::Faster);
+    assert_eq!((c.cases[0].base_tier, c.cases[0].case.tier), (Some(Tier::Noaes), Tier::Native));
+}
+
+#[test]
+fn one_library_is_held_against_each_of_the_others() {
+    let row = |name: &str, factor: f64| {
+        let mut m = case("aes-128-gcm", 16, &scaled(factor));
+        m.library = library(name, "1", name);
+        m
+    };
+    let one = record("a", vec![row("a", 1.0), row("b", 2.0), row("c", 0.5)]);
+    let of = |names: &[&str]| Side {
+        rows: one.measurements.iter().filter(|m| names.contains(&&*m.library.name)).collect(),
+        ..side(&one)
+    };
+    let settings = Settings { matching: Matching::Every, ..SETTINGS };
+    let c = compare(&of(&["a"]), &of(&["a", "b", "c"]), &settings);
+    let verdicts: Vec<(&str, &str)> =
+        c.cases.iter().map(|c| (c.new_library.name.as_str(), c.verdict.name())).collect();
+    assert_eq!(verdicts, [("b", "slower"), ("c", "faster")]);
+    assert_eq!(c.overall.len(), 2, "each has its own mean");
+    assert_eq!(c.cases[0].case.direction, Direction::Encrypt);
+}
+
+fn costs() -> impl Strategy<Value = Vec<f64>> {
+    prop::collection::vec(500.0f64..2000.0, 6..12)
+}
+
+proptest! {
+    /// Whatever the samples: against themselves they are the same, and swapping the sides turns
+    /// every verdict over.
+    #[test]
+    fn verdicts_turn_over_with_the_sides(
+        cases in prop::collection::vec((costs(), costs()), 1..8)
+    ) {
+        let rows = |pick: fn(&(Vec<f64>, Vec<f64>)) -> &Vec<f64>| -> Vec<Measurement> {
+            cases.iter().enumerate().map(|(i, pair)| case(&format!("x{i}"), 64, pick(pair))).collect()
+        };
+        let (base, new) = (rows(|pair| &pair.0), rows(|pair| &pair.1));
+        let there = compared(base.clone(), new.clone());
+        let back = compared(new, base.clone());
+        prop_assert_eq!(there.tally.faster, back.tally.slower);
+        prop_assert_eq!(there.tally.slower, back.tally.faster);
+        prop_assert_eq!(there.tally.same, back.tally.same);
+        let itself = compared(base.clone(), base);
+        prop_assert_eq!(itself.tally.same, cases.len());
+    }
+}

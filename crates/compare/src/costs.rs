@@ -1,0 +1,56 @@
+//! What an operation of a case costs, process by process.
+
+use analysis::{Group, costs_by_process, of_visits};
+use model::{QuietRates, RawSample};
+use record::{Measurement, Record, State};
+use serde::Serialize;
+
+/// What costs are given in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    /// Core cycles: the steadier unit, and one of the same core only.
+    Cycles,
+    /// Nanoseconds.
+    Nanoseconds,
+}
+
+impl Unit {
+    /// In short: `cycles`, `ns`.
+    #[must_use]
+    pub fn short(self) -> &'static str {
+        match self {
+            Self::Cycles => "cycles",
+            Self::Nanoseconds => "ns",
+        }
+    }
+
+    /// The estimate of one operation that the record has.
+    pub(crate) fn of(self, m: &Measurement) -> Option<record::Estimate> {
+        match self {
+            Self::Cycles => m.cycles_per_op,
+            Self::Nanoseconds => m.ns_per_op,
+        }
+    }
+}
+
+/// The costs of one operation of a measured case, from its raw samples, as the estimate in the record
+/// is made of them; `None` where samples of fewer than two processes count.
+pub(crate) fn group(record: &Record, m: &Measurement, unit: Unit) -> Option<Group> {
+    if m.state != State::Measured {
+        return None;
+    }
+    // A visit's samples all count or none does.
+    let clean: Vec<RawSample> =
+        m.raw.iter().filter(|(_, counts)| *counts).map(|(s, _)| s).collect();
+    let visits = of_visits(&clean, m.threads, &QuietRates::default());
+    let costs = match unit {
+        Unit::Cycles => costs_by_process(&visits, RawSample::cycles_per_op),
+        Unit::Nanoseconds => {
+            let ns = 1e9 / record.host.clock.ticks_per_second;
+            let ticks = costs_by_process(&visits, RawSample::ticks_per_op);
+            ticks.into_iter().map(|t| t * ns).collect()
+        }
+    };
+    Group::of(&costs)
+}

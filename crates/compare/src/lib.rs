@@ -1,0 +1,35 @@
+//! Measurements held against each other: two records, two libraries or tiers of one (`compare`), and
+//! the best answer to a question (`rank`). Pure: no I/O, no clock; the statistics are those of the
+//! crate `analysis`, the rendering that of `report`.
+#![forbid(unsafe_code)]
+
+mod best;
+mod case;
+mod comparison;
+mod conditions;
+mod costs;
+mod family;
+mod instructions;
+mod matching;
+mod question;
+mod ranking;
+#[cfg(test)]
+mod sample;
+mod states;
+mod summary;
+mod warnings;
+
+pub use best::Best;
+pub use case::Case;
+pub use comparison::{Case as Compared, Comparison, Facts, Interval, Settings, Side, compare};
+pub use conditions::{CONDITIONS, Condition, Found};
+pub use costs::Unit;
+pub use family::family;
+pub use instructions::{Counts, InstructionRow};
+pub use matching::Matching;
+pub use question::{
+    By, Class, EXAMPLES, Per, Question, WORDS, Word, parse as parse_question, words,
+};
+pub use ranking::{Absent, Ranked, Ranking, Standing, Terms, rank};
+pub use states::{Change, Only, OnlyIn, StateRow};
+pub use summary::{Summary, Tally};

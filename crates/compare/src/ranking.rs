@@ -1,0 +1,418 @@
+//! The answer to a question: cases in the order of their costs, ties as ties.
+
+use crate::costs::{Unit, group};
+use crate::question::{By, Per, Question};
+use crate::{Case, family};
+use analysis::{ALPHA, Group, Ratio, surely_faster};
+use model::{Algorithm, Direction, Footprint, Model, Tier};
+use record::{Estimate, LibraryId, Measurement, Record, State};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The size at which cases are ranked where the question names none: PostgreSQL's page.
+const USUAL_SIZE: usize = 8192;
+
+/// What the answer is about: the question, with what it left open decided.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Terms {
+    /// In words.
+    pub sentence: String,
+    /// What is least in the best.
+    pub by: By,
+    /// Of what there is a best one each.
+    pub per: Option<Per>,
+    /// Unit of the costs that were compared; instructions have none.
+    pub unit: Option<Unit>,
+    /// Bytes of plaintext; none where each size has its best.
+    pub size: Option<usize>,
+    /// Direction.
+    pub direction: Direction,
+    /// What one operation is.
+    pub model: Model,
+    /// Tier; none where each tier has its best.
+    pub tier: Option<Tier>,
+    /// Threads at once.
+    pub threads: u32,
+    /// Working set.
+    pub footprint: Footprint,
+    /// Whether the output is written over the input.
+    pub in_place: bool,
+}
+
+/// One case in its place.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ranked {
+    /// One more than the number of cases that are surely faster.
+    pub place: usize,
+    /// Whether another case has the same place.
+    pub tied: bool,
+    /// Which build.
+    pub library: LibraryId,
+    /// Which case.
+    #[serde(flatten)]
+    pub case: Case,
+    /// What must stand beside the algorithm: `no-integrity`, `accident-only`, `composite`, …
+    pub label: Option<String>,
+    /// Megabytes (10^6 bytes) a second.
+    pub mb_per_s: Option<f64>,
+    /// Nanoseconds of one operation.
+    pub ns_per_op: Option<Estimate>,
+    /// Core cycles of one operation.
+    pub cycles_per_op: Option<Estimate>,
+    /// Instructions of one operation, where they were counted.
+    pub instructions_per_op: Option<f64>,
+    /// Fraction of the limit.
+    pub limit_fraction: Option<f64>,
+    /// Cost over the first one's, with its 95 % interval.
+    pub behind: Option<crate::Interval>,
+    /// Whether only a busy core was seen: at least so fast.
+    pub contended: bool,
+}
+
+/// The best of one group, or of all.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Standing {
+    /// The group; none where there is only one.
+    pub group: Option<String>,
+    /// Cases that were ranked.
+    pub contenders: usize,
+    /// How many tie for the first place.
+    pub tied_for_first: usize,
+    /// The first of them, in the order of their costs.
+    pub rows: Vec<Ranked>,
+}
+
+/// A case that would have taken part and has no number.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Absent {
+    /// Which build.
+    pub library: LibraryId,
+    /// Which case.
+    #[serde(flatten)]
+    pub case: Case,
+    /// What became of it.
+    pub state: State,
+    /// Why.
+    pub reason: Option<String>,
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Ranking {
+    /// What it is about.
+    pub terms: Terms,
+    /// The chance that the truly fastest is not among those in the first place.
+    pub alpha: f64,
+    /// One for each group, the one with the fastest first.
+    pub standings: Vec<Standing>,
+    /// Cases that were refused or failed.
+    pub absent: Vec<Absent>,
+    /// Cases without raw samples of two processes or more (or without counts, where instructions
+    /// are asked for), which cannot be ranked.
+    pub unranked: usize,
+}
+
+/// Answers a question from a record, with at most `rows` rows a group beside those that tie for the
+/// first place.
+///
+/// # Errors
+/// What the record lacks, and what would measure it.
+pub fn rank(record: &Record, question: &Question, rows: usize) -> Result<Ranking, String> {
+    let terms = Terms::of(record, question)?;
+    let taken = |m: &&Measurement| {
+        terms.takes(m) && question.takes(&m.algorithm) && of_library(question, m)
+    };
+    let found: Vec<&Measurement> = record.measurements.iter().filter(taken).collect();
+    if !found.iter().any(|m| m.state == State::Measured) {
+        return Err(format!("the record has no measured case for: {}", terms.sentence));
+    }
+    let mut ranking = Ranking {
+        alpha: ALPHA,
+        standings: Vec::new(),
+        absent: found.iter().filter_map(|m| absent(m)).collect(),
+        unranked: found.iter().filter(|m| m.state == State::Imported).count(),
+        terms,
+    };
+    let mut groups: BTreeMap<Option<String>, Vec<Contender<'_>>> = BTreeMap::new();
+    for m in found.into_iter().filter(|m| m.state == State::Measured) {
+        match Contender::of(record, m, &ranking.terms) {
+            Some(contender) => groups.entry(group_of(question.per, m)).or_default().push(contender),
+            None => ranking.unranked += 1,
+        }
+    }
+    let mut standings: Vec<(f64, Standing)> =
+        groups.into_iter().map(|(name, all)| standing(name, all, rows)).collect();
+    // Sizes and tiers have an order of their own, which is that of their names here.
+    if !matches!(question.per, Some(Per::Size | Per::Tier)) {
+        standings.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    ranking.standings = standings.into_iter().map(|(_, s)| s).collect();
+    if ranking.standings.is_empty() {
+        return Err(format!(
+            "no case has what it takes to be ranked for: {}",
+            ranking.terms.sentence
+        ));
+    }
+    Ok(ranking)
+}
+
+fn of_library(question: &Question, m: &Measurement) -> bool {
+    let versioned = format!("{}@{}", m.library.name, m.library.version);
+    let is = |g: &model::NameGlob| g.matches(&m.library.name) || g.matches(&versioned);
+    question.libraries.is_empty() || question.libraries.iter().any(is)
+}
+
+/// Groups sort by their names; of sizes the digits are filled up.
+fn group_of(per: Option<Per>, m: &Measurement) -> Option<String> {
+    Some(match per? {
+        Per::Library => format!("{}@{}", m.library.name, m.library.version),
+        Per::Algorithm => m.algorithm.clone(),
+        Per::Family => family(&m.algorithm),
+        Per::Size => format!("{:>9} B", m.size),
+        Per::Tier => {
+            let place = Tier::ALL.iter().position(|t| *t == m.tier).unwrap_or_default();
+            format!("{}{}", " ".repeat(Tier::ALL.len() - place), m.tier)
+        }
+    })
+}
+
+fn absent(m: &&Measurement) -> Option<Absent> {
+    matches!(m.state, State::Refused | State::Failed).then(|| Absent {
+        library: m.library.clone(),
+        case: Case::of(m),
+        state: m.state,
+        reason: m.reason.clone(),
+    })
+}
+
+impl Terms {
+    fn of(record: &Record, q: &Question) -> Result<Self, String> {
+        let rows: Vec<&Measurement> = record
+            .measurements
+            .iter()
+            .filter(|m| m.state == State::Measured && q.takes(&m.algorithm) && of_library(q, m))
+            .collect();
+        if rows.is_empty() {
+            return Err(
+                "the record has no measured case of such an algorithm and library".to_owned()
+            );
+        }
+        let direction = q.direction.unwrap_or_else(|| {
+            let only = rows.iter().all(|m| m.direction == rows[0].direction);
+            if only { rows[0].direction } else { Direction::Encrypt }
+        });
+        let mut terms = Self {
+            sentence: String::new(),
+            by: q.by.unwrap_or_default(),
+            per: q.per,
+            unit: None,
+            size: None,
+            direction,
+            model: q.model.unwrap_or(Model::Message),
+            tier: (q.per != Some(Per::Tier)).then(|| q.tier.unwrap_or(Tier::Native)),
+            threads: q.threads.unwrap_or(1),
+            footprint: q.footprint.unwrap_or_default(),
+            in_place: q.in_place.unwrap_or(false),
+        };
+        let fitting: Vec<&Measurement> = rows.iter().copied().filter(|m| terms.takes(m)).collect();
+        let sizes: BTreeSet<usize> = fitting.iter().map(|m| m.size).collect();
+        let usual = || sizes.get(&USUAL_SIZE).or(sizes.last()).copied();
+        if q.per != Some(Per::Size) {
+            terms.size = q.size.or_else(usual);
+        }
+        terms.unit = (terms.by == By::Time).then(|| {
+            let known = fitting.iter().all(|m| m.cycles_per_op.is_some());
+            if known { Unit::Cycles } else { Unit::Nanoseconds }
+        });
+        terms.sentence = sentence(q, &terms);
+        terms.is_there(&fitting, &rows)?;
+        Ok(terms)
+    }
+
+    fn takes(&self, m: &Measurement) -> bool {
+        self.size.is_none_or(|s| s == m.size)
+            && self.tier.is_none_or(|t| t == m.tier)
+            && (self.direction, self.model, self.threads) == (m.direction, m.model, m.threads)
+            && (self.footprint, self.in_place) == (m.footprint, m.in_place)
+    }
+
+    /// Says which of the terms the record does not have.
+    fn is_there(&self, fitting: &[&Measurement], rows: &[&Measurement]) -> Result<(), String> {
+        let lacks = |what: &str, flag: &str, has: Vec<String>| {
+            let command = format!("ciphermark run {flag}");
+            Err(format!(
+                "the record has no {what}, only {}; `{command}` measures it",
+                has.join(", ")
+            ))
+        };
+        let has = |of: &dyn Fn(&Measurement) -> String| -> Vec<String> {
+            let all: BTreeSet<String> = rows.iter().map(|m| of(m)).collect();
+            all.into_iter().collect()
+        };
+        let any = |is: &dyn Fn(&Measurement) -> bool| rows.iter().any(|m| is(m));
+        if let Some(tier) = self.tier.filter(|t| !any(&|m| m.tier == *t)) {
+            return lacks(
+                &format!("tier {tier}"),
+                &format!("-t {tier}"),
+                has(&|m| m.tier.to_string()),
+            );
+        }
+        if !any(&|m| m.direction == self.direction) {
+            let what = format!("direction {}", self.direction);
+            return lacks(
+                &what,
+                &format!("-d {}", self.direction),
+                has(&|m| m.direction.to_string()),
+            );
+        }
+        if !any(&|m| m.model == self.model) {
+            let what = format!("model {}", self.model);
+            return lacks(&what, &format!("-m {}", self.model), has(&|m| m.model.to_string()));
+        }
+        if !any(&|m| m.threads == self.threads) {
+            let what = format!("case of {} threads", self.threads);
+            return lacks(
+                &what,
+                &format!("--threads {}", self.threads),
+                has(&|m| m.threads.to_string()),
+            );
+        }
+        if !any(&|m| m.footprint == self.footprint) {
+            let what = format!("footprint {}", self.footprint);
+            let flag = format!("--footprint {}", self.footprint);
+            return lacks(&what, &flag, has(&|m| m.footprint.to_string()));
+        }
+        if let Some(size) = self.size.filter(|s| !fitting.iter().any(|m| m.size == *s)) {
+            let mut sizes: Vec<usize> = rows.iter().map(|m| m.size).collect();
+            sizes.sort_unstable();
+            sizes.dedup();
+            let sizes = sizes.iter().map(ToString::to_string).collect();
+            return lacks(&format!("size of {size} bytes"), &format!("-s {size}"), sizes);
+        }
+        Ok(())
+    }
+}
+
+/// The question in one wording, whatever was typed.
+fn sentence(q: &Question, terms: &Terms) -> String {
+    let mut words = vec![match terms.by {
+        By::Time => "fastest".to_owned(),
+        By::Instructions => "fewest instructions".to_owned(),
+    }];
+    words.extend(q.class.map(|c| c.name().to_owned()));
+    words.extend(q.algorithms.iter().map(|g| format!("algorithm {}", g.text())));
+    words.extend(q.libraries.iter().map(|g| format!("library {}", g.text())));
+    words.extend(q.key_bits.map(|bits| format!("with {bits}-bit keys")));
+    if matches!(terms.direction, Direction::Encrypt | Direction::Decrypt) {
+        words.push(format!("on {}", terms.direction));
+    }
+    words.extend(terms.size.map(|s| format!("at {s} bytes")));
+    words.extend(q.per.map(|per| format!("per {}", per.name())));
+    words.push(format!("(model {}", terms.model));
+    words.extend(terms.tier.map(|t| format!(", tier {t}")));
+    if terms.footprint != Footprint::Hot {
+        words.push(format!(", footprint {}", terms.footprint));
+    }
+    words.extend(terms.in_place.then(|| ", in place".to_owned()));
+    words.extend((terms.threads > 1).then(|| format!(", {} threads", terms.threads)));
+    words.join(" ").replace(" ,", ",") + ")"
+}
+
+/// A case with what it is ranked by.
+struct Contender<'a> {
+    m: &'a Measurement,
+    cost: f64,
+    /// Of costs that scatter; a count is exact.
+    group: Option<Group>,
+    instructions: Option<f64>,
+}
+
+impl<'a> Contender<'a> {
+    fn of(record: &Record, m: &'a Measurement, terms: &Terms) -> Option<Self> {
+        let instructions = instructions(record, m);
+        let Some(unit) = terms.unit else {
+            return Some(Self { m, cost: instructions?, group: None, instructions });
+        };
+        let group = group(record, m, unit)?;
+        Some(Self { m, cost: group.cost(), group: Some(group), instructions })
+    }
+}
+
+/// Instructions of one operation: as counted at this size, else by the line through the counts.
+fn instructions(record: &Record, m: &Measurement) -> Option<f64> {
+    let counted = record.executed.iter().find(|e| e.is_of(m));
+    let at_size = counted.and_then(|e| e.sizes.iter().find(|s| s.size == m.size));
+    let by_line = || Some(m.instructions_per_message? + m.instructions_per_byte? * m.size as f64);
+    at_size.map(|s| s.instructions as f64).or_else(by_line)
+}
+
+/// With the cost of the first, by which standings are put in order.
+fn standing(name: Option<String>, mut all: Vec<Contender<'_>>, rows: usize) -> (f64, Standing) {
+    all.sort_by(|a, b| {
+        a.cost
+            .total_cmp(&b.cost)
+            .then_with(|| (&a.m.library, &a.m.algorithm).cmp(&(&b.m.library, &b.m.algorithm)))
+    });
+    let groups: Vec<Group> = all.iter().filter_map(|c| c.group).collect();
+    let places = if groups.len() == all.len() {
+        surely_faster(&groups, rows, ALPHA)
+    } else {
+        exact_places(&all, rows)
+    };
+    let in_place = |faster: usize| places.iter().filter(|(_, f)| *f == faster).count();
+    let row = |(i, faster): &(usize, usize)| {
+        ranked(&all[*i], *faster, in_place(*faster) > 1, (*i > 0).then_some(&all[0]))
+    };
+    let standing = Standing {
+        group: name.map(|n| n.trim().to_owned()),
+        contenders: all.len(),
+        tied_for_first: in_place(0),
+        rows: places.iter().map(row).collect(),
+    };
+    (all[0].cost, standing)
+}
+
+/// As `surely_faster`, of counts that do not scatter.
+fn exact_places(ranked: &[Contender<'_>], shown: usize) -> Vec<(usize, usize)> {
+    let fewer = |c: &Contender<'_>| ranked.iter().take_while(|other| other.cost < c.cost).count();
+    let places = ranked.iter().map(fewer).enumerate();
+    places.filter(|(i, fewer)| *i < shown || *fewer == 0).collect()
+}
+
+fn ranked(c: &Contender<'_>, faster: usize, tied: bool, first: Option<&Contender<'_>>) -> Ranked {
+    let exactly = |ratio: f64| Ratio { estimate: ratio, low: ratio, high: ratio };
+    let behind = first.map(|first| match (c.group, first.group) {
+        (Some(own), Some(best)) => own.less(&best).ratio(ALPHA, 0.0),
+        _ => exactly(c.cost / first.cost),
+    });
+    Ranked {
+        place: faster + 1,
+        tied,
+        library: c.m.library.clone(),
+        case: Case::of(c.m),
+        label: label(c.m),
+        mb_per_s: c.m.mb_per_s,
+        ns_per_op: c.m.ns_per_op,
+        cycles_per_op: c.m.cycles_per_op,
+        instructions_per_op: c.instructions,
+        limit_fraction: c.m.limit_fraction,
+        behind: behind.map(Into::into),
+        contended: c.m.contended,
+    }
+}
+
+/// What is not an authenticated cipher of its own says so.
+fn label(m: &Measurement) -> Option<String> {
+    match Algorithm::find(&m.algorithm) {
+        Ok(a) => {
+            let composite = a.composite.is_some().then_some("composite");
+            let words: Vec<&str> = composite.into_iter().chain(a.warning_label()).collect();
+            (!words.is_empty()).then(|| words.join(", "))
+        }
+        Err(_) => m.warning.clone(),
+    }
+}
+
+#[cfg(test)]
+#[path = "ranking_tests.rs"]
+mod tests;

@@ -1,0 +1,142 @@
+use super::*;
+use crate::question::parse;
+use crate::sample::{case, executed, library, record, without_number};
+
+const STEADY: [f64; 6] = [1000.0, 1004.0, 1008.0, 996.0, 992.0, 1000.0];
+
+fn row(name: &str, algorithm: &str, size: usize, factor: f64) -> Measurement {
+    let mut m = case(algorithm, size, &STEADY.map(|c| c * factor));
+    m.library = library(name, "1", name);
+    m
+}
+
+fn places(ranking: &Ranking) -> Vec<(usize, bool, &str, &str)> {
+    let rows = ranking.standings.iter().flat_map(|s| &s.rows);
+    rows.map(|r| (r.place, r.tied, r.library.name.as_str(), r.case.algorithm.as_str())).collect()
+}
+
+fn asked(record: &Record, text: &str) -> Ranking {
+    rank(record, &parse(text).unwrap(), 10).unwrap()
+}
+
+fn why(record: &Record, text: &str) -> String {
+    rank(record, &parse(text).unwrap(), 10).unwrap_err()
+}
+
+fn some() -> Record {
+    record(
+        "a",
+        vec![
+            row("a", "aes-128-gcm", 8192, 1.001),
+            row("b", "aes-128-gcm", 8192, 1.0),
+            row("c", "aes-256-gcm", 8192, 1.2),
+            row("d", "aes-128-ctr", 8192, 0.5),
+            row("a", "aes-128-gcm", 64, 0.1),
+            row("c", "aes-256-ctr+xxh3", 8192, 2.0),
+            without_number(row("e", "aes-128-gcm", 8192, 1.0), State::Refused, "wrong tag"),
+            row("f", "sha256", 8192, 0.1),
+        ],
+    )
+}
+
+#[test]
+fn ties_share_a_place_and_what_follows_counts_them() {
+    let ranking = asked(&some(), "fastest authenticated at 8 KiB");
+    assert_eq!(
+        places(&ranking),
+        [
+            (1, true, "b", "aes-128-gcm"),
+            (1, true, "a", "aes-128-gcm"),
+            (3, false, "c", "aes-256-gcm"),
+        ]
+    );
+    let standing = &ranking.standings[0];
+    assert_eq!((standing.contenders, standing.tied_for_first), (3, 2));
+    let behind = standing.rows[2].behind.unwrap();
+    assert!((behind.estimate - 1.2).abs() < 1e-3 && behind.low < 1.2 && behind.high > 1.2);
+    assert_eq!(standing.rows[0].behind, None);
+}
+
+#[test]
+fn refused_cases_are_named_and_not_ranked() {
+    let ranking = asked(&some(), "fastest authenticated");
+    assert_eq!(ranking.absent[0].reason.as_deref(), Some("wrong tag"));
+    assert_eq!(ranking.absent[0].library.name, "e");
+}
+
+#[test]
+fn what_is_not_said_is_decided_and_told() {
+    let ranking = asked(&some(), "fastest");
+    assert_eq!(places(&ranking)[0].3, "aes-128-ctr", "8 KiB, and no digest");
+    assert_eq!(ranking.terms.size, Some(8192));
+    assert_eq!(
+        ranking.terms.sentence,
+        "fastest on encrypt at 8192 bytes (model message, tier native)"
+    );
+    let labels: Vec<_> = ranking.standings[0].rows.iter().map(|r| r.label.as_deref()).collect();
+    assert_eq!(labels[0], Some("no-integrity"));
+    assert_eq!(*labels.last().unwrap(), Some("composite, accident-only"));
+}
+
+#[test]
+fn each_group_has_its_own_best() {
+    let ranking = asked(&some(), "best per library");
+    let groups: Vec<_> = ranking.standings.iter().map(|s| s.group.as_deref().unwrap()).collect();
+    assert_eq!(groups, ["d@1", "b@1", "a@1", "c@1"], "the fastest first");
+    let ranking = asked(&some(), "authenticated per size");
+    let groups: Vec<_> = ranking.standings.iter().map(|s| s.group.as_deref().unwrap()).collect();
+    assert_eq!(groups, ["64 B", "8192 B"]);
+    assert_eq!(ranking.standings[0].rows[0].place, 1);
+}
+
+#[test]
+fn few_rows_leave_no_tie_out() {
+    let q = parse("fastest authenticated").unwrap();
+    let ranking = rank(&some(), &q, 1).unwrap();
+    assert_eq!(ranking.standings[0].rows.len(), 2);
+}
+
+#[test]
+fn instructions_are_exact_so_only_equal_counts_tie() {
+    let mut record = some();
+    record.executed = record.measurements[..3]
+        .iter()
+        .zip([(2.0, 100.0), (2.0, 100.0), (1.0, 50.0)])
+        .map(|(m, (byte, message))| executed(m, byte, message))
+        .collect();
+    for (m, e) in record.measurements[..3].iter_mut().zip(&record.executed) {
+        (m.instructions_per_byte, m.instructions_per_message) = (e.per_byte, e.per_message);
+    }
+    let ranking = asked(&record, "fewest instructions authenticated");
+    let found: Vec<_> = places(&ranking).iter().map(|p| (p.0, p.1, p.2)).collect();
+    assert_eq!(found, [(1, false, "c"), (2, true, "a"), (2, true, "b")]);
+    assert_eq!(ranking.standings[0].rows[0].instructions_per_op, Some(8242.0));
+    assert_eq!(ranking.terms.unit, None);
+    let none = why(&some(), "fewest instructions authenticated");
+    assert!(none.contains("no case has what it takes"), "{none}");
+}
+
+#[test]
+fn what_the_record_lacks_is_named_with_what_measures_it() {
+    for (text, lacks, command) in [
+        ("without AES instructions", "tier noaes, only native", "run -t noaes"),
+        ("on decrypt", "direction decrypt", "run -d decrypt"),
+        ("with new keys", "model rekey", "run -m rekey"),
+        ("on 2 threads", "case of 2 threads", "run --threads 2"),
+        ("from memory", "footprint memory", "run --footprint memory"),
+        ("at 16 B", "size of 16 bytes, only 64, 8192", "run -s 16"),
+        ("fastest mac", "no measured case of such an algorithm", ""),
+        ("library nobody", "no measured case of such an algorithm and library", ""),
+    ] {
+        let why = why(&some(), text);
+        assert!(why.contains(lacks) && why.contains(command), "{text}: {why}");
+    }
+}
+
+#[test]
+fn cases_without_raw_samples_are_counted_and_not_ranked() {
+    let mut record = some();
+    record.measurements[1].raw = record::Samples::default();
+    let ranking = asked(&record, "fastest authenticated");
+    assert_eq!((ranking.unranked, ranking.standings[0].contenders), (1, 2));
+}

@@ -1,0 +1,98 @@
+//! What a reader must keep in mind when two sides are compared.
+
+use crate::comparison::{Case, Side};
+use crate::costs::Unit;
+use record::{Cpu, LibraryId, Record};
+use std::collections::BTreeSet;
+
+/// The part of clean samples below which a run was disturbed enough to say so.
+const QUIET: f64 = 0.8;
+
+/// Whether both ran on the same kind of core, as far as a processor tells.
+pub(crate) fn same_core(base: &Record, new: &Record) -> bool {
+    let identity =
+        |cpu: &Cpu| (cpu.name.clone(), cpu.vendor.clone(), [cpu.family, cpu.model, cpu.stepping]);
+    identity(&base.host.cpu) == identity(&new.host.cpu)
+}
+
+pub(crate) fn of(
+    base: &Side<'_>,
+    new: &Side<'_>,
+    unit: Unit,
+    cases: &[Case],
+    pairs: &[(LibraryId, LibraryId)],
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if !cases.is_empty() && cases.iter().all(|case| case.identical) {
+        warnings.push(
+            "both sides have the very same samples: this is one measurement held against itself, \
+             which says nothing about how well two measurements agree"
+                .to_owned(),
+        );
+    }
+    let (b, n) = (base.record, new.record);
+    if !same_core(b, n) {
+        warnings.push(format!(
+            "the processors differ ({} and {}): compared by time, and it is machines that are compared",
+            core(&b.host.cpu),
+            core(&n.host.cpu)
+        ));
+    } else if unit == Unit::Nanoseconds && !cases.is_empty() {
+        warnings.push(
+            "core cycles are not known on both sides: compared by time, in which every \
+                       change of the clock shows"
+                .to_owned(),
+        );
+    }
+    let mut differ = |what: &str, b: &str, n: &str| {
+        if b != n {
+            warnings.push(format!("{what} differs: {} and {}", said(b), said(n)));
+        }
+    };
+    differ("ciphermark's version", &b.tool.version, &n.tool.version);
+    differ("the record's format", &b.format_version, &n.format_version);
+    differ("the kernel", &b.host.kernel.release, &n.host.kernel.release);
+    let microcode = |r: &Record| r.host.cpu.microcode.clone().unwrap_or_default();
+    differ("the microcode", &microcode(b), &microcode(n));
+    let hypervisor = |r: &Record| r.host.hypervisor.clone().unwrap_or_default();
+    differ("the hypervisor", &hypervisor(b), &hypervisor(n));
+    let machine = |r: &Record| r.host.machine.clone().unwrap_or_default();
+    differ("the machine", &machine(b), &machine(n));
+    differ("the clock", &b.host.clock.source, &n.host.clock.source);
+    differ("the tiers", &tiers(base), &tiers(new));
+    warnings.extend([base, new].into_iter().filter_map(noisy));
+    warnings.extend(same_build(pairs, b.started == n.started));
+    warnings
+}
+
+fn core(cpu: &Cpu) -> String {
+    format!("{} family {} model {} stepping {}", cpu.name, cpu.family, cpu.model, cpu.stepping)
+}
+
+fn said(text: &str) -> &str {
+    if text.is_empty() { "not known" } else { text }
+}
+
+fn tiers(side: &Side<'_>) -> String {
+    let tiers: BTreeSet<_> = side.rows.iter().map(|m| m.tier).collect();
+    tiers.into_iter().map(|t| t.name()).collect::<Vec<_>>().join(", ")
+}
+
+fn noisy(side: &Side<'_>) -> Option<String> {
+    let noise = side.record.noise.as_ref().filter(|noise| noise.samples > 0)?;
+    let clean = noise.clean as f64 / noise.samples as f64;
+    (clean < QUIET)
+        .then(|| format!("{}: only {:.0} % of the samples were clean", side.name, clean * 100.0))
+}
+
+/// Two records that are to compare two builds, and have only one.
+fn same_build(pairs: &[(LibraryId, LibraryId)], one_run: bool) -> Option<String> {
+    let mut same = pairs.iter().filter(|(b, n)| b.id == n.id && !b.id.is_empty());
+    let first = same.next().filter(|_| !one_run)?;
+    let others = same.count();
+    let more = if others > 0 { format!(" and {others} more") } else { String::new() };
+    Some(format!(
+        "{}@{}{more}: the same build on both sides, so differences are the runs' own",
+        first.0.name, first.0.version
+    ))
+}

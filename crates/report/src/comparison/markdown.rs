@@ -1,0 +1,214 @@
+//! A comparison for a pull request: what matters in the first lines, the rest folded.
+
+use super::table::sort;
+use super::words::{self, ORDER};
+use crate::labels::size;
+use crate::markdown::{escape, line};
+use crate::text::clean;
+use analysis::Verdict;
+use compare::{Compared, Comparison, Found, InstructionRow, Summary};
+
+pub(super) fn markdown(c: &Comparison, found: &[Found], rows: usize) -> String {
+    let mut out = format!("### {}\n\n", headline(c, found));
+    for f in found {
+        let condition = escape(&f.condition);
+        out += &format!("- ❌ **{}** ({condition})\n", escape(&f.what));
+    }
+    if !found.is_empty() {
+        out.push('\n');
+    }
+    out += &format!(
+        "{} → {}. {} cases in {}: {}.\n",
+        escape(&words::side(&c.base)),
+        escape(&words::side(&c.new)),
+        c.tally.cases(),
+        c.unit.short(),
+        words::tally(&c.tally)
+    );
+    if !c.warnings.is_empty() {
+        out.push('\n');
+        c.warnings.iter().for_each(|w| out += &format!("- ⚠️ {}\n", escape(&clean(w))));
+    }
+    out += &means(c, &c.overall);
+    for verdict in ORDER {
+        out += &cases(c, verdict, rows);
+    }
+    out += &instructions(c, rows);
+    if !c.families.is_empty() {
+        let title = format!("By family of algorithms ({})", c.families.len());
+        out += &folded(&title, &means(c, &c.families));
+    }
+    out += &states(c);
+    let only = words::only(c);
+    if !only.is_empty() {
+        let items: String = only.iter().map(|l| format!("- {}\n", escape(l))).collect();
+        out += &folded(&format!("On one side only ({} cases)", c.only.len()), &items);
+    }
+    if !c.cases.is_empty() {
+        let notes: Vec<String> = words::legend(c).iter().map(|l| escape(l)).collect();
+        out += &folded("How to read this", &format!("{}\n", notes.join("\n\n")));
+    }
+    out
+}
+
+/// One line that can stand alone.
+fn headline(c: &Comparison, found: &[Found]) -> String {
+    let sign = if found.is_empty() { "✅" } else { "❌" };
+    let mean = match &c.overall[..] {
+        [Summary { ratio: Some(r), libraries: None, .. }, ..] => {
+            let half = (r.high - r.low) / 2.0;
+            format!("; time {} % on average", words::change(r.estimate, half))
+        }
+        _ => String::new(),
+    };
+    let t = &c.tally;
+    format!(
+        "{sign} {} slower, {} faster, {} undecided, {} same{mean}",
+        t.slower, t.faster, t.undecided, t.same
+    )
+}
+
+fn means(c: &Comparison, summaries: &[Summary]) -> String {
+    if summaries.is_empty() {
+        return String::new();
+    }
+    let several = c.several;
+    let mut heads = vec!["geometric mean of"];
+    heads.extend(several.then_some("libraries"));
+    heads.extend(["time %", "95 % interval", "×", "slower", "faster", "undecided", "same"]);
+    let mut out = table_head(&heads, 1 + usize::from(several));
+    for s in summaries {
+        let Some(r) = s.ratio else { continue };
+        let mut cells = vec![escape(&words::of_what(s))];
+        cells.extend(several.then(|| escape(&words::of_which(s))));
+        cells.extend([
+            words::change(r.estimate, (r.high - r.low) / 2.0),
+            words::interval(r.low, r.high),
+            words::factor(r.estimate),
+        ]);
+        let t = &s.tally;
+        cells.extend([t.slower, t.faster, t.undecided, t.same].map(|n| n.to_string()));
+        out += &line(&cells);
+    }
+    out
+}
+
+/// A table's heading, the first `names` columns to the left.
+fn table_head(heads: &[&str], names: usize) -> String {
+    let rules: Vec<&str> =
+        (0..heads.len()).map(|i| if i < names { "---" } else { "---:" }).collect();
+    format!("\n{}{}", line(heads), line(&rules))
+}
+
+fn folded(title: &str, inside: &str) -> String {
+    format!("\n<details><summary>{}</summary>\n\n{}\n</details>\n", title, inside.trim_start())
+}
+
+fn cases(c: &Comparison, verdict: Verdict, rows: usize) -> String {
+    let mut found: Vec<&Compared> = c.cases.iter().filter(|case| case.verdict == verdict).collect();
+    let shown = if verdict == Verdict::Same && rows < usize::MAX { 0 } else { rows };
+    if found.is_empty() || shown == 0 {
+        return String::new();
+    }
+    sort(&mut found);
+    let several = c.several;
+    let [base, new] = words::per_byte_heading(c.unit);
+    let mut heads = vec!["algorithm"];
+    heads.extend(several.then_some("libraries"));
+    heads.extend(["bytes", "time %", "95 % interval", "×", base, new]);
+    let mut inside = table_head(&heads, 1 + usize::from(several));
+    for case in found.iter().take(shown) {
+        inside += &row(case, several);
+    }
+    if found.len() > shown {
+        inside += &format!("\n… and {} more.\n", found.len() - shown);
+    }
+    let title = format!("{}: {}", capital(verdict.name()), found.len());
+    // What has become slower is not hidden.
+    if verdict == Verdict::Slower {
+        format!("\n**{title}**\n{inside}")
+    } else {
+        folded(&title, &inside)
+    }
+}
+
+fn capital(word: &str) -> String {
+    let (first, rest) = word.split_at(1);
+    first.to_uppercase() + rest
+}
+
+fn row(case: &Compared, several: bool) -> String {
+    let mut name = clean(&case.case.algorithm);
+    let direction = words::direction(case.case.direction);
+    let setting = words::setting(&case.case, case.base_tier);
+    for word in [direction, setting].iter().filter(|w| !w.is_empty()) {
+        name += &format!(" {word}");
+    }
+    let pair = || escape(&words::pair(&case.base_library, &case.new_library));
+    let mut cells = vec![escape(&name)];
+    cells.extend(several.then(pair));
+    cells.push(size(case.case.size));
+    let (change, interval, factor) = match (case.ratio, &case.reason) {
+        (Some(r), _) => (
+            words::change(r.estimate, (r.high - r.low) / 2.0),
+            words::interval(r.low, r.high),
+            words::factor(r.estimate),
+        ),
+        (None, reason) => {
+            (String::new(), escape(&clean(reason.as_deref().unwrap_or_default())), String::new())
+        }
+    };
+    cells.extend([change, interval, factor]);
+    cells.extend([case.base_cost, case.new_cost].map(|cost| words::per_byte(cost, &case.case)));
+    line(&cells)
+}
+
+fn instructions(c: &Comparison, rows: usize) -> String {
+    if c.instructions.is_empty() {
+        return String::new();
+    }
+    let mut changed: Vec<&InstructionRow> =
+        c.instructions.iter().filter(|row| !row.is_equal()).collect();
+    let equal = c.instructions.len() - changed.len();
+    changed.sort_by(|a, b| b.per_byte_growth.total_cmp(&a.per_byte_growth));
+    let title = format!("Instructions, counted exactly: {} changed, {equal} equal", changed.len());
+    if changed.is_empty() {
+        return format!("\n{title}.\n");
+    }
+    let heads =
+        ["algorithm", "base /B", "new /B", "/B %", "base /message", "new /message", "/message %"];
+    let mut inside = table_head(&heads, 1);
+    for row in changed.iter().take(rows) {
+        let mut name = format!("{} {}", clean(&row.algorithm), words::direction(row.direction));
+        if c.several {
+            name += &format!(", {}", words::pair(&row.base_library, &row.new_library));
+        }
+        inside += &line(&[
+            escape(&name),
+            format!("{:.4}", row.base.per_byte),
+            format!("{:.4}", row.new.per_byte),
+            words::change(1.0 + row.per_byte_growth, 0.0),
+            format!("{:.0}", row.base.per_message),
+            format!("{:.0}", row.new.per_message),
+            words::change(1.0 + row.per_message_growth, 0.0),
+        ]);
+    }
+    if changed.len() > rows {
+        inside += &format!("\n… and {} more.\n", changed.len() - rows);
+    }
+    folded(&title, &inside)
+}
+
+fn states(c: &Comparison) -> String {
+    let mut out = String::new();
+    for group in c.states.chunk_by(|a, b| a.change == b.change) {
+        let item = |s: &compare::StateRow| {
+            let library = words::pair(&s.base_library, &s.new_library);
+            let reason = clean(s.reason.as_deref().unwrap_or("no reason given"));
+            format!("- {}\n", escape(&format!("{}, {library}: {reason}", words::case(&s.case))))
+        };
+        let items: String = group.iter().map(item).collect();
+        out += &folded(&format!("{}: {}", capital(group[0].change.words()), group.len()), &items);
+    }
+    out
+}

@@ -1,0 +1,194 @@
+//! The words of a comparison, the same for a terminal and for Markdown.
+
+use crate::labels::{size, versioned};
+use crate::text::clean;
+use analysis::Verdict;
+use compare::{Case, Comparison, Facts, OnlyIn, Summary, Tally, Unit};
+use model::{Direction, Footprint, Model, Tier};
+use record::LibraryId;
+use std::collections::BTreeMap;
+
+/// The order in which verdicts are told: what wants to be acted upon first.
+pub(super) const ORDER: [Verdict; 4] =
+    [Verdict::Slower, Verdict::Faster, Verdict::Undecided, Verdict::Same];
+
+/// `base openssl@3.0.22, run.json of 2026-11-21, AMD EPYC`.
+pub(super) fn side(facts: &Facts) -> String {
+    let day = clean(&facts.started);
+    let day = day.split('T').next().unwrap_or_default();
+    format!("{} ({day}, {})", clean(&facts.name), clean(&facts.cpu))
+}
+
+/// Two libraries, told apart by their builds where names and versions do not.
+pub(super) fn pair(base: &LibraryId, new: &LibraryId) -> String {
+    let label = |id: &LibraryId| versioned(&id.name, &id.version);
+    let (b, n) = (label(base), label(new));
+    match (b == n, base.id == new.id) {
+        (true, true) => n,
+        (true, false) => format!("{b}#{} → {n}#{}", short(&base.id), short(&new.id)),
+        (false, _) => format!("{b} → {n}"),
+    }
+}
+
+fn short(id: &str) -> String {
+    clean(id.split_once(':').map_or(id, |(_, hex)| hex)).chars().take(6).collect()
+}
+
+/// `12 same, 30 faster, 2 slower, 1 undecided`, and what of `same` is the same measurement.
+pub(super) fn tally(tally: &Tally) -> String {
+    let identical = match tally.identical {
+        0 => String::new(),
+        n if n == tally.same => " (the very same samples)".to_owned(),
+        n => format!(" ({n} of them the very same samples)"),
+    };
+    format!(
+        "{} same{identical}, {} faster, {} slower, {} undecided",
+        tally.same, tally.faster, tally.slower, tally.undecided
+    )
+}
+
+/// Change of time in per cent, with as many digits as the interval allows.
+pub(crate) fn change(ratio: f64, half_width: f64) -> String {
+    let text = format!("{:+.*}", decimals(half_width), percent(ratio));
+    // Nothing is neither more nor less.
+    if text.trim_start_matches(['+', '-', '0', '.']).is_empty() {
+        text.trim_start_matches(['+', '-']).to_owned()
+    } else {
+        text
+    }
+}
+
+pub(super) fn percent(ratio: f64) -> f64 {
+    (ratio - 1.0) * 100.0
+}
+
+fn decimals(half_width: f64) -> usize {
+    match half_width * 100.0 {
+        w if w >= 1.0 => 0,
+        w if w >= 0.1 => 1,
+        _ => 2,
+    }
+}
+
+/// The ends of the interval: `-2.4 to -1.9`.
+pub(crate) fn interval(low: f64, high: f64) -> String {
+    let half = (high - low) / 2.0;
+    if half == 0.0 {
+        return "exact".to_owned();
+    }
+    format!("{} to {}", change(low, half), change(high, half))
+}
+
+/// Old speed to new one as a factor: `2.41×`.
+pub(super) fn factor(ratio: f64) -> String {
+    format!("{:.2}×", 1.0 / ratio)
+}
+
+/// Cost for each byte.
+pub(super) fn per_byte(cost: Option<f64>, case: &Case) -> String {
+    let value = cost.map(|c| c / case.size.max(1) as f64).filter(|c| c.is_finite());
+    value.map(|c| crate::digits::supported(c, None)).unwrap_or_default()
+}
+
+/// The heading of [`per_byte`].
+pub(super) fn per_byte_heading(unit: Unit) -> [&'static str; 2] {
+    match unit {
+        Unit::Cycles => ["base c/B", "new c/B"],
+        Unit::Nanoseconds => ["base ns/B", "new ns/B"],
+    }
+}
+
+/// What of a case is not as usual: `rekey, noaes, footprint l2`; of two tiers both.
+pub(super) fn setting(case: &Case, base_tier: Option<Tier>) -> String {
+    let mut words: Vec<String> = Vec::new();
+    if case.model != Model::Message {
+        words.push(case.model.to_string());
+    }
+    match base_tier {
+        Some(base) => words.push(format!("{base} → {}", case.tier)),
+        None if case.tier != Tier::Native => words.push(case.tier.to_string()),
+        None => {}
+    }
+    if case.footprint != Footprint::Hot {
+        words.push(format!("footprint {}", case.footprint));
+    }
+    if case.in_place {
+        words.push("in place".to_owned());
+    }
+    if case.threads > 1 {
+        words.push(format!("{} threads", case.threads));
+    }
+    words.join(", ")
+}
+
+/// `encrypt` and `decrypt`; what has one direction only needs no word.
+pub(super) fn direction(direction: Direction) -> String {
+    match direction {
+        Direction::Encrypt | Direction::Decrypt => direction.to_string(),
+        Direction::Digest | Direction::Copy => String::new(),
+    }
+}
+
+/// `aes-gcm`, or `all 120 cases` where the summary is of all.
+pub(super) fn of_what(summary: &Summary) -> String {
+    let cases = summary.tally.cases();
+    let all = || if cases == 1 { "the one case".to_owned() } else { format!("all {cases} cases") };
+    summary.family.as_deref().map_or_else(all, clean)
+}
+
+/// The libraries of a summary and a space; nothing where only two are compared.
+pub(super) fn of_which(summary: &Summary) -> String {
+    summary.libraries.as_ref().map(|(b, n)| pair(b, n)).unwrap_or_default()
+}
+
+/// Measured cases on one side only, summed up by library and reason.
+pub(super) fn only(comparison: &Comparison) -> Vec<String> {
+    let mut groups: BTreeMap<(OnlyIn, String, &str), BTreeMap<&str, Vec<usize>>> = BTreeMap::new();
+    for o in &comparison.only {
+        let library = versioned(&o.library.name, &o.library.version);
+        let algorithms = groups.entry((o.only_in, library, o.reason)).or_default();
+        algorithms.entry(&o.case.algorithm).or_default().push(o.case.size);
+    }
+    let line = |((side, library, reason), algorithms): (
+        (OnlyIn, String, &str),
+        BTreeMap<&str, Vec<usize>>,
+    )| {
+        let cases: usize = algorithms.values().map(Vec::len).sum();
+        let side = match side {
+            OnlyIn::Base => "base",
+            OnlyIn::New => "new side",
+        };
+        let names: Vec<String> = algorithms.keys().map(|a| clean(a)).collect();
+        format!("{library}, {cases} cases only in the {side} ({reason}): {}", names.join(", "))
+    };
+    groups.into_iter().map(line).collect()
+}
+
+/// `aes-128-gcm encrypt 8K`, with what is not as usual.
+pub(super) fn case(case: &Case) -> String {
+    let parts =
+        [clean(&case.algorithm), direction(case.direction), size(case.size), setting(case, None)];
+    parts.into_iter().filter(|p| !p.is_empty()).collect::<Vec<_>>().join(" ")
+}
+
+/// What the numbers mean.
+pub(super) fn legend(comparison: &Comparison) -> Vec<String> {
+    let tolerance = crate::digits::percent(comparison.tolerance);
+    let unit = match comparison.unit {
+        Unit::Cycles => "core cycles",
+        Unit::Nanoseconds => "nanoseconds",
+    };
+    vec![
+        format!(
+            "time %: change of an operation's {unit}, new against base (below zero is faster), with its \
+             95 % interval; ×: speed, new over base"
+        ),
+        format!(
+            "same: the interval lies within ±{tolerance} %; faster and slower: beyond that, and sure for \
+             all {} cases together ({:.0} % that not one is wrong; S. Holm, 1979), so that one case's \
+             interval without 0 can still be undecided",
+            comparison.tally.cases(),
+            (1.0 - comparison.family_alpha) * 100.0
+        ),
+    ]
+}

@@ -1,0 +1,27 @@
+//! Answers to questions: the best, with ties as ties.
+
+mod flat;
+mod text;
+
+use crate::{ComparisonFormat, Options};
+use compare::Ranking;
+
+/// Answers as text that ends with a line break; `options` matter for text only.
+#[must_use]
+pub fn rankings(answers: &[Ranking], format: ComparisonFormat, options: Options) -> String {
+    match format {
+        ComparisonFormat::Text => text::text(answers, options),
+        ComparisonFormat::Markdown => text::markdown(answers),
+        ComparisonFormat::Json => flat::json(answers),
+        ComparisonFormat::Csv => flat::csv(answers),
+    }
+}
+
+/// The words that questions are made of.
+#[must_use]
+pub fn question_words(options: Options) -> String {
+    text::words(options)
+}
+
+#[cfg(test)]
+mod tests;

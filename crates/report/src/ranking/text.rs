@@ -1,0 +1,247 @@
+//! Answers for a terminal and in Markdown.
+
+use crate::Options;
+use crate::comparison::words::{change, interval};
+use crate::digits::supported;
+use crate::fitted::{Column, Fitted};
+use crate::grid::{Align, Cell};
+use crate::labels::{size, versioned};
+use crate::markdown::{escape, line};
+use crate::text::{ALARM, ASIDE, BEST, CAUTION, GOOD, HEADING, PLAIN, clean, paint, wrap_hanging};
+use compare::{Absent, By, EXAMPLES, Per, Ranked, Ranking, Standing, WORDS};
+
+pub(super) fn text(answers: &[Ranking], options: Options) -> String {
+    let mut out = String::new();
+    for (i, answer) in answers.iter().enumerate() {
+        if i > 0 {
+            out.push('\n');
+        }
+        out += &one(answer, options);
+    }
+    out.push('\n');
+    for line in legend(answers) {
+        out += &wrap_hanging(&line, options.width, 2);
+    }
+    out
+}
+
+fn one(answer: &Ranking, options: Options) -> String {
+    let mut out = String::new();
+    for l in wrap_hanging(&clean(&answer.terms.sentence), options.width, 2).lines() {
+        out += &format!("{}\n", paint(l, HEADING, options.color));
+    }
+    let rows: Vec<Vec<Cell>> = answer
+        .standings
+        .iter()
+        .flat_map(|s| {
+            s.rows.iter().enumerate().map(|(i, r)| cells(r, group(answer, s, i), answer.terms.by))
+        })
+        .collect();
+    let table = Fitted::new(&columns(answer), rows);
+    out += &table.text(options);
+    for note in notes(answer) {
+        out += &wrap_hanging(&note, options.width, 2);
+    }
+    for absent in &answer.absent {
+        for l in wrap_hanging(&refused(absent), options.width, 2).lines() {
+            out += &format!("{}\n", paint(l, ALARM, options.color));
+        }
+    }
+    out
+}
+
+fn columns(answer: &Ranking) -> Vec<Column> {
+    let per = is_grouped(answer);
+    let cost = match answer.terms.by {
+        By::Time => "MB/s",
+        By::Instructions => "instructions",
+    };
+    vec![
+        Column::new(if per { "best of" } else { "" }, Align::Left, 0),
+        Column::new("#", Align::Left, 0),
+        Column::new("algorithm", Align::Left, 0),
+        Column::new("library", Align::Left, 0),
+        Column::new(cost, Align::Point, 0),
+        Column::new("c/B", Align::Point, 4),
+        Column::new("ns", Align::Point, 2),
+        Column::new("behind %", Align::Point, 6),
+        Column::new("95 % interval", Align::Right, 1),
+        Column::new("limit %", Align::Right, 3),
+        Column::new("", Align::Left, 5),
+    ]
+}
+
+/// Whether rows need their group's name: library and algorithm stand in columns of their own.
+fn is_grouped(answer: &Ranking) -> bool {
+    matches!(answer.terms.per, Some(Per::Family | Per::Size | Per::Tier))
+}
+
+/// The group's name, beside its first row.
+fn group(answer: &Ranking, standing: &Standing, row: usize) -> String {
+    let named = standing.group.as_deref().filter(|_| row == 0 && is_grouped(answer));
+    named.map(clean).unwrap_or_default()
+}
+
+/// `1=` where another case has the place too.
+fn place(r: &Ranked) -> String {
+    format!("{}{}", r.place, if r.tied { "=" } else { "" })
+}
+
+fn cells(r: &Ranked, group: String, by: By) -> Vec<Cell> {
+    let style = match (r.place, r.tied) {
+        (1, false) => BEST,
+        (1, true) => GOOD,
+        _ => PLAIN,
+    };
+    let mark = if r.contended { ">" } else { "" };
+    let of_bytes = |cost: Option<record::Estimate>| {
+        let bytes = r.case.size.max(1) as f64;
+        cost.map(|e| supported(e.median / bytes, Some(&e))).unwrap_or_default()
+    };
+    let half = r.behind.map_or(0.0, |b| (b.high - b.low) / 2.0);
+    let main = match by {
+        By::Time => r.mb_per_s.map(|v| supported(v, r.ns_per_op.as_ref())),
+        By::Instructions => r.instructions_per_op.map(|i| format!("{i:.0}")),
+    };
+    vec![
+        Cell::plain(group),
+        Cell::new(place(r), style),
+        Cell::new(clean(&r.case.algorithm), style),
+        Cell::new(versioned(&r.library.name, &r.library.version), style),
+        Cell::number(format!("{mark}{}", main.unwrap_or_default()), style),
+        Cell::number(of_bytes(r.cycles_per_op), PLAIN),
+        Cell::number(r.ns_per_op.map(|e| supported(e.median, Some(&e))).unwrap_or_default(), PLAIN),
+        Cell::number(r.behind.map(|b| change(b.estimate, half)).unwrap_or_default(), PLAIN),
+        Cell::new(r.behind.map(|b| interval(b.low, b.high)).unwrap_or_default(), ASIDE),
+        Cell::new(r.limit_fraction.map(|f| format!("{:.0}", f * 100.0)).unwrap_or_default(), PLAIN),
+        Cell::new(r.label.as_deref().map(clean).unwrap_or_default(), CAUTION),
+    ]
+}
+
+/// What stands below one answer.
+fn notes(answer: &Ranking) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let [only] = &answer.standings[..] {
+        let rest = only.contenders - only.rows.len();
+        let more = if rest > 0 { format!("; {rest} more (--rows all)") } else { String::new() };
+        let ties = match only.tied_for_first {
+            1 => "one is surely the first".to_owned(),
+            n => format!("{n} tie for the first place"),
+        };
+        notes.push(format!("{} cases: {ties}{more}", only.contenders));
+    }
+    if answer.unranked > 0 {
+        let what = match answer.terms.by {
+            By::Time => "raw samples of two processes",
+            By::Instructions => "counted instructions",
+        };
+        notes.push(format!("{} cases without {what} are not ranked", answer.unranked));
+    }
+    notes
+}
+
+fn refused(absent: &Absent) -> String {
+    format!(
+        "{}: {} {} at {}: {}",
+        absent.state.name().to_uppercase(),
+        versioned(&absent.library.name, &absent.library.version),
+        clean(&absent.case.algorithm),
+        size(absent.case.size),
+        clean(absent.reason.as_deref().unwrap_or("no reason given"))
+    )
+}
+
+/// What the signs mean.
+fn legend(answers: &[Ranking]) -> Vec<String> {
+    let mut lines = vec![
+        "#: one more than the cases that are surely faster (95 % for all of a row's comparisons together, \
+         C. E. Bonferroni); =: others have the same place. The truly fastest is among those in place 1"
+            .to_owned(),
+        "behind %: cost above the first one's, with its own 95 % interval".to_owned(),
+    ];
+    let ranked = || answers.iter().flat_map(|a| &a.standings).flat_map(|s| &s.rows);
+    if ranked().any(|r| r.contended) {
+        lines.push(">: only a busy core was seen, so it is at least so fast".to_owned());
+    }
+    let labels: std::collections::BTreeSet<&str> =
+        ranked().filter_map(|r| r.label.as_deref()).flat_map(|l| l.split(", ")).collect();
+    let meaning = |label: &str| match label {
+        "no-integrity" => Some("tampering is not noticed"),
+        "accident-only" => Some("finds accidental damage only: tampering is not noticed"),
+        "ecb-leaks-patterns" => Some("equal blocks stay equal; no integrity"),
+        "composite" => {
+            Some("a cipher and a checksum or MAC, joined by ciphermark or by the library")
+        }
+        "no-encryption" => Some("encrypts nothing"),
+        _ => None,
+    };
+    lines.extend(labels.into_iter().filter_map(|l| Some(format!("{l}: {}", meaning(l)?))));
+    lines
+}
+
+pub(super) fn markdown(answers: &[Ranking]) -> String {
+    let mut out = String::new();
+    for answer in answers {
+        out += &format!("### {}\n\n", escape(&clean(&answer.terms.sentence)));
+        out += &table(answer);
+        let notes = notes(answer).into_iter().chain(answer.absent.iter().map(refused));
+        let notes: String = notes.map(|n| format!("- {}\n", escape(&n))).collect();
+        out += &format!("\n{notes}\n");
+    }
+    legend(answers).iter().for_each(|l| out += &format!("- {}\n", escape(l)));
+    out
+}
+
+fn table(answer: &Ranking) -> String {
+    let columns = columns(answer);
+    let grouped = is_grouped(answer);
+    let from = usize::from(!grouped);
+    let heads: Vec<String> = columns[from..].iter().map(|c| escape(c.heading)).collect();
+    let rule = |c: &Column| if c.align == Align::Left { "---" } else { "---:" };
+    let rules: Vec<&str> = columns[from..].iter().map(rule).collect();
+    let mut out = line(&heads) + &line(&rules);
+    for s in &answer.standings {
+        for (i, r) in s.rows.iter().enumerate() {
+            let cells = cells(r, group(answer, s, i), answer.terms.by);
+            let texts: Vec<String> = cells[from..].iter().map(|c| escape(c.text())).collect();
+            out += &line(&texts);
+        }
+    }
+    out
+}
+
+pub(super) fn words(options: Options) -> String {
+    let rows = WORDS.iter().map(|w| {
+        // Of several ways to say it the usual one and the shortest.
+        let (first, last) = (w.phrases[0], w.phrases[w.phrases.len() - 1]);
+        let phrases = if first == last { first.to_owned() } else { format!("{first} | {last}") };
+        vec![Cell::plain(phrases), Cell::plain(w.meaning), Cell::new(w.flag, ASIDE)]
+    });
+    let more = [
+        ("8 KiB | 64 B | 8192 bytes", "size of a message", "--size 8K"),
+        ("256-bit | 128-bit keys", "key length by the algorithm's name", "--key-bits 256"),
+        ("2 threads", "threads measuring at once", "--threads 2"),
+        ("library openssl@3*", "libraries by glob over name or name@version", "--library GLOB"),
+        ("algorithm aes-*-gcm", "algorithms by glob", "--algorithm GLOB"),
+    ];
+    let more = more.map(|(a, b, c)| vec![Cell::plain(a), Cell::plain(b), Cell::new(c, ASIDE)]);
+    let columns = [
+        Column::new("words", Align::Left, 0),
+        Column::new("meaning", Align::Left, 0),
+        Column::new("as a flag", Align::Left, 1),
+    ];
+    let table = Fitted::new(&columns, rows.chain(more).collect());
+    let mut out = format!("{}\n", table.text(options));
+    out += "Questions, for example:\n";
+    EXAMPLES.iter().for_each(|e| out += &format!("  ciphermark rank run.json \"{e}\"\n"));
+    let per = [Per::Library, Per::Algorithm, Per::Family, Per::Size, Per::Tier].map(Per::name);
+    out + &wrap_hanging(
+        &format!(
+            "Words stand in any order. What is not said: time, encryption, 8 KiB where the record has it, \
+             whole messages, tier native, one thread, all algorithms that encrypt; per: {}.",
+            per.join(", ")
+        ),
+        options.width,
+        0,
+    )
+}
