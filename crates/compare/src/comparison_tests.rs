@@ -202,6 +202,9 @@ fn one_library_is_held_against_each_of_the_others() {
     assert_eq!(c.cases[0].case.direction, Direction::Encrypt);
 }
 
+/// Costs of one case on both sides.
+type Sides = (Vec<f64>, Vec<f64>);
+
 fn costs() -> impl Strategy<Value = Vec<f64>> {
     prop::collection::vec(500.0f64..2000.0, 6..12)
 }
@@ -213,7 +216,7 @@ proptest! {
     fn verdicts_turn_over_with_the_sides(
         cases in prop::collection::vec((costs(), costs()), 1..8)
     ) {
-        let rows = |pick: fn(&(Vec<f64>, Vec<f64>)) -> &Vec<f64>| -> Vec<Measurement> {
+        let rows = |pick: fn(&Sides) -> &Vec<f64>| -> Vec<Measurement> {
             cases.iter().enumerate().map(|(i, pair)| case(&format!("x{i}"), 64, pick(pair))).collect()
         };
         let (base, new) = (rows(|pair| &pair.0), rows(|pair| &pair.1));

@@ -129,7 +129,7 @@ pub fn rank(record: &Record, question: &Question, rows: usize) -> Result<Ranking
     let mut ranking = Ranking {
         alpha: ALPHA,
         standings: Vec::new(),
-        absent: found.iter().filter_map(|m| absent(m)).collect(),
+        absent: found.iter().filter_map(absent).collect(),
         unranked: found.iter().filter(|m| m.state == State::Imported).count(),
         terms,
     };
