@@ -169,7 +169,7 @@ mod tests {
             model: Model::Stream,
             tier: Tier::Native,
             size: Some(8192),
-            mb_per_s: 6303.976_11,
+            mb_per_s: 6303.97611,
             cycles_per_byte: None,
             instructions_per_byte: Some(1.5),
         }
