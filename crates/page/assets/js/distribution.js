@@ -137,7 +137,7 @@ function strips(raw, x, low, high) {
       const clean = mine.filter(([, n]) => raw.mark[n] === 0).map(([v]) => v);
       const middle = 10 + row * height + height / 2;
       return svg("g", null,
-        svg("text", { class: "strip-name", x: 60, y: middle + 4, "text-anchor": "end" }, `process ${p}`),
+        svg("text", { class: "strip-name", x: 60, y: middle + 4, "text-anchor": "end" }, `proc. ${p}`),
         mine.map(([v, n]) => svg("circle", { class: raw.mark[n] === 0 ? "count" : "marked", cx: x(clamp(v)), cy: middle, r: 3 }, svg("title", null, `sample ${n + 1}: ${figure(v)} ${raw.unit}, ${MARKS[raw.mark[n]]}`))),
         clean.length ? svg("line", { class: "median", x1: x(clamp(quantile(clean, 0.5))), x2: x(clamp(quantile(clean, 0.5))), y1: middle - 8, y2: middle + 8 }) : null);
     }));
