@@ -33,9 +33,13 @@ fn a_killed_run_leaves_no_worker_behind_and_is_gone_on_with() {
     let directory = scratch();
     let record = directory.path().join("r.json");
     let what = ["-a", "aes-128-ctr", "-l", "openssl", "-s", "16,1K", "--seed", "5"];
-    let running = Background::start_run(&what, &record);
-    let workers = processes_below(running.id());
-    assert!(!workers.is_empty(), "the run has workers");
+    let mut running = Background::start_run(&what, &record);
+    let (id, mut workers) = (running.id(), Vec::new());
+    // Between one pass and the next there is none for a moment.
+    running.wait_until("a worker runs", || {
+        workers = processes_below(id);
+        !workers.is_empty()
+    });
     running.send(Signal::KILL);
     assert_eq!(running.ends_within(SOON).status.code(), None);
     wait_until_gone(&workers);

@@ -46,7 +46,7 @@ impl Background {
     }
 
     /// Waits while the program goes on.
-    pub fn wait_until(&mut self, what: &str, reached: impl Fn() -> bool) {
+    pub fn wait_until(&mut self, what: &str, mut reached: impl FnMut() -> bool) {
         let end = Instant::now() + Duration::from_secs(120);
         while !reached() {
             assert!(Instant::now() < end, "never happened: {what}");
