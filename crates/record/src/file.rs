@@ -1,7 +1,7 @@
-//! Reading and writing record files.
+//! Writing record files, and why one cannot be read or written.
 
-use crate::packed::{pack, unpack};
-use crate::{FORMAT_VERSION, Measurement, Record, State, to_json};
+use crate::packed::pack;
+use crate::{FORMAT_VERSION, Record, to_json};
 use std::fs::{File, Metadata, Permissions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
@@ -44,88 +44,6 @@ pub enum RecordError {
         /// Its version.
         found: String,
     },
-}
-
-/// Reads a record file, packed by gzip or not.
-///
-/// # Errors
-/// [`RecordError`], one line.
-pub fn load(path: &Path) -> Result<Record, RecordError> {
-    let bytes = std::fs::read(path)
-        .and_then(unpack)
-        .map_err(|source| RecordError::Read { path: path.to_owned(), source })?;
-    let origin = path.display().to_string();
-    match std::str::from_utf8(&bytes) {
-        Ok(text) => from_json(text, &origin),
-        Err(e) => {
-            let why = format!("it is not text (byte {} is not UTF-8)", e.valid_up_to());
-            Err(RecordError::Malformed { origin, why })
-        }
-    }
-}
-
-/// Reads a record from JSON; `origin` names it in errors.
-///
-/// # Errors
-/// [`RecordError::Malformed`] or [`RecordError::Version`].
-pub fn from_json(text: &str, origin: &str) -> Result<Record, RecordError> {
-    #[derive(serde::Deserialize)]
-    struct Head {
-        format_version: String,
-    }
-    let malformed = |why: String| RecordError::Malformed { origin: origin.to_owned(), why };
-    // The version first: what follows may be of any other shape in another major version.
-    let head: Head = serde_json::from_str(text).map_err(|e| malformed(explain("", &e)))?;
-    if major(&head.format_version) != major(FORMAT_VERSION) {
-        let found = printable(&head.format_version);
-        return Err(RecordError::Version { origin: origin.to_owned(), found });
-    }
-    let mut json = serde_json::Deserializer::from_str(text);
-    let record: Record = serde_path_to_error::deserialize(&mut json)
-        .map_err(|e| malformed(explain(&e.path().to_string(), e.inner())))?;
-    for (i, m) in record.measurements.iter().enumerate() {
-        contradiction(m).map_err(|why| malformed(format!("measurements[{i}]: {why}")))?;
-    }
-    Ok(record)
-}
-
-fn major(version: &str) -> &str {
-    version.split('.').next().unwrap_or(version)
-}
-
-/// What is wrong and where, on one line: serde quotes the input, which may hold anything.
-fn explain(path: &str, error: &serde_json::Error) -> String {
-    let place = format!("line {} column {}", error.line(), error.column());
-    if error.is_eof() {
-        return format!("it ends too early, at {place}");
-    }
-    match path {
-        "" | "." => printable(&error.to_string()),
-        _ => printable(&format!("{path}: {error}")),
-    }
-}
-
-fn printable(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
-/// What the types cannot rule out.
-fn contradiction(m: &Measurement) -> Result<(), String> {
-    if !m.raw.is_rectangular() {
-        return Err("the arrays in `raw` differ in length".to_owned());
-    }
-    if m.state.has_number() != m.ns_per_op.is_some() {
-        let verb = if m.ns_per_op.is_some() { "has" } else { "lacks" };
-        return Err(format!("the state is '{}' but it {verb} `ns_per_op`", m.state.name()));
-    }
-    if (m.state == State::Imported) != m.imported.is_some() {
-        let verb = if m.imported.is_some() { "has" } else { "lacks" };
-        return Err(format!("the state is '{}' but it {verb} `imported`", m.state.name()));
-    }
-    if m.state == State::Imported && !m.checks.is_empty() {
-        return Err("the state is 'imported' but it claims `checks`".to_owned());
-    }
-    Ok(())
 }
 
 /// Whether a record could be written to this path: its directory must take new files. What is no
@@ -212,10 +130,7 @@ fn write_through(path: &Path, old: &Metadata, bytes: &[u8]) -> io::Result<()> {
 mod tests {
     use super::*;
     use crate::sample;
-
-    fn why(text: &str) -> String {
-        from_json(text, "r.json").unwrap_err().to_string()
-    }
+    use crate::{from_json, load};
 
     #[test]
     fn a_record_survives_writing_and_reading() {
@@ -227,91 +142,6 @@ mod tests {
             save(&record, &path).unwrap();
             assert_eq!(load(&path).unwrap(), record);
         }
-    }
-
-    #[test]
-    fn another_major_version_is_refused_by_name_and_a_minor_one_is_read() {
-        let text = to_json(&sample::record());
-        let version = |v: &str| text.replacen("\"1.2\"", &format!("\"{v}\""), 1);
-        assert_eq!(
-            why(&version("2.0")),
-            "'r.json' has record format 2.0; this program reads 1.2 and its minor versions"
-        );
-        assert!(why(&version("10.0")).contains("record format 10.0"));
-        let newer = version("1.7").replacen("\"tool\"", "\"not_known_yet\": [1], \"tool\"", 1);
-        assert_eq!(from_json(&newer, "r.json").unwrap().format_version, "1.7");
-    }
-
-    #[test]
-    fn what_is_no_record_gets_one_line_with_the_place() {
-        assert_eq!(
-            why("# not JSON"),
-            "'r.json' is not a ciphermark record: expected value at line 1 column 1"
-        );
-        assert!(why("{}").contains("missing field `format_version`"));
-        let text = to_json(&sample::record());
-        let broken = text.replacen("\"size\":8192", "\"size\":\"a\\nb\\u001b[31m\"", 1);
-        let line = 1 + text[..text.find("\"size\":8192").unwrap()].matches('\n').count();
-        let why = why(&broken);
-        assert!(why.contains("measurements[0].size: invalid type: string"), "{why}");
-        assert!(why.contains(&format!("at line {line} column ")), "{why}");
-        assert!(!why.contains(char::is_control), "{why:?}");
-    }
-
-    #[test]
-    fn a_record_cut_off_anywhere_is_refused() {
-        let text = to_json(&sample::record());
-        assert!(why("").contains("it ends too early, at line 1 column 0"));
-        for cut in (0..text.trim_end().len()).step_by(97) {
-            let why = why(&text[..cut]);
-            // A number that is cut off after its point is called an invalid number.
-            let named = ["it ends too early, at line ", "invalid number at line "];
-            assert!(named.iter().any(|n| why.contains(n)), "{cut}: {why}");
-        }
-    }
-
-    #[test]
-    fn a_binary_file_is_called_one() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("r.json");
-        std::fs::write(&path, b"\x7fELF\xff").unwrap();
-        let why = load(&path).unwrap_err().to_string();
-        assert!(why.ends_with("it is not text (byte 4 is not UTF-8)"), "{why}");
-    }
-
-    #[test]
-    fn a_missing_file_is_named() {
-        let why = load(Path::new("no/such.json")).unwrap_err().to_string();
-        assert!(why.starts_with("cannot read record 'no/such.json': No such file"), "{why}");
-    }
-
-    #[test]
-    fn records_that_contradict_themselves_are_refused() {
-        let mut record = sample::record();
-        record.measurements[0].raw.clean.pop();
-        let message = why(&to_json(&record));
-        assert!(message.contains("measurements[0]: the arrays in `raw` differ"), "{message}");
-
-        let mut record = sample::record();
-        record.measurements[2].state = State::Measured;
-        let message = why(&to_json(&record));
-        assert!(message.contains("'measured' but it lacks `ns_per_op`"), "{message}");
-
-        let mut record = sample::record();
-        record.measurements[0].state = State::Imported;
-        let message = why(&to_json(&record));
-        assert!(message.contains("'imported' but it lacks `imported`"), "{message}");
-        let (source, machine) = ("a blog".to_owned(), None);
-        record.measurements[0].imported = Some(crate::Imported { source, machine });
-        let message = why(&to_json(&record));
-        assert!(message.contains("'imported' but it claims `checks`"), "{message}");
-        record.measurements[0].checks.clear();
-        assert_eq!(from_json(&to_json(&record), "r.json").unwrap(), record);
-
-        let mut record = sample::record();
-        record.measurements[0].state = State::Refused;
-        let message = why(&to_json(&record));
-        assert!(message.contains("'refused' but it has `ns_per_op`"), "{message}");
     }
 
     #[test]

@@ -4,17 +4,22 @@
 //! [`JournalHead`], then a [`JournalSample`] for each sample as it arrives. A torn last line is
 //! what a power cut leaves; everything before it counts.
 
+use crate::plausible::{impossible_latencies, impossible_sample};
+use crate::read::{explain, printable};
 use crate::{FORMAT_VERSION, Latencies, Library, Plan, RecordError};
 use model::RawSample;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
-use std::io::{BufRead as _, BufReader, BufWriter, Write as _};
+use std::io::{BufRead, BufReader, BufWriter, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// How often what is written is forced to the disk: a power cut costs at most so much measuring,
 /// and the disk's work stays a rare event beside the samples.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
+
+/// Most bytes of a journal that are read: ten times what the longest run writes.
+const MOST_BYTES: u64 = 4 << 30;
 
 /// What a run must know to go on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -126,32 +131,55 @@ impl Journal {
         let path = Self::path_for(record);
         let file =
             File::open(&path).map_err(|source| RecordError::Read { path: path.clone(), source })?;
+        Self::read_from(BufReader::new(file.take(MOST_BYTES)), &path.display().to_string())
+    }
+
+    /// Reads a journal from its content; `origin` names it in errors.
+    ///
+    /// # Errors
+    /// As [`Journal::read`].
+    pub fn read_from(
+        content: impl BufRead,
+        origin: &str,
+    ) -> Result<(JournalHead, Vec<JournalSample>), RecordError> {
         let malformed = |number: usize, why: String| RecordError::Malformed {
-            origin: path.display().to_string(),
+            origin: origin.to_owned(),
             why: format!("line {number}: {why}"),
         };
-        let mut lines = BufReader::new(file).split(b'\n');
+        let why = |e: &serde_json::Error| explain("", e);
+        let mut lines = content.split(b'\n');
         let first = lines.next().and_then(Result::ok).unwrap_or_default();
         let head: JournalHead =
-            serde_json::from_slice(&first).map_err(|e| malformed(1, e.to_string()))?;
+            serde_json::from_slice(&first).map_err(|e| malformed(1, why(&e)))?;
         if head.format_version != FORMAT_VERSION {
-            let origin = path.display().to_string();
-            return Err(RecordError::Version { origin, found: head.format_version });
+            let (origin, found) = (origin.to_owned(), printable(&head.format_version));
+            return Err(RecordError::Version { origin, found });
         }
         let mut samples = Vec::new();
         let mut torn = None;
         for (number, bytes) in (2..).zip(lines.map_while(Result::ok)) {
-            if let Some(why) = torn.take() {
-                return Err(malformed(number - 1, why));
+            if let Some(torn) = torn.take() {
+                return Err(malformed(number - 1, torn));
             }
             match serde_json::from_slice::<JournalSample>(&bytes) {
-                Ok(sample) if sample.case < head.cases => samples.push(sample),
-                Ok(sample) => torn = Some(format!("there is no case {}", sample.case)),
-                Err(e) => torn = Some(e.to_string()),
+                Ok(entry) if entry.case >= head.cases => {
+                    torn = Some(format!("there is no case {}", entry.case));
+                }
+                Ok(entry) => match impossible(&entry) {
+                    None => samples.push(entry),
+                    why => torn = why,
+                },
+                Err(e) => torn = Some(why(&e)),
             }
         }
         Ok((head, samples))
     }
+}
+
+/// Why an entry cannot have been written by a run.
+fn impossible(entry: &JournalSample) -> Option<String> {
+    let latency = entry.latency.as_ref();
+    impossible_sample(&entry.sample).or_else(|| latency.and_then(impossible_latencies))
 }
 
 fn line<T: Serialize>(value: &T) -> Vec<u8> {

@@ -12,13 +12,15 @@ mod json;
 mod measurement;
 mod noise;
 mod packed;
+mod plausible;
+mod read;
 #[cfg(test)]
 mod sample;
 mod samples;
 
 pub use costs::{Fit, KeySetup, Latencies, Latency, Rekeying, ThreadShare};
 pub use executed::{ClassCount, Executed, ExecutedSize, FunctionCount, PmuCount, Share};
-pub use file::{RecordError, check_writable, from_json, load, save, write_file};
+pub use file::{RecordError, check_writable, save, write_file};
 pub use format::{AppliedTier, Call, FORMAT_VERSION, Library, Limits, Plan, Record, Tool, schema};
 pub use host::{Cache, Clock, Cpu, Host, Kernel, Memory, Mitigation};
 pub use journal::{Journal, JournalHead, JournalSample};
@@ -27,4 +29,6 @@ pub use measurement::{
     Check, Estimate, Evidence, Imported, LibraryId, Measurement, State, Stopped,
 };
 pub use noise::{Disturbances, Noise, QuietCpu};
+pub use plausible::{impossible_latencies, impossible_sample};
+pub use read::{from_bytes, from_json, load};
 pub use samples::Samples;

@@ -25,13 +25,17 @@ pub(crate) fn pack(path: &Path, text: String) -> io::Result<Vec<u8>> {
 
 /// A file's text, unpacked where it is packed, whatever its name.
 pub(crate) fn unpack(bytes: Vec<u8>) -> io::Result<Vec<u8>> {
+    unpack_at_most(bytes, MOST_BYTES)
+}
+
+fn unpack_at_most(bytes: Vec<u8>, most: u64) -> io::Result<Vec<u8>> {
     if !bytes.starts_with(&MAGIC) {
         return Ok(bytes);
     }
     let mut text = Vec::new();
-    MultiGzDecoder::new(bytes.as_slice()).take(MOST_BYTES + 1).read_to_end(&mut text)?;
-    if text.len() as u64 > MOST_BYTES {
-        return Err(io::Error::other("it unpacks to more than 1 GiB"));
+    MultiGzDecoder::new(bytes.as_slice()).take(most + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > most {
+        return Err(io::Error::other(format!("it is more than {} MiB unpacked", most >> 20)));
     }
     Ok(text)
 }
@@ -49,6 +53,19 @@ mod tests {
         let plain = pack(Path::new("r.json"), text.clone()).unwrap();
         assert_eq!(plain, text.as_bytes());
         assert_eq!(unpack(plain).unwrap(), text.as_bytes());
+    }
+
+    #[test]
+    fn what_unpacks_to_more_than_any_record_has_is_not_unpacked_to_its_end() {
+        let zeroes = "0".repeat(5 << 20);
+        let packed = pack(Path::new("r.gz"), zeroes.clone()).unwrap();
+        assert!(packed.len() < 1 << 14);
+        let why = unpack_at_most(packed.clone(), 1 << 20).unwrap_err().to_string();
+        assert_eq!(why, "it is more than 1 MiB unpacked");
+        // Several members one after the other count together.
+        let twice = [packed.clone(), packed].concat();
+        assert!(unpack_at_most(twice.clone(), 9 << 20).is_err());
+        assert_eq!(unpack_at_most(twice, 10 << 20).unwrap().len(), 10 << 20);
     }
 
     #[test]

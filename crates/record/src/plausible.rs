@@ -1,0 +1,163 @@
+//! What the types of a record cannot rule out, and what reads it relies on.
+
+use crate::{Disturbances, Estimate, Latencies, Latency, Measurement, Noise, Record, State};
+use model::RawSample;
+
+/// The largest count: what a double holds exactly, and so few that sums of all counts of a record stay
+/// far below 2^64.
+const MOST: u64 = 1 << 53;
+
+/// What contradicts itself or cannot be, on one line.
+pub(crate) fn contradiction(record: &Record) -> Result<(), String> {
+    for (i, m) in record.measurements.iter().enumerate() {
+        of_measurement(m).map_err(|why| format!("measurements[{i}]: {why}"))?;
+    }
+    record.noise.as_ref().map_or(Ok(()), of_noise).map_err(|why| format!("noise: {why}"))
+}
+
+fn of_measurement(m: &Measurement) -> Result<(), String> {
+    if !m.raw.is_rectangular() {
+        return Err("the arrays in `raw` differ in length".to_owned());
+    }
+    let has = |has: bool| if has { "has" } else { "lacks" };
+    let (state, number, imported) = (m.state, m.ns_per_op.is_some(), m.imported.is_some());
+    if state.has_number() != number {
+        return Err(format!("the state is '{}' but it {} `ns_per_op`", state.name(), has(number)));
+    }
+    if (state == State::Imported) != imported {
+        return Err(format!("the state is '{}' but it {} `imported`", state.name(), has(imported)));
+    }
+    if state == State::Imported && !m.checks.is_empty() {
+        return Err("the state is 'imported' but it claims `checks`".to_owned());
+    }
+    estimate("ns_per_op", m.ns_per_op)?;
+    estimate("cycles_per_op", m.cycles_per_op)?;
+    counts(m)
+}
+
+/// Nothing takes less than no time.
+fn estimate(name: &str, estimate: Option<Estimate>) -> Result<(), String> {
+    match estimate {
+        Some(e) if e.median < 0.0 => Err(format!("`{name}` is below zero")),
+        Some(e) if e.low > e.median || e.median > e.high => {
+            Err(format!("the median of `{name}` is outside its interval"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn counts(m: &Measurement) -> Result<(), String> {
+    at_most("size", m.size as u64)?;
+    at_most("samples", m.samples)?;
+    at_most("samples_disturbed", m.samples_disturbed)?;
+    at_most("evidence.outputs_checked", m.evidence.outputs_checked)?;
+    at_most("evidence.calls_succeeded", m.evidence.calls_succeeded)?;
+    m.checks.iter().try_for_each(|check| at_most("checks", check.count))?;
+    m.raw.ticks.iter().try_for_each(|ticks| at_most("raw.ticks", *ticks))?;
+    m.latency_ns.as_ref().map_or(Ok(()), of_latency)?;
+    of_disturbances(&m.disturbed)
+}
+
+fn of_latency(latency: &Latency) -> Result<(), String> {
+    let Latency { operations, disturbed, ticks, .. } = latency;
+    at_most("latency_ns.operations", *operations)?;
+    at_most("latency_ns.disturbed", *disturbed)?;
+    let both = ticks.iter().flat_map(|(length, operations)| [*length, *operations]);
+    both.into_iter().try_for_each(|n| at_most("latency_ns.ticks", n))
+}
+
+fn of_noise(noise: &Noise) -> Result<(), String> {
+    at_most("samples", noise.samples)?;
+    at_most("clean", noise.clean)?;
+    of_disturbances(&noise.disturbed)
+}
+
+fn of_disturbances(d: &Disturbances) -> Result<(), String> {
+    let all = [d.migrated, d.switched, d.paged_in, d.stolen, d.clock_moved, d.contended];
+    all.into_iter().try_for_each(|n| at_most("disturbed", n))
+}
+
+fn at_most(what: &str, count: u64) -> Result<(), String> {
+    if count <= MOST { Ok(()) } else { Err(format!("`{what}` is {count}, more than can be")) }
+}
+
+/// Why a sample cannot be one; `None` of one that can. Rates are of a core's clock over the clock's
+/// ticks, and of instructions over cycles: nothing built or planned is a thousandth of the bound.
+#[must_use]
+pub fn impossible_sample(sample: &RawSample) -> Option<String> {
+    const MOST_RATE: f64 = 1e6;
+    let RawSample { process, ops, ticks, clock_before, clock_after, .. } = *sample;
+    let rates = [clock_before, clock_after, sample.probe_before, sample.probe_after];
+    if ops == 0 {
+        return Some("a sample without an operation".to_owned());
+    }
+    if ticks > MOST || process == u32::MAX {
+        return Some("a sample with a number that is too large".to_owned());
+    }
+    let possible = rates.iter().all(|rate| (0.0..=MOST_RATE).contains(rate));
+    (!possible).then(|| "a sample with an impossible clock or probe reading".to_owned())
+}
+
+/// Why timings of single operations cannot be such; `None` of those that can.
+#[must_use]
+pub fn impossible_latencies(latencies: &Latencies) -> Option<String> {
+    let both = latencies.ticks.iter().flat_map(|(ticks, operations)| [*ticks, *operations]);
+    let too_large = both.chain([latencies.disturbed]).any(|n| n > MOST);
+    too_large.then(|| "single operations with a number that is too large".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+
+    fn why(change: impl FnOnce(&mut Record)) -> String {
+        let mut record = sample::record();
+        change(&mut record);
+        contradiction(&record).unwrap_err()
+    }
+
+    #[test]
+    fn counts_that_no_sum_can_hold_and_times_below_zero_are_refused() {
+        assert_eq!(contradiction(&sample::record()), Ok(()));
+        let samples = why(|r| r.measurements[0].samples = u64::MAX);
+        assert_eq!(samples, "measurements[0]: `samples` is 18446744073709551615, more than can be");
+        let disturbed = why(|r| r.measurements[1].disturbed.stolen = u64::MAX / 2);
+        assert!(disturbed.starts_with("measurements[1]: `disturbed` is"), "{disturbed}");
+        let below = why(|r| {
+            let estimate = Estimate { median: -1.0, low: -2.0, high: 3.0 };
+            r.measurements[0].ns_per_op = Some(estimate);
+        });
+        assert_eq!(below, "measurements[0]: `ns_per_op` is below zero");
+        let outside = why(|r| {
+            let estimate = Estimate { median: 1.0, low: 2.0, high: 3.0 };
+            r.measurements[0].ns_per_op = Some(estimate);
+        });
+        assert!(outside.contains("is outside its interval"), "{outside}");
+    }
+
+    #[test]
+    fn samples_that_no_clock_gives_are_named() {
+        let good = RawSample {
+            ops: 1,
+            ticks: 5,
+            clock_before: 1.5,
+            clock_after: 1.5,
+            ..RawSample::default()
+        };
+        assert_eq!(impossible_sample(&good), None);
+        for bad in [
+            RawSample { ops: 0, ..good },
+            RawSample { ticks: u64::MAX, ..good },
+            RawSample { process: u32::MAX, ..good },
+            RawSample { clock_after: -1.0, ..good },
+            RawSample { probe_before: f64::NAN, ..good },
+            RawSample { clock_before: 1e300, ..good },
+        ] {
+            assert!(impossible_sample(&bad).is_some(), "{bad:?}");
+        }
+        let latencies = |ticks| Latencies { ticks, disturbed: 0 };
+        assert_eq!(impossible_latencies(&latencies(vec![(20, 1000)])), None);
+        assert!(impossible_latencies(&latencies(vec![(20, u64::MAX)])).is_some());
+    }
+}

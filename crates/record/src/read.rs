@@ -1,0 +1,98 @@
+//! Reading a record: bytes that anybody may have written, into a record or one line.
+
+use crate::packed::unpack;
+use crate::plausible::contradiction;
+use crate::{FORMAT_VERSION, Record, RecordError};
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+/// Most bytes of a file that are read: more than any survey has, and an end where a device has none.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// Most characters of a reason: it quotes the file, which may hold anything.
+const MOST_CHARS: usize = 300;
+
+/// Reads a record file, packed by gzip or not.
+///
+/// # Errors
+/// [`RecordError`], one line.
+pub fn load(path: &Path) -> Result<Record, RecordError> {
+    let bytes = read(path).map_err(|source| RecordError::Read { path: path.to_owned(), source })?;
+    from_bytes(bytes, &path.display().to_string())
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(io::Error::other("it has more than 1 GiB"));
+    }
+    Ok(bytes)
+}
+
+/// Reads a record from a file's content, packed by gzip or not; `origin` names it in errors.
+///
+/// # Errors
+/// [`RecordError`], one line.
+pub fn from_bytes(bytes: Vec<u8>, origin: &str) -> Result<Record, RecordError> {
+    let malformed = |why| RecordError::Malformed { origin: origin.to_owned(), why };
+    let bytes = unpack(bytes).map_err(|e| malformed(format!("it cannot be unpacked: {e}")))?;
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => from_json(text, origin),
+        Err(e) => Err(malformed(format!("it is not text (byte {} is not UTF-8)", e.valid_up_to()))),
+    }
+}
+
+/// Reads a record from JSON; `origin` names it in errors.
+///
+/// # Errors
+/// [`RecordError::Malformed`] or [`RecordError::Version`].
+pub fn from_json(text: &str, origin: &str) -> Result<Record, RecordError> {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        format_version: String,
+    }
+    let malformed = |why: String| RecordError::Malformed { origin: origin.to_owned(), why };
+    // Editors on some systems put a mark at the beginning of what they save.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    // The version first: what follows may be of any other shape in another major version.
+    let head: Head = serde_json::from_str(text).map_err(|e| malformed(explain("", &e)))?;
+    if major(&head.format_version) != major(FORMAT_VERSION) {
+        let found = printable(&head.format_version);
+        return Err(RecordError::Version { origin: origin.to_owned(), found });
+    }
+    let mut json = serde_json::Deserializer::from_str(text);
+    let record: Record = serde_path_to_error::deserialize(&mut json)
+        .map_err(|e| malformed(explain(&e.path().to_string(), e.inner())))?;
+    contradiction(&record).map_err(malformed)?;
+    Ok(record)
+}
+
+fn major(version: &str) -> &str {
+    version.split('.').next().unwrap_or(version)
+}
+
+/// What is wrong and where, on one line: serde quotes the input, which may hold anything.
+pub(crate) fn explain(path: &str, error: &serde_json::Error) -> String {
+    let place = format!("line {} column {}", error.line(), error.column());
+    if error.is_eof() {
+        return format!("it ends too early, at {place}");
+    }
+    let words = error.to_string();
+    let words = words.strip_suffix(&format!(" at {place}")).unwrap_or(&words);
+    match path {
+        "" | "." => format!("{} at {place}", printable(words)),
+        _ => format!("{} at {place}", printable(&format!("{path}: {words}"))),
+    }
+}
+
+/// On one line, and not much of it.
+pub(crate) fn printable(text: &str) -> String {
+    let mut chars = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let shown: String = chars.by_ref().take(MOST_CHARS).collect();
+    if chars.next().is_some() { shown + "…" } else { shown }
+}
+
+#[cfg(test)]
+mod tests;
