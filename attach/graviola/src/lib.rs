@@ -54,16 +54,33 @@ fn without_aes(wanted: &Wanted<'_>) -> Opened {
     }
 }
 
-/// Graviola has no portable code: its functions panic on a CPU without what it needs, which would
-/// end the process when it happened in a message.
+/// Refuses a CPU that lacks what Graviola asserts at each entry (`verify_cpu_features` of its `low`
+/// modules): it has no portable code, and a failed assertion ends the process, because its types assert
+/// once more when they are dropped.
 fn runs_here() -> Result<(), NotOpened> {
-    let call = || graviola::hashing::sha3::Sha3_256Context::new().finish();
-    let hash = || <Sha256 as graviola::hashing::Hash>::hash(b"");
-    match std::panic::catch_unwind(|| (call(), hash())) {
-        Ok(_) => Ok(()),
-        Err(why) => {
-            let why = why.downcast_ref::<&str>().copied().unwrap_or("it does not run on this CPU");
-            Err(NotOpened::unsupported(why))
+    match needed().into_iter().find(|(_, there)| !there) {
+        None => Ok(()),
+        Some((feature, _)) => {
+            Err(NotOpened::Unsupported(format!("Graviola needs a CPU with {feature}")))
         }
     }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn needed() -> impl IntoIterator<Item = (&'static str, bool)> {
+    use std::arch::is_x86_feature_detected as has;
+    [
+        ("aes", has!("aes")),
+        ("pclmulqdq", has!("pclmulqdq")),
+        ("bmi1", has!("bmi1")),
+        ("adx", has!("adx")),
+        ("avx", has!("avx")),
+        ("avx2", has!("avx2")),
+    ]
+}
+
+#[cfg(target_arch = "aarch64")]
+fn needed() -> impl IntoIterator<Item = (&'static str, bool)> {
+    use std::arch::is_aarch64_feature_detected as has;
+    [("neon", has!("neon")), ("aes", has!("aes")), ("pmull", has!("pmull")), ("sha2", has!("sha2"))]
 }
