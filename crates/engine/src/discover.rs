@@ -165,6 +165,7 @@ fn load(file: &File) -> Attached {
     let bundled = host::bundled(&path);
     let bundled_name = bundled.as_ref().map(|b| b.name.clone());
     let name = file.given_name.as_ref().or(bundled_name.as_ref());
+    let is_named = name.is_some();
     let mut attached = Attached {
         facts: record::Library {
             name: name.map_or_else(|| stem(&path), ToOwned::to_owned),
@@ -187,7 +188,10 @@ fn load(file: &File) -> Attached {
     match file.problem.clone().map_or_else(|| inquire(&attached, &path), Err) {
         Ok(Answer { ready, offers, instructions, id }) => {
             attached.facts.instructions = instructions;
-            attached.facts.name.clone_from(&ready.name);
+            // What the user or the build calls it stands, whatever the library says.
+            if !is_named {
+                attached.facts.name.clone_from(&ready.name);
+            }
             attached.facts.version.clone_from(&ready.version);
             attached.facts.build.clone_from(&ready.build);
             if let Some(bundled) = bundled {

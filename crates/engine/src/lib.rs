@@ -7,6 +7,7 @@
 mod assemble;
 mod bank;
 mod costs;
+pub mod decode;
 mod discover;
 mod evidence;
 mod limits;

@@ -1,5 +1,6 @@
 //! The scheduler's end of the pipes to one worker: lines with deadlines.
 
+use crate::decode;
 use crate::protocol::{Reply, Request};
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{ErrorKind, Read as _, Write as _};
@@ -94,8 +95,7 @@ impl Link {
     /// The next reply.
     pub(crate) fn receive(&mut self, deadline: Duration) -> Result<Result<Reply, String>, LineEnd> {
         let line = self.line(Instant::now() + deadline)?;
-        Ok(serde_json::from_slice(&line)
-            .map_err(|e| format!("{e} in '{}'", excerpt(&String::from_utf8_lossy(&line)))))
+        Ok(decode::reply(&line))
     }
 
     fn line(&mut self, end: Instant) -> Result<Vec<u8>, LineEnd> {
@@ -132,8 +132,4 @@ impl Link {
             }
         }
     }
-}
-
-fn excerpt(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).take(80).collect()
 }

@@ -1,5 +1,6 @@
 //! One worker process: started, asked, watched, killed, and what it said last.
 
+use crate::decode;
 use crate::link::{LineEnd, Link, WorkerError};
 use crate::protocol::{Hello, Ready, Reply, Request};
 use std::fs::File;
@@ -29,6 +30,8 @@ pub struct Worker {
     link: Link,
     stderr: File,
     ready: Ready,
+    /// Its number among those of its library.
+    process: u32,
 }
 
 impl Worker {
@@ -88,7 +91,8 @@ impl Worker {
         let (to, from) = (child.stdin.take(), child.stdout.take());
         let (to, from) = to.zip(from).expect("both pipes were asked for");
         let link = Link::new(to, from).map_err(start)?;
-        let mut worker = Self { child, link, stderr, ready: Ready::default() };
+        let process = hello.process;
+        let mut worker = Self { child, link, stderr, ready: Ready::default(), process };
         worker.link.send(&Request::Hello(hello));
         Ok(worker)
     }
@@ -152,7 +156,11 @@ impl Worker {
         deadline: Duration,
     ) -> Result<Reply, WorkerError> {
         match end {
-            Ok(Ok(reply)) => Ok(reply),
+            Ok(Ok(reply)) if decode::is_of_process(&reply, self.process) => Ok(reply),
+            Ok(Ok(_)) => {
+                self.kill();
+                Err(WorkerError::OutOfProtocol("samples of another process".into()))
+            }
             Ok(Err(why)) => {
                 self.kill();
                 Err(WorkerError::OutOfProtocol(why))

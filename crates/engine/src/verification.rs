@@ -9,11 +9,14 @@ use record::Check;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// One check over one algorithm: all sizes of the largest take some milliseconds in fast
 /// libraries and a second in the slowest known.
 const CHECK_DEADLINE: Duration = Duration::from_secs(30);
+
+/// All checks over one algorithm: a library that announces one after the other ends too.
+const ALGORITHM_DEADLINE: Duration = Duration::from_secs(240);
 
 /// Checks that a library may hang in before the rest of its algorithms is given up: each hang costs
 /// the whole deadline.
@@ -128,8 +131,10 @@ impl Verifying<'_> {
         };
         worker.send(&Request::Verify { algorithm: algorithm.to_owned() });
         let mut check = String::from("opening");
+        let begun = Instant::now();
         loop {
-            match worker.reply_unless(self.stop, CHECK_DEADLINE) {
+            let left = ALGORITHM_DEADLINE.saturating_sub(begun.elapsed());
+            match worker.reply_unless(self.stop, CHECK_DEADLINE.min(left)) {
                 Ok(Reply::Checking { check: next }) => check = next,
                 Ok(Reply::Verified { checks, digest }) => {
                     *slot = Some(worker);

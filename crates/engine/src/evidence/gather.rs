@@ -194,7 +194,8 @@ impl Gathering<'_> {
         let reply = worker.reply_unless(self.stop, deadline).map_err(failed)?;
         self.worker = Some(worker);
         match reply {
-            Reply::Stepped(steps) => Ok(steps),
+            // Another size would be asked for again, without end.
+            Reply::Stepped(steps) if steps.size == size => Ok(steps),
             Reply::Finding(finding) => Err(finding),
             other => Err(failed(out_of_protocol(&other))),
         }

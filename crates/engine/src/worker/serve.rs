@@ -1,6 +1,7 @@
 //! The worker's request loop.
 
 use super::bench::Bench;
+use crate::decode;
 use crate::protocol::{Finding, Hello, Offer, Once, Ready, Reply, Request, VERSION};
 use ::tier::Applied;
 use contract::{Library, Message, OpenError, Outcome};
@@ -25,7 +26,7 @@ pub fn serve() -> std::io::Result<()> {
     let mut state = None;
     for line in BufReader::new(std::io::stdin()).lines() {
         let line = line?;
-        match serde_json::from_str(&line) {
+        match decode::request(line.as_bytes()) {
             Ok(Request::Hello(hello)) => state = greet(&hello, &mut replies)?,
             Ok(request) => match &mut state {
                 Some(state) => answer(state, request, &mut replies)?,

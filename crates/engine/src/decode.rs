@@ -1,0 +1,186 @@
+//! Lines of the protocol into messages. A library shares the worker's process and can write there
+//! what it likes, so a reply is held to what an honest worker can say before anything is done with
+//! it: what the types cannot rule out ends here, and every text is one line with an end.
+
+use crate::protocol::{Costs, Finding, Offer, Ready, Reply, Request, Steps, VisitResult};
+use record::{State, impossible_latencies, impossible_sample};
+
+/// The longest line that is taken of anything but the output of one operation: ten times what the
+/// offers of the richest library take.
+const MOST_BYTES: usize = 8 << 20;
+
+/// The most characters of a text.
+const MOST_CHARS: usize = 2000;
+
+/// The largest count: what a double holds exactly, and so few that no sum of them overflows.
+const MOST: u64 = 1 << 53;
+
+/// Reads a worker's reply.
+///
+/// # Errors
+/// What no worker says, in one line.
+pub fn reply(line: &[u8]) -> Result<Reply, String> {
+    let mut reply: Reply = serde_json::from_slice(line)
+        .map_err(|e| format!("{} in '{}'", tidied(&e.to_string()), excerpt(line)))?;
+    if line.len() > MOST_BYTES && !matches!(reply, Reply::Result { .. }) {
+        return Err(format!("{} bytes in one line", line.len()));
+    }
+    check(&mut reply)?;
+    Ok(reply)
+}
+
+/// Reads a scheduler's request.
+///
+/// # Errors
+/// What is wrong with the line, in one line.
+pub fn request(line: &[u8]) -> Result<Request, String> {
+    serde_json::from_slice(line).map_err(|e| tidied(&e.to_string()))
+}
+
+/// Whether samples are of the process that sends them: what an interval is worth hangs on how many
+/// processes there were.
+pub(crate) fn is_of_process(reply: &Reply, process: u32) -> bool {
+    let Reply::Samples { results } = reply else { return true };
+    results.iter().all(|result| match result {
+        VisitResult::Sample(sample) => sample.process == process,
+        VisitResult::Taken { samples, .. } => samples.iter().all(|s| s.process == process),
+        VisitResult::Finding(_) => true,
+    })
+}
+
+fn check(reply: &mut Reply) -> Result<(), String> {
+    match reply {
+        Reply::Ready(ready) => check_ready(ready),
+        Reply::Unusable { why } => {
+            tidy(why);
+            Ok(())
+        }
+        Reply::Offers { offers, instructions, cpuid_answered } => {
+            offers.iter_mut().for_each(tidy_offer);
+            instructions.iter_mut().flatten().for_each(tidy);
+            at_most(cpuid_answered.unwrap_or(0))
+        }
+        Reply::Checking { check } => {
+            tidy(check);
+            Ok(())
+        }
+        Reply::Verified { checks, digest } => {
+            tidy(digest);
+            checks.iter_mut().try_for_each(|check| {
+                tidy(&mut check.name);
+                at_most(check.count)
+            })
+        }
+        Reply::Judged { wrong, .. } => {
+            wrong.iter_mut().for_each(tidy);
+            Ok(())
+        }
+        Reply::Samples { results } => results.iter_mut().try_for_each(check_visit),
+        Reply::Result { .. } => Ok(()),
+        Reply::Metered { costs } => costs.iter().try_for_each(check_costs),
+        Reply::Stepped(steps) => check_steps(steps),
+        Reply::Finding(finding) => check_finding(finding),
+    }
+}
+
+fn check_ready(ready: &mut Ready) -> Result<(), String> {
+    let Ready { name, version, build, clock, clock_reason, tier, one_thread_only, .. } = ready;
+    [name, version, clock].into_iter().chain(build).for_each(tidy);
+    clock_reason.iter_mut().chain(one_thread_only).for_each(tidy);
+    if let Some(applied) = tier {
+        [&mut applied.mechanism, &mut applied.proof, &mut applied.reason]
+            .into_iter()
+            .flatten()
+            .for_each(tidy);
+        at_most(applied.cpuid_instructions.unwrap_or(0))?;
+        at_most(applied.cpuid_answered.unwrap_or(0))?;
+    }
+    at_most(ready.step_ticks)?;
+    at_most(ready.overhead_ticks)
+}
+
+fn tidy_offer(offer: &mut Offer) {
+    let Offer { algorithm, reason, functions, rekey_functions, .. } = offer;
+    tidy(algorithm);
+    [reason, functions, rekey_functions].into_iter().flatten().for_each(tidy);
+}
+
+fn check_visit(result: &mut VisitResult) -> Result<(), String> {
+    let (samples, latency) = match result {
+        VisitResult::Sample(sample) => (std::slice::from_ref(sample), None),
+        VisitResult::Taken { samples, latency } => (samples.as_slice(), latency.as_ref()),
+        VisitResult::Finding(finding) => return check_finding(finding),
+    };
+    let wrong = samples.iter().find_map(impossible_sample);
+    wrong.or_else(|| latency.and_then(impossible_latencies)).map_or(Ok(()), Err)
+}
+
+/// What no number came of has a state that says so.
+fn check_finding(finding: &mut Finding) -> Result<(), String> {
+    tidy(&mut finding.why);
+    match finding.state {
+        State::Unsupported | State::Refused | State::Failed => Ok(()),
+        State::Measured | State::Imported => {
+            Err(format!("a finding with the state '{}'", finding.state.name()))
+        }
+    }
+}
+
+fn check_costs(costs: &Costs) -> Result<(), String> {
+    let Costs { allocations, allocated_bytes, copied_bytes, .. } = *costs;
+    [allocations, allocated_bytes, copied_bytes].into_iter().try_for_each(real)
+}
+
+fn check_steps(steps: &mut Steps) -> Result<(), String> {
+    let Steps { instructions, memory_reads, memory_writes, pmu, .. } = *steps;
+    [instructions, memory_reads, memory_writes].into_iter().try_for_each(at_most)?;
+    real(pmu.unwrap_or(0.0))?;
+    steps.pmu_reason.iter_mut().for_each(tidy);
+    for class in &mut steps.classes {
+        tidy(&mut class.class);
+        at_most(class.count)?;
+    }
+    for set in steps.sets.iter_mut().chain(&mut steps.sets_elsewhere) {
+        tidy(&mut set.set);
+        tidy(&mut set.example);
+        at_most(set.count)?;
+    }
+    for function in &mut steps.functions {
+        tidy(&mut function.object);
+        function.function.iter_mut().for_each(tidy);
+        at_most(function.count)?;
+    }
+    Ok(())
+}
+
+fn at_most(count: u64) -> Result<(), String> {
+    if count <= MOST { Ok(()) } else { Err(format!("a count of {count}")) }
+}
+
+fn real(number: f64) -> Result<(), String> {
+    let possible = (0.0..=MOST as f64).contains(&number);
+    if possible { Ok(()) } else { Err(format!("an impossible number {number:e}")) }
+}
+
+/// Makes a text one line with an end.
+fn tidy(text: &mut String) {
+    if text.len() > MOST_CHARS || text.contains(char::is_control) {
+        *text = tidied(text);
+    }
+}
+
+fn tidied(text: &str) -> String {
+    let mut chars = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let shown: String = chars.by_ref().take(MOST_CHARS).collect();
+    if chars.next().is_some() { shown + "…" } else { shown }
+}
+
+/// The beginning of a line that may hold anything.
+fn excerpt(line: &[u8]) -> String {
+    let beginning = &line[..line.len().min(400)];
+    let text = String::from_utf8_lossy(beginning);
+    text.chars().filter(|c| !c.is_control()).take(80).collect()
+}
+
+#[cfg(test)]
+mod tests;
