@@ -9,7 +9,7 @@ const MANIFEST: &str = "library.toml";
 
 /// A library's manifest.
 #[derive(Debug, Deserialize)]
-struct Manifest {
+pub(crate) struct Manifest {
     /// Name as in `--library`.
     name: String,
     /// The shared object's file name.
@@ -78,7 +78,12 @@ fn object_of(manifest: &Path) -> Result<PathBuf, String> {
 
 fn read(manifest: &Path) -> Result<Manifest, String> {
     let text = std::fs::read_to_string(manifest).map_err(|e| format!("cannot be read: {e}"))?;
-    toml::from_str(&text).map_err(|e| {
+    parse(&text)
+}
+
+/// Reads a manifest.
+pub(crate) fn parse(text: &str) -> Result<Manifest, String> {
+    toml::from_str(text).map_err(|e| {
         let line = e.span().map_or(1, |s| text[..s.start].matches('\n').count() + 1);
         format!("is malformed in line {line}: {}", e.message().replace('\n', " "))
     })

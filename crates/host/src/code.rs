@@ -24,7 +24,7 @@ pub fn loaded_objects() -> BTreeSet<PathBuf> {
 }
 
 /// The file of one line of `/proc/self/maps`, if it is code.
-fn code_file(line: &str) -> Option<PathBuf> {
+pub(crate) fn code_file(line: &str) -> Option<PathBuf> {
     let mut words = line.split_ascii_whitespace();
     let permissions = words.nth(1)?;
     let at = line.find('/')?;
@@ -49,6 +49,12 @@ pub fn instructions_in<'a>(objects: impl IntoIterator<Item = &'a PathBuf>) -> Op
     }
     let found = NAMES.iter().zip(counts).filter(|(_, count)| *count >= FEWEST);
     read.then(|| found.map(|(name, _)| (*name).to_owned()).collect())
+}
+
+/// How many instructions for ciphers an object's code has; `None` where it is no object.
+pub(crate) fn count_of(file: &[u8]) -> Option<usize> {
+    let mut counts = [0; NAMES.len()];
+    count_in_file(file, &mut counts).map(|()| counts.iter().sum())
 }
 
 fn count_in_file(file: &[u8], counts: &mut [usize; NAMES.len()]) -> Option<()> {

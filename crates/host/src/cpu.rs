@@ -101,11 +101,14 @@ fn hypervisor_by_cpuid() -> Option<String> {
 }
 
 /// One processor's fields in `/proc/cpuinfo`.
-struct Listed(BTreeMap<String, String>);
+pub(crate) struct Listed(BTreeMap<String, String>);
 
 impl Listed {
     fn of(tree: &Tree, cpu: u32) -> Self {
-        let text = tree.text("/proc/cpuinfo").unwrap_or_default();
+        Self::parse(&tree.text("/proc/cpuinfo").unwrap_or_default(), cpu)
+    }
+
+    pub(crate) fn parse(text: &str, cpu: u32) -> Self {
         let mut blocks = text.split("\n\n").map(fields);
         let number = cpu.to_string();
         let found = blocks.find(|b| b.get("processor") == Some(&number));
@@ -178,7 +181,7 @@ fn cache(tree: &Tree, at: &str) -> Option<Cache> {
 }
 
 /// `48K` in bytes.
-fn size(text: &str) -> Option<u64> {
+pub(crate) fn size(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let scale = match &text[digits.len()..] {
         "" => 1,

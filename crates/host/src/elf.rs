@@ -9,6 +9,9 @@ use std::path::Path;
 type Header = FileHeader64<LittleEndian>;
 const ENDIAN: LittleEndian = LittleEndian;
 
+/// A file is read whole, several times; the largest library known has a twentieth of this.
+const MOST_BYTES: u64 = 1 << 30;
+
 /// Whether the file can be a shared object for this machine.
 ///
 /// # Errors
@@ -23,11 +26,18 @@ pub fn check_elf(path: &Path) -> Result<(), String> {
         // Reading a pipe would wait for a writer.
         return Err("is not a regular file".to_owned());
     }
+    if metadata.len() > MOST_BYTES {
+        return Err("has more than 1 GiB, as no library has".to_owned());
+    }
     let bytes = std::fs::read(path).map_err(|e| format!("cannot be read: {e}"))?;
     check_bytes(&bytes)
 }
 
-fn check_bytes(bytes: &[u8]) -> Result<(), String> {
+/// As [`check_elf`], of a file's content.
+///
+/// # Errors
+/// As [`check_elf`].
+pub fn check_bytes(bytes: &[u8]) -> Result<(), String> {
     check_format(bytes)?;
     let header = Header::parse(bytes).map_err(|_| truncated())?;
     let machine = header.e_machine(ENDIAN);
@@ -72,6 +82,11 @@ fn truncated() -> String {
 
 fn check_segments(header: &Header, bytes: &[u8]) -> Result<(), String> {
     let segments = header.program_headers(ENDIAN, bytes).map_err(|_| truncated())?;
+    let is_dynamic = |s: &&elf::ProgramHeader64<LittleEndian>| s.p_type(ENDIAN) == elf::PT_DYNAMIC;
+    // What is read grows with them, and a file may announce 65,535.
+    if segments.iter().filter(is_dynamic).count() > 1 {
+        return Err("has several dynamic segments, as no linker makes them".to_owned());
+    }
     let length = bytes.len() as u64;
     for segment in segments {
         let end = segment.p_offset(ENDIAN).checked_add(segment.p_filesz(ENDIAN));

@@ -1,9 +1,13 @@
 //! Which build a file is.
 
-use object::Object as _;
+use object::LittleEndian;
+use object::elf::{self, FileHeader64};
+use object::read::elf::{FileHeader as _, ProgramHeader as _};
 use sha2::{Digest as _, Sha256};
 use std::io;
 use std::path::Path;
+
+type Header = FileHeader64<LittleEndian>;
 
 /// What tells one build from another: `build-id:<hex>` where the file has the ELF note that the
 /// linker derives from the content, else `sha256:<hex>` of the whole file.
@@ -12,8 +16,13 @@ use std::path::Path;
 /// When the file cannot be read.
 pub fn file_id(path: &Path) -> io::Result<String> {
     let bytes = std::fs::read(path)?;
-    Ok(build_id(&bytes)
-        .unwrap_or_else(|| format!("sha256:{}", hex::encode(Sha256::digest(&bytes)))))
+    Ok(id_of(&bytes))
+}
+
+/// As [`file_id`], of a file's content.
+#[must_use]
+pub fn id_of(bytes: &[u8]) -> String {
+    build_id(bytes).unwrap_or_else(|| format!("sha256:{}", hex::encode(Sha256::digest(bytes))))
 }
 
 /// SHA-256 of a file's content, in hexadecimal: what even a build with a build id is told apart by
@@ -51,17 +60,25 @@ fn noted_build_id(mut notes: &[u8]) -> Option<String> {
         let (name_len, len) = (number(0)? as usize, number(4)? as usize);
         let (name, rest) = rest.split_at_checked(name_len.next_multiple_of(4))?;
         let content = rest.get(..len)?;
-        if name.starts_with(b"GNU\0") && number(8)? == BUILD_ID {
+        if name.starts_with(b"GNU\0") && number(8)? == BUILD_ID && !content.is_empty() {
             return Some(format!("build-id:{}", hex::encode(content)));
         }
         notes = rest.get(len.next_multiple_of(4)..)?;
     }
 }
 
+/// The build id of a shared object. Of segments with notes the first few are looked at, and of each a
+/// few pages: a file may announce 65,535, each as large as itself.
 fn build_id(bytes: &[u8]) -> Option<String> {
-    let file = object::File::parse(bytes).ok()?;
-    let id = file.build_id().ok()??;
-    (!id.is_empty()).then(|| format!("build-id:{}", hex::encode(id)))
+    const MOST_SEGMENTS: usize = 16;
+    const MOST_BYTES: usize = 1 << 14;
+    let header = Header::parse(bytes).ok()?;
+    let segments = header.program_headers(LittleEndian, bytes).ok()?;
+    let notes = segments.iter().filter(|s| s.p_type(LittleEndian) == elf::PT_NOTE);
+    notes.take(MOST_SEGMENTS).find_map(|segment| {
+        let notes = segment.data(LittleEndian, bytes).ok()?;
+        noted_build_id(&notes[..notes.len().min(MOST_BYTES)])
+    })
 }
 
 #[cfg(test)]
@@ -91,6 +108,20 @@ mod tests {
         let object = directory.path().join("x.so");
         stand_in::shared_object(&object);
         assert!(file_id(&object).unwrap().starts_with("sha256:"));
+    }
+
+    #[test]
+    fn the_id_is_the_one_that_a_whole_reader_of_elf_files_finds() {
+        use object::Object as _;
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let objects = maps.split_whitespace().filter(|w| w.contains(".so"));
+        for object in objects {
+            let bytes = std::fs::read(object).unwrap();
+            let file = object::File::parse(&*bytes).unwrap();
+            let expected =
+                file.build_id().unwrap().map(|id| format!("build-id:{}", hex::encode(id)));
+            assert_eq!(build_id(&bytes), expected, "{object}");
+        }
     }
 
     #[test]

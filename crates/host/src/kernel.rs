@@ -64,7 +64,7 @@ const PARAMETERS: &[&str] = &[
     "tsx_async_abort",
 ];
 
-fn bearing_on_measuring(command_line: &str) -> Option<String> {
+pub(crate) fn bearing_on_measuring(command_line: &str) -> Option<String> {
     let kept: Vec<&str> = command_line
         .split_whitespace()
         // What follows two dashes belongs to the first process, not to the kernel.

@@ -43,11 +43,11 @@ fn names_in(directory: &Path) -> Vec<String> {
 
 /// How many numbers a kernel list names: `0-3,8` names five. `None` when it is no list.
 pub(crate) fn count_of_list(list: &str) -> Option<u32> {
-    let mut count = 0;
+    let mut count = 0_u32;
     for part in list.trim().split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
-        count += last.checked_sub(first)? + 1;
+        count = count.checked_add(last.checked_sub(first)?.checked_add(1)?)?;
     }
     Some(count)
 }
@@ -60,7 +60,7 @@ mod tests {
     fn kernel_lists_are_counted() {
         assert_eq!(count_of_list("0"), Some(1));
         assert_eq!(count_of_list("0-3,8\n"), Some(5));
-        for bad in ["", "3-0", "a-b", "0,,1"] {
+        for bad in ["", "3-0", "a-b", "0,,1", "0-4294967295", "0-4294967294,0"] {
             assert_eq!(count_of_list(bad), None, "{bad}");
         }
     }

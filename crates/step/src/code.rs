@@ -82,7 +82,7 @@ impl Code {
     /// Up to so many bytes from an address on, within its mapping.
     pub(crate) fn bytes<'a>(&self, address: u64, buffer: &'a mut [u8]) -> &'a [u8] {
         let end = self.mapping(address).map_or(address, |m| self.mappings[m].end);
-        let len = buffer.len().min((end - address) as usize);
+        let len = buffer.len().min(end.saturating_sub(address) as usize);
         let read = self.memory.as_ref().and_then(|m| m.read_at(&mut buffer[..len], address).ok());
         &buffer[..read.unwrap_or(0)]
     }

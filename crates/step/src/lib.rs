@@ -25,6 +25,8 @@ pub use arch::Stepper;
 pub use class::Class;
 pub use code::Code;
 pub use profile::{ClassCount, FunctionCount, Profile, SetCount, profile};
+#[doc(hidden)]
+pub use symbols::function_in;
 
 /// Why a call cannot be stepped, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -58,19 +58,22 @@ impl Symbols {
         let after = self.functions.partition_point(|f| f.address <= at);
         let last = self.functions[..after].last()?;
         // Hand-written assembly often tells no size, and labels stand within functions.
-        if last.size == 0 || at < last.address + last.size {
+        if last.size == 0 || at - last.address < last.size {
             return Some(&last.name);
         }
         let around = self.functions[..after].iter().rev().take(NESTED);
-        let mut around = around.filter(|f| at < f.address + f.size);
+        let mut around = around.filter(|f| at - f.address < f.size);
         around.next().map(|f| f.name.as_str())
     }
 
     /// The address within the object, as its symbols have it.
     pub(crate) fn within(&self, mapping: &Mapping, address: u64) -> Option<u64> {
-        let offset = address - mapping.start + mapping.offset;
-        let holds = |(from, len, _): &&(u64, u64, u64)| (*from..from + len).contains(&offset);
-        self.segments.iter().find(holds).map(|(from, _, at)| offset - from + at)
+        let offset = address.checked_sub(mapping.start)?.checked_add(mapping.offset)?;
+        let holds = |(from, len, _): &&(u64, u64, u64)| {
+            offset.checked_sub(*from).is_some_and(|within| within < *len)
+        };
+        let (from, _, at) = self.segments.iter().find(holds)?;
+        at.checked_add(offset - from)
     }
 }
 
@@ -93,6 +96,15 @@ fn file(mapping: &Mapping) -> Option<Vec<u8>> {
         };
         std::fs::read(entries.flatten().map(|e| e.path()).find(is_it)?).ok()
     })
+}
+
+/// The function at an offset of a file that were mapped whole, as far as its symbols tell: for tests
+/// of what any file does to the reader.
+#[doc(hidden)]
+#[must_use]
+pub fn function_in(file: &[u8], offset: u64) -> Option<String> {
+    let mapping = Mapping { start: 0, end: file.len() as u64, offset: 0, name: String::new() };
+    Symbols::read(file)?.function(&mapping, offset).map(ToOwned::to_owned)
 }
 
 #[cfg(test)]

@@ -45,6 +45,26 @@ pub use rewrite::{Copies, Object, Plan, copied_name, prepare};
 #[cfg(target_arch = "x86_64")]
 pub use trap::answered;
 
+/// What is read of a file that is to be loaded at a tier: how many places of it are CPUID
+/// instructions and how many only look so, and how many instruction sets its code needs. For tests
+/// of what any file does to the reader.
+///
+/// # Errors
+/// Why the file cannot be read.
+#[cfg(target_arch = "x86_64")]
+#[doc(hidden)]
+pub fn read_object(bytes: &[u8]) -> Result<[usize; 3], String> {
+    let image = object::Image::parse(bytes)?;
+    let found = sites::find(&image)?;
+    let within =
+        |offset: &u64| bytes.get(*offset as usize..).is_some_and(|b| b.starts_with(&marker::CPUID));
+    assert!(
+        found.instructions.iter().chain(&found.others).all(within),
+        "a place that is not CPUID"
+    );
+    Ok([found.instructions.len(), found.others.len(), sites::features(&image)?.len()])
+}
+
 use std::fmt;
 
 /// How a tier is applied. In the order in which they are tried: the first changes no byte of the

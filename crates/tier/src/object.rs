@@ -23,11 +23,18 @@ pub struct Code<'a> {
 impl Code<'_> {
     /// Addresses that it covers.
     pub fn range(&self) -> Range<u64> {
-        self.address..self.address + self.bytes.len() as u64
+        self.address..self.address.saturating_add(self.bytes.len() as u64)
     }
 }
 
-/// A shared object's file.
+/// Executable segments of a file at most: linkers make one or two. What is read of a file grows with
+/// them, and a file may announce 65,535.
+const MOST_SEGMENTS: usize = 64;
+
+/// Bytes of a name, and names of what a file depends on, at most.
+const MOST_NAME: usize = 4096;
+
+/// A shared object's file, which may come from anybody: whatever stands in it is read to an end.
 pub struct Image<'a> {
     /// Executable segments.
     pub code: Vec<Code<'a>>,
@@ -51,21 +58,25 @@ impl<'a> Image<'a> {
         let file = ElfFile64::<Endian>::parse(bytes).map_err(wrong)?;
         let segments = file.elf_program_headers();
         let loaded = || segments.iter().filter(|s| s.p_type(ENDIAN) == elf::PT_LOAD);
-        let code: Vec<Code<'a>> = loaded()
+        let mut code: Vec<Code<'a>> = loaded()
             .filter(|s| s.p_flags(ENDIAN).0 & elf::PF_X.0 != 0)
             .filter_map(|s| {
                 let bytes = s.data(ENDIAN, bytes).ok()?;
                 Some(Code { address: s.p_vaddr(ENDIAN), offset: s.p_offset(ENDIAN), bytes })
             })
             .collect();
-        let mapped = loaded().map(|s| s.p_offset(ENDIAN) + s.p_filesz(ENDIAN)).max().unwrap_or(0);
+        check_code(&mut code)?;
+        let end = |s: &elf::ProgramHeader64<Endian>| {
+            s.p_offset(ENDIAN).saturating_add(s.p_filesz(ENDIAN))
+        };
+        let mapped = loaded().map(end).max().unwrap_or(0);
         let mut image = Self {
             code,
             functions: unwound(&file),
             entries: Vec::new(),
             soname: None,
             needed: Vec::new(),
-            mapped: (mapped as usize).min(bytes.len()),
+            mapped: usize::try_from(mapped).unwrap_or(usize::MAX).min(bytes.len()),
         };
         image.read_symbols(&file);
         image.read_dynamic(file.elf_header(), bytes);
@@ -88,7 +99,9 @@ impl<'a> Image<'a> {
                 continue;
             }
             match (symbol.kind(), size) {
-                (SymbolKind::Text, 1..) => self.functions.push(start..start + size),
+                (SymbolKind::Text, 1..) => {
+                    self.functions.push(start..start.saturating_add(size));
+                }
                 // Hand-written assembly often says neither.
                 (SymbolKind::Text, 0) => self.entries.push(start),
                 _ => {}
@@ -100,33 +113,47 @@ impl<'a> Image<'a> {
         let Ok(segments) = header.program_headers(ENDIAN, bytes) else { return };
         let entries: Vec<(u64, u64)> = segments
             .iter()
-            .filter_map(|s| s.dynamic(ENDIAN, bytes).ok().flatten())
+            .find_map(|s| s.dynamic(ENDIAN, bytes).ok().flatten())
+            .into_iter()
             .flatten()
             .map(|d| (d.d_tag(ENDIAN).0 as u64, d.d_val(ENDIAN)))
             .collect();
         let value = |tag: i64| entries.iter().find(|(t, _)| *t == tag as u64).map(|(_, v)| *v);
         let strings = value(elf::DT_STRTAB.0).and_then(|address| {
             let holds = |s: &&elf::ProgramHeader64<Endian>| {
-                s.p_type(ENDIAN) == elf::PT_LOAD
-                    && (s.p_vaddr(ENDIAN)..s.p_vaddr(ENDIAN) + s.p_filesz(ENDIAN))
-                        .contains(&address)
+                let within = address.checked_sub(s.p_vaddr(ENDIAN));
+                s.p_type(ENDIAN) == elf::PT_LOAD && within.is_some_and(|w| w < s.p_filesz(ENDIAN))
             };
             let segment = segments.iter().find(holds)?;
-            bytes.get((segment.p_offset(ENDIAN) + address - segment.p_vaddr(ENDIAN)) as usize..)
+            let within = address - segment.p_vaddr(ENDIAN);
+            let offset = segment.p_offset(ENDIAN).checked_add(within)?;
+            bytes.get(usize::try_from(offset).ok()?..)
         });
         let text = |at: u64| -> Option<String> {
-            let rest = strings?.get(at as usize..)?;
-            let end = rest.iter().position(|b| *b == 0)?;
+            let rest = strings?.get(usize::try_from(at).ok()?..)?;
+            let end = rest.iter().take(MOST_NAME).position(|b| *b == 0)?;
             Some(String::from_utf8_lossy(&rest[..end]).into_owned())
         };
         self.soname = value(elf::DT_SONAME.0).and_then(text);
         let needed = entries.iter().filter(|(t, _)| *t == elf::DT_NEEDED.0 as u64);
-        self.needed = needed.filter_map(|(_, v)| text(*v)).collect();
+        self.needed = needed.take(MOST_NAME).filter_map(|(_, v)| text(*v)).collect();
         for tag in [elf::DT_INIT, elf::DT_FINI] {
             let entry = value(tag.0).filter(|a| self.code_at(*a).is_some());
             self.entries.extend(entry);
         }
     }
+}
+
+/// Sorts segments; refuses what no linker makes.
+fn check_code(code: &mut [Code<'_>]) -> Result<(), String> {
+    if code.len() > MOST_SEGMENTS {
+        return Err(format!("has {} executable segments", code.len()));
+    }
+    code.sort_unstable_by_key(|c| c.address);
+    if code.windows(2).any(|pair| pair[0].range().end > pair[1].address) {
+        return Err("has executable segments that overlap".to_owned());
+    }
+    Ok(())
 }
 
 /// Functions by the tables that unwind the stack.
@@ -140,7 +167,8 @@ fn unwound(file: &ElfFile64<'_, Endian>) -> Vec<Range<u64>> {
     while let Ok(Some(entry)) = entries.next() {
         let CieOrFde::Fde(partial) = entry else { continue };
         if let Ok(fde) = partial.parse(EhFrame::cie_from_offset) {
-            functions.push(fde.initial_address()..fde.initial_address() + fde.len());
+            let start = fde.initial_address();
+            functions.push(start..start.saturating_add(fde.len()));
         }
     }
     functions

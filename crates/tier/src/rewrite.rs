@@ -74,7 +74,8 @@ pub fn prepare(library: &Path) -> Result<Copies, String> {
     let (mut plan, mut copies) = (Plan::default(), Vec::new());
     for name in sorted(&needs, &library_name) {
         let (path, image) = (&paths[name], &images[name]);
-        let found = sites::find(image).instructions;
+        let wrong = |why: String| format!("'{}' {why}", path.display());
+        let found = sites::find(image).map_err(wrong)?.instructions;
         let mut load = path.clone();
         if !found.is_empty() {
             if name != library_name && image.soname.as_deref() != Some(name) {
@@ -91,8 +92,11 @@ pub fn prepare(library: &Path) -> Result<Copies, String> {
         plan.objects.push(Object { original: path.clone(), load, cpuid_instructions });
     }
     if plan.cpuid_instructions() == 0 {
-        for (feature, count) in images.values().flat_map(sites::features) {
-            *plan.features.entry(feature).or_insert(0) += count;
+        for (name, image) in &images {
+            let wrong = |why: String| format!("'{}' {why}", paths[*name].display());
+            for (feature, count) in sites::features(image).map_err(wrong)? {
+                *plan.features.entry(feature).or_insert(0) += count;
+            }
         }
     }
     Ok(Copies { plan, _files: copies })

@@ -7,7 +7,7 @@ use std::path::Path;
 fn found(path: &Path) -> (Sites, Vec<u8>) {
     let bytes = std::fs::read(path).unwrap();
     let image = Image::parse(&bytes).unwrap();
-    (find(&image), bytes)
+    (find(&image).unwrap(), bytes)
 }
 
 #[test]
@@ -36,7 +36,43 @@ fn nothing_is_found_in_the_same_object_without_its_symbols_but_what_can_be_prove
 fn the_features_that_code_needs_are_those_of_its_instructions() {
     let object = compiled("confusing.so", CONFUSING, &[]);
     let bytes = std::fs::read(object).unwrap();
-    let features = features(&Image::parse(&bytes).unwrap());
+    let features = features(&Image::parse(&bytes).unwrap()).unwrap();
     assert_eq!(features.get("AES"), Some(&5), "{features:?}");
     assert!(!features.contains_key("AVX512F"));
+}
+
+/// Code of nothing but a pattern, with these functions over it.
+fn image(code: &[u8], functions: Vec<Range<u64>>) -> Image<'_> {
+    let code = vec![Code { address: 0x1000, offset: 0x100, bytes: code }];
+    let (entries, needed) = (Vec::new(), Vec::new());
+    Image { code, functions, entries, soname: None, needed, mapped: 0 }
+}
+
+#[test]
+fn functions_that_all_cover_all_of_the_code_come_to_an_end() {
+    let code = [0x0f, 0xa2, 0x90, 0x90].repeat(1 << 14);
+    let end = 0x1000 + code.len() as u64;
+    let many = (0x1000..0x9000).map(|start| start..end).collect();
+    assert_eq!(find(&image(&code, many)).unwrap_err(), "has functions that overlap without end");
+    let one = find(&image(&code, vec![0x1000..end])).unwrap();
+    assert_eq!((one.instructions.len(), one.others.len()), (1 << 14, 0));
+    assert_eq!(one.instructions[1], 0x104);
+}
+
+#[test]
+fn a_function_beyond_the_end_of_everything_is_read_as_far_as_there_is_code() {
+    let code = [0x0f, 0xa2, 0xc3];
+    for function in [0x1000..u64::MAX, 0..u64::MAX, u64::MAX..u64::MAX, 0x1003..0x1001] {
+        let found = find(&image(&code, vec![function.clone()])).unwrap();
+        let expected = usize::from(function.start == 0x1000);
+        assert_eq!(found.instructions.len(), expected, "{function:?}");
+    }
+    assert_eq!(covered(&[1..3, 2..9, 9..10, 12..13]), [1..10, 12..13]);
+}
+
+#[test]
+fn code_of_nothing_but_places_that_look_like_cpuid_is_refused() {
+    let code = CPUID.repeat(MOST_CANDIDATES);
+    let why = find(&image(&code, Vec::new())).unwrap_err();
+    assert!(why.ends_with("look like CPUID"), "{why}");
 }

@@ -1,0 +1,26 @@
+//! The readers of this crate over any text or bytes: for tests of what input does to them.
+
+use crate::{bundled, code, cpu, kernel, tree};
+
+/// Lines as the kernel's files have them: lists of CPUs, sizes, fields, mappings, flags.
+pub fn read_kernel_text(text: &str) {
+    for line in text.lines() {
+        let _ = (tree::count_of_list(line), cpu::size(line), code::code_file(line));
+        let _ = kernel::bearing_on_measuring(line);
+        let _ = crate::features::bearing_on_ciphers(line);
+    }
+    let _ = cpu::Listed::parse(text, 0);
+}
+
+/// A library's manifest.
+///
+/// # Errors
+/// What is wrong with it, on one line.
+pub fn read_manifest(text: &str) -> Result<(), String> {
+    bundled::parse(text).map(drop)
+}
+
+/// The instruction sets for ciphers in the code of an object.
+pub fn instruction_counts(file: &[u8]) -> Option<usize> {
+    code::count_of(file)
+}
