@@ -26,6 +26,8 @@ pub struct BadTable {
 
 /// Columns that every table must have, then those that it may have.
 const NEEDED: [&str; 4] = ["library", "algorithm", "size", "mb_per_s"];
+/// Figures that can be, with room: none of what is computed from them is zero or infinite.
+const FIGURES: std::ops::RangeInclusive<f64> = 1e-12..=1e12;
 const OPTIONAL: [&str; 7] =
     ["label", "version", "direction", "model", "tier", "cycles_per_byte", "instructions_per_byte"];
 
@@ -154,7 +156,7 @@ impl Fields<'_> {
         if text.is_empty() {
             return Ok(None);
         }
-        let number = text.parse().ok().filter(|n: &f64| n.is_finite() && *n > 0.0);
+        let number = text.parse().ok().filter(|n: &f64| FIGURES.contains(n));
         number.map(Some).ok_or_else(|| format!("{column} '{}' is no positive number", shown(text)))
     }
 }

@@ -1,5 +1,14 @@
 //! What `openssl speed` printed, as figures.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+/// The largest size that `openssl speed -bytes` takes: an `int`.
+const MOST_BYTES: usize = i32::MAX as usize;
+
+/// Figures that can be: a byte in an hour, and a thousand times what memory gives.
+const SPEEDS: std::ops::RangeInclusive<f64> = 1e-4..=1e15;
+
 /// One figure of the output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
@@ -136,11 +145,14 @@ impl Reader {
 
     fn finish(self) -> Result<Output, NotSpeed> {
         let mut figures: Vec<Figure> = Vec::new();
+        let mut places: HashMap<(String, usize), usize> = HashMap::new();
         for figure in self.tests.into_iter().chain(self.results) {
-            let same = |f: &&mut Figure| f.name == figure.name && f.size == figure.size;
-            match figures.iter_mut().find(same) {
-                Some(earlier) => *earlier = figure,
-                None => figures.push(figure),
+            match places.entry((figure.name.clone(), figure.size)) {
+                Entry::Occupied(place) => figures[*place.get()] = figure,
+                Entry::Vacant(place) => {
+                    place.insert(figures.len());
+                    figures.push(figure);
+                }
             }
         }
         if figures.is_empty() {
@@ -153,7 +165,7 @@ impl Reader {
 /// A figure, unless it is none: `openssl speed` prints 0 for what it could not measure, and a
 /// negative number where its counter overflowed.
 fn figure(name: String, size: usize, bytes_per_second: f64) -> Option<Figure> {
-    let good = bytes_per_second.is_finite() && bytes_per_second > 0.0 && !name.is_empty();
+    let good = SPEEDS.contains(&bytes_per_second) && !name.is_empty();
     good.then_some(Figure { name, size, bytes_per_second })
 }
 
@@ -184,7 +196,11 @@ fn sizes<'a>(words: impl Iterator<Item = &'a str>) -> Result<Vec<usize>, String>
 fn size_of(word: &str) -> Result<usize, String> {
     let size: usize =
         word.trim().parse().map_err(|_| format!("'{}' is no number of bytes", quoted(word)))?;
-    if size == 0 { Err("a size of 0 bytes".to_owned()) } else { Ok(size) }
+    match size {
+        0 => Err("a size of 0 bytes".to_owned()),
+        1..=MOST_BYTES => Ok(size),
+        _ => Err(format!("a size of {size} bytes; the largest is {MOST_BYTES}")),
+    }
 }
 
 fn number(word: &str) -> Result<f64, String> {
@@ -295,6 +311,19 @@ mod tests {
         assert_eq!(why("+DT:a:3:0\n"), "line 1: a size of 0 bytes");
         let long = format!("+H:{}\n", "9".repeat(100_000));
         assert!(why(&long).len() < 120, "{}", why(&long));
+    }
+
+    #[test]
+    fn sizes_and_speeds_that_cannot_be_are_none() {
+        let why = read("+H:99999999999\n").unwrap_err().to_string();
+        assert_eq!(why, "line 1: a size of 99999999999 bytes; the largest is 2147483647");
+        assert_eq!(read("+H:16\n+F:1:a:1e300\n+F:1:b:1e-300\n"), Err(NotSpeed::Nothing));
+    }
+
+    #[test]
+    fn a_hundred_thousand_figures_take_no_time_to_speak_of() {
+        let figures: String = (0..100_000).map(|i| format!("+F:1:a{i}:5.0\n")).collect();
+        assert_eq!(found(&format!("+H:16\n{figures}")).len(), 100_000);
     }
 
     proptest! {
