@@ -5,6 +5,7 @@ use crate::error::Failure;
 use engine::{Attached, LibraryChoice};
 use model::{Algorithm, Direction, Footprint, KERNEL_PATH, Model, NameGlob, Tier, nearest};
 use std::path::PathBuf;
+use typed::LibraryText;
 
 /// The algorithms that the globs match, in the order of the list of all.
 pub fn algorithms(globs: &[String]) -> Result<Vec<&'static Algorithm>, Failure> {
@@ -36,20 +37,15 @@ pub fn libraries(texts: &[String]) -> Result<Vec<LibraryChoice>, Failure> {
 }
 
 fn library(text: &str) -> Result<LibraryChoice, Failure> {
-    let Some((name, path)) = text.split_once('=') else {
-        if text.contains('/') || std::path::Path::new(text).is_file() {
-            return Err(Failure::usage(format!(
-                "'{text}' looks like a file: give it a name, as in --library mine={text}"
-            )));
-        }
-        return NameGlob::parse(text).map(LibraryChoice::Glob).map_err(Failure::usage);
-    };
-    let good = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if name.is_empty() || !name.chars().all(good) {
+    if !text.contains('=') && (text.contains('/') || std::path::Path::new(text).is_file()) {
         return Err(Failure::usage(format!(
-            "'{text}': a library's name is made of letters, digits, '-', '_' and '.'"
+            "'{text}' looks like a file: give it a name, as in --library mine={text}"
         )));
     }
+    let (name, path) = match LibraryText::parse(text).map_err(Failure::usage)? {
+        LibraryText::Glob(glob) => return Ok(LibraryChoice::Glob(glob)),
+        LibraryText::File { name, path } => (name, path),
+    };
     let path = PathBuf::from(path);
     if !path.is_file() && path.as_os_str() != KERNEL_PATH {
         let what = if path.exists() { "is no regular file" } else { "does not exist" };

@@ -9,15 +9,16 @@ mod args_report;
 mod choose;
 mod commands;
 mod error;
+mod files;
 mod progress;
 mod screen;
-mod suite;
-mod units;
+mod suites;
 
 use args::{Cli, Command};
 use clap::Parser as _;
 use error::{Exit, Failure};
 use std::process::ExitCode;
+use typed::units;
 
 fn main() -> ExitCode {
     match start() {
@@ -25,15 +26,10 @@ fn main() -> ExitCode {
         // A reader that has seen enough (`| head`) is no failure.
         Err(Failure { broken_pipe: true, .. }) => Exit::Done.into(),
         Err(failure) => {
-            anstream::eprintln!("ciphermark: {}", one_line(&failure.message));
+            anstream::eprintln!("ciphermark: {}", typed::one_line(&failure.message));
             failure.exit.into()
         }
     }
-}
-
-/// A message names what was typed, which may hold anything.
-fn one_line(message: &str) -> String {
-    message.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 fn start() -> Result<Exit, Failure> {

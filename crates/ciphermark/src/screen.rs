@@ -15,7 +15,10 @@ const DEFAULT_WIDTH: usize = 120;
 pub fn print(render: impl FnOnce(Options) -> String) -> Result<(), Failure> {
     let mut out = anstream::stdout();
     let color = !matches!(out.current_choice(), anstream::ColorChoice::Never);
-    let text = render(Options { width: width(), color });
+    let mut text = render(Options { width: width(), color });
+    if std::io::stdout().is_terminal() {
+        text = typed::for_terminal(&text);
+    }
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
 }
 

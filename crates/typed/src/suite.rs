@@ -1,9 +1,7 @@
 //! Suites: what to measure, as data, each with its reason.
 
-use crate::error::Failure;
 use model::{Direction, Footprint, Model, Tier};
 use serde::Deserialize;
-use std::path::Path;
 
 /// A suite file.
 #[derive(Clone, Debug, Deserialize)]
@@ -42,6 +40,16 @@ pub struct Suite {
     pub budget: String,
 }
 
+/// Why a text is no suite.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {why}")]
+pub struct BadSuite {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub why: String,
+}
+
 fn native() -> Vec<Tier> {
     vec![Tier::Native]
 }
@@ -71,50 +79,39 @@ const BUILT_IN: &[&str] = &[
 
 impl Suite {
     /// Every built-in suite.
+    ///
+    /// # Panics
+    /// Never: they are tested.
+    #[must_use]
     pub fn built_in() -> Vec<Self> {
-        BUILT_IN
-            .iter()
-            .map(|text| toml::from_str(text).expect("built-in suites are tested"))
-            .collect()
+        BUILT_IN.iter().map(|text| Self::parse(text).expect("built-in suites are tested")).collect()
     }
 
-    /// A built-in suite by name, else a file.
-    pub fn find(name: &str) -> Result<Self, Failure> {
-        let suites = Self::built_in();
-        if let Some(suite) = suites.iter().find(|s| s.name == name) {
-            return Ok(suite.clone());
-        }
-        let path = Path::new(name);
-        if path.extension().is_some_and(|e| e == "toml") || path.is_file() {
-            let text = std::fs::read_to_string(path)
-                .map_err(|e| Failure::usage(format!("cannot read suite '{name}': {e}")))?;
-            return toml::from_str(&text).map_err(|e| malformed(name, &text, &e));
-        }
-        let hint = model::nearest(name, suites.iter().map(|s| s.name.as_str()))
-            .map(|n| format!(", did you mean '{n}'?"))
-            .unwrap_or_default();
-        Err(Failure::usage(format!(
-            "unknown suite '{name}'{hint}; `ciphermark list suites` shows all, a file ends in .toml"
-        )))
+    /// Reads a suite from TOML.
+    ///
+    /// # Errors
+    /// [`BadSuite`]: one line with the place, where TOML's own errors come with a drawing.
+    pub fn parse(text: &str) -> Result<Self, BadSuite> {
+        toml::from_str(text).map_err(|e| {
+            let before = e.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            BadSuite { line: 1 + before.matches('\n').count(), why: e.message().replace('\n', " ") }
+        })
     }
-}
-
-/// One line with the place: TOML errors come as several lines with a drawing.
-fn malformed(name: &str, text: &str, error: &toml::de::Error) -> Failure {
-    let line = error.span().map_or(1, |s| 1 + text[..s.start].matches('\n').count());
-    let why = error.message().replace('\n', " ");
-    Failure::usage(format!("suite '{name}', line {line}: {why}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{choose, units};
+    use crate::units;
+    use model::{Algorithm, NameGlob};
 
     #[test]
     fn every_built_in_suite_means_something() {
         for suite in Suite::built_in() {
-            assert!(!choose::algorithms(&suite.algorithms).unwrap().is_empty());
+            for glob in &suite.algorithms {
+                let glob = NameGlob::parse(glob).unwrap();
+                assert!(Algorithm::all().iter().any(|a| glob.matches(a.name)), "{}", glob.text());
+            }
             assert!(!model::parse_sizes(&suite.sizes).unwrap().is_empty());
             units::parse_fraction(&suite.precision).unwrap();
             units::parse_duration(&suite.budget).unwrap();
@@ -124,8 +121,15 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_suite_gets_the_nearest_name() {
-        let failure = Suite::find("quik").unwrap_err();
-        assert!(failure.message.contains("did you mean 'quick'?"), "{}", failure.message);
+    fn what_is_no_suite_is_one_line_with_its_place() {
+        let why = |text: &str| Suite::parse(text).unwrap_err().to_string();
+        assert!(why("name = ").starts_with("line 1: "), "{}", why("name = "));
+        assert!(why("name = 'x'\nreason = 3\n").starts_with("line 2: invalid type"));
+        assert!(why("name = 'x'\nname = 'y'\n").starts_with("line 2: duplicate key"));
+        for bad in ["a = 1", "\u{feff}", "[[[", "name = \"\\u0000\u{1b}\"", "\r\n\0"] {
+            assert_eq!(why(bad).lines().count(), 1, "{bad:?}: {}", why(bad));
+        }
+        assert!(why(&"[".repeat(1 << 20)).len() < 300);
+        assert!(why(&format!("a = {}", "[".repeat(1 << 20))).len() < 300);
     }
 }

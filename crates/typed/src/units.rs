@@ -3,6 +3,9 @@
 use std::time::Duration;
 
 /// `1%`, `0.5 %` or `0.01`: a fraction above 0 and at most 1.
+///
+/// # Errors
+/// What to write instead.
 pub fn parse_fraction(text: &str) -> Result<f64, String> {
     let (number, scale) = match text.trim().strip_suffix('%') {
         Some(number) => (number.trim(), 0.01),
@@ -15,6 +18,9 @@ pub fn parse_fraction(text: &str) -> Result<f64, String> {
 }
 
 /// How many rows: a number, or `all`.
+///
+/// # Errors
+/// What to write instead.
 pub fn parse_rows(text: &str) -> Result<usize, String> {
     match text.trim() {
         "all" => Ok(usize::MAX),
@@ -23,6 +29,9 @@ pub fn parse_rows(text: &str) -> Result<usize, String> {
 }
 
 /// `60s`, `2m`, `500ms`: at least a millisecond, at most a day.
+///
+/// # Errors
+/// What to write instead.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -41,6 +50,9 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 }
 
 /// Bytes in hexadecimal, upper or lower case.
+///
+/// # Errors
+/// What is not hexadecimal.
 pub fn parse_hex(text: &str) -> Result<Hex, String> {
     hex::decode(text.trim()).map(Hex).map_err(|e| format!("not hexadecimal: {e}"))
 }

@@ -2,15 +2,11 @@
 
 use crate::args_import::{ImportArgs, ImportTo, ImportWhat, SpeedArgs, TableArgs};
 use crate::error::{Exit, Failure};
-use crate::screen;
+use crate::{files, screen};
 use import::{Row, SpeedSource};
 use model::Tier;
 use record::{Imported, Record};
-use std::io::Read as _;
 use std::path::Path;
-
-/// More than any program prints or anybody publishes in one table.
-const MOST_BYTES: u64 = 64 << 20;
 
 /// Reads the figures and writes or prints the record with them.
 pub fn import(args: &ImportArgs) -> Result<Exit, Failure> {
@@ -66,21 +62,7 @@ fn table(args: &TableArgs) -> Result<(Vec<Row>, Imported), Failure> {
 }
 
 fn read(path: &Path) -> Result<String, Failure> {
-    let failed = |e: std::io::Error| Failure::usage(format!("cannot read {}: {e}", shown(path)));
-    let mut bytes = Vec::new();
-    if path.as_os_str() == "-" {
-        std::io::stdin().lock().take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
-    } else {
-        let file = std::fs::File::open(path).map_err(failed)?;
-        file.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(failed)?;
-    }
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(Failure::usage(format!("{} has more than 64 MiB", shown(path))));
-    }
-    String::from_utf8(bytes).map_err(|e| {
-        let byte = e.utf8_error().valid_up_to();
-        Failure::usage(format!("{} is not text (byte {byte} is not UTF-8)", shown(path)))
-    })
+    files::text(path, &shown(path))
 }
 
 fn unreadable(path: &Path, why: &impl std::fmt::Display) -> Failure {

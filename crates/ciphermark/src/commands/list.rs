@@ -4,10 +4,10 @@ use crate::args::{ListArgs, What};
 use crate::choose;
 use crate::error::{Exit, Failure};
 use crate::screen;
-use crate::suite::Suite;
 use engine::Attached;
 use model::{Algorithm, Model, Tier};
 use serde_json::{Value, json};
+use typed::Suite;
 
 /// Prints a list.
 pub fn list(args: &ListArgs) -> Result<Exit, Failure> {

@@ -3,7 +3,7 @@
 use super::run;
 use crate::args::{ByArg, ClassArg, Cli, Command, InPlaceArg, PerArg, RankArgs, RunArgs};
 use crate::error::{Exit, Failure};
-use crate::suite::Suite;
+use crate::suites;
 use crate::{choose, screen};
 use clap::Parser as _;
 use compare::{By, Class, Per, Question, Ranking};
@@ -223,7 +223,7 @@ fn parsed(line: &[String]) -> Result<RunArgs, Failure> {
 
 /// Of the suite where it has such, else of all.
 fn algorithms(question: &Question) -> Result<Vec<String>, Failure> {
-    let suite = Suite::find(SUITE)?;
+    let suite = suites::find(SUITE)?;
     let of = |all: Vec<&'static Algorithm>| -> Vec<String> {
         let taken = all.into_iter().filter(|a| question.takes(a.name));
         taken.map(|a| a.name.to_owned()).collect()

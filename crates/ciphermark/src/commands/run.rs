@@ -5,7 +5,7 @@ use super::resume;
 use crate::args::RunArgs;
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
-use crate::suite::Suite;
+use crate::suites;
 use crate::units::{parse_duration, parse_fraction};
 use crate::{choose, screen};
 use engine::{Budget, Event, Keeping, Request, SurveyError};
@@ -43,7 +43,7 @@ fn fresh(args: &RunArgs) -> Result<Job, Failure> {
 }
 
 fn request(args: &RunArgs) -> Result<Request, Failure> {
-    let suite = Suite::find(&args.suite)?;
+    let suite = suites::find(&args.suite)?;
     let filter = &args.filter;
     let algorithms = match filter.algorithm.as_slice() {
         [] => choose::algorithms(&suite.algorithms)?,

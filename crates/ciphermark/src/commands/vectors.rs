@@ -3,7 +3,7 @@
 use crate::args::VerifyArgs;
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
-use crate::{choose, screen};
+use crate::{choose, files, screen};
 use engine::{Attached, Outcomes};
 use serde_json::json;
 use std::cell::Cell;
@@ -13,7 +13,7 @@ use verify::vector_file::{self, VectorFile};
 /// Runs the file through every chosen library that has its algorithms.
 pub fn vectors(args: &VerifyArgs, path: &Path) -> Result<Exit, Failure> {
     let named = |why: String| Failure::usage(format!("vectors '{}': {why}", path.display()));
-    let text = std::fs::read_to_string(path).map_err(|e| named(e.to_string()))?;
+    let text = files::text(path, &format!("vectors '{}'", path.display()))?;
     let file = vector_file::read(&text).map_err(|e| named(e.to_string()))?;
     if file.vectors.is_empty() {
         let why = file.skipped.first().map_or("it holds no test", |(_, why)| why);

@@ -1,0 +1,34 @@
+//! Text files that were named on the command line, whatever they are.
+
+use crate::error::Failure;
+use std::io::{Read, Result};
+use std::path::Path;
+
+/// Most bytes of a file of text: a hundred times the longest that anybody has, and an end where a
+/// device has none.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// A file's text, of `-` that of standard input. `shown` names it in errors.
+pub fn text(path: &Path, shown: &str) -> std::result::Result<String, Failure> {
+    let bytes = if path.as_os_str() == "-" {
+        read(std::io::stdin().lock())
+    } else {
+        std::fs::File::open(path).and_then(read)
+    };
+    let bytes = bytes.map_err(|e| Failure::usage(format!("cannot read {shown}: {e}")))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(Failure::usage(format!("{shown} has more than 64 MiB")));
+    }
+    let text = String::from_utf8(bytes).map_err(|e| {
+        let byte = e.utf8_error().valid_up_to();
+        Failure::usage(format!("{shown} is not text (byte {byte} is not UTF-8)"))
+    })?;
+    // Editors on some systems put a mark at the beginning of what they save.
+    Ok(text.strip_prefix('\u{feff}').map(ToOwned::to_owned).unwrap_or(text))
+}
+
+fn read(from: impl Read) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    from.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
