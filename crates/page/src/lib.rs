@@ -48,3 +48,15 @@ pub fn page(sources: &[Source<'_>]) -> Result<String, PageError> {
     let data = data::Data::of(sources);
     frame::fill(&data, &assets)
 }
+
+/// As [`page`], without the chart library and our own styles and scripts: what records put into a page,
+/// for tests of it.
+///
+/// # Errors
+/// [`PageError`], one line.
+#[doc(hidden)]
+pub fn page_without_scripts(sources: &[Source<'_>]) -> Result<String, PageError> {
+    let none = String::new;
+    let assets = assets::Assets { licence: "", style: none(), library: none(), script: none() };
+    frame::fill(&data::Data::of(sources), &assets)
+}

@@ -1,0 +1,177 @@
+//! Everything that shows a record, over records whose fields hold anything.
+
+use crate::check;
+use crate::sample::{Choices, RECORD, changed};
+use claims::{Evidence, Source};
+use compare::{Matching, Settings, Side};
+use page::Source as PageSource;
+use record::{Measurement, Record};
+use report::{CallRow, ComparisonFormat, ExecutedRow, Format, Options};
+use std::sync::LazyLock;
+
+/// The first bytes say how it is shown, the others what the record's fields hold.
+pub(crate) fn run(bytes: &[u8]) {
+    let mut choices = Choices(bytes);
+    let (Some(wide), Some(how)) = (choices.byte(), choices.byte()) else { return };
+    let options = Options { width: 20 + usize::from(wide), color: how & 1 == 1 };
+    let text = changed(&mut choices).to_string();
+    match record::from_json(&text, "r.json") {
+        Err(why) => check::line(&why),
+        Ok(record) => {
+            // The same with a harmless letter where markup would begin.
+            let harmless = record::to_json(&record).replace('<', "x");
+            let harmless =
+                record::from_json(&harmless, "r.json").expect("it differs in texts only");
+            let shown = Shown { record: &record, harmless: &harmless, options };
+            shown.tables();
+            shown.data();
+            shown.answers();
+            if how & 2 == 2 {
+                shown.page();
+                shown.claims();
+            }
+        }
+    }
+}
+
+struct Shown<'a> {
+    record: &'a Record,
+    harmless: &'a Record,
+    options: Options,
+}
+
+fn all(record: &Record) -> Vec<&Measurement> {
+    record.measurements.iter().collect()
+}
+
+impl Shown<'_> {
+    fn for_people(&self, what: &str, text: &str) {
+        check::for_people(what, text, self.options.color);
+    }
+
+    /// The same of both records; what is markup in neither.
+    fn markdown(&self, what: &str, render: impl Fn(&Record) -> String) {
+        let (hostile, harmless) = (render(self.record), render(self.harmless));
+        check::for_people(what, &hostile, false);
+        check::no_markup(what, &hostile, &harmless);
+    }
+
+    fn tables(&self) {
+        let (record, options, rows) = (self.record, self.options, all(self.record));
+        let best = compare::Best::of(record, &rows);
+        let table = report::render_with(record, &rows, &best, Format::Table, options);
+        self.for_people("the table", &table);
+        self.for_people("costs", &report::costs(record, &rows, options));
+        self.for_people("limits", &report::limits(&record.limits, options));
+        self.for_people("libraries", &report::libraries(&record.libraries, options));
+        self.for_people("what was executed", &report::calls(&calls(record), options));
+        self.markdown("Markdown", |r| report::render(r, &all(r), Format::Markdown, options));
+        for text in
+            [openssl_speed::text(record, &rows), openssl_speed::machine_readable(record, &rows)]
+        {
+            check::for_people("openssl speed", &text, false);
+            if let Err(openssl_speed::NotSpeed::Broken { line, why }) = openssl_speed::read(&text) {
+                panic!("what is written as openssl speed is not read: line {line}: {why}: {text}");
+            }
+        }
+    }
+
+    fn data(&self) {
+        let (record, options, rows) = (self.record, self.options, all(self.record));
+        check::json("JSON", &report::render(record, &rows, Format::Json, options));
+        let lines = report::render(record, &rows, Format::Jsonl, options);
+        assert_eq!(lines.lines().count(), rows.len());
+        lines.lines().for_each(|line| check::json("a line of JSON", line));
+        assert_eq!(check::spreadsheet("CSV", &tabular::csv(&rows)), rows.len() + 1);
+        let again = record::from_json(&record::to_json(record), "r.json");
+        assert_eq!(&again.expect("what was written is read"), record);
+    }
+
+    fn answers(&self) {
+        let ask = |record| {
+            let questions =
+                compare::EXAMPLES.iter().filter_map(|t| compare::parse_question(t).ok());
+            let answers = questions.filter_map(|q| compare::rank(record, &q, 3).ok());
+            answers.collect::<Vec<_>>()
+        };
+        let (asked, harmless) = (ask(self.record), ask(self.harmless));
+        let render = |answers: &[_], format| report::rankings(answers, format, self.options);
+        self.for_people("an answer", &render(&asked, ComparisonFormat::Text));
+        check::json("answers", &render(&asked, ComparisonFormat::Json));
+        check::spreadsheet("answers", &render(&asked, ComparisonFormat::Csv));
+        let marked = [&asked, &harmless].map(|a| render(a, ComparisonFormat::Markdown));
+        check::for_people("answers in Markdown", &marked[0], false);
+        check::no_markup("answers in Markdown", &marked[0], &marked[1]);
+        for (base, new) in [(&*RECORD, self.record), (self.record, self.record)] {
+            let other = if std::ptr::eq(base, self.record) { self.harmless } else { base };
+            self.comparison([base, new], [other, self.harmless]);
+        }
+    }
+
+    fn comparison(&self, hostile: [&Record; 2], harmless: [&Record; 2]) {
+        let matching = Matching::ByName;
+        let settings = Settings { tolerance: 0.02, matching, tiers_differ: false };
+        let compared = |[base, new]: [&Record; 2]| {
+            compare::compare(&side(base, "base"), &side(new, "new"), &settings)
+        };
+        let (shown, harmless) = (compared(hostile), compared(harmless));
+        let found: Vec<_> = ["slower", "regression"]
+            .iter()
+            .filter_map(|text| text.parse::<compare::Condition>().ok()?.find(&shown))
+            .collect();
+        let render = |c, format| report::comparison(c, &found, format, 50, self.options);
+        self.for_people("a comparison", &render(&shown, ComparisonFormat::Text));
+        check::json("a comparison", &render(&shown, ComparisonFormat::Json));
+        check::spreadsheet("a comparison", &render(&shown, ComparisonFormat::Csv));
+        let marked = [&shown, &harmless].map(|c| render(c, ComparisonFormat::Markdown));
+        check::for_people("a comparison in Markdown", &marked[0], false);
+        check::no_markup("a comparison in Markdown", &marked[0], &marked[1]);
+    }
+
+    fn page(&self) {
+        let html = |record: &Record| {
+            let source = PageSource { file: "r.json", record };
+            page::page_without_scripts(&[source]).expect("any record has a page")
+        };
+        check::no_markup("the page", &html(self.record), &html(self.harmless));
+        let rows = all(self.record);
+        let packed = tabular::parquet(self.record, &rows).expect("any record is a table");
+        assert!(packed.starts_with(b"PAR1") && packed.ends_with(b"PAR1"));
+    }
+
+    fn claims(&self) {
+        static SOURCES: LazyLock<Vec<Source>> = LazyLock::new(claims::built_in);
+        let records = [self.record.clone()];
+        let evidence = Evidence::of(&records);
+        let each = SOURCES.iter().flat_map(|s| s.claims.iter().map(move |c| (s, c)));
+        let judged: Vec<_> = each.map(|(s, c)| claims::judge(s, c, &evidence)).collect();
+        let render = |format| claims::render_claims(&judged, format, self.options);
+        self.for_people("claims", &render(claims::Format::Text));
+        check::for_people("claims in Markdown", &render(claims::Format::Markdown), false);
+        check::json("claims", &render(claims::Format::Json));
+        check::spreadsheet("claims", &render(claims::Format::Csv));
+    }
+}
+
+fn side<'a>(record: &'a Record, name: &str) -> Side<'a> {
+    Side { record, name: name.to_owned(), rows: all(record) }
+}
+
+/// As `explain RECORD` shows them.
+fn calls(record: &Record) -> Vec<CallRow> {
+    let row = |executed: &record::Executed| CallRow {
+        library: format!("{}@{}", executed.library.name, executed.library.version),
+        algorithm: executed.algorithm.clone(),
+        direction: executed.direction.to_string(),
+        functions: executed.reason.clone(),
+        copies: true,
+        allocates: false,
+        costs: Ok(Vec::new()),
+        executed: vec![ExecutedRow {
+            executed: executed.clone(),
+            refused: executed.excepted.clone(),
+            exact: Vec::new(),
+        }],
+    };
+    record.executed.iter().map(row).collect()
+}
