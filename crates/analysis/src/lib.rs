@@ -7,6 +7,8 @@ mod line;
 mod many;
 mod order;
 mod pair;
+#[cfg(test)]
+mod properties;
 mod signed_rank;
 #[cfg(test)]
 mod simulated;

@@ -239,11 +239,14 @@ fn offer<'a>(
 }
 
 #[cfg(test)]
+mod properties;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::tiers::AtTier;
 
-    fn attached(offers: Vec<Offer>) -> Attached {
+    pub(super) fn attached(offers: Vec<Offer>) -> Attached {
         let facts = record::Library {
             name: "lib".into(),
             version: "1".into(),
@@ -266,7 +269,7 @@ mod tests {
         }
     }
 
-    fn offer(algorithm: &str, direction: Direction, reason: Option<&str>) -> Offer {
+    pub(super) fn offer(algorithm: &str, direction: Direction, reason: Option<&str>) -> Offer {
         Offer {
             algorithm: algorithm.into(),
             direction,
@@ -282,7 +285,7 @@ mod tests {
         }
     }
 
-    fn request(algorithms: &[&str]) -> Request {
+    pub(super) fn request(algorithms: &[&str]) -> Request {
         Request {
             suite: None,
             algorithms: algorithms.iter().map(|a| Algorithm::find(a).unwrap()).collect(),
@@ -301,7 +304,7 @@ mod tests {
         }
     }
 
-    fn machine() -> Machine {
+    pub(super) fn machine() -> Machine {
         let cache = |level, size_bytes| record::Cache {
             level,
             kind: "Data".into(),

@@ -224,7 +224,7 @@ fn earlier_part(
 }
 
 /// The cases to sample, with what there is of them.
-fn tracks(planned: &[Planned], earlier: &[JournalSample]) -> Vec<Track> {
+pub(crate) fn tracks(planned: &[Planned], earlier: &[JournalSample]) -> Vec<Track> {
     let mut samples: BTreeMap<usize, Vec<JournalSample>> = BTreeMap::new();
     for entry in earlier {
         samples.entry(entry.case).or_default().push(entry.clone());

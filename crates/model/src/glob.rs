@@ -58,6 +58,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn a_glob_matches_names_with_stars_and_alternatives() {
@@ -80,5 +81,25 @@ mod tests {
         assert_eq!(nearest("zzzzzzzz", ["aes-128-gcm", "memcpy"]), None);
         assert_eq!(nearest("memcopy", ["aes-128-gcm", "memcpy"]).as_deref(), Some("memcpy"));
         assert_eq!(nearest("MEMCPY", ["aes-128-gcm", "memcpy"]).as_deref(), Some("memcpy"));
+    }
+
+    /// A glob that means one name only.
+    fn literal(name: &str) -> String {
+        let special = |c: char| "*?[]{}\\!,".contains(c);
+        name.chars().flat_map(|c| special(c).then_some('\\').into_iter().chain([c])).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn a_name_written_as_a_glob_matches_itself_and_no_other(
+            name in "[a-z0-9.@+*?{}\\[\\],-]{1,20}", other in "[a-z0-9.@+*?{}-]{1,20}",
+        ) {
+            let glob = NameGlob::parse(&literal(&name)).unwrap();
+            prop_assert!(glob.matches(&name), "{}", glob.text());
+            prop_assert_eq!(glob.matches(&other), name == other);
+            let any = NameGlob::parse(&format!("{{{},{}}}", literal(&name), literal(&other))).unwrap();
+            prop_assert!(any.matches(&name) && any.matches(&other));
+            prop_assert!(NameGlob::parse("*").unwrap().matches(&name));
+        }
     }
 }

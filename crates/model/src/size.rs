@@ -113,7 +113,33 @@ mod tests {
         }
     }
 
+    /// Sizes as somebody would write them: with suffixes where they are round.
+    fn written(size: usize) -> String {
+        match size {
+            n if n % (1 << 20) == 0 => format!("{}M", n >> 20),
+            n if n % (1 << 10) == 0 => format!("{}KiB", n >> 10),
+            n if n.is_power_of_two() => format!("2^{}", n.trailing_zeros()),
+            n => n.to_string(),
+        }
+    }
+
     proptest! {
+        #[test]
+        fn what_is_written_of_sizes_is_read_as_them(
+            sizes in prop::collection::btree_set((1..=MAX_SIZE, 0..20_u32).prop_map(|(n, z)| (n >> z << z).max(1)), 1..50),
+        ) {
+            let sizes: Vec<usize> = sizes.into_iter().collect();
+            let text: Vec<String> = sizes.iter().rev().map(|size| written(*size)).collect();
+            prop_assert_eq!(parse_sizes(&text.join(", ")), Ok(sizes));
+        }
+
+        #[test]
+        fn a_range_is_the_list_of_what_it_stands_for(from in 1..4096_usize, step in 1..512_usize, count in 0..60_usize) {
+            let list: Vec<String> = (0..=count).map(|i| (from + i * step).to_string()).collect();
+            let range = format!("{from}..{}+{step}", from + count * step + step - 1);
+            prop_assert_eq!(parse_sizes(&range), parse_sizes(&list.join(",")));
+        }
+
         #[test]
         fn any_text_gives_sizes_in_range_or_one_line(text in "\\PC{0,40}") {
             match parse_sizes(&text) {
