@@ -7,6 +7,9 @@ use model::RawSample;
 /// far below 2^64.
 const MOST: u64 = 1 << 53;
 
+/// Bytes of an operation, measured here or elsewhere: `openssl speed` counts them in an `int`.
+const SIZES: std::ops::RangeInclusive<usize> = 1..=i32::MAX as usize;
+
 /// What contradicts itself or cannot be, on one line.
 pub(crate) fn contradiction(record: &Record) -> Result<(), String> {
     for (i, m) in record.measurements.iter().enumerate() {
@@ -47,7 +50,9 @@ fn estimate(name: &str, estimate: Option<Estimate>) -> Result<(), String> {
 }
 
 fn counts(m: &Measurement) -> Result<(), String> {
-    at_most("size", m.size as u64)?;
+    if !SIZES.contains(&m.size) {
+        return Err(format!("`size` is {}: an operation has 1 to {} bytes", m.size, SIZES.end()));
+    }
     at_most("samples", m.samples)?;
     at_most("samples_disturbed", m.samples_disturbed)?;
     at_most("evidence.outputs_checked", m.evidence.outputs_checked)?;
@@ -124,6 +129,8 @@ mod tests {
         assert_eq!(samples, "measurements[0]: `samples` is 18446744073709551615, more than can be");
         let disturbed = why(|r| r.measurements[1].disturbed.stolen = u64::MAX / 2);
         assert!(disturbed.starts_with("measurements[1]: `disturbed` is"), "{disturbed}");
+        let empty = why(|r| r.measurements[0].size = 0);
+        assert_eq!(empty, "measurements[0]: `size` is 0: an operation has 1 to 2147483647 bytes");
         let below = why(|r| {
             let estimate = Estimate { median: -1.0, low: -2.0, high: 3.0 };
             r.measurements[0].ns_per_op = Some(estimate);

@@ -26,7 +26,8 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         }
         Place::File(path) => {
             screen::write_file(&path, html.as_bytes())?;
-            anstream::eprintln!("ciphermark: wrote {}", path.display());
+            let shown = path.display().to_string();
+            anstream::eprintln!("ciphermark: wrote {}", typed::one_line(&shown));
         }
     }
     Ok(Exit::Done)

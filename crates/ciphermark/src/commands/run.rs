@@ -168,7 +168,7 @@ fn measure(quiet: bool, job: Job) -> Result<Record, Failure> {
 /// Remarks on standard error.
 pub fn say(quiet: bool, applies: bool, text: &str) {
     if applies && !quiet {
-        anstream::eprintln!("ciphermark: {text}");
+        anstream::eprintln!("ciphermark: {}", typed::one_line(text));
     }
 }
 
