@@ -54,7 +54,7 @@ fn functions_that_all_cover_all_of_the_code_come_to_an_end() {
     let end = 0x1000 + code.len() as u64;
     let many = (0x1000..0x9000).map(|start| start..end).collect();
     assert_eq!(find(&image(&code, many)).unwrap_err(), "has functions that overlap without end");
-    let one = find(&image(&code, vec![0x1000..end])).unwrap();
+    let one = find(&image(&code, vec![Range { start: 0x1000, end }])).unwrap();
     assert_eq!((one.instructions.len(), one.others.len()), (1 << 14, 0));
     assert_eq!(one.instructions[1], 0x104);
 }
@@ -62,7 +62,9 @@ fn functions_that_all_cover_all_of_the_code_come_to_an_end() {
 #[test]
 fn a_function_beyond_the_end_of_everything_is_read_as_far_as_there_is_code() {
     let code = [0x0f, 0xa2, 0xc3];
-    for function in [0x1000..u64::MAX, 0..u64::MAX, u64::MAX..u64::MAX, 0x1003..0x1001] {
+    let most = u64::MAX;
+    for (start, end) in [(0x1000, most), (0, most), (most, most), (0x1003, 0x1001)] {
+        let function = Range { start, end };
         let found = find(&image(&code, vec![function.clone()])).unwrap();
         let expected = usize::from(function.start == 0x1000);
         assert_eq!(found.instructions.len(), expected, "{function:?}");
