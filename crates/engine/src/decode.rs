@@ -134,7 +134,8 @@ fn check_costs(costs: &Costs) -> Result<(), String> {
 fn check_steps(steps: &mut Steps) -> Result<(), String> {
     let Steps { instructions, memory_reads, memory_writes, pmu, .. } = *steps;
     [instructions, memory_reads, memory_writes].into_iter().try_for_each(at_most)?;
-    real(pmu.unwrap_or(0.0))?;
+    // A difference of two readings.
+    real(pmu.unwrap_or(0.0).abs())?;
     steps.pmu_reason.iter_mut().for_each(tidy);
     for class in &mut steps.classes {
         tidy(&mut class.class);

@@ -161,6 +161,39 @@ fn what_is_no_record_is_refused_with_the_place() {
     show(arg(&fakes::object("correct", "")), &["not a ciphermark record"]);
 }
 
+#[test]
+fn files_that_are_no_text_or_have_no_end_are_one_line_in_every_reader() {
+    let directory = scratch();
+    let path = directory.path().join("wide.txt");
+    std::fs::write(&path, b"\xff\xfen\0a\0m\0e\0").unwrap();
+    let wide = arg(&path);
+    for reader in [
+        &["show", wide][..],
+        &["report", wide, "-o", "-"],
+        &["compare", wide, wide],
+        &["rank", wide],
+        &["claims", wide],
+        &["explain", wide],
+        &["run", "--suite", wide],
+        &["verify", "--vectors", wide],
+        &["import", "openssl-speed", wide],
+        &["import", "table", wide],
+    ] {
+        refuses(reader, &["wide.txt", "is not text (byte 0 is not UTF-8)"]);
+    }
+    for reader in [&["verify", "--vectors"][..], &["import", "table"]] {
+        refuses(&[reader, &["/dev/zero"]].concat(), &["/dev/zero", "more than 64 MiB"]);
+    }
+}
+
+#[test]
+fn what_is_typed_turns_no_reading_direction_and_its_quotation_has_an_end() {
+    let line = refusal(&["run", "-a", "aes\u{202e}mcg"]);
+    assert!(!line.contains('\u{202e}'), "{line}");
+    let long = "9".repeat(100_000);
+    assert!(refusal(&["run", "-s", &long]).chars().count() < 1100);
+}
+
 /// A record that the record crate's own tests keep.
 fn sample_record() -> String {
     std::fs::read_to_string(repository("crates/record/tests/sample.json")).unwrap()

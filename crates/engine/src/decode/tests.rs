@@ -35,8 +35,8 @@ fn a_number_that_no_worker_sends_is_out_of_protocol() {
         why(&Reply::Verified { checks, digest: String::new() }),
         format!("a count of {}", u64::MAX)
     );
-    let counted = Steps { pmu: Some(-1.0), ..Steps::default() };
-    assert_eq!(why(&Reply::Stepped(counted)), "an impossible number -1e0");
+    let counted = Steps { pmu: Some(-1e300), ..Steps::default() };
+    assert_eq!(why(&Reply::Stepped(counted)), "an impossible number 1e300");
     let costs =
         vec![Costs { size: 1, allocations: 1e300, allocated_bytes: 0.0, copied_bytes: 0.0 }];
     assert_eq!(why(&Reply::Metered { costs }), "an impossible number 1e300");
