@@ -8,6 +8,7 @@ mod support;
 
 mod claims;
 mod compare;
+mod confined;
 mod costs;
 mod doctor;
 mod errors;
