@@ -6,6 +6,7 @@ mod rank;
 pub use compare::CompareArgs;
 pub use rank::{ByArg, ClassArg, PerArg, RankArgs};
 
+use crate::args_advise::AdviseArgs;
 use crate::args_claims::ClaimsArgs;
 use crate::args_import::ImportArgs;
 use crate::args_report::ReportArgs;
@@ -83,6 +84,8 @@ pub enum Command {
     Show(ShowArgs),
     /// Take figures from elsewhere into a record, marked as imported and unverified.
     Import(ImportArgs),
+    /// Say what to encrypt stored data with, why, and why each other scheme lost.
+    Advise(Box<AdviseArgs>),
     /// Judge the published claims by this machine.
     Claims(ClaimsArgs),
     /// Show what runs inside the clock: functions, instructions, allocations, copies.

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod args_advise;
 mod args_claims;
 mod args_import;
 mod args_report;
@@ -51,6 +52,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Verify(args) => commands::verify::verify(&args),
         Command::Once(args) => commands::once::once(&args),
         Command::Show(args) => commands::show::show(&args),
+        Command::Advise(args) => commands::advise::advise(&args),
         Command::Claims(args) => commands::claims::claims(&args),
         Command::Import(args) => commands::import::import(&args),
         Command::Explain(args) => commands::explain::explain(&args),

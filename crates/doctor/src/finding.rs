@@ -17,8 +17,7 @@ pub enum Verdict {
 /// One line of the examination.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What it belongs to: `machine`, `clock`, `noise`, `instructions`, `libraries`,
-    /// `confinement`.
+    /// What it belongs to: `machine`, `clock`, `noise`, `instructions`, `libraries`.
     pub topic: &'static str,
     /// What was looked at.
     pub name: String,

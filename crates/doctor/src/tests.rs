@@ -45,7 +45,6 @@ fn library(name: &str, error: Option<&str>) -> Library {
         calls: Vec::new(),
         instructions: None,
         tiers: Vec::new(),
-        confinement: None,
     }
 }
 

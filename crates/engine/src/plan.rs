@@ -257,7 +257,6 @@ mod tests {
             calls: Vec::new(),
             instructions: None,
             tiers: Vec::new(),
-            confinement: None,
         };
         Attached {
             facts,

@@ -404,7 +404,6 @@ mod tests {
             calls: Vec::new(),
             instructions: None,
             tiers: Vec::new(),
-            confinement: None,
         };
         Attached {
             facts,

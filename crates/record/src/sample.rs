@@ -110,7 +110,6 @@ fn library(error: Option<&str>) -> Library {
         calls: Vec::new(),
         instructions: None,
         tiers: Vec::new(),
-        confinement: None,
     }
 }
 

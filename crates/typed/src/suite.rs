@@ -75,6 +75,7 @@ const BUILT_IN: &[&str] = &[
     include_str!("../../../suites/full.toml"),
     include_str!("../../../suites/everything.toml"),
     include_str!("../../../suites/costs.toml"),
+    include_str!("../../../suites/at-rest.toml"),
 ];
 
 impl Suite {

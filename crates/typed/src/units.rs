@@ -49,6 +49,60 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// `30d`, `12h`, `2y` (of 365.25 days): days, at most a hundred years.
+///
+/// # Errors
+/// What to write instead.
+pub fn parse_days(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let scale = match unit.trim() {
+        "h" => 1.0 / 24.0,
+        "d" => 1.0,
+        "w" => 7.0,
+        "y" => 365.25,
+        _ => f64::NAN,
+    };
+    match number.parse::<f64>().map(|n| n * scale) {
+        Ok(days) if days > 0.0 && days <= 36_525.0 => Ok(days),
+        _ => Err("write a time as 12h, 90d, 26w or 2y, up to 100y".to_owned()),
+    }
+}
+
+/// `20us`, `1ms`: microseconds, at most a minute.
+///
+/// # Errors
+/// What to write instead.
+pub fn parse_micros(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let scale = match unit.trim() {
+        "ns" => 1e-3,
+        "us" | "µs" => 1.0,
+        "ms" => 1e3,
+        "s" => 1e6,
+        _ => f64::NAN,
+    };
+    match number.parse::<f64>().map(|n| n * scale) {
+        Ok(us) if us > 0.0 && us <= 6e7 => Ok(us),
+        _ => Err("write a time as 500ns, 20us or 1ms".to_owned()),
+    }
+}
+
+/// `0%` to `100%`: a fraction.
+///
+/// # Errors
+/// What to write instead.
+pub fn parse_share(text: &str) -> Result<f64, String> {
+    let number = text.trim().strip_suffix('%').unwrap_or("").trim();
+    match number.parse::<f64>() {
+        Ok(percent) if (0.0..=100.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err("write a percentage from 0% to 100%".to_owned()),
+    }
+}
+
 /// Bytes in hexadecimal, upper or lower case.
 ///
 /// # Errors
@@ -77,6 +131,17 @@ mod tests {
     fn rows_are_a_number_or_all() {
         assert_eq!((parse_rows("5"), parse_rows("all")), (Ok(5), Ok(usize::MAX)));
         assert!(parse_rows("some").is_err() && parse_rows("-1").is_err());
+    }
+
+    #[test]
+    fn lives_of_keys_and_latencies_have_units_and_shares_a_per_cent_sign() {
+        assert_eq!((parse_days("36h"), parse_days("2y")), (Ok(1.5), Ok(730.5)));
+        assert_eq!((parse_micros("500ns"), parse_micros("2 ms")), (Ok(0.5), Ok(2000.0)));
+        assert_eq!((parse_share("0%"), parse_share("80 %")), (Ok(0.0), Ok(0.8)));
+        for bad in ["", "2", "0d", "-1d", "101y", "inf", "1.2.3d"] {
+            assert!(parse_days(bad).is_err() && parse_micros(bad).is_err(), "{bad}");
+        }
+        assert!(parse_share("0.5").is_err() && parse_share("101%").is_err());
     }
 
     #[test]

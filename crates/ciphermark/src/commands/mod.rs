@@ -1,5 +1,6 @@
 //! One module for each subcommand.
 
+pub mod advise;
 pub mod claims;
 pub mod compare;
 pub mod doctor;

@@ -223,7 +223,6 @@ mod tests {
                 calls: Vec::new(),
                 instructions: None,
                 tiers: Vec::new(),
-                confinement: None,
             };
             let library = Attached {
                 facts,

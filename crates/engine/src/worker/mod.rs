@@ -5,7 +5,6 @@ mod bench;
 mod lane;
 mod material;
 mod metering;
-mod power;
 mod serve;
 mod stepping;
 mod subject;

@@ -1,0 +1,203 @@
+//! What schemes cost, from a record's measurements.
+
+mod parts;
+
+use crate::data::Data;
+use crate::schemes::{Scheme, takes};
+use model::{Algorithm, Kind, Model, Tier};
+use parts::{Part, Parts};
+use record::{LibraryId, Record};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// An estimate with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// The estimate.
+    pub median: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// Half of the interval's width.
+    #[must_use]
+    pub fn half(&self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+
+    /// The sum of two that do not depend on each other.
+    fn plus(self, other: Self) -> Self {
+        let half = self.half().hypot(other.half());
+        let median = self.median + other.median;
+        Self { median, low: median - half, high: median + half }
+    }
+
+    fn times(self, factor: f64) -> Self {
+        Self { median: self.median * factor, low: self.low * factor, high: self.high * factor }
+    }
+
+    /// Whether the two cannot be told apart at 95 %.
+    #[must_use]
+    pub fn ties_with(&self, other: &Self) -> bool {
+        (self.median - other.median).abs() <= self.half().hypot(other.half())
+    }
+}
+
+/// Where a price comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum How {
+    /// Measured as one operation at this size.
+    Measured,
+    /// The sum of two measured parts.
+    Composed,
+}
+
+/// What a scheme costs in one library, or in two.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Price {
+    /// Which builds: the cipher's, and the check's where that is another's.
+    pub libraries: Vec<LibraryId>,
+    /// Algorithms of the record.
+    pub algorithms: Vec<String>,
+    /// Measured or composed.
+    pub how: How,
+    /// Whether the size lies between two that were measured.
+    pub between_sizes: bool,
+    /// Nanoseconds of encryption of a unit.
+    pub write_ns: Interval,
+    /// Nanoseconds of decryption of a unit.
+    pub read_ns: Interval,
+    /// Core cycles of encryption of a unit.
+    pub write_cycles: Option<f64>,
+    /// Core cycles of decryption of a unit.
+    pub read_cycles: Option<f64>,
+    /// 99th percentile of one operation in microseconds, the slower direction; of two parts their sum.
+    pub p99_us: Option<f64>,
+    /// Nanoseconds of a unit whatever its size, and of each byte, both directions' mean; where the
+    /// measured times lie on a line.
+    pub line: Option<(f64, f64)>,
+}
+
+impl Price {
+    /// What ranks: the mean of both directions by the share of reads.
+    #[must_use]
+    pub fn cost(&self, reads: f64) -> Interval {
+        self.read_ns.times(reads).plus(self.write_ns.times(1.0 - reads))
+    }
+
+    /// `openssl@4.0.3`, or `openssl@4.0.3 + xxhash@0.8.3`.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let names: Vec<String> =
+            self.libraries.iter().map(|l| format!("{}@{}", l.name, l.version)).collect();
+        names.join(" + ")
+    }
+
+    fn of(part: &Part, algorithm: &Algorithm, library: &LibraryId) -> Self {
+        Self {
+            libraries: vec![library.clone()],
+            algorithms: vec![algorithm.name.to_owned()],
+            how: How::Measured,
+            between_sizes: part.between_sizes,
+            write_ns: part.write.ns,
+            read_ns: part.read.ns,
+            write_cycles: part.write.cycles,
+            read_cycles: part.read.cycles,
+            p99_us: part.p99_us(),
+            line: part.line,
+        }
+    }
+
+    fn with(mut self, check: &Self) -> Self {
+        let sum = |a: Option<f64>, b: Option<f64>| Some(a? + b?);
+        if self.libraries != check.libraries {
+            self.libraries.extend(check.libraries.iter().cloned());
+        }
+        self.algorithms.extend(check.algorithms.iter().cloned());
+        self.how = How::Composed;
+        self.between_sizes |= check.between_sizes;
+        self.write_ns = self.write_ns.plus(check.write_ns);
+        self.read_ns = self.read_ns.plus(check.read_ns);
+        self.write_cycles = sum(self.write_cycles, check.write_cycles);
+        self.read_cycles = sum(self.read_cycles, check.read_cycles);
+        self.p99_us = sum(self.p99_us, check.p99_us);
+        self.line = self.line.zip(check.line).map(|(a, b)| (a.0 + b.0, a.1 + b.1));
+        self
+    }
+}
+
+/// The prices of all schemes, in all libraries of a record.
+#[derive(Clone, Debug)]
+pub struct Costs {
+    prices: BTreeMap<String, Result<Vec<Price>, String>>,
+}
+
+impl Costs {
+    /// What one unit of `size` bytes costs at a tier; `model` is `message`, or `rekey` where each
+    /// write has a key of its own.
+    #[must_use]
+    pub fn of(data: &Data, record: &Record, size: usize, tier: Tier, model: Model) -> Self {
+        let parts = Parts::of(record, size, tier, model);
+        let price = |s: &Scheme| (s.id.clone(), prices(s, &parts, size));
+        Self { prices: data.schemes.iter().map(price).collect() }
+    }
+
+    /// The prices of a scheme, in the order of the record's libraries; or why there are none.
+    pub(crate) fn prices(&self, scheme: &Scheme) -> Result<&[Price], &str> {
+        match self.prices.get(&scheme.id) {
+            Some(Ok(prices)) => Ok(prices),
+            Some(Err(why)) => Err(why),
+            None => Err("not looked at"),
+        }
+    }
+}
+
+fn prices(scheme: &Scheme, parts: &Parts<'_>, size: usize) -> Result<Vec<Price>, String> {
+    let mut all: Vec<Price> = scheme.measured.iter().flat_map(|a| parts.priced(a)).collect();
+    if let [cipher, check] = scheme.composed[..] {
+        all.extend(composed(&parts.priced(cipher), &parts.priced(check), check));
+    }
+    if !all.is_empty() {
+        return Ok(all);
+    }
+    let algorithms = scheme.algorithms();
+    match algorithms.iter().find(|a| !takes(a, size)) {
+        Some(unfit) => Err(unfit.size_reason()),
+        None => Err(parts.why_not(&algorithms)),
+    }
+}
+
+/// A MAC comes from the cipher's library, where it has one; a sum from any.
+fn composed(ciphers: &[Price], checks: &[Price], check: &Algorithm) -> Vec<Price> {
+    let mut all = Vec::new();
+    for cipher in ciphers {
+        let own: Vec<&Price> = checks.iter().filter(|c| c.libraries == cipher.libraries).collect();
+        let from: Vec<&Price> = match (own.is_empty(), check.kind) {
+            (false, Kind::Mac) => own,
+            _ => checks.iter().collect(),
+        };
+        all.extend(from.into_iter().map(|check| cipher.clone().with(check)));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(median: f64, half: f64) -> Interval {
+        Interval { median, low: median - half, high: median + half }
+    }
+
+    #[test]
+    fn errors_of_two_parts_add_as_independent_ones_do() {
+        let sum = interval(10.0, 3.0).plus(interval(20.0, 4.0));
+        assert_eq!(sum, interval(30.0, 5.0));
+        assert!(interval(10.0, 3.0).ties_with(&interval(15.0, 4.0)));
+        assert!(!interval(10.0, 3.0).ties_with(&interval(15.1, 4.0)));
+    }
+}

@@ -1,0 +1,115 @@
+//! Schemes held against the rules, and the best of those that remain.
+
+use crate::condition::Values;
+use crate::context::values;
+use crate::cost::{Costs, Interval, Price};
+use crate::data::Data;
+use crate::limits::{self, Limit};
+use crate::question::{NonceSource, Question};
+use crate::rules::Rule;
+use crate::schemes::{NonceRule, Scheme};
+use std::cmp::Ordering;
+
+/// A scheme under a question.
+pub(crate) struct Candidate<'a> {
+    pub scheme: &'a Scheme,
+    pub limit: Limit,
+    pub values: Values,
+    /// The best of its prices that may be used.
+    pub price: Option<&'a Price>,
+    /// The rules that reject it, the decisive one first; none where it fits.
+    pub rejected_by: Vec<&'a Rule>,
+}
+
+impl Candidate<'_> {
+    pub fn fits(&self) -> bool {
+        self.rejected_by.is_empty()
+    }
+
+    /// What ranks: only what fits has been measured for sure.
+    fn cost(&self, reads: f64) -> Interval {
+        self.price.expect("what fits has a price").cost(reads)
+    }
+}
+
+/// Every scheme, in the order of the data.
+pub(crate) fn candidates<'a>(
+    data: &'a Data,
+    question: &Question<'_>,
+    costs: &'a Costs,
+) -> Vec<Candidate<'a>> {
+    data.schemes.iter().map(|scheme| candidate(data, scheme, question, costs)).collect()
+}
+
+fn candidate<'a>(
+    data: &'a Data,
+    scheme: &'a Scheme,
+    question: &Question<'_>,
+    costs: &'a Costs,
+) -> Candidate<'a> {
+    let limit = limits::units_per_key(scheme, question);
+    let price = best_price(scheme, question, costs);
+    let values = values(scheme, question, &limit, price);
+    let rejected_by = data.rules.iter().filter(|r| r.rejects(&values)).collect();
+    Candidate { scheme, limit, values, price: price.ok(), rejected_by }
+}
+
+/// The cheapest price in the libraries that may be used: one whose 99th percentile is allowed, if
+/// there is one.
+fn best_price<'a>(
+    scheme: &Scheme,
+    question: &Question<'_>,
+    costs: &'a Costs,
+) -> Result<&'a Price, &'a str> {
+    let wishes = &question.wishes;
+    let may_be_used = |p: &&Price| p.libraries.iter().all(|l| wishes.takes(l));
+    let all: Vec<&Price> = costs.prices(scheme)?.iter().filter(may_be_used).collect();
+    let quick = |p: &&&Price| wishes.max_p99_us.zip(p.p99_us).is_none_or(|(most, p99)| p99 <= most);
+    let cheapest = |a: &&&Price, b: &&&Price| {
+        let cost = |p: &Price| p.cost(question.reads).median;
+        cost(a).total_cmp(&cost(b)).then_with(|| a.libraries.cmp(&b.libraries))
+    };
+    let found = all.iter().filter(quick).min_by(cheapest).or(all.iter().min_by(cheapest));
+    found.copied().ok_or("only libraries offer it that may not be used")
+}
+
+/// Places of the candidates that fit, the chosen one first: in the order of their costs, but for
+/// those that tie with the cheapest. Among these decide fewer assumptions about nonces, approval,
+/// fewer bytes.
+pub(crate) fn ranked(candidates: &[Candidate<'_>], question: &Question<'_>) -> Ranking {
+    let cost = |i: usize| candidates[i].cost(question.reads);
+    let mut order: Vec<usize> = (0..candidates.len()).filter(|i| candidates[*i].fits()).collect();
+    order.sort_by(|a, b| cost(*a).median.total_cmp(&cost(*b).median).then(a.cmp(b)));
+    let Some(first) = order.first().copied() else { return Ranking::default() };
+    let tied = order.iter().take_while(|i| cost(**i).ties_with(&cost(first))).count();
+    order[..tied].sort_by(|a, b| preference(&candidates[*a], &candidates[*b], question));
+    Ranking { order, tied }
+}
+
+/// Who fits, in order, and how many tie for the first place.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ranking {
+    pub order: Vec<usize>,
+    pub tied: usize,
+}
+
+fn preference(a: &Candidate<'_>, b: &Candidate<'_>, question: &Question<'_>) -> Ordering {
+    let key = |c: &Candidate<'_>| {
+        let stored = limits::stored_bytes(c.scheme, question);
+        (assumptions(c, question), !c.scheme.approved, stored)
+    };
+    let cost = |c: &Candidate<'_>| c.cost(question.reads).median;
+    key(a).cmp(&key(b)).then_with(|| cost(a).total_cmp(&cost(b)))
+}
+
+/// How much is assumed of nonces: nothing; that random ones are random; that there are not too many
+/// of them; that a counter is never set back.
+pub(crate) fn assumptions(candidate: &Candidate<'_>, question: &Question<'_>) -> u8 {
+    let bounded = candidate.scheme.random_log2.is_some_and(|log2| log2 < 40.0);
+    match (candidate.scheme.nonce, limits::source_of(candidate.scheme, question)) {
+        (NonceRule::None | NonceRule::Position | NonceRule::Resistant, _) => 0,
+        (_, NonceSource::Random) if bounded => 2,
+        (_, NonceSource::Random) => 1,
+        (_, NonceSource::Counter | NonceSource::Position) => 3,
+    }
+}

@@ -1,0 +1,45 @@
+//! What to encrypt stored data with: schemes, rules and sources as data (`advice/*.toml` in the
+//! repository), costs from a record, and an answer with the reason for each scheme that lost. Pure:
+//! records and dates in, text out. `docs/AT-REST.md` is the long form.
+#![forbid(unsafe_code)]
+
+mod answer;
+mod change;
+mod condition;
+mod context;
+mod cost;
+mod data;
+mod evaluate;
+mod fresh;
+mod limits;
+mod question;
+mod render;
+mod rules;
+mod schemes;
+mod unit;
+mod uses;
+
+pub use answer::{
+    Advice, Basis, Change, Choice, Conflict, Fitting, Key, Outcome, Rejected, Remark, RuleUsed,
+    Term,
+};
+pub use change::needed_schemes;
+pub use cost::{Costs, How, Interval, Price};
+pub use data::{BadAdvice, Data, Source};
+pub use fresh::{LibraryNow, Surroundings};
+pub use question::{Fips, IntegrityLevel, KeyPer, NonceSource, Question, Wishes};
+pub use render::{Format, render};
+pub use schemes::Scheme;
+pub use unit::UnitSize;
+pub use uses::Use;
+
+/// The answer to a question from what a record has measured.
+#[must_use]
+pub fn advise(
+    data: &Data,
+    question: &Question<'_>,
+    record: &record::Record,
+    around: &Surroundings,
+) -> Advice {
+    answer::advise(data, question, record, around)
+}

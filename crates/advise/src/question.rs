@@ -1,0 +1,228 @@
+//! What is asked.
+
+use crate::uses::Use;
+use jiff::civil::Date;
+use model::{NameGlob, Tier};
+use record::LibraryId;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// A key that must be changed within a day is none to plan with: policy.
+pub(crate) const LEAST_KEY_LIFE_DAYS: f64 = 1.0;
+
+/// What of a change must be noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IntegrityLevel {
+    /// Nothing.
+    None,
+    /// Accidents.
+    Accident,
+    /// What someone does who wants it unnoticed.
+    Adversary,
+    /// That, and an old state put back.
+    Rollback,
+}
+
+impl IntegrityLevel {
+    /// Every level, the least first.
+    pub const NAMES: &'static [&'static str] = &["none", "accident", "adversary", "rollback"];
+
+    /// The name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+}
+
+/// What must be approved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Fips {
+    /// Nothing.
+    None,
+    /// The algorithm, by a NIST publication.
+    Algorithm,
+    /// The module that computes it, by a certificate.
+    Validated,
+}
+
+impl Fips {
+    /// Every level, the least first.
+    pub const NAMES: &'static [&'static str] = &["none", "algorithm", "validated"];
+
+    /// The name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::NAMES[self as usize]
+    }
+}
+
+/// What nonces are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NonceSource {
+    /// File and number of the unit, and nothing else.
+    Position,
+    /// A counter that survives crashes.
+    Counter,
+    /// Random numbers, kept with the unit.
+    Random,
+}
+
+impl NonceSource {
+    /// The name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Position => "position",
+            Self::Counter => "counter",
+            Self::Random => "random",
+        }
+    }
+}
+
+/// What has a key of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum KeyPer {
+    /// The store.
+    Store,
+    /// Every write of a unit.
+    Write,
+}
+
+impl KeyPer {
+    /// The name on the command line.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Store => "store",
+            Self::Write => "write",
+        }
+    }
+}
+
+/// What a scheme must do.
+#[derive(Clone, Debug)]
+pub struct Wishes {
+    /// Approval.
+    pub fips: Fips,
+    /// Certificate of the module, which the asker vouches for.
+    pub certificate: Option<String>,
+    /// Most bytes that a unit may grow by; none where any number can be had.
+    pub expansion: Option<u32>,
+    /// What of a change must be noticed.
+    pub integrity: IntegrityLevel,
+    /// Shortest key in bits.
+    pub key_bits: u32,
+    /// What nonces are made of.
+    pub nonce: NonceSource,
+    /// Whether copies of the store go on under the same key.
+    pub snapshots: bool,
+    /// What has a key of its own.
+    pub key_per: KeyPer,
+    /// Units written a second, in the whole store.
+    pub writes_per_second: f64,
+    /// Keys that these writes are spread over.
+    pub keys: u32,
+    /// Days that a key must last at least.
+    pub key_life_days: f64,
+    /// Most microseconds of the 99th percentile of one operation.
+    pub max_p99_us: Option<f64>,
+    /// Globs over libraries or `name@version`, all of them when empty.
+    pub libraries: Vec<NameGlob>,
+    /// Only libraries of the system's own packages.
+    pub system_only: bool,
+}
+
+impl Wishes {
+    /// What is assumed of a use.
+    #[must_use]
+    pub fn of(used: &Use) -> Self {
+        Self {
+            fips: Fips::None,
+            certificate: None,
+            expansion: used.expansion,
+            integrity: used.integrity,
+            key_bits: used.key_bits,
+            nonce: used.nonce,
+            snapshots: used.snapshots,
+            key_per: KeyPer::Store,
+            writes_per_second: used.writes_per_second,
+            keys: 1,
+            key_life_days: LEAST_KEY_LIFE_DAYS,
+            max_p99_us: None,
+            libraries: Vec::new(),
+            system_only: false,
+        }
+    }
+
+    /// Whether a library may be used.
+    #[must_use]
+    pub fn takes(&self, library: &LibraryId) -> bool {
+        let versioned = format!("{}@{}", library.name, library.version);
+        let named = |g: &NameGlob| g.matches(&library.name) || g.matches(&versioned);
+        let wanted = self.libraries.is_empty() || self.libraries.iter().any(named);
+        wanted && (!self.system_only || is_of_system(&library.path))
+    }
+
+    /// What one key gets of the writes.
+    pub(crate) fn writes_per_key(&self) -> f64 {
+        self.writes_per_second / f64::from(self.keys.max(1))
+    }
+}
+
+/// Where packages of distributions put libraries; what comes with ciphermark lies elsewhere.
+fn is_of_system(path: &str) -> bool {
+    let of_packages = ["/usr/lib/", "/usr/lib64/", "/lib/", "/lib64/"];
+    of_packages.iter().any(|p| path.starts_with(p)) && !path.contains("/ciphermark/")
+}
+
+/// A question: the use, the unit, what is wished, and which of that was typed rather than assumed.
+#[derive(Clone, Debug)]
+pub struct Question<'a> {
+    /// The use.
+    pub used: &'a Use,
+    /// Bytes of the unit.
+    pub size: usize,
+    /// Which CPU instructions libraries may see.
+    pub tier: Tier,
+    /// Share of decryption in the cost that ranks, 0 to 1.
+    pub reads: f64,
+    /// What a scheme must do.
+    pub wishes: Wishes,
+    /// Flags that were typed, without dashes.
+    pub typed: BTreeSet<&'static str>,
+    /// Day from which the key is in use.
+    pub key_born: Date,
+}
+
+impl<'a> Question<'a> {
+    /// The question that leaves everything to what is assumed.
+    #[must_use]
+    pub fn of(used: &'a Use, today: Date) -> Self {
+        Self {
+            used,
+            size: used.size,
+            tier: Tier::Native,
+            reads: used.reads,
+            wishes: Wishes::of(used),
+            typed: BTreeSet::new(),
+            key_born: today,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_distributions_install_is_told_from_what_lies_elsewhere() {
+        assert!(is_of_system("/usr/lib/x86_64-linux-gnu/libcrypto.so.3"));
+        assert!(!is_of_system("/usr/local/lib/libcrypto.so.3"));
+        assert!(!is_of_system("/usr/lib/ciphermark/libs/openssl/libcrypto.so"));
+        assert!(!is_of_system("/home/me/lib/libcrypto.so"));
+    }
+}

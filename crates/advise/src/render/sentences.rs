@@ -1,0 +1,166 @@
+//! The sentences that text and Markdown share.
+
+use crate::answer::{Advice, Change, Choice, Outcome, Rejected};
+use crate::cost::{How, Interval};
+use crate::rules::Verdict;
+use std::collections::BTreeMap;
+
+/// `PostgreSQL pages of 8192 bytes, tier native`
+pub(super) fn title(advice: &Advice) -> String {
+    format!("{} of {} bytes, tier {}", advice.title, advice.size, advice.tier)
+}
+
+/// `--integrity adversary --key-bits 256`, those that were typed or those that were not.
+pub(super) fn terms(advice: &Advice, typed: bool) -> String {
+    let of = |t: &&crate::answer::Term| t.typed == typed;
+    let shown = advice.terms.iter().filter(of).map(|t| format!("--{} {}", t.flag, t.value));
+    shown.collect::<Vec<_>>().join(" ")
+}
+
+/// `record run.json of 2026-11-21, AMD EPYC`
+pub(super) fn basis(advice: &Advice, origin: &str) -> String {
+    let day = advice.basis.started.get(..10).unwrap_or(&advice.basis.started);
+    format!("{origin} of {day}, {}", advice.basis.cpu)
+}
+
+/// What is known of the choice, topic by topic.
+pub(super) fn choice(choice: &Choice, unit: &str) -> Vec<(&'static str, String)> {
+    let price = &choice.price;
+    let direction = |ns: &Interval, cycles: Option<f64>, mb: f64, gib: f64| {
+        let cycles = cycles.map(|c| format!(", {c:.0} cycles")).unwrap_or_default();
+        format!("{}{cycles}, {mb:.0} MB/s, {gib:.3} core-seconds a GiB", nanoseconds(ns))
+    };
+    let how = match price.how {
+        How::Measured => "measured in one operation".to_owned(),
+        How::Composed => format!("composed: the sum of {}", price.algorithms.join(" and ")),
+    };
+    let between = if price.between_sizes { ", between two measured sizes" } else { "" };
+    let mut lines = vec![
+        (
+            "write",
+            direction(
+                &price.write_ns,
+                price.write_cycles,
+                choice.write_mb_per_s,
+                choice.write_core_seconds_per_gib,
+            ),
+        ),
+        (
+            "read",
+            direction(
+                &price.read_ns,
+                price.read_cycles,
+                choice.read_mb_per_s,
+                choice.read_core_seconds_per_gib,
+            ),
+        ),
+        ("", how + between),
+    ];
+    if let Some(p99) = price.p99_us {
+        lines.push(("p99", format!("{p99:.1} µs")));
+    }
+    if !choice.ties_with.is_empty() {
+        let others = choice.ties_with.join(", ");
+        lines.push((
+            "ties",
+            format!("{others} cost the same at 95 %; preferred for fewer assumptions on nonces, approval, fewer bytes, in this order"),
+        ));
+    }
+    lines.push(("stored", format!("{} bytes with each {unit}", choice.stored_bytes)));
+    if choice.nonce_bits > 0 {
+        lines.push((
+            "nonce",
+            format!("{} bits from a {} number", choice.nonce_bits, nonce(&choice.nonce)),
+        ));
+    }
+    lines.extend(keys(choice, unit));
+    if let Some(size) = &choice.unit_size {
+        lines.push(("unit size", size.says(unit)));
+    }
+    lines
+}
+
+fn nonce(source: &str) -> &str {
+    if source == "position" { "unit's" } else { source }
+}
+
+fn keys(choice: &Choice, unit: &str) -> Vec<(&'static str, String)> {
+    let key = &choice.key;
+    let under = if key.units_log2.is_some() { " under one key" } else { "" };
+    let mut lines = vec![("limit", format!("{}{under} [{}]", key.limit, key.source))];
+    let reached = match key.worn_out {
+        Some(day) => format!(
+            "reached on {day} with {} {unit}s a second from {} on",
+            key.writes_per_second, key.born
+        ),
+        None => format!("not worn out by {} {unit}s a second", key.writes_per_second),
+    };
+    lines.push(("", reached));
+    if let Some(day) = key.rotate_by {
+        let why = match key.worn_out == Some(day) {
+            true => "when that many are written",
+            false => "two years after its birth (NIST SP 800-57 Part 1 Rev. 5 §5.3.6)",
+        };
+        lines.push(("rotate by", format!("{day}, {why}")));
+    }
+    lines
+}
+
+/// `312 ns ±1.0 %`
+pub(super) fn nanoseconds(ns: &Interval) -> String {
+    format!("{:.0} ns ±{:.1} %", ns.median, 100.0 * ns.half() / ns.median)
+}
+
+/// `none: no scheme fulfils …`
+pub(super) fn none(advice: &Advice) -> Option<String> {
+    let Outcome::None(conflict) = &advice.outcome else { return None };
+    Some(if conflict.flags.is_empty() {
+        "none: the record has no scheme measured for this".to_owned()
+    } else {
+        format!(
+            "none: no scheme fulfils {} together; without any one of them there is an answer",
+            conflict.flags.join(" and ")
+        )
+    })
+}
+
+/// `--fips algorithm → aes-256-gcm in wolfssl@5.9.4, 2.9 times the cost`
+pub(super) fn change(change: &Change) -> String {
+    let cost = match change.times {
+        Some(times) if times < 1.0 => format!(", {:.0} % of the cost", times * 100.0),
+        Some(times) => format!(", {times:.2} times the cost"),
+        None => String::new(),
+    };
+    format!("{} → {} in {}{cost}", change.flags.join(" "), change.scheme, change.library)
+}
+
+/// The rejected schemes by rule, in the order of the schemes, those that are wrong first.
+pub(super) fn by_rule(advice: &Advice) -> Vec<(Verdict, String, Vec<&Rejected>)> {
+    let mut groups: Vec<(Verdict, String, Vec<&Rejected>)> = Vec::new();
+    for one in &advice.rejected {
+        match groups.iter_mut().find(|(_, rule, _)| *rule == one.rule) {
+            Some((_, _, members)) => members.push(one),
+            None => groups.push((one.verdict, one.rule.clone(), vec![one])),
+        }
+    }
+    groups.sort_by_key(|(verdict, _, _)| *verdict);
+    groups
+}
+
+/// `aes-256-gcm, aes-256-ccm (28 bytes)`: the same detail once.
+pub(super) fn members(rejected: &[&Rejected]) -> String {
+    let mut by_detail: Vec<(&str, Vec<&str>)> = Vec::new();
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    for one in rejected {
+        let place = *places.entry(&one.detail).or_insert(by_detail.len());
+        if place == by_detail.len() {
+            by_detail.push((&one.detail, Vec::new()));
+        }
+        by_detail[place].1.push(&one.scheme);
+    }
+    let shown = by_detail.iter().map(|(detail, schemes)| {
+        let schemes = schemes.join(", ");
+        if detail.is_empty() { schemes } else { format!("{schemes} ({detail})") }
+    });
+    shown.collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,141 @@
+//! For a terminal.
+
+use super::sentences;
+use crate::answer::{Advice, Choice, Fitting, Outcome};
+use crate::rules::Verdict;
+use anstyle::{AnsiColor, Style};
+use report::{Options, clean, wrap};
+
+/// Where the text beside topics begins.
+const INDENT: usize = 12;
+/// Schemes that fit which are shown: the rest is in the JSON.
+const FITTING: usize = 8;
+/// Changes that are shown.
+const CHANGES: usize = 8;
+
+const HEADING: Style = Style::new().bold();
+const GOOD: Style = AnsiColor::Green.on_default().bold();
+const ALARM: Style = AnsiColor::Red.on_default().bold();
+const CAUTION: Style = AnsiColor::Yellow.on_default();
+
+pub(super) fn text(advice: &Advice, origin: &str, options: Options) -> String {
+    let mut page = Page { out: String::new(), options };
+    page.line("", &sentences::title(advice), HEADING);
+    page.line("from", &sentences::basis(advice, origin), Style::new());
+    page.line("asked", &sentences::terms(advice, true), Style::new());
+    page.line("assumed", &sentences::terms(advice, false), Style::new());
+    for reason in &advice.basis.stale {
+        page.line("STALE", reason, CAUTION);
+    }
+    match &advice.outcome {
+        Outcome::Choice(choice) => page.choice(advice, choice),
+        Outcome::None(_) => {
+            page.gap();
+            page.line("choice", &sentences::none(advice).unwrap_or_default(), ALARM);
+        }
+    }
+    page.changes(advice);
+    page.fitting(&advice.fitting);
+    page.rejected(advice);
+    page.out
+}
+
+struct Page {
+    out: String,
+    options: Options,
+}
+
+impl Page {
+    fn gap(&mut self) {
+        self.out.push('\n');
+    }
+
+    fn heading(&mut self, text: &str) {
+        self.gap();
+        let painted = self.painted(text, HEADING);
+        self.out += &format!("{painted}\n");
+    }
+
+    /// A topic with its text beside it; nothing where there is no text.
+    fn line(&mut self, topic: &str, text: &str, style: Style) {
+        if text.is_empty() {
+            return;
+        }
+        let indent = if topic.is_empty() && self.out.is_empty() { 0 } else { INDENT };
+        let room = self.options.width.saturating_sub(indent).max(30);
+        for (i, part) in wrap(&clean(text), room).iter().enumerate() {
+            let margin = if i == 0 { format!("{topic:<indent$}") } else { " ".repeat(indent) };
+            let painted = self.painted(part, style);
+            self.out += &format!("{margin}{painted}\n");
+        }
+    }
+
+    fn painted(&self, text: &str, style: Style) -> String {
+        let plain = !self.options.color || style == Style::new();
+        if plain { text.to_owned() } else { format!("{style}{text}{style:#}") }
+    }
+
+    fn choice(&mut self, advice: &Advice, choice: &Choice) {
+        self.gap();
+        let label = choice.price.label();
+        self.line("choice", &format!("{} in {label}", choice.scheme), GOOD);
+        for (topic, text) in sentences::choice(choice, &advice.unit) {
+            self.line(topic, &text, Style::new());
+        }
+        let ids: Vec<&str> = choice.price.libraries.iter().map(|l| l.id.as_str()).collect();
+        let until = advice.basis.stale_from.map(|d| format!(", until {d}")).unwrap_or_default();
+        self.line("holds for", &format!("{label} ({}){until}", ids.join(", ")), Style::new());
+        self.heading("To respect");
+        for remark in &choice.remarks {
+            self.line("  -", &format!("{} [{}]", remark.says, remark.source), Style::new());
+        }
+    }
+
+    fn changes(&mut self, advice: &Advice) {
+        self.heading("What would change the answer, the smallest change first");
+        if advice.changes.is_empty() {
+            self.line("  -", "no change of one wish or two", Style::new());
+        }
+        for change in advice.changes.iter().take(CHANGES) {
+            self.line("  -", &sentences::change(change), Style::new());
+        }
+    }
+
+    fn fitting(&mut self, fitting: &[Fitting]) {
+        if fitting.is_empty() {
+            return;
+        }
+        self.heading("What fits");
+        let columns = fitting.iter().map(|f| f.scheme.len()).max().unwrap_or_default();
+        for one in fitting.iter().take(FITTING) {
+            let tie = if one.tied { " =" } else { "" };
+            let text = format!(
+                "{:<columns$}  {:>9.0} ns  {:>6.2}×{tie}  {:>3} B  {}",
+                one.scheme,
+                one.ns.median,
+                one.times,
+                one.stored_bytes,
+                clean(&one.library)
+            );
+            self.out += &format!("  {text}\n");
+        }
+        if fitting.len() > FITTING {
+            let more = fitting.len() - FITTING;
+            self.out += &format!("  and {more} more (--format json)\n");
+        }
+    }
+
+    fn rejected(&mut self, advice: &Advice) {
+        self.heading("What does not, and the rule that decided");
+        for (verdict, rule, members) in sentences::by_rule(advice) {
+            let (word, style) = match verdict {
+                Verdict::Wrong => ("WRONG", ALARM),
+                _ => ("no", Style::new()),
+            };
+            let used = &advice.rules[&rule];
+            let says = format!("{rule}: {} [{}]", used.says, used.source);
+            self.line(word, &says, style);
+            self.line("", &sentences::members(&members), Style::new());
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! The rules: what rejects a scheme, what must be respected with it.
+
+use crate::condition::{Condition, Values, fill};
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// How a rule judges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// A mistake whoever asks.
+    Wrong,
+    /// It does not meet what is asked.
+    Unfit,
+    /// Rejects nothing: to be respected.
+    Note,
+}
+
+/// One rule.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Rule {
+    pub id: String,
+    pub verdict: Verdict,
+    #[serde(deserialize_with = "condition")]
+    pub when: Condition,
+    pub says: String,
+    #[serde(default)]
+    pub detail: String,
+    pub source: String,
+    pub date: String,
+}
+
+impl Rule {
+    pub fn rejects(&self, values: &Values) -> bool {
+        self.verdict != Verdict::Note && self.when.holds(values)
+    }
+
+    pub fn notes(&self, values: &Values) -> bool {
+        self.verdict == Verdict::Note && self.when.holds(values)
+    }
+
+    /// What it says of one scheme; empty where it says the same of all.
+    pub fn about(&self, values: &Values) -> String {
+        fill(&self.detail, values)
+    }
+}
+
+fn condition<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Condition, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    Condition::parse(&text).map_err(serde::de::Error::custom)
+}

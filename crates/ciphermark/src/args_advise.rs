@@ -1,0 +1,190 @@
+//! What is typed after `ciphermark advise`.
+
+use crate::args::TierArg;
+use crate::units::{parse_days, parse_duration, parse_micros, parse_share};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// `ciphermark advise`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ciphermark advise --for postgres                              measures what it needs, half a minute or so\n  \
+    ciphermark advise run.json --for postgres --fips algorithm    nothing is measured anew\n  \
+    ciphermark advise --for postgres --expansion 0 --integrity none\n  \
+    ciphermark advise --for sqlite --library-version system --writes-per-second 500 --key-life 2y\n  \
+    ciphermark advise run.json --for wal -t noaes --format markdown\n  \
+    ciphermark run --suite at-rest -o at-rest.json                a record for many questions\n\n\
+    The answer names the scheme and library, what it costs, the limits to respect and the day by which\n\
+    the key must be changed, every scheme that was rejected with the rule that did it, and what would\n\
+    change the answer. Where no scheme fulfils all wishes, it names those that stand against each other\n\
+    (exit code 1). What is not asked is assumed for the use, and said. docs/AT-REST.md has the rules.")]
+pub struct AdviseArgs {
+    /// A record to answer from (`ciphermark run --suite at-rest -o FILE`); without one, what is
+    /// needed is measured.
+    #[arg(value_name = "RECORD")]
+    pub record: Option<PathBuf>,
+    /// The same, as a flag.
+    #[arg(long = "record", value_name = "FILE", conflicts_with = "record")]
+    pub record_flag: Option<PathBuf>,
+    /// What is encrypted.
+    #[arg(long = "for", value_name = "USE")]
+    pub used: UseArg,
+    /// Bytes of the unit that is encrypted: a page, a chunk; 8K.
+    #[arg(short, long, value_name = "BYTES")]
+    pub size: Option<String>,
+    /// What of a change must be noticed.
+    #[arg(long, value_name = "LEVEL")]
+    pub integrity: Option<IntegrityArg>,
+    /// Approved by NIST: the algorithm, or a validated module that computes it.
+    #[arg(long, value_name = "LEVEL")]
+    pub fips: Option<FipsArg>,
+    /// Number of the validated module's certificate, which you vouch for; with --library.
+    #[arg(long, value_name = "NUMBER", requires = "library")]
+    pub certificate: Option<String>,
+    /// Most bytes that each unit may grow by: room for nonce and tag.
+    #[arg(long, value_name = "BYTES")]
+    pub expansion: Option<u32>,
+    /// Shortest key.
+    #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(..=256))]
+    pub key_bits: Option<u32>,
+    /// What nonces are made of.
+    #[arg(long, value_name = "SOURCE")]
+    pub nonce: Option<NonceArg>,
+    /// Whether copies of the store (snapshots, replicas, restores) go on under the same key.
+    #[arg(long, value_name = "YES|NO")]
+    pub snapshots: Option<YesNo>,
+    /// What has a key of its own: the store, or every single write (model `rekey`).
+    #[arg(long, value_name = "WHAT")]
+    pub key_per: Option<KeyPerArg>,
+    /// Units written a second, in the whole store.
+    #[arg(long, value_name = "N")]
+    pub writes_per_second: Option<f64>,
+    /// Keys that these writes are spread over, as with a key for each table.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub keys: Option<u32>,
+    /// How long a key must last: 90d, 2y.
+    #[arg(long, value_name = "TIME", value_parser = parse_days)]
+    pub key_life: Option<f64>,
+    /// Day from which the key is in use; today if not given.
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub key_born: Option<jiff::civil::Date>,
+    /// Share of decryption in the cost that ranks.
+    #[arg(long, value_name = "PERCENT", value_parser = parse_share)]
+    pub reads: Option<f64>,
+    /// Most time of the 99th percentile of one operation: 20us.
+    #[arg(long, value_name = "TIME", value_parser = parse_micros)]
+    pub max_p99: Option<f64>,
+    /// Only these libraries: a glob over names or name@version; NAME=PATH adds a file to what is
+    /// measured; may be repeated.
+    #[arg(short, long, value_name = "GLOB|NAME=PATH")]
+    pub library: Vec<String>,
+    /// Only libraries of the system's own packages, or any.
+    #[arg(long, value_name = "WHICH")]
+    pub library_version: Option<LibraryVersion>,
+    /// Which CPU instructions libraries may see.
+    #[arg(short, long, value_name = "TIER", default_value = "native")]
+    pub tier: TierArg,
+    /// How to print it.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: AdviceFormat,
+    /// Keep what was measured in this file (JSON).
+    #[arg(short, long, value_name = "FILE", conflicts_with_all = ["record", "record_flag"])]
+    pub output: Option<PathBuf>,
+    /// Most time of measuring.
+    #[arg(long, value_parser = parse_duration, value_name = "TIME", default_value = "20s", conflicts_with_all = ["record", "record_flag"])]
+    pub budget: Duration,
+    /// No progress bar and no remarks on standard error.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `--for`
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum UseArg {
+    /// PostgreSQL's pages, 8 KiB.
+    Postgres,
+    /// A write-ahead log, in blocks of 8 KiB.
+    Wal,
+    /// Sectors of a disk, 4 KiB, with no room for anything else.
+    Disk,
+    /// SQLite's pages, 4 KiB.
+    Sqlite,
+    /// Objects, in chunks of 64 KiB.
+    ObjectStore,
+    /// Backup archives, in chunks of 64 KiB.
+    Backup,
+    /// Messages on a connection, 1 KiB.
+    Messages,
+}
+
+/// `--integrity`
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum IntegrityArg {
+    /// Nothing.
+    None,
+    /// Accidents: bit rot, torn writes.
+    Accident,
+    /// What someone does who wants it unnoticed.
+    Adversary,
+    /// That, and an old state put back.
+    Rollback,
+}
+
+/// `--fips`
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum FipsArg {
+    /// Nothing.
+    None,
+    /// The algorithm.
+    Algorithm,
+    /// The module, by its certificate.
+    Validated,
+}
+
+/// `--nonce`
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum NonceArg {
+    /// File and number of the unit.
+    Position,
+    /// A counter that survives crashes.
+    Counter,
+    /// Random numbers, kept with the unit.
+    Random,
+}
+
+/// `--snapshots`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum YesNo {
+    Yes,
+    No,
+}
+
+/// `--key-per`
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum KeyPerArg {
+    /// One key for all units, or `--keys`.
+    Store,
+    /// A new key whenever a unit is written.
+    Write,
+}
+
+/// `--library-version`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum LibraryVersion {
+    /// Those that the distribution's packages installed.
+    System,
+    /// Any.
+    Any,
+}
+
+/// `--format`
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum AdviceFormat {
+    /// For a terminal.
+    Text,
+    /// An object.
+    Json,
+    /// GitHub-flavoured Markdown.
+    Markdown,
+}

@@ -1,0 +1,280 @@
+//! `ciphermark advise`: what to encrypt with, and why each other scheme lost.
+
+use super::run::{check_output, random_seed, say, survey, watch_signals};
+use crate::args_advise::{
+    AdviceFormat, AdviseArgs, FipsArg, IntegrityArg, KeyPerArg, LibraryVersion, NonceArg, UseArg,
+    YesNo,
+};
+use crate::error::{Exit, Failure};
+use crate::{choose, screen};
+use advise::{
+    Data, Fips, Format, IntegrityLevel, KeyPer, LibraryNow, NonceSource, Outcome, Question,
+    Surroundings, Use,
+};
+use clap::ValueEnum as _;
+use engine::{Budget, LibraryChoice, Request};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use model::{Algorithm, Direction, Footprint, KERNEL_PATH, MAX_SIZE, Model, NameGlob};
+use record::Record;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+/// Half-width of each case's interval when measuring on the spot: ties are decided by other things.
+const PRECISION: f64 = 0.02;
+
+/// Answers from a record, or from what it measures for the question.
+pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
+    let data = Data::built_in();
+    let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
+    let question = question(&data, args, today)?;
+    let path = args.record.as_ref().or(args.record_flag.as_ref());
+    let (record, origin) = match path {
+        Some(path) => {
+            let record = record::load(path).map_err(Failure::usage)?;
+            has_what_is_asked(&record, &question, path)?;
+            (record, format!("record {}", path.display()))
+        }
+        None => (measure(&data, args, &question)?, "measured now,".to_owned()),
+    };
+    let advice = advise::advise(&data, &question, &record, &surroundings(&record, today));
+    let format = match args.format {
+        AdviceFormat::Text => Format::Text,
+        AdviceFormat::Json => Format::Json,
+        AdviceFormat::Markdown => Format::Markdown,
+    };
+    screen::print(|options| advise::render(&advice, &origin, format, options))?;
+    Ok(match advice.outcome {
+        Outcome::Choice(_) => Exit::Done,
+        Outcome::None(_) => Exit::Found,
+    })
+}
+
+fn question<'a>(data: &'a Data, args: &AdviseArgs, today: Date) -> Result<Question<'a>, Failure> {
+    let mut question = Question::of(used(data, args.used), today);
+    question.tier = args.tier.into();
+    question.key_born = args.key_born.unwrap_or(today);
+    if let Some(text) = &args.size {
+        question.size = size(text)?;
+    }
+    if let Some(reads) = args.reads {
+        question.reads = reads;
+        question.typed.insert("reads");
+    }
+    wishes_about_schemes(&mut question, args);
+    wishes_about_keys(&mut question, args)?;
+    wishes_about_libraries(&mut question, args)?;
+    Ok(question)
+}
+
+fn used(data: &Data, typed: UseArg) -> &Use {
+    let value = typed.to_possible_value().expect("no use is hidden");
+    data.find_use(value.get_name()).expect("every use that can be typed is in the data")
+}
+
+fn size(text: &str) -> Result<usize, Failure> {
+    let sizes = model::parse_sizes(text).map_err(Failure::usage)?;
+    match sizes[..] {
+        [size] if size > 0 => Ok(size),
+        [_] => Err(Failure::usage("--size 0: a unit has at least one byte")),
+        _ => Err(Failure::usage(format!("--size {text}: one size, that of the unit"))),
+    }
+}
+
+/// Sets a wish where it was typed, and remembers that it was.
+macro_rules! take {
+    ($question:ident, $typed:expr, $flag:literal, $field:ident, $value:expr) => {
+        if let Some(typed) = $typed {
+            $question.wishes.$field = $value(typed);
+            $question.typed.insert($flag);
+        }
+    };
+}
+
+fn wishes_about_schemes(question: &mut Question<'_>, args: &AdviseArgs) {
+    take!(question, args.integrity, "integrity", integrity, |typed| match typed {
+        IntegrityArg::None => IntegrityLevel::None,
+        IntegrityArg::Accident => IntegrityLevel::Accident,
+        IntegrityArg::Adversary => IntegrityLevel::Adversary,
+        IntegrityArg::Rollback => IntegrityLevel::Rollback,
+    });
+    take!(question, args.fips, "fips", fips, |typed| match typed {
+        FipsArg::None => Fips::None,
+        FipsArg::Algorithm => Fips::Algorithm,
+        FipsArg::Validated => Fips::Validated,
+    });
+    take!(question, args.certificate.clone(), "certificate", certificate, Some);
+    take!(question, args.expansion, "expansion", expansion, Some);
+    take!(question, args.nonce, "nonce", nonce, |typed| match typed {
+        NonceArg::Position => NonceSource::Position,
+        NonceArg::Counter => NonceSource::Counter,
+        NonceArg::Random => NonceSource::Random,
+    });
+    take!(question, args.snapshots, "snapshots", snapshots, |typed| typed == YesNo::Yes);
+}
+
+fn wishes_about_keys(question: &mut Question<'_>, args: &AdviseArgs) -> Result<(), Failure> {
+    if let Some(rate) = args.writes_per_second.filter(|r| !(*r > 0.0 && r.is_finite())) {
+        return Err(Failure::usage(format!("--writes-per-second {rate}: a number above 0")));
+    }
+    take!(question, args.key_bits, "key-bits", key_bits, std::convert::identity);
+    take!(question, args.key_per, "key-per", key_per, |typed| match typed {
+        KeyPerArg::Store => KeyPer::Store,
+        KeyPerArg::Write => KeyPer::Write,
+    });
+    take!(
+        question,
+        args.writes_per_second,
+        "writes-per-second",
+        writes_per_second,
+        std::convert::identity
+    );
+    take!(question, args.keys, "keys", keys, std::convert::identity);
+    take!(question, args.key_life, "key-life", key_life_days, std::convert::identity);
+    take!(question, args.max_p99, "max-p99", max_p99_us, Some);
+    Ok(())
+}
+
+/// A file that was added is one of the libraries that may be used, by its name.
+fn wishes_about_libraries(question: &mut Question<'_>, args: &AdviseArgs) -> Result<(), Failure> {
+    let mut globs = Vec::new();
+    for choice in choose::libraries(&args.library)? {
+        globs.push(match choice {
+            LibraryChoice::Glob(glob) => glob,
+            LibraryChoice::Path { name, .. } => NameGlob::parse(&name).map_err(Failure::usage)?,
+        });
+    }
+    if !globs.is_empty() {
+        question.wishes.libraries = globs;
+        question.typed.insert("library");
+    }
+    take!(question, args.library_version, "library-version", system_only, |typed| typed
+        == LibraryVersion::System);
+    Ok(())
+}
+
+/// Says which part of the question the record cannot answer, and what would measure it.
+fn has_what_is_asked(record: &Record, question: &Question<'_>, path: &Path) -> Result<(), Failure> {
+    let rows = &record.measurements;
+    let (tier, size, model) = (question.tier, question.size, model_of(question));
+    let lacks = |what: String, flag: String| {
+        Err(Failure::usage(format!(
+            "'{}' has no {what}; `ciphermark run --suite at-rest {flag} -o FILE` takes it",
+            path.display()
+        )))
+    };
+    if !rows.iter().any(|m| m.tier == tier) {
+        return lacks(format!("tier {tier}"), format!("-t {tier}"));
+    }
+    if !rows.iter().any(|m| m.model == model) {
+        return lacks(format!("model {model}"), format!("-m {model}"));
+    }
+    if !(rows.iter().any(|m| m.size <= size) && rows.iter().any(|m| m.size >= size)) {
+        return lacks(
+            format!("size of {size} bytes, or on both sides of it"),
+            format!("-s {size}"),
+        );
+    }
+    let known = |glob: &NameGlob| {
+        record.libraries.iter().any(|l| choose::is_library(glob, &l.name, &l.version))
+    };
+    if let Some(glob) = question.wishes.libraries.iter().find(|g| !known(g)) {
+        return lacks(
+            format!("library that matches '{}'", glob.text()),
+            format!("-l '{}'", glob.text()),
+        );
+    }
+    let timed = rows.iter().any(|m| m.latency_ns.as_ref().is_some_and(|l| l.p99.is_some()));
+    if question.wishes.max_p99_us.is_some() && !timed {
+        return lacks("latencies of single operations".to_owned(), "--latency".to_owned());
+    }
+    Ok(())
+}
+
+fn model_of(question: &Question<'_>) -> Model {
+    match question.wishes.key_per {
+        KeyPer::Store => Model::Message,
+        KeyPer::Write => Model::Rekey,
+    }
+}
+
+/// What the answer and its neighbours need, in every library that may be used.
+fn measure(data: &Data, args: &AdviseArgs, question: &Question<'_>) -> Result<Record, Failure> {
+    if let Some(path) = &args.output {
+        check_output(path)?;
+    }
+    let stop = watch_signals()?;
+    let libraries = choose::attached(&args.library)?;
+    let request = request(data, args, question);
+    let record = survey(args.quiet, &request, &libraries, &stop)?;
+    say(args.quiet, stop.load(Ordering::Relaxed), "interrupted; advice from what there is");
+    if let Some(path) = &args.output {
+        record::save(&record, path).map_err(Failure::not_done)?;
+    }
+    Ok(record)
+}
+
+fn request(data: &Data, args: &AdviseArgs, question: &Question<'_>) -> Request {
+    let needed = advise::needed_schemes(data, question);
+    let names: BTreeSet<&str> =
+        needed.iter().flat_map(|s| s.algorithms()).map(|a| a.name).collect();
+    let wanted = |a: &&'static Algorithm| names.contains(a.name);
+    Request {
+        suite: None,
+        algorithms: Algorithm::all().iter().filter(wanted).collect(),
+        directions: vec![Direction::Encrypt, Direction::Decrypt],
+        models: vec![model_of(question)],
+        sizes: sizes(question.size),
+        tiers: vec![question.tier],
+        footprints: vec![Footprint::Hot],
+        threads: vec![1],
+        in_place: vec![false],
+        latency: question.wishes.max_p99_us.is_some(),
+        budget: Budget { precision: PRECISION, time: args.budget },
+        evidence: false,
+        seed: random_seed(),
+        command: std::env::args().collect(),
+    }
+}
+
+/// The unit's, and two more for the line through them, in whole blocks.
+fn sizes(size: usize) -> Vec<usize> {
+    let blocks = |n: usize| (n / 16).max(1) * 16;
+    let all = BTreeSet::from([blocks(size / 16), size, blocks(size * 4).min(MAX_SIZE)]);
+    all.into_iter().collect()
+}
+
+fn surroundings(record: &Record, today: Date) -> Surroundings {
+    let mut paths: Vec<&str> = record.libraries.iter().map(|l| l.path.as_str()).collect();
+    paths.sort_unstable();
+    paths.dedup();
+    let now = |path: &&str| LibraryNow {
+        path: (*path).to_owned(),
+        id: host::file_id(Path::new(path)).ok(),
+    };
+    let files = paths.iter().filter(|p| **p != KERNEL_PATH && !p.is_empty());
+    Surroundings { today, cpu: Some(host::facts(0).cpu.name), libraries: files.map(now).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_use_that_can_be_typed_is_in_the_data_and_the_other_way_round() {
+        let data = Data::built_in();
+        let typed: Vec<&str> =
+            UseArg::value_variants().iter().map(|u| used(&data, *u).id.as_str()).collect();
+        let all: Vec<&str> = data.uses.iter().map(|u| u.id.as_str()).collect();
+        assert_eq!(typed, all);
+    }
+
+    #[test]
+    fn three_sizes_make_a_line_and_are_whole_blocks_beside_the_units_own() {
+        assert_eq!(sizes(8192), [512, 8192, 32768]);
+        assert_eq!(sizes(100), [16, 100, 400]);
+        assert_eq!(sizes(MAX_SIZE), [MAX_SIZE / 16, MAX_SIZE]);
+    }
+}
