@@ -3,6 +3,7 @@
 use record::{Library, Measurement, Record, State};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use typed::one_line;
 
 /// Seconds that each test of `openssl speed` runs for unless it is told otherwise.
 const SECONDS: f64 = 3.0;
@@ -195,11 +196,8 @@ fn counted(m: &Measurement) -> Counted {
 /// A name that cannot be taken for two fields, or for two lines.
 fn name(algorithm: &str) -> String {
     let bad = |c: char| c == ':' || c.is_whitespace() || c.is_control();
-    algorithm.chars().map(|c| if bad(c) { '_' } else { c }).collect()
-}
-
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+    let name: String = algorithm.chars().map(|c| if bad(c) { '_' } else { c }).collect();
+    one_line(&name)
 }
 
 #[cfg(test)]
@@ -326,14 +324,15 @@ mod tests {
     fn hostile_names_make_no_lines_or_fields_of_their_own() {
         let mut record = sample::record();
         for m in &mut record.measurements {
-            m.algorithm = "a:b\n+F:1:c:9".to_owned();
+            m.algorithm = "a:b\n+F:1:c:9\u{202e}".to_owned();
             m.library.name = "x\n+F:1:d:9\u{1b}".to_owned();
         }
         record.host.cpu.name = "y\n+F:1:e:9".to_owned();
+        record.tool.name = "\u{202e}drowssap".to_owned();
         for text in
             [machine_readable(&record, &selection(&record)), text(&record, &selection(&record))]
         {
-            assert!(!text.contains('\u{1b}'));
+            assert!(!text.contains(['\u{1b}', '\u{202e}']), "{text}");
             let forged = |l: &&str| l.starts_with("+F:1:");
             assert_eq!(text.lines().filter(forged).count(), 0, "{text}");
         }
