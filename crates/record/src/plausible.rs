@@ -35,6 +35,9 @@ fn of_measurement(m: &Measurement) -> Result<(), String> {
     }
     estimate("ns_per_op", m.ns_per_op)?;
     estimate("cycles_per_op", m.cycles_per_op)?;
+    rate("ns_per_byte", m.ns_per_byte)?;
+    rate("mb_per_s", m.mb_per_s)?;
+    rate("cycles_per_byte", m.cycles_per_byte)?;
     counts(m)
 }
 
@@ -42,8 +45,23 @@ fn of_measurement(m: &Measurement) -> Result<(), String> {
 fn estimate(name: &str, estimate: Option<Estimate>) -> Result<(), String> {
     match estimate {
         Some(e) if e.median < 0.0 => Err(format!("`{name}` is below zero")),
+        Some(e) if e.high > MOST_RATE || e.low < -MOST_RATE => {
+            Err(format!("`{name}` is more than any run has"))
+        }
         Some(e) if e.low > e.median || e.median > e.high => {
             Err(format!("the median of `{name}` is outside its interval"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Beyond any speed or slowness, and so small that what is computed from it stays finite.
+const MOST_RATE: f64 = 1e18;
+
+fn rate(name: &str, rate: Option<f64>) -> Result<(), String> {
+    match rate {
+        Some(rate) if !(0.0..=MOST_RATE).contains(&rate) => {
+            Err(format!("`{name}` is {rate:e}, which no run has"))
         }
         _ => Ok(()),
     }
@@ -136,6 +154,13 @@ mod tests {
             r.measurements[0].ns_per_op = Some(estimate);
         });
         assert_eq!(below, "measurements[0]: `ns_per_op` is below zero");
+        let rate = why(|r| r.measurements[0].mb_per_s = Some(-1e308));
+        assert_eq!(rate, "measurements[0]: `mb_per_s` is -1e308, which no run has");
+        let endless = why(|r| {
+            let estimate = Estimate { median: 1.0, low: 1.0, high: 1e300 };
+            r.measurements[0].cycles_per_op = Some(estimate);
+        });
+        assert_eq!(endless, "measurements[0]: `cycles_per_op` is more than any run has");
         let outside = why(|r| {
             let estimate = Estimate { median: 1.0, low: 2.0, high: 3.0 };
             r.measurements[0].ns_per_op = Some(estimate);
