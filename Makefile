@@ -4,7 +4,7 @@ CARGO ?= cargo
 CIPHERMARK := target/release/ciphermark
 RECORD ?= bench.json
 
-.PHONY: help setup libs web build bench bench-page test lint fmt verify agree repeat selfcheck claims fuzz aarch64 install clean
+.PHONY: help setup libs web build bench bench-page test lint fmt verify agree repeat selfcheck claims fuzz asan aarch64 install clean
 
 help: ## show the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -68,6 +68,9 @@ claims: build libs ## judge the published claims by this machine and write docs/
 
 fuzz: ## feed every reader of files, lines and flags with made-up inputs, FUZZ_SECONDS=600 for each of seven
 	@scripts/fuzz
+
+asan: ## the parts with unsafe code under address, leak, undefined-behaviour and thread sanitizers (nightly; half an hour)
+	@scripts/asan
 
 aarch64: ## check that the workspace compiles for aarch64 (needs gcc-aarch64-linux-gnu)
 	@scripts/aarch64

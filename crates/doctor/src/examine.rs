@@ -3,7 +3,7 @@
 use crate::finding::Finding;
 use crate::live::Live;
 use crate::machine::Machine;
-use crate::{instructions, noise};
+use crate::{confinement, instructions, noise};
 use record::{Cpu, Library};
 
 /// Memory below which runs with many workers may meet the end of it: the survey of all libraries
@@ -29,6 +29,7 @@ pub fn examine(machine: &Machine, live: &Live) -> Vec<Finding> {
     findings.extend(noise::examine(machine, live));
     findings.extend(instructions::examine(machine));
     findings.extend(libraries(&machine.libraries));
+    findings.extend(confinement::examine(&machine.libraries));
     findings
 }
 

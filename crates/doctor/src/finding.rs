@@ -17,7 +17,8 @@ pub enum Verdict {
 /// One line of the examination.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// What it belongs to: `machine`, `clock`, `noise`, `instructions`, `libraries`.
+    /// What it belongs to: `machine`, `clock`, `noise`, `instructions`, `libraries`,
+    /// `confinement`.
     pub topic: &'static str,
     /// What was looked at.
     pub name: String,

@@ -3,6 +3,7 @@
 //! `live` measures for a second or two, `machine` reads; `examine` is pure.
 #![forbid(unsafe_code)]
 
+mod confinement;
 mod examine;
 mod finding;
 mod instructions;

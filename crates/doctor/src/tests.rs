@@ -45,6 +45,7 @@ fn library(name: &str, error: Option<&str>) -> Library {
         calls: Vec::new(),
         instructions: None,
         tiers: Vec::new(),
+        confinement: None,
     }
 }
 

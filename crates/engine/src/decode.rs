@@ -55,9 +55,9 @@ fn check(reply: &mut Reply) -> Result<(), String> {
             tidy(why);
             Ok(())
         }
-        Reply::Offers { offers, instructions, cpuid_answered } => {
+        Reply::Offers { offers, instructions, cpuid_answered, denied } => {
             offers.iter_mut().for_each(tidy_offer);
-            instructions.iter_mut().flatten().for_each(tidy);
+            instructions.iter_mut().flatten().chain(denied).for_each(tidy);
             at_most(cpuid_answered.unwrap_or(0))
         }
         Reply::Checking { check } => {
@@ -95,8 +95,16 @@ fn check_ready(ready: &mut Ready) -> Result<(), String> {
         at_most(applied.cpuid_instructions.unwrap_or(0))?;
         at_most(applied.cpuid_answered.unwrap_or(0))?;
     }
+    ready.confinement.iter_mut().for_each(tidy_confinement);
     at_most(ready.step_ticks)?;
     at_most(ready.overhead_ticks)
+}
+
+fn tidy_confinement(confinement: &mut record::Confinement) {
+    let record::Confinement { in_force, missing, switched_off, denied } = confinement;
+    let restrictions = in_force.iter_mut().chain(missing);
+    restrictions.for_each(|r| [&mut r.name, &mut r.detail].into_iter().for_each(tidy));
+    switched_off.iter_mut().chain(denied).for_each(tidy);
 }
 
 fn tidy_offer(offer: &mut Offer) {

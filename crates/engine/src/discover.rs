@@ -177,6 +177,7 @@ fn load(file: &File) -> Attached {
             calls: Vec::new(),
             instructions: None,
             tiers: Vec::new(),
+            confinement: None,
         },
         given_name: file.given_name.clone(),
         bundled_name,
@@ -186,7 +187,8 @@ fn load(file: &File) -> Attached {
         copies: None,
     };
     match file.problem.clone().map_or_else(|| inquire(&attached, &path), Err) {
-        Ok(Answer { ready, offers, instructions, id }) => {
+        Ok(Answer { ready, offers, instructions, id, confinement }) => {
+            attached.facts.confinement = confinement;
             attached.facts.instructions = instructions;
             // What the user or the build calls it stands, whatever the library says.
             if !is_named {
@@ -224,6 +226,7 @@ struct Answer {
     offers: Vec<Offer>,
     instructions: Option<Vec<String>>,
     id: String,
+    confinement: Option<record::Confinement>,
 }
 
 fn inquire(attached: &Attached, path: &Path) -> Result<Answer, String> {
@@ -233,9 +236,9 @@ fn inquire(attached: &Attached, path: &Path) -> Result<Answer, String> {
         host::check_elf(path).map_err(|e| format!("'{}' {e}", path.display()))?;
         host::file_id(path).map_err(|e| format!("cannot read '{}': {e}", path.display()))?
     };
-    let Offered { ready, offers, instructions, .. } =
+    let Offered { ready, offers, instructions, confinement, .. } =
         ask_offers(attached, Tier::Native).map_err(|e| e.to_string())?;
-    Ok(Answer { ready, offers, instructions, id })
+    Ok(Answer { ready, offers, instructions, id, confinement })
 }
 
 /// Who a library says it is at a tier, and what it offers there.
@@ -246,6 +249,8 @@ pub(crate) struct Offered {
     pub(crate) instructions: Option<Vec<String>>,
     /// CPUID instructions answered.
     pub(crate) cpuid_answered: Option<u64>,
+    /// What its process gave up, and what it was denied since.
+    pub(crate) confinement: Option<record::Confinement>,
 }
 
 /// Loads a library at a tier in a worker of its own, and asks.
@@ -253,11 +258,20 @@ pub(crate) fn ask_offers(attached: &Attached, tier: Tier) -> Result<Offered, Wor
     let mut worker = Worker::start(attached.hello(tier, None, 0, 0))?;
     worker.send(&Request::Offers);
     match worker.reply(OFFERS_DEADLINE)? {
-        Reply::Offers { offers, instructions, cpuid_answered } => {
-            Ok(Offered { ready: worker.ready().clone(), offers, instructions, cpuid_answered })
+        Reply::Offers { offers, instructions, cpuid_answered, denied } => {
+            let ready = worker.ready().clone();
+            let confinement = ready.confinement.clone().map(|c| with_denied(c, denied));
+            Ok(Offered { ready, offers, instructions, cpuid_answered, confinement })
         }
         other => Err(out_of_protocol(&other)),
     }
+}
+
+fn with_denied(mut confinement: record::Confinement, more: Vec<String>) -> record::Confinement {
+    confinement.denied.extend(more);
+    confinement.denied.sort_unstable();
+    confinement.denied.dedup();
+    confinement
 }
 
 fn is_kernel(path: &Path) -> bool {
@@ -333,6 +347,7 @@ mod tests {
                 calls: Vec::new(),
                 instructions: None,
                 tiers: Vec::new(),
+                confinement: None,
             },
             given_name: given.then(|| name.to_owned()),
             bundled_name: None,

@@ -249,6 +249,9 @@ pub enum Reply {
         /// CPUID instructions answered so far; null where none can be.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cpuid_answered: Option<u64>,
+        /// System calls that the library was denied when its algorithms were opened.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        denied: Vec<String>,
     },
     /// This check begins now: what a crash that follows is named after.
     Checking {
@@ -337,6 +340,9 @@ pub struct Ready {
     /// Why its sessions cannot be used in several threads at once; null where they can.
     #[serde(default, skip_serializing_if = "is_default")]
     pub one_thread_only: Option<String>,
+    /// What the process gave up before it loaded the library and after.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub confinement: Option<record::Confinement>,
 }
 
 /// What a library offers of one algorithm in one direction.

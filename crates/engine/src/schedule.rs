@@ -404,6 +404,7 @@ mod tests {
             calls: Vec::new(),
             instructions: None,
             tiers: Vec::new(),
+            confinement: None,
         };
         Attached {
             facts,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the format, `major.minor`. A reader takes every minor version of its own major
 /// version: minor versions only add optional fields; a major version may change or remove any.
-pub const FORMAT_VERSION: &str = "1.2";
+pub const FORMAT_VERSION: &str = "1.3";
 
 /// One run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -80,6 +80,37 @@ pub struct Library {
     /// How each tier of the plan but `native` was applied, or why it could not be.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tiers: Vec<AppliedTier>,
+    /// What its worker processes gave up before and after they loaded it (since 1.3); null where no code
+    /// of a file was loaded: the kernel's own ciphers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confinement: Option<Confinement>,
+}
+
+/// What a worker process gave up, so that a library's code can do less with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Confinement {
+    /// What is in force.
+    pub in_force: Vec<Restriction>,
+    /// What is not, each with the reason: the kernel has it not, or does not allow it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<Restriction>,
+    /// Why less was wanted; null where everything was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switched_off: Option<String>,
+    /// System calls that the library tried and was denied, while it was loaded and each of its algorithms
+    /// opened once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<String>,
+}
+
+/// One kind of power that is given up, or could not be.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Restriction {
+    /// `descriptors`, `limits`, `no-new-privileges`, `capabilities`, `landlock`, `seccomp`; `speed` where
+    /// confinement makes code slower.
+    pub name: String,
+    /// What of it, or why not.
+    pub detail: String,
 }
 
 /// How a tier was applied to a library.

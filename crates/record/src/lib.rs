@@ -21,7 +21,10 @@ mod samples;
 pub use costs::{Fit, KeySetup, Latencies, Latency, Rekeying, ThreadShare};
 pub use executed::{ClassCount, Executed, ExecutedSize, FunctionCount, PmuCount, Share};
 pub use file::{RecordError, check_writable, save, write_file};
-pub use format::{AppliedTier, Call, FORMAT_VERSION, Library, Limits, Plan, Record, Tool, schema};
+pub use format::{
+    AppliedTier, Call, Confinement, FORMAT_VERSION, Library, Limits, Plan, Record, Restriction,
+    Tool, schema,
+};
 pub use host::{Cache, Clock, Cpu, Host, Kernel, Memory, Mitigation};
 pub use journal::{Journal, JournalHead, JournalSample};
 pub use json::to_json;

@@ -110,6 +110,7 @@ fn library(error: Option<&str>) -> Library {
         calls: Vec::new(),
         instructions: None,
         tiers: Vec::new(),
+        confinement: None,
     }
 }
 

@@ -6,6 +6,7 @@ mod advice;
 mod calls;
 mod checks;
 mod comparison;
+mod confinement;
 mod costs;
 mod csv_text;
 mod digits;

@@ -71,6 +71,7 @@ fn libraries() -> Vec<Library> {
         calls: Vec::new(),
         instructions: None,
         tiers: Vec::new(),
+        confinement: None,
     };
     vec![
         library("openssl", "3.0.22", "/usr/lib/libcrypto.so.3", None),

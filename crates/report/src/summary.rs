@@ -1,5 +1,6 @@
 //! The sentences above and below the tables, the same for a terminal and for Markdown.
 
+use crate::confinement;
 use crate::digits::{percent, supported};
 use crate::labels;
 use crate::offers::not_offered;
@@ -71,6 +72,7 @@ pub(crate) fn foot(
         let name = labels::versioned(&library.name, &library.version);
         Some(format!("{name} was not measured: {}: {error}", clean(&library.path)))
     }));
+    lines.extend(confinement::lines(record));
     lines.extend(software_aes(record, selection));
     lines.extend(harness(survey));
     lines.extend(record.noise.as_ref().and_then(disturbed));

@@ -1,7 +1,7 @@
 //! A tier applied to this process, by the first mechanism that can.
 
 use crate::mask::{Registers, answer, leaves};
-use crate::rewrite::{Copies, Object, Plan, prepare};
+use crate::rewrite::{Object, Plan};
 use crate::{Mechanism, fault, features, switch, trap};
 use model::Tier;
 use std::ffi::{CStr, CString};
@@ -30,15 +30,16 @@ pub struct Applied {
     pub note: Option<String>,
 }
 
-/// Applies a tier to this process, before it loads the library; `plan` is what another process has
-/// prepared. The process must have no other thread. `wanted` leaves no choice of the mechanism.
+/// Applies a tier to this process, before it loads the library, by what [`prepare`] gave, here or in another
+/// process, or why it did not; the copies are there for as long as this process lives. The process must have
+/// no other thread. `wanted` leaves no choice of the mechanism.
 ///
 /// # Errors
 /// Why the tier cannot be had, in words that follow "the tier cannot be applied: ".
 pub fn apply(
     tier: Tier,
     library: &Path,
-    plan: Option<Plan>,
+    plan: Result<Plan, String>,
     wanted: Option<Mechanism>,
 ) -> Result<Applied, String> {
     let note = exceeded(tier, &trap::cpuid)?;
@@ -46,7 +47,7 @@ pub fn apply(
     for mechanism in Mechanism::ALL.iter().filter(|m| wanted.is_none_or(|w| w == **m)) {
         let tried = match mechanism {
             Mechanism::CpuidFault => by_fault(tier, library, plan.clone()),
-            Mechanism::CpuidRewrite => by_rewrite(tier, library, plan.clone()),
+            Mechanism::CpuidRewrite => by_rewrite(tier, plan.clone()),
             Mechanism::LibrarySwitch => by_switch(tier, library),
         };
         match tried {
@@ -98,10 +99,10 @@ pub fn exceeded(
     Ok(equal.map(|other| format!("the same as {other} on this CPU")))
 }
 
-fn by_fault(tier: Tier, library: &Path, plan: Option<Plan>) -> Result<Applied, Refusal> {
+fn by_fault(tier: Tier, library: &Path, plan: Result<Plan, String>) -> Result<Applied, Refusal> {
     fault::available()?;
     // Nothing is loaded by it here: it is for what the code shows.
-    let plan = planned(library, plan).ok().map(|(plan, _)| plan);
+    let plan = plan.ok();
     plan.as_ref().map_or(Ok(()), |plan| masked(tier, plan))?;
     trap::install(tier, true)?;
     fault::enable()?;
@@ -121,8 +122,8 @@ fn by_fault(tier: Tier, library: &Path, plan: Option<Plan>) -> Result<Applied, R
     })
 }
 
-fn by_rewrite(tier: Tier, library: &Path, plan: Option<Plan>) -> Result<Applied, Refusal> {
-    let (plan, copies) = planned(library, plan)?;
+fn by_rewrite(tier: Tier, plan: Result<Plan, String>) -> Result<Applied, Refusal> {
+    let plan = plan?;
     masked(tier, &plan)?;
     trap::install(tier, false)?;
     let leaves = prove(tier, &trap::rewritten_cpuid)?;
@@ -130,9 +131,6 @@ fn by_rewrite(tier: Tier, library: &Path, plan: Option<Plan>) -> Result<Applied,
     let Some((own, dependencies)) = plan.objects.split_last() else {
         return Err(Refusal::Mechanism("nothing to load".to_owned()));
     };
-    // The loader knows objects by name, and the name of a copy is the number of its descriptor: no
-    // later copy may get the same. So they stay open for as long as the process lives.
-    std::mem::forget(copies);
     dependencies.iter().try_for_each(preload)?;
     let rewritten = |o: &&Object| o.load != o.original;
     Ok(Applied {
@@ -158,13 +156,6 @@ fn by_switch(tier: Tier, library: &Path) -> Result<Applied, Refusal> {
         note: None,
         answered_before: 0,
     })
-}
-
-fn planned(library: &Path, plan: Option<Plan>) -> Result<(Plan, Option<Copies>), String> {
-    match plan {
-        Some(plan) => Ok((plan, None)),
-        None => prepare(library).map(|copies| (copies.plan.clone(), Some(copies))),
-    }
 }
 
 /// Whether answers can keep the library within the tier: code that asks nothing must be within it.

@@ -60,7 +60,12 @@ pub struct Applied {
 ///
 /// # Errors
 /// Always.
-pub fn apply(_: Tier, _: &Path, _: Option<Plan>, _: Option<Mechanism>) -> Result<Applied, String> {
+pub fn apply(
+    _: Tier,
+    _: &Path,
+    _: Result<Plan, String>,
+    _: Option<Mechanism>,
+) -> Result<Applied, String> {
     Err(WHY.to_owned())
 }
 

@@ -228,7 +228,7 @@ fn a_file_that_is_no_record_is_not_overwritten() {
 #[test]
 fn a_record_of_another_version_is_not_overwritten_either() {
     let directory = scratch();
-    let text = sample_record().replacen("\"1.2\"", "\"99.0\"", 1);
+    let text = sample_record().replacen("\"1.3\"", "\"99.0\"", 1);
     let path = write(directory.path(), "r.json", &text);
     refuses(&["run", "-o", &path], &["r.json"]);
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text);

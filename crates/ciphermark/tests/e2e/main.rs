@@ -9,6 +9,7 @@ mod support;
 mod advise;
 mod claims;
 mod compare;
+mod confined;
 mod costs;
 mod doctor;
 mod errors;

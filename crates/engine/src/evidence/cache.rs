@@ -223,6 +223,7 @@ mod tests {
                 calls: Vec::new(),
                 instructions: None,
                 tiers: Vec::new(),
+                confinement: None,
             };
             let library = Attached {
                 facts,

@@ -5,6 +5,7 @@ mod bench;
 mod lane;
 mod material;
 mod metering;
+mod power;
 mod serve;
 mod stepping;
 mod subject;

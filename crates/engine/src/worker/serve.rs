@@ -1,15 +1,18 @@
 //! The worker's request loop.
 
 use super::bench::Bench;
+use super::power::Power;
+use super::stepping::Counter;
 use crate::decode;
 use crate::protocol::{Finding, Hello, Offer, Once, Ready, Reply, Request, VERSION};
 use ::tier::Applied;
 use contract::{Library, Message, OpenError, Outcome};
 use model::{Algorithm, Direction, Model, Tier};
-use record::Rekeying;
+use probe::InstructionCounter;
+use record::{Confinement, Rekeying};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::PathBuf;
 use verify::vector_file::{Judged, Vector};
 
@@ -21,6 +24,7 @@ use verify::vector_file::{Judged, Vector};
 /// When the pipes cannot be set up: the process is of no use then.
 pub fn serve() -> std::io::Result<()> {
     let mut replies = take_standard_output()?;
+    confine::close_inherited(replies.as_fd());
     // A hung library reads no end of file: without this, a killed scheduler would leave it behind.
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
     let mut state = None;
@@ -44,14 +48,6 @@ fn take_standard_output() -> std::io::Result<File> {
     Ok(File::from(protocol))
 }
 
-/// A library that writes without end, to standard error or elsewhere, must not fill the disk.
-fn limit_written_files() {
-    const MOST: u64 = 64 << 20;
-    let limit = rustix::process::Rlimit { current: Some(MOST), maximum: Some(MOST) };
-    // Where a lower limit is in force already, that one serves.
-    let _ = rustix::process::setrlimit(rustix::process::Resource::Fsize, limit);
-}
-
 fn say(replies: &mut File, reply: &Reply) -> std::io::Result<()> {
     let mut line = serde_json::to_vec(reply)?;
     line.push(b'\n');
@@ -71,6 +67,8 @@ struct State {
     objects: Vec<PathBuf>,
     bench: Bench,
     core_alone: bool,
+    counter: Counter,
+    confinement: Option<Confinement>,
 }
 
 fn greet(hello: &Hello, replies: &mut File) -> std::io::Result<Option<State>> {
@@ -88,6 +86,7 @@ fn greet(hello: &Hello, replies: &mut File) -> std::io::Result<Option<State>> {
                 tier: state.tier.as_ref().map(|a| super::tier::facts(hello.tier, a)),
                 core_alone: state.core_alone,
                 one_thread_only: state.library.one_thread_only().map(ToOwned::to_owned),
+                confinement: state.confinement.clone(),
             };
             say(replies, &Reply::Ready(Box::new(ready)))?;
             Ok(Some(state))
@@ -99,8 +98,8 @@ fn greet(hello: &Hello, replies: &mut File) -> std::io::Result<Option<State>> {
     }
 }
 
+/// Loads the library, in a process that has given up what loading does not need, and then gives up the rest.
 fn load(hello: &Hello) -> Result<State, String> {
-    limit_written_files();
     if hello.protocol != VERSION {
         return Err(format!("protocol {} asked, {VERSION} spoken", hello.protocol));
     }
@@ -114,7 +113,11 @@ fn load(hello: &Hello) -> Result<State, String> {
         pin()?;
     }
     let before = host::loaded_objects();
-    let (library, tier) = super::tier::load(hello)?;
+    let prepared = super::tier::prepare(hello)?;
+    // Opened now or never: the superuser's right to have one is given up too.
+    let counter = InstructionCounter::open();
+    let power = Power::give_up(hello, &prepared)?;
+    let (library, tier) = super::tier::load(hello, prepared).map_err(super::power::why)?;
     let library: &'static dyn Library = Box::leak(library);
     let objects = host::loaded_objects().difference(&before).cloned().collect();
     let objects = super::tier::originals(objects, tier.as_ref());
@@ -122,7 +125,8 @@ fn load(hello: &Hello) -> Result<State, String> {
     // Only where it measures: a worker that checks needs no core of its own.
     let core_alone = hello.cpu.is_some() && probe::have_core_alone().is_ok();
     let bench = Bench::new(hello.process, hello.seed, hello.ticks_per_ns);
-    Ok(State { library, tier, objects, bench, core_alone })
+    let confinement = power.give_up_more(&objects)?;
+    Ok(State { library, tier, objects, bench, core_alone, counter, confinement })
 }
 
 fn answer(state: &mut State, request: Request, replies: &mut File) -> std::io::Result<()> {
@@ -133,27 +137,30 @@ fn answer(state: &mut State, request: Request, replies: &mut File) -> std::io::R
             let (offers, instructions) =
                 (offers(library, state.tier_of()), host::instructions_in(&state.objects));
             let cpuid_answered = state.tier.as_ref().and_then(super::tier::answered);
-            say(replies, &Reply::Offers { offers, instructions, cpuid_answered })
+            let denied = super::power::denied();
+            say(replies, &Reply::Offers { offers, instructions, cpuid_answered, denied })
         }
         Request::Verify { algorithm } => verify_one(library, &algorithm, replies),
         Request::Vector { algorithm, vector } => say(replies, &judge(library, &algorithm, &vector)),
         Request::Sample { visits } => {
             let bench = &mut state.bench;
-            let results = visits.iter().map(|v| bench.visit(library, v)).collect();
+            let visit = |v| super::power::held(bench.visit(library, v));
+            let results = visits.iter().map(visit).collect();
             bench.end_of_block();
             say(replies, &Reply::Samples { results })
         }
         Request::Meter(asked) => {
             let costs = super::metering::run(library, &asked);
-            say(replies, &costs.map_or_else(no_number, |costs| Reply::Metered { costs }))
+            let reply = costs.map_or_else(no_number, |costs| Reply::Metered { costs });
+            say(replies, &super::power::held_reply(reply))
         }
         Request::Step(asked) => {
-            let steps = super::stepping::run(library, &state.objects, &asked);
-            say(replies, &steps.map_or_else(no_number, Reply::Stepped))
+            let steps = super::stepping::run(library, &state.objects, &asked, &mut state.counter);
+            say(replies, &super::power::held_reply(steps.map_or_else(no_number, Reply::Stepped)))
         }
         Request::Once(once) => {
             let reply = run_once(library, &once).unwrap_or_else(no_number);
-            say(replies, &reply)
+            say(replies, &super::power::held_reply(reply))
         }
     }
 }
@@ -169,6 +176,7 @@ fn offers(library: &dyn Library, tier: Tier) -> Vec<Offer> {
     for algorithm in Algorithm::all() {
         for direction in Direction::of(algorithm.kind) {
             let mut offer = offer(library, algorithm, *direction);
+            super::power::hold_offer(&mut offer);
             if let Some(why) = super::tier::beyond(tier, algorithm) {
                 (offer.models, offer.reason) = (Vec::new(), Some(why));
             }
@@ -251,14 +259,14 @@ fn verify_one(library: &dyn Library, name: &str, replies: &mut File) -> std::io:
         }
         Err(verify::Finding::Failed(why)) => no_number(Finding::failed(why)),
     };
-    say(replies, &reply)
+    say(replies, &super::power::held_reply(reply))
 }
 
 fn judge(library: &dyn Library, algorithm: &str, vector: &Vector) -> Reply {
     let judged = Algorithm::find(algorithm)
         .map_err(|e| e.to_string())
         .and_then(|algorithm| verify::vector_file::judge(library, algorithm, vector));
-    match judged {
+    match super::power::held_judgement(judged) {
         Ok(judged) => Reply::Judged { rejected: judged == Judged::Rejected, wrong: None },
         Err(wrong) => Reply::Judged { rejected: false, wrong: Some(wrong) },
     }

@@ -29,6 +29,7 @@ pub(super) fn run(
     library: &'static dyn Library,
     objects: &[PathBuf],
     asked: &Stepping,
+    counter: &mut Counter,
 ) -> Result<Steps, Finding> {
     let algorithm =
         Algorithm::find(&asked.algorithm).map_err(|e| Finding::failed(e.to_string()))?;
@@ -37,10 +38,9 @@ pub(super) fn run(
     }
     let mut stepper = Stepper::new().map_err(unavailable)?;
     let mut subject = Subject::open(library, algorithm, asked.direction, 0, false)?;
-    let mut counter = InstructionCounter::open();
     let Taken { stepped: (codes, trace), pmu } = match asked.model {
-        Model::Message => message(&mut subject, asked, &mut stepper, &mut counter)?,
-        Model::Stream => stream(&mut subject, asked, &mut stepper, &mut counter)?,
+        Model::Message => message(&mut subject, asked, &mut stepper, counter)?,
+        Model::Stream => stream(&mut subject, asked, &mut stepper, counter)?,
         other => {
             let why = format!("operations of the model {other} are not stepped");
             return Err(Finding::unsupported(why));
@@ -62,7 +62,7 @@ pub(super) fn run(
 }
 
 /// The performance counter, or why there is none.
-type Counter = Result<InstructionCounter, String>;
+pub(super) type Counter = Result<InstructionCounter, String>;
 
 /// A stepped operation, and the performance counter's count of one such operation.
 struct Taken {

@@ -1,26 +1,81 @@
 //! Loading a library at a tier.
 
 use crate::protocol::Hello;
-use ::tier::{Applied, Mechanism};
+use ::tier::{Applied, Mechanism, Plan};
 use contract::Library;
 use model::{Algorithm, KERNEL_PATH, Tier};
 use record::AppliedTier;
+use std::fs::File;
+use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
-/// Applies the tier and loads the library.
-pub(super) fn load(hello: &Hello) -> Result<(Box<dyn Library>, Option<Applied>), String> {
-    let (path, name) = (hello.path.as_path(), hello.name.as_deref());
+/// What is loaded at a tier, found out while the process may still do everything.
+pub(super) struct Prepared {
+    /// `None` at `native`.
+    plan: Option<Result<Plan, String>>,
+    /// The files of the plan.
+    pub(super) files: Vec<PathBuf>,
+    /// The copies that the plan loads, which stay open: the loader knows an object by its name, and the name
+    /// of a copy is the number of its descriptor, which no later copy may get.
+    pub(super) copies: &'static [File],
+}
+
+/// Finds out what is to be loaded, where the scheduler has not, and opens the scheduler's copies: no process
+/// that has given up its power can.
+pub(super) fn prepare(hello: &Hello) -> Result<Prepared, String> {
     if hello.tier == Tier::Native {
-        let library = adapters::load(path, name).map_err(|e| e.to_string())?;
-        return Ok((library, None));
+        return Ok(Prepared { plan: None, files: Vec::new(), copies: &[] });
     }
-    if path.as_os_str() == KERNEL_PATH {
+    if is_kernel(hello) {
         return Err("the kernel chooses its instructions by itself".to_owned());
     }
-    let wanted = Mechanism::wanted()?;
-    let applied = ::tier::apply(hello.tier, path, hello.plan.clone(), wanted)?;
+    let own = if hello.plan.is_none() { Some(::tier::prepare(&hello.path)) } else { None };
+    let plan = match (&hello.plan, &own) {
+        (Some(plan), _) => Ok(plan.clone()),
+        (None, Some(Ok(copies))) => Ok(copies.plan.clone()),
+        (None, Some(Err(why))) => Err(why.clone()),
+        (None, None) => unreachable!("one of them is there"),
+    };
+    let (plan, copies) = match plan.and_then(adopt) {
+        Ok((plan, copies)) => (Ok(plan), copies),
+        Err(why) => (Err(why), Vec::new()),
+    };
+    let objects = plan.iter().flat_map(|plan| &plan.objects);
+    let files = objects.map(|object| object.original.clone()).collect();
+    Ok(Prepared { plan: Some(plan), files, copies: Vec::leak(copies) })
+}
+
+/// The plan with copies that this process has opened itself.
+fn adopt(mut plan: Plan) -> Result<(Plan, Vec<File>), String> {
+    let mut copies = Vec::new();
+    for object in plan.objects.iter_mut().filter(|o| o.load != o.original) {
+        let copy = File::open(&object.load).map_err(|e| {
+            format!("the copy of '{}' cannot be opened: {e}", object.original.display())
+        })?;
+        object.load = PathBuf::from(format!("/proc/self/fd/{}", copy.as_raw_fd()));
+        copies.push(copy);
+    }
+    Ok((plan, copies))
+}
+
+/// Applies the tier and loads the library.
+pub(super) fn load(
+    hello: &Hello,
+    prepared: Prepared,
+) -> Result<(Box<dyn Library>, Option<Applied>), String> {
+    let (path, name) = (hello.path.as_path(), hello.name.as_deref());
+    let Some(plan) = prepared.plan else {
+        let library = adapters::load(path, name).map_err(|e| e.to_string())?;
+        return Ok((library, None));
+    };
+    let applied = ::tier::apply(hello.tier, path, plan, Mechanism::wanted()?)?;
     let library = adapters::load_copy(path, &applied.load, name).map_err(|e| e.to_string())?;
     Ok((library, Some(applied)))
+}
+
+/// Whether no code of a file is loaded.
+pub(super) fn is_kernel(hello: &Hello) -> bool {
+    hello.path.as_os_str() == KERNEL_PATH
 }
 
 /// The files of loaded objects: copies by the files that they are of.

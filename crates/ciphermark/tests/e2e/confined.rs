@@ -1,0 +1,190 @@
+//! What a library's code can do in a worker: nothing but compute. Stand-ins reach for more, while they are loaded and with
+//! each message; each deed fails, is named where a system call shows it, and costs only its own library.
+
+use crate::support::*;
+use serde_json::Value;
+use std::path::Path;
+
+/// What a stand-in does, and the system call that the reason names; none where the kernel refuses the call's
+/// argument, which a library may go on without.
+const DEEDS: [(&str, Option<&str>); 18] = [
+    ("CONNECT", Some("socket")),
+    ("SERVICE", Some("socket")),
+    ("EXEC", Some("execve")),
+    // The C library blocks all signals around it, so nothing can be told but that it was forbidden.
+    ("SYSTEM", Some("SIGSYS")),
+    ("FORKS", Some("clone")),
+    ("KILL", Some("kill")),
+    ("KILL_ALL", Some("kill")),
+    ("PTRACE", Some("ptrace")),
+    ("PEEK", None),
+    ("WRITE", Some("openat")),
+    ("REMOVE", Some("unlink")),
+    ("READ", None),
+    ("MEMORY", None),
+    ("LIMITS", Some("prlimit64")),
+    ("OUTLIVE", Some("prctl")),
+    ("SIGNAL_OWNER", Some("fcntl")),
+    ("HIDE", Some("rt_sigaction")),
+    ("RING", Some("io_uring_setup")),
+];
+
+/// Calls that are no accident: a library that makes one while it is loaded is not used.
+const HOSTILE: [&str; 5] = ["execve", "clone", "kill", "ptrace", "SIGSYS"];
+
+fn library(when: &str, deed: &str) -> String {
+    let object = fakes::object("grab_power", &format!("{when}={deed}"));
+    format!("{}={}", deed.to_lowercase(), arg(&object))
+}
+
+/// `verify` over a library with a file that it may try to read, write or remove.
+fn verify(libraries: &[String], file: &Path, more: &[(&str, &str)]) -> Done {
+    let mut arguments = vec!["verify", "--json", "-a", "aes-128-ctr"];
+    arguments.extend(libraries.iter().flat_map(|l| ["-l", l.as_str()]));
+    let variables = [&[("GRAB_PATH", arg(file)), ("CIPHERMARK_CACHE", "")], more].concat();
+    ciphermark_with(&arguments, &variables)
+}
+
+fn rows(done: &Done) -> Vec<Value> {
+    serde_json::from_str(&done.stdout).unwrap_or_else(|e| panic!("{e}: {done:?}"))
+}
+
+/// The kernel of these tests must have what they are about.
+fn here() -> bool {
+    let mechanisms = std::fs::read_to_string("/proc/sys/kernel/seccomp/actions_avail");
+    mechanisms.is_ok_and(|actions| actions.contains("trap"))
+}
+
+#[test]
+fn each_deed_in_an_operation_fails_and_is_named_and_costs_its_own_library_alone() {
+    assert!(here(), "this kernel has no seccomp filter");
+    let directory = scratch();
+    let file = directory.path().join("mine");
+    std::fs::write(&file, "kept").unwrap();
+    let mut libraries: Vec<String> = DEEDS.iter().map(|(deed, _)| library("WORK", deed)).collect();
+    libraries.push("openssl".to_owned());
+    let done = verify(&libraries, &file, &[]).with_code(1);
+    assert!(!done.stdout.contains("the deed succeeded"), "{done:?}");
+    let rows = rows(&done);
+    for (deed, call) in DEEDS {
+        let name = deed.to_lowercase();
+        let row = where_(&rows, &[("library.name", &name)])[0];
+        match call {
+            Some("SIGSYS") => {
+                assert_eq!(text(row, "state"), "failed", "{row}");
+                assert!(text(row, "reason").contains("SIGSYS, forbidden system call"), "{row}");
+            }
+            Some(call) => {
+                assert_eq!(text(row, "state"), "refused", "{row}");
+                let why = text(row, "reason");
+                assert!(why.contains("confinement: the library called "), "{row}");
+                assert!(why.contains(call), "{call}: {row}");
+            }
+            None => assert_eq!(text(row, "state"), "passed", "{row}"),
+        }
+    }
+    assert_eq!(text(where_(&rows, &[("library.name", "openssl")])[0], "state"), "passed");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");
+}
+
+#[test]
+fn each_deed_of_an_initialiser_fails_and_is_named() {
+    assert!(here(), "this kernel has no seccomp filter");
+    let directory = scratch();
+    let file = directory.path().join("mine");
+    std::fs::write(&file, "kept").unwrap();
+    for (deed, call) in DEEDS {
+        let done = verify(&[library("LOAD", deed)], &file, &[]);
+        let all = format!("{}{}", done.stdout, done.stderr);
+        assert!(!all.contains("the deed succeeded"), "{deed}: {done:?}");
+        if call.is_some_and(|call| HOSTILE.contains(&call)) {
+            assert_eq!(done.code, 2, "{deed}: {done:?}");
+            let line = done.only_line_on_stderr();
+            assert!(line.contains(call.unwrap()), "{deed}: {line}");
+        } else {
+            assert_eq!(done.code, 0, "{deed}: {done:?}");
+            assert_eq!(text(&rows(&done)[0], "state"), "passed", "{deed}");
+        }
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");
+}
+
+#[test]
+fn nothing_is_written_at_home_or_among_temporary_files_and_a_record_is_the_schedulers_alone() {
+    let directory = scratch();
+    for file in ["home/.bashrc", "tmp/left"] {
+        let path = directory.path().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        verify(&[library("WORK", "WRITE"), library("LOAD", "WRITE")], &path, &[]).with_code(1);
+        assert!(!path.exists(), "{file}");
+    }
+    let record = directory.path().join("r.json");
+    let writer = library("WORK", "WRITE");
+    let run =
+        ["run", "-a", "aes-128-ctr", "-s", "16", "-l", "openssl", "-l", &writer, "-d", "encrypt"];
+    let arguments = [&run[..], &QUICK, &["-o", arg(&record)]].concat();
+    ciphermark_with(&arguments, &[("GRAB_PATH", arg(&record)), ("CIPHERMARK_CACHE", "")])
+        .with_code(3);
+    let whole: Value = serde_json::from_str(&std::fs::read_to_string(&record).unwrap()).unwrap();
+    let rows = whole["measurements"].as_array().unwrap();
+    let state = |name: &str| text(where_(rows, &[("library.name", name)])[0], "state").to_owned();
+    assert_eq!((state("openssl"), state("write")), ("measured".to_owned(), "refused".to_owned()));
+}
+
+#[test]
+fn the_record_says_what_was_given_up_and_what_a_library_tried_while_it_was_loaded() {
+    let record = record_of(&library("LOAD", "SERVICE"), &[]);
+    let confinement = &record["libraries"][0]["confinement"];
+    let names = |list: &str| -> Vec<String> {
+        let all = confinement[list].as_array().into_iter().flatten();
+        all.map(|r| text(r, "name").to_owned()).collect()
+    };
+    let given_up = [names("in_force"), names("missing")].concat();
+    for name in ["limits", "no-new-privileges", "landlock", "capabilities", "seccomp"] {
+        assert!(given_up.iter().any(|n| n == name), "{name}: {confinement}");
+    }
+    assert_eq!(confinement["denied"], serde_json::json!(["socket"]), "{confinement}");
+    assert!(confinement["switched_off"].is_null(), "{confinement}");
+    // Otherwise all code would run slower than it does elsewhere.
+    assert!(!given_up.iter().any(|n| n == "speed"), "{confinement}");
+}
+
+#[test]
+fn less_is_given_up_only_where_somebody_says_so_and_that_is_told() {
+    let reader = library("WORK", "SERVICE");
+    let record = record_of(&reader, &[("CIPHERMARK_CONFINEMENT", "seccomp")]);
+    let confinement = &record["libraries"][0]["confinement"];
+    assert!(text(confinement, "switched_off").starts_with("seccomp left out by"), "{confinement}");
+    // The stand-in aborts where its deed succeeds.
+    let row = &record["measurements"][0];
+    assert!(text(row, "reason").contains("the deed succeeded"), "{row}");
+    let done = verify(&[reader], Path::new("/"), &[("CIPHERMARK_CONFINEMENT", "none")]);
+    let line = done.with_code(2).only_line_on_stderr().to_owned();
+    assert!(line.contains("CIPHERMARK_CONFINEMENT is 'none'"), "{line}");
+}
+
+fn record_of(library: &str, variables: &[(&str, &str)]) -> Value {
+    let run = ["run", "-a", "aes-128-ctr", "-s", "16", "-l", library, "-d", "encrypt"];
+    let arguments = [&run[..], &QUICK, &["--format", "json"]].concat();
+    let variables = [&[("CIPHERMARK_CACHE", "")], variables].concat();
+    let done = ciphermark_with(&arguments, &variables);
+    serde_json::from_str(&done.stdout).unwrap_or_else(|e| panic!("{e}: {done:?}"))
+}
+
+#[test]
+fn descriptors_of_whoever_started_it_do_not_reach_a_library() {
+    let directory = scratch();
+    let file = directory.path().join("secret");
+    std::fs::write(&file, "secret").unwrap();
+    let object = fakes::object("grab_descriptor", "");
+    // The shell leaves descriptor 9 open for whatever it starts.
+    let script = format!(
+        "exec 9<'{}'; exec '{}' verify --json -a aes-128-ctr -l 'd={}'",
+        arg(&file),
+        arg(program()),
+        arg(&object)
+    );
+    let output = std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+    let rows: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(text(&rows[0], "state"), "passed", "{rows}");
+}

@@ -1,0 +1,98 @@
+//! What the workers of this machine's libraries give up.
+
+use crate::finding::Finding;
+use record::{Confinement, Library};
+use std::collections::BTreeMap;
+
+/// One finding for what every worker gives up, one for each thing that is missing, and one for the libraries
+/// that tried what they may not.
+pub(crate) fn examine(libraries: &[Library]) -> Vec<Finding> {
+    let confined: Vec<(&str, &Confinement)> = libraries
+        .iter()
+        .filter_map(|l| l.confinement.as_ref().map(|c| (l.name.as_str(), c)))
+        .collect();
+    let Some((_, first)) = confined.first() else { return Vec::new() };
+    let mut findings: Vec<Finding> = first
+        .in_force
+        .iter()
+        .map(|r| Finding::ok("confinement", &r.name, r.detail.as_str()))
+        .collect();
+    let mut missing: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for (_, confinement) in &confined {
+        for restriction in &confinement.missing {
+            *missing.entry((&restriction.name, &restriction.detail)).or_insert(0) += 1;
+        }
+    }
+    findings.extend(missing.into_iter().map(|((name, why), count)| {
+        let found = format!("missing with {count} of {} libraries: {why}", confined.len());
+        Finding::ok("confinement", name, found).note(
+            "a library that you were handed can do more in a worker than it needs; records say so",
+        )
+    }));
+    if let Some(why) = &first.switched_off {
+        findings.push(
+            Finding::ok("confinement", "switched off", why.as_str())
+                .note("for a library that needs more; unset it to have libraries confined again"),
+        );
+    }
+    findings.extend(denied(&confined));
+    findings
+}
+
+fn denied(confined: &[(&str, &Confinement)]) -> Option<Finding> {
+    let tried = confined.iter().filter(|(_, c)| !c.denied.is_empty());
+    let tried: Vec<String> =
+        tried.map(|(name, c)| format!("{name} ({})", c.denied.join(", "))).collect();
+    (!tried.is_empty()).then(|| {
+        Finding::ok("confinement", "tried", tried.join("; ")).note(
+            "while they were loaded these libraries called what a worker may not; the calls failed",
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::finding::Verdict;
+    use record::Restriction;
+
+    fn library(confinement: Option<Confinement>) -> Library {
+        Library {
+            name: "openssl".into(),
+            version: String::new(),
+            path: String::new(),
+            id: String::new(),
+            build: Vec::new(),
+            error: None,
+            calls: Vec::new(),
+            instructions: None,
+            tiers: Vec::new(),
+            confinement,
+        }
+    }
+
+    fn restriction(name: &str) -> Restriction {
+        Restriction { name: name.into(), detail: "so and so".into() }
+    }
+
+    #[test]
+    fn what_is_given_up_is_told_and_what_is_missing_is_a_note() {
+        assert_eq!(examine(&[library(None)]), []);
+        let confinement = Confinement {
+            in_force: vec![restriction("seccomp")],
+            missing: vec![restriction("landlock")],
+            switched_off: Some("limits left out".into()),
+            denied: vec!["socket".into()],
+        };
+        let findings = examine(&[library(None), library(Some(confinement))]);
+        let told: Vec<(&str, Verdict)> =
+            findings.iter().map(|f| (f.name.as_str(), f.verdict)).collect();
+        let note = Verdict::Note;
+        assert_eq!(
+            told,
+            [("seccomp", Verdict::Ok), ("landlock", note), ("switched off", note), ("tried", note)]
+        );
+        assert!(findings[1].found.contains("missing with 1 of 1"), "{findings:?}");
+        assert!(findings[3].found.contains("openssl (socket)"), "{findings:?}");
+    }
+}

@@ -1,0 +1,93 @@
+//! The worker's power: given up around loading, and what becomes of a library that reaches for more.
+//!
+//! What is denied fails in the library as it does on a system that does not allow it, and is noted. While a
+//! library is loaded and its algorithms are opened, some try what they can do without (a device, a service of
+//! the system's): that is told in the record. Starting programs or reaching into other processes is not among
+//! it, and while a library computes nothing is: such a number is not to be trusted.
+
+use super::tier::{Prepared, is_kernel};
+use crate::protocol::{Finding, Hello, Offer, Reply, VisitResult};
+use confine::{Confined, Needs};
+use record::Confinement;
+use std::path::PathBuf;
+use verify::vector_file::Judged;
+
+/// What a worker has given up so far.
+pub(super) enum Power {
+    /// No code of a file comes into the process.
+    Needless,
+    /// What loading does not need.
+    Confined(Confined),
+}
+
+impl Power {
+    /// Gives up what loading does not need.
+    pub(super) fn give_up(hello: &Hello, prepared: &Prepared) -> Result<Self, String> {
+        if is_kernel(hello) {
+            return Ok(Self::Needless);
+        }
+        let library = hello.path.canonicalize().unwrap_or_else(|_| hello.path.clone());
+        let needs = Needs { library: &library, files: &prepared.files, copies: prepared.copies };
+        confine::before_loading(&needs).map(Self::Confined)
+    }
+
+    /// Gives up what only loading needed.
+    pub(super) fn give_up_more(self, objects: &[PathBuf]) -> Result<Option<Confinement>, String> {
+        let Self::Confined(mut confined) = self else { return Ok(None) };
+        confined.after_loading(objects).map_err(|why| format!("cannot be confined: {why}"))?;
+        let denied = confine::take_denied();
+        if let Some(why) = denied.hostile() {
+            return Err(format!("{why}, while it was loaded"));
+        }
+        let facts = confined.facts().clone();
+        Ok(Some(Confinement { denied: denied.names().to_vec(), ..facts }))
+    }
+}
+
+/// Why a library was not loaded, with what it was denied.
+pub(super) fn why(loading: String) -> String {
+    match confine::take_denied().reason() {
+        Some(denied) => format!("{loading}; {denied}, while it was loaded"),
+        None => loading,
+    }
+}
+
+/// What was denied since this was last asked.
+pub(super) fn denied() -> Vec<String> {
+    confine::take_denied().names().to_vec()
+}
+
+/// From the algorithm on whose opening starts programs or the like, nothing is offered. What libraries may
+/// try is left for [`denied`] to tell.
+pub(super) fn hold_offer(offer: &mut Offer) {
+    if let Some(why) = confine::hostile_so_far() {
+        (offer.models, offer.failed, offer.reason) = (Vec::new(), true, Some(why));
+    }
+}
+
+/// A reply that gives a result, unless something was denied meanwhile.
+pub(super) fn held_reply(reply: Reply) -> Reply {
+    match (confine::take_denied().reason(), reply) {
+        (None, reply) => reply,
+        (Some(why), Reply::Finding(finding)) => Reply::Finding(joined(finding, &why)),
+        (Some(why), _) => Reply::Finding(Finding::refused(why)),
+    }
+}
+
+/// The same for a visit.
+pub(super) fn held(result: VisitResult) -> VisitResult {
+    match (confine::take_denied().reason(), result) {
+        (None, result) => result,
+        (Some(why), VisitResult::Finding(finding)) => VisitResult::Finding(joined(finding, &why)),
+        (Some(why), _) => VisitResult::Finding(Finding::refused(why)),
+    }
+}
+
+/// The same for a published vector.
+pub(super) fn held_judgement(judged: Result<Judged, String>) -> Result<Judged, String> {
+    confine::take_denied().reason().map_or(judged, Err)
+}
+
+fn joined(finding: Finding, denied: &str) -> Finding {
+    Finding::refused(format!("{}; {denied}", finding.why))
+}
