@@ -4,7 +4,7 @@ CARGO ?= cargo
 CIPHERMARK := target/release/ciphermark
 RECORD ?= bench.json
 
-.PHONY: help setup libs web build bench bench-page test lint fmt verify agree repeat selfcheck claims fuzz asan aarch64 install clean
+.PHONY: help setup libs web build bench bench-page test lint fmt verify agree repeat selfcheck claims fuzz asan zoo aarch64 install clean
 
 help: ## show the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -71,6 +71,9 @@ fuzz: ## feed every reader of files, lines and flags with made-up inputs, FUZZ_S
 
 asan: ## the parts with unsafe code under address, leak, undefined-behaviour and thread sanitizers (nightly; half an hour)
 	@scripts/asan
+
+zoo: build libs ## plant faults in stand-in libraries, find them all, and none in the real ones (writes docs/TRUST.md's table)
+	scripts/zoo $(CIPHERMARK)
 
 aarch64: ## check that the workspace compiles for aarch64 (needs gcc-aarch64-linux-gnu)
 	@scripts/aarch64

@@ -6,10 +6,12 @@
 mod memory;
 
 use std::ffi::{c_int, c_void};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
 static ALLOCATED_BYTES: AtomicU64 = AtomicU64::new(0);
+static HELD: AtomicI64 = AtomicI64::new(0);
+static HELD_BYTES: AtomicI64 = AtomicI64::new(0);
 static COPIED_BYTES: AtomicU64 = AtomicU64::new(0);
 
 /// What was counted since the process began.
@@ -22,6 +24,10 @@ pub struct Counts {
     pub allocated_bytes: u64,
     /// Bytes that were copied.
     pub copied_bytes: u64,
+    /// Pieces of memory that were given and not given back.
+    pub held: i64,
+    /// Bytes that can be used in them.
+    pub held_bytes: i64,
 }
 
 /// Reads the counts.
@@ -35,6 +41,8 @@ pub unsafe extern "C" fn ciphermark_meter(counts: *mut Counts) {
         allocations: ALLOCATIONS.load(Relaxed),
         allocated_bytes: ALLOCATED_BYTES.load(Relaxed),
         copied_bytes: COPIED_BYTES.load(Relaxed),
+        held: HELD.load(Relaxed),
+        held_bytes: HELD_BYTES.load(Relaxed),
     };
     // SAFETY: the caller's.
     unsafe { counts.write(now) }
@@ -45,6 +53,8 @@ unsafe extern "C" {
     fn __libc_calloc(count: usize, size: usize) -> *mut c_void;
     fn __libc_realloc(memory: *mut c_void, size: usize) -> *mut c_void;
     fn __libc_memalign(alignment: usize, size: usize) -> *mut c_void;
+    fn __libc_free(memory: *mut c_void);
+    fn malloc_usable_size(memory: *mut c_void) -> usize;
 }
 
 fn allocated(bytes: usize) {
@@ -52,12 +62,33 @@ fn allocated(bytes: usize) {
     ALLOCATED_BYTES.fetch_add(bytes as u64, Relaxed);
 }
 
+/// Notes memory that is given (1) or taken back (-1).
+///
+/// # Safety
+/// `memory` is null, or was given by the C library and not yet taken back.
+unsafe fn moved(memory: *mut c_void, way: i64) -> *mut c_void {
+    if !memory.is_null() {
+        // SAFETY: the caller's.
+        let bytes = unsafe { malloc_usable_size(memory) };
+        HELD.fetch_add(way, Relaxed);
+        HELD_BYTES.fetch_add(way * bytes as i64, Relaxed);
+    }
+    memory
+}
+
+// SAFETY: takes the place of the C function of that name, and does what it does.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn free(memory: *mut c_void) {
+    // SAFETY: the module's note.
+    unsafe { __libc_free(moved(memory, -1)) }
+}
+
 // SAFETY: takes the place of the C function of that name, and does what it does.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
     allocated(size);
     // SAFETY: the module's note.
-    unsafe { __libc_malloc(size) }
+    unsafe { moved(__libc_malloc(size), 1) }
 }
 
 // SAFETY: takes the place of the C function of that name, and does what it does.
@@ -65,7 +96,7 @@ unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
 unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     allocated(count.saturating_mul(size));
     // SAFETY: the module's note.
-    unsafe { __libc_calloc(count, size) }
+    unsafe { moved(__libc_calloc(count, size), 1) }
 }
 
 // SAFETY: takes the place of the C function of that name, and does what it does.
@@ -73,7 +104,10 @@ unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
 unsafe extern "C" fn realloc(memory: *mut c_void, size: usize) -> *mut c_void {
     allocated(size);
     // SAFETY: the module's note.
-    unsafe { __libc_realloc(memory, size) }
+    unsafe {
+        moved(memory, -1);
+        moved(__libc_realloc(memory, size), 1)
+    }
 }
 
 // SAFETY: takes the place of the C function of that name, and does what it does.
@@ -81,7 +115,7 @@ unsafe extern "C" fn realloc(memory: *mut c_void, size: usize) -> *mut c_void {
 unsafe extern "C" fn memalign(alignment: usize, size: usize) -> *mut c_void {
     allocated(size);
     // SAFETY: the module's note.
-    unsafe { __libc_memalign(alignment, size) }
+    unsafe { moved(__libc_memalign(alignment, size), 1) }
 }
 
 // SAFETY: takes the place of the C function of that name, and does what it does.

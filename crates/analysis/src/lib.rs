@@ -7,6 +7,7 @@ mod line;
 mod many;
 mod order;
 mod pair;
+mod period;
 #[cfg(test)]
 mod properties;
 mod signed_rank;
@@ -24,6 +25,7 @@ pub use many::{
 };
 pub use order::{median, quantile};
 pub use pair::{FALSE_VERDICTS, LOOKS, Look, Ratio, Verdict, ratio_of_pairs};
+pub use period::{Period, period};
 pub use summary::{MIN_PER_PROCESS, MIN_PROCESSES, Summary, costs_by_process, summarise};
 pub use threads::of_visits;
 pub use trimmed::Estimate;

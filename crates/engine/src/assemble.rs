@@ -1,6 +1,7 @@
 //! Tracks into measurements: what sampling gave, with what turns ticks into time.
 
 use crate::discover::Attached;
+use crate::memory::Memory;
 use crate::plan::{Planned, Request};
 use crate::protocol::{Finding, Offer};
 use crate::track::{End, Track};
@@ -13,8 +14,15 @@ use record::{
 };
 use std::collections::BTreeMap;
 
+/// What verification gave of an algorithm that passed.
+#[derive(Debug, Default)]
+pub(crate) struct Proof {
+    pub(crate) checks: Vec<Check>,
+    pub(crate) remarks: Vec<String>,
+}
+
 /// The checks that each library's algorithms passed at each tier.
-pub(crate) type Checks = BTreeMap<(usize, Tier, &'static str), Vec<Check>>;
+pub(crate) type Checks = BTreeMap<(usize, Tier, &'static str), Proof>;
 
 /// What turns ticks into time.
 pub(crate) struct Rates {
@@ -115,6 +123,7 @@ pub(crate) fn assemble(
     tracks: Vec<Track>,
     libraries: &[Attached],
     checks: &Checks,
+    memory: &Memory,
     rates: &Rates,
 ) -> Vec<Measurement> {
     let mut tracks = tracks.into_iter();
@@ -130,9 +139,14 @@ pub(crate) fn assemble(
         }
         if m.state == State::Measured {
             let (library, tier) = (plan.case.library, plan.case.tier);
-            let passed =
-                checks.iter().find(|((l, t, a), _)| (*l, *t, *a) == (library, tier, &*m.algorithm));
-            m.checks.extend(passed.map(|(_, c)| c.clone()).unwrap_or_default());
+            let own =
+                |(l, t, a): &(usize, Tier, &str)| (*l, *t, *a) == (library, tier, &*m.algorithm);
+            if let Some((_, proof)) = checks.iter().find(|(key, _)| own(key)) {
+                m.checks.extend(proof.checks.iter().cloned());
+                m.remarks.extend(proof.remarks.iter().cloned());
+            }
+            let counted = memory.get(&(library, (m.algorithm.clone(), m.direction)));
+            m.remarks.extend(counted.into_iter().flatten().cloned());
         }
         measurements.push(m);
     }
@@ -159,6 +173,7 @@ fn blank(plan: &Planned, libraries: &[Attached]) -> Measurement {
         in_place: case.in_place,
         state: State::Failed,
         reason: None,
+        remarks: Vec::new(),
         imported: None,
         warning: Algorithm::find(&case.algorithm)
             .ok()

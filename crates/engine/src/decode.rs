@@ -12,6 +12,9 @@ const MOST_BYTES: usize = 8 << 20;
 /// The most characters of a text.
 const MOST_CHARS: usize = 2000;
 
+/// The most remarks on one algorithm: the worker has some few kinds of them.
+const MOST_REMARKS: usize = 100;
+
 /// The largest count: what a double holds exactly, and so few that no sum of them overflows.
 const MOST: u64 = 1 << 53;
 
@@ -64,8 +67,12 @@ fn check(reply: &mut Reply) -> Result<(), String> {
             tidy(check);
             Ok(())
         }
-        Reply::Verified { checks, digest } => {
+        Reply::Verified { checks, digest, remarks } => {
             tidy(digest);
+            if remarks.len() > MOST_REMARKS {
+                return Err(format!("{} remarks", remarks.len()));
+            }
+            remarks.iter_mut().for_each(tidy);
             checks.iter_mut().try_for_each(|check| {
                 tidy(&mut check.name);
                 at_most(check.count)
@@ -135,8 +142,8 @@ fn check_finding(finding: &mut Finding) -> Result<(), String> {
 }
 
 fn check_costs(costs: &Costs) -> Result<(), String> {
-    let Costs { allocations, allocated_bytes, copied_bytes, .. } = *costs;
-    [allocations, allocated_bytes, copied_bytes].into_iter().try_for_each(real)
+    let Costs { allocations, allocated_bytes, copied_bytes, lost, lost_bytes, .. } = *costs;
+    [allocations, allocated_bytes, copied_bytes, lost, lost_bytes].into_iter().try_for_each(real)
 }
 
 fn check_steps(steps: &mut Steps) -> Result<(), String> {
@@ -185,7 +192,7 @@ fn tidied(text: &str) -> String {
 }
 
 /// The beginning of a line that may hold anything.
-fn excerpt(line: &[u8]) -> String {
+pub(crate) fn excerpt(line: &[u8]) -> String {
     let beginning = &line[..line.len().min(400)];
     let text = String::from_utf8_lossy(beginning);
     text.chars().filter(|c| !c.is_control()).take(80).collect()

@@ -88,11 +88,13 @@ impl Attached {
             protocol: VERSION,
             path: PathBuf::from(&self.facts.path),
             name: self.given_name.as_ref().or(self.bundled_name.as_ref()).cloned(),
+            version: self.ready.as_ref().map(|ready| ready.version.clone()),
             tier,
             cpu,
             process,
             seed,
             ticks_per_ns: None,
+            token: None,
             plan: self.copies.as_ref().filter(|_| tier != Tier::Native).map(|c| c.plan.clone()),
         }
     }

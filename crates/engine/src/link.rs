@@ -57,15 +57,18 @@ pub(crate) struct Link {
     to: ChildStdin,
     from: ChildStdout,
     ahead: Vec<u8>,
+    /// What every line of the worker's own begins with.
+    token: Vec<u8>,
     /// How much of `ahead` has been searched for the end of a line.
     searched: usize,
 }
 
 impl Link {
-    pub(crate) fn new(to: ChildStdin, from: ChildStdout) -> std::io::Result<Self> {
+    pub(crate) fn new(to: ChildStdin, from: ChildStdout, token: &str) -> std::io::Result<Self> {
         let flags = rustix::fs::fcntl_getfl(&to)?;
         rustix::fs::fcntl_setfl(&to, flags | rustix::fs::OFlags::NONBLOCK)?;
-        Ok(Self { to, from, ahead: Vec::new(), searched: 0 })
+        let token = format!("{token} ").into_bytes();
+        Ok(Self { to, from, ahead: Vec::new(), token, searched: 0 })
     }
 
     /// Sends one request. A closed pipe, or a worker that does not read, shows at the next reply,
@@ -95,7 +98,11 @@ impl Link {
     /// The next reply.
     pub(crate) fn receive(&mut self, deadline: Duration) -> Result<Result<Reply, String>, LineEnd> {
         let line = self.line(Instant::now() + deadline)?;
-        Ok(decode::reply(&line))
+        let Some(line) = line.strip_prefix(&*self.token) else {
+            let text = decode::excerpt(&line);
+            return Ok(Err(format!("a line that is not the worker's: '{text}'")));
+        };
+        Ok(decode::reply(line))
     }
 
     fn line(&mut self, end: Instant) -> Result<Vec<u8>, LineEnd> {

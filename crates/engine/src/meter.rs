@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// File name of the object that counts.
-const METER: &str = "libciphermarkmeter.so";
+pub(crate) const METER: &str = "libciphermarkmeter.so";
 
 /// A few dozen messages, with copies byte for byte.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -50,7 +50,7 @@ pub fn explain(
     explained
 }
 
-fn ask(
+pub(crate) fn ask(
     slot: &mut Option<Worker>,
     library: &Attached,
     offer: &Offer,

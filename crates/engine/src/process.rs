@@ -2,9 +2,11 @@
 
 use crate::decode;
 use crate::link::{LineEnd, Link, WorkerError};
+use crate::patience::patient;
 use crate::protocol::{Hello, Ready, Reply, Request};
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -90,7 +92,9 @@ impl Worker {
             .map_err(start)?;
         let (to, from) = (child.stdin.take(), child.stdout.take());
         let (to, from) = to.zip(from).expect("both pipes were asked for");
-        let link = Link::new(to, from).map_err(start)?;
+        let token = format!("{:032x}", rand::random::<u128>());
+        let link = Link::new(to, from, &token).map_err(start)?;
+        let hello = Hello { token: Some(token), ..hello };
         let process = hello.process;
         let mut worker = Self { child, link, stderr, ready: Ready::default(), process };
         worker.link.send(&Request::Hello(hello));
@@ -126,6 +130,7 @@ impl Worker {
     /// [`WorkerError`] when the process died, hung past the deadline (and was killed), or wrote
     /// what is no reply (and was killed).
     pub fn reply(&mut self, deadline: Duration) -> Result<Reply, WorkerError> {
+        let deadline = patient(deadline);
         let end = self.link.receive(deadline);
         self.judge(end, deadline)
     }
@@ -136,7 +141,7 @@ impl Worker {
         stop: &AtomicBool,
         deadline: Duration,
     ) -> Result<Reply, WorkerError> {
-        let begun = Instant::now();
+        let (begun, deadline) = (Instant::now(), patient(deadline));
         loop {
             let left = deadline.saturating_sub(begun.elapsed());
             match self.link.receive(left.min(STOP_LATENCY)) {
@@ -178,8 +183,29 @@ impl Worker {
     }
 
     fn kill(&mut self) {
+        // With all that its library has started: the worker is the first of a group of its own.
+        if let Some(pid) = rustix::process::Pid::from_raw(self.child.id() as i32)
+            && matches!(self.child.try_wait(), Ok(None))
+        {
+            let _ = rustix::process::kill_process_group(pid, rustix::process::Signal::KILL);
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
+    }
+
+    /// Bytes that it has written to standard error, and so to standard output, since it was started.
+    pub(crate) fn printed(&self) -> u64 {
+        self.stderr.metadata().map_or(0, |m| m.len())
+    }
+
+    /// The first line of what it has printed after so many bytes.
+    pub(crate) fn first_words(&self, after: u64) -> Option<String> {
+        // Read in place: the position is the process's as well, which writes on.
+        let mut bytes = [0; LAST_WORDS as usize];
+        let read = self.stderr.read_at(&mut bytes, after).ok()?;
+        let text = String::from_utf8_lossy(&bytes[..read]).into_owned();
+        let line = text.lines().find(|line| !line.trim().is_empty())?;
+        Some(line.chars().filter(|c| !c.is_control()).take(60).collect())
     }
 
     /// How the process ended and what it said last. A process that closed its pipe and lives on

@@ -57,6 +57,10 @@ pub struct Hello {
     pub path: PathBuf,
     /// Name to give the library instead of its own.
     pub name: Option<String>,
+    /// Version that the library gave itself in an earlier process, which it must give again; null asks for
+    /// nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
     /// Instructions that the library may see.
     pub tier: Tier,
     /// CPU to stay on; null leaves it to the kernel.
@@ -67,6 +71,10 @@ pub struct Hello {
     pub seed: u64,
     /// Ticks in a nanosecond, where the scheduler knows; null has the worker measure it.
     pub ticks_per_ns: Option<f64>,
+    /// What each reply's line is to begin with, and a space: a library that writes to the protocol's pipe does
+    /// not know it. Null: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
     /// What the scheduler has prepared for tiers other than `native`: the files to load; null has
     /// the worker prepare it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -226,6 +234,12 @@ pub struct Costs {
     pub allocated_bytes: f64,
     /// Bytes that were copied.
     pub copied_bytes: f64,
+    /// Pieces of memory that were not given back.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub lost: f64,
+    /// Bytes of them.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub lost_bytes: f64,
 }
 
 /// From the worker.
@@ -264,6 +278,9 @@ pub enum Reply {
         checks: Vec<record::Check>,
         /// SHA-256 over all outputs, in hexadecimal: the same in every library.
         digest: String,
+        /// What is no fault and a reader must know all the same, each in one line.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        remarks: Vec<String>,
     },
     /// What became of a vector.
     Judged {
@@ -276,7 +293,7 @@ pub enum Reply {
     /// visit, its work would fall into the next one's sample, on a core that may be the sibling
     /// hardware thread.
     Samples {
-        /// One result for each visit.
+        /// One result for each visit, up to the first that [spoils the process](VisitResult::spoils_the_process).
         results: Vec<VisitResult>,
     },
     /// Output of [`Request::Once`].
@@ -312,6 +329,15 @@ pub enum VisitResult {
     },
     /// No number, and why.
     Finding(Finding),
+}
+
+impl VisitResult {
+    /// Whether a check found something: whatever the library has done, the next visit is to be another
+    /// process's. None of the block's later visits were made then.
+    #[must_use]
+    pub fn spoils_the_process(&self) -> bool {
+        matches!(self, Self::Finding(finding) if finding.state == record::State::Refused)
+    }
 }
 
 /// The library is loaded.

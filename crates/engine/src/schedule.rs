@@ -270,6 +270,10 @@ impl<'a> Schedule<'a> {
         match self.ask(bank, block) {
             Ok(results) => {
                 let stolen = self.stolen.advanced();
+                if results.last().is_some_and(VisitResult::spoils_the_process) {
+                    // The rest of the block is visited in a later round.
+                    self.banks[bank].end();
+                }
                 let taken = block.iter().zip(results);
                 taken.flat_map(|(i, result)| self.take(*i, result, stolen)).collect()
             }
@@ -290,7 +294,7 @@ impl<'a> Schedule<'a> {
         worker.send(&Request::Sample { visits });
         let deadline = block.iter().map(|i| self.tracks[*i].deadline()).sum();
         match worker.reply(deadline)? {
-            Reply::Samples { results } if results.len() == block.len() => Ok(results),
+            Reply::Samples { results } if answers(&results, block.len()) => Ok(results),
             other => Err(out_of_protocol(&other)),
         }
     }
@@ -350,6 +354,12 @@ impl<'a> Schedule<'a> {
         let foreseen = elapsed.mul_f64((1.0 - fraction) / fraction.max(0.01));
         Progress { ended, cases, fraction, left: foreseen.min(budget.saturating_sub(elapsed)) }
     }
+}
+
+/// Whether these are the results of so many visits.
+fn answers(results: &[VisitResult], visits: usize) -> bool {
+    let spoilt = results.last().is_some_and(VisitResult::spoils_the_process);
+    results.len() == visits || (spoilt && results.len() < visits)
 }
 
 /// Every CPU that measures.

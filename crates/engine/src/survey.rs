@@ -1,11 +1,12 @@
 //! A whole run: plan, verify, sample, record.
 
-use crate::assemble::{Checks, Rates, assemble, host_facts, library_facts, plan_facts};
+use crate::assemble::{Checks, Proof, Rates, assemble, host_facts, library_facts, plan_facts};
 use crate::bank::Start;
 use crate::costs;
 use crate::discover::Attached;
 use crate::evidence::{self, Evidence, Operation};
 use crate::limits::{self, Conditions};
+use crate::memory::memory;
 use crate::noise::noise;
 use crate::plan::{Planned, Request, cases};
 use crate::quiet;
@@ -113,6 +114,7 @@ pub fn survey(
     let cpus_allowed = probe::allowed_cpus().len() as u32;
     // Neither is timed, so both use every CPU.
     let checks = verify(&mut planned, libraries, stop, events);
+    let memory = memory(&planned, libraries, stop);
     let executed = evidence(request, &mut planned, libraries, stop, events);
     step_aside(cpu);
     let clock = Clock::calibrate();
@@ -149,7 +151,7 @@ pub fn survey(
     let mut host = host_facts(cpu, libraries, &rates, &tracks);
     host.cpu.cpus_allowed = cpus_allowed;
     let core = limits::again(&clock, &conditions, core, quiet_probe);
-    let mut measurements = assemble(planned, tracks, libraries, &checks, &rates);
+    let mut measurements = assemble(planned, tracks, libraries, &checks, &memory, &rates);
     evidence::tell(&mut measurements, &executed);
     if let Ok(core) = &core {
         limits::hold(&mut measurements, core);
@@ -303,10 +305,10 @@ fn verify(
         events(Event::Verifying { done: count.fetch_add(1, Ordering::Relaxed) + 1, of });
     });
     let mut checks = Checks::new();
-    for Verdict { library, tier, algorithm, outcome } in verdicts {
+    for Verdict { library, tier, algorithm, outcome, remarks } in verdicts {
         match outcome {
             Ok(passed) => {
-                checks.insert((library, tier, algorithm), passed);
+                checks.insert((library, tier, algorithm), Proof { checks: passed, remarks });
             }
             Err(finding) => planned
                 .iter_mut()

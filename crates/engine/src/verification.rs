@@ -5,7 +5,7 @@ use crate::link::WorkerError;
 use crate::process::{Worker, out_of_protocol};
 use crate::protocol::{Finding, Reply, Request};
 use model::{Algorithm, Tier};
-use record::Check;
+use record::{Check, State};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,11 +36,14 @@ pub struct Verdict {
     pub algorithm: &'static str,
     /// The checks that passed, or what was found.
     pub outcome: Result<Vec<Check>, Finding>,
+    /// What is no fault and a reader must know all the same, each in one line.
+    pub remarks: Vec<String>,
 }
 
 struct Passed {
     checks: Vec<Check>,
     digest: String,
+    remarks: Vec<String>,
 }
 
 /// An algorithm of a library at a tier.
@@ -132,16 +135,20 @@ impl Verifying<'_> {
         worker.send(&Request::Verify { algorithm: algorithm.to_owned() });
         let mut check = String::from("opening");
         let begun = Instant::now();
+        let printed = worker.printed();
         loop {
             let left = ALGORITHM_DEADLINE.saturating_sub(begun.elapsed());
             match worker.reply_unless(self.stop, CHECK_DEADLINE.min(left)) {
                 Ok(Reply::Checking { check: next }) => check = next,
-                Ok(Reply::Verified { checks, digest }) => {
+                Ok(Reply::Verified { checks, digest, mut remarks }) => {
+                    remarks.extend(prints(&worker, printed));
                     *slot = Some(worker);
-                    return Ok(Passed { checks, digest });
+                    return Ok(Passed { checks, digest, remarks });
                 }
                 Ok(Reply::Finding(finding)) => {
-                    *slot = Some(worker);
+                    // A library with a fault may have left its process in any state: the next
+                    // algorithm gets another one.
+                    *slot = (finding.state == State::Unsupported).then_some(worker);
                     return Err(finding);
                 }
                 Ok(other) => return Err(Finding::failed(out_of_protocol(&other).to_string())),
@@ -154,6 +161,15 @@ impl Verifying<'_> {
     }
 }
 
+/// Whether the library has printed anything since.
+fn prints(worker: &Worker, since: u64) -> Option<String> {
+    let bytes = worker.printed().saturating_sub(since);
+    let words = worker.first_words(since).unwrap_or_default();
+    (bytes > 0).then(|| {
+        format!("prints while it works: {bytes} bytes on standard output or error in the checks ('{words}')")
+    })
+}
+
 fn death_in_check(check: &str, error: &WorkerError) -> Finding {
     if MEMORY_CHECKS.contains(&check) && matches!(error, WorkerError::Died(_)) {
         Finding::refused(format!("{check}: reads or writes outside its buffers ({error})"))
@@ -161,6 +177,9 @@ fn death_in_check(check: &str, error: &WorkerError) -> Finding {
         Finding::failed(format!("in check {check}: {error}"))
     }
 }
+
+/// Checks and remarks.
+type Judged = (Vec<Check>, Vec<String>);
 
 /// Holds the digests of each algorithm over all libraries against each other: the libraries that
 /// are outvoted are refused.
@@ -172,7 +191,7 @@ fn compare_libraries(found: Vec<Found>) -> Vec<Verdict> {
             votes.entry((algorithm, passed.digest.clone())).or_default().insert(*library);
         }
     }
-    let judge = |algorithm: &'static str, passed: Passed| {
+    let judge = |algorithm: &'static str, passed: Passed| -> Result<Judged, Finding> {
         let own = votes[&(algorithm, passed.digest)].len() as u64;
         let most =
             votes.iter().filter(|((a, _), _)| *a == algorithm).map(|(_, v)| v.len() as u64).max();
@@ -186,15 +205,17 @@ fn compare_libraries(found: Vec<Found>) -> Vec<Verdict> {
         if own > 1 {
             checks.push(Check { name: "cross-library".to_owned(), count: own - 1 });
         }
-        Ok(checks)
+        Ok((checks, passed.remarks))
     };
     found
         .into_iter()
-        .map(|(library, tier, algorithm, outcome)| Verdict {
-            library,
-            tier,
-            algorithm,
-            outcome: outcome.and_then(|passed| judge(algorithm, passed)),
+        .map(|(library, tier, algorithm, outcome)| {
+            let judged = outcome.and_then(|passed| judge(algorithm, passed));
+            let (outcome, remarks) = match judged {
+                Ok((checks, remarks)) => (Ok(checks), remarks),
+                Err(finding) => (Err(finding), Vec::new()),
+            };
+            Verdict { library, tier, algorithm, outcome, remarks }
         })
         .collect()
 }
@@ -204,7 +225,7 @@ mod tests {
     use super::*;
 
     fn passed(digest: &str) -> Result<Passed, Finding> {
-        Ok(Passed { checks: Vec::new(), digest: digest.into() })
+        Ok(Passed { checks: Vec::new(), digest: digest.into(), remarks: Vec::new() })
     }
 
     #[test]

@@ -64,6 +64,7 @@ impl Row {
             in_place: self.model == Model::Stream,
             state: State::Imported,
             reason: None,
+            remarks: Vec::new(),
             imported: Some(from.clone()),
             warning: Algorithm::find(&self.algorithm)
                 .ok()

@@ -11,6 +11,10 @@ pub struct Counts {
     pub allocated_bytes: u64,
     /// Bytes that were copied.
     pub copied_bytes: u64,
+    /// Pieces of memory that were given and not given back.
+    pub held: i64,
+    /// Bytes that can be used in them.
+    pub held_bytes: i64,
 }
 
 impl Counts {
@@ -21,6 +25,8 @@ impl Counts {
             allocations: self.allocations - earlier.allocations,
             allocated_bytes: self.allocated_bytes - earlier.allocated_bytes,
             copied_bytes: self.copied_bytes - earlier.copied_bytes,
+            held: self.held - earlier.held,
+            held_bytes: self.held_bytes - earlier.held_bytes,
         }
     }
 }

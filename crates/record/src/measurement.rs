@@ -148,6 +148,10 @@ pub struct Measurement {
     pub state: State,
     /// Why, when not measured; and why the precision was not reached, when it was not.
     pub reason: Option<String>,
+    /// What is no fault and a reader must know all the same (since 1.3): memory that is allocated or
+    /// lost for each message, calls that take long every so often, what the library prints.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
     /// Where the figure comes from, in the state `imported` (since 1.2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub imported: Option<Imported>,

@@ -133,6 +133,7 @@ fn without_number(state: State, reason: &str) -> Measurement {
         in_place: false,
         state,
         reason: Some(reason.to_owned()),
+        remarks: Vec::new(),
         imported: None,
         warning: None,
         ns_per_op: None,

@@ -21,6 +21,7 @@ mod markdown;
 mod matrix;
 mod offers;
 mod ranking;
+mod remarks;
 #[cfg(test)]
 mod sample;
 mod summary;

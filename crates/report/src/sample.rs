@@ -147,6 +147,7 @@ fn case(
         in_place: false,
         state: State::Measured,
         reason: None,
+        remarks: Vec::new(),
         imported: None,
         warning: Algorithm::find(algorithm).unwrap().warning().map(str::to_owned),
         ns_per_op: Some(estimate(ns)),

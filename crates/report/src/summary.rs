@@ -220,6 +220,7 @@ fn legend(record: &Record, selection: &[&Measurement], survey: &Survey<'_>) -> V
         lines.push(format!("{}: crash, hang or error", shout(State::Failed)));
     }
     lines.extend(warnings(selection));
+    lines.extend(crate::remarks::lines(selection));
     lines
 }
 

@@ -63,7 +63,7 @@ const fn flag(name: &'static str) -> Column {
     Column { name, kind: Kind::Flag, unit: None }
 }
 
-const COLUMNS: [Column; 50] = [
+const COLUMNS: [Column; 51] = [
     text("library_name"),
     text("library_version"),
     text("library_path"),
@@ -114,6 +114,7 @@ const COLUMNS: [Column; 50] = [
     text("evidence_instructions"),
     text("imported_source"),
     text("imported_machine"),
+    text("remarks"),
 ];
 
 /// Every column, in the order in which formats have them. New ones come last.
@@ -138,6 +139,7 @@ pub(crate) fn row(m: &Measurement) -> [Option<Value>; COLUMNS.len()] {
         in_place,
         state,
         reason,
+        remarks,
         imported,
         warning,
         ns_per_op,
@@ -226,6 +228,7 @@ pub(crate) fn row(m: &Measurement) -> [Option<Value>; COLUMNS.len()] {
         instructions.clone().map(Value::Text),
         source.map(Value::Text),
         machine.map(Value::Text),
+        written(&remarks.join("; ")),
     ]
 }
 

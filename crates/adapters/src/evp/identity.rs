@@ -43,7 +43,10 @@ pub(super) fn ask(object: &SharedObject) -> Result<(Product, Vec<String>), LoadE
     build.extend(texts.facts());
     build.extend(fips_module(object));
     if let Some(product) = read(&whole) {
-        return Ok((product, build));
+        return match contradiction(&product, interface_number(object)) {
+            Some(why) => Err(object.unusable(why)),
+            None => Ok((product, build)),
+        };
     }
     // BoringSSL has no releases: all it has is the interface that it follows.
     let number = interface_number(object)
@@ -152,6 +155,19 @@ fn interface_number(object: &SharedObject) -> Option<c_ulong> {
     Some(unsafe { number() })
 }
 
+/// What is wrong where an OpenSSL's text and its number name different releases. The number's third part
+/// moved in OpenSSL 3, the first two did not. Descendants follow an interface whose number is not theirs.
+fn contradiction(product: &Product, number: Option<c_ulong>) -> Option<String> {
+    let number = number.filter(|_| product.title == "OpenSSL")?;
+    let said = product.version.splitn(3, '.').take(2).collect::<Vec<_>>().join(".");
+    let numbered = format!("{}.{}", number >> 28 & 0xf, number >> 20 & 0xff);
+    (said != numbered).then(|| {
+        format!(
+            "it says in words that it is {product}, and its `OpenSSL_version_num` says {numbered}"
+        )
+    })
+}
+
 /// `0xMNNFFPPS` as major, minor, fix.
 fn dotted(number: c_ulong) -> String {
     format!("{}.{}.{}", number >> 28 & 0xf, number >> 20 & 0xff, number >> 12 & 0xff)
@@ -183,6 +199,23 @@ mod tests {
         assert_eq!(read("BoringSSL"), None);
         assert_eq!(read("OpenSSL 1.1.1 (compatible; BoringSSL)"), None);
         assert_eq!(title("OpenSSL 1.1.1 (compatible; BoringSSL)"), "BoringSSL");
+    }
+
+    #[test]
+    fn an_openssl_whose_number_is_another_release_is_contradicted() {
+        let product = |whole| read(whole).unwrap();
+        for (whole, number) in [
+            ("OpenSSL 3.0.19 27 Jan 2026", 0x3000_0130),
+            ("OpenSSL 1.1.1w  11 Sep 2023", 0x1010_117f),
+            ("OpenSSL 4.1.0-dev ", 0x4010_0000),
+            ("LibreSSL 3.1.0", 0x2000_0000),
+            ("AWS-LC 5.12.0", 0x1010_107f),
+        ] {
+            assert_eq!(contradiction(&product(whole), Some(number)), None, "{whole}");
+        }
+        let why = contradiction(&product("OpenSSL 9.9.9 1 Apr 2099"), Some(0x1010_117f)).unwrap();
+        assert!(why.contains("OpenSSL 9.9.9") && why.ends_with("says 1.1"), "{why}");
+        assert_eq!(contradiction(&product("OpenSSL 1.0.2k-fips  26 Jan 2017"), None), None);
     }
 
     #[test]

@@ -31,3 +31,4 @@ mod run;
 mod screen;
 mod tiers;
 mod verify;
+mod zoo;

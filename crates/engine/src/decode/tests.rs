@@ -32,13 +32,19 @@ fn a_number_that_no_worker_sends_is_out_of_protocol() {
     assert!(why(&Reply::Samples { results: vec![taken] }).contains("too large"));
     let checks = vec![Check { name: "x".into(), count: u64::MAX }];
     assert_eq!(
-        why(&Reply::Verified { checks, digest: String::new() }),
+        why(&Reply::Verified { checks, digest: String::new(), remarks: Vec::new() }),
         format!("a count of {}", u64::MAX)
     );
     let counted = Steps { pmu: Some(-1e300), ..Steps::default() };
     assert_eq!(why(&Reply::Stepped(counted)), "an impossible number 1e300");
-    let costs =
-        vec![Costs { size: 1, allocations: 1e300, allocated_bytes: 0.0, copied_bytes: 0.0 }];
+    let costs = vec![Costs {
+        size: 1,
+        allocations: 1e300,
+        allocated_bytes: 0.0,
+        copied_bytes: 0.0,
+        lost: 0.0,
+        lost_bytes: 0.0,
+    }];
     assert_eq!(why(&Reply::Metered { costs }), "an impossible number 1e300");
 }
 

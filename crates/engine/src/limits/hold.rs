@@ -112,6 +112,7 @@ mod tests {
             footprint: Footprint::Hot,
             state: State::Measured,
             reason: None,
+            remarks: Vec::new(),
             imported: None,
             warning: None,
             ns_per_op: Some(Estimate { median: cycles / 3.0, low: 0.0, high: 0.0 }),

@@ -3,6 +3,7 @@
 
 use super::around::{Around, Meeting};
 use super::lane::Lane;
+use super::manners::Pulse;
 use crate::protocol::{Finding, Latencies, Visit, VisitResult};
 use contract::Library;
 use model::RawSample;
@@ -23,6 +24,8 @@ pub(super) struct Bench {
     seed: u64,
     /// One for each thread that measures.
     lanes: Vec<Lane>,
+    /// The process as it was before the first visit.
+    pulse: Option<Pulse>,
 }
 
 /// What one thread's part in a visit gave.
@@ -37,7 +40,14 @@ impl Bench {
             std::thread::sleep(Duration::from_millis(1));
             start.ticks_per_second(clock.anchor()) / 1e9
         });
-        Self { clock, ticks_per_ns, process, seed, lanes: vec![Lane::new(process, 0, seed)] }
+        Self {
+            clock,
+            ticks_per_ns,
+            process,
+            seed,
+            lanes: vec![Lane::new(process, 0, seed)],
+            pulse: None,
+        }
     }
 
     pub(super) fn clock(&self) -> &Clock {
@@ -47,7 +57,7 @@ impl Bench {
     /// Takes one sample of a case in each of its threads and checks what their last operations left.
     pub(super) fn visit(&mut self, library: &'static dyn Library, visit: &Visit) -> VisitResult {
         match &visit.cpus[..] {
-            [] | [_] => match self.alone(library, visit) {
+            [] | [_] => match self.watched(library, visit) {
                 Ok((sample, None)) => VisitResult::Sample(sample),
                 Ok((sample, latency)) => VisitResult::Taken { samples: vec![sample], latency },
                 Err(finding) => VisitResult::Finding(finding),
@@ -57,6 +67,16 @@ impl Bench {
                 Err(finding) => VisitResult::Finding(finding),
             },
         }
+    }
+
+    /// A visit of one thread, after which the process must be as before.
+    fn watched(&mut self, library: &'static dyn Library, visit: &Visit) -> Part {
+        let pulse = self.pulse.take().unwrap_or_else(Pulse::now);
+        let taken = self.alone(library, visit);
+        let changed = pulse.changed();
+        // What was changed is told once.
+        self.pulse = changed.is_none().then_some(pulse);
+        taken.and_then(|taken| changed.map_or(Ok(taken), Err))
     }
 
     fn alone(&mut self, library: &'static dyn Library, visit: &Visit) -> Part {
@@ -115,6 +135,8 @@ impl Bench {
                 .map(|t| t.join().unwrap_or_else(|_| Err(Finding::failed("a thread panicked"))))
                 .collect()
         });
+        // Their time is no other's.
+        self.pulse = None;
         // The finding of the thread that has one of its own, and not the others' that it ended.
         let own = |part: &&Part| matches!(part, Err(finding) if *finding != Around::ended());
         if let Some(Err(finding)) = parts.iter().find(own) {

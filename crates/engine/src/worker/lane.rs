@@ -2,7 +2,9 @@
 
 use super::around::{Around, part};
 use super::bench::Part;
+use super::decoy::Decoy;
 use super::material::{Ciphertexts, Plaintext};
+use super::novelty;
 use super::subject::{Left, Subject};
 use crate::protocol::{Finding, Visit};
 use contract::{Library, Outcome, raw};
@@ -17,7 +19,12 @@ use verify::may_be_refused;
 const KEPT_BYTES: usize = 256 << 10;
 
 /// Nonces set aside for one visit: far more than its operations, warm-up and calibration.
-const NONCES_PER_VISIT: u64 = 1 << 26;
+pub(super) const NONCES_PER_VISIT: u64 = 1 << 26;
+
+/// Of so many visits one makes a decoy, and a later one looks once more whether messages that come again
+/// are remembered. Which ones, no library can foresee.
+const DECOY_OF: u64 = 4;
+const NOVELTY_OF: u64 = 64;
 
 /// Memory to walk through in place where nobody says how much: three quarters of a small first-level
 /// cache.
@@ -128,7 +135,7 @@ impl Lane {
         };
         let mut batch = MessageBatch::place(&mut subject.session, &mut self.arena, &set, roll);
         let poison = batch.poison_byte();
-        let (taken, _) = around.measure(&mut batch, visit, &|batch, warm_up, ops| {
+        let (taken, ops) = around.measure(&mut batch, visit, &|batch, warm_up, ops| {
             ready(batch, warm_up, ops, poison);
         });
         let too_long = may_be_refused(algorithm, size, subject.material.aad.len());
@@ -149,10 +156,18 @@ impl Lane {
             let (reference, aad) = (&subject.reference, &subject.material.aad);
             let key = (visit.model == Model::Rekey).then(|| batch.last_key());
             left.check(algorithm, visit.direction, (reference, key.as_deref()), aad, message)?;
+            if around.meeting.is_none() && self.placement.next_u64().is_multiple_of(DECOY_OF) {
+                let decoy = Decoy { algorithm, visit, reference, aad, plain, most: ops };
+                decoy.check(&mut batch, self.placement.next_u64())?;
+            }
         }
         let (latency, alone) = around.alone(&mut batch, visit, &taken);
         codes(alone, visit.model)?;
         drop(batch);
+        let again = visit.ops.is_none() || self.placement.next_u64().is_multiple_of(NOVELTY_OF);
+        if again && novelty::comes_again(subject, visit) {
+            novelty::check(subject, &mut self.arena, visit, &mut self.placement)?;
+        }
         if let Some(made) = made {
             if forges {
                 subject.still_accepts(&made, &plain[..size])?;
@@ -239,7 +254,7 @@ fn ready(batch: &mut MessageBatch<'_>, warm_up: u32, ops: u32, poison: u8) {
 }
 
 /// What return codes say; each bit is of some call's code, exclusive-or the expected one.
-fn codes(codes: i32, model: Model) -> Result<(), Finding> {
+pub(super) fn codes(codes: i32, model: Model) -> Result<(), Finding> {
     match (codes, model) {
         (0, _) => Ok(()),
         // Every code was either the rejection or success.

@@ -67,13 +67,25 @@ impl Material {
         plain: &[u8],
         rekeyed: bool,
     ) -> Ciphertexts {
+        self.encrypted_from(0, reference, (size, plain), rekeyed)
+    }
+
+    /// As [`Material::encrypted`], with nonces and keys raised by `first` before the first message.
+    pub(super) fn encrypted_from(
+        &self,
+        first: u64,
+        reference: &Reference,
+        (size, plain): (usize, &[u8]),
+        rekeyed: bool,
+    ) -> Ciphertexts {
         let mut made = Ciphertexts { inputs: vec![0; plain.len()], ..Ciphertexts::default() };
         let outputs = made.inputs.chunks_exact_mut(size);
         for (i, (input, output)) in plain.chunks_exact(size).zip(outputs).enumerate() {
-            let nonce = self.nonce_raised(i as u64);
+            let number = first + i as u64;
+            let nonce = self.nonce_raised(number);
             let mut tag = vec![0; reference.algorithm().tag_len];
             if rekeyed {
-                let key = self.key_raised(i as u64);
+                let key = self.key_raised(number);
                 Reference::new(reference.algorithm(), &key)
                     .encrypt(&nonce, &self.aad, input, output, &mut tag);
                 made.keys.push(key);

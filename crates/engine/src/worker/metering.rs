@@ -62,5 +62,7 @@ fn one_size(
         allocations: each(counts.allocations),
         allocated_bytes: each(counts.allocated_bytes),
         copied_bytes: each(counts.copied_bytes),
+        lost: counts.held.max(0) as f64 / MESSAGES as f64,
+        lost_bytes: counts.held_bytes.max(0) as f64 / MESSAGES as f64,
     })
 }

@@ -2,9 +2,12 @@
 
 mod around;
 mod bench;
+mod decoy;
 mod lane;
+mod manners;
 mod material;
 mod metering;
+mod novelty;
 mod power;
 mod serve;
 mod stepping;

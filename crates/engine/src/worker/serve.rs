@@ -1,10 +1,11 @@
 //! The worker's request loop.
 
 use super::bench::Bench;
+use super::manners;
 use super::power::Power;
 use super::stepping::Counter;
 use crate::decode;
-use crate::protocol::{Finding, Hello, Offer, Once, Ready, Reply, Request, VERSION};
+use crate::protocol::{Finding, Hello, Offer, Once, Ready, Reply, Request, VERSION, VisitResult};
 use ::tier::Applied;
 use contract::{Library, Message, OpenError, Outcome};
 use model::{Algorithm, Direction, Model, Tier};
@@ -23,10 +24,12 @@ use verify::vector_file::{Judged, Vector};
 /// # Errors
 /// When the pipes cannot be set up: the process is of no use then.
 pub fn serve() -> std::io::Result<()> {
-    let mut replies = take_standard_output()?;
-    confine::close_inherited(replies.as_fd());
+    let mut replies = Replies { pipe: take_standard_output()?, token: None };
+    confine::close_inherited(replies.pipe.as_fd());
     // A hung library reads no end of file: without this, a killed scheduler would leave it behind.
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+    // What a library starts is found and ended, also where it was started twice over.
+    surroundings::adopt()?;
     let mut state = None;
     for line in BufReader::new(std::io::stdin()).lines() {
         let line = line?;
@@ -48,10 +51,22 @@ fn take_standard_output() -> std::io::Result<File> {
     Ok(File::from(protocol))
 }
 
-fn say(replies: &mut File, reply: &Reply) -> std::io::Result<()> {
-    let mut line = serde_json::to_vec(reply)?;
+/// The protocol's pipe.
+struct Replies {
+    pipe: File,
+    /// What each line begins with, and a space, once the greeting has said so.
+    token: Option<String>,
+}
+
+fn say(replies: &mut Replies, reply: &Reply) -> std::io::Result<()> {
+    let mut line = Vec::new();
+    if let Some(token) = &replies.token {
+        line.extend_from_slice(token.as_bytes());
+        line.push(b' ');
+    }
+    serde_json::to_writer(&mut line, reply)?;
     line.push(b'\n');
-    replies.write_all(&line)
+    replies.pipe.write_all(&line)
 }
 
 fn no_number(finding: Finding) -> Reply {
@@ -71,7 +86,8 @@ struct State {
     confinement: Option<Confinement>,
 }
 
-fn greet(hello: &Hello, replies: &mut File) -> std::io::Result<Option<State>> {
+fn greet(hello: &Hello, replies: &mut Replies) -> std::io::Result<Option<State>> {
+    replies.token.clone_from(&hello.token);
     match load(hello) {
         Ok(state) => {
             let (identity, clock) = (state.library.identity().clone(), state.bench.clock());
@@ -117,7 +133,13 @@ fn load(hello: &Hello) -> Result<State, String> {
     // Opened now or never: the superuser's right to have one is given up too.
     let counter = InstructionCounter::open();
     let power = Power::give_up(hello, &prepared)?;
-    let (library, tier) = super::tier::load(hello, prepared).map_err(super::power::why)?;
+    let load = || super::tier::load(hello, prepared).map_err(super::power::why);
+    let (library, tier) = match hello.tier {
+        Tier::Native => manners::watched(load)?,
+        // Tiers are applied by handlers of signals, among other things.
+        _ => load()?,
+    };
+    is_the_same(hello, library.as_ref())?;
     let library: &'static dyn Library = Box::leak(library);
     let objects = host::loaded_objects().difference(&before).cloned().collect();
     let objects = super::tier::originals(objects, tier.as_ref());
@@ -129,7 +151,18 @@ fn load(hello: &Hello) -> Result<State, String> {
     Ok(State { library, tier, objects, bench, core_alone, counter, confinement })
 }
 
-fn answer(state: &mut State, request: Request, replies: &mut File) -> std::io::Result<()> {
+/// Whether the library is still what it was in an earlier process.
+fn is_the_same(hello: &Hello, library: &dyn Library) -> Result<(), String> {
+    let now = &library.identity().version;
+    match &hello.version {
+        Some(before) if before != now => {
+            Err(format!("it says that it is version {now}, and said before that it is {before}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn answer(state: &mut State, request: Request, replies: &mut Replies) -> std::io::Result<()> {
     let library = state.library;
     match request {
         Request::Hello(_) => unreachable!("the caller answers it"),
@@ -144,8 +177,14 @@ fn answer(state: &mut State, request: Request, replies: &mut File) -> std::io::R
         Request::Vector { algorithm, vector } => say(replies, &judge(library, &algorithm, &vector)),
         Request::Sample { visits } => {
             let bench = &mut state.bench;
-            let visit = |v| super::power::held(bench.visit(library, v));
-            let results = visits.iter().map(visit).collect();
+            let mut results = Vec::with_capacity(visits.len());
+            for visit in &visits {
+                results.push(super::power::held(bench.visit(library, visit)));
+                if results.last().is_some_and(VisitResult::spoils_the_process) {
+                    // What follows is left for another process.
+                    break;
+                }
+            }
             bench.end_of_block();
             say(replies, &Reply::Samples { results })
         }
@@ -230,36 +269,60 @@ fn offer(library: &dyn Library, algorithm: &'static Algorithm, direction: Direct
     offer
 }
 
-fn verify_one(library: &dyn Library, name: &str, replies: &mut File) -> std::io::Result<()> {
+fn verify_one(
+    library: &'static dyn Library,
+    name: &str,
+    replies: &mut Replies,
+) -> std::io::Result<()> {
     let algorithm = match Algorithm::find(name) {
         Ok(algorithm) => algorithm,
         Err(e) => return say(replies, &no_number(Finding::failed(e.to_string()))),
     };
     let mut broken_pipe = None;
-    let outcome = verify::verify(library, algorithm, &mut |check| {
+    let before = manners::Before::now();
+    // Registers first: what is left in them can bring any other check down.
+    let mut announce = |check: &str| {
         if let Err(e) = say(replies, &Reply::Checking { check: check.to_owned() }) {
             broken_pipe = Some(e);
         }
+    };
+    announce(manners::CHECK);
+    let unchanged = || {
+        let changed = before.changed();
+        changed.map_err(|what| Finding::refused(format!("{}: {what}", manners::CHECK)))
+    };
+    let verified = manners::calls(library, algorithm).and_then(|mut calls| {
+        unchanged()?;
+        let passed = verify::verify(library, algorithm, &mut announce).map_err(finding_of)?;
+        announce(manners::CHECK);
+        calls.remarks.extend(manners::periods(library, algorithm)?);
+        unchanged()?;
+        Ok((calls, passed))
     });
     if let Some(e) = broken_pipe {
         return Err(e);
     }
-    let reply = match outcome {
-        Ok(passed) => Reply::Verified {
-            checks: passed
-                .checks
-                .into_iter()
-                .map(|c| record::Check { name: c.name.to_owned(), count: c.count })
-                .collect(),
-            digest: hex::encode(passed.digest),
-        },
-        Err(verify::Finding::Unsupported(why)) => no_number(Finding::unsupported(why)),
-        Err(verify::Finding::Refused { check, why }) => {
-            no_number(Finding::refused(format!("{check}: {why}")))
-        }
-        Err(verify::Finding::Failed(why)) => no_number(Finding::failed(why)),
-    };
+    let reply = verified.map_or_else(no_number, |(calls, passed)| all_passed(calls, passed));
     say(replies, &super::power::held_reply(reply))
+}
+
+fn all_passed(calls: manners::Calls, passed: verify::Passed) -> Reply {
+    let check = |name: &str, count| record::Check { name: name.to_owned(), count };
+    let own = (calls.count > 0).then(|| check(manners::CHECK, calls.count));
+    let others = passed.checks.into_iter().map(|c| check(c.name, c.count));
+    Reply::Verified {
+        checks: own.into_iter().chain(others).collect(),
+        digest: hex::encode(passed.digest),
+        remarks: calls.remarks,
+    }
+}
+
+fn finding_of(finding: verify::Finding) -> Finding {
+    match finding {
+        verify::Finding::Unsupported(why) => Finding::unsupported(why),
+        verify::Finding::Refused { check, why } => Finding::refused(format!("{check}: {why}")),
+        verify::Finding::Failed(why) => Finding::failed(why),
+    }
 }
 
 fn judge(library: &dyn Library, algorithm: &str, vector: &Vector) -> Reply {

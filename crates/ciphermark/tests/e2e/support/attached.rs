@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Once;
 
-const OBJECTS: [&str; 2] = ["libciphermark_baselines.so", "libciphermark_rustcrypto.so"];
+const OBJECTS: [&str; 3] =
+    ["libciphermark_baselines.so", "libciphermark_rustcrypto.so", "libciphermarkmeter.so"];
 
 /// Builds the objects beside the program where they are missing.
 pub fn ensure(program: &Path) {
@@ -25,6 +26,7 @@ fn build(profile: &Path) {
     let target = profile.parent().expect("a profile's directory lies in the target directory");
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "-p", "ciphermark-baselines", "-p", "ciphermark-rustcrypto"]);
+    cargo.args(["-p", "ciphermark-meter"]);
     if profile.ends_with("release") {
         cargo.arg("--release");
     }

@@ -54,6 +54,15 @@ pub fn ciphermark_with(arguments: &[&str], variables: &[(&str, &str)]) -> Done {
     ended(&mut command)
 }
 
+/// As [`ciphermark_with`], for many libraries at once.
+pub fn ciphermark_with_many(arguments: &[&str], variables: &[(&str, &str)]) -> Done {
+    let mut command = Command::new(program());
+    forget(&mut command);
+    command.env("CIPHERMARK_BUNDLED", "").envs(variables.iter().copied());
+    command.args(arguments).timeout(4 * DEADLINE);
+    ended(&mut command)
+}
+
 /// As [`ciphermark`], with the bundled libraries.
 pub fn ciphermark_bundled(arguments: &[&str]) -> Done {
     let mut command = Command::new(program());

@@ -1,0 +1,72 @@
+//! Processes that a library started.
+
+use std::mem::MaybeUninit;
+
+/// Has the kernel give orphans of this process's children to it instead of to the machine's first process:
+/// none can slip away by being started twice.
+///
+/// # Errors
+/// The system's reason.
+pub fn adopt() -> std::io::Result<()> {
+    // SAFETY: sets a flag of this process.
+    match unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
+/// Whether this process has a child, alive or dead and not waited for.
+#[must_use]
+pub fn exist() -> bool {
+    let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
+    let options = libc::WEXITED | libc::WSTOPPED | libc::WCONTINUED | libc::WNOHANG | libc::WNOWAIT;
+    // SAFETY: `info` is writable; no child's state is taken (`WNOWAIT`).
+    unsafe { libc::waitid(libc::P_ALL, 0, info.as_mut_ptr(), options | libc::__WALL) == 0 }
+}
+
+/// Kills every child and waits for it; how many there were. A child's children follow it to this process
+/// (see [`adopt`]), so the last ones are found as well.
+pub fn end() -> usize {
+    let mut ended = 0;
+    while exist() {
+        let children = children();
+        if children.is_empty() {
+            // Nobody tells which they are. They end with the group of processes that they are in.
+            return ended + 1;
+        }
+        for child in children {
+            // SAFETY: a child that nobody has waited for keeps its number.
+            unsafe { libc::kill(child, libc::SIGKILL) };
+        }
+        // SAFETY: asks for no status.
+        if unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::__WALL) } <= 0 {
+            break;
+        }
+        ended += 1;
+    }
+    ended
+}
+
+/// Of all threads of this process.
+fn children() -> Vec<i32> {
+    let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return Vec::new() };
+    let lists =
+        threads.filter_map(|t| std::fs::read_to_string(t.ok()?.path().join("children")).ok());
+    let lists: Vec<String> = lists.collect();
+    lists.iter().flat_map(|l| l.split_whitespace()).filter_map(|word| word.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_is_seen_and_ended() {
+        assert!(!exist());
+        let child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        assert!(exist());
+        assert_eq!(end(), 1);
+        assert!(!exist());
+        drop(child);
+    }
+}
