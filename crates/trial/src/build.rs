@@ -21,7 +21,7 @@ pub fn object(package: &str) -> PathBuf {
     let mut build = Command::new(env!("CARGO"));
     build.current_dir(repository("."));
     build.args(["build", "--quiet", "-p", package, "--target-dir"]);
-    build.arg(profile.parent().expect("a profile's directory lies in the target directory"));
+    build.arg(target_directory(&profile));
     if profile.ends_with("release") {
         build.arg("--release");
     }
@@ -94,6 +94,15 @@ fn sources(directory: &Path, ending: &str) -> Vec<OsString> {
         paths.filter(|p| p.extension().is_some_and(|e| e == ending)).map(Into::into).collect();
     sources.sort();
     sources
+}
+
+/// target of target/PROFILE, or of target/TRIPLE/PROFILE where cargo was told to build for one: it is told again.
+fn target_directory(profile: &Path) -> &Path {
+    let above = profile.parent().expect("a profile's directory lies in the target directory");
+    match std::env::var("CARGO_BUILD_TARGET") {
+        Ok(triple) if above.ends_with(&triple) => above.parent().expect("so does a triple's"),
+        _ => above,
+    }
 }
 
 /// target/PROFILE of target/PROFILE/deps/TEST-HASH.
