@@ -19,6 +19,8 @@ use args::{Cli, Command};
 use clap::Parser as _;
 use error::{Exit, Failure};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use typed::units;
 
 fn main() -> ExitCode {
@@ -38,10 +40,20 @@ fn start() -> Result<Exit, Failure> {
     if std::env::args_os().nth(1).is_some_and(|word| word == engine::SUBCOMMAND) {
         return commands::worker();
     }
+    outlive_file_limits()?;
     match Cli::try_parse() {
         Ok(cli) => dispatch(cli),
         Err(error) => commands::usage::explain(&error),
     }
+}
+
+/// A file that grows past a limit (`ulimit -f`) is an error to be told, not the program's end. Caught,
+/// not ignored: workers would inherit that.
+fn outlive_file_limits() -> Result<(), Failure> {
+    let caught = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, caught)
+        .map(drop)
+        .map_err(|e| Failure::not_done(format!("cannot watch for signals: {e}")))
 }
 
 fn dispatch(cli: Cli) -> Result<Exit, Failure> {

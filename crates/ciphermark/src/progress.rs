@@ -11,6 +11,7 @@ const STEPS: u64 = 1000;
 /// A bar that is silent where nobody looks.
 pub struct Bar {
     bar: ProgressBar,
+    quiet: bool,
 }
 
 impl Bar {
@@ -26,7 +27,7 @@ impl Bar {
             .expect("the template is a constant")
             .progress_chars("=> ");
         bar.set_style(style);
-        Self { bar }
+        Self { bar, quiet }
     }
 
     /// Pairs of library and algorithm that are verified.
@@ -70,6 +71,13 @@ impl Bar {
         self.bar.set_prefix("comparing");
         self.bar.set_position(STEPS * done as u64 / of.max(1) as u64);
         self.bar.set_message(format!("{done} of {of} comparisons"));
+    }
+
+    /// Prints a remark above the bar.
+    pub fn remark(&self, text: &str) {
+        if !self.quiet {
+            self.bar.suspend(|| anstream::eprintln!("ciphermark: {text}"));
+        }
     }
 
     /// Clears the bar away.

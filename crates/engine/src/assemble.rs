@@ -7,7 +7,7 @@ use crate::protocol::{Finding, Offer};
 use crate::track::{End, Track};
 use analysis::{Summary, Ticks, quantile, summarise};
 use model::{Algorithm, Kind, QuietRates, RawSample, Tier};
-use probe::{Anchor, Clock};
+use probe::Clock;
 use record::{
     Call, Check, Disturbances, Estimate, Evidence, Latencies, Latency, LibraryId, Measurement,
     Plan, Samples, State, Stopped, ThreadShare,
@@ -36,14 +36,14 @@ pub(crate) struct Rates {
 }
 
 impl Rates {
-    pub(crate) fn new(clock: &Clock, begin: Anchor, quiet: QuietRates, precision: f64) -> Self {
-        let mut end = clock.anchor();
-        // A run of nothing but unsupported cases takes no time to speak of.
-        while end.nanos - begin.nanos < 2_000_000 {
-            end = clock.anchor();
-        }
+    pub(crate) fn new(
+        clock: &Clock,
+        ticks_per_second: f64,
+        quiet: QuietRates,
+        precision: f64,
+    ) -> Self {
         Self {
-            ticks_per_second: begin.ticks_per_second(end),
+            ticks_per_second,
             quiet,
             source: clock.source(),
             step_ticks: clock.step_ticks(),
@@ -119,19 +119,19 @@ pub(crate) fn plan_facts(request: &Request) -> Plan {
 }
 
 pub(crate) fn assemble(
-    planned: Vec<Planned>,
-    tracks: Vec<Track>,
+    planned: &[Planned],
+    tracks: &[Track],
     libraries: &[Attached],
     checks: &Checks,
     memory: &Memory,
     rates: &Rates,
 ) -> Vec<Measurement> {
-    let mut tracks = tracks.into_iter();
+    let mut tracks = tracks.iter();
     let mut measurements = Vec::with_capacity(planned.len());
     for plan in planned {
-        let mut m = blank(&plan, libraries);
-        match plan.verdict {
-            Some(finding) => found(&mut m, finding),
+        let mut m = blank(plan, libraries);
+        match &plan.verdict {
+            Some(finding) => found(&mut m, finding.clone()),
             None => {
                 let track = tracks.next().expect("every case without a verdict was sampled");
                 conclude(&mut m, track, rates);
@@ -211,10 +211,10 @@ fn found(m: &mut Measurement, finding: Finding) {
 }
 
 /// Fills in what sampling gave.
-fn conclude(m: &mut Measurement, track: Track, rates: &Rates) {
-    let stopped = match track.end {
-        Some(End::Found(finding)) => return found(m, finding),
-        Some(End::Stopped(why)) => why,
+fn conclude(m: &mut Measurement, track: &Track, rates: &Rates) {
+    let stopped = match &track.end {
+        Some(End::Found(finding)) => return found(m, finding.clone()),
+        Some(End::Stopped(why)) => *why,
         None => Stopped::Interrupted,
     };
     m.stopped = Some(stopped);

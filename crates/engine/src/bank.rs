@@ -5,6 +5,13 @@ use crate::link::WorkerError;
 use crate::process::Worker;
 use crate::protocol::Hello;
 use model::{QuietRates, Tier};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// How often a process that the system does not start is tried again, and after what pause: short of
+/// memory or processes it may have some a moment later, and without a worker no case goes on.
+const MORE_TRIES: usize = 3;
+const PAUSE: Duration = Duration::from_millis(300);
 
 /// What every worker of a run is started with.
 #[derive(Clone, Debug)]
@@ -37,12 +44,26 @@ impl<'a> Bank<'a> {
     }
 
     /// The worker, started if there is none.
-    pub(crate) fn worker(&mut self) -> Result<&mut Worker, WorkerError> {
+    pub(crate) fn worker(&mut self, stop: &AtomicBool) -> Result<&mut Worker, WorkerError> {
         if self.worker.is_none() {
-            let hello = self.hello();
-            self.worker = Some(Worker::start(hello)?);
+            let mut started = Worker::launch(self.hello());
+            for _ in 0..MORE_TRIES {
+                if !matches!(started, Err(WorkerError::Start(_))) {
+                    break;
+                }
+                std::thread::sleep(PAUSE);
+                started = Worker::launch(self.hello());
+            }
+            let mut worker = started?;
+            worker.greet(Some(stop))?;
+            self.worker = Some(worker);
         }
         Ok(self.worker.as_mut().expect("just filled"))
+    }
+
+    /// Processes that are started from now on measure on this CPU.
+    pub(crate) fn measure_on(&mut self, cpu: u32) {
+        self.start.cpu = Some(cpu);
     }
 
     fn hello(&mut self) -> Hello {
@@ -70,8 +91,8 @@ impl<'a> Bank<'a> {
 
     /// Waits for the new process. One that does not start is tried again, and its error told, when
     /// it is asked for.
-    pub(crate) fn greet(&mut self) {
-        if self.worker.as_mut().is_some_and(|worker| worker.greet().is_err()) {
+    pub(crate) fn greet(&mut self, stop: &AtomicBool) {
+        if self.worker.as_mut().is_some_and(|worker| worker.greet(Some(stop)).is_err()) {
             self.worker = None;
         }
     }

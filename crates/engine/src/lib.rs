@@ -4,12 +4,15 @@
 //! `samples → analysis → record`. One process per library; every wait has a deadline.
 #![forbid(unsafe_code)]
 
+mod asleep;
 mod assemble;
 mod bank;
 mod costs;
 pub mod decode;
 mod discover;
+mod earlier;
 mod evidence;
+mod keeper;
 mod limits;
 mod link;
 mod memory;
@@ -21,14 +24,17 @@ mod plan;
 mod process;
 pub mod protocol;
 mod quiet;
+mod recording;
 mod schedule;
 mod setting;
 mod stolen;
 mod survey;
+mod ticking;
 mod tiers;
 mod track;
 mod vectors;
 mod verification;
+mod waiting;
 pub mod worker;
 
 pub use discover::{Attached, LibraryChoice, SelectError, discover, select};

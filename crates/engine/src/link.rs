@@ -2,10 +2,12 @@
 
 use crate::decode;
 use crate::protocol::{Reply, Request};
+use crate::waiting::Patience;
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::process::{ChildStdin, ChildStdout};
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Why a worker gave no answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -13,6 +15,10 @@ pub enum WorkerError {
     /// The process ended.
     #[error("{0}")]
     Died(String),
+    /// The process was killed by SIGKILL, which no fault of a library's raises: by a person, or by a
+    /// kernel without memory.
+    #[error("{0}")]
+    Killed(String),
     /// The deadline passed; what the process said last, if anything.
     #[error("no answer within {:.0?}: hung, so it was killed{}", .deadline,
         .words.as_ref().map(|w| format!("; last words: {w}")).unwrap_or_default())]
@@ -36,10 +42,23 @@ pub enum WorkerError {
     Unusable(String),
 }
 
+/// Asks again, once, where the worker was killed from outside: that is no fault of what it was
+/// asked.
+pub(crate) fn once_more_if_killed<T>(
+    mut ask: impl FnMut() -> Result<T, WorkerError>,
+) -> Result<T, WorkerError> {
+    match ask() {
+        Err(WorkerError::Killed(_)) => ask(),
+        answer => answer,
+    }
+}
+
 /// How a wait for a line ended.
 pub(crate) enum LineEnd {
     Closed,
     TimedOut,
+    /// The run is to end.
+    Stopped,
     TooLong,
 }
 
@@ -76,17 +95,15 @@ impl Link {
     pub(crate) fn send(&mut self, request: &Request) {
         let mut line = serde_json::to_vec(request).expect("requests are plain data");
         line.push(b'\n');
-        let end = Instant::now() + SEND_DEADLINE;
+        let mut patience = Patience::new(SEND_DEADLINE);
         let mut rest = line.as_slice();
         while !rest.is_empty() {
             match self.to.write(rest) {
                 Ok(n) => rest = &rest[n..],
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {
-                    let left = end.saturating_duration_since(Instant::now());
-                    let Ok(timeout) = left.try_into() else { return };
                     let to = PollFd::new(&self.to, PollFlags::OUT);
-                    if matches!(poll(&mut [to], Some(&timeout)), Ok(0)) {
+                    if patience.is_over() || wait_for(to, &mut patience).is_err() {
                         return;
                     }
                 }
@@ -95,9 +112,13 @@ impl Link {
         }
     }
 
-    /// The next reply.
-    pub(crate) fn receive(&mut self, deadline: Duration) -> Result<Result<Reply, String>, LineEnd> {
-        let line = self.line(Instant::now() + deadline)?;
+    /// The next reply, waited for as long as the patience lasts and nobody says `stop`.
+    pub(crate) fn receive(
+        &mut self,
+        patience: &mut Patience,
+        stop: Option<&AtomicBool>,
+    ) -> Result<Result<Reply, String>, LineEnd> {
+        let line = self.line(patience, stop)?;
         let Some(line) = line.strip_prefix(&*self.token) else {
             let text = decode::excerpt(&line);
             return Ok(Err(format!("a line that is not the worker's: '{text}'")));
@@ -105,7 +126,11 @@ impl Link {
         Ok(decode::reply(line))
     }
 
-    fn line(&mut self, end: Instant) -> Result<Vec<u8>, LineEnd> {
+    fn line(
+        &mut self,
+        patience: &mut Patience,
+        stop: Option<&AtomicBool>,
+    ) -> Result<Vec<u8>, LineEnd> {
         loop {
             if let Some(at) = self.ahead[self.searched..].iter().position(|b| *b == b'\n') {
                 let rest = self.ahead.split_off(self.searched + at + 1);
@@ -116,19 +141,26 @@ impl Link {
             if self.searched > MAX_LINE {
                 return Err(LineEnd::TooLong);
             }
-            self.read_more(end)?;
+            self.read_more(patience, stop)?;
         }
     }
 
-    fn read_more(&mut self, end: Instant) -> Result<(), LineEnd> {
-        let left = end.saturating_duration_since(Instant::now());
-        let timeout = left.try_into().map_err(|_| LineEnd::TimedOut)?;
-        let ready = poll(&mut [PollFd::new(&self.from, PollFlags::IN)], Some(&timeout));
-        match ready {
-            Ok(0) => return Err(LineEnd::TimedOut),
-            Err(rustix::io::Errno::INTR) => return Ok(()),
-            Err(_) => return Err(LineEnd::Closed),
-            Ok(_) => {}
+    /// Waits a little for more, and takes it.
+    fn read_more(
+        &mut self,
+        patience: &mut Patience,
+        stop: Option<&AtomicBool>,
+    ) -> Result<(), LineEnd> {
+        let came = wait_for(PollFd::new(&self.from, PollFlags::IN), patience)
+            .map_err(|_| LineEnd::Closed)?;
+        if !came {
+            return if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                Err(LineEnd::Stopped)
+            } else if patience.is_over() {
+                Err(LineEnd::TimedOut)
+            } else {
+                Ok(())
+            };
         }
         let mut chunk = [0; 1 << 16];
         match self.from.read(&mut chunk) {
@@ -138,5 +170,18 @@ impl Link {
                 Ok(())
             }
         }
+    }
+}
+
+/// Whether a pipe got ready in the patience's next stretch.
+fn wait_for(pipe: PollFd<'_>, patience: &mut Patience) -> rustix::io::Result<bool> {
+    let ready = patience.stretch(|time| {
+        let timeout = time.try_into().expect("a stretch is short");
+        poll(&mut [pipe], Some(&timeout))
+    });
+    match ready {
+        Ok(0) | Err(rustix::io::Errno::INTR) => Ok(false),
+        Ok(_) => Ok(true),
+        Err(e) => Err(e),
     }
 }

@@ -210,7 +210,7 @@ impl PairBench {
             processes.push(Process { side, worker, samples: Vec::new() });
         }
         for process in &mut processes {
-            process.worker.greet().map_err(|e| self.lost(process.side, e))?;
+            process.worker.greet(None).map_err(|e| self.lost(process.side, e))?;
         }
         Ok(processes)
     }

@@ -3,24 +3,26 @@
 use crate::decode;
 use crate::link::{LineEnd, Link, WorkerError};
 use crate::patience::patient;
+use crate::waiting::Patience;
 use crate::protocol::{Hello, Ready, Reply, Request};
+use rustix::fs::MemfdFlags;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// Loading a library: dynamic linking, self-tests of a FIPS module, clock calibration.
 const HELLO_DEADLINE: Duration = Duration::from_secs(20);
 
-/// How soon a wait notices that the run is to end.
-const STOP_LATENCY: Duration = Duration::from_millis(100);
-
 /// Most of a dead worker's last words that is kept: a page of them says what is to be said.
 const LAST_WORDS: u64 = 4096;
+
+/// The signal that nothing but another process or the kernel sends.
+const SIGKILL: i32 = 9;
 
 /// The name of the hidden subcommand that makes a process a worker.
 pub const SUBCOMMAND: &str = "worker";
@@ -34,6 +36,7 @@ pub struct Worker {
     ready: Ready,
     /// Its number among those of its library.
     process: u32,
+    away: Duration,
 }
 
 impl Worker {
@@ -43,7 +46,7 @@ impl Worker {
     /// [`WorkerError`] when the process cannot be started or the library cannot be used.
     pub fn start(hello: Hello) -> Result<Self, WorkerError> {
         let mut worker = Self::launch(hello)?;
-        worker.greet()?;
+        worker.greet(None)?;
         Ok(worker)
     }
 
@@ -53,7 +56,7 @@ impl Worker {
     /// As [`Worker::start`].
     pub fn start_preloaded(hello: Hello, object: &Path) -> Result<Self, WorkerError> {
         let mut worker = Self::launch_with(hello, Some(object))?;
-        worker.greet()?;
+        worker.greet(None)?;
         Ok(worker)
     }
 
@@ -69,13 +72,17 @@ impl Worker {
     fn launch_with(hello: Hello, preload: Option<&Path>) -> Result<Self, WorkerError> {
         let start = |e: std::io::Error| WorkerError::Start(e.to_string());
         let environment = tier::environment(hello.tier);
-        let stderr = tempfile::tempfile().map_err(start)?;
+        // In memory: a full disk is no reason not to hear what a library says.
+        let stderr = rustix::fs::memfd_create("ciphermark:stderr", MemfdFlags::CLOEXEC);
+        let stderr = File::from(stderr.map_err(|e| start(e.into()))?);
         let mut command = Command::new(std::env::current_exe().map_err(start)?);
         if let Some(object) = preload {
             command.env("LD_PRELOAD", object);
         }
         let mut child = command
             .arg(SUBCOMMAND)
+            // Whose death ends it.
+            .arg(std::process::id().to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(stderr.try_clone().map_err(start)?)
@@ -96,14 +103,15 @@ impl Worker {
         let link = Link::new(to, from, &token).map_err(start)?;
         let hello = Hello { token: Some(token), ..hello };
         let process = hello.process;
-        let mut worker = Self { child, link, stderr, ready: Ready::default(), process };
+        let (ready, away) = (Ready::default(), Duration::ZERO);
+        let mut worker = Self { child, link, stderr, ready, process, away };
         worker.link.send(&Request::Hello(hello));
         Ok(worker)
     }
 
-    /// Waits until the library is loaded.
-    pub(crate) fn greet(&mut self) -> Result<(), WorkerError> {
-        match self.reply(HELLO_DEADLINE)? {
+    /// Waits until the library is loaded, or until `stop` is set.
+    pub(crate) fn greet(&mut self, stop: Option<&AtomicBool>) -> Result<(), WorkerError> {
+        match self.reply_or_stop(stop, HELLO_DEADLINE)? {
             Reply::Ready(ready) => {
                 self.ready = *ready;
                 Ok(())
@@ -130,9 +138,7 @@ impl Worker {
     /// [`WorkerError`] when the process died, hung past the deadline (and was killed), or wrote
     /// what is no reply (and was killed).
     pub fn reply(&mut self, deadline: Duration) -> Result<Reply, WorkerError> {
-        let deadline = patient(deadline);
-        let end = self.link.receive(deadline);
-        self.judge(end, deadline)
+        self.reply_or_stop(None, deadline)
     }
 
     /// As [`Worker::reply`], and given up when `stop` is set.
@@ -141,18 +147,34 @@ impl Worker {
         stop: &AtomicBool,
         deadline: Duration,
     ) -> Result<Reply, WorkerError> {
-        let (begun, deadline) = (Instant::now(), patient(deadline));
-        loop {
-            let left = deadline.saturating_sub(begun.elapsed());
-            match self.link.receive(left.min(STOP_LATENCY)) {
-                Err(LineEnd::TimedOut) if stop.load(Ordering::Relaxed) => {
-                    self.kill();
-                    return Err(WorkerError::Interrupted);
-                }
-                Err(LineEnd::TimedOut) if begun.elapsed() < deadline => {}
-                end => return self.judge(end, deadline),
-            }
-        }
+        self.reply_or_stop(Some(stop), deadline)
+    }
+
+    fn reply_or_stop(
+        &mut self,
+        stop: Option<&AtomicBool>,
+        deadline: Duration,
+    ) -> Result<Reply, WorkerError> {
+        let deadline = patient(deadline);
+        let mut patience = Patience::new(deadline);
+        let end = self.link.receive(&mut patience, stop);
+        self.away += patience.away();
+        self.judge(end, deadline)
+    }
+
+    /// How long this process, not the worker, was stopped while it waited, since this was last
+    /// asked.
+    pub(crate) fn take_away(&mut self) -> Duration {
+        std::mem::take(&mut self.away)
+    }
+
+    /// Whether the worker, unlike this process, was stopped and continued since this was last asked.
+    pub(crate) fn stood_still(&mut self) -> bool {
+        use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+        let options = WaitIdOptions::CONTINUED | WaitIdOptions::NOHANG;
+        // Only asked whether it was continued: its death is told by its pipe.
+        Pid::from_raw(self.child.id().cast_signed())
+            .is_some_and(|pid| matches!(waitid(WaitId::Pid(pid), options), Ok(Some(_))))
     }
 
     fn judge(
@@ -170,6 +192,10 @@ impl Worker {
                 self.kill();
                 Err(WorkerError::OutOfProtocol(why))
             }
+            Err(LineEnd::Stopped) => {
+                self.kill();
+                Err(WorkerError::Interrupted)
+            }
             Err(LineEnd::TimedOut) => {
                 self.kill();
                 Err(WorkerError::Hung { deadline, words: self.last_words() })
@@ -178,7 +204,7 @@ impl Worker {
                 self.kill();
                 Err(WorkerError::OutOfProtocol("a line without end".into()))
             }
-            Err(LineEnd::Closed) => Err(WorkerError::Died(self.obituary())),
+            Err(LineEnd::Closed) => Err(self.obituary()),
         }
     }
 
@@ -210,15 +236,18 @@ impl Worker {
 
     /// How the process ended and what it said last. A process that closed its pipe and lives on
     /// is killed.
-    fn obituary(&mut self) -> String {
+    fn obituary(&mut self) -> WorkerError {
         for _ in 0..100 {
             match self.child.try_wait() {
-                Ok(Some(status)) => return self.describe(status),
+                Ok(Some(status)) if status.signal() == Some(SIGKILL) => {
+                    return WorkerError::Killed(self.describe(status));
+                }
+                Ok(Some(status)) => return WorkerError::Died(self.describe(status)),
                 _ => std::thread::sleep(Duration::from_millis(2)),
             }
         }
         self.kill();
-        "closed the protocol's pipe, so it was killed".into()
+        WorkerError::Died("closed the protocol's pipe, so it was killed".into())
     }
 
     fn describe(&mut self, status: ExitStatus) -> String {
@@ -273,7 +302,7 @@ fn signal_name(signal: i32) -> String {
         6 => "SIGABRT, aborted itself",
         7 => "SIGBUS, bad memory access",
         8 => "SIGFPE, arithmetic fault",
-        9 => "SIGKILL, killed from outside",
+        SIGKILL => "SIGKILL, killed from outside",
         11 => "SIGSEGV, bad memory access",
         15 => "SIGTERM",
         25 => "SIGXFSZ, wrote more than 64 MiB",

@@ -3,21 +3,23 @@
 //! the stratum's unfinished cases in interleaved rounds, in random order. It goes on until each case is
 //! precise enough or the time is up.
 
+use crate::asleep::Asleep;
 use crate::bank::{Bank, Start};
 use crate::discover::Attached;
-use crate::link::WorkerError;
+use crate::link::{WorkerError, once_more_if_killed};
 use crate::plan::Budget;
 use crate::process::out_of_protocol;
 use crate::protocol::{Finding, Reply, Request, Visit, VisitResult};
 use crate::quiet::Quiet;
 use crate::stolen::Stolen;
+use crate::survey::{another_cpu, step_aside};
 use crate::track::{End, Pass, Track};
 use analysis::{MIN_PER_PROCESS, MIN_PROCESSES, of_visits, summarise};
 use model::{QuietRates, RawSample, Tier};
 use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
-use record::{JournalSample, Stopped};
+use record::{JournalEntry, JournalFinding, JournalSample, Stopped};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -31,8 +33,15 @@ const BLOCK: usize = 16;
 /// later; and workers keep ciphertexts of every case that they sample.
 const STRATUM: usize = 2500;
 
-/// What is told of every block of samples, with each sample's case.
-pub(crate) type Log<'a> = dyn FnMut(Vec<JournalSample>) + 'a;
+/// Who is told what sampling does. No sample is being taken while it listens.
+pub(crate) trait Watch {
+    /// What a block of visits gave.
+    fn block(&mut self, entries: Vec<JournalEntry>);
+    /// A round is over.
+    fn round(&mut self, progress: Progress);
+    /// A pass is over, and this is what there is by now.
+    fn pass(&mut self, sampled: Sampled<'_>);
+}
 
 /// How far sampling is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,16 +56,18 @@ pub struct Progress {
     pub left: Duration,
 }
 
-/// What sampling gave.
-#[derive(Debug)]
-pub(crate) struct Sampled {
-    pub(crate) tracks: Vec<Track>,
+/// What sampling gave so far.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sampled<'s> {
+    pub(crate) tracks: &'s [Track],
     /// What the throughput probes say of each quiet core.
-    pub(crate) quiet: QuietRates,
+    pub(crate) quiet: &'s QuietRates,
     /// Whether no other program could run on the core's other hardware threads.
     pub(crate) cores_alone: bool,
     /// Seconds that the hypervisor took; none where the kernel does not say.
     pub(crate) stolen_seconds: Option<f64>,
+    /// How long it took, without the time in which the run stood still.
+    pub(crate) time: Duration,
 }
 
 /// All cases with what samples them.
@@ -65,10 +76,15 @@ pub(crate) struct Schedule<'a> {
     tracks: Vec<Track>,
     budget: Budget,
     order: ChaCha8Rng,
+    /// The CPU that measures.
+    cpu: Option<u32>,
     quiet: Quiet,
     stolen: Stolen,
+    asleep: Asleep,
     cores_alone: bool,
     started: Instant,
+    /// Time in which this process was stopped.
+    away: Duration,
 }
 
 impl<'a> Schedule<'a> {
@@ -95,34 +111,42 @@ impl<'a> Schedule<'a> {
             tracks,
             budget,
             order: ChaCha8Rng::seed_from_u64(start.seed),
+            cpu: start.cpu,
             quiet,
             stolen,
+            asleep: Asleep::new(),
             cores_alone: true,
             started: Instant::now(),
+            away: Duration::ZERO,
         }
     }
 
-    /// Samples until every case has ended. `stop` ends it early; `progress` is told after each
-    /// round.
-    pub(crate) fn run(
-        mut self,
-        stop: &AtomicBool,
-        log: &mut Log<'_>,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Sampled {
+    /// Samples until every case has ended. `stop` ends it early.
+    pub(crate) fn run(&mut self, stop: &AtomicBool, watch: &mut dyn Watch) {
         self.started = Instant::now();
+        // What an earlier part of the run has ended needs no more.
+        self.judge();
         let mut stopped = None;
         while stopped.is_none() && (self.is_unfinished() || self.reopen()) {
-            stopped = self.all_strata(stop, log, progress);
+            stopped = self.all_strata(stop, watch);
         }
         self.judge();
         self.end_all(stopped.unwrap_or(Stopped::Precision));
+    }
+
+    /// What there is by now.
+    pub(crate) fn sampled(&self) -> Sampled<'_> {
         Sampled {
-            stolen_seconds: self.stolen.seconds(),
-            tracks: self.tracks,
-            quiet: self.quiet.rates().clone(),
+            tracks: &self.tracks,
+            quiet: self.quiet.rates(),
             cores_alone: self.cores_alone,
+            stolen_seconds: self.stolen.seconds(),
+            time: self.elapsed(),
         }
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.started.elapsed().saturating_sub(self.away)
     }
 
     fn is_unfinished(&self) -> bool {
@@ -147,24 +171,19 @@ impl<'a> Schedule<'a> {
     /// Goes through all unfinished cases; says why when it was cut short. A stratum has its share of
     /// the time that is left, for a few cases that never become precise must not cost the others
     /// theirs; but as many passes as a number needs it has in any case.
-    fn all_strata(
-        &mut self,
-        stop: &AtomicBool,
-        log: &mut Log<'_>,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Option<Stopped> {
+    fn all_strata(&mut self, stop: &AtomicBool, watch: &mut dyn Watch) -> Option<Stopped> {
         let strata = self.strata();
         let mut cases: usize = strata.iter().map(Vec::len).sum();
         for stratum in strata {
-            let left = self.budget.time.saturating_sub(self.started.elapsed());
+            let left = self.budget.time.saturating_sub(self.elapsed());
             let share = left.mul_f64(stratum.len() as f64 / cases as f64);
-            let end = Instant::now() + share;
+            let end = self.elapsed() + share;
             cases -= stratum.len();
             let mut passes = 0;
             while self.unfinished(&stratum).next().is_some()
-                && (passes < MIN_PROCESSES || Instant::now() < end)
+                && (passes < MIN_PROCESSES || self.elapsed() < end)
             {
-                let stopped = self.one_pass(&stratum, stop, log, progress);
+                let stopped = self.one_pass(&stratum, stop, watch);
                 if stopped.is_some() {
                     return stopped;
                 }
@@ -206,10 +225,10 @@ impl<'a> Schedule<'a> {
         &mut self,
         stratum: &[usize],
         stop: &AtomicBool,
-        log: &mut Log<'_>,
-        progress: &mut dyn FnMut(Progress),
+        watch: &mut dyn Watch,
     ) -> Option<Stopped> {
-        self.new_processes(stratum);
+        self.follow_cpu();
+        self.new_processes(stratum, stop);
         stratum.iter().for_each(|i| self.tracks[*i].pass = Pass::default());
         loop {
             let blocks = self.blocks(stratum);
@@ -220,20 +239,31 @@ impl<'a> Schedule<'a> {
                 if stop.load(Ordering::Relaxed) {
                     return Some(Stopped::Interrupted);
                 }
-                if self.started.elapsed() >= self.budget.time {
+                if self.elapsed() >= self.budget.time {
                     return Some(Stopped::Budget);
                 }
-                log(self.visit_block(bank, &block));
+                watch.block(self.visit_block(bank, &block, stop));
             }
-            progress(self.progress());
+            watch.round(self.progress());
         }
         self.judge();
+        watch.pass(self.sampled());
         None
+    }
+
+    /// Measures on another CPU where the one so far was taken offline or away from this process: new
+    /// workers could not go there. Each sample says where it was taken.
+    fn follow_cpu(&mut self) {
+        let Some(cpu) = self.cpu.and_then(another_cpu) else { return };
+        self.cpu = Some(cpu);
+        self.stolen.watch(cpu);
+        step_aside(cpu);
+        self.banks.iter_mut().for_each(|bank| bank.measure_on(cpu));
     }
 
     /// Replaces the worker process of each library that the stratum still samples, and ends the
     /// others'. They start side by side.
-    fn new_processes(&mut self, stratum: &[usize]) {
+    fn new_processes(&mut self, stratum: &[usize], stop: &AtomicBool) {
         let wanted: BTreeSet<usize> =
             self.unfinished(stratum).map(|i| self.tracks[i].bank).collect();
         self.banks.iter_mut().for_each(Bank::end);
@@ -241,7 +271,7 @@ impl<'a> Schedule<'a> {
             self.banks[*bank].launch();
         }
         for bank in &wanted {
-            self.banks[*bank].greet();
+            self.banks[*bank].greet(stop);
             self.cores_alone &= self.banks[*bank].core_alone();
         }
     }
@@ -264,12 +294,14 @@ impl<'a> Schedule<'a> {
 
     /// Visits a block of one worker's cases; what came of it. When the worker is lost in a block of
     /// several, each visit is tried again alone: the one that is lost again is the one at fault.
-    fn visit_block(&mut self, bank: usize, block: &[usize]) -> Vec<JournalSample> {
-        // What was stolen before, while processes were started, is no sample's loss.
-        self.stolen.advanced();
-        match self.ask(bank, block) {
-            Ok(results) => {
-                let stolen = self.stolen.advanced();
+    fn visit_block(
+        &mut self,
+        bank: usize,
+        block: &[usize],
+        stop: &AtomicBool,
+    ) -> Vec<JournalEntry> {
+        match once_more_if_killed(|| self.ask(bank, block, stop)) {
+            Ok((results, stolen)) => {
                 if results.last().is_some_and(VisitResult::spoils_the_process) {
                     // The rest of the block is visited in a later round.
                     self.banks[bank].end();
@@ -277,42 +309,76 @@ impl<'a> Schedule<'a> {
                 let taken = block.iter().zip(results);
                 taken.flat_map(|(i, result)| self.take(*i, result, stolen)).collect()
             }
+            Err(WorkerError::Interrupted) => Vec::new(),
             Err(error) => {
-                self.banks[bank].end();
                 if let [only] = block {
-                    self.tracks[*only].end = Some(End::Found(Finding::failed(error.to_string())));
-                    return Vec::new();
+                    return vec![self.found(*only, Finding::failed(error.to_string()))];
                 }
-                block.chunks(1).flat_map(|visit| self.visit_block(bank, visit)).collect()
+                block.chunks(1).flat_map(|visit| self.visit_block(bank, visit, stop)).collect()
             }
         }
     }
 
-    fn ask(&mut self, bank: usize, block: &[usize]) -> Result<Vec<VisitResult>, WorkerError> {
-        let worker = self.banks[bank].worker()?;
+    /// The worker's results, and whether the CPU was taken from it meanwhile. After an error there is
+    /// no worker.
+    fn ask(
+        &mut self,
+        bank: usize,
+        block: &[usize],
+        stop: &AtomicBool,
+    ) -> Result<(Vec<VisitResult>, bool), WorkerError> {
+        let asked = self.ask_worker(bank, block, stop);
+        if asked.is_err() {
+            self.banks[bank].end();
+        }
+        asked
+    }
+
+    fn ask_worker(
+        &mut self,
+        bank: usize,
+        block: &[usize],
+        stop: &AtomicBool,
+    ) -> Result<(Vec<VisitResult>, bool), WorkerError> {
+        let worker = self.banks[bank].worker(stop)?;
+        // What was stolen before, while processes were started, is no sample's loss.
+        self.stolen.advanced();
+        self.asleep.advanced();
+        worker.stood_still();
         let visits: Vec<Visit> = block.iter().map(|i| self.tracks[*i].visit()).collect();
         worker.send(&Request::Sample { visits });
         let deadline = block.iter().map(|i| self.tracks[*i].deadline()).sum();
-        match worker.reply(deadline)? {
-            Reply::Samples { results } if answers(&results, block.len()) => Ok(results),
+        let reply = worker.reply_unless(stop, deadline);
+        let (away, stood_still) = (worker.take_away(), worker.stood_still());
+        self.away += away;
+        // All three are looked at: each look is also the beginning of the next.
+        let taken = [self.stolen.advanced(), self.asleep.advanced(), stood_still, !away.is_zero()];
+        match reply? {
+            Reply::Samples { results } if answers(&results, block.len()) => {
+                Ok((results, taken.contains(&true)))
+            }
             other => Err(out_of_protocol(&other)),
         }
     }
 
-    fn take(&mut self, track: usize, result: VisitResult, stolen: bool) -> Vec<JournalSample> {
+    /// Ends a case without a number.
+    fn found(&mut self, track: usize, finding: Finding) -> JournalEntry {
         let track = &mut self.tracks[track];
+        let (case, state, reason) = (track.index, finding.state, finding.why.clone());
+        track.end = Some(End::Found(finding));
+        JournalEntry::Found(JournalFinding { case, state, reason })
+    }
+
+    fn take(&mut self, index: usize, result: VisitResult, stolen: bool) -> Vec<JournalEntry> {
         let (mut samples, mut latency) = match result {
             VisitResult::Sample(sample) => (vec![sample], None),
             VisitResult::Taken { samples, latency } => (samples, latency),
-            VisitResult::Finding(finding) => {
-                track.end = Some(End::Found(finding));
-                return Vec::new();
-            }
+            VisitResult::Finding(finding) => return vec![self.found(index, finding)],
         };
+        let track = &mut self.tracks[index];
         if samples.len() != track.case.threads.max(1) as usize {
             let why = format!("{} samples of {} threads", samples.len(), track.case.threads);
-            track.end = Some(End::Found(Finding::failed(why)));
-            return Vec::new();
+            return vec![self.found(index, Finding::failed(why))];
         }
         samples.iter_mut().for_each(|sample| sample.stolen = stolen);
         track.take(&samples, latency.clone());
@@ -322,7 +388,7 @@ impl<'a> Schedule<'a> {
         track.pass.clean += usize::from(visit.disturbance(quiet.of(visit.cpu)).is_none());
         let case = track.index;
         let entry = |sample| JournalSample { case, sample, latency: latency.take() };
-        samples.into_iter().map(entry).collect()
+        samples.into_iter().map(entry).map(JournalEntry::Sample).collect()
     }
 
     /// Ends the cases that are precise enough: each is looked at after each pass.
@@ -350,7 +416,7 @@ impl<'a> Schedule<'a> {
         let open = self.tracks.iter().filter(|t| t.end.is_none());
         let nearly: f64 = open.map(|t| 0.9 * (f64::from(t.visits) / least).min(1.0)).sum();
         let fraction = (ended as f64 + nearly) / cases.max(1) as f64;
-        let (elapsed, budget) = (self.started.elapsed(), self.budget.time);
+        let (elapsed, budget) = (self.elapsed(), self.budget.time);
         let foreseen = elapsed.mul_f64((1.0 - fraction) / fraction.max(0.01));
         Progress { ended, cases, fraction, left: foreseen.min(budget.saturating_sub(elapsed)) }
     }

@@ -24,6 +24,13 @@ impl Stolen {
         Self { ticks: cpus.iter().filter_map(known).collect(), read }
     }
 
+    /// Looks at one more CPU from now on.
+    pub(crate) fn watch(&mut self, cpu: u32) {
+        if let Some(ticks) = (self.read)(cpu) {
+            self.ticks.entry(cpu).or_insert((ticks, ticks));
+        }
+    }
+
     /// Whether any of the CPUs lost time since this was last asked.
     pub(crate) fn advanced(&mut self) -> bool {
         let mut advanced = false;

@@ -1,31 +1,33 @@
 //! A whole run: plan, verify, sample, record.
 
-use crate::assemble::{Checks, Proof, Rates, assemble, host_facts, library_facts, plan_facts};
+use crate::assemble::{Checks, Proof};
 use crate::bank::Start;
-use crate::costs;
 use crate::discover::Attached;
+use crate::earlier::{self, Earlier};
 use crate::evidence::{self, Evidence, Operation};
+use crate::keeper::Keeper;
 use crate::limits::{self, Conditions};
 use crate::memory::memory;
-use crate::noise::noise;
 use crate::plan::{Planned, Request, cases};
 use crate::quiet;
-use crate::schedule::{Progress, Sampled, Schedule};
+use crate::recording::Recording;
+use crate::schedule::{Progress, Schedule};
 use crate::setting::{Machine, placement};
+use crate::ticking::Ticking;
 use crate::tiers::at_tiers;
-use crate::track::Track;
 use crate::verification::{Subject, Verdict, verify_all};
 use model::{Algorithm, Tier};
 use probe::Clock;
-use record::{Executed, Journal, JournalHead, JournalSample, Record, RecordError, Tool};
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use record::{Executed, Journal, JournalEntry, JournalFinding, Kept, Record, RecordError};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// What a run reports while it goes on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Event {
+pub enum Event<'a> {
     /// So many pairs of library and algorithm of so many are verified.
     Verifying {
         /// Done.
@@ -42,6 +44,9 @@ pub enum Event {
     },
     /// Sampling.
     Sampling(Progress),
+    /// Something for the user to know at once, in one line: what was measured cannot be kept, or can
+    /// be again.
+    Remark(&'a str),
 }
 
 /// Why a run could not be done.
@@ -61,10 +66,12 @@ pub enum SurveyError {
 /// Where a run is kept while it goes on, and what an earlier part of it left.
 #[derive(Debug, Default)]
 pub struct Keeping {
-    /// Path of the record to be written, whose journal stands beside it; none keeps no journal.
-    pub record: Option<PathBuf>,
-    /// Samples of an earlier part of the run, with their cases.
-    pub earlier: Option<(JournalHead, Vec<JournalSample>)>,
+    /// The journal, claimed or gone on with; none keeps none.
+    pub journal: Option<Journal>,
+    /// Where to write, from time to time, the record as it would be if the run were interrupted now.
+    pub snapshots: Option<PathBuf>,
+    /// What an earlier part of the run left.
+    pub earlier: Option<Kept>,
 }
 
 /// How a run ended.
@@ -74,11 +81,8 @@ pub struct Outcome {
     pub record: Record,
     /// Whether it was interrupted.
     pub interrupted: bool,
-    /// The journal, to be removed when the record is safe; none was asked for, or it could not be
-    /// written on.
+    /// The journal, to be removed when the record is safe; none if none was asked for.
     pub journal: Option<Journal>,
-    /// Why the journal could not be written on.
-    pub journal_error: Option<RecordError>,
 }
 
 /// Verifies and measures everything that a request asks of the libraries.
@@ -91,7 +95,7 @@ pub fn survey(
     libraries: &[Attached],
     keeping: Keeping,
     stop: &AtomicBool,
-    events: &(dyn Fn(Event) + Sync),
+    events: &(dyn Fn(Event<'_>) + Sync),
 ) -> Result<Outcome, SurveyError> {
     let libraries = &*at_tiers(libraries, &request.tiers);
     let machine = machine();
@@ -103,19 +107,21 @@ pub fn survey(
         ));
     }
     let cpu = machine.measuring_cpu();
-    let head = journal_head(request, libraries, planned.len(), cpu);
-    let (earlier, started) = earlier_part(keeping.earlier, &head)?;
-    let mut journal = keeping
-        .record
-        .filter(|path| !is_device(path))
-        .map(|path| Journal::create(&path, &head, &earlier))
-        .transpose()?;
+    let head = earlier::head(request, libraries, planned.len(), cpu);
+    let Keeping { mut journal, snapshots, earlier } = keeping;
+    let earlier = Earlier::of(earlier, &head)?;
+    if let Some(journal) = &mut journal {
+        journal.begin(&head)?;
+    }
+    earlier.tell(&mut planned);
     // Counted before the scheduler keeps itself off one of them.
     let cpus_allowed = probe::allowed_cpus().len() as u32;
+    let known: Vec<bool> = planned.iter().map(|p| p.verdict.is_some()).collect();
     // Neither is timed, so both use every CPU.
     let checks = verify(&mut planned, libraries, stop, events);
     let memory = memory(&planned, libraries, stop);
     let executed = evidence(request, &mut planned, libraries, stop, events);
+    keep_verdicts(&mut journal, &planned, &known, stop);
     step_aside(cpu);
     let clock = Clock::calibrate();
     let watched = quiet::watch(&clock, cpu);
@@ -131,58 +137,47 @@ pub fn survey(
         ticks_per_ns: Some(conditions.ticks_per_ns),
         quiet: watched,
     };
-    let schedule = Schedule::new(libraries, tracks(&planned, &earlier), request.budget, &start);
-    let (begin, timer) = (clock.anchor(), Instant::now());
-    let mut journal_error = None;
-    let mut log = |taken: Vec<JournalSample>| {
-        if let Err(e) = keep(&mut journal, &taken) {
-            // Measuring goes on: the record may yet be written when the run ends.
-            journal_error = Some(e);
-            journal = None;
-        }
+    let mut schedule = Schedule::new(libraries, earlier.tracks(&planned), request.budget, &start);
+    let ticking = RefCell::new(Ticking::new(&clock));
+    let recording = Recording {
+        request,
+        libraries,
+        planned: &planned,
+        checks: &checks,
+        memory: &memory,
+        executed: &executed,
+        clock: &clock,
+        ticking: &ticking,
+        cpu,
+        cpus_allowed,
+        started: earlier.started.as_ref().unwrap_or(&head.started),
+        seconds_before: earlier.seconds,
     };
-    let sampled = schedule.run(stop, &mut log, &mut |progress| events(Event::Sampling(progress)));
-    let measuring_seconds = timer.elapsed().as_secs_f64();
-    let noise = noise(&sampled);
-    let Sampled { tracks, quiet, .. } = sampled;
-    let quiet_probe = quiet.of(cpu);
-    let rates = Rates::new(&clock, begin, quiet, request.budget.precision);
-    let interrupted = stop.load(Ordering::Relaxed);
-    let mut host = host_facts(cpu, libraries, &rates, &tracks);
-    host.cpu.cpus_allowed = cpus_allowed;
-    let core = limits::again(&clock, &conditions, core, quiet_probe);
-    let mut measurements = assemble(planned, tracks, libraries, &checks, &memory, &rates);
-    evidence::tell(&mut measurements, &executed);
-    if let Ok(core) = &core {
-        limits::hold(&mut measurements, core);
-    }
-    // Of what is left after the limits: a case that is refused for its speed has no part in others.
-    costs::set_key_setup(&mut measurements);
-    let record = Record {
-        format_version: record::FORMAT_VERSION.to_owned(),
-        tool: Tool {
-            name: "ciphermark".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            command: request.command.clone(),
-        },
-        started: started.unwrap_or(head.started),
-        measuring_seconds,
-        host,
-        libraries: libraries.iter().map(|l| library_facts(l, request)).collect(),
-        plan: plan_facts(request),
-        noise: Some(noise),
-        executed,
-        limits: limits::limits(
-            core,
-            &request.algorithms,
-            &request.directions,
-            &request.models,
-            &request.tiers,
-        ),
-        fits: costs::fits(&measurements),
-        measurements,
-    };
-    Ok(Outcome { record, interrupted, journal, journal_error })
+    let mut keeper = Keeper::new(journal, snapshots, &recording, &core, events);
+    schedule.run(stop, &mut keeper);
+    let journal = keeper.end(schedule.sampled());
+    let quiet_probe = schedule.sampled().quiet.of(cpu);
+    let core = limits::again(&clock, &conditions, core.clone(), quiet_probe);
+    let record = recording.record(schedule.sampled(), core);
+    Ok(Outcome { record, interrupted: stop.load(Ordering::Relaxed), journal })
+}
+
+/// Keeps what was found before sampling, so that going on does not give it another chance. What was
+/// only interrupted was not found.
+fn keep_verdicts(
+    journal: &mut Option<Journal>,
+    planned: &[Planned],
+    known: &[bool],
+    stop: &AtomicBool,
+) {
+    let Some(journal) = journal.as_mut().filter(|_| !stop.load(Ordering::Relaxed)) else { return };
+    let new = planned.iter().zip(known).enumerate().filter(|(_, (_, known))| !**known);
+    let findings = new.filter_map(|(case, (plan, _))| {
+        let finding = plan.verdict.as_ref()?;
+        let (state, reason) = (finding.state, finding.why.clone());
+        Some(JournalEntry::Found(JournalFinding { case, state, reason }))
+    });
+    journal.append(&findings.collect::<Vec<_>>());
 }
 
 /// Ticks in a nanosecond, well enough for the length of batches.
@@ -190,62 +185,6 @@ pub(crate) fn rough_rate(clock: &Clock) -> Option<f64> {
     let begin = clock.anchor();
     std::thread::sleep(Duration::from_millis(2));
     Some(begin.ticks_per_second(clock.anchor()) / 1e9)
-}
-
-fn journal_head(request: &Request, libraries: &[Attached], cases: usize, cpu: u32) -> JournalHead {
-    JournalHead {
-        format_version: record::FORMAT_VERSION.to_owned(),
-        started: jiff::Timestamp::now().to_string(),
-        command: request.command.clone(),
-        cpu: host::facts(cpu).cpu.name,
-        plan: plan_facts(request),
-        cases,
-        libraries: libraries.iter().map(|l| (l.given_name.clone(), l.facts.clone())).collect(),
-    }
-}
-
-/// The earlier samples and when the run began, after holding the earlier part against this one.
-fn earlier_part(
-    earlier: Option<(JournalHead, Vec<JournalSample>)>,
-    now: &JournalHead,
-) -> Result<(Vec<JournalSample>, Option<String>), SurveyError> {
-    let Some((then, samples)) = earlier else { return Ok((Vec::new(), None)) };
-    let differs = |what: String| Err(SurveyError::Resume(what));
-    if then.cpu != now.cpu {
-        return differs(format!("it ran on '{}', this is '{}'", then.cpu, now.cpu));
-    }
-    for ((_, a), (_, b)) in then.libraries.iter().zip(&now.libraries) {
-        if (&a.path, &a.id) != (&b.path, &b.id) {
-            return differs(format!("library '{}' is another build than it was", a.path));
-        }
-    }
-    if (then.libraries.len(), then.cases) != (now.libraries.len(), now.cases) {
-        return differs("the libraries offer other algorithms than they did".to_owned());
-    }
-    Ok((samples, Some(then.started)))
-}
-
-/// The cases to sample, with what there is of them.
-pub(crate) fn tracks(planned: &[Planned], earlier: &[JournalSample]) -> Vec<Track> {
-    let mut samples: BTreeMap<usize, Vec<JournalSample>> = BTreeMap::new();
-    for entry in earlier {
-        samples.entry(entry.case).or_default().push(entry.clone());
-    }
-    let open = planned.iter().enumerate().filter(|(_, p)| p.verdict.is_none());
-    open.map(|(i, p)| {
-        let track = Track::new(i, p.case.clone(), p.setting.clone());
-        track.continued(samples.remove(&i).unwrap_or_default())
-    })
-    .collect()
-}
-
-/// A pipe or device (`-o /dev/stdout`) takes a record, but has no place beside it for a journal.
-fn is_device(path: &Path) -> bool {
-    path.metadata().is_ok_and(|m| !m.is_file())
-}
-
-fn keep(journal: &mut Option<Journal>, taken: &[JournalSample]) -> Result<(), RecordError> {
-    journal.as_mut().map_or(Ok(()), |journal| journal.append(taken))
 }
 
 /// How many CPUs this process may use.
@@ -273,6 +212,15 @@ pub fn measuring_cpu() -> u32 {
     cpus.into_iter().max_by_key(|cpu| (host::max_frequency_khz(*cpu), *cpu)).unwrap_or(0)
 }
 
+/// The CPU to measure on instead of one that was taken offline or away from this process; `None` as
+/// long as that one is there.
+pub(crate) fn another_cpu(cpu: u32) -> Option<u32> {
+    let own = probe::allowed_cpus();
+    let there = probe::pin_to(&[cpu]).is_ok();
+    let _ = probe::pin_to(&own);
+    (!there).then(measuring_cpu)
+}
+
 /// Keeps the scheduler off the measuring CPU where there is another.
 pub(crate) fn step_aside(cpu: u32) {
     let others: Vec<u32> = probe::allowed_cpus().into_iter().filter(|c| *c != cpu).collect();
@@ -288,7 +236,7 @@ fn verify(
     planned: &mut [Planned],
     libraries: &[Attached],
     stop: &AtomicBool,
-    events: &(dyn Fn(Event) + Sync),
+    events: &(dyn Fn(Event<'_>) + Sync),
 ) -> Checks {
     let subjects: BTreeSet<(usize, Tier, &str)> = planned
         .iter()
@@ -327,7 +275,7 @@ fn evidence(
     planned: &mut [Planned],
     libraries: &[Attached],
     stop: &AtomicBool,
-    events: &(dyn Fn(Event) + Sync),
+    events: &(dyn Fn(Event<'_>) + Sync),
 ) -> Vec<Executed> {
     if !request.evidence {
         return Vec::new();

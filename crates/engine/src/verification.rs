@@ -1,7 +1,7 @@
 //! Every check over every library and algorithm of a plan, before anything is timed.
 
 use crate::discover::Attached;
-use crate::link::WorkerError;
+use crate::link::{WorkerError, once_more_if_killed};
 use crate::process::{Worker, out_of_protocol};
 use crate::protocol::{Finding, Reply, Request};
 use model::{Algorithm, Tier};
@@ -127,37 +127,52 @@ impl Verifying<'_> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Finding::failed("interrupted before it was verified"));
         }
+        let mut check = String::new();
+        let asked = once_more_if_killed(|| self.ask(slot, algorithm, &mut check));
+        asked.unwrap_or_else(|error| {
+            *hangs += usize::from(matches!(error, WorkerError::Hung { .. }));
+            Err(match check.as_str() {
+                "" => Finding::failed(error.to_string()),
+                check => death_in_check(check, &error),
+            })
+        })
+    }
+
+    /// Has a worker run every check; `check` is the one that it is at, empty before the first.
+    fn ask(
+        &self,
+        slot: &mut Option<Worker>,
+        algorithm: &str,
+        check: &mut String,
+    ) -> Result<Result<Passed, Finding>, WorkerError> {
+        check.clear();
         let mut worker = match slot.take() {
             Some(worker) => worker,
-            None => Worker::start(self.library.hello(self.tier, None, 0, 0))
-                .map_err(|e| Finding::failed(e.to_string()))?,
+            None => Worker::start(self.library.hello(self.tier, None, 0, 0))?,
         };
         worker.send(&Request::Verify { algorithm: algorithm.to_owned() });
-        let mut check = String::from("opening");
-        let begun = Instant::now();
+        "opening".clone_into(check);
         let printed = worker.printed();
-        loop {
-            let left = ALGORITHM_DEADLINE.saturating_sub(begun.elapsed());
-            match worker.reply_unless(self.stop, CHECK_DEADLINE.min(left)) {
-                Ok(Reply::Checking { check: next }) => check = next,
-                Ok(Reply::Verified { checks, digest, mut remarks }) => {
+        let (begun, mut away) = (Instant::now(), Duration::ZERO);
+        let verdict = loop {
+            let left = ALGORITHM_DEADLINE.saturating_sub(begun.elapsed().saturating_sub(away));
+            let reply = worker.reply_unless(self.stop, CHECK_DEADLINE.min(left))?;
+            away += worker.take_away();
+            match reply {
+                Reply::Checking { check: next } => *check = next,
+                Reply::Verified { checks, digest, mut remarks } => {
                     remarks.extend(prints(&worker, printed));
-                    *slot = Some(worker);
-                    return Ok(Passed { checks, digest, remarks });
+                    break Ok(Passed { checks, digest, remarks });
                 }
-                Ok(Reply::Finding(finding)) => {
-                    // A library with a fault may have left its process in any state: the next
-                    // algorithm gets another one.
-                    *slot = (finding.state == State::Unsupported).then_some(worker);
-                    return Err(finding);
-                }
-                Ok(other) => return Err(Finding::failed(out_of_protocol(&other).to_string())),
-                Err(error) => {
-                    *hangs += usize::from(matches!(error, WorkerError::Hung { .. }));
-                    return Err(death_in_check(&check, &error));
-                }
+                Reply::Finding(finding) => break Err(finding),
+                other => return Ok(Err(Finding::failed(out_of_protocol(&other).to_string()))),
             }
-        }
+        };
+        // A library with a fault may have left its process in any state: the next algorithm gets
+        // another one.
+        let sound = verdict.as_ref().map_or_else(|f| f.state == State::Unsupported, |_| true);
+        *slot = sound.then_some(worker);
+        Ok(verdict)
     }
 }
 

@@ -50,6 +50,15 @@ pub fn counters() -> Counters {
     kernel::counters(&Tree::at("/"))
 }
 
+/// What tells this machine from others of its kind: a hash of the system's machine id, made for this
+/// program alone, because the id itself is not to be given away (machine-id(5)). `None` where there
+/// is none, as in many containers.
+#[must_use]
+pub fn machine_hash() -> Option<String> {
+    let id = Tree::at("/").text("/etc/machine-id")?;
+    Some(text_hash(&format!("ciphermark {id}")))
+}
+
 /// Bytes of memory that programs can still have; `None` where the kernel does not say.
 #[must_use]
 pub fn available_bytes() -> Option<u64> {

@@ -1,10 +1,9 @@
 //! Writing record files, and why one cannot be read or written.
 
 use crate::packed::pack;
+use crate::write::{writable, write_file};
 use crate::{FORMAT_VERSION, Record, to_json};
-use std::fs::{File, Metadata, Permissions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Why a record could not be read or written.
@@ -44,6 +43,30 @@ pub enum RecordError {
         /// Its version.
         found: String,
     },
+    /// The journal of a run cannot be gone on from.
+    #[error("cannot go on from '{path}': {why}")]
+    Journal {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong, on one line.
+        why: String,
+    },
+    /// Another process has the record.
+    #[error("another run is writing to '{record}': wait for it, or name another file")]
+    Held {
+        /// The record.
+        record: PathBuf,
+    },
+    /// A run to the same record was cut short.
+    #[error(
+        "a run to '{record}' was cut short: go on with `ciphermark run --resume {record}`, or remove '{path}'"
+    )]
+    CutShort {
+        /// The record.
+        record: PathBuf,
+        /// The journal.
+        path: PathBuf,
+    },
 }
 
 /// Whether a record could be written to this path: its directory must take new files. What is no
@@ -52,22 +75,7 @@ pub enum RecordError {
 /// # Errors
 /// [`RecordError::Write`] with the system's reason.
 pub fn check_writable(path: &Path) -> Result<(), RecordError> {
-    let checked = match std::fs::metadata(path) {
-        Ok(old) if old.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-        Ok(old) if !old.is_file() => Ok(()),
-        // Through links, as saving does.
-        Ok(_) => path.canonicalize().and_then(|target| takes_new_files(directory_of(&target))),
-        Err(_) => takes_new_files(directory_of(path)),
-    };
-    checked.map_err(|source| RecordError::Write { path: path.to_owned(), source })
-}
-
-fn takes_new_files(directory: &Path) -> io::Result<()> {
-    tempfile::NamedTempFile::new_in(directory).map(drop).map_err(plain)
-}
-
-fn directory_of(path: &Path) -> &Path {
-    path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    writable(path).map_err(|source| RecordError::Write { path: path.to_owned(), source })
 }
 
 /// Writes a record, packed by gzip where the name ends in `.gz`, so that the file is at every moment either the old one or the new one whole.
@@ -81,56 +89,13 @@ pub fn save(record: &Record, path: &Path) -> Result<(), RecordError> {
     write_file(path, &bytes).map_err(error)
 }
 
-/// Writes a file so that it is at every moment either the old one or the new one whole. What is no
-/// regular file (a pipe, a terminal, `/dev/stdout`) is written to as it stands.
-///
-/// # Errors
-/// The system's reason; an old file is then untouched.
-pub fn write_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    match std::fs::metadata(path) {
-        // Through links, so that a link stays one.
-        Ok(old) if old.is_file() => replace(&path.canonicalize()?, bytes, old.permissions()),
-        Ok(old) => write_through(path, &old, bytes),
-        // What any program's new file gets; the process's mask takes bits away.
-        Err(e) if e.kind() == io::ErrorKind::NotFound => {
-            replace(path, bytes, Permissions::from_mode(0o666))
-        }
-        Err(e) => Err(e),
-    }
-}
-
-fn replace(path: &Path, bytes: &[u8], permissions: Permissions) -> io::Result<()> {
-    let directory = directory_of(path);
-    let mut file = tempfile::Builder::new()
-        .prefix(".ciphermark-")
-        .permissions(permissions)
-        .tempfile_in(directory)
-        .map_err(plain)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path).map_err(|e| e.error)?;
-    // So that the new name survives a power cut too; not every file system can do this.
-    let _ = File::open(directory).and_then(|d| d.sync_all());
-    Ok(())
-}
-
-/// `tempfile` adds the temporary file's path, which nobody asked for.
-fn plain(error: io::Error) -> io::Error {
-    error.raw_os_error().map_or(io::Error::from(error.kind()), io::Error::from_raw_os_error)
-}
-
-fn write_through(path: &Path, old: &Metadata, bytes: &[u8]) -> io::Result<()> {
-    if old.is_dir() {
-        return Err(io::ErrorKind::IsADirectory.into());
-    }
-    File::options().write(true).open(path)?.write_all(bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sample;
     use crate::{from_json, load};
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt as _;
 
     #[test]
     fn a_record_survives_writing_and_reading() {

@@ -17,16 +17,17 @@ mod read;
 #[cfg(test)]
 mod sample;
 mod samples;
+mod write;
 
 pub use costs::{Fit, KeySetup, Latencies, Latency, Rekeying, ThreadShare};
 pub use executed::{ClassCount, Executed, ExecutedSize, FunctionCount, PmuCount, Share};
-pub use file::{RecordError, check_writable, save, write_file};
+pub use file::{RecordError, check_writable, save};
 pub use format::{
     AppliedTier, Call, Confinement, FORMAT_VERSION, Library, Limits, Plan, Record, Restriction,
     Tool, schema,
 };
 pub use host::{Cache, Clock, Cpu, Host, Kernel, Memory, Mitigation};
-pub use journal::{Journal, JournalHead, JournalSample};
+pub use journal::{Journal, JournalEntry, JournalFinding, JournalHead, JournalSample, Kept};
 pub use json::to_json;
 pub use measurement::{
     Check, Estimate, Evidence, Imported, LibraryId, Measurement, State, Stopped,
@@ -35,3 +36,4 @@ pub use noise::{Disturbances, Noise, QuietCpu};
 pub use plausible::{impossible_latencies, impossible_sample};
 pub use read::{from_bytes, from_json, load};
 pub use samples::Samples;
+pub use write::write_file;

@@ -1,6 +1,6 @@
 //! `ciphermark claims`: the published claims, judged by measurements of this machine.
 
-use super::run::{check_output, random_seed, say, survey, watch_signals};
+use super::run::{claim_output, random_seed, say, survey, watch_signals};
 use crate::args_claims::ClaimsArgs;
 use crate::error::{Exit, Failure};
 use crate::{choose, screen};
@@ -81,9 +81,8 @@ fn records(args: &ClaimsArgs, needs: impl FnOnce() -> Vec<Need>) -> Result<Vec<R
         let load = |path: &std::path::PathBuf| record::load(path).map_err(Failure::usage);
         return args.records.iter().map(load).collect();
     }
-    if let Some(path) = &args.output {
-        check_output(path)?;
-    }
+    // Given back, with nothing in it, when the record is written.
+    let _claim = args.output.as_deref().map(claim_output).transpose()?;
     let measured = measure(args, &needs())?;
     let Some(record) = claims::merged(measured) else { return Ok(Vec::new()) };
     if let Some(path) = &args.output {

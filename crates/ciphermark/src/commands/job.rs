@@ -1,7 +1,6 @@
 //! Everything that a run needs, fresh or gone on with.
 
-use engine::{Attached, Request};
-use record::{JournalHead, JournalSample};
+use engine::{Attached, Keeping, Request};
 use std::path::PathBuf;
 
 /// Everything that a run needs.
@@ -12,6 +11,6 @@ pub struct Job {
     pub libraries: Vec<Attached>,
     /// Where the record goes.
     pub output: Option<PathBuf>,
-    /// What an earlier part of the run left.
-    pub earlier: Option<(JournalHead, Vec<JournalSample>)>,
+    /// How it is kept, and what an earlier part of the run left.
+    pub keeping: Keeping,
 }

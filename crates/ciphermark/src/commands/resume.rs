@@ -2,30 +2,50 @@
 //! journal.
 
 use super::job::Job;
+use super::run::say;
+use crate::args::RunArgs;
 use crate::choose;
 use crate::error::Failure;
-use engine::{Attached, Budget, LibraryChoice, Request};
-use record::{Journal, JournalHead, Plan};
+use engine::{Attached, Budget, Keeping, LibraryChoice, Request};
+use record::{Journal, JournalHead, Plan, Record, Stopped};
 use std::path::Path;
 use std::time::Duration;
 
 /// The job that a journal describes. A new budget may be given; else the old one begins anew.
-pub fn job(record: &Path, budget: Option<Duration>, evidence: bool) -> Result<Job, Failure> {
-    let journal = Journal::path_for(record);
-    if !journal.exists() {
-        let shown = record.display();
-        return Err(Failure::usage(match record::load(record) {
-            Ok(_) => format!("'{shown}' is whole: there is nothing to go on with"),
-            Err(_) => format!("there is no run to go on with: no file '{}'", journal.display()),
-        }));
+pub fn job(record: &Path, args: &RunArgs) -> Result<Job, Failure> {
+    let path = Journal::path_for(record);
+    if !path.exists() {
+        return Err(Failure::usage(nothing_left(record, &path)));
     }
-    let (head, samples) = Journal::read(record).map_err(Failure::usage)?;
-    Ok(Job {
-        request: request(&head.plan, head.command.clone(), budget, evidence)?,
-        libraries: libraries(&head)?,
-        output: Some(record.to_owned()),
-        earlier: Some((head, samples)),
-    })
+    let (journal, kept) = Journal::reopen(record).map_err(Failure::usage)?;
+    let (shown, left_out) = (path.display(), kept.left_out);
+    let behind = format!("'{shown}' is damaged: {left_out} lines behind the damage are left out");
+    say(args.quiet, left_out > 0, &behind);
+    let head = &kept.head;
+    let request = request(&head.plan, head.command.clone(), args.budget, !args.no_evidence)?;
+    let libraries = libraries(head)?;
+    // Only this run's own record is replaced before the run has ended.
+    let own = !record.exists() || record::load(record).is_ok_and(|r| r.started == head.started);
+    let snapshots = own.then(|| record.to_owned());
+    let keeping = Keeping { journal: Some(journal), snapshots, earlier: Some(kept) };
+    Ok(Job { request, libraries, output: Some(record.to_owned()), keeping })
+}
+
+/// Why there is nothing to go on with.
+fn nothing_left(record: &Path, journal: &Path) -> String {
+    let (shown, journal) = (record.display(), journal.display());
+    let interrupted =
+        |r: &Record| r.measurements.iter().any(|m| m.stopped == Some(Stopped::Interrupted));
+    match record::load(record) {
+        Ok(r) if interrupted(&r) => format!(
+            "'{shown}' was interrupted, but '{journal}', which it is gone on from, is not there: measure again"
+        ),
+        Ok(_) => format!("'{shown}' is whole: there is nothing to go on with"),
+        Err(why) if record.exists() => {
+            format!("there is no run to go on with: no file '{journal}', and {why}")
+        }
+        Err(_) => format!("there is no run to go on with: no file '{journal}'"),
+    }
 }
 
 fn request(

@@ -8,38 +8,44 @@ use crate::progress::Bar;
 use crate::suites;
 use crate::units::{parse_duration, parse_fraction};
 use crate::{choose, screen};
-use engine::{Budget, Event, Keeping, Request, SurveyError};
+use engine::{Budget, Event, Keeping, Outcome, Request, SurveyError};
 use model::{Footprint, Model, Tier};
-use record::{Record, State};
+use record::{Journal, Record, RecordError, State};
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Measures what the flags and the suite ask for, or goes on with a run that was cut short.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     screen::check_format(args.format, None)?;
+    // First, so that an interrupt finds nothing half made.
+    let stop = watch_signals()?;
     let job = match &args.resume {
-        Some(path) => resume::job(path, args.budget, !args.no_evidence)?,
+        Some(path) => resume::job(path, args)?,
         None => fresh(args)?,
     };
-    let record = measure(args.quiet, job)?;
+    let (record, lost) = measure(args.quiet, job, &stop)?;
     let rows: Vec<_> = record.measurements.iter().collect();
     screen::print_record(&record, &rows, args.format, None)?;
-    Ok(exit(&record))
+    lost.map_or(Ok(exit(&record)), Err)
 }
 
 /// Measures what the flags and the suite ask for, without printing.
 pub fn record_of(args: &RunArgs) -> Result<Record, Failure> {
-    measure(args.quiet, fresh(args)?)
+    let stop = watch_signals()?;
+    let (record, lost) = measure(args.quiet, fresh(args)?, &stop)?;
+    lost.map_or(Ok(record), Err)
 }
 
 fn fresh(args: &RunArgs) -> Result<Job, Failure> {
     let request = request(args)?;
-    if let Some(path) = &args.output {
-        check_output(path)?;
-    }
+    let output = args.output.clone();
+    let journal = output.as_deref().map(claim_output).transpose()?.flatten();
+    // An older record stays until the new one is whole.
+    let snapshots = output.clone().filter(|path| journal.is_some() && !path.exists());
     let libraries = choose::attached(&args.filter.library)?;
-    Ok(Job { request, libraries, output: args.output.clone(), earlier: None })
+    let keeping = Keeping { journal, snapshots, earlier: None };
+    Ok(Job { request, libraries, output, keeping })
 }
 
 fn request(args: &RunArgs) -> Result<Request, Failure> {
@@ -92,26 +98,22 @@ pub fn random_seed() -> u64 {
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
-/// Finds out before measuring whether the record can be written, and overwrites no stranger's file.
-pub fn check_output(path: &Path) -> Result<(), Failure> {
-    let shown = path.display();
-    if path.exists() && record::load(path).is_err() {
+/// Finds out before measuring whether the record can be written, overwrites no stranger's file, and
+/// keeps other runs from writing there; `None` for a pipe or device, which has no place beside it.
+pub fn claim_output(path: &Path) -> Result<Option<Journal>, Failure> {
+    if path.is_file() && record::load(path).is_err() {
+        let shown = path.display();
         return Err(Failure::usage(format!(
             "'{shown}' exists and is no ciphermark record: not overwritten"
-        )));
-    }
-    let journal = record::Journal::path_for(path);
-    if journal.is_file() {
-        return Err(Failure::usage(format!(
-            "a run to '{shown}' was cut short: go on with `ciphermark run --resume {shown}`, or remove '{}'",
-            journal.display()
         )));
     }
     let directory = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     if !directory.is_dir() {
         return Err(Failure::usage(format!("there is no directory '{}'", directory.display())));
     }
-    record::check_writable(path).map_err(Failure::usage)
+    record::check_writable(path).map_err(Failure::usage)?;
+    let is_device = path.metadata().is_ok_and(|m| !m.is_file());
+    (!is_device).then(|| Journal::claim(path)).transpose().map_err(Failure::usage)
 }
 
 /// Measures, with a progress bar; what there is when it is interrupted counts.
@@ -122,47 +124,71 @@ pub fn survey(
     stop: &AtomicBool,
 ) -> Result<Record, Failure> {
     let bar = Bar::new(quiet);
-    let keeping = Keeping { record: None, earlier: None };
+    let keeping = Keeping::default();
     let outcome = engine::survey(request, libraries, keeping, stop, &|event| show(&bar, event));
     bar.finish();
     outcome.map(|o| o.record).map_err(Failure::not_done)
 }
 
-fn show(bar: &Bar, event: Event) {
+fn show(bar: &Bar, event: Event<'_>) {
     match event {
         Event::Verifying { done, of } => bar.verifying(done, of),
         Event::Stepping { done, of } => bar.stepping(done, of),
         Event::Sampling(progress) => bar.sampling(&progress),
+        Event::Remark(text) => bar.remark(text),
     }
 }
 
-/// Measures and, where a file was asked for, saves the record.
-fn measure(quiet: bool, job: Job) -> Result<Record, Failure> {
-    let stop = watch_signals()?;
+/// Measures and, where a file was asked for, saves the record; and why that was not possible.
+fn measure(quiet: bool, job: Job, stop: &AtomicBool) -> Result<(Record, Option<Failure>), Failure> {
+    if stop.load(Ordering::Relaxed) {
+        return Err(Failure::not_done("interrupted before anything was measured"));
+    }
     let bar = Bar::new(quiet);
-    let keeping = Keeping { record: job.output.clone(), earlier: job.earlier };
-    let outcome =
-        engine::survey(&job.request, &job.libraries, keeping, &stop, &|event| show(&bar, event));
+    let Job { request, libraries, output, keeping } = job;
+    let outcome = engine::survey(&request, &libraries, keeping, stop, &|event| show(&bar, event));
     bar.finish();
     let outcome = outcome.map_err(|e| match e {
         SurveyError::Resume(_) => Failure::usage(e),
         _ => Failure::not_done(e),
     })?;
-    let Some(path) = job.output else {
+    let Some(path) = output else {
         say(quiet, outcome.interrupted, "interrupted; this is what there is");
-        return Ok(outcome.record);
+        return Ok((outcome.record, None));
     };
-    record::save(&outcome.record, &path).map_err(Failure::not_done)?;
-    if let Some(e) = outcome.journal_error {
-        say(quiet, true, &format!("the run could not be kept while it went on: {e}"));
+    if let Err(error) = record::save(&outcome.record, &path) {
+        return Ok(unsaved(outcome, &path, &error));
     }
-    let again = format!("interrupted; go on with: ciphermark run --resume {}", path.display());
-    say(quiet, outcome.interrupted, &again);
-    // An interrupted run keeps its journal: that is what it is gone on from.
-    if let (false, Some(journal)) = (outcome.interrupted, outcome.journal) {
+    if outcome.interrupted {
+        // The journal stays: that is what the run is gone on from.
+        let again = format!("interrupted; go on with: ciphermark run --resume {}", path.display());
+        say(quiet, outcome.journal.is_some(), &again);
+    } else if let Some(journal) = outcome.journal {
         journal.remove().map_err(Failure::not_done)?;
     }
-    Ok(outcome.record)
+    Ok((outcome.record, None))
+}
+
+/// What was measured is not lost where its place cannot be written: the journal has all of it, or
+/// another place does.
+fn unsaved(outcome: Outcome, path: &Path, error: &RecordError) -> (Record, Option<Failure>) {
+    let Outcome { record, journal, .. } = outcome;
+    let shown = path.display();
+    let whole = journal.filter(|journal| journal.trouble().is_none());
+    let kept = if whole.is_some() {
+        format!("; nothing is lost: mend that, then `ciphermark run --resume {shown}`")
+    } else {
+        elsewhere(&record).map_or(String::new(), |path| format!("; it is in '{path}' instead"))
+    };
+    (record, Some(Failure::not_done(format!("{error}{kept}"))))
+}
+
+/// Writes a record under a new name among the temporary files.
+fn elsewhere(record: &Record) -> Option<String> {
+    let name = tempfile::Builder::new().prefix("ciphermark-").suffix(".json").tempfile().ok()?;
+    record::save(record, name.path()).ok()?;
+    let (_, path) = name.keep().ok()?;
+    Some(path.display().to_string())
 }
 
 /// Remarks on standard error.

@@ -5,6 +5,7 @@ use super::cache::{Cache, Kept};
 use super::sizes::{Next, next};
 use super::{summary, tier};
 use crate::discover::Attached;
+use crate::link::{WorkerError, once_more_if_killed};
 use crate::process::{Worker, out_of_protocol};
 use crate::protocol::{Finding, Reply, Request, Stepping, Steps};
 use model::{Algorithm, Case, Direction, KERNEL_PATH, Model, Tier};
@@ -174,12 +175,26 @@ impl Gathering<'_> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Finding::failed("interrupted before it was stepped"));
         }
-        let failed = |e: crate::WorkerError| Finding::failed(e.to_string());
+        let failed = |e: WorkerError| Finding::failed(e.to_string());
+        match once_more_if_killed(|| self.step(subject, size, most_steps)).map_err(failed)? {
+            // Another size would be asked for again, without end.
+            Reply::Stepped(steps) if steps.size == size => Ok(steps),
+            Reply::Finding(finding) => Err(finding),
+            other => Err(failed(out_of_protocol(&other))),
+        }
+    }
+
+    fn step(
+        &mut self,
+        subject: &Operation,
+        size: usize,
+        most_steps: u64,
+    ) -> Result<Reply, WorkerError> {
         let mut worker = match self.worker.take() {
             Some(worker) => worker,
             None => {
                 let library = &self.libraries[subject.library];
-                Worker::start(library.hello(subject.tier, None, 0, 0)).map_err(failed)?
+                Worker::start(library.hello(subject.tier, None, 0, 0))?
             }
         };
         worker.send(&Request::Step(Stepping {
@@ -191,14 +206,9 @@ impl Gathering<'_> {
         }));
         let deadline = DEADLINE + STEP * u32::try_from(most_steps).unwrap_or(u32::MAX);
         // A worker that gave no answer is dead; the next question starts another.
-        let reply = worker.reply_unless(self.stop, deadline).map_err(failed)?;
+        let reply = worker.reply_unless(self.stop, deadline)?;
         self.worker = Some(worker);
-        match reply {
-            // Another size would be asked for again, without end.
-            Reply::Stepped(steps) if steps.size == size => Ok(steps),
-            Reply::Finding(finding) => Err(finding),
-            other => Err(failed(out_of_protocol(&other))),
-        }
+        Ok(reply)
     }
 }
 

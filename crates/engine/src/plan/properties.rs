@@ -2,7 +2,7 @@
 
 use super::tests::{attached, machine, offer};
 use super::*;
-use crate::survey::tracks;
+use crate::earlier::tracks;
 use crate::tiers::AtTier;
 use model::RawSample;
 use proptest::prelude::*;

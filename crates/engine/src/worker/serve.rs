@@ -28,6 +28,10 @@ pub fn serve() -> std::io::Result<()> {
     confine::close_inherited(replies.pipe.as_fd());
     // A hung library reads no end of file: without this, a killed scheduler would leave it behind.
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
+    if is_orphan() {
+        return Ok(());
+    }
+    be_first_to_go();
     // What a library starts is found and ended, also where it was started twice over.
     surroundings::adopt()?;
     let mut state = None;
@@ -43,6 +47,21 @@ pub fn serve() -> std::io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Whether the scheduler, whose number is the argument, died before its death could be a signal. A
+/// worker that is started by hand has no such argument.
+fn is_orphan() -> bool {
+    let scheduler = std::env::args().nth(2).and_then(|number| number.parse().ok());
+    let parent = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get());
+    scheduler.is_some_and(|scheduler: i32| parent != Some(scheduler))
+}
+
+/// Where the machine has no memory left, a worker is what it can do without: the scheduler, which
+/// keeps what was measured, starts another, and other programs have nothing to do with it.
+fn be_first_to_go() {
+    // A kernel that does not let it be said chooses for itself.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
 }
 
 fn take_standard_output() -> std::io::Result<File> {

@@ -1,0 +1,173 @@
+//! The earlier part of a run that is gone on with.
+
+use crate::assemble::plan_facts;
+use crate::discover::Attached;
+use crate::plan::{Planned, Request};
+use crate::protocol::Finding;
+use crate::survey::SurveyError;
+use crate::track::Track;
+use record::{JournalFinding, JournalHead, JournalSample, Kept};
+use std::collections::BTreeMap;
+
+/// What the journal says of a run at its head.
+pub(crate) fn head(
+    request: &Request,
+    libraries: &[Attached],
+    cases: usize,
+    cpu: u32,
+) -> JournalHead {
+    let facts = host::facts(cpu).cpu;
+    JournalHead {
+        format_version: record::FORMAT_VERSION.to_owned(),
+        started: jiff::Timestamp::now().to_string(),
+        command: request.command.clone(),
+        cpu: facts.name,
+        microcode: facts.microcode,
+        machine: host::machine_hash(),
+        plan: plan_facts(request),
+        cases,
+        libraries: libraries.iter().map(|l| (l.given_name.clone(), l.facts.clone())).collect(),
+    }
+}
+
+/// What an earlier part of the run left, if there was one.
+#[derive(Debug, Default)]
+pub(crate) struct Earlier {
+    /// When it began.
+    pub(crate) started: Option<String>,
+    /// Seconds of measuring.
+    pub(crate) seconds: f64,
+    samples: Vec<JournalSample>,
+    findings: Vec<JournalFinding>,
+}
+
+impl Earlier {
+    /// Holds the earlier part against this one: samples of two machines, of two builds or of two
+    /// plans are never mixed.
+    pub(crate) fn of(kept: Option<Kept>, now: &JournalHead) -> Result<Self, SurveyError> {
+        let Some(kept) = kept else { return Ok(Self::default()) };
+        difference(&kept.head, now).map_or(Ok(()), |what| Err(SurveyError::Resume(what)))?;
+        let Kept { head, samples, findings, seconds, .. } = kept;
+        Ok(Self { started: Some(head.started), seconds, samples, findings })
+    }
+
+    /// What was found stays found.
+    pub(crate) fn tell(&self, planned: &mut [Planned]) {
+        for JournalFinding { case, state, reason } in &self.findings {
+            if let Some(plan) = planned.get_mut(*case) {
+                plan.verdict.get_or_insert(Finding { state: *state, why: reason.clone() });
+            }
+        }
+    }
+
+    /// The cases to sample, with what there is of them.
+    pub(crate) fn tracks(&self, planned: &[Planned]) -> Vec<Track> {
+        tracks(planned, &self.samples)
+    }
+}
+
+/// The cases to sample, with their samples among these.
+pub(crate) fn tracks(planned: &[Planned], earlier: &[JournalSample]) -> Vec<Track> {
+    let mut samples: BTreeMap<usize, Vec<JournalSample>> = BTreeMap::new();
+    for entry in earlier {
+        samples.entry(entry.case).or_default().push(entry.clone());
+    }
+    let open = planned.iter().enumerate().filter(|(_, p)| p.verdict.is_none());
+    open.map(|(i, p)| {
+        let track = Track::new(i, p.case.clone(), p.setting.clone());
+        track.continued(samples.remove(&i).unwrap_or_default())
+    })
+    .collect()
+}
+
+/// Why what was kept then cannot be gone on with now.
+fn difference(then: &JournalHead, now: &JournalHead) -> Option<String> {
+    if then.cpu != now.cpu {
+        return Some(format!("it ran on '{}', this is '{}'", then.cpu, now.cpu));
+    }
+    if then.machine != now.machine {
+        return Some(format!("it ran on another machine with the same CPU, '{}'", now.cpu));
+    }
+    if then.microcode != now.microcode {
+        let shown = |head: &JournalHead| head.microcode.clone().unwrap_or("none".into());
+        return Some(format!(
+            "the CPU's microcode was {} then and is {} now",
+            shown(then),
+            shown(now)
+        ));
+    }
+    for ((_, a), (_, b)) in then.libraries.iter().zip(&now.libraries) {
+        if (&a.path, &a.id) != (&b.path, &b.id) {
+            return Some(format!("library '{}' is another build than it was", a.path));
+        }
+    }
+    ((then.libraries.len(), then.cases) != (now.libraries.len(), now.cases))
+        .then(|| "the libraries offer other algorithms than they did".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::{Library, Plan};
+
+    fn head() -> JournalHead {
+        let library = Library {
+            name: "l".into(),
+            version: "1".into(),
+            path: "/l.so".into(),
+            id: "sha256:1".into(),
+            build: Vec::new(),
+            error: None,
+            calls: Vec::new(),
+            instructions: None,
+            tiers: Vec::new(),
+        };
+        JournalHead {
+            format_version: record::FORMAT_VERSION.into(),
+            started: "2026-11-21T12:00:00Z".into(),
+            command: Vec::new(),
+            cpu: "a CPU".into(),
+            microcode: Some("0x1".into()),
+            machine: Some("one".into()),
+            plan: Plan {
+                suite: None,
+                algorithms: Vec::new(),
+                sizes: Vec::new(),
+                models: Vec::new(),
+                directions: Vec::new(),
+                tiers: Vec::new(),
+                footprints: Vec::new(),
+                threads: Vec::new(),
+                in_place: Vec::new(),
+                latency: false,
+                precision: 0.01,
+                budget_seconds: 1.0,
+                seed: 1,
+            },
+            cases: 2,
+            libraries: vec![(None, library)],
+        }
+    }
+
+    #[test]
+    fn the_same_machine_and_libraries_are_gone_on_with() {
+        let later = JournalHead { started: "2026-11-22T12:00:00Z".into(), ..head() };
+        assert_eq!(difference(&head(), &later), None);
+    }
+
+    #[test]
+    fn each_difference_is_named() {
+        let named = |change: fn(&mut JournalHead), words: &str| {
+            let mut then = head();
+            change(&mut then);
+            let why = difference(&then, &head()).unwrap_or_default();
+            assert!(why.contains(words), "{words}: {why}");
+        };
+        named(|h| h.cpu = "other CPU".into(), "it ran on 'other CPU', this is 'a CPU'");
+        named(|h| h.machine = Some("two".into()), "another machine with the same CPU");
+        named(|h| h.microcode = None, "microcode was none then and is 0x1 now");
+        named(|h| h.libraries[0].1.id = "sha256:2".into(), "'/l.so' is another build");
+        named(|h| h.libraries.clear(), "other algorithms");
+        named(|h| h.cases = 3, "other algorithms");
+    }
+}

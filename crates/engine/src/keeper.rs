@@ -1,0 +1,112 @@
+//! Keeping a run while it goes on: the journal after each block of samples, the record as it stands
+//! after passes. Neither is written while a sample is being taken: the workers wait for their next
+//! block.
+
+use crate::recording::Recording;
+use crate::schedule::{Progress, Sampled, Watch};
+use crate::survey::Event;
+use bound::Core;
+use record::{Journal, JournalEntry};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// The part of the run's time that writing records in between may take is one in so many.
+const SNAPSHOT_SHARE: u32 = 50;
+
+/// Keeps a run.
+pub(crate) struct Keeper<'a> {
+    journal: Option<Journal>,
+    snapshots: Option<PathBuf>,
+    recording: &'a Recording<'a>,
+    /// The core's limits, as they were measured before.
+    core: &'a Result<Core, String>,
+    events: &'a (dyn Fn(Event<'_>) + Sync),
+    /// Cases that had ended at the last snapshot, and when the next may be made.
+    ended: usize,
+    next: Instant,
+    /// Whether the user knows that the run is not kept.
+    told: bool,
+}
+
+impl<'a> Keeper<'a> {
+    pub(crate) fn new(
+        journal: Option<Journal>,
+        snapshots: Option<PathBuf>,
+        recording: &'a Recording<'a>,
+        core: &'a Result<Core, String>,
+        events: &'a (dyn Fn(Event<'_>) + Sync),
+    ) -> Self {
+        let next = Instant::now();
+        Self { journal, snapshots, recording, core, events, ended: 0, next, told: false }
+    }
+
+    /// The journal with all that there is.
+    pub(crate) fn end(mut self, sampled: Sampled<'_>) -> Option<Journal> {
+        self.settle(sampled);
+        self.journal
+    }
+
+    fn settle(&mut self, sampled: Sampled<'_>) {
+        let Some(journal) = &mut self.journal else { return };
+        journal.append(&[JournalEntry::Seconds(self.recording.seconds(sampled))]);
+        journal.settle();
+    }
+
+    /// Writes the record as it would be if the run were interrupted now, when a case has ended since
+    /// the last time and it does not cost too much.
+    fn snapshot(&mut self, sampled: Sampled<'_>) -> Result<(), String> {
+        let ended = sampled.tracks.iter().filter(|t| t.end.is_some()).count();
+        let Some(path) = self.snapshots.as_ref().filter(|_| ended > self.ended) else {
+            return Ok(());
+        };
+        let begun = Instant::now();
+        if begun < self.next {
+            return Ok(());
+        }
+        let record = self.recording.record(sampled, self.core.clone());
+        let saved = record::save(&record, path);
+        self.ended = ended;
+        self.next = Instant::now() + begun.elapsed() * SNAPSHOT_SHARE;
+        saved.map_err(|e| e.to_string())
+    }
+
+    /// Tells the user when the run cannot be kept any more, and when it can again.
+    fn tell(&mut self, trouble: Option<String>) {
+        let told = std::mem::replace(&mut self.told, trouble.is_some());
+        match trouble {
+            Some(why) if !told => (self.events)(Event::Remark(&format!(
+                "the run goes on, but cannot be kept for now: {why}"
+            ))),
+            None if told => (self.events)(Event::Remark("the run is kept again")),
+            _ => {}
+        }
+    }
+
+    fn journal_trouble(&self) -> Option<String> {
+        self.journal.as_ref()?.trouble().map(|e| e.to_string())
+    }
+}
+
+impl Watch for Keeper<'_> {
+    fn block(&mut self, entries: Vec<JournalEntry>) {
+        let Some(journal) = &mut self.journal else { return };
+        journal.append(&entries);
+        let trouble = self.journal_trouble();
+        // Whether a snapshot can be written again shows at the end of a pass.
+        if trouble.is_some() {
+            self.tell(trouble);
+        }
+    }
+
+    fn round(&mut self, progress: Progress) {
+        (self.events)(Event::Sampling(progress));
+    }
+
+    fn pass(&mut self, sampled: Sampled<'_>) {
+        self.recording.look();
+        self.settle(sampled);
+        let snapshot = self.snapshot(sampled).err();
+        let trouble = self.journal_trouble().or(snapshot);
+        self.tell(trouble);
+    }
+}

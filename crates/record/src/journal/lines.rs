@@ -1,0 +1,83 @@
+//! A journal's lines: the CRC-32 of a JSON text in eight hexadecimal digits, a space, the text.
+//!
+//! JSON alone does not show a digit that a disk changed, nor which lines of a file that a power cut
+//! left with holes were ever written.
+
+use super::entry::{JournalEntry, JournalHead, Kept};
+use crate::plausible::{impossible_latencies, impossible_sample};
+use crate::read::printable;
+use crate::{FORMAT_VERSION, JournalSample, RecordError};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Digits of the checksum.
+const DIGITS: usize = 8;
+
+pub(super) fn line<T: Serialize>(value: &T) -> Vec<u8> {
+    let json = serde_json::to_vec(value).expect("journal entries are plain data");
+    let mut line = format!("{:08x} ", crc32fast::hash(&json)).into_bytes();
+    line.extend(json);
+    line.push(b'\n');
+    line
+}
+
+/// Why a line, without its end, is none.
+fn parse<T: DeserializeOwned>(line: &[u8]) -> Result<T, String> {
+    let (sum, json) = line.split_at_checked(DIGITS + 1).ok_or("it is too short")?;
+    let sum = std::str::from_utf8(&sum[..DIGITS]).ok();
+    let sum = sum.and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    if sum != Some(crc32fast::hash(json)) {
+        return Err("its checksum is wrong".to_owned());
+    }
+    serde_json::from_slice(json).map_err(|e| printable(&e.to_string()))
+}
+
+/// Whether this is what a run that was killed while it wrote its head leaves: nothing is lost with
+/// it.
+pub(super) fn is_torn_head(bytes: &[u8]) -> bool {
+    let digits = &bytes[..bytes.len().min(DIGITS)];
+    !bytes.contains(&b'\n') && digits.iter().all(u8::is_ascii_hexdigit)
+}
+
+/// What a journal's bytes hold and how many of them are sound: lines count up to the first that is
+/// damaged or torn, because what a run had at one moment is what it can go on from.
+pub(super) fn read(bytes: &[u8], origin: &str) -> Result<(Kept, u64), RecordError> {
+    let mut lines = bytes.split_inclusive(|b| *b == b'\n');
+    let first = lines.next().unwrap_or_default();
+    let head = head(first).map_err(|why| RecordError::Journal { path: origin.into(), why })?;
+    if head.format_version != FORMAT_VERSION {
+        let found = printable(&head.format_version);
+        return Err(RecordError::Version { origin: origin.to_owned(), found });
+    }
+    let cases = head.cases;
+    let mut kept = Kept::new(head);
+    let mut sound = first.len();
+    for line in lines.by_ref() {
+        let Some(entry) = entry(line, cases) else { break };
+        sound += line.len();
+        kept.add(entry);
+    }
+    kept.left_out = lines.filter(|line| entry(line, cases).is_some()).count();
+    Ok((kept, sound as u64))
+}
+
+fn head(line: &[u8]) -> Result<JournalHead, String> {
+    let line = line.strip_suffix(b"\n").ok_or("nothing was kept in it")?;
+    parse(line).map_err(|why| format!("of its first line {why}"))
+}
+
+fn entry(line: &[u8], cases: usize) -> Option<JournalEntry> {
+    let entry: JournalEntry = parse(line.strip_suffix(b"\n")?).ok()?;
+    let possible = match &entry {
+        JournalEntry::Sample(sample) => is_possible(sample),
+        JournalEntry::Found(finding) => !finding.state.has_number(),
+        JournalEntry::Seconds(seconds) => *seconds >= 0.0,
+    };
+    (possible && entry.case().is_none_or(|case| case < cases)).then_some(entry)
+}
+
+/// Whether a run can have written this sample.
+fn is_possible(entry: &JournalSample) -> bool {
+    let latencies = entry.latency.as_ref();
+    impossible_sample(&entry.sample).or_else(|| latencies.and_then(impossible_latencies)).is_none()
+}
