@@ -4,7 +4,7 @@ CARGO ?= cargo
 CIPHERMARK := target/release/ciphermark
 RECORD ?= bench.json
 
-.PHONY: help setup libs web build bench bench-page test lint fmt verify agree repeat selfcheck claims fuzz asan zoo aarch64 install clean
+.PHONY: help setup libs web build bench bench-page test lint fmt verify agree repeat selfcheck kill-test claims fuzz asan zoo aarch64 install clean
 
 help: ## show the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -62,6 +62,9 @@ repeat: build ## run the same survey twice and compare the two
 
 selfcheck: build ## measure ciphermark itself and write docs/ACCURACY.md (a quarter of an hour)
 	scripts/selfcheck $(CIPHERMARK)
+
+kill-test: build ## kill 200 runs at random moments, go on with each, compare with one that was not killed (a quarter of an hour)
+	scripts/kill-test $(CIPHERMARK)
 
 claims: build libs ## judge the published claims by this machine and write docs/CLAIMS.md (some minutes)
 	scripts/claims $(CIPHERMARK)

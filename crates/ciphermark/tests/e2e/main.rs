@@ -29,6 +29,7 @@ mod report;
 mod resume;
 mod run;
 mod screen;
+mod survive;
 mod tiers;
 mod verify;
 mod zoo;

@@ -13,9 +13,10 @@ fn journal(record: &Path) -> std::path::PathBuf {
     record.with_file_name("r.json.partial")
 }
 
-/// Whole lines of the journal after its head: samples.
+/// Samples in whole lines of the journal.
 fn samples_in_journal(record: &Path) -> usize {
-    std::fs::read_to_string(journal(record)).unwrap().matches('\n').count() - 1
+    let text = std::fs::read_to_string(journal(record)).unwrap();
+    text.split_inclusive('\n').filter(|l| l.contains(" {\"sample\"") && l.ends_with('\n')).count()
 }
 
 fn samples_in_record(rows: &[Value]) -> usize {

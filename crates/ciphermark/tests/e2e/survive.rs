@@ -1,0 +1,705 @@
+//! Runs that survive: whatever is killed, full, gone or put to sleep in the middle of one, at most the
+//! case in flight is lost, and `--resume` goes on. What a machine does not let a test do (mounts,
+//! control groups) is left out with a word why.
+
+use crate::support::*;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Far more than ending takes, far less than a run without an end.
+const SOON: Duration = Duration::from_secs(20);
+/// For runs that end by themselves, on a busy machine.
+const LATER: Duration = Duration::from_secs(120);
+/// What most of these runs measure.
+const CTR: [&str; 6] = ["-a", "aes-128-ctr", "-l", "openssl", "-s", "16,1K"];
+
+fn journal(record: &Path) -> PathBuf {
+    PathBuf::from(format!("{}.partial", record.display()))
+}
+
+fn journal_bytes(record: &Path) -> u64 {
+    std::fs::metadata(journal(record)).map_or(0, |m| m.len())
+}
+
+fn read(record: &Path) -> (Value, Vec<Value>) {
+    let text = std::fs::read_to_string(record).unwrap();
+    (serde_json::from_str(&text).unwrap(), measurements(&text))
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn all_measured(rows: &[Value]) {
+    assert!(rows.iter().all(|row| text(row, "state") == "measured"), "{rows:?}");
+}
+
+/// The program, with the environment of the tests.
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(program());
+    command.args(arguments).env("CIPHERMARK_BUNDLED", "").env("CIPHERMARK_CACHE", "");
+    command
+}
+
+/// The same behind another program that sets something up and becomes it.
+fn behind(wrapper: &[&str], arguments: &[&str]) -> Command {
+    let mut command = Command::new(wrapper[0]);
+    command.args(&wrapper[1..]).arg(program()).args(arguments);
+    command.env("CIPHERMARK_BUNDLED", "").env("CIPHERMARK_CACHE", "");
+    command
+}
+
+/// `run -o record` that ends by its budget, because its precision cannot be reached.
+fn for_seconds<'a>(what: &[&'a str], seconds: &'a str, record: &'a Path) -> Vec<&'a str> {
+    let rest = ["--precision", "0.0001%", "--budget", seconds, "-o", arg(record)];
+    [&["run"], what, &rest].concat()
+}
+
+/// A worker of a run that is taking samples.
+fn sampling_worker(running: &mut Background, record: &Path) -> u32 {
+    let (before, id) = (journal_bytes(record), running.id());
+    running.wait_until("more is sampled", || journal_bytes(record) > before + 2000);
+    let mut worker = None;
+    // Between one pass and the next there is none for a moment.
+    running.wait_until("a worker runs", || {
+        worker = processes_below(id).first().map(|(pid, _)| *pid);
+        worker.is_some()
+    });
+    worker.unwrap()
+}
+
+fn send(pid: u32, signal: Signal) {
+    // It may have ended by itself in between.
+    let _ = kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), signal);
+}
+
+fn has_marks(rows: &[Value]) -> bool {
+    let marked = |row: &Value| row["raw"]["stolen"].as_array().is_some_and(|m| !m.is_empty());
+    rows.iter().any(marked)
+}
+
+#[test]
+fn a_few_kills_at_random_moments_lose_nothing() {
+    let script = repository("scripts/kill-test");
+    let mut kills = Command::new("python3");
+    // Times are for a machine that does nothing else; here everything but them is looked at.
+    kills.arg(script).arg(program()).args(["--kills", "6", "--tolerance", "1000"]);
+    let output = kills.output().expect("Python is installed");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    println!("{said}");
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("0 torn records") && said.contains("0 broken promises"), "{said}");
+}
+
+#[test]
+fn a_worker_that_is_killed_costs_no_case() {
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    let mut running = Background::start(&for_seconds(&CTR, "4s", &record));
+    for _ in 0..3 {
+        send(sampling_worker(&mut running, &record), Signal::KILL);
+    }
+    let output = running.ends_within(LATER);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    all_measured(&read(&record).1);
+    assert_eq!(names(directory.path()), ["r.json"]);
+}
+
+#[test]
+fn samples_of_a_worker_that_stood_still_are_marked() {
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    let mut running = Background::start(&for_seconds(&CTR, "4s", &record));
+    for _ in 0..3 {
+        let worker = sampling_worker(&mut running, &record);
+        send(worker, Signal::STOP);
+        std::thread::sleep(Duration::from_millis(200));
+        send(worker, Signal::CONT);
+    }
+    let output = running.ends_within(LATER);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let (_, rows) = read(&record);
+    all_measured(&rows);
+    assert!(has_marks(&rows), "{rows:?}");
+}
+
+#[test]
+fn a_run_that_stands_still_hits_no_deadline_and_spends_no_budget() {
+    let (directory, begun) = (scratch(), Instant::now());
+    let record = directory.path().join("r.json");
+    // A single case: its deadline is three seconds.
+    let one = ["-a", "aes-128-ctr", "-l", "openssl", "-s", "16", "-d", "encrypt"];
+    let mut running = Background::start(&for_seconds(&one, "8s", &record));
+    let worker = sampling_worker(&mut running, &record);
+    // As it does nearly all the time; where the kernel does not say, it is taken to.
+    let place = format!("/proc/{}/wchan", running.id());
+    running.wait_until("it waits for a worker", || {
+        let waits = std::fs::read_to_string(&place).unwrap_or_default();
+        waits.contains("poll") || ["", "0"].contains(&waits.as_str())
+    });
+    running.send(Signal::STOP);
+    send(worker, Signal::STOP);
+    let stop = Duration::from_secs(5);
+    std::thread::sleep(stop);
+    running.send(Signal::CONT);
+    send(worker, Signal::CONT);
+    let output = running.ends_within(LATER);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let (whole, rows) = read(&record);
+    all_measured(&rows);
+    assert_eq!(text(&rows[0], "stopped"), "budget");
+    let measuring = whole["measuring_seconds"].as_f64().unwrap();
+    let most = (begun.elapsed() - stop).as_secs_f64() + 0.5;
+    assert!(measuring <= most, "{measuring} s of {most} s that the run was awake");
+}
+
+#[test]
+fn sigterm_ends_in_order_as_an_interrupt_does() {
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    let running = Background::start_run(&CTR, &record);
+    running.send(Signal::TERM);
+    let output = running.ends_within(SOON);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("aes-128-ctr"));
+    let (_, rows) = read(&record);
+    assert!(rows.iter().all(|row| text(row, "stopped") == "interrupted"), "{rows:?}");
+    assert_eq!(names(directory.path()), ["r.json", "r.json.partial"]);
+}
+
+#[test]
+fn an_interrupt_does_not_wait_for_a_library_that_hangs_while_it_is_measured() {
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    // Right in everything but what the timed loop asks for; together these may take half a minute.
+    let library = fakes::variant("one_size", "HANG");
+    let what = ["-l", &library, "-a", "aes-128-*", "-s", "700", "-m", "message", "-m", "rekey"];
+    let mut running = Background::start(&for_seconds(&what, "10m", &record));
+    let id = running.id();
+    let old = |pid: u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let fields: Vec<&str> = stat.rsplit_once(") ").map_or("", |s| s.1).split(' ').collect();
+        // Ticks of 10 ms in user mode: a worker that spins.
+        fields.get(11).and_then(|t| t.parse::<u64>().ok()).unwrap_or(0) > 100
+    };
+    running.wait_until("a worker hangs", || {
+        journal_bytes(&record) > 0 && processes_below(id).iter().any(|(pid, _)| old(*pid))
+    });
+    running.send(Signal::INT);
+    running.ends_within(SOON);
+}
+
+#[test]
+fn while_a_run_goes_on_its_record_can_be_read_after_the_first_case() {
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    // One size is refused as soon as it is timed, and the other never precise enough.
+    let library = fakes::variant("one_size", "SKIP");
+    let what = ["-l", &library, "-a", "aes-128-ctr", "-s", "64,700", "-d", "encrypt"];
+    let mut running = Background::start(&for_seconds(&what, "10m", &record));
+    running.wait_until("a record is there", || record.exists());
+    running.send(Signal::KILL);
+    running.ends_within(SOON);
+    let (whole, rows) = read(&record);
+    let shown = ciphermark(&["show", arg(&record), "--format", "json"], b"").with_code(0);
+    assert_eq!(serde_json::from_str::<Value>(&shown.stdout).unwrap(), whole);
+    let states: Vec<&str> = rows.iter().map(|row| text(row, "state")).collect();
+    assert_eq!(states[1], "refused", "{rows:?}");
+    assert_eq!(text(&rows[0], "stopped"), "interrupted");
+    // What was found stays found.
+    let words = std::fs::read_to_string(journal(&record)).unwrap();
+    assert!(words.contains(" {\"found\":{\"case\":1,\"state\":\"refused\""), "{words}");
+    measure(&["--resume", arg(&record), "--budget", "1s"]).with_code(3);
+    let (after, rows) = read(&record);
+    assert_eq!((text(&rows[0], "state"), text(&rows[1], "state")), ("measured", "refused"));
+    assert_eq!(after["started"], whole["started"]);
+    assert_eq!(names(directory.path()), ["r.json"]);
+}
+
+#[test]
+fn an_older_record_stays_until_the_new_one_is_whole() {
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    std::fs::copy(repository("crates/record/tests/sample.json"), &record).unwrap();
+    let old = std::fs::read(&record).unwrap();
+    let library = fakes::variant("one_size", "SKIP");
+    let what = ["-l", &library, "-a", "aes-128-ctr", "-s", "64,700", "-d", "encrypt"];
+    let mut running = Background::start(&for_seconds(&what, "10m", &record));
+    running.wait_until("passes went by", || journal_bytes(&record) > 100_000);
+    running.send(Signal::KILL);
+    running.ends_within(SOON);
+    assert_eq!(std::fs::read(&record).unwrap(), old);
+    measure(&["--resume", arg(&record), "--budget", "1s"]).with_code(3);
+    assert_ne!(std::fs::read(&record).unwrap(), old);
+}
+
+#[test]
+fn a_record_that_another_run_writes_is_left_to_it() {
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    let running = Background::start_run(&CTR, &record);
+    let again = [&["run"], &CTR[..], &["-o", arg(&record)]].concat();
+    for line in [refusal(&again), refusal(&["run", "--resume", arg(&record)])] {
+        assert!(line.contains("another run is writing to '"), "{line}");
+    }
+    running.send(Signal::INT);
+    assert_eq!(running.ends_within(SOON).status.code(), Some(0));
+    let line = refusal(&again);
+    assert!(line.contains("was cut short: go on with `ciphermark run --resume"), "{line}");
+}
+
+/// A file system of some size of its own, as only a privileged user may have it.
+struct Mount(tempfile::TempDir);
+
+impl Mount {
+    fn of(size: &str) -> Option<Self> {
+        let place = scratch();
+        let option = format!("size={size}");
+        let mounted = Command::new("mount")
+            .args(["-t", "tmpfs", "-o", &option, "ciphermark-test", arg(place.path())])
+            .output();
+        if mounted.is_ok_and(|m| m.status.success()) {
+            return Some(Self(place));
+        }
+        eprintln!("left out: only a privileged user can mount a small file system");
+        None
+    }
+
+    fn resize(&self, size: &str) {
+        let option = format!("remount,size={size}");
+        let done = Command::new("mount").args(["-o", &option, arg(self.0.path())]).status();
+        assert!(done.unwrap().success());
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").args(["-l", arg(self.0.path())]).status();
+    }
+}
+
+/// Waits until a journal has not grown for a while.
+fn wait_until_full(running: &mut Background, record: &Path) {
+    let (mut last, mut since) = (0, Instant::now());
+    running.wait_until("the disk is full", || {
+        let now = journal_bytes(record);
+        if now != last {
+            (last, since) = (now, Instant::now());
+        }
+        now > 10_000 && since.elapsed() > Duration::from_secs(2)
+    });
+}
+
+#[test]
+fn a_disk_that_is_full_for_a_while_costs_nothing() {
+    let Some(mount) = Mount::of("64k") else { return };
+    let record = mount.0.path().join("r.json");
+    let mut running = Background::start(&for_seconds(&CTR, "10m", &record));
+    wait_until_full(&mut running, &record);
+    let full = journal_bytes(&record);
+    mount.resize("64m");
+    running.wait_until("the journal grows again", || journal_bytes(&record) > full + 100_000);
+    running.send(Signal::INT);
+    let output = running.ends_within(SOON);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    for words in ["cannot be kept for now", "No space left on device", "is kept again"] {
+        assert!(said.contains(words), "{words}: {said}");
+    }
+    all_measured(&read(&record).1);
+}
+
+#[test]
+fn a_disk_that_stays_full_costs_neither_table_nor_record() {
+    let Some(mount) = Mount::of("64k") else { return };
+    let (record, temporary) = (mount.0.path().join("r.json"), scratch());
+    let mut run = command(&for_seconds(&CTR, "10m", &record));
+    run.env("TMPDIR", temporary.path());
+    let mut running = Background::of(run);
+    wait_until_full(&mut running, &record);
+    running.send(Signal::INT);
+    let output = running.ends_within(SOON);
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("aes-128-ctr"));
+    let said = String::from_utf8(output.stderr).unwrap();
+    let last = said.lines().last().unwrap();
+    assert!(last.contains("No space left on device") && last.contains("it is in '"), "{last}");
+    let [elsewhere] = &names(temporary.path())[..] else { panic!("{:?}", names(temporary.path())) };
+    all_measured(&read(&temporary.path().join(elsewhere)).1);
+    assert_eq!(names(mount.0.path()), ["r.json.partial"], "the room that was left is free again");
+    // With room again, the part that the journal has is gone on from.
+    mount.resize("64m");
+    measure(&["--resume", arg(&record), "--budget", "1s"]).with_code(0);
+    all_measured(&read(&record).1);
+}
+
+#[test]
+fn a_limit_on_the_size_of_files_is_told_and_ends_nothing() {
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    let run = for_seconds(&CTR, "2s", &record);
+    let output = Background::of(behind(&["prlimit", "--fsize=16000"], &run)).ends_within(LATER);
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("aes-128-ctr"));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("cannot be kept for now") && said.contains("File too large"), "{said}");
+    measure(&["--resume", arg(&record), "--budget", "1s"]).with_code(0);
+    all_measured(&read(&record).1);
+    assert_eq!(names(directory.path()), ["r.json"]);
+}
+
+#[test]
+fn full_devices_are_told_in_one_line() {
+    let temporary = scratch();
+    let mut run = command(&["run", "-a", "aes-128-ctr", "-l", "openssl", "-s", "16"]);
+    run.args(QUICK).args(["-o", "/dev/full"]).env("TMPDIR", temporary.path());
+    let output = Background::of(run).ends_within(LATER);
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("aes-128-ctr"));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("No space left on device") && said.lines().count() == 1, "{said}");
+    assert_eq!(names(temporary.path()).len(), 1, "the record is not lost");
+
+    let record = repository("crates/record/tests/sample.json");
+    for what in ["show", "rank", "export"] {
+        let words = [what, arg(&record), "-o", "/dev/full"];
+        let words = if what == "export" { &words[..] } else { &words[..2] };
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "exec \"$0\" \"$@\" > /dev/full"]).arg(program()).args(words);
+        let output = Background::of(shell).ends_within(SOON);
+        assert_eq!(output.status.code(), Some(4), "{what}: {output:?}");
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(said.contains("No space left") && said.lines().count() == 1, "{what}: {said}");
+    }
+}
+
+#[test]
+fn an_export_that_finds_no_room_leaves_the_old_one_and_nothing_else() {
+    let Some(mount) = Mount::of("8k") else { return };
+    let exported = mount.0.path().join("r.json");
+    std::fs::write(&exported, "old").unwrap();
+    let record = repository("crates/record/tests/sample.json");
+    let words = ["export", arg(&record), "--format", "json", "-o", arg(&exported)];
+    let done = ciphermark(&words, b"").with_code(4);
+    assert!(done.only_line_on_stderr().contains("No space left on device"), "{done:?}");
+    assert_eq!(std::fs::read_to_string(&exported).unwrap(), "old");
+    assert_eq!(names(mount.0.path()), ["r.json"]);
+}
+
+#[test]
+fn a_directory_that_vanishes_and_comes_back_has_the_run_again() {
+    let directory = scratch();
+    let place = directory.path().join("place");
+    std::fs::create_dir(&place).unwrap();
+    let record = place.join("r.json");
+    let mut running = Background::start_run(&CTR, &record);
+    std::fs::remove_dir_all(&place).unwrap();
+    std::thread::sleep(Duration::from_secs(1));
+    std::fs::create_dir(&place).unwrap();
+    running.wait_until("the journal is put back", || journal_bytes(&record) > 50_000);
+    running.send(Signal::KILL);
+    running.ends_within(SOON);
+    measure(&["--resume", arg(&record), "--budget", "1s"]).with_code(0);
+    all_measured(&read(&record).1);
+}
+
+#[test]
+fn a_directory_that_stays_away_costs_neither_table_nor_record() {
+    let (directory, temporary) = (scratch(), scratch());
+    let place = directory.path().join("place");
+    std::fs::create_dir(&place).unwrap();
+    let record = place.join("r.json");
+    let mut run = command(&for_seconds(&CTR, "10m", &record));
+    run.env("TMPDIR", temporary.path());
+    let mut running = Background::of(run);
+    running.wait_until("it is sampled", || journal_bytes(&record) > 50_000);
+    std::fs::remove_dir_all(&place).unwrap();
+    running.send(Signal::INT);
+    let output = running.ends_within(SOON);
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("aes-128-ctr"));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("No such file") && said.contains("it is in '"), "{said}");
+    let [elsewhere] = &names(temporary.path())[..] else { panic!("{:?}", names(temporary.path())) };
+    all_measured(&read(&temporary.path().join(elsewhere)).1);
+}
+
+#[test]
+fn a_directory_that_becomes_read_only_costs_nothing_that_was_measured() {
+    let nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+    let tried = behind(&nobody, &["--version"]).output();
+    if !tried.is_ok_and(|output| output.status.success()) {
+        eprintln!(
+            "left out: only a privileged user can run the program as one whom permissions bind"
+        );
+        return;
+    }
+    use std::os::unix::fs::PermissionsExt as _;
+    let directory = scratch();
+    let allow = |mode| {
+        let mode = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(directory.path(), mode).unwrap();
+    };
+    allow(0o777);
+    let record = directory.path().join("r.json");
+    let mut running = Background::of(behind(&nobody, &for_seconds(&CTR, "10m", &record)));
+    running.wait_until("it is sampled", || journal_bytes(&record) > 50_000);
+    allow(0o555);
+    running.send(Signal::INT);
+    let output = running.ends_within(SOON);
+    allow(0o777);
+    assert_eq!(output.status.code(), Some(4), "{output:?}");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("aes-128-ctr"));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.to_lowercase().contains("permission denied"), "{said}");
+    assert!(said.contains("nothing is lost") && said.contains("--resume"), "{said}");
+    measure(&["--resume", arg(&record), "--budget", "1s"]).with_code(0);
+    all_measured(&read(&record).1);
+}
+
+/// An object before the C library whose calendar clock jumps by a month with each reading, to and fro.
+fn jumping_clock(directory: &Path) -> PathBuf {
+    let (source, object) = (directory.join("clock.c"), directory.join("clock.so"));
+    std::fs::write(
+        &source,
+        "#define _GNU_SOURCE\n#include <sys/syscall.h>\n#include <time.h>\n#include <unistd.h>\n\
+         int clock_gettime(clockid_t clock, struct timespec *t) {\n\
+           static volatile int turn;\n\
+           int result = (int)syscall(SYS_clock_gettime, clock, t);\n\
+           if (clock == CLOCK_REALTIME) t->tv_sec = 1000000000 + 2592000 * (turn++ % 2);\n\
+           return result;\n\
+         }\n",
+    )
+    .unwrap();
+    let mut cc = Command::new("cc");
+    cc.args(["-shared", "-fPIC", "-O2", "-o", arg(&object), arg(&source)]);
+    assert!(cc.status().unwrap().success());
+    object
+}
+
+#[test]
+fn a_clock_that_is_set_changes_no_number() {
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    let mut run = command(&for_seconds(&CTR, "2s", &record));
+    run.env("LD_PRELOAD", jumping_clock(directory.path()));
+    let begun = Instant::now();
+    let output = Background::of(run).ends_within(LATER);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let (whole, rows) = read(&record);
+    // The shim was there, and what it moved is nothing but the date.
+    assert!(text(&whole, "started").starts_with("2001-"), "{}", whole["started"]);
+    all_measured(&rows);
+    let seconds = whole["measuring_seconds"].as_f64().unwrap();
+    assert!((1.0..begun.elapsed().as_secs_f64()).contains(&seconds), "{seconds}");
+    let rate = whole["host"]["clock"]["ticks_per_second"].as_f64().unwrap();
+    assert!((1e8..1e10).contains(&rate), "{rate}");
+}
+
+#[test]
+fn workers_that_are_moved_to_another_cpu_go_on() {
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    let mut running = Background::start(&for_seconds(&CTR, "4s", &record));
+    for _ in 0..3 {
+        let worker = sampling_worker(&mut running, &record).to_string();
+        let _ = Command::new("taskset").args(["-a", "-p", "-c", "0", &worker]).output();
+    }
+    let output = running.ends_within(LATER);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    all_measured(&read(&record).1);
+}
+
+/// A control group of a controller, with no process in it, where that can be had.
+struct Group(PathBuf);
+
+impl Group {
+    fn of(controller: &str, file: &str) -> Option<Self> {
+        let name = format!("ciphermark-test-{}", std::process::id());
+        // Version 1 has a tree for each controller, version 2 one for all.
+        let trees = [format!("/sys/fs/cgroup/{controller}"), "/sys/fs/cgroup".to_owned()];
+        for tree in trees {
+            let group = Path::new(&tree).join(&name);
+            if std::fs::create_dir(&group).is_ok() {
+                let group = Self(group);
+                if group.0.join(file).exists() {
+                    return Some(group);
+                }
+            }
+        }
+        eprintln!("left out: there are no control groups with '{controller}' to be had");
+        None
+    }
+
+    fn set(&self, file: &str, value: &str) -> std::io::Result<()> {
+        std::fs::write(self.0.join(file), value)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // The last of its processes may just be going.
+        for _ in 0..100 {
+            if std::fs::remove_dir(&self.0).is_ok() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+#[test]
+fn a_cpu_that_is_taken_away_is_followed_by_another() {
+    let cpus = std::thread::available_parallelism().unwrap().get();
+    if cpus < 2 {
+        eprintln!("left out: there is one CPU only");
+        return;
+    }
+    let Some(group) = Group::of("cpuset", "cpuset.cpus") else { return };
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    group.set("cpuset.cpus", &format!("0-{}", cpus - 1)).unwrap();
+    group.set("cpuset.mems", "0").unwrap();
+    let mut running = Background::start(&for_seconds(&CTR, "5s", &record));
+    if group.set("cgroup.procs", &running.id().to_string()).is_err() {
+        eprintln!("left out: no process can be put into the control group");
+        return;
+    }
+    let worker = sampling_worker(&mut running, &record);
+    let _ = group.set("cgroup.procs", &worker.to_string());
+    // The measuring CPU is the last.
+    group.set("cpuset.cpus", "0").unwrap();
+    let output = running.ends_within(LATER);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let (_, rows) = read(&record);
+    all_measured(&rows);
+    for row in &rows {
+        let cpu = row["raw"]["cpu"].as_array().expect("not all were taken on CPU 0");
+        assert!(cpu.iter().any(|c| c == 0) && cpu.iter().any(|c| c != 0), "{cpu:?}");
+    }
+}
+
+#[test]
+fn what_finds_no_memory_fails_alone() {
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    let run = ["run", "-a", "aes-128-ctr", "-l", "openssl", "-d", "encrypt", "-s", "1K,16M"];
+    let run = [&run[..], &QUICK, &["-o", arg(&record)]].concat();
+    let output = Background::of(behind(&["prlimit", "--as=110000000"], &run)).ends_within(LATER);
+    let (_, rows) = read(&record);
+    assert_eq!(text(&rows[0], "state"), "measured", "{output:?}\n{rows:?}");
+    assert_eq!(text(&rows[1], "state"), "failed", "{rows:?}");
+    let why = text(&rows[1], "reason");
+    assert!(why.contains("memory"), "{why}");
+}
+
+#[test]
+fn a_worker_that_the_kernel_kills_for_its_memory_costs_its_case() {
+    let Some(group) = Group::of("memory", "memory.limit_in_bytes") else { return };
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    let most = (90 << 20).to_string();
+    if group.set("memory.limit_in_bytes", &most).is_err() {
+        eprintln!("left out: the control group takes no limit");
+        return;
+    }
+    let run = ["run", "-a", "aes-128-ctr", "-l", "openssl", "-d", "encrypt", "-s", "1K,16M"];
+    let run = [&run[..], &QUICK, &["-o", arg(&record)]].concat();
+    // Becomes a member before it becomes the program.
+    let enter = format!("echo $$ > '{}' && exec \"$0\" \"$@\"", arg(&group.0.join("cgroup.procs")));
+    let output = Background::of(behind(&["sh", "-c", &enter], &run)).ends_within(LATER);
+    let (_, rows) = read(&record);
+    assert_eq!(text(&rows[0], "state"), "measured", "{output:?}\n{rows:?}");
+    assert_eq!(text(&rows[1], "state"), "failed", "{rows:?}");
+    assert!(text(&rows[1], "reason").contains("SIGKILL"), "{rows:?}");
+}
+
+#[test]
+fn a_torn_record_is_mended_from_its_journal_and_refused_without() {
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    let running = Background::start_run(&CTR, &record);
+    running.send(Signal::INT);
+    running.ends_within(SOON);
+    let whole = std::fs::read(&record).unwrap();
+    std::fs::write(&record, &whole[..whole.len() / 2]).unwrap();
+    measure(&["--resume", arg(&record), "--budget", "1s"]).with_code(0);
+    all_measured(&read(&record).1);
+    // No journal any more.
+    std::fs::write(&record, &whole[..whole.len() / 2]).unwrap();
+    let line = refusal(&["run", "--resume", arg(&record)]);
+    assert!(line.contains("no run to go on with") && line.contains("it ends too early"), "{line}");
+    std::fs::write(&record, &whole).unwrap();
+    let line = refusal(&["run", "--resume", arg(&record)]);
+    assert!(line.contains("was interrupted, but") && line.contains("measure again"), "{line}");
+}
+
+/// A journal that was cut short, as lines.
+fn cut_short(record: &Path) -> Vec<String> {
+    let running = Background::start_run(&CTR, record);
+    running.send(Signal::KILL);
+    running.ends_within(SOON);
+    let text = std::fs::read_to_string(journal(record)).unwrap();
+    text.split_inclusive('\n').map(ToOwned::to_owned).collect()
+}
+
+/// A line with its checksum, bit by bit (ISO 3309, as gzip has it).
+fn line(json: &str) -> String {
+    let step = |crc: u32, byte: &u8| {
+        (0..8)
+            .fold(crc ^ u32::from(*byte), |c, _| (c >> 1) ^ (0xedb8_8320 & (c & 1).wrapping_neg()))
+    };
+    let sum = !json.as_bytes().iter().fold(u32::MAX, step);
+    format!("{sum:08x} {json}\n")
+}
+
+#[test]
+fn a_damaged_journal_is_gone_on_from_up_to_the_damage() {
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    let mut lines = cut_short(&record);
+    lines[100] = lines[100].replacen("\"ticks\":", "\"ticks\":1", 1);
+    std::fs::write(journal(&record), lines.concat()).unwrap();
+    let done = measure(&["--resume", arg(&record), "--budget", "1s"]).with_code(0);
+    assert!(
+        done.only_line_on_stderr().contains("lines behind the damage are left out"),
+        "{done:?}"
+    );
+    all_measured(&read(&record).1);
+}
+
+#[test]
+fn a_run_of_another_machine_or_of_no_sense_is_refused_and_kept() {
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    let lines = cut_short(&record);
+    let head: Value = serde_json::from_str(&lines[0][9..]).unwrap();
+    assert_eq!(line(lines[0][9..].trim_end()), lines[0], "the test's checksum is the program's");
+    let with = |field: &str, value: Value| {
+        let mut head = head.clone();
+        head[field] = value;
+        line(&head.to_string())
+    };
+    let cases = [
+        (with("cpu", "Another CPU".into()), "it ran on 'Another CPU', this is '"),
+        (with("machine", "0".into()), "another machine with the same CPU"),
+        (with("format_version", "1.0".into()), "record format 1.0"),
+        (lines[0].replacen("cpu", "gpu", 1), "its checksum is wrong"),
+        (String::new(), "nothing was kept in it"),
+    ];
+    for (head, words) in cases {
+        let rest = if head.is_empty() { String::new() } else { lines[1..].concat() };
+        std::fs::write(journal(&record), format!("{head}{rest}")).unwrap();
+        let before = std::fs::read(journal(&record)).unwrap();
+        let refused = refusal(&["run", "--resume", arg(&record)]);
+        assert!(refused.contains(words), "{words}: {refused}");
+        assert_eq!(std::fs::read(journal(&record)).unwrap(), before, "{words}");
+    }
+}
