@@ -63,7 +63,7 @@ pub(super) fn read(bytes: &[u8], origin: &str) -> Result<(Kept, u64), RecordErro
 
 fn head(line: &[u8]) -> Result<JournalHead, String> {
     let line = line.strip_suffix(b"\n").ok_or("nothing was kept in it")?;
-    parse(line).map_err(|why| format!("of its first line {why}"))
+    parse(line).map_err(|why| format!("line 1: {why}"))
 }
 
 fn entry(line: &[u8], cases: usize) -> Option<JournalEntry> {

@@ -161,7 +161,7 @@ fn a_strangers_file_is_left_alone() {
     let record = directory.path().join("r.json");
     std::fs::write(Journal::path_for(&record), "a novel of mine\nin two parts\n").unwrap();
     assert!(Journal::claim(&record).is_err());
-    assert!(why(&record).contains("of its first line its checksum is wrong"), "{}", why(&record));
+    assert!(why(&record).contains("line 1: its checksum is wrong"), "{}", why(&record));
     let text = std::fs::read_to_string(Journal::path_for(&record)).unwrap();
     assert_eq!(text, "a novel of mine\nin two parts\n");
 }
