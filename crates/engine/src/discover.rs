@@ -1,6 +1,6 @@
 //! Libraries: found, loaded once to learn who they are, and selected.
 
-use crate::link::WorkerError;
+use crate::link::{WorkerError, once_more_if_killed};
 use crate::process::{Worker, out_of_protocol};
 use crate::protocol::{Finding, Hello, Offer, Ready, Reply, Request, VERSION};
 use crate::tiers::AtTier;
@@ -257,6 +257,10 @@ pub(crate) struct Offered {
 
 /// Loads a library at a tier in a worker of its own, and asks.
 pub(crate) fn ask_offers(attached: &Attached, tier: Tier) -> Result<Offered, WorkerError> {
+    once_more_if_killed(|| ask_a_worker(attached, tier))
+}
+
+fn ask_a_worker(attached: &Attached, tier: Tier) -> Result<Offered, WorkerError> {
     let mut worker = Worker::start(attached.hello(tier, None, 0, 0))?;
     worker.send(&Request::Offers);
     match worker.reply(OFFERS_DEADLINE)? {

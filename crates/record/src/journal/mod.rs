@@ -2,7 +2,7 @@
 //!
 //! It stands beside the record that is to come, as `FILE.partial`: a [`JournalHead`], then a
 //! [`JournalEntry`] a line, only ever added to. What was handed to the system outlives the process;
-//! what was forced to the disk, once a second, outlives the machine. A run holds a lock on it (flock,
+//! what was forced to the disk, about once a second, outlives the machine. A run holds a lock on it (flock,
 //! which the kernel gives back however the run ends), so no two runs write the same record.
 
 mod entry;
@@ -18,9 +18,12 @@ use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How often what is written is forced to the disk: a power cut costs at most so much measuring,
-/// and the disk's work stays a rare event beside the samples.
+/// How often what is written is forced to the disk, where that is quick: a power cut costs at most so
+/// much measuring.
 const SYNC_EVERY: Duration = Duration::from_secs(1);
+
+/// The part of the time that forcing may take is one in so many: slow disks are forced less often.
+const SYNC_SHARE: u32 = 100;
 
 /// How often writing is tried again where it failed: a disk that is full may have room later.
 const RETRY_EVERY: Duration = Duration::from_secs(1);
@@ -44,7 +47,8 @@ pub struct Journal {
     waiting: Vec<u8>,
     trouble: Option<io::Error>,
     tried: Instant,
-    synced: Instant,
+    /// When to force what is written to the disk.
+    next_sync: Instant,
 }
 
 impl Journal {
@@ -98,7 +102,7 @@ impl Journal {
     }
 
     fn of(path: PathBuf, file: File) -> Self {
-        let (tried, synced) = (Instant::now(), Instant::now());
+        let (tried, next_sync) = (Instant::now(), Instant::now() + SYNC_EVERY);
         Self {
             path,
             file,
@@ -107,7 +111,7 @@ impl Journal {
             waiting: Vec::new(),
             trouble: None,
             tried,
-            synced,
+            next_sync,
         }
     }
 
@@ -154,11 +158,11 @@ impl Journal {
         }
     }
 
-    /// As at the end of a part of the run: writes what waits, forces it to the disk, and puts the
-    /// journal back where it has vanished.
+    /// As at the end of a part of the run: writes what waits, and puts the journal back where it has
+    /// vanished.
     pub fn settle(&mut self) {
         let placed = if is_at(&self.file, &self.path) { Ok(()) } else { self.put_back() };
-        match placed.and_then(|()| self.file.sync_data()) {
+        match placed {
             Ok(()) => self.write(),
             Err(e) => self.trouble = Some(e),
         }
@@ -192,9 +196,10 @@ impl Journal {
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        if self.synced.elapsed() >= SYNC_EVERY {
+        let begun = Instant::now();
+        if begun >= self.next_sync {
             self.file.sync_data()?;
-            self.synced = Instant::now();
+            self.next_sync = Instant::now() + SYNC_EVERY.max(begun.elapsed() * SYNC_SHARE);
         }
         Ok(())
     }
