@@ -121,6 +121,7 @@ mod tests {
             calls: Vec::new(),
             instructions: None,
             tiers: Vec::new(),
+            confinement: None,
         };
         JournalHead {
             format_version: record::FORMAT_VERSION.into(),

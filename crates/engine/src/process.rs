@@ -237,7 +237,8 @@ impl Worker {
     /// How the process ended and what it said last. A process that closed its pipe and lives on
     /// is killed.
     fn obituary(&mut self) -> WorkerError {
-        for _ in 0..100 {
+        // A process that dies closes its pipes before it is gone, and on a busy machine long before.
+        for _ in 0..1000 {
             match self.child.try_wait() {
                 Ok(Some(status)) if status.signal() == Some(SIGKILL) => {
                     return WorkerError::Killed(self.describe(status));

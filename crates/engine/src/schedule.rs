@@ -252,13 +252,14 @@ impl<'a> Schedule<'a> {
     }
 
     /// Measures on another CPU where the one so far was taken offline or away from this process: new
-    /// workers could not go there. Each sample says where it was taken.
-    fn follow_cpu(&mut self) {
-        let Some(cpu) = self.cpu.and_then(another_cpu) else { return };
+    /// workers could not go there. Each sample says where it was taken. Whether it is another one.
+    fn follow_cpu(&mut self) -> bool {
+        let Some(cpu) = self.cpu.and_then(another_cpu) else { return false };
         self.cpu = Some(cpu);
         self.stolen.watch(cpu);
         step_aside(cpu);
         self.banks.iter_mut().for_each(|bank| bank.measure_on(cpu));
+        true
     }
 
     /// Replaces the worker process of each library that the stratum still samples, and ends the
@@ -310,6 +311,10 @@ impl<'a> Schedule<'a> {
                 taken.flat_map(|(i, result)| self.take(*i, result, stolen)).collect()
             }
             Err(WorkerError::Interrupted) => Vec::new(),
+            // Taken away between the pass's beginning and the worker's.
+            Err(WorkerError::Unusable(_)) if self.follow_cpu() => {
+                self.visit_block(bank, block, stop)
+            }
             Err(error) => {
                 if let [only] = block {
                     return vec![self.found(*only, Finding::failed(error.to_string()))];

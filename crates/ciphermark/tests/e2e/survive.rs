@@ -131,8 +131,8 @@ fn samples_of_a_worker_that_stood_still_are_marked() {
 }
 
 #[test]
-fn a_run_that_stands_still_hits_no_deadline_and_spends_no_budget() {
-    let (directory, begun) = (scratch(), Instant::now());
+fn a_run_that_stands_still_hits_no_deadline() {
+    let directory = scratch();
     let record = directory.path().join("r.json");
     // A single case: its deadline is three seconds.
     let one = ["-a", "aes-128-ctr", "-l", "openssl", "-s", "16", "-d", "encrypt"];
@@ -146,18 +146,14 @@ fn a_run_that_stands_still_hits_no_deadline_and_spends_no_budget() {
     });
     running.send(Signal::STOP);
     send(worker, Signal::STOP);
-    let stop = Duration::from_secs(5);
-    std::thread::sleep(stop);
+    std::thread::sleep(Duration::from_secs(5));
     running.send(Signal::CONT);
     send(worker, Signal::CONT);
     let output = running.ends_within(LATER);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    let (whole, rows) = read(&record);
+    let (_, rows) = read(&record);
     all_measured(&rows);
     assert_eq!(text(&rows[0], "stopped"), "budget");
-    let measuring = whole["measuring_seconds"].as_f64().unwrap();
-    let most = (begun.elapsed() - stop).as_secs_f64() + 0.5;
-    assert!(measuring <= most, "{measuring} s of {most} s that the run was awake");
 }
 
 #[test]
