@@ -1,6 +1,6 @@
 //! `ciphermark advise`: what to encrypt with, and why each other scheme lost.
 
-use super::run::{check_output, random_seed, say, survey, watch_signals};
+use super::run::{claim_output, random_seed, say, survey, watch_signals};
 use crate::args_advise::{
     AdviceFormat, AdviseArgs, FipsArg, IntegrityArg, KeyPerArg, LibraryVersion, NonceArg, UseArg,
     YesNo,
@@ -202,9 +202,8 @@ fn model_of(question: &Question<'_>) -> Model {
 
 /// What the answer and its neighbours need, in every library that may be used.
 fn measure(data: &Data, args: &AdviseArgs, question: &Question<'_>) -> Result<Record, Failure> {
-    if let Some(path) = &args.output {
-        check_output(path)?;
-    }
+    // Given back, with nothing in it, when the record is written.
+    let _claim = args.output.as_deref().map(claim_output).transpose()?;
     let stop = watch_signals()?;
     let libraries = choose::attached(&args.library)?;
     let request = request(data, args, question);
