@@ -3,8 +3,8 @@
 use crate::decode;
 use crate::link::{LineEnd, Link, WorkerError};
 use crate::patience::patient;
-use crate::waiting::Patience;
 use crate::protocol::{Hello, Ready, Reply, Request};
+use crate::waiting::Patience;
 use rustix::fs::MemfdFlags;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};

@@ -51,7 +51,8 @@ impl Recording<'_> {
         let rates = Rates::new(clock, ticks_per_second, quiet, request.budget.precision);
         let mut host = host_facts(self.cpu, libraries, &rates, sampled.tracks);
         host.cpu.cpus_allowed = self.cpus_allowed;
-        let mut measurements = assemble(planned, sampled.tracks, libraries, self.checks, self.memory, &rates);
+        let mut measurements =
+            assemble(planned, sampled.tracks, libraries, self.checks, self.memory, &rates);
         evidence::tell(&mut measurements, self.executed);
         if let Ok(core) = &core {
             limits::hold(&mut measurements, core);
