@@ -64,7 +64,7 @@ selfcheck: build ## measure ciphermark itself and write docs/ACCURACY.md (a quar
 	scripts/selfcheck $(CIPHERMARK)
 
 kill-test: build ## kill 200 runs at random moments, go on with each, compare with one that was not killed (a quarter of an hour)
-	scripts/kill-test $(CIPHERMARK)
+	scripts/kill-test $(CIPHERMARK) --jobs 4
 
 claims: build libs ## judge the published claims by this machine and write docs/CLAIMS.md (some minutes)
 	scripts/claims $(CIPHERMARK)
