@@ -9,6 +9,7 @@ pub use rank::{ByArg, ClassArg, PerArg, RankArgs};
 use crate::args_advise::AdviseArgs;
 use crate::args_claims::ClaimsArgs;
 use crate::args_import::ImportArgs;
+use crate::args_pages::PagesArgs;
 use crate::args_report::ReportArgs;
 use crate::units::{Hex, parse_duration, parse_fraction, parse_hex};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -96,6 +97,8 @@ pub enum Command {
     Rank(Box<RankArgs>),
     /// Hold two records, or two libraries or tiers of one, against each other.
     Compare(Box<CompareArgs>),
+    /// Encrypt a real page store page by page: proven, tampered with, timed.
+    Pages(Box<PagesArgs>),
     /// Hold two libraries against each other on one case, until a verdict.
     Pair(PairArgs),
     /// Look at machine, clock, noise and libraries: what works, and how to mend what does not.

@@ -6,6 +6,7 @@ mod args;
 mod args_advise;
 mod args_claims;
 mod args_import;
+mod args_pages;
 mod args_report;
 mod choose;
 mod commands;
@@ -70,6 +71,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Explain(args) => commands::explain::explain(&args),
         Command::Report(args) => commands::report::report(&args),
         Command::Rank(args) => commands::rank::rank(&args),
+        Command::Pages(args) => commands::pages::pages(&args),
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Pair(args) => commands::pair::pair(&args),
         Command::Doctor(args) => commands::doctor::doctor(&args),

@@ -1,6 +1,7 @@
 //! The progress bar, on standard error, only on a terminal.
 
 use engine::Progress;
+use engine::pages::PagesEvent;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal as _;
 use std::time::Duration;
@@ -64,6 +65,27 @@ impl Bar {
         self.bar.set_prefix("measuring");
         self.bar.set_position((STEPS as f64 * fraction) as u64);
         self.bar.set_message(format!("{ended} of {cases} cases done, {} left", seconds(*left)));
+    }
+
+    /// How far a run over a page store is.
+    pub fn pages(&self, event: PagesEvent) {
+        let (prefix, done, of, what) = match event {
+            PagesEvent::Reading { done, of } => ("reading", done, of, "pages"),
+            PagesEvent::Checking { done, of } => ("checking", done, of, "ciphers in libraries"),
+            PagesEvent::Verifying { done, of } => ("verifying", done, of, "pages, all schemes"),
+            PagesEvent::Probing { done, of } => ("probing", done, of, "schemes"),
+            PagesEvent::Timing { round, elapsed, budget } => {
+                let fraction = (elapsed.as_secs_f64() / budget.as_secs_f64()).min(1.0);
+                self.bar.set_prefix("timing");
+                self.bar.set_position((STEPS as f64 * fraction) as u64);
+                let left = seconds(budget.saturating_sub(elapsed));
+                self.bar.set_message(format!("round {}, {left} left", round + 1));
+                return;
+            }
+        };
+        self.bar.set_prefix(prefix);
+        self.bar.set_position(STEPS * done / of.max(1));
+        self.bar.set_message(format!("{done} of {of} {what}"));
     }
 
     /// So many comparisons of two libraries are done.

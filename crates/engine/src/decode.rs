@@ -2,6 +2,7 @@
 //! what it likes, so a reply is held to what an honest worker can say before anything is done with
 //! it: what the types cannot rule out ends here, and every text is one line with an end.
 
+use crate::pages::Answer;
 use crate::protocol::{Costs, Finding, Offer, Ready, Reply, Request, Steps, VisitResult};
 use record::{State, impossible_latencies, impossible_sample};
 
@@ -86,6 +87,7 @@ fn check(reply: &mut Reply) -> Result<(), String> {
         Reply::Result { .. } => Ok(()),
         Reply::Metered { costs } => costs.iter().try_for_each(check_costs),
         Reply::Stepped(steps) => check_steps(steps),
+        Reply::Pages(answer) => check_pages(answer),
         Reply::Finding(finding) => check_finding(finding),
     }
 }
@@ -138,6 +140,26 @@ fn check_finding(finding: &mut Finding) -> Result<(), String> {
         State::Measured | State::Imported => {
             Err(format!("a finding with the state '{}'", finding.state.name()))
         }
+    }
+}
+
+fn check_pages(answer: &mut Answer) -> Result<(), String> {
+    match answer {
+        Answer::Loaded => Ok(()),
+        Answer::Verified { digest, sum_by } => {
+            [digest].into_iter().chain(sum_by).for_each(tidy);
+            Ok(())
+        }
+        Answer::Probed { counts } => counts.iter().try_for_each(|count| {
+            let effects = count.effects.iter().map(|(_, n)| *n);
+            let possible = count.noticed <= count.tried && effects.sum::<u64>() <= count.tried;
+            at_most(count.tried)?;
+            if possible { Ok(()) } else { Err("more was noticed than tried".to_owned()) }
+        }),
+        Answer::Timed { cells } => cells.iter_mut().try_for_each(|cell| {
+            real(cell.throughput)?;
+            cell.finding.as_mut().map_or(Ok(()), check_finding)
+        }),
     }
 }
 

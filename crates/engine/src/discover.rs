@@ -96,6 +96,7 @@ impl Attached {
             ticks_per_ns: None,
             token: None,
             plan: self.copies.as_ref().filter(|_| tier != Tier::Native).map(|c| c.plan.clone()),
+            pages: None,
         }
     }
 

@@ -18,6 +18,7 @@ mod link;
 mod memory;
 mod meter;
 mod noise;
+pub mod pages;
 mod pair;
 mod patience;
 mod plan;

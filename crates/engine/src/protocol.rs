@@ -46,6 +46,8 @@ pub enum Request {
     /// Single-step one operation of a size and say what it executed. Answer: [`Reply::Stepped`] or
     /// [`Reply::Finding`].
     Step(Stepping),
+    /// A job with staged pages. Answer: [`Reply::Pages`] or [`Reply::Finding`].
+    Pages(Box<crate::pages::Job>),
 }
 
 /// Load a library.
@@ -79,6 +81,9 @@ pub struct Hello {
     /// the worker prepare it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan: Option<tier::Plan>,
+    /// Files for jobs with pages; null where there are to be none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pages: Option<crate::pages::PageFiles>,
 }
 
 /// Take one sample of a case.
@@ -310,6 +315,8 @@ pub enum Reply {
     },
     /// What one operation executed.
     Stepped(Steps),
+    /// What came of a job with pages.
+    Pages(Box<crate::pages::Answer>),
     /// No number, and why.
     Finding(Finding),
 }

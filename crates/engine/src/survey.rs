@@ -197,10 +197,13 @@ pub fn usable_cpus() -> usize {
 /// CPUs that may be used.
 #[must_use]
 pub fn machine() -> Machine {
-    let cpu = measuring_cpu();
+    Machine::new(&host::facts(measuring_cpu()), placed_cpus())
+}
+
+/// CPUs in the order in which threads are placed, the measuring CPU first.
+pub(crate) fn placed_cpus() -> Vec<u32> {
     let siblings = |cpu| host::facts(cpu).cpu.thread_siblings;
-    let cpus = placement(cpu, &probe::allowed_cpus(), &siblings);
-    Machine::new(&host::facts(cpu), cpus)
+    placement(measuring_cpu(), &probe::allowed_cpus(), &siblings)
 }
 
 /// The CPU to measure on: of those that may be used the one with the highest frequency, so that a

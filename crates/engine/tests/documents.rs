@@ -43,6 +43,8 @@ impl Message {
             Self::Asked(Request::Vector { .. }) => "vector asked",
             Self::Asked(Request::Meter(_)) => "meter asked",
             Self::Asked(Request::Step(_)) => "step asked",
+            Self::Asked(Request::Pages(_)) => "pages asked",
+            Self::Answered(Reply::Pages(_)) => "pages answered",
             Self::Answered(Reply::Ready(_)) => "ready answered",
             Self::Answered(Reply::Unusable { .. }) => "unusable answered",
             Self::Answered(Reply::Offers { .. }) => "offers answered",
@@ -58,7 +60,7 @@ impl Message {
     }
 }
 
-const KINDS: [&str; 19] = [
+const KINDS: [&str; 21] = [
     "checking answered",
     "finding answered",
     "hello asked",
@@ -68,6 +70,8 @@ const KINDS: [&str; 19] = [
     "offers answered",
     "offers asked",
     "once asked",
+    "pages answered",
+    "pages asked",
     "ready answered",
     "result answered",
     "sample asked",

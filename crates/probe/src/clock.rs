@@ -135,6 +135,23 @@ impl Clock {
         }
     }
 
+    /// Ticks of some work, the clock's own cost taken off, and what came of it. For work that is long
+    /// against a tick: a page, a read.
+    #[inline(always)]
+    pub fn time<R>(&self, work: impl FnOnce() -> R) -> (u64, R) {
+        let begin = self.begin();
+        let result = work();
+        let end = self.end();
+        (self.net(begin, end), result)
+    }
+
+    /// Independent instructions per core cycle right now: less than when the core is quiet where a
+    /// sibling thread is busy; 0 where it cannot be known.
+    #[must_use]
+    pub fn throughput(&self) -> f64 {
+        crate::sample::warm_probe(self, self.cycles_per_tick())
+    }
+
     /// Throughput probes over a time, one every `pause`: for learning the quiet rate of the CPU that
     /// the caller is on.
     #[must_use]

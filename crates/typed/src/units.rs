@@ -103,6 +103,25 @@ pub fn parse_share(text: &str) -> Result<f64, String> {
     }
 }
 
+/// `8192`, `16K`, `64M`, `1G`: a number of bytes.
+///
+/// # Errors
+/// What to write instead.
+pub fn parse_bytes(text: &str) -> Result<usize, String> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let shift = match unit.trim().trim_end_matches("iB") {
+        "" | "B" => Some(0),
+        "K" | "k" => Some(10),
+        "M" => Some(20),
+        "G" => Some(30),
+        _ => None,
+    };
+    let bytes = number.parse::<usize>().ok().zip(shift).and_then(|(n, s)| n.checked_mul(1 << s));
+    bytes.ok_or_else(|| "write a number of bytes, as 8192, 16K, 64M or 1G".to_owned())
+}
+
 /// Bytes in hexadecimal, upper or lower case.
 ///
 /// # Errors
@@ -142,6 +161,15 @@ mod tests {
             assert!(parse_days(bad).is_err() && parse_micros(bad).is_err(), "{bad}");
         }
         assert!(parse_share("0.5").is_err() && parse_share("101%").is_err());
+    }
+
+    #[test]
+    fn bytes_have_binary_units() {
+        assert_eq!(parse_bytes("8192"), Ok(8192));
+        assert_eq!((parse_bytes("16K"), parse_bytes("64MiB")), (Ok(16 << 10), Ok(64 << 20)));
+        for bad in ["", "K", "1T", "-1", "99999999999999999999G", "18446744073709551615G"] {
+            assert!(parse_bytes(bad).is_err(), "{bad}");
+        }
     }
 
     #[test]

@@ -11,6 +11,7 @@ pub mod import;
 mod job;
 pub mod list;
 pub mod once;
+pub mod pages;
 pub mod pair;
 pub mod rank;
 pub mod report;

@@ -20,6 +20,7 @@ mod libs;
 mod list;
 mod meta;
 mod once;
+mod pages;
 mod pair;
 mod python;
 mod rank;

@@ -54,6 +54,10 @@ impl Bench {
         &self.clock
     }
 
+    pub(super) fn ticks_per_ns(&self) -> f64 {
+        self.ticks_per_ns
+    }
+
     /// Takes one sample of a case in each of its threads and checks what their last operations left.
     pub(super) fn visit(&mut self, library: &'static dyn Library, visit: &Visit) -> VisitResult {
         match &visit.cpus[..] {

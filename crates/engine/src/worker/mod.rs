@@ -8,6 +8,7 @@ mod manners;
 mod material;
 mod metering;
 mod novelty;
+mod pages;
 mod power;
 mod serve;
 mod stepping;

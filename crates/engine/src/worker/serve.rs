@@ -2,6 +2,7 @@
 
 use super::bench::Bench;
 use super::manners;
+use super::pages::Desk;
 use super::power::Power;
 use super::stepping::Counter;
 use crate::decode;
@@ -103,6 +104,8 @@ struct State {
     core_alone: bool,
     counter: Counter,
     confinement: Option<Confinement>,
+    /// For jobs with pages.
+    desk: Option<Desk>,
 }
 
 fn greet(hello: &Hello, replies: &mut Replies) -> std::io::Result<Option<State>> {
@@ -138,6 +141,8 @@ fn load(hello: &Hello) -> Result<State, String> {
     if hello.protocol != VERSION {
         return Err(format!("protocol {} asked, {VERSION} spoken", hello.protocol));
     }
+    // Opened now or never, as what follows.
+    let desk = hello.pages.as_ref().map(Desk::open).transpose()?;
     // Several workers start side by side, while nothing is measured: half of them load on the
     // measuring CPU, half where the scheduler is, and then all move to the measuring CPU.
     let pin = || match hello.cpu {
@@ -167,7 +172,7 @@ fn load(hello: &Hello) -> Result<State, String> {
     let core_alone = hello.cpu.is_some() && probe::have_core_alone().is_ok();
     let bench = Bench::new(hello.process, hello.seed, hello.ticks_per_ns);
     let confinement = power.give_up_more(&objects)?;
-    Ok(State { library, tier, objects, bench, core_alone, counter, confinement })
+    Ok(State { library, tier, objects, bench, core_alone, counter, confinement, desk })
 }
 
 /// Whether the library is still what it was in an earlier process.
@@ -215,6 +220,16 @@ fn answer(state: &mut State, request: Request, replies: &mut Replies) -> std::io
         Request::Step(asked) => {
             let steps = super::stepping::run(library, &state.objects, &asked, &mut state.counter);
             say(replies, &super::power::held_reply(steps.map_or_else(no_number, Reply::Stepped)))
+        }
+        Request::Pages(job) => {
+            let answer = match &mut state.desk {
+                Some(desk) => {
+                    desk.answer(library, state.bench.clock(), state.bench.ticks_per_ns(), &job)
+                }
+                None => Err(Finding::failed("no files for pages came with the greeting")),
+            };
+            let reply = answer.map_or_else(no_number, |a| Reply::Pages(Box::new(a)));
+            say(replies, &super::power::held_reply(reply))
         }
         Request::Once(once) => {
             let reply = run_once(library, &once).unwrap_or_else(no_number);

@@ -3,11 +3,13 @@
 mod attached;
 mod background;
 pub mod fakes;
+mod postgres;
 mod program;
 mod rows;
 mod venv;
 
 pub use background::{Background, processes_below};
+pub use postgres::Cluster;
 pub use program::{
     Done, QUICK, ciphermark, ciphermark_bundled, ciphermark_with, ciphermark_with_many,
     in_terminal, measure, program, refusal,

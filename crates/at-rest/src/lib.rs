@@ -1,0 +1,23 @@
+//! The record of page stores encrypted page by page: its types and JSON Schema, what is worked out of
+//! samples, nonces and probes, and how it is shown. Pure: no I/O, no clock. `docs/PAGES.md` is the long
+//! form.
+#![forbid(unsafe_code)]
+
+mod cells;
+mod format;
+mod integrity;
+mod nonces;
+mod read;
+mod render;
+#[cfg(test)]
+mod sample;
+
+pub use cells::{CellKey, CellSamples, Visit, cell, interval, set_over_none};
+pub use format::{
+    Cell, FORMAT_VERSION, KIND, Keying, Medium, NsRange, PageStore, PagesRecord, ProbeRow, Probed,
+    ProfileFacts, SchemeFacts, Snapshot, Tails, Timing, Verified, schema, scheme_facts,
+};
+pub use integrity::{ProbeCounts, judge};
+pub use nonces::{NonceRow, NonceVerdict, Nonces, RepeatedNonce, Seen, nonces};
+pub use read::{PagesError, from_json, is_pages, to_json};
+pub use render::{Format, render};

@@ -1,0 +1,119 @@
+//! The record as JSON, there and back.
+
+use crate::format::{FORMAT_VERSION, KIND, PagesRecord};
+use serde_json::Value;
+
+/// Why a text is no record of pages.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PagesError {
+    /// It is something else, or damaged.
+    #[error("'{origin}' is not a ciphermark pages record: {why}")]
+    Malformed {
+        /// Where the text came from.
+        origin: String,
+        /// What is wrong.
+        why: String,
+    },
+    /// It is of a version that this program does not read.
+    #[error(
+        "'{origin}' has pages format {found}; this program reads {FORMAT_VERSION} and its minor versions"
+    )]
+    Version {
+        /// Where the text came from.
+        origin: String,
+        /// Its version.
+        found: String,
+    },
+}
+
+/// Whether a text looks like a record of pages rather than of a survey.
+#[must_use]
+pub fn is_pages(text: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        kind: Option<String>,
+    }
+    serde_json::from_str::<Head>(text).is_ok_and(|h| h.kind.as_deref() == Some(KIND))
+}
+
+/// Reads a record.
+///
+/// # Errors
+/// [`PagesError`], one line.
+pub fn from_json(text: &str, origin: &str) -> Result<PagesRecord, PagesError> {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        kind: String,
+        format_version: String,
+    }
+    let clean = |text: String| text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let malformed =
+        |why: String| PagesError::Malformed { origin: origin.to_owned(), why: clean(why) };
+    let head: Head = serde_json::from_str(text).map_err(|e| malformed(e.to_string()))?;
+    if head.kind != KIND {
+        return Err(malformed(format!("it is of the kind '{}'", head.kind)));
+    }
+    let major = |version: &str| version.split('.').next().map(ToOwned::to_owned);
+    if major(&head.format_version) != major(FORMAT_VERSION) {
+        let found = clean(head.format_version);
+        return Err(PagesError::Version { origin: origin.to_owned(), found });
+    }
+    let record: PagesRecord = serde_json::from_str(text).map_err(|e| malformed(e.to_string()))?;
+    let libraries = record.libraries.len();
+    let mut used = record
+        .verified
+        .iter()
+        .map(|v| v.library)
+        .chain(record.probes.iter().map(|p| p.library))
+        .chain(record.cells.iter().map(|c| c.library));
+    if let Some(library) = used.find(|library| *library >= libraries) {
+        return Err(malformed(format!("library {library} of {libraries}")));
+    }
+    Ok(record)
+}
+
+/// The record as text: what belongs together stands on one line.
+#[must_use]
+pub fn to_json(record: &PagesRecord) -> String {
+    let value = serde_json::to_value(record).expect("a record is plain data");
+    let Value::Object(fields) = value else { unreachable!("a record is an object") };
+    let mut text = String::from("{\n");
+    let last = fields.len();
+    for (i, (name, value)) in fields.into_iter().enumerate() {
+        text += &format!("  {}: ", Value::String(name));
+        match value {
+            Value::Array(items) if !items.is_empty() => {
+                let lines: Vec<String> = items.iter().map(|item| format!("    {item}")).collect();
+                text += &format!("[\n{}\n  ]", lines.join(",\n"));
+            }
+            other => text += &other.to_string(),
+        }
+        text += if i + 1 == last { "\n" } else { ",\n" };
+    }
+    text + "}\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::record;
+
+    #[test]
+    fn a_record_comes_back_as_it_was_written() {
+        let record = record();
+        let text = to_json(&record);
+        assert!(is_pages(&text));
+        assert_eq!(from_json(&text, "x").unwrap(), record);
+    }
+
+    #[test]
+    fn what_is_no_record_is_named() {
+        let wrong = |text: &str| from_json(text, "x.json").unwrap_err().to_string();
+        assert!(wrong("{").contains("'x.json' is not a ciphermark pages record"));
+        assert!(wrong(r#"{"kind":"other\u0007","format_version":"1.0"}"#).contains("'other '"));
+        assert!(wrong(r#"{"kind":"pages","format_version":"9.0"}"#).contains("format 9.0"));
+        let mut record = record();
+        record.cells[0].library = 99;
+        assert!(wrong(&to_json(&record)).contains("library 99"));
+    }
+}

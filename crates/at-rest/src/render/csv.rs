@@ -1,0 +1,101 @@
+//! One cell a row.
+
+use super::rows::label;
+use crate::format::{NsRange, PagesRecord, Tails};
+
+const HEAD: [&str; 27] = [
+    "library",
+    "scheme",
+    "extra_bytes",
+    "protection",
+    "medium",
+    "keying",
+    "direction",
+    "threads",
+    "state",
+    "reason",
+    "rounds",
+    "disturbed_rounds",
+    "pages",
+    "crypto_ns",
+    "crypto_ns_low",
+    "crypto_ns_high",
+    "crypto_p50_ns",
+    "crypto_p99_ns",
+    "crypto_p999_ns",
+    "crypto_max_ns",
+    "io_p50_ns",
+    "io_p99_ns",
+    "io_p999_ns",
+    "io_max_ns",
+    "over_none_ns",
+    "pages_per_s",
+    "core_seconds_per_gib",
+];
+
+/// The cells as CSV (RFC 4180).
+pub(super) fn csv(record: &PagesRecord) -> String {
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    let wrote = "a row of text goes into memory";
+    writer.write_record(HEAD).expect(wrote);
+    for cell in &record.cells {
+        let facts = record.schemes.iter().find(|s| s.recipe.scheme == cell.scheme);
+        let number = |n: Option<f64>| n.map(|n| n.to_string()).unwrap_or_default();
+        let tails = |t: Option<Tails>| {
+            [t.map(|t| t.p50), t.map(|t| t.p99), t.map(|t| t.p999), t.map(|t| t.max)].map(number)
+        };
+        let range = |r: Option<NsRange>| {
+            [r.map(|r| r.median), r.and_then(|r| r.low), r.and_then(|r| r.high)].map(number)
+        };
+        let protection = facts
+            .and_then(|f| serde_json::to_value(f.protection).ok()?.as_str().map(ToOwned::to_owned));
+        let mut row = vec![
+            text(&label(record, cell.library)),
+            text(&cell.scheme),
+            facts.map(|f| f.extra_bytes.to_string()).unwrap_or_default(),
+            protection.unwrap_or_default(),
+            cell.medium.name().to_owned(),
+            cell.keying.name().to_owned(),
+            cell.direction.name().to_owned(),
+            cell.threads.to_string(),
+            cell.state.name().to_owned(),
+            text(cell.reason.as_deref().unwrap_or_default()),
+            cell.rounds.to_string(),
+            cell.disturbed_rounds.to_string(),
+            cell.pages.to_string(),
+        ];
+        row.extend(range(cell.crypto_ns));
+        row.extend(tails(cell.crypto_tails));
+        row.extend(tails(cell.io_tails));
+        row.push(number(cell.over_none_ns.map(|r| r.median)));
+        row.push(number(cell.pages_per_s));
+        row.push(number(cell.core_seconds_per_gib));
+        writer.write_record(row).expect(wrote);
+    }
+    let bytes = writer.into_inner().expect(wrote);
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// On one line, and nothing that a spreadsheet would take for a formula.
+fn text(text: &str) -> String {
+    let text = report::clean(text);
+    if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::record;
+
+    #[test]
+    fn every_cell_has_a_row_as_long_as_the_head() {
+        let mut record = record();
+        record.libraries[0].name = "=cmd|x".into();
+        let text = csv(&record);
+        let mut reader = ::csv::Reader::from_reader(text.as_bytes());
+        let rows: Vec<_> = reader.records().map(Result::unwrap).collect();
+        assert_eq!(rows.len(), record.cells.len());
+        assert!(rows.iter().all(|r| r.len() == HEAD.len()));
+        assert!(text.contains("'=cmd"), "{text}");
+    }
+}

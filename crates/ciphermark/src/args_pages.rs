@@ -1,0 +1,165 @@
+//! What is typed after `ciphermark pages`.
+
+use crate::args::TierArg;
+use crate::units::parse_duration;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// `ciphermark pages`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ciphermark pages /var/lib/postgresql/15/main -o pages.json     a cluster that was shut down\n  \
+    ciphermark pages data --snapshot data.monday --media none      nonces over two states\n  \
+    ciphermark pages data --decrypt-to copy -s aes-256-xts -l openssl --media none\n  \
+    ciphermark pages app.db --as sqlcipher4                        an SQLite file, SQLCipher's way\n  \
+    ciphermark pages --synthetic --page-size 16K -s 'aegis-*' -s aes-256-gcm\n  \
+    ciphermark pages pages.json --format markdown                  a record again\n\n\
+    Exit codes: 1 a probe came out otherwise than expected, or the store changed meanwhile; 3 a\n\
+    library's scheme was refused or failed. docs/PAGES.md has the method and the format.")]
+pub struct PagesArgs {
+    /// A PostgreSQL data directory that was shut down, an SQLite file, or any file as a raw image, all
+    /// only read; or a record of pages, to be shown again.
+    #[arg(
+        value_name = "PATH",
+        required_unless_present = "synthetic",
+        conflicts_with = "synthetic"
+    )]
+    pub path: Option<PathBuf>,
+    /// A store made of the seed, of this size, instead of a real one.
+    #[arg(long, value_name = "SIZE", num_args = 0..=1, default_missing_value = "64M")]
+    pub synthetic: Option<String>,
+    /// Bytes of a page: 512 to 64K. The store's own where it says; 4K for images, 8K for a synthetic
+    /// store.
+    #[arg(long, value_name = "SIZE")]
+    pub page_size: Option<String>,
+    /// Another state of the same store, for nonces; may be repeated.
+    #[arg(long, value_name = "PATH")]
+    pub snapshot: Vec<PathBuf>,
+    /// As this system does it, not as good practice has it.
+    #[arg(long = "as", value_name = "SYSTEM")]
+    pub profile: Option<ProfileArg>,
+    /// Schemes by name or glob; may be repeated.
+    #[arg(short, long, value_name = "GLOB")]
+    pub scheme: Vec<String>,
+    /// Libraries found on this machine by name or name@version glob, or NAME=PATH to add a file; may be
+    /// repeated.
+    #[arg(short, long, value_name = "GLOB|NAME=PATH")]
+    pub library: Vec<String>,
+    /// Which CPU instructions the libraries may see.
+    #[arg(short, long, value_name = "TIER", default_value = "native")]
+    pub tier: TierArg,
+    /// Where timed pages come from and go to; `none`: no time is taken.
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "memory,cache,direct,log"
+    )]
+    pub media: Vec<MediaArg>,
+    /// Threads timed at once: a number or a list.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub threads: Vec<u32>,
+    /// Time for timing; rounds go on until it is over, and there are at least two.
+    #[arg(long, value_parser = parse_duration, value_name = "TIME", default_value = "60s")]
+    pub budget: Duration,
+    /// Pages of each scheme and direction in a visit in memory; files take fewer.
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(16..=65_536))]
+    pub pages: u32,
+    /// Probes of each kind of change; 0: none.
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(..=100_000))]
+    pub probes: u32,
+    /// Directory for the files that are read and written while time is taken.
+    #[arg(long, value_name = "DIR")]
+    pub scratch: Option<PathBuf>,
+    /// Write a copy of the store to this new path whose pages were all encrypted and decrypted, by every
+    /// library and scheme in turn.
+    #[arg(long, value_name = "PATH")]
+    pub decrypt_to: Option<PathBuf>,
+    /// Seed of keys, nonces of verification, orders, and of a synthetic store.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Keep the record in this file (JSON).
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// How to print it.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: PagesFormat,
+    /// No progress bar on standard error.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `--as`
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum ProfileArg {
+    /// EDB Transparent Data Encryption: XTS, tweak of database, relfilenode, block.
+    Edb,
+    /// Percona pg_tde: CBC, masked place as IV, a key for each relation.
+    #[value(name = "pg_tde")]
+    PgTde,
+    /// SQLCipher 3: CBC and HMAC-SHA-1.
+    Sqlcipher3,
+    /// SQLCipher 4: CBC and HMAC-SHA-512.
+    Sqlcipher4,
+    /// gocryptfs -xchacha.
+    Gocryptfs,
+    /// LUKS2: aes-xts-plain64.
+    Luks,
+    /// fscrypt: XTS, a key for each file.
+    Fscrypt,
+}
+
+impl ProfileArg {
+    /// Its name among the profiles.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Edb => "edb",
+            Self::PgTde => "pg_tde",
+            Self::Sqlcipher3 => "sqlcipher3",
+            Self::Sqlcipher4 => "sqlcipher4",
+            Self::Gocryptfs => "gocryptfs",
+            Self::Luks => "luks",
+            Self::Fscrypt => "fscrypt",
+        }
+    }
+}
+
+/// `--media`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MediaArg {
+    /// Memory, page after page and at random.
+    Memory,
+    /// A file in the page cache.
+    Cache,
+    /// A file past the page cache.
+    Direct,
+    /// The end of a log, each unit forced to the disk.
+    Log,
+    /// No time is taken.
+    None,
+}
+
+/// `--format`
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum PagesFormat {
+    /// For a terminal.
+    Table,
+    /// The whole record.
+    Json,
+    /// One cell a row.
+    Csv,
+    /// GitHub-flavoured Markdown.
+    Markdown,
+}
+
+impl From<PagesFormat> for at_rest::Format {
+    fn from(typed: PagesFormat) -> Self {
+        match typed {
+            PagesFormat::Table => Self::Table,
+            PagesFormat::Json => Self::Json,
+            PagesFormat::Csv => Self::Csv,
+            PagesFormat::Markdown => Self::Markdown,
+        }
+    }
+}

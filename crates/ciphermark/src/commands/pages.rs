@@ -1,0 +1,201 @@
+//! `ciphermark pages`: a page store, encrypted page by page.
+
+use crate::args_pages::{MediaArg, PagesArgs};
+use crate::error::{Exit, Failure};
+use crate::progress::Bar;
+use crate::units::parse_bytes;
+use crate::{choose, screen};
+use at_rest::{Medium, PagesRecord};
+use engine::pages::{PagesError, PagesPlan};
+use model::{NameGlob, Tier};
+use record::State;
+use scheme::{Profile, Recipe};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use store::{PAGE_SIZES, Store};
+
+/// Bytes of a synthetic store's page.
+const SYNTHETIC_PAGE: usize = 8192;
+
+/// Runs, or shows a record again.
+pub fn pages(args: &PagesArgs) -> Result<Exit, Failure> {
+    if let Some(record) = args.path.as_deref().map(shown_again).transpose()?.flatten() {
+        print(&record, args)?;
+        return Ok(exit(&record));
+    }
+    if let Some(output) = &args.output {
+        record::check_writable(output).map_err(Failure::usage)?;
+    }
+    let profile = args.profile.and_then(|p| scheme::profile(p.name()));
+    let recipes = recipes(args, profile.as_ref())?;
+    let store = open(args, profile.as_ref())?;
+    let snapshots = args
+        .snapshot
+        .iter()
+        .map(|path| Store::open(path, Some(store.page_size())).map_err(Failure::usage));
+    let snapshots = snapshots.collect::<Result<Vec<Store>, Failure>>()?;
+    let plan = plan(args, profile, recipes)?;
+    let libraries = choose::attached(&args.library)?;
+    let bar = Bar::new(args.quiet);
+    let started = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+    let record = engine::pages::run(&plan, &store, &snapshots, &libraries, started, &|event| {
+        bar.pages(event);
+    });
+    bar.finish();
+    let record = record.map_err(|e| match e {
+        PagesError::Store(_) | PagesError::Copy(_) => Failure::usage(e),
+        _ => Failure::not_done(e),
+    })?;
+    if let Some(output) = &args.output {
+        screen::write_file(output, at_rest::to_json(&record).as_bytes())?;
+    }
+    print(&record, args)?;
+    Ok(exit(&record))
+}
+
+/// A record, where the file is one.
+fn shown_again(path: &Path) -> Result<Option<PagesRecord>, Failure> {
+    if path.extension().is_none_or(|e| e != "json") || !path.is_file() {
+        return Ok(None);
+    }
+    let text = crate::files::text(path, &format!("'{}'", path.display()))?;
+    if !at_rest::is_pages(&text) {
+        return Ok(None);
+    }
+    let origin = path.display().to_string();
+    at_rest::from_json(&text, &origin).map(Some).map_err(Failure::usage)
+}
+
+/// The schemes that the globs match, and `none` before them.
+fn recipes(args: &PagesArgs, profile: Option<&Profile>) -> Result<Vec<Recipe>, Failure> {
+    let all = scheme::good_practice();
+    let none = all.first().cloned();
+    let known = profile.map_or(all, |p| p.recipes.clone());
+    let mut chosen: Vec<Recipe> = Vec::new();
+    for text in &args.scheme {
+        let glob = NameGlob::parse(text).map_err(Failure::usage)?;
+        let matched: Vec<&Recipe> = known.iter().filter(|r| glob.matches(&r.scheme)).collect();
+        if matched.is_empty() && text != "none" {
+            return Err(Failure::usage(scheme::unknown_scheme(text, &known)));
+        }
+        chosen.extend(matched.into_iter().cloned());
+    }
+    let wanted = |r: &Recipe| args.scheme.is_empty() || chosen.contains(r);
+    let rest = known.into_iter().filter(|r| r.cipher.is_some() && wanted(r));
+    let recipes: Vec<Recipe> = none.into_iter().chain(rest).collect();
+    if recipes.len() < 2 {
+        return Err(Failure::usage("'none' alone is nothing to measure: name a scheme beside it"));
+    }
+    Ok(recipes)
+}
+
+fn open(args: &PagesArgs, profile: Option<&Profile>) -> Result<Store, Failure> {
+    let given = args.page_size.as_deref().map(page_size).transpose()?;
+    let sizes = profile.map_or(&[][..], |p| p.page_sizes);
+    let store = match (&args.path, &args.synthetic) {
+        (Some(path), _) => {
+            Store::open(path, given.or_else(|| of_image(path, sizes))).map_err(Failure::usage)?
+        }
+        (None, synthetic) => {
+            let text = synthetic.as_deref().unwrap_or("64M");
+            let bytes = size(text, "--synthetic")?;
+            if !(1 << 20..=64 << 30).contains(&bytes) {
+                return Err(Failure::usage(format!("--synthetic {text}: from 1M to 64G")));
+            }
+            let page_size = given.unwrap_or(sizes.first().copied().unwrap_or(SYNTHETIC_PAGE));
+            Store::synthetic(args.seed.unwrap_or(1), bytes as u64, page_size)
+        }
+    };
+    if let Some(profile) = profile.filter(|p| !p.page_sizes.contains(&store.page_size())) {
+        let sizes: Vec<String> = profile.page_sizes.iter().map(ToString::to_string).collect();
+        return Err(Failure::usage(format!(
+            "--as {} has units of {} bytes, the store's pages have {}; --page-size {} reads it in such units",
+            profile.name,
+            sizes.join(", "),
+            store.page_size(),
+            sizes[0]
+        )));
+    }
+    Ok(store)
+}
+
+/// An image says nothing of its pages: the profile's own size serves.
+fn of_image(path: &Path, sizes: &[usize]) -> Option<usize> {
+    let is_image =
+        path.is_file() && Store::open(path, None).is_ok_and(|s| s.kind() == store::Kind::Image);
+    sizes.first().copied().filter(|_| is_image)
+}
+
+fn page_size(text: &str) -> Result<usize, Failure> {
+    let bytes = size(text, "--page-size")?;
+    if !PAGE_SIZES.contains(&bytes) {
+        return Err(Failure::usage(format!(
+            "--page-size {text}: pages have a power of two of bytes, from 512 to 64K"
+        )));
+    }
+    Ok(bytes)
+}
+
+fn size(text: &str, option: &str) -> Result<usize, Failure> {
+    parse_bytes(text).map_err(|e| Failure::usage(format!("{option} {text}: {e}")))
+}
+
+fn plan(
+    args: &PagesArgs,
+    profile: Option<Profile>,
+    recipes: Vec<Recipe>,
+) -> Result<PagesPlan, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))
+            .map_err(|e| Failure::not_done(format!("cannot wait for signals: {e}")))?;
+    }
+    Ok(PagesPlan {
+        recipes,
+        profile,
+        media: media(&args.media),
+        threads: choose::threads(&args.threads)?,
+        tier: Tier::from(args.tier),
+        seed: args.seed.unwrap_or(1),
+        budget: args.budget,
+        pages_per_visit: args.pages as usize,
+        probes: args.probes,
+        scratch: args.scratch.clone().unwrap_or_else(std::env::temp_dir),
+        copy_to: args.decrypt_to.clone(),
+        stop,
+    })
+}
+
+/// In the order in which they are timed.
+fn media(typed: &[MediaArg]) -> Vec<Medium> {
+    if typed.contains(&MediaArg::None) {
+        return Vec::new();
+    }
+    let has = |medium: Medium| match medium {
+        Medium::Sequential | Medium::Random => typed.contains(&MediaArg::Memory),
+        Medium::Cache => typed.contains(&MediaArg::Cache),
+        Medium::Direct => typed.contains(&MediaArg::Direct),
+        Medium::Log => typed.contains(&MediaArg::Log),
+    };
+    Medium::ALL.into_iter().filter(|m| has(*m)).collect()
+}
+
+fn print(record: &PagesRecord, args: &PagesArgs) -> Result<(), Failure> {
+    screen::print(|options| at_rest::render(record, args.format.into(), options.width))
+}
+
+/// 1 where a check found something, 3 where something was refused or failed.
+fn exit(record: &PagesRecord) -> Exit {
+    let store = &record.store;
+    if store.sha256_before != store.sha256_after || record.probes.iter().any(|p| !p.as_expected) {
+        return Exit::Found;
+    }
+    let bad = |state: State| matches!(state, State::Refused | State::Failed);
+    let refused = record.verified.iter().any(|v| bad(v.state));
+    if refused || record.cells.iter().any(|c| bad(c.state)) {
+        Exit::SomeRefused
+    } else {
+        Exit::Done
+    }
+}

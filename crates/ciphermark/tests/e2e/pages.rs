@@ -1,0 +1,196 @@
+//! Page stores: a real cluster that its own server made, and what is refused.
+
+use crate::support::*;
+use serde_json::Value;
+
+fn record(path: &std::path::Path) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
+}
+
+fn rows<'a>(record: &'a Value, part: &str) -> &'a Vec<Value> {
+    record[part].as_array().unwrap()
+}
+
+/// Two states of a cluster, between which nothing happened but reading: hint bits change pages and
+/// leave their LSN. Then it gets checksums, which a decrypted copy must still have.
+fn cluster_with_two_states() -> Cluster {
+    let cluster = Cluster::new();
+    let data = cluster.data();
+    cluster.start(&data);
+    cluster.client("pgbench", &["-i", "-q", "-s", "3", "postgres"]);
+    let table = "create table unread as select generate_series(1, 100000) as n";
+    cluster.client("psql", &["-q", "-d", "postgres", "-c", table]);
+    cluster.client("psql", &["-q", "-d", "postgres", "-c", "create extension amcheck"]);
+    let refused = refusal(&["pages", arg(&data)]);
+    assert!(refused.contains("postmaster.pid") && refused.contains("pg_ctl stop"), "{refused}");
+    cluster.stop(&data);
+    let copied = std::process::Command::new("cp")
+        .args(["-a", arg(&data), arg(&cluster.beside("before"))])
+        .status();
+    assert!(copied.unwrap().success());
+    cluster.start(&data);
+    cluster.client("psql", &["-q", "-d", "postgres", "-c", "select count(*) from unread"]);
+    cluster.stop(&data);
+    cluster
+}
+
+#[test]
+fn a_real_cluster_comes_back_whole_and_its_server_starts_on_the_decrypted_copy() {
+    let cluster = cluster_with_two_states();
+    let (data, kept) = (cluster.data(), cluster.beside("pages.json"));
+    let before = cluster.beside("before");
+    ciphermark(
+        &[
+            "pages",
+            arg(&data),
+            "--snapshot",
+            arg(&before),
+            "-l",
+            "openssl",
+            "-s",
+            "aes-256-xts",
+            "-s",
+            "aes-256-gcm",
+            "--media",
+            "none",
+            "--probes",
+            "0",
+            "-o",
+            arg(&kept),
+        ],
+        b"",
+    )
+    .with_code(0);
+    let found = record(&kept);
+    let rule = |name: &str| {
+        rows(&found["nonces"], "rules").iter().find(|r| r["rule"] == name).unwrap().clone()
+    };
+    // Place and LSN come again with other bytes, and the pages are named.
+    let repeated = rule("place-lsn");
+    assert!(repeated["repeated_different"].as_u64().unwrap() > 400, "{repeated}");
+    assert!(text(&repeated["named"][0], "page").contains(" block "), "{repeated}");
+    assert!(text(&repeated["named"][0], "other").contains("(state 1, LSN "), "{repeated}");
+    assert!(
+        rule("block-lsn")["repeated_different"].as_u64() > repeated["repeated_different"].as_u64()
+    );
+    let verdicts = rows(&found["nonces"], "schemes");
+    assert_eq!(
+        verdicts.iter().map(|s| text(s, "verdict")).collect::<Vec<_>>(),
+        ["none", "by-design", "random"]
+    );
+
+    cluster.run("pg_checksums", &["--enable", "-D", arg(&data)]);
+    proven_and_decrypted(&cluster, &kept);
+}
+
+fn proven_and_decrypted(cluster: &Cluster, kept: &std::path::Path) {
+    let (data, copy) = (cluster.data(), cluster.beside("copy"));
+    let schemes =
+        ["aes-256-ctr+hmac-sha256", "aes-256-xts+xxh3-64", "aes-256-gcm", "chacha20-poly1305"];
+    let mut arguments = vec!["pages", arg(&data), "--decrypt-to", arg(&copy), "-o", arg(kept)];
+    arguments.extend(["-l", "openssl", "-l", "libgcrypt", "-l", "nettle", "--budget", "1s"]);
+    arguments.extend(["--pages", "32", "--format", "csv"]);
+    arguments.extend(schemes.iter().flat_map(|s| ["-s", s]));
+    let printed = ciphermark(&arguments, b"").with_code(0).stdout;
+    let found = record(kept);
+    let store = &found["store"];
+    assert!(store["pages"].as_u64().unwrap() > 8000, "{store}");
+    assert_eq!(store["sha256_before"], store["sha256_after"]);
+    assert_eq!((&store["checksums"], text(store, "kind")), (&Value::Bool(true), "postgres"));
+    for pair in rows(&found, "verified") {
+        assert_eq!((text(pair, "state"), &pair["pages"]), ("measured", &store["pages"]), "{pair}");
+        assert!(pair["agreeing"].as_u64().unwrap() >= 2, "{pair}");
+    }
+    assert!(rows(&found, "verified").len() >= 3 * schemes.len(), "{found}");
+    probes_are_all_there(&found);
+    let cells = rows(&found, "cells");
+    for medium in ["sequential", "random", "cache", "direct", "log"] {
+        let own: Vec<_> = cells.iter().filter(|c| text(c, "medium") == medium).collect();
+        // A file system without direct I/O is named in the reason.
+        let without = own.iter().all(|c| text(c, "state") == "unsupported" && medium == "direct");
+        let timed = own.iter().all(|c| c["crypto_ns"]["median"].as_f64().unwrap_or(0.0) > 0.0);
+        assert!(!own.is_empty() && (timed || without), "{medium}: {own:?}");
+    }
+    assert!(cells.iter().any(|c| c["keying"] == "per-page" && c["over_none_ns"].is_object()));
+    assert_eq!(printed.lines().count(), cells.len() + 1);
+
+    cluster.give(&copy);
+    cluster.run("pg_checksums", &["--check", "-D", arg(&copy)]);
+    cluster.start(&copy);
+    cluster.client("pg_amcheck", &["--heapallindexed", "-d", "postgres"]);
+    cluster.client(
+        "psql",
+        &["-q", "-d", "postgres", "-c", "select 1 / (count(*) / 100000) from unread"],
+    );
+    cluster.stop(&copy);
+}
+
+fn probes_are_all_there(found: &Value) {
+    for probed in rows(found, "probes") {
+        assert_eq!(probed["as_expected"], true, "{probed}");
+        for row in rows(probed, "rows") {
+            let tried = row["tried"].as_u64().unwrap();
+            let expected = if row["expected"] == "not-applicable" { 0 } else { 200 };
+            assert_eq!(tried, expected, "{row}");
+        }
+    }
+    let verdict = |scheme: &str, which: &str| {
+        let of = rows(found, "probes").iter().filter(|p| text(p, "scheme") == scheme);
+        let all: Vec<bool> = of.map(|p| p[which].as_bool().unwrap()).collect();
+        assert!(!all.is_empty() && all.iter().all(|v| *v == all[0]), "{scheme} {which}: {all:?}");
+        all[0]
+    };
+    assert!(!verdict("none", "against_accidents"));
+    assert!(verdict("aes-256-xts+xxh3-64", "against_accidents"));
+    assert!(!verdict("aes-256-xts+xxh3-64", "against_adversaries"));
+    assert!(verdict("aes-256-gcm", "against_adversaries"));
+    assert!(!verdict("aes-256-gcm", "against_rollback"));
+}
+
+#[test]
+fn every_profile_proves_what_it_expects_and_a_record_is_shown_again() {
+    let directory = scratch();
+    for (profile, unit) in [
+        ("edb", 8192),
+        ("pg_tde", 8192),
+        ("sqlcipher3", 1024),
+        ("sqlcipher4", 4096),
+        ("gocryptfs", 4096),
+        ("luks", 4096),
+        ("fscrypt", 4096),
+    ] {
+        let kept = directory.path().join(format!("{profile}.json"));
+        let run =
+            ["pages", "--synthetic", "1M", "--as", profile, "--media", "none", "-o", arg(&kept)];
+        let printed = ciphermark(&run, b"").with_code(0).stdout;
+        let found = record(&kept);
+        assert_eq!(found["store"]["page_size"], unit, "{profile}");
+        assert!(rows(&found, "probes").iter().all(|p| p["as_expected"] == true), "{printed}");
+        assert!(!text(&found["profile"], "source").is_empty());
+        let again = ciphermark(&["pages", arg(&kept)], b"").with_code(0).stdout;
+        assert_eq!(again, printed);
+        for format in ["json", "csv", "markdown"] {
+            let shown = ciphermark(&["pages", arg(&kept), "--format", format], b"").with_code(0);
+            assert!(shown.stdout.len() > 100, "{format}: {shown:?}");
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_a_store_is_refused_in_one_line() {
+    let directory = scratch();
+    let small = directory.path().join("small");
+    std::fs::write(&small, b"not a page").unwrap();
+    let says = |arguments: &[&str], what: &str| {
+        let line = refusal(&[&["pages"], arguments].concat());
+        assert!(line.contains(what), "{line}");
+    };
+    says(&["/nonexistent"], "cannot read '/nonexistent'");
+    says(&[arg(directory.path())], "no PostgreSQL data directory: it has no PG_VERSION");
+    says(&[arg(&small)], "no whole page");
+    says(&["--synthetic", "-s", "aes-256-xst"], "did you mean 'aes-256-xts'?");
+    says(&["--synthetic", "--page-size", "5000"], "--page-size 5000");
+    says(&["--synthetic", "9X"], "--synthetic 9X");
+    says(&["--synthetic", "--as", "edb", "--page-size", "4K"], "--as edb has units of 8192 bytes");
+    says(&["--synthetic", "-s", "none"], "'none' alone");
+}

@@ -1,0 +1,216 @@
+//! Named real systems: how they encrypt a page, with where that is written.
+
+use crate::catalogue::{good, name};
+use crate::position::Field;
+use crate::recipe::{KeyScope, MacPart, NonceRule, Recipe, Sum};
+
+/// A real system's way.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it is.
+    pub title: &'static str,
+    /// Page sizes that it has, its default first; empty: any.
+    pub page_sizes: &'static [usize],
+    /// What differs here from the real system.
+    pub differs: &'static str,
+    /// Where its facts are written.
+    pub source: Source,
+    /// Its schemes.
+    pub recipes: Vec<Recipe>,
+}
+
+/// Where a fact is written, and when it was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Document or file with section or function.
+    pub text: &'static str,
+    /// Year and month of reading.
+    pub read: &'static str,
+}
+
+const READ: &str = "2026-11";
+
+/// All real systems.
+#[must_use]
+pub fn profiles() -> Vec<Profile> {
+    vec![edb(), pg_tde(), sqlcipher3(), sqlcipher4(), gocryptfs(), luks(), fscrypt()]
+}
+
+/// The one of that name.
+#[must_use]
+pub fn profile(name: &str) -> Option<Profile> {
+    profiles().into_iter().find(|p| p.name == name)
+}
+
+fn xts(cipher: &str, tweak: &[Field], key: KeyScope) -> Recipe {
+    Recipe { nonce: NonceRule::Place(tweak.to_vec()), key, ..good(cipher, None) }
+}
+
+fn edb() -> Profile {
+    let tweak = [Field::Database32, Field::Relation32, Field::Block32];
+    Profile {
+        name: "edb",
+        title: "EDB Transparent Data Encryption",
+        page_sizes: &[8192],
+        differs: "the order of the three numbers within the tweak is not published",
+        source: Source {
+            text: "EDB Transparent Data Encryption, How does TDE encrypt data? (AES-XTS; tweak: database OID, relfilenode, block number)",
+            read: READ,
+        },
+        recipes: ["aes-128-xts", "aes-256-xts"]
+            .map(|cipher| xts(cipher, &tweak, KeyScope::Store))
+            .into(),
+    }
+}
+
+fn pg_tde() -> Profile {
+    // Byte 7 is the fork, bytes 12 to 15 are the block, big-endian.
+    let mut iv = vec![Field::Zero; 7];
+    iv.push(Field::ForkOfUse8);
+    iv.extend([Field::Zero; 4]);
+    iv.push(Field::Block32Be);
+    let recipe = |cipher: &str| Recipe {
+        scheme: name(cipher, None),
+        nonce: NonceRule::MaskedPlace(iv.clone()),
+        key: KeyScope::File,
+        zero_passes: true,
+        ..good(cipher, None)
+    };
+    Profile {
+        name: "pg_tde",
+        title: "Percona Transparent Data Encryption for PostgreSQL",
+        page_sizes: &[8192],
+        differs: "catalogue relations, which pg_tde leaves in clear, are encrypted here as well",
+        source: Source {
+            text: "percona/pg_tde, src/smgr/pg_tde_smgr.c (CalcBlockIv, tde_mdwritev, tde_mdreadv); docs.percona.com/pg-tde, Encryption architecture",
+            read: READ,
+        },
+        recipes: ["aes-128-cbc", "aes-256-cbc"].map(recipe).into(),
+    }
+}
+
+fn sqlcipher(sum: Sum, reserve: usize) -> Recipe {
+    Recipe {
+        nonce: NonceRule::Random,
+        mac: vec![MacPart::Ciphertext, MacPart::Nonce, MacPart::Place(vec![Field::PageNumber32])],
+        reserve,
+        ..good("aes-256-cbc", Some(sum))
+    }
+}
+
+const SQLCIPHER: &str = "SQLCipher Design (zetetic.net/sqlcipher/design), Database encryption and decryption; page layout as read back by the crate sqlite-core 0.12, module sqlcipher";
+const SQLCIPHER_DIFFERS: &str = "whole pages are encrypted, nonce and MAC lie beside them: the real one encrypts the page less its reserve, and of page 1 not the first 16 bytes; one key serves all files, where the real one makes a key of each file's salt";
+
+fn sqlcipher3() -> Profile {
+    Profile {
+        name: "sqlcipher3",
+        title: "SQLCipher 3",
+        page_sizes: &[1024, 2048, 4096, 8192, 16_384, 32_768],
+        differs: SQLCIPHER_DIFFERS,
+        source: Source { text: SQLCIPHER, read: READ },
+        // 16 bytes of IV and 20 of HMAC, rounded up to whole cipher blocks.
+        recipes: vec![sqlcipher(Sum::HmacSha1, 48)],
+    }
+}
+
+fn sqlcipher4() -> Profile {
+    Profile {
+        name: "sqlcipher4",
+        title: "SQLCipher 4",
+        page_sizes: &[4096, 1024, 2048, 8192, 16_384, 32_768],
+        differs: SQLCIPHER_DIFFERS,
+        source: Source { text: SQLCIPHER, read: READ },
+        recipes: vec![sqlcipher(Sum::HmacSha512, 80)],
+    }
+}
+
+fn gocryptfs() -> Profile {
+    Profile {
+        name: "gocryptfs",
+        title: "gocryptfs -xchacha",
+        page_sizes: &[4096],
+        differs: "its default, AES-256-GCM with nonces of 16 bytes, is left out: GCM is measured with 12 bytes; file IDs, random there, are made of database and relation",
+        source: Source {
+            text: "gocryptfs, Documentation/file-format.md (blocks of 4096 bytes, random nonce, tag of 16 bytes; block number and file ID as associated data)",
+            read: READ,
+        },
+        recipes: vec![Recipe {
+            bound: vec![
+                Field::Block64Be,
+                Field::Database32,
+                Field::Relation32,
+                Field::Fork8,
+                Field::Space24,
+                Field::Zero,
+                Field::Zero,
+                Field::Zero,
+                Field::Zero,
+            ],
+            ..good("xchacha20-poly1305", None)
+        }],
+    }
+}
+
+fn luks() -> Profile {
+    Profile {
+        name: "luks",
+        title: "LUKS2 on dm-crypt, aes-xts-plain64",
+        page_sizes: &[4096, 512],
+        differs: "sectors are counted within each file, not over the device; here a library encrypts, there the kernel",
+        source: Source {
+            text: "Linux, Documentation/admin-guide/device-mapper/dm-crypt.rst: plain64; IVs count sectors of 512 bytes unless iv_large_sectors is given",
+            read: READ,
+        },
+        recipes: vec![xts("aes-256-xts", &[Field::Sector64], KeyScope::Store)],
+    }
+}
+
+fn fscrypt() -> Profile {
+    Profile {
+        name: "fscrypt",
+        title: "fscrypt, contents by AES-256-XTS",
+        page_sizes: &[4096],
+        differs: "a file's key is made of the store's without HKDF; here a library encrypts, there the kernel",
+        source: Source {
+            text: "Linux, Documentation/filesystems/fscrypt.rst, Contents encryption (IV: the block's number within the file, little-endian; a key for each file)",
+            read: READ,
+        },
+        recipes: vec![xts("aes-256-xts", &[Field::Block64], KeyScope::File)],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::position::{Position, write_fields};
+    use crate::recipe::check_lengths;
+
+    #[test]
+    fn every_profile_is_found_by_its_name_and_is_whole() {
+        for p in profiles() {
+            assert_eq!(profile(p.name).unwrap().title, p.title);
+            assert!(!p.recipes.is_empty() && p.recipes.iter().all(check_lengths), "{}", p.name);
+            assert!(!p.source.text.is_empty() && !p.differs.is_empty());
+        }
+        assert!(profile("nobody").is_none());
+    }
+
+    #[test]
+    fn pg_tde_puts_the_fork_into_byte_7_and_the_block_at_the_end() {
+        let NonceRule::MaskedPlace(iv) = &pg_tde().recipes[0].nonce else { panic!("masked") };
+        let mut out = [0; 16];
+        let at = Position { fork: 2, block: 0x0102_0304, ..Position::default() };
+        write_fields(iv, &at, 8192, &mut out);
+        assert_eq!(out, [0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 2, 3, 4]);
+    }
+
+    #[test]
+    fn sqlcipher_sets_aside_what_its_format_says() {
+        assert_eq!(sqlcipher3().recipes[0].extra_bytes(), 48);
+        assert_eq!(sqlcipher4().recipes[0].extra_bytes(), 80);
+        assert_eq!(sqlcipher4().recipes[0].metadata_bytes(), 80);
+        assert_eq!(gocryptfs().recipes[0].extra_bytes(), 40);
+    }
+}
