@@ -31,6 +31,7 @@ pub(crate) fn case(algorithm: &str, size: usize, costs: &[f64]) -> Measurement {
         in_place: false,
         state: State::Measured,
         reason: None,
+        remarks: Vec::new(),
         imported: None,
         warning: None,
         ns_per_op: Some(estimate(mean / 2.0)),
