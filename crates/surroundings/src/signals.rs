@@ -76,7 +76,8 @@ impl Signals {
     }
 }
 
-/// Handler and flags.
+/// Handler and flags. Where nothing handles the signal its flags mean nothing: Crypto++ tries instructions
+/// under a handler of its own and puts the default back by `signal`, which sets `SA_RESTART`.
 fn action(signal: i32) -> (usize, i32) {
     let mut action = MaybeUninit::<libc::sigaction>::zeroed();
     // SAFETY: asks only; zeroes are a valid `sigaction`, and `action` is writable.
@@ -84,7 +85,10 @@ fn action(signal: i32) -> (usize, i32) {
         libc::sigaction(signal, std::ptr::null(), action.as_mut_ptr());
         action.assume_init()
     };
-    (action.sa_sigaction, action.sa_flags)
+    match action.sa_sigaction {
+        unhandled @ (libc::SIG_DFL | libc::SIG_IGN) => (unhandled, 0),
+        handler => (handler, action.sa_flags),
+    }
 }
 
 fn blocked() -> u64 {
@@ -112,6 +116,17 @@ fn stack() -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_default_that_is_put_back_by_another_function_is_no_change() {
+        let before = Signals::now();
+        // SAFETY: no handler is installed, and nothing else in these tests uses the signal.
+        unsafe {
+            libc::signal(libc::SIGUSR2, libc::SIG_IGN);
+            libc::signal(libc::SIGUSR2, libc::SIG_DFL);
+        }
+        assert_eq!(before.changes(&Signals::now()), Vec::<String>::new());
+    }
 
     #[test]
     fn nothing_changes_by_itself_and_a_handler_or_mask_that_does_is_named() {

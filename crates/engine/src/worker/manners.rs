@@ -151,7 +151,7 @@ impl Sheet {
         } else {
             (plain, vec![0; algorithm.tag_len])
         };
-        let output = vec![0; if algorithm.writes_output() { size } else { 0 }];
+        let output = vec![0; if direction == Direction::Digest { 0 } else { size }];
         let (nonce, aad) = (material.nonce.clone(), material.aad.clone());
         let padded = |bytes: Vec<u8>| [vec![0; MARGIN], bytes, vec![0; MARGIN]].concat();
         Self { nonce, aad, input: padded(input), output: padded(output), tag: padded(tag) }
