@@ -159,10 +159,7 @@ impl Costs {
 fn prices(scheme: &Scheme, parts: &Parts<'_>, size: usize) -> Result<Vec<Price>, String> {
     let mut all: Vec<Price> = scheme.measured.iter().flat_map(|a| parts.priced(a)).collect();
     if let [cipher, check] = scheme.composed[..] {
-        // A sum leaves out what joins its parts: it is for libraries without the whole.
-        let mut ciphers = parts.priced(cipher);
-        ciphers.retain(|c| all.iter().all(|whole| whole.libraries != c.libraries));
-        all.extend(composed(&ciphers, &parts.priced(check), check));
+        all.extend(composed(&parts.priced(cipher), &parts.priced(check), check));
     }
     if !all.is_empty() {
         return Ok(all);
