@@ -1,9 +1,11 @@
 //! What schemes cost, from a record's measurements.
 
+mod join;
 mod parts;
 
 use crate::data::Data;
 use crate::schemes::{Scheme, takes};
+use join::Joins;
 use model::{Algorithm, Kind, Model, Tier};
 use parts::{Part, Parts};
 use record::{LibraryId, Record};
@@ -32,6 +34,13 @@ impl Interval {
     fn plus(self, other: Self) -> Self {
         let half = self.half().hypot(other.half());
         let median = self.median + other.median;
+        Self { median, low: median - half, high: median + half }
+    }
+
+    /// The difference of two that do not depend on each other.
+    fn less(self, other: Self) -> Self {
+        let half = self.half().hypot(other.half());
+        let median = self.median - other.median;
         Self { median, low: median - half, high: median + half }
     }
 
@@ -65,6 +74,9 @@ pub struct Price {
     pub algorithms: Vec<String>,
     /// Measured or composed.
     pub how: How,
+    /// Nanoseconds of joining the parts that are in a composed price, both directions' mean; none
+    /// where the record has no such scheme whole.
+    pub join_ns: Option<f64>,
     /// Whether the size lies between two that were measured.
     pub between_sizes: bool,
     /// Nanoseconds of encryption of a unit.
@@ -102,6 +114,7 @@ impl Price {
             libraries: vec![library.clone()],
             algorithms: vec![algorithm.name.to_owned()],
             how: How::Measured,
+            join_ns: None,
             between_sizes: part.between_sizes,
             write_ns: part.write.ns,
             read_ns: part.read.ns,
@@ -142,7 +155,8 @@ impl Costs {
     #[must_use]
     pub fn of(data: &Data, record: &Record, size: usize, tier: Tier, model: Model) -> Self {
         let parts = Parts::of(record, size, tier, model);
-        let price = |s: &Scheme| (s.id.clone(), prices(s, &parts, size));
+        let joins = Joins::of(&data.schemes, &parts);
+        let price = |s: &Scheme| (s.id.clone(), prices(s, &parts, &joins, size));
         Self { prices: data.schemes.iter().map(price).collect() }
     }
 
@@ -156,10 +170,19 @@ impl Costs {
     }
 }
 
-fn prices(scheme: &Scheme, parts: &Parts<'_>, size: usize) -> Result<Vec<Price>, String> {
+fn prices(
+    scheme: &Scheme,
+    parts: &Parts<'_>,
+    joins: &Joins,
+    size: usize,
+) -> Result<Vec<Price>, String> {
     let mut all: Vec<Price> = scheme.measured.iter().flat_map(|a| parts.priced(a)).collect();
     if let [cipher, check] = scheme.composed[..] {
-        all.extend(composed(&parts.priced(cipher), &parts.priced(check), check));
+        // A sum is for libraries without the whole.
+        let mut ciphers = parts.priced(cipher);
+        ciphers.retain(|c| all.iter().all(|whole| whole.libraries != c.libraries));
+        let sums = composed(&ciphers, &parts.priced(check), check);
+        all.extend(sums.into_iter().map(|sum| joins.joined(sum, cipher, check)));
     }
     if !all.is_empty() {
         return Ok(all);

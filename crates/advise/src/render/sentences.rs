@@ -32,7 +32,11 @@ pub(super) fn choice(choice: &Choice, unit: &str) -> Vec<(&'static str, String)>
     };
     let how = match price.how {
         How::Measured => "measured in one operation".to_owned(),
-        How::Composed => format!("composed: the sum of {}", price.algorithms.join(" and ")),
+        How::Composed => {
+            let parts = price.algorithms.join(" and ");
+            let join = price.join_ns.map(|ns| format!(", and {ns:.0} ns of joining them"));
+            format!("composed: the sum of {parts}{}", join.unwrap_or_default())
+        }
     };
     let between = if price.between_sizes { ", between two measured sizes" } else { "" };
     let mut lines = vec![
