@@ -9,9 +9,17 @@ const VARIABLE: &str = "CIPHERMARK_PATIENCE";
 
 /// The deadline that is meant by this one.
 pub(crate) fn patient(deadline: Duration) -> Duration {
+    deadline.mul_f64(of_this_process())
+}
+
+/// What waiting for so long takes off a deadline: as much as off the one that is meant by it.
+pub(crate) fn spent(waited: Duration) -> Duration {
+    waited.div_f64(of_this_process())
+}
+
+fn of_this_process() -> f64 {
     static SHARE: OnceLock<f64> = OnceLock::new();
-    let share = *SHARE.get_or_init(|| share(std::env::var(VARIABLE).ok().as_deref()));
-    deadline.mul_f64(share)
+    *SHARE.get_or_init(|| share(std::env::var(VARIABLE).ok().as_deref()))
 }
 
 /// Nobody waits longer than the deadlines say, nor not at all.

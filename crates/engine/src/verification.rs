@@ -2,6 +2,7 @@
 
 use crate::discover::Attached;
 use crate::link::{WorkerError, once_more_if_killed};
+use crate::patience::spent;
 use crate::process::{Worker, out_of_protocol};
 use crate::protocol::{Finding, Reply, Request};
 use model::{Algorithm, Tier};
@@ -155,7 +156,8 @@ impl Verifying<'_> {
         let printed = worker.printed();
         let (begun, mut away) = (Instant::now(), Duration::ZERO);
         let verdict = loop {
-            let left = ALGORITHM_DEADLINE.saturating_sub(begun.elapsed().saturating_sub(away));
+            let waited = spent(begun.elapsed().saturating_sub(away));
+            let left = ALGORITHM_DEADLINE.saturating_sub(waited);
             let reply = worker.reply_unless(self.stop, CHECK_DEADLINE.min(left))?;
             away += worker.take_away();
             match reply {
