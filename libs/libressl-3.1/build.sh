@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2034 # read by the driver
 name=libressl
 object=libcrypto.so
-seconds=100
+seconds=115
 
 version() { tarball | sed 's/.*libressl-\(.*\)\.tar\.gz/\1/'; }
 tarball() { echo "$SRC"/libressl-*.tar.gz; }
@@ -11,5 +11,6 @@ build() {
   compiler cc
   noted ./configure --enable-shared --disable-static --disable-tests CFLAGS=-O2 LDFLAGS=-Wl,-Bsymbolic
   make -C crypto
-  cp -L crypto/.libs/libcrypto.so "$OUT/"
+  make -C ssl
+  cp -L crypto/.libs/libcrypto.so ssl/.libs/libssl.so "$OUT/"
 }

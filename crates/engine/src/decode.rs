@@ -5,6 +5,7 @@
 use crate::pages::Answer;
 use crate::protocol::{Costs, Finding, Offer, Ready, Reply, Request, Steps, VisitResult};
 use record::{State, impossible_latencies, impossible_sample};
+use tls::{Answer, Facts, HandshakeSample, NoNumber, Visited};
 
 /// The longest line that is taken of anything but the output of one operation: ten times what the
 /// offers of the richest library take.
@@ -44,7 +45,13 @@ pub fn request(line: &[u8]) -> Result<Request, String> {
 /// Whether samples are of the process that sends them: what an interval is worth hangs on how many
 /// processes there were.
 pub(crate) fn is_of_process(reply: &Reply, process: u32) -> bool {
-    let Reply::Samples { results } = reply else { return true };
+    let results = match reply {
+        Reply::Samples { results } => results,
+        Reply::Tls(Answer::Visited(all)) => {
+            return all.iter().flat_map(tls::Visited::samples).all(|s| s.server.process == process);
+        }
+        _ => return true,
+    };
     results.iter().all(|result| match result {
         VisitResult::Sample(sample) => sample.process == process,
         VisitResult::Taken { samples, .. } => samples.iter().all(|s| s.process == process),
@@ -89,7 +96,45 @@ fn check(reply: &mut Reply) -> Result<(), String> {
         Reply::Stepped(steps) => check_steps(steps),
         Reply::Pages(answer) => check_pages(answer),
         Reply::Finding(finding) => check_finding(finding),
+        Reply::Tls(Answer::Visited(all)) => all.iter_mut().try_for_each(check_handshakes),
     }
+}
+
+fn check_handshakes(visited: &mut Visited) -> Result<(), String> {
+    match visited {
+        Visited::Finding(NoNumber { state, why }) => {
+            let mut finding = Finding { state: *state, why: std::mem::take(why) };
+            check_finding(&mut finding)?;
+            *why = finding.why;
+            Ok(())
+        }
+        Visited::Taken { samples, facts } => {
+            let wrong = |s: &HandshakeSample| {
+                impossible_sample(&s.server).or_else(|| impossible_sample(&s.client()))
+            };
+            if let Some(why) = samples.iter().find_map(wrong) {
+                return Err(why);
+            }
+            let setup = |s: &HandshakeSample| {
+                s.server_setup_ticks <= s.server.ticks && s.client_setup_ticks <= s.client_ticks
+            };
+            if !samples.iter().all(setup) {
+                return Err("a part that is longer than the whole".to_owned());
+            }
+            facts.as_mut().map_or(Ok(()), |facts| check_facts(facts))
+        }
+    }
+}
+
+fn check_facts(facts: &mut Facts) -> Result<(), String> {
+    let negotiated = &mut facts.negotiated;
+    tidy(&mut negotiated.suite);
+    [&mut negotiated.group, &mut negotiated.signature].into_iter().flatten().for_each(tidy);
+    let Facts { first_server_ticks, first_client_ticks, client_bytes, server_bytes, .. } = *facts;
+    [first_server_ticks, first_client_ticks, client_bytes, server_bytes]
+        .into_iter()
+        .chain([facts.server_memory, facts.client_memory].into_iter().flatten().map(i64::unsigned_abs))
+        .try_for_each(at_most)
 }
 
 fn check_ready(ready: &mut Ready) -> Result<(), String> {

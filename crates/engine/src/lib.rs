@@ -12,6 +12,7 @@ pub mod decode;
 mod discover;
 mod earlier;
 mod evidence;
+mod handshakes;
 mod keeper;
 mod limits;
 mod link;
@@ -40,6 +41,7 @@ pub mod worker;
 
 pub use discover::{Attached, LibraryChoice, SelectError, discover, select};
 pub use evidence::{Evidence, Exact, Operation, gather};
+pub use handshakes::{HandshakeRequest, StackFile, handshakes, stacks};
 pub use limits::limits_here;
 pub use link::WorkerError;
 pub use meter::{Explained, explain};

@@ -5,6 +5,7 @@ use crate::link::{LineEnd, Link, WorkerError};
 use crate::patience::patient;
 use crate::protocol::{Hello, Ready, Reply, Request};
 use crate::waiting::Patience;
+use model::Tier;
 use rustix::fs::MemfdFlags;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -39,6 +40,34 @@ pub struct Worker {
     away: Duration,
 }
 
+/// What a worker is told first.
+enum Greeting {
+    /// Load a library.
+    Library(Hello),
+    /// Load a TLS stack.
+    Stack(tls::StackHello),
+}
+
+impl Greeting {
+    fn tier(&self) -> Tier {
+        match self {
+            Self::Library(hello) => hello.tier,
+            Self::Stack(_) => Tier::Native,
+        }
+    }
+
+    /// The process's number and the request, with what its replies are to begin with.
+    fn with(self, token: String) -> (u32, Request) {
+        let token = Some(token);
+        match self {
+            Self::Library(hello) => (hello.process, Request::Hello(Hello { token, ..hello })),
+            Self::Stack(hello) => {
+                (hello.process, Request::Stack(tls::StackHello { token, ..hello }))
+            }
+        }
+    }
+}
+
 impl Worker {
     /// Starts a process and has it load a library.
     ///
@@ -55,7 +84,7 @@ impl Worker {
     /// # Errors
     /// As [`Worker::start`].
     pub fn start_preloaded(hello: Hello, object: &Path) -> Result<Self, WorkerError> {
-        let mut worker = Self::launch_with(hello, Some(object))?;
+        let mut worker = Self::launch_with(Greeting::Library(hello), Some(object))?;
         worker.greet(None)?;
         Ok(worker)
     }
@@ -66,12 +95,17 @@ impl Worker {
     /// Workers die with the thread that launched them (`PR_SET_PDEATHSIG` in the worker), so that
     /// must be one that outlives them.
     pub(crate) fn launch(hello: Hello) -> Result<Self, WorkerError> {
-        Self::launch_with(hello, None)
+        Self::launch_with(Greeting::Library(hello), None)
     }
 
-    fn launch_with(hello: Hello, preload: Option<&Path>) -> Result<Self, WorkerError> {
+    /// As [`Worker::launch`], with a TLS stack.
+    pub(crate) fn launch_stack(hello: tls::StackHello) -> Result<Self, WorkerError> {
+        Self::launch_with(Greeting::Stack(hello), None)
+    }
+
+    fn launch_with(greeting: Greeting, preload: Option<&Path>) -> Result<Self, WorkerError> {
         let start = |e: std::io::Error| WorkerError::Start(e.to_string());
-        let environment = tier::environment(hello.tier);
+        let environment = tier::environment(greeting.tier());
         // In memory: a full disk is no reason not to hear what a library says.
         let stderr = rustix::fs::memfd_create("ciphermark:stderr", MemfdFlags::CLOEXEC);
         let stderr = File::from(stderr.map_err(|e| start(e.into()))?);
@@ -101,11 +135,10 @@ impl Worker {
         let (to, from) = to.zip(from).expect("both pipes were asked for");
         let token = format!("{:032x}", rand::random::<u128>());
         let link = Link::new(to, from, &token).map_err(start)?;
-        let hello = Hello { token: Some(token), ..hello };
-        let process = hello.process;
+        let (process, first) = greeting.with(token);
         let (ready, away) = (Ready::default(), Duration::ZERO);
         let mut worker = Self { child, link, stderr, ready, process, away };
-        worker.link.send(&Request::Hello(hello));
+        worker.link.send(&first);
         Ok(worker)
     }
 

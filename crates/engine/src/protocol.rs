@@ -48,6 +48,11 @@ pub enum Request {
     Step(Stepping),
     /// A job with staged pages. Answer: [`Reply::Pages`] or [`Reply::Finding`].
     Pages(Box<crate::pages::Job>),
+    /// First message in the place of `hello`: load a TLS stack. Answer: [`Reply::Ready`] or
+    /// [`Reply::Unusable`].
+    Stack(tls::StackHello),
+    /// Something of a TLS stack. Answer: [`Reply::Tls`] or [`Reply::Finding`].
+    Tls(tls::Ask),
 }
 
 /// Load a library.
@@ -317,6 +322,8 @@ pub enum Reply {
     Stepped(Steps),
     /// What came of a job with pages.
     Pages(Box<crate::pages::Answer>),
+    /// What came of [`Request::Tls`].
+    Tls(tls::Answer),
     /// No number, and why.
     Finding(Finding),
 }

@@ -11,6 +11,7 @@ mod novelty;
 mod pages;
 mod power;
 mod serve;
+mod stack;
 mod stepping;
 mod subject;
 mod tier;

@@ -31,6 +31,14 @@ impl Power {
         confine::before_loading(&needs).map(Self::Confined)
     }
 
+    /// The same before a TLS stack is loaded.
+    pub(super) fn give_up_for_stack(hello: &tls::StackHello) -> Result<Self, String> {
+        let whole = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
+        let files: Vec<PathBuf> = hello.crypto.iter().map(whole).collect();
+        let needs = Needs { library: &whole(&hello.path), files: &files, copies: &[] };
+        confine::before_loading(&needs).map(Self::Confined)
+    }
+
     /// Gives up what only loading needed.
     pub(super) fn give_up_more(self, objects: &[PathBuf]) -> Result<Option<Confinement>, String> {
         let Self::Confined(mut confined) = self else { return Ok(None) };

@@ -4,6 +4,7 @@ use super::bench::Bench;
 use super::manners;
 use super::pages::Desk;
 use super::power::Power;
+use super::stack::StackBench;
 use super::stepping::Counter;
 use crate::decode;
 use crate::protocol::{Finding, Hello, Offer, Once, Ready, Reply, Request, VERSION, VisitResult};
@@ -35,11 +36,13 @@ pub fn serve() -> std::io::Result<()> {
     be_first_to_go();
     // What a library starts is found and ended, also where it was started twice over.
     surroundings::adopt()?;
-    let mut state = None;
+    let (mut state, mut stack) = (None, None);
     for line in BufReader::new(std::io::stdin()).lines() {
         let line = line?;
         match decode::request(line.as_bytes()) {
             Ok(Request::Hello(hello)) => state = greet(&hello, &mut replies)?,
+            Ok(Request::Stack(hello)) => stack = greet_stack(&hello, &mut replies)?,
+            Ok(Request::Tls(ask)) => say(&mut replies, &ask_stack(stack.as_mut(), &ask))?,
             Ok(request) => match &mut state {
                 Some(state) => answer(state, request, &mut replies)?,
                 None => say(&mut replies, &no_number(Finding::failed("no hello came before")))?,
@@ -136,6 +139,33 @@ fn greet(hello: &Hello, replies: &mut Replies) -> std::io::Result<Option<State>>
     }
 }
 
+/// Loads a TLS stack in the place of a library.
+fn greet_stack(
+    hello: &tls::StackHello,
+    replies: &mut Replies,
+) -> std::io::Result<Option<StackBench>> {
+    replies.token.clone_from(&hello.token);
+    match StackBench::load(hello) {
+        Ok(bench) => {
+            say(replies, &Reply::Ready(Box::new(bench.ready())))?;
+            Ok(Some(bench))
+        }
+        Err(why) => {
+            say(replies, &Reply::Unusable { why })?;
+            Ok(None)
+        }
+    }
+}
+
+fn ask_stack(stack: Option<&mut StackBench>, ask: &tls::Ask) -> Reply {
+    match (stack, ask) {
+        (Some(stack), tls::Ask::Handshakes(visits)) => {
+            Reply::Tls(tls::Answer::Visited(visits.iter().map(|v| stack.visit(v)).collect()))
+        }
+        (None, _) => no_number(Finding::failed("no stack was loaded before")),
+    }
+}
+
 /// Loads the library, in a process that has given up what loading does not need, and then gives up the rest.
 fn load(hello: &Hello) -> Result<State, String> {
     if hello.protocol != VERSION {
@@ -189,7 +219,9 @@ fn is_the_same(hello: &Hello, library: &dyn Library) -> Result<(), String> {
 fn answer(state: &mut State, request: Request, replies: &mut Replies) -> std::io::Result<()> {
     let library = state.library;
     match request {
-        Request::Hello(_) => unreachable!("the caller answers it"),
+        Request::Hello(_) | Request::Stack(_) | Request::Tls(_) => {
+            unreachable!("the caller answers it")
+        }
         Request::Offers => {
             let (offers, instructions) =
                 (offers(library, state.tier_of()), host::instructions_in(&state.objects));

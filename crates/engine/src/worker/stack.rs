@@ -1,0 +1,261 @@
+//! The worker's TLS stack: handshakes of each case, held to what was asked, and timed.
+
+use super::power::Power;
+use crate::protocol::Ready;
+use probe::{Clock, Evictor, around_parts};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::Duration;
+use tls::{
+    Case, Facts, HandshakeSample, Kind, Negotiated, NoNumber, StackHello, Temperature, Visit, Visited,
+};
+use tls_stack::{Bench, Connection, Stack, Trouble, connect};
+
+/// Nanoseconds that a sample should take at least: 10,000 steps of the coarsest clock.
+const SAMPLE_NS: f64 = 100_000.0;
+/// Handshakes in a sample at most.
+const MOST_OPS: u32 = 16;
+/// Nanoseconds of untimed handshakes before a visit's first sample: the visit before was another's.
+const WARM_UP_NS: f64 = 200_000.0;
+
+/// How long the core sleeps before each step of a handshake that is not hot: a server that is idle at
+/// a few per cent waits about so long for the network.
+const PAUSE: Duration = Duration::from_micros(100);
+/// Memory that is written to evict a core's own caches: twice the largest second level there is (2 MiB).
+const EVICTED_BYTES: usize = 4 << 20;
+
+/// A loaded stack and its cases.
+pub(super) struct StackBench {
+    stack: Box<dyn Stack>,
+    confinement: Option<record::Confinement>,
+    clock: Clock,
+    ticks_per_ns: f64,
+    process: u32,
+    core_alone: bool,
+    cases: HashMap<Case, Result<Opened, NoNumber>>,
+    evictor: Evictor,
+    /// Whether any connection was made in this process.
+    used: bool,
+}
+
+/// A case that is ready to be sampled.
+struct Opened {
+    bench: Box<dyn Bench>,
+    negotiated: Negotiated,
+    /// Handshakes in a hot sample.
+    ops: u32,
+}
+
+impl StackBench {
+    pub(super) fn load(hello: &StackHello) -> Result<Self, String> {
+        let before = host::loaded_objects();
+        let power = Power::give_up_for_stack(hello)?;
+        let stack = tls_stack::load(&hello.path, hello.crypto.as_deref()).map_err(super::power::why)?;
+        let objects: Vec<PathBuf> = host::loaded_objects().difference(&before).cloned().collect();
+        bound_to(hello, &objects)?;
+        if let Some(cpu) = hello.cpu {
+            probe::pin_to(&[cpu]).map_err(|e| format!("cannot stay on CPU {cpu}: {e}"))?;
+        }
+        let core_alone = hello.cpu.is_some() && probe::have_core_alone().is_ok();
+        let clock = Clock::calibrate();
+        let ticks_per_ns =
+            hello.ticks_per_ns.or_else(|| crate::survey::rough_rate(&clock)).unwrap_or(1.0);
+        let confinement = power.give_up_more(&objects)?;
+        Ok(Self {
+            stack,
+            confinement,
+            clock,
+            ticks_per_ns,
+            process: hello.process,
+            core_alone,
+            cases: HashMap::new(),
+            evictor: Evictor::new(EVICTED_BYTES),
+            used: false,
+        })
+    }
+
+    pub(super) fn ready(&self) -> Ready {
+        Ready {
+            clock: self.clock.source().to_owned(),
+            clock_reason: self.clock.reason().map(ToOwned::to_owned),
+            step_ticks: self.clock.step_ticks(),
+            overhead_ticks: self.clock.overhead_ticks(),
+            core_alone: self.core_alone,
+            confinement: self.confinement.clone(),
+            ..Ready::default()
+        }
+    }
+
+    /// Takes the samples of a visit, which count only if the stack reached for nothing it must not.
+    pub(super) fn visit(&mut self, visit: &Visit) -> Visited {
+        let visited = self.sampled(visit);
+        confine::take_denied().reason().map_or(visited, |why| Visited::Finding(refused(why)))
+    }
+
+    fn sampled(&mut self, visit: &Visit) -> Visited {
+        let facts = match self.opened(&visit.case) {
+            Ok(facts) => facts,
+            Err(finding) => return Visited::Finding(finding),
+        };
+        let Some(Ok(opened)) = self.cases.get_mut(&visit.case) else {
+            unreachable!("it was just opened")
+        };
+        let ops = match visit.temperature {
+            Temperature::Hot => visit.ops.unwrap_or(opened.ops),
+            // Each handshake is cold by itself.
+            Temperature::Idle | Temperature::Cold => 1,
+        };
+        let mut timing = Timing {
+            clock: &self.clock,
+            process: self.process,
+            visit,
+            opened,
+            evictor: &mut self.evictor,
+        };
+        let taken = timing.warm_up(WARM_UP_NS * self.ticks_per_ns).and_then(|()| {
+            (0..visit.samples).map(|_| timing.sample(ops)).collect::<Result<Vec<_>, _>>()
+        });
+        match taken {
+            Ok(samples) => Visited::Taken { samples, facts: facts.map(Box::new) },
+            Err(finding) => Visited::Finding(finding),
+        }
+    }
+
+    /// Opens a case with the process's first visit of it; what was found then.
+    fn opened(&mut self, case: &Case) -> Result<Option<Facts>, NoNumber> {
+        match self.cases.get(case) {
+            Some(Ok(_)) => return Ok(None),
+            Some(Err(finding)) => return Err(finding.clone()),
+            None => {}
+        }
+        let opened = self.open(case);
+        self.used = true;
+        let (slot, facts) = match opened {
+            Ok((opened, facts)) => (Ok(opened), Ok(Some(facts))),
+            Err(finding) => (Err(finding.clone()), Err(finding)),
+        };
+        self.cases.insert(*case, slot);
+        facts
+    }
+
+    fn open(&self, case: &Case) -> Result<(Opened, Facts), NoNumber> {
+        let mut bench = self.stack.open(case).map_err(not_offered)?;
+        let mut make = |case: &Case, weigh: bool| {
+            connect(&mut *bench, case, &self.clock, weigh, &mut || {}).map_err(not_offered)
+        };
+        if case.kind.is_resumed() {
+            let full = Case { kind: Kind::Full, ..*case };
+            make(&full, false)?.negotiated.map_err(unsupported)?;
+        }
+        let first = make(case, false)?;
+        // What the first one is not, none is: the stack does something else in its place.
+        let negotiated = first.negotiated.map_err(unsupported)?;
+        let weighed = make(case, true)?;
+        let usual = make(case, false)?;
+        let ns = (usual.ticks.server + usual.ticks.client) as f64 / self.ticks_per_ns;
+        let facts = Facts {
+            negotiated: negotiated.clone(),
+            first_server_ticks: first.ticks.server,
+            first_client_ticks: first.ticks.client,
+            first_of_process: !self.used,
+            client_bytes: first.client_bytes,
+            server_bytes: first.server_bytes,
+            server_memory: tls_stack::live_bytes().map(|_| weighed.server_memory),
+            client_memory: tls_stack::live_bytes().map(|_| weighed.client_memory),
+        };
+        let ops = ((SAMPLE_NS / ns.max(1.0)).ceil() as u32).clamp(1, MOST_OPS);
+        Ok((Opened { bench, negotiated, ops }, facts))
+    }
+}
+
+/// What takes the samples of one visit.
+struct Timing<'a> {
+    clock: &'a Clock,
+    process: u32,
+    visit: &'a Visit,
+    opened: &'a mut Opened,
+    evictor: &'a mut Evictor,
+}
+
+impl Timing<'_> {
+    /// Handshakes that do not count, until so many ticks are over.
+    fn warm_up(&mut self, ticks: f64) -> Result<(), NoNumber> {
+        let mut spent = 0.0;
+        while spent < ticks {
+            let made = self.one()?.ticks;
+            spent += (made.server + made.client) as f64;
+        }
+        Ok(())
+    }
+
+    fn sample(&mut self, ops: u32) -> Result<HandshakeSample, NoNumber> {
+        let (clock, process) = (self.clock, self.process);
+        let (all, around) =
+            around_parts(clock, process, || (0..ops).map(|_| self.one()).collect::<Result<Vec<_>, _>>());
+        let mut sample = HandshakeSample { server: around, ..HandshakeSample::default() };
+        sample.server.ops = ops;
+        for Connection { ticks, .. } in all? {
+            sample.server.ticks += ticks.server;
+            sample.client_ticks += ticks.client;
+            sample.server_setup_ticks += ticks.server_setup;
+            sample.client_setup_ticks += ticks.client_setup;
+        }
+        Ok(sample)
+    }
+
+    /// One handshake, which must be what the first one was.
+    fn one(&mut self) -> Result<Connection, NoNumber> {
+        let (temperature, evictor) = (self.visit.temperature, &mut *self.evictor);
+        let mut pause = || match temperature {
+            Temperature::Hot => {}
+            Temperature::Idle => std::thread::sleep(PAUSE),
+            Temperature::Cold => {
+                std::thread::sleep(PAUSE);
+                evictor.evict();
+            }
+        };
+        let made = connect(&mut *self.opened.bench, &self.visit.case, self.clock, false, &mut pause)
+            .map_err(|trouble| number_less(record::State::Failed, trouble.to_string()))?;
+        match &made.negotiated {
+            Ok(negotiated) if *negotiated == self.opened.negotiated => Ok(made),
+            Ok(other) => Err(refused(format!("one handshake in between negotiated {other:?}"))),
+            Err(why) => Err(refused(format!("one handshake in between: {why}"))),
+        }
+    }
+}
+
+/// The stack must have its own libcrypto: another one that is mapped under the same name would be
+/// measured in its place.
+fn bound_to(hello: &StackHello, loaded: &[PathBuf]) -> Result<(), String> {
+    let Some(wanted) = &hello.crypto else { return Ok(()) };
+    let wanted = wanted.canonicalize().unwrap_or_else(|_| wanted.clone());
+    let is_crypto = |p: &&PathBuf| {
+        p.file_name().is_some_and(|n| n.to_string_lossy().starts_with("libcrypto"))
+    };
+    match loaded.iter().filter(is_crypto).find(|path| **path != wanted) {
+        Some(other) => Err(format!(
+            "'{}' is bound to '{}', not to '{}'",
+            hello.path.display(),
+            other.display(),
+            wanted.display()
+        )),
+        None => Ok(()),
+    }
+}
+
+fn number_less(state: record::State, why: String) -> NoNumber {
+    NoNumber { state, why }
+}
+
+fn unsupported(why: String) -> NoNumber {
+    number_less(record::State::Unsupported, why)
+}
+
+fn refused(why: String) -> NoNumber {
+    number_less(record::State::Refused, why)
+}
+
+/// At the first try every trouble is the stack's way to say that it does not do it.
+fn not_offered(trouble: Trouble) -> NoNumber {
+    unsupported(trouble.to_string())
+}

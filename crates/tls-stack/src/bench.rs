@@ -1,0 +1,85 @@
+//! What every stack must be able to do.
+
+use tls::{Case, EndSays};
+
+/// One of the two ends of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Opens the connection.
+    Client,
+    /// Answers.
+    Server,
+}
+
+/// How far an end is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// It waits for the other end.
+    Waits,
+    /// Its handshake is over.
+    Done,
+}
+
+/// Why there is no connection.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Trouble {
+    /// The stack does not offer what was asked for; in its own words, where it has any.
+    #[error("{0}")]
+    NotOffered(String),
+    /// A call failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// A loaded stack.
+pub trait Stack {
+    /// Loads keys and certificates for a case, at both ends.
+    ///
+    /// # Errors
+    /// [`Trouble::NotOffered`] where a setting is refused.
+    fn open(&self, case: &Case) -> Result<Box<dyn Bench>, Trouble>;
+}
+
+/// Both ends of one case: connections are made and freed one after the other.
+///
+/// The methods that [`crate::connect`] calls inside the clock do nothing but call the stack.
+pub trait Bench {
+    /// Makes an end's connection.
+    ///
+    /// # Errors
+    /// The stack's words.
+    fn begin(&mut self, end: End) -> Result<(), Trouble>;
+
+    /// Carries an end's handshake on as far as what has come lets it.
+    ///
+    /// # Errors
+    /// The stack's words.
+    fn step(&mut self, end: End) -> Result<Step, Trouble>;
+
+    /// Whether something has come for an end that it has not read.
+    fn has_input(&self, end: End) -> bool;
+
+    /// Sends one byte of application data from the server.
+    ///
+    /// # Errors
+    /// The stack's words.
+    fn send_byte(&mut self) -> Result<(), Trouble>;
+
+    /// Has the client read it, and what came before it.
+    ///
+    /// # Errors
+    /// The stack's words.
+    fn take_byte(&mut self) -> Result<(), Trouble>;
+
+    /// What an end says of the connection.
+    fn says(&self, end: End) -> EndSays;
+
+    /// Every byte that an end has written.
+    fn written(&self, end: End) -> &[u8];
+
+    /// Says goodbye and frees an end's connection.
+    fn end(&mut self, end: End);
+
+    /// Makes ready for the next connection: keeps the newest session, empties the wire.
+    fn between(&mut self);
+}

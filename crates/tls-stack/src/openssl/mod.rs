@@ -1,0 +1,191 @@
+//! OpenSSL and its kin: LibreSSL, BoringSSL, AWS-LC, at any version, by the functions they export.
+
+mod api;
+mod context;
+mod says;
+mod session;
+mod wire;
+
+use crate::bench::{Bench, End, Stack, Step, Trouble};
+use crate::loader::SharedObject;
+use api::{Api, Crypto, Ptr, Ssl, ctrl};
+use context::Context;
+use session::Newest;
+use std::ffi::c_int;
+use tls::{Case, EndSays};
+use wire::Wire;
+
+/// A loaded libssl with its libcrypto.
+#[derive(Debug)]
+pub(crate) struct OpenSsl(&'static Api);
+
+impl OpenSsl {
+    pub(crate) fn attach(ssl: SharedObject, crypto: SharedObject) -> Result<Self, String> {
+        let (ssl, crypto) = (Ssl::of(&ssl)?, Crypto::of(&crypto)?);
+        let method = wire::method(&crypto)?;
+        Ok(Self(Box::leak(Box::new(Api { ssl, crypto, method }))))
+    }
+}
+
+impl Stack for OpenSsl {
+    fn open(&self, case: &Case) -> Result<Box<dyn Bench>, Trouble> {
+        let contexts =
+            [Context::new(self.0, case, End::Client)?, Context::new(self.0, case, End::Server)?];
+        Ok(Box::new(Connections {
+            api: self.0,
+            contexts,
+            ends: [std::ptr::null_mut(); 2],
+            done: [false; 2],
+            wire: Wire::new(),
+            newest: Newest::new(self.0),
+        }))
+    }
+}
+
+/// Both ends of one case.
+struct Connections {
+    api: &'static Api,
+    /// The client's and the server's.
+    contexts: [Context; 2],
+    /// `SSL` of each, null between connections.
+    ends: [Ptr; 2],
+    done: [bool; 2],
+    wire: Wire,
+    newest: Newest,
+}
+
+/// `SSL_ERROR_WANT_READ`
+const WANT_READ: c_int = 2;
+
+impl Connections {
+    fn ssl(&self, end: End) -> Ptr {
+        self.ends[end as usize]
+    }
+
+    /// What a client says first: whom it wants, and what it remembers.
+    fn introduce(&self, connection: Ptr) {
+        let ssl = &self.api.ssl;
+        let name = c"localhost".as_ptr();
+        // SAFETY: the connection is live; the name is copied; the session is referenced by us.
+        unsafe {
+            match (ssl.SSL_set_tlsext_host_name, ssl.SSL_ctrl) {
+                (Some(set), _) => _ = set(connection, name),
+                (None, Some(control)) => {
+                    _ = control(connection, ctrl::SET_TLSEXT_HOSTNAME, 0, name.cast_mut().cast());
+                }
+                (None, None) => {}
+            }
+            if let Some(session) = self.newest.session {
+                (ssl.SSL_set_session)(connection, session);
+            }
+        }
+    }
+
+    fn failed(&self, call: &str) -> Trouble {
+        Trouble::Failed(self.api.words(call))
+    }
+}
+
+impl Bench for Connections {
+    fn begin(&mut self, end: End) -> Result<(), Trouble> {
+        let ssl = &self.api.ssl;
+        // SAFETY: the context is live; the BIO becomes the connection's, for both directions.
+        let connection = unsafe {
+            let connection = (ssl.SSL_new)(self.contexts[end as usize].raw);
+            if connection.is_null() {
+                return Err(self.failed("SSL_new"));
+            }
+            let bio = self.wire.bio(self.api, end);
+            (ssl.SSL_set_bio)(connection, bio, bio);
+            connection
+        };
+        self.ends[end as usize] = connection;
+        // SAFETY: the connection is live.
+        match end {
+            End::Client => unsafe { (ssl.SSL_set_connect_state)(connection) },
+            End::Server => unsafe { (ssl.SSL_set_accept_state)(connection) },
+        }
+        if end == End::Client {
+            self.introduce(connection);
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, end: End) -> Result<Step, Trouble> {
+        let (ssl, connection) = (&self.api.ssl, self.ssl(end));
+        // SAFETY: the connection is live.
+        let outcome = unsafe { (ssl.SSL_do_handshake)(connection) };
+        if outcome == 1 {
+            self.done[end as usize] = true;
+            return Ok(Step::Done);
+        }
+        // SAFETY: the connection is live.
+        match unsafe { (ssl.SSL_get_error)(connection, outcome) } {
+            WANT_READ => Ok(Step::Waits),
+            _ => Err(self.failed(match end {
+                End::Client => "the client's handshake",
+                End::Server => "the server's handshake",
+            })),
+        }
+    }
+
+    fn has_input(&self, end: End) -> bool {
+        self.wire.has_input(end)
+    }
+
+    fn send_byte(&mut self) -> Result<(), Trouble> {
+        // SAFETY: the connection is live; one byte is read.
+        let sent =
+            unsafe { (self.api.ssl.SSL_write)(self.ssl(End::Server), b"!".as_ptr().cast(), 1) };
+        if sent == 1 { Ok(()) } else { Err(self.failed("SSL_write")) }
+    }
+
+    fn take_byte(&mut self) -> Result<(), Trouble> {
+        let mut byte = 0_u8;
+        // SAFETY: the connection is live; one byte is written.
+        let taken = unsafe {
+            (self.api.ssl.SSL_read)(self.ssl(End::Client), (&raw mut byte).cast(), 1)
+        };
+        if taken == 1 && byte == b'!' { Ok(()) } else { Err(self.failed("SSL_read")) }
+    }
+
+    fn says(&self, end: End) -> EndSays {
+        says::says(self.api, self.ssl(end), end)
+    }
+
+    fn written(&self, end: End) -> &[u8] {
+        &self.wire.written(end).bytes
+    }
+
+    fn end(&mut self, end: End) {
+        let connection = std::mem::replace(&mut self.ends[end as usize], std::ptr::null_mut());
+        if connection.is_null() {
+            return;
+        }
+        // SAFETY: the connection is live and freed once, and its BIO with it. A connection that says
+        // no goodbye loses its session (RFC 2246 7.2.1, as OpenSSL has it).
+        unsafe {
+            if std::mem::take(&mut self.done[end as usize]) {
+                (self.api.ssl.SSL_shutdown)(connection);
+            }
+            (self.api.ssl.SSL_free)(connection);
+        }
+    }
+
+    fn between(&mut self) {
+        self.wire.clear();
+        self.newest.renew();
+        // SAFETY: takes nothing.
+        unsafe { (self.api.crypto.ERR_clear_error)() };
+    }
+}
+
+impl Drop for Connections {
+    fn drop(&mut self) {
+        self.end(End::Client);
+        self.end(End::Server);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,102 @@
+use crate::bench::{Stack, Trouble};
+use crate::{connect, load};
+use probe::Clock;
+use std::path::{Path, PathBuf};
+use tls::{Case, Certificate, Exchange, Filter, Kind, Suite, Version};
+
+/// The system's libssl, where there is one: the tests need no other.
+fn system() -> Option<(PathBuf, PathBuf)> {
+    let place = Path::new("/usr/lib").join(format!("{}-linux-gnu", std::env::consts::ARCH));
+    let pair = (place.join("libssl.so.3"), place.join("libcrypto.so.3"));
+    (pair.0.is_file() && pair.1.is_file()).then_some(pair)
+}
+
+fn stack() -> Option<Box<dyn Stack>> {
+    let (ssl, crypto) = system()?;
+    Some(load(&ssl, Some(&crypto)).unwrap())
+}
+
+fn case(version: Version, exchange: Exchange, certificate: Certificate, kind: Kind) -> Case {
+    Case { version, exchange, certificate, kind, client_auth: false, suite: Suite::Aes128Gcm }
+}
+
+/// Primes a resumption with a full handshake, then connects twice, and holds all to what was asked.
+fn connected(stack: &dyn Stack, case: &Case) -> Result<tls::Negotiated, Trouble> {
+    let clock = Clock::calibrate();
+    let mut bench = stack.open(case)?;
+    if case.kind.is_resumed() {
+        let full = Case { kind: Kind::Full, ..*case };
+        let first = connect(&mut *bench, &full, &clock, false, &mut || {})?;
+        first.negotiated.map_err(Trouble::Failed)?;
+    }
+    let first = connect(&mut *bench, case, &clock, true, &mut || {})?;
+    let again = connect(&mut *bench, case, &clock, false, &mut || {})?;
+    assert_eq!(first.negotiated, again.negotiated, "{case}");
+    assert!(first.client_bytes > 100 && first.server_bytes > 100, "{case}: {first:?}");
+    assert!(first.ticks.server > first.ticks.server_setup && first.ticks.client > 0, "{first:?}");
+    if crate::live_bytes().is_some() {
+        assert!(first.server_memory > 0 && first.client_memory > 0, "{case}: {first:?}");
+    }
+    again.negotiated.map_err(Trouble::NotOffered)
+}
+
+#[test]
+fn every_case_of_the_matrix_is_what_was_asked_or_is_told_why_not() {
+    let Some(stack) = stack() else { return };
+    for case in tls::matrix(&Filter::default()) {
+        match connected(&*stack, &case) {
+            Ok(negotiated) => {
+                assert_eq!(negotiated.resumed, case.kind.is_resumed(), "{case}");
+                assert_eq!(negotiated.client_auth, case.client_auth, "{case}");
+                assert_eq!(negotiated.group, group(&case), "{case}");
+            }
+            // OpenSSL 3.0 to 3.4 have no ML-KEM.
+            Err(trouble) => {
+                assert_eq!(case.exchange, Exchange::X25519Mlkem768, "{case}: {trouble}");
+            }
+        }
+    }
+}
+
+/// A resumption of TLS 1.2 repeats no key exchange.
+fn group(case: &Case) -> Option<String> {
+    let none = matches!(case.kind, Kind::ResumedId | Kind::ResumedTicket);
+    case.exchange.group().filter(|_| !none).map(|g| g.to_string())
+}
+
+#[test]
+fn every_suite_is_the_one_that_was_asked_for() {
+    let Some(stack) = stack() else { return };
+    for suite in Suite::ALL {
+        for version in Version::ALL {
+            let certificate = Certificate::P256;
+            let case = Case { suite: *suite, ..case(*version, Exchange::X25519, certificate, Kind::Full) };
+            if case.exists() {
+                let negotiated = connected(&*stack, &case).unwrap();
+                assert_eq!(negotiated.suite, case.code().unwrap().openssl);
+            }
+        }
+    }
+}
+
+/// A handshake for a resumption whose session was never shown is no resumption.
+#[test]
+fn a_full_handshake_does_not_pass_for_a_resumption() {
+    let Some(stack) = stack() else { return };
+    let resumed = case(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::ResumedPsk);
+    let mut bench = stack.open(&resumed).unwrap();
+    let clock = Clock::calibrate();
+    let first = connect(&mut *bench, &resumed, &clock, false, &mut || {}).unwrap();
+    assert_eq!(first.negotiated.unwrap_err(), "resumed-psk was asked for and the wire says full");
+    let second = connect(&mut *bench, &resumed, &clock, false, &mut || {}).unwrap();
+    assert!(second.negotiated.unwrap().resumed);
+}
+
+#[test]
+fn a_file_that_is_no_stack_is_named() {
+    let Err(e) = load(Path::new("/nowhere/libssl.so"), None) else { panic!("loaded") };
+    assert!(e.contains("'/nowhere/libssl.so'"), "{e}");
+    let Some((_, crypto)) = system() else { return };
+    let Err(e) = load(&crypto, None) else { panic!("loaded") };
+    assert!(e.contains("no TLS stack"), "{e}");
+}

@@ -1,0 +1,167 @@
+//! What the scheduler asks a worker that holds a TLS stack, and what it answers.
+
+use crate::case::Case;
+use crate::check::Negotiated;
+use crate::words::Temperature;
+use model::RawSample;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// Load a stack.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StackHello {
+    /// The shared object with the protocol (`libssl`).
+    pub path: PathBuf,
+    /// The one with the primitives (`libcrypto`), where that is another file.
+    pub crypto: Option<PathBuf>,
+    /// CPU to stay on; null leaves it to the kernel.
+    pub cpu: Option<u32>,
+    /// Number of this process among those of its stack; goes into every sample.
+    pub process: u32,
+    /// Ticks in a nanosecond, where the scheduler knows; null has the worker measure it.
+    pub ticks_per_ns: Option<f64>,
+    /// What each reply's line is to begin with, and a space; null: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<String>,
+}
+
+/// From the scheduler.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ask {
+    /// Take samples of handshakes. Answer: [`Answer::Visited`].
+    Handshakes(Vec<Visit>),
+}
+
+/// Take samples of one case.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Visit {
+    /// What is to be negotiated.
+    pub case: Case,
+    /// What lies between two steps.
+    pub temperature: Temperature,
+    /// Samples to take.
+    pub samples: u32,
+    /// Handshakes in a sample; null lets the worker find how many fill one.
+    pub ops: Option<u32>,
+}
+
+/// From the worker.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// What came of each visit, in order.
+    Visited(Vec<Visited>),
+}
+
+/// What came of a visit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Visited {
+    /// Samples whose every handshake was the one that was asked for.
+    Taken {
+        /// The samples.
+        samples: Vec<HandshakeSample>,
+        /// What goes with the case; with a process's first visit of it.
+        facts: Option<Box<Facts>>,
+    },
+    /// No number, and why.
+    Finding(NoNumber),
+}
+
+impl Visited {
+    /// The samples; none where there is no number.
+    #[must_use]
+    pub fn samples(&self) -> &[HandshakeSample] {
+        match self {
+            Self::Taken { samples, .. } => samples,
+            Self::Finding(_) => &[],
+        }
+    }
+}
+
+/// Why there is no number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NoNumber {
+    /// `unsupported`, `refused` or `failed`.
+    pub state: record::State,
+    /// Why, in one line.
+    pub why: String,
+}
+
+/// Some handshakes in a row. What the probes and the kernel said holds for both ends, which take turns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HandshakeSample {
+    /// The server's ticks.
+    #[serde(flatten)]
+    pub server: RawSample,
+    /// The client's.
+    pub client_ticks: u64,
+    /// Of the server's, those that made and freed the connection.
+    pub server_setup_ticks: u64,
+    /// Of the client's.
+    pub client_setup_ticks: u64,
+}
+
+impl HandshakeSample {
+    /// The client's part, as a sample.
+    #[must_use]
+    pub fn client(&self) -> RawSample {
+        RawSample { ticks: self.client_ticks, ..self.server }
+    }
+}
+
+/// What a process found of a case before its first sample.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Facts {
+    /// What was negotiated.
+    pub negotiated: Negotiated,
+    /// The server's first handshake of the case in this process, in ticks.
+    pub first_server_ticks: u64,
+    /// The client's.
+    pub first_client_ticks: u64,
+    /// Whether it was the first handshake of the process altogether.
+    pub first_of_process: bool,
+    /// Bytes that the client sends.
+    pub client_bytes: u64,
+    /// Bytes that the server sends, its tickets with them.
+    pub server_bytes: u64,
+    /// Bytes of heap that the server holds for an open connection; null where the C library does not say.
+    pub server_memory: Option<i64>,
+    /// Bytes that the client holds.
+    pub client_memory: Option<i64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::{Certificate, Exchange, Kind, Suite, Version};
+
+    /// `docs/PROTOCOL.md` shows this very line.
+    #[test]
+    fn messages_are_lines_that_a_person_can_type() {
+        let case = Case {
+            version: Version::Tls13,
+            exchange: Exchange::X25519,
+            certificate: Certificate::P256,
+            kind: Kind::Full,
+            client_auth: false,
+            suite: Suite::Aes128Gcm,
+        };
+        let visit = Visit { case, temperature: Temperature::Hot, samples: 4, ops: None };
+        let line = serde_json::to_string(&Ask::Handshakes(vec![visit])).unwrap();
+        assert_eq!(
+            line,
+            r#"{"handshakes":[{"case":{"version":"1.3","exchange":"x25519","certificate":"p256","kind":"full","client_auth":false,"suite":"aes-128-gcm"},"temperature":"hot","samples":4,"ops":null}]}"#
+        );
+        let back: Ask = serde_json::from_str(&line).unwrap();
+        assert_eq!(back, Ask::Handshakes(vec![visit]));
+    }
+
+    #[test]
+    fn the_clients_part_shares_all_but_the_ticks() {
+        let server = RawSample { ops: 3, ticks: 10, probe_before: 5.0, ..RawSample::default() };
+        let sample = HandshakeSample { server, client_ticks: 7, ..HandshakeSample::default() };
+        assert_eq!(sample.client(), RawSample { ticks: 7, ..server });
+    }
+}

@@ -1,0 +1,114 @@
+use super::*;
+use crate::case::Case;
+use crate::document::{Cost, Noise, Plan, SPAN, Stack};
+use crate::words::{Certificate, Exchange, Kind, Suite, Temperature, Version};
+use record::Disturbances;
+
+fn row(stack: &str, exchange: Exchange, us: Option<f64>) -> Handshake {
+    let cost = us.map(|us| Cost {
+        median_ns: us * 1000.0,
+        low_ns: us * 990.0,
+        high_ns: us * 1010.0,
+        mean_ns: us * 1000.0,
+        max_ns: us * 1100.0,
+        setup_ns: 4000.0,
+        cycles: None,
+    });
+    Handshake {
+        stack: stack.to_owned(),
+        case: Case {
+            version: Version::Tls13,
+            exchange,
+            certificate: Certificate::P256,
+            kind: Kind::Full,
+            client_auth: false,
+            suite: Suite::Aes128Gcm,
+        },
+        temperature: Temperature::Hot,
+        state: if us.is_some() { State::Measured } else { State::Unsupported },
+        reason: us.is_none().then(|| "NO_CIPHER|MATCH\u{1b}[31m".to_owned()),
+        negotiated: None,
+        server: cost,
+        client: cost,
+        first: None,
+        bytes: None,
+        memory: None,
+        samples: 30,
+        handshakes: 30,
+        processes: 6,
+        disturbed: Disturbances::default(),
+        stopped: None,
+    }
+}
+
+fn document() -> Document {
+    let stack = |name: &str| Stack {
+        name: name.to_owned(),
+        version: "1.0".to_owned(),
+        path: String::new(),
+        id: String::new(),
+        crypto_path: String::new(),
+        crypto_id: String::new(),
+        build: Vec::new(),
+    };
+    Document {
+        format_version: crate::FORMAT_VERSION.to_owned(),
+        kind: "tls-handshakes".to_owned(),
+        started: String::new(),
+        seconds: 9.0,
+        command: Vec::new(),
+        host: record::Host::default(),
+        span: SPAN.to_owned(),
+        plan: Plan { precision: 0.02, budget_seconds: 120.0, seed: 1, cpu: 0 },
+        stacks: vec![stack("fast"), stack("slow")],
+        noise: Noise { samples: 70, clean: 60, ..Noise::default() },
+        handshakes: vec![
+            row("fast@1.0", Exchange::X25519, Some(71.25)),
+            row("slow@1.0", Exchange::X25519, Some(1234.0)),
+            row("slow@1.0", Exchange::P256, None),
+        ],
+    }
+}
+
+fn printed(format: Format) -> String {
+    render(&document(), format, Options { width: 100, color: false })
+}
+
+#[test]
+fn stacks_stand_side_by_side_and_what_is_not_offered_says_why() {
+    let text = printed(Format::Table);
+    let line = text.lines().find(|l| l.starts_with("x25519")).unwrap();
+    let words: Vec<&str> = line.split_whitespace().collect();
+    assert_eq!(words, ["x25519", "p256", "71.2", "71.2", "1.0", "1234", "1234", "1.0"], "{text}");
+    let line = text.lines().find(|l| l.starts_with("p256")).unwrap();
+    assert!(line.trim_end().ends_with("unsupported"), "{text}");
+    assert!(text.contains("slow@1.0 1.3 p256 p256 full: unsupported: NO_CIPHER|MATCH"), "{text}");
+    assert!(!text.contains('\u{1b}'), "a stack's words are no commands to the terminal");
+    assert!(text.contains("60 of 70 samples clean"), "{text}");
+}
+
+#[test]
+fn a_narrow_terminal_gets_one_stack_after_the_other() {
+    let text = render(&document(), Format::Table, Options { width: 60, color: false });
+    assert_eq!(text.matches("TLS 1.3 full, aes-128-gcm, hot").count(), 2, "{text}");
+}
+
+#[test]
+fn csv_has_every_column_in_every_row() {
+    let text = printed(Format::Csv);
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    assert_eq!(reader.headers().unwrap().len(), COLUMNS.len());
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), 3);
+    assert_eq!(&rows[0][14], "71250.0");
+    assert_eq!((&rows[2][8], &rows[2][14]), ("unsupported", ""));
+}
+
+#[test]
+fn json_is_the_document_and_markdown_escapes() {
+    let back: Document = serde_json::from_str(&printed(Format::Json)).unwrap();
+    assert_eq!(back, document());
+    let text = printed(Format::Markdown);
+    assert!(text.contains("| x25519 | p256 | 71.2 | 71.2 | 1234 | 1234 |"), "{text}");
+    assert!(text.contains("NO\\_CIPHER\\|MATCH"), "{text}");
+}

@@ -1,0 +1,455 @@
+//! The words: versions, key exchanges, certificates, suites, each with its name and its number.
+//!
+//! Numbers are those of IANA's registry "Transport Layer Security (TLS) Parameters".
+
+use serde::{Deserialize, Serialize};
+
+/// An enumeration whose values have names, the same on the command line, in files and in tables.
+macro_rules! words {
+    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
+        pub enum $name {
+            $($(#[$doc])* #[serde(rename = $text)] $variant,)*
+        }
+
+        impl $name {
+            /// All of them, in the order of tables.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
+
+            /// The name.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self { $(Self::$variant => $text,)* }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.pad(self.name())
+            }
+        }
+    };
+}
+
+words! {
+    /// Version of the protocol.
+    Version {
+        /// RFC 5246.
+        Tls12 = "1.2",
+        /// RFC 8446.
+        Tls13 = "1.3",
+    }
+}
+
+impl Version {
+    /// As on the wire.
+    #[must_use]
+    pub fn number(self) -> u16 {
+        match self {
+            Self::Tls12 => 0x0303,
+            Self::Tls13 => 0x0304,
+        }
+    }
+
+    /// The version of a number.
+    #[must_use]
+    pub fn of_number(number: u16) -> Option<Self> {
+        Self::ALL.iter().copied().find(|v| v.number() == number)
+    }
+}
+
+words! {
+    /// How the ends agree on a secret, as it is asked for.
+    Exchange {
+        /// The client encrypts the secret with the server's RSA key (TLS 1.2, RFC 5246 7.4.7.1).
+        Rsa = "rsa",
+        /// Finite field of RFC 7919, 2048 bits.
+        Ffdhe2048 = "ffdhe2048",
+        /// Finite field of RFC 7919, 4096 bits.
+        Ffdhe4096 = "ffdhe4096",
+        /// A finite field of 2048 bits of the server's own, as `openssl dhparam` makes it.
+        OwnDh2048 = "own-dh-2048",
+        /// Elliptic curve P-256.
+        P256 = "p256",
+        /// Elliptic curve P-384.
+        P384 = "p384",
+        /// Curve25519 (RFC 7748).
+        X25519 = "x25519",
+        /// X25519 beside ML-KEM-768 (TLS 1.3).
+        X25519Mlkem768 = "x25519mlkem768",
+    }
+}
+
+impl Exchange {
+    /// The group that must be negotiated; none for RSA and for a field of the server's own.
+    #[must_use]
+    pub fn group(self) -> Option<Group> {
+        match self {
+            Self::Rsa => None,
+            Self::Ffdhe2048 => Some(Group::Ffdhe2048),
+            Self::Ffdhe4096 => Some(Group::Ffdhe4096),
+            Self::OwnDh2048 => Some(Group::OwnDh { bits: 2048 }),
+            Self::P256 => Some(Group::P256),
+            Self::P384 => Some(Group::P384),
+            Self::X25519 => Some(Group::X25519),
+            Self::X25519Mlkem768 => Some(Group::X25519Mlkem768),
+        }
+    }
+
+    /// Whether TLS 1.2 negotiates it by a suite that begins with DHE.
+    #[must_use]
+    pub fn is_finite_field(self) -> bool {
+        matches!(self, Self::Ffdhe2048 | Self::Ffdhe4096 | Self::OwnDh2048)
+    }
+
+    /// Whether a version of the protocol has it.
+    #[must_use]
+    pub fn exists_in(self, version: Version) -> bool {
+        match version {
+            Version::Tls12 => self != Self::X25519Mlkem768,
+            Version::Tls13 => !matches!(self, Self::Rsa | Self::OwnDh2048),
+        }
+    }
+}
+
+/// The group that was negotiated, by what the wire shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Group {
+    /// P-256.
+    P256,
+    /// P-384.
+    P384,
+    /// P-521.
+    P521,
+    /// Curve25519.
+    X25519,
+    /// X25519 beside ML-KEM-768.
+    X25519Mlkem768,
+    /// RFC 7919, 2048 bits.
+    Ffdhe2048,
+    /// RFC 7919, 3072 bits.
+    Ffdhe3072,
+    /// RFC 7919, 4096 bits.
+    Ffdhe4096,
+    /// A finite field of no RFC.
+    OwnDh {
+        /// Bits of its prime.
+        bits: u32,
+    },
+    /// Any other, by its number.
+    Other(u16),
+}
+
+impl Group {
+    const NUMBERS: [(u16, Self); 8] = [
+        (23, Self::P256),
+        (24, Self::P384),
+        (25, Self::P521),
+        (29, Self::X25519),
+        (0x11ec, Self::X25519Mlkem768),
+        (256, Self::Ffdhe2048),
+        (257, Self::Ffdhe3072),
+        (258, Self::Ffdhe4096),
+    ];
+
+    /// By its number in the registry "TLS Supported Groups".
+    #[must_use]
+    pub fn of_number(number: u16) -> Self {
+        let known = Self::NUMBERS.iter().find(|(n, _)| *n == number);
+        known.map_or(Self::Other(number), |(_, group)| *group)
+    }
+
+    /// Its number; none for a field of one's own.
+    #[must_use]
+    pub fn number(self) -> Option<u16> {
+        match self {
+            Self::Other(number) => Some(number),
+            known => Self::NUMBERS.iter().find(|(_, g)| *g == known).map(|(n, _)| *n),
+        }
+    }
+}
+
+impl std::fmt::Display for Group {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::P256 => f.pad("p256"),
+            Self::P384 => f.pad("p384"),
+            Self::P521 => f.pad("p521"),
+            Self::X25519 => f.pad("x25519"),
+            Self::X25519Mlkem768 => f.pad("x25519mlkem768"),
+            Self::Ffdhe2048 => f.pad("ffdhe2048"),
+            Self::Ffdhe3072 => f.pad("ffdhe3072"),
+            Self::Ffdhe4096 => f.pad("ffdhe4096"),
+            Self::OwnDh { bits } => f.pad(&format!("own-dh-{bits}")),
+            Self::Other(number) => f.pad(&format!("group {number:#06x}")),
+        }
+    }
+}
+
+words! {
+    /// What the server, and a client that is asked for it, proves itself with. The chain is a leaf and
+    /// an intermediate on the wire and a root that the other end has, all of the same kind.
+    Certificate {
+        /// RSA, 2048 bits.
+        Rsa2048 = "rsa-2048",
+        /// RSA, 3072 bits.
+        Rsa3072 = "rsa-3072",
+        /// RSA, 4096 bits.
+        Rsa4096 = "rsa-4096",
+        /// ECDSA over P-256.
+        P256 = "p256",
+        /// ECDSA over P-384.
+        P384 = "p384",
+        /// Ed25519 (RFC 8032).
+        Ed25519 = "ed25519",
+    }
+}
+
+impl Certificate {
+    /// Whether its key is of RSA.
+    #[must_use]
+    pub fn is_rsa(self) -> bool {
+        matches!(self, Self::Rsa2048 | Self::Rsa3072 | Self::Rsa4096)
+    }
+
+    /// The signature that both ends are asked to use with it.
+    #[must_use]
+    pub fn signature(self) -> Signature {
+        match self {
+            Self::Rsa2048 | Self::Rsa3072 | Self::Rsa4096 => Signature(0x0804),
+            Self::P256 => Signature(0x0403),
+            Self::P384 => Signature(0x0503),
+            Self::Ed25519 => Signature(0x0807),
+        }
+    }
+}
+
+/// A signature scheme, by its number (RFC 8446 4.2.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Signature(pub u16);
+
+impl Signature {
+    const NAMES: [(u16, &'static str); 14] = [
+        (0x0201, "rsa_pkcs1_sha1"),
+        (0x0203, "ecdsa_sha1"),
+        (0x0401, "rsa_pkcs1_sha256"),
+        (0x0501, "rsa_pkcs1_sha384"),
+        (0x0601, "rsa_pkcs1_sha512"),
+        (0x0403, "ecdsa_secp256r1_sha256"),
+        (0x0503, "ecdsa_secp384r1_sha384"),
+        (0x0603, "ecdsa_secp521r1_sha512"),
+        (0x0804, "rsa_pss_rsae_sha256"),
+        (0x0805, "rsa_pss_rsae_sha384"),
+        (0x0806, "rsa_pss_rsae_sha512"),
+        (0x0807, "ed25519"),
+        (0x0808, "ed448"),
+        (0x0301, "rsa_pkcs1_sha224"),
+    ];
+
+    /// Whether a certificate's key can make it.
+    #[must_use]
+    pub fn is_of(self, certificate: Certificate) -> bool {
+        let of_rsa = matches!(self.0, 0x0804..=0x0806) || self.0 & 0xff == 1;
+        match certificate {
+            Certificate::Ed25519 => self.0 == 0x0807,
+            rsa if rsa.is_rsa() => of_rsa,
+            _ => self.0 & 0xff == 3 && self.0 < 0x0700,
+        }
+    }
+}
+
+impl std::fmt::Display for Signature {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match Self::NAMES.iter().find(|(n, _)| *n == self.0) {
+            Some((_, name)) => f.pad(name),
+            None => f.pad(&format!("{:#06x}", self.0)),
+        }
+    }
+}
+
+words! {
+    /// How a connection begins.
+    Kind {
+        /// Everything from the start.
+        Full = "full",
+        /// The client guessed another group, and is asked again (RFC 8446 2.1).
+        HelloRetry = "hello-retry",
+        /// Resumed from the server's cache (RFC 5246 7.3).
+        ResumedId = "resumed-id",
+        /// Resumed from a ticket that the client kept (RFC 5077).
+        ResumedTicket = "resumed-ticket",
+        /// Resumed by a pre-shared key, with a new key exchange (RFC 8446 2.2, psk_dhe_ke).
+        ResumedPsk = "resumed-psk",
+    }
+}
+
+impl Kind {
+    /// Whether an earlier connection's secret is used.
+    #[must_use]
+    pub fn is_resumed(self) -> bool {
+        matches!(self, Self::ResumedId | Self::ResumedTicket | Self::ResumedPsk)
+    }
+
+    /// Whether a version of the protocol has it.
+    #[must_use]
+    pub fn exists_in(self, version: Version) -> bool {
+        match self {
+            Self::Full => true,
+            Self::HelloRetry | Self::ResumedPsk => version == Version::Tls13,
+            Self::ResumedId | Self::ResumedTicket => version == Version::Tls12,
+        }
+    }
+}
+
+words! {
+    /// What protects the records.
+    Suite {
+        /// AES-128 in GCM.
+        Aes128Gcm = "aes-128-gcm",
+        /// AES-256 in GCM.
+        Aes256Gcm = "aes-256-gcm",
+        /// ChaCha20-Poly1305.
+        Chacha20Poly1305 = "chacha20-poly1305",
+        /// AES-128 in CCM.
+        Aes128Ccm = "aes-128-ccm",
+        /// AES-128 in CBC with HMAC-SHA-1 (TLS 1.2).
+        Aes128CbcSha1 = "aes-128-cbc+sha1",
+        /// AES-256 in CBC with HMAC-SHA-1 (TLS 1.2).
+        Aes256CbcSha1 = "aes-256-cbc+sha1",
+        /// AES-128 in CBC with HMAC-SHA-256 (TLS 1.2).
+        Aes128CbcSha256 = "aes-128-cbc+sha256",
+        /// AES-256 in CBC with HMAC-SHA-384 (TLS 1.2).
+        Aes256CbcSha384 = "aes-256-cbc+sha384",
+    }
+}
+
+/// How a suite is called by OpenSSL and its kin, and its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SuiteCode {
+    /// Number on the wire.
+    pub number: u16,
+    /// OpenSSL's name.
+    pub openssl: &'static str,
+}
+
+impl Suite {
+    /// The suite of a version, a key exchange and a certificate; none where there is no such suite.
+    #[must_use]
+    pub fn code(
+        self,
+        version: Version,
+        exchange: Exchange,
+        certificate: Certificate,
+    ) -> Option<SuiteCode> {
+        if version == Version::Tls13 {
+            return self.code_13();
+        }
+        let row = SUITES_12.iter().find(|(suite, ..)| *suite == self)?;
+        let (_, ecdhe_ecdsa, ecdhe_rsa, dhe, rsa) = row;
+        let (number, openssl) = match exchange {
+            Exchange::Rsa if certificate.is_rsa() => (*rsa)?,
+            e if e.is_finite_field() && certificate.is_rsa() => (*dhe)?,
+            Exchange::P256 | Exchange::P384 | Exchange::X25519 if certificate.is_rsa() => {
+                (*ecdhe_rsa)?
+            }
+            Exchange::P256 | Exchange::P384 | Exchange::X25519 => (*ecdhe_ecdsa)?,
+            _ => return None,
+        };
+        Some(SuiteCode { number, openssl })
+    }
+
+    fn code_13(self) -> Option<SuiteCode> {
+        let (number, openssl) = match self {
+            Self::Aes128Gcm => (0x1301, "TLS_AES_128_GCM_SHA256"),
+            Self::Aes256Gcm => (0x1302, "TLS_AES_256_GCM_SHA384"),
+            Self::Chacha20Poly1305 => (0x1303, "TLS_CHACHA20_POLY1305_SHA256"),
+            Self::Aes128Ccm => (0x1304, "TLS_AES_128_CCM_SHA256"),
+            _ => return None,
+        };
+        Some(SuiteCode { number, openssl })
+    }
+
+    /// The name of a suite by its number, as far as it is one of these.
+    #[must_use]
+    pub fn name_of(number: u16) -> String {
+        let of_13 = Self::ALL.iter().filter_map(|s| s.code_13());
+        let of_12 = SUITES_12.iter().flat_map(|(_, a, b, c, d)| [a, b, c, d]);
+        let of_12 = of_12.flatten().map(|(number, openssl)| SuiteCode { number: *number, openssl });
+        let known = of_13.chain(of_12).find(|code| code.number == number);
+        known.map_or_else(|| format!("{number:#06x}"), |code| code.openssl.to_owned())
+    }
+}
+
+/// A number and OpenSSL's name.
+type Code = Option<(u16, &'static str)>;
+
+/// The suites of TLS 1.2: ECDHE with ECDSA (Ed25519 too: RFC 8422 5.10), ECDHE with RSA, DHE with RSA, RSA.
+#[rustfmt::skip]
+const SUITES_12: [(Suite, Code, Code, Code, Code); 8] = [
+    (Suite::Aes128Gcm, Some((0xc02b, "ECDHE-ECDSA-AES128-GCM-SHA256")), Some((0xc02f, "ECDHE-RSA-AES128-GCM-SHA256")),
+        Some((0x009e, "DHE-RSA-AES128-GCM-SHA256")), Some((0x009c, "AES128-GCM-SHA256"))),
+    (Suite::Aes256Gcm, Some((0xc02c, "ECDHE-ECDSA-AES256-GCM-SHA384")), Some((0xc030, "ECDHE-RSA-AES256-GCM-SHA384")),
+        Some((0x009f, "DHE-RSA-AES256-GCM-SHA384")), Some((0x009d, "AES256-GCM-SHA384"))),
+    (Suite::Chacha20Poly1305, Some((0xcca9, "ECDHE-ECDSA-CHACHA20-POLY1305")), Some((0xcca8, "ECDHE-RSA-CHACHA20-POLY1305")),
+        Some((0xccaa, "DHE-RSA-CHACHA20-POLY1305")), None),
+    (Suite::Aes128Ccm, Some((0xc0ac, "ECDHE-ECDSA-AES128-CCM")), None,
+        Some((0xc09e, "DHE-RSA-AES128-CCM")), Some((0xc09c, "AES128-CCM"))),
+    (Suite::Aes128CbcSha1, Some((0xc009, "ECDHE-ECDSA-AES128-SHA")), Some((0xc013, "ECDHE-RSA-AES128-SHA")),
+        Some((0x0033, "DHE-RSA-AES128-SHA")), Some((0x002f, "AES128-SHA"))),
+    (Suite::Aes256CbcSha1, Some((0xc00a, "ECDHE-ECDSA-AES256-SHA")), Some((0xc014, "ECDHE-RSA-AES256-SHA")),
+        Some((0x0039, "DHE-RSA-AES256-SHA")), Some((0x0035, "AES256-SHA"))),
+    (Suite::Aes128CbcSha256, Some((0xc023, "ECDHE-ECDSA-AES128-SHA256")), Some((0xc027, "ECDHE-RSA-AES128-SHA256")),
+        Some((0x0067, "DHE-RSA-AES128-SHA256")), Some((0x003c, "AES128-SHA256"))),
+    (Suite::Aes256CbcSha384, Some((0xc024, "ECDHE-ECDSA-AES256-SHA384")), Some((0xc028, "ECDHE-RSA-AES256-SHA384")),
+        None, None),
+];
+
+words! {
+    /// What lies between two steps of a handshake.
+    Temperature {
+        /// Nothing: the next step follows at once, everything is in the caches.
+        Hot = "hot",
+        /// A pause of 100 µs: the core has slept.
+        Idle = "idle",
+        /// A pause, and the core's own caches hold other data.
+        Cold = "cold",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suites_exist_where_the_registry_has_them() {
+        let code = |s: Suite, e, c| s.code(Version::Tls12, e, c).map(|c| c.number);
+        assert_eq!(code(Suite::Aes128Gcm, Exchange::X25519, Certificate::Ed25519), Some(0xc02b));
+        assert_eq!(code(Suite::Aes128Gcm, Exchange::Rsa, Certificate::Rsa2048), Some(0x009c));
+        assert_eq!(code(Suite::Aes128Gcm, Exchange::Rsa, Certificate::P256), None);
+        assert_eq!(code(Suite::Aes128Ccm, Exchange::P256, Certificate::Rsa2048), None);
+        let code = |s: Suite| s.code(Version::Tls13, Exchange::X25519, Certificate::P256);
+        assert_eq!(code(Suite::Aes256Gcm).map(|c| c.number), Some(0x1302));
+        assert_eq!(code(Suite::Aes128CbcSha1), None);
+    }
+
+    #[test]
+    fn names_lead_back_to_what_they_name() {
+        assert_eq!(Suite::name_of(0xc02f), "ECDHE-RSA-AES128-GCM-SHA256");
+        assert_eq!(Suite::name_of(0x9999), "0x9999");
+        assert_eq!(serde_json::to_value(Exchange::OwnDh2048).unwrap(), "own-dh-2048");
+        assert_eq!(Group::of_number(29).to_string(), "x25519");
+        assert_eq!(Group::of_number(30), Group::Other(30));
+    }
+
+    #[test]
+    fn a_signature_belongs_to_the_key_that_can_make_it() {
+        for certificate in Certificate::ALL {
+            assert!(certificate.signature().is_of(*certificate), "{certificate}");
+        }
+        assert!(!Signature(0x0403).is_of(Certificate::Rsa2048));
+        assert!(!Signature(0x0807).is_of(Certificate::P256));
+        assert!(Signature(0x0401).is_of(Certificate::Rsa4096));
+    }
+}
