@@ -11,6 +11,7 @@ use crate::args_claims::ClaimsArgs;
 use crate::args_import::ImportArgs;
 use crate::args_pages::PagesArgs;
 use crate::args_report::ReportArgs;
+use crate::args_tls::TlsArgs;
 use crate::units::{Hex, parse_duration, parse_fraction, parse_hex};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -101,6 +102,8 @@ pub enum Command {
     Pages(Box<PagesArgs>),
     /// Hold two libraries against each other on one case, until a verdict.
     Pair(PairArgs),
+    /// What TLS costs: handshakes in the stacks of this machine.
+    Tls(TlsArgs),
     /// Look at machine, clock, noise and libraries: what works, and how to mend what does not.
     Doctor(DoctorArgs),
     /// Print a completion script for a shell.

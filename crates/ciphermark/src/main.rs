@@ -8,6 +8,7 @@ mod args_claims;
 mod args_import;
 mod args_pages;
 mod args_report;
+mod args_tls;
 mod choose;
 mod commands;
 mod error;
@@ -74,6 +75,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Pages(args) => commands::pages::pages(&args),
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Pair(args) => commands::pair::pair(&args),
+        Command::Tls(args) => commands::tls::tls(&args),
         Command::Doctor(args) => commands::doctor::doctor(&args),
         Command::Completions { shell } => commands::generate::completions(shell),
         Command::Man { directory } => commands::generate::man(directory.as_deref()),

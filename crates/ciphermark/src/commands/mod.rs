@@ -18,6 +18,7 @@ pub mod report;
 mod resume;
 pub mod run;
 pub mod show;
+pub mod tls;
 pub mod usage;
 mod vectors;
 pub mod verify;

@@ -32,5 +32,6 @@ mod run;
 mod screen;
 mod survive;
 mod tiers;
+mod tls;
 mod verify;
 mod zoo;

@@ -1,0 +1,117 @@
+//! `tls`: handshakes of the machine's own stack, as far as it has one. Nothing here depends on how
+//! fast anything is.
+
+use crate::support::*;
+use serde_json::Value;
+use std::sync::OnceLock;
+
+/// Ends as soon as every case has the samples that it needs at least.
+const SOON: [&str; 6] = ["--precision", "50%", "--budget", "60s", "-t", "hot"];
+
+/// The system's OpenSSL, where it is one of today.
+fn has_stack() -> bool {
+    static FOUND: OnceLock<bool> = OnceLock::new();
+    *FOUND.get_or_init(|| {
+        let done = ciphermark(&["list", "libraries", "--json"], b"").with_code(0);
+        let all: Value = serde_json::from_str(&done.stdout).unwrap();
+        let of_it = |l: &&Value| text(l, "name") == "openssl" && text(l, "version") >= "3";
+        let beside = |l: &Value| std::path::Path::new(&text(l, "path").replace("libcrypto", "libssl")).is_file();
+        all.as_array().unwrap().iter().filter(of_it).any(beside)
+    })
+}
+
+fn handshakes(arguments: &[&str]) -> Value {
+    let all: Vec<&str> =
+        [&["tls", "handshake", "-l", "openssl@[3-9]*", "--format", "json"], &SOON[..], arguments].concat();
+    let done = ciphermark(&all, b"").with_code(0);
+    serde_json::from_str(&done.stdout).unwrap()
+}
+
+fn number(row: &Value, path: &str) -> f64 {
+    row.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path} of {row:#}"))
+}
+
+#[test]
+fn what_was_negotiated_stands_in_every_row_with_both_ends_costs() {
+    if !has_stack() {
+        return;
+    }
+    let run = handshakes(&["-x", "x25519,p384", "-c", "p256", "-k", "full,resumed-psk,resumed-id", "--client-auth", "no"]);
+    let schema: Value =
+        serde_json::from_str(&std::fs::read_to_string(repository("docs/tls.schema.json")).unwrap()).unwrap();
+    let errors: Vec<String> = jsonschema::validator_for(&schema).unwrap().iter_errors(&run).map(|e| e.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    let rows = run["handshakes"].as_array().unwrap();
+    // TLS 1.3 full and by PSK, 1.2 full and by id, each with two groups.
+    assert_eq!(rows.len(), 8, "{run:#}");
+    for row in rows {
+        assert_eq!(text(row, "state"), "measured", "{row:#}");
+        let resumed = row["case"]["kind"].as_str().unwrap().starts_with("resumed");
+        assert_eq!(row["negotiated"]["resumed"], resumed, "{row:#}");
+        assert_eq!(row["negotiated"]["version"], row["case"]["version"]);
+        assert_eq!(row["negotiated"]["signature"].is_null(), resumed, "{row:#}");
+        if row["case"]["kind"] != "resumed-id" {
+            assert_eq!(row["negotiated"]["group"], row["case"]["exchange"], "{row:#}");
+        }
+        for end in ["server", "client"] {
+            let cost = |what: &str| number(row, &format!("/{end}/{what}_ns"));
+            assert!(cost("low") <= cost("median") && cost("median") <= cost("high"), "{row:#}");
+            assert!(0.0 < cost("setup") && cost("setup") < cost("mean"), "{row:#}");
+            assert!(cost("mean") <= cost("max"), "{row:#}");
+            assert!(number(row, &format!("/bytes/{end}")) > 100.0, "{row:#}");
+            assert!(number(row, &format!("/memory/{end}")) > 1000.0, "{row:#}");
+            assert!(number(row, &format!("/first/{end}_ns")) > 0.0, "{row:#}");
+        }
+    }
+}
+
+#[test]
+fn what_a_stack_does_not_offer_has_its_own_words_and_no_number() {
+    if !has_stack() {
+        return;
+    }
+    // Until 3.5 OpenSSL has no ML-KEM; from then on this is measured.
+    let run = handshakes(&["-V", "1.3", "-x", "x25519mlkem768", "-c", "p256", "-k", "full", "--client-auth", "no"]);
+    for row in run["handshakes"].as_array().unwrap() {
+        match text(row, "state") {
+            "unsupported" => {
+                assert!(row["server"].is_null() && row["negotiated"].is_null(), "{row:#}");
+                assert!(text(row, "reason").starts_with("SSL_CTX_set1_groups_list"), "{row:#}");
+            }
+            state => assert_eq!((state, &row["negotiated"]["group"]), ("measured", &"x25519mlkem768".into())),
+        }
+    }
+}
+
+#[test]
+fn a_table_names_what_lies_inside_the_clock_and_a_file_keeps_the_run() {
+    if !has_stack() {
+        return;
+    }
+    let directory = scratch();
+    let file = directory.path().join("tls.json");
+    let what = ["tls", "handshake", "-l", "openssl@[3-9]*", "-x", "x25519", "-c", "p256", "-k", "full", "-V", "1.3"];
+    let more = ["--client-auth", "no", "-o", arg(&file)];
+    let all: Vec<&str> = [&what[..], &more, &SOON].concat();
+    let done = ciphermark(&all, b"").with_code(0);
+    assert!(done.stdout.contains("TLS 1.3 full, aes-128-gcm, hot"), "{}", done.stdout);
+    assert!(done.stdout.contains("Inside the clock, each end apart:"), "{}", done.stdout);
+    let kept: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(kept["kind"], "tls-handshakes");
+    // A run may be replaced by a run, and nothing else by one.
+    std::fs::write(&file, "mine").unwrap();
+    let done = ciphermark(&all, b"").with_code(2);
+    assert!(done.only_line_on_stderr().contains("not overwritten"), "{done:?}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+}
+
+#[test]
+fn what_cannot_be_gets_one_line_that_helps() {
+    let line = refusal(&["tls", "handshake", "-x", "x25591"]);
+    assert!(line.contains("'x25591'") && line.contains("did you mean 'x25519'?"), "{line}");
+    let line = refusal(&["tls", "handshake", "-V", "1.3", "-x", "rsa"]);
+    assert!(line.contains("do not go together"), "{line}");
+    let correct = fakes::library("correct");
+    let done = ciphermark(&["tls", "handshake", "-l", &correct], b"").with_code(4);
+    assert!(done.only_line_on_stderr().contains("no TLS stack: none of correct@1.0"), "{done:?}");
+}
