@@ -7,6 +7,9 @@ use std::time::Duration;
 
 /// `ciphermark tls`
 #[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ciphermark tls handshake -l 'openssl@3.0*' -l aws-lc    the matrix of two stacks, two minutes\n  \
+    ciphermark tls handshake -x x25519 -c p256 -k full      one case in every stack")]
 pub struct TlsArgs {
     /// What to measure.
     #[command(subcommand)]

@@ -133,7 +133,9 @@ fn check_facts(facts: &mut Facts) -> Result<(), String> {
     let Facts { first_server_ticks, first_client_ticks, client_bytes, server_bytes, .. } = *facts;
     [first_server_ticks, first_client_ticks, client_bytes, server_bytes]
         .into_iter()
-        .chain([facts.server_memory, facts.client_memory].into_iter().flatten().map(i64::unsigned_abs))
+        .chain(
+            [facts.server_memory, facts.client_memory].into_iter().flatten().map(i64::unsigned_abs),
+        )
         .try_for_each(at_most)
 }
 

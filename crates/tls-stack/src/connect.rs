@@ -120,8 +120,7 @@ impl Run<'_> {
 
     /// What the connection is, while both ends still have it.
     fn look(&self, case: &Case) -> Connection {
-        let (client, server) =
-            (self.bench.written(End::Client), self.bench.written(End::Server));
+        let (client, server) = (self.bench.written(End::Client), self.bench.written(End::Server));
         let negotiated = read_wire(client, server).map_err(|e| e.to_string()).and_then(|seen| {
             let (client, server) = (self.bench.says(End::Client), self.bench.says(End::Server));
             negotiated(case, &seen, &client, &server)

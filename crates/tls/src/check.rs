@@ -53,10 +53,16 @@ pub fn negotiated(
     server: &EndSays,
 ) -> Result<Negotiated, String> {
     let resumed = case.kind.is_resumed();
-    agree("version", &[seen.version, client.version, server.version].map(Some), case.version.number())?;
+    agree(
+        "version",
+        &[seen.version, client.version, server.version].map(Some),
+        case.version.number(),
+    )?;
     let code = case.code().ok_or("there is no such suite")?;
     agree("suite", &[Some(seen.suite), client.suite, server.suite], code.number)?;
-    for (who, reused) in [("wire", seen.resumed), ("client", client.reused), ("server", server.reused)] {
+    for (who, reused) in
+        [("wire", seen.resumed), ("client", client.reused), ("server", server.reused)]
+    {
         if reused != resumed {
             let what = if reused { "resumed" } else { "full" };
             return Err(format!("{} was asked for and the {who} says {what}", case.kind));
@@ -84,7 +90,9 @@ pub fn negotiated(
 
 fn agree(what: &str, told: &[Option<u16>], asked: u16) -> Result<(), String> {
     match told.iter().flatten().find(|t| **t != asked) {
-        Some(other) => Err(format!("{what} {asked:#06x} was asked for and {other:#06x} negotiated")),
+        Some(other) => {
+            Err(format!("{what} {asked:#06x} was asked for and {other:#06x} negotiated"))
+        }
         None => Ok(()),
     }
 }
@@ -110,7 +118,11 @@ fn group(case: &Case, seen: &Seen, client: &EndSays, server: &EndSays) -> Result
 
 fn kind(case: &Case, seen: &Seen) -> Result<(), String> {
     if seen.hello_retry != (case.kind == Kind::HelloRetry) {
-        let what = if seen.hello_retry { "a second hello was asked for" } else { "there was no second hello" };
+        let what = if seen.hello_retry {
+            "a second hello was asked for"
+        } else {
+            "there was no second hello"
+        };
         return Err(what.to_owned());
     }
     match (case.kind, seen.ticket_shown) {
@@ -130,10 +142,11 @@ fn signature(
     if case.kind.is_resumed() || case.exchange == Exchange::Rsa {
         return Ok(None);
     }
-    let told: Vec<Signature> = [seen.signature, client.signature.map(Signature), server.signature.map(Signature)]
-        .into_iter()
-        .flatten()
-        .collect();
+    let told: Vec<Signature> =
+        [seen.signature, client.signature.map(Signature), server.signature.map(Signature)]
+            .into_iter()
+            .flatten()
+            .collect();
     let used = told.first().copied().unwrap_or(case.certificate.signature());
     if told.iter().any(|t| *t != used) {
         return Err(format!("the ends tell different signatures: {told:?}"));
@@ -226,7 +239,13 @@ mod tests {
             certificate: Certificate::Rsa2048,
             ..case()
         };
-        let says = EndSays { version: 0x0303, suite: Some(0x009e), group: None, signature: None, ..says() };
+        let says = EndSays {
+            version: 0x0303,
+            suite: Some(0x009e),
+            group: None,
+            signature: None,
+            ..says()
+        };
         let seen = |group| Seen {
             version: 0x0303,
             suite: 0x009e,

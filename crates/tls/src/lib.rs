@@ -15,12 +15,11 @@ mod words;
 pub use case::Case;
 pub use check::{EndSays, Negotiated, negotiated};
 pub use document::{
-    Bytes, Cost, Document, FORMAT_VERSION, First, Handshake, Memory, Noise, Plan, RowState, SPAN, Stack,
+    Bytes, Cost, Document, FORMAT_VERSION, First, Handshake, Memory, Noise, Plan, RowState, SPAN,
+    Stack,
 };
 pub use matrix::{Filter, UnknownName, matrix};
-pub use message::{
-    Answer, Ask, Facts, HandshakeSample, NoNumber, Visit, Visited, StackHello,
-};
+pub use message::{Answer, Ask, Facts, HandshakeSample, NoNumber, StackHello, Visit, Visited};
 pub use render::{Format, render};
 pub use summary::{Measured, measured};
 pub use wire::{Seen, Unreadable, last_data_record, read_wire};

@@ -190,7 +190,10 @@ mod tests {
     #[test]
     fn a_wrong_name_gets_the_nearest_right_one() {
         let error = Filter::exchange("x25591").unwrap_err().to_string();
-        assert!(error.contains("did you mean 'x25519'?") && error.contains("own-dh-2048"), "{error}");
+        assert!(
+            error.contains("did you mean 'x25519'?") && error.contains("own-dh-2048"),
+            "{error}"
+        );
         assert_eq!(Filter::suite("aes-256-gcm"), Ok(Suite::Aes256Gcm));
     }
 }

@@ -174,7 +174,8 @@ fn markdown(document: &Document) -> String {
     let labels: Vec<String> = document.stacks.iter().map(crate::document::Stack::label).collect();
     let mut out = String::new();
     for section in sections(document) {
-        out += &format!("\n### {}\n\n| key exchange | certificate |", escape_markdown(&section.title));
+        out +=
+            &format!("\n### {}\n\n| key exchange | certificate |", escape_markdown(&section.title));
         for label in &labels {
             out += &format!(" {} server µs | client µs |", escape_markdown(&clean(label)));
         }

@@ -130,7 +130,12 @@ mod tests {
             probe_after: 5.0,
             ..RawSample::default()
         };
-        HandshakeSample { server: raw, client_ticks: client, server_setup_ticks: 20, client_setup_ticks: 10 }
+        HandshakeSample {
+            server: raw,
+            client_ticks: client,
+            server_setup_ticks: 20,
+            client_setup_ticks: 10,
+        }
     }
 
     #[test]

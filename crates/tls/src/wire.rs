@@ -88,7 +88,8 @@ pub fn read_wire(from_client: &[u8], from_server: &[u8]) -> Result<Seen, Unreada
         return Err(Unreadable("there is no ServerHello"));
     }
     for (_, body) in client.iter().filter(|(kind, _)| *kind == CLIENT_HELLO) {
-        seen.ticket_shown = extension_of_client(body, SESSION_TICKET)?.is_some_and(|t| !t.is_empty());
+        seen.ticket_shown =
+            extension_of_client(body, SESSION_TICKET)?.is_some_and(|t| !t.is_empty());
     }
     if seen.version < 0x0304 {
         // A resumption goes from the hellos to ChangeCipherSpec (RFC 5246 7.3, figure 2).

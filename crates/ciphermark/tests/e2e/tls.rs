@@ -15,14 +15,17 @@ fn has_stack() -> bool {
         let done = ciphermark(&["list", "libraries", "--json"], b"").with_code(0);
         let all: Value = serde_json::from_str(&done.stdout).unwrap();
         let of_it = |l: &&Value| text(l, "name") == "openssl" && text(l, "version") >= "3";
-        let beside = |l: &Value| std::path::Path::new(&text(l, "path").replace("libcrypto", "libssl")).is_file();
+        let beside = |l: &Value| {
+            std::path::Path::new(&text(l, "path").replace("libcrypto", "libssl")).is_file()
+        };
         all.as_array().unwrap().iter().filter(of_it).any(beside)
     })
 }
 
 fn handshakes(arguments: &[&str]) -> Value {
     let all: Vec<&str> =
-        [&["tls", "handshake", "-l", "openssl@[3-9]*", "--format", "json"], &SOON[..], arguments].concat();
+        [&["tls", "handshake", "-l", "openssl@[3-9]*", "--format", "json"], &SOON[..], arguments]
+            .concat();
     let done = ciphermark(&all, b"").with_code(0);
     serde_json::from_str(&done.stdout).unwrap()
 }
@@ -36,10 +39,24 @@ fn what_was_negotiated_stands_in_every_row_with_both_ends_costs() {
     if !has_stack() {
         return;
     }
-    let run = handshakes(&["-x", "x25519,p384", "-c", "p256", "-k", "full,resumed-psk,resumed-id", "--client-auth", "no"]);
+    let run = handshakes(&[
+        "-x",
+        "x25519,p384",
+        "-c",
+        "p256",
+        "-k",
+        "full,resumed-psk,resumed-id",
+        "--client-auth",
+        "no",
+    ]);
     let schema: Value =
-        serde_json::from_str(&std::fs::read_to_string(repository("docs/tls.schema.json")).unwrap()).unwrap();
-    let errors: Vec<String> = jsonschema::validator_for(&schema).unwrap().iter_errors(&run).map(|e| e.to_string()).collect();
+        serde_json::from_str(&std::fs::read_to_string(repository("docs/tls.schema.json")).unwrap())
+            .unwrap();
+    let errors: Vec<String> = jsonschema::validator_for(&schema)
+        .unwrap()
+        .iter_errors(&run)
+        .map(|e| e.to_string())
+        .collect();
     assert!(errors.is_empty(), "{errors:?}");
     let rows = run["handshakes"].as_array().unwrap();
     // TLS 1.3 full and by PSK, 1.2 full and by id, each with two groups.
@@ -71,14 +88,28 @@ fn what_a_stack_does_not_offer_has_its_own_words_and_no_number() {
         return;
     }
     // Until 3.5 OpenSSL has no ML-KEM; from then on this is measured.
-    let run = handshakes(&["-V", "1.3", "-x", "x25519mlkem768", "-c", "p256", "-k", "full", "--client-auth", "no"]);
+    let run = handshakes(&[
+        "-V",
+        "1.3",
+        "-x",
+        "x25519mlkem768",
+        "-c",
+        "p256",
+        "-k",
+        "full",
+        "--client-auth",
+        "no",
+    ]);
     for row in run["handshakes"].as_array().unwrap() {
         match text(row, "state") {
             "unsupported" => {
                 assert!(row["server"].is_null() && row["negotiated"].is_null(), "{row:#}");
                 assert!(text(row, "reason").starts_with("SSL_CTX_set1_groups_list"), "{row:#}");
             }
-            state => assert_eq!((state, &row["negotiated"]["group"]), ("measured", &"x25519mlkem768".into())),
+            state => assert_eq!(
+                (state, &row["negotiated"]["group"]),
+                ("measured", &"x25519mlkem768".into())
+            ),
         }
     }
 }
@@ -90,7 +121,20 @@ fn a_table_names_what_lies_inside_the_clock_and_a_file_keeps_the_run() {
     }
     let directory = scratch();
     let file = directory.path().join("tls.json");
-    let what = ["tls", "handshake", "-l", "openssl@[3-9]*", "-x", "x25519", "-c", "p256", "-k", "full", "-V", "1.3"];
+    let what = [
+        "tls",
+        "handshake",
+        "-l",
+        "openssl@[3-9]*",
+        "-x",
+        "x25519",
+        "-c",
+        "p256",
+        "-k",
+        "full",
+        "-V",
+        "1.3",
+    ];
     let more = ["--client-auth", "no", "-o", arg(&file)];
     let all: Vec<&str> = [&what[..], &more, &SOON].concat();
     let done = ciphermark(&all, b"").with_code(0);

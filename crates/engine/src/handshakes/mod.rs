@@ -46,11 +46,7 @@ pub fn handshakes(
     host.cpu.cpus_allowed = probe::allowed_cpus().len() as u32;
     step_aside(cpu);
     let clock = Clock::calibrate();
-    let start = Start {
-        cpu,
-        ticks_per_ns: rough_rate(&clock),
-        quiet: quiet::watch(&clock, cpu),
-    };
+    let start = Start { cpu, ticks_per_ns: rough_rate(&clock), quiet: quiet::watch(&clock, cpu) };
     let begin = clock.anchor();
     let sampled = Schedule::new(request, stacks, start).run(stop, progress);
     // A run of nothing but unsupported cases takes no time to speak of.

@@ -159,8 +159,7 @@ impl<'a> Schedule<'a> {
 
     /// A process of each stack that has something left to do; they start side by side.
     fn workers(&mut self) -> Vec<Option<Worker>> {
-        let wanted =
-            |stack: usize| self.tracks.iter().any(|t| t.stack == stack && t.end.is_none());
+        let wanted = |stack: usize| self.tracks.iter().any(|t| t.stack == stack && t.end.is_none());
         let mut workers: Vec<Option<Worker>> = (0..self.stacks.len())
             .map(|s| wanted(s).then(|| Worker::launch_stack(self.hello(s)).ok()).flatten())
             .collect();
@@ -263,9 +262,7 @@ impl<'a> Schedule<'a> {
         for track in self.tracks.iter_mut().filter(|t| t.end.is_none()) {
             let wanted = match track.temperature {
                 Temperature::Hot => self.request.precision,
-                Temperature::Idle | Temperature::Cold => {
-                    self.request.precision.max(COLD_PRECISION)
-                }
+                Temperature::Idle | Temperature::Cold => self.request.precision.max(COLD_PRECISION),
             };
             let precise = |m: &tls::Measured| m.complete && m.precision() <= wanted;
             if measured(&track.samples, rates, 1.0).as_ref().is_some_and(precise) {

@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 use tls::{
-    Case, Facts, HandshakeSample, Kind, Negotiated, NoNumber, StackHello, Temperature, Visit, Visited,
+    Case, Facts, HandshakeSample, Kind, Negotiated, NoNumber, StackHello, Temperature, Visit,
+    Visited,
 };
 use tls_stack::{Bench, Connection, Stack, Trouble, connect};
 
@@ -50,7 +51,8 @@ impl StackBench {
     pub(super) fn load(hello: &StackHello) -> Result<Self, String> {
         let before = host::loaded_objects();
         let power = Power::give_up_for_stack(hello)?;
-        let stack = tls_stack::load(&hello.path, hello.crypto.as_deref()).map_err(super::power::why)?;
+        let stack =
+            tls_stack::load(&hello.path, hello.crypto.as_deref()).map_err(super::power::why)?;
         let objects: Vec<PathBuf> = host::loaded_objects().difference(&before).cloned().collect();
         bound_to(hello, &objects)?;
         if let Some(cpu) = hello.cpu {
@@ -190,8 +192,9 @@ impl Timing<'_> {
 
     fn sample(&mut self, ops: u32) -> Result<HandshakeSample, NoNumber> {
         let (clock, process) = (self.clock, self.process);
-        let (all, around) =
-            around_parts(clock, process, || (0..ops).map(|_| self.one()).collect::<Result<Vec<_>, _>>());
+        let (all, around) = around_parts(clock, process, || {
+            (0..ops).map(|_| self.one()).collect::<Result<Vec<_>, _>>()
+        });
         let mut sample = HandshakeSample { server: around, ..HandshakeSample::default() };
         sample.server.ops = ops;
         for Connection { ticks, .. } in all? {
@@ -214,8 +217,9 @@ impl Timing<'_> {
                 evictor.evict();
             }
         };
-        let made = connect(&mut *self.opened.bench, &self.visit.case, self.clock, false, &mut pause)
-            .map_err(|trouble| number_less(record::State::Failed, trouble.to_string()))?;
+        let made =
+            connect(&mut *self.opened.bench, &self.visit.case, self.clock, false, &mut pause)
+                .map_err(|trouble| number_less(record::State::Failed, trouble.to_string()))?;
         match &made.negotiated {
             Ok(negotiated) if *negotiated == self.opened.negotiated => Ok(made),
             Ok(other) => Err(refused(format!("one handshake in between negotiated {other:?}"))),
@@ -229,9 +233,8 @@ impl Timing<'_> {
 fn bound_to(hello: &StackHello, loaded: &[PathBuf]) -> Result<(), String> {
     let Some(wanted) = &hello.crypto else { return Ok(()) };
     let wanted = wanted.canonicalize().unwrap_or_else(|_| wanted.clone());
-    let is_crypto = |p: &&PathBuf| {
-        p.file_name().is_some_and(|n| n.to_string_lossy().starts_with("libcrypto"))
-    };
+    let is_crypto =
+        |p: &&PathBuf| p.file_name().is_some_and(|n| n.to_string_lossy().starts_with("libcrypto"));
     match loaded.iter().filter(is_crypto).find(|path| **path != wanted) {
         Some(other) => Err(format!(
             "'{}' is bound to '{}', not to '{}'",

@@ -56,13 +56,23 @@ impl Context {
         let code = case.code().ok_or_else(|| refused("there is no such suite".to_owned()))?;
         let ssl = &self.api.ssl;
         if case.version == Version::Tls12 {
-            self.text("SSL_CTX_set_cipher_list", Some(ssl.SSL_CTX_set_cipher_list), None, code.openssl)?;
+            self.text(
+                "SSL_CTX_set_cipher_list",
+                Some(ssl.SSL_CTX_set_cipher_list),
+                None,
+                code.openssl,
+            )?;
         } else if let Some(set) = ssl.SSL_CTX_set_ciphersuites {
             // Without it the stack chooses; what it chose is read back.
             self.text("SSL_CTX_set_ciphersuites", Some(set), None, code.openssl)?;
         }
         let set = ssl.SSL_CTX_set1_groups_list.or(ssl.SSL_CTX_set1_curves_list);
-        self.text("SSL_CTX_set1_groups_list", set, Some(ctrl::SET_GROUPS_LIST), &groups(case, end))?;
+        self.text(
+            "SSL_CTX_set1_groups_list",
+            set,
+            Some(ctrl::SET_GROUPS_LIST),
+            &groups(case, end),
+        )?;
         let schemes = schemes(case.certificate);
         let set = ssl.SSL_CTX_set1_sigalgs_list;
         // LibreSSL has no such function; the wire or an end tells what was used.
@@ -119,7 +129,10 @@ impl Context {
 
     fn control(&self, command: c_int, number: c_long, pointer: Ptr) -> c_long {
         // SAFETY: the context is live; the pointer is what the command's macro passes.
-        self.api.ssl.SSL_CTX_ctrl.map_or(0, |ctrl| unsafe { ctrl(self.raw, command, number, pointer) })
+        self.api
+            .ssl
+            .SSL_CTX_ctrl
+            .map_or(0, |ctrl| unsafe { ctrl(self.raw, command, number, pointer) })
     }
 
     /// Parameters of DHE: as a key where the stack takes one (OpenSSL 3), else as DH.
@@ -169,7 +182,8 @@ impl Context {
             let length = name.count_bytes();
             added == 1
                 && (end == End::Server
-                    || (api.crypto.X509_VERIFY_PARAM_set1_host)(parameters, name.as_ptr(), length) == 1)
+                    || (api.crypto.X509_VERIFY_PARAM_set1_host)(parameters, name.as_ptr(), length)
+                        == 1)
         };
         if trusted { Ok(()) } else { Err(refused(api.words("trusting the root"))) }
     }

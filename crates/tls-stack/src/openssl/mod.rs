@@ -143,9 +143,8 @@ impl Bench for Connections {
     fn take_byte(&mut self) -> Result<(), Trouble> {
         let mut byte = 0_u8;
         // SAFETY: the connection is live; one byte is written.
-        let taken = unsafe {
-            (self.api.ssl.SSL_read)(self.ssl(End::Client), (&raw mut byte).cast(), 1)
-        };
+        let taken =
+            unsafe { (self.api.ssl.SSL_read)(self.ssl(End::Client), (&raw mut byte).cast(), 1) };
         if taken == 1 && byte == b'!' { Ok(()) } else { Err(self.failed("SSL_read")) }
     }
 

@@ -70,7 +70,8 @@ fn every_suite_is_the_one_that_was_asked_for() {
     for suite in Suite::ALL {
         for version in Version::ALL {
             let certificate = Certificate::P256;
-            let case = Case { suite: *suite, ..case(*version, Exchange::X25519, certificate, Kind::Full) };
+            let case =
+                Case { suite: *suite, ..case(*version, Exchange::X25519, certificate, Kind::Full) };
             if case.exists() {
                 let negotiated = connected(&*stack, &case).unwrap();
                 assert_eq!(negotiated.suite, case.code().unwrap().openssl);
