@@ -164,7 +164,7 @@ impl<'a> Schedule<'a> {
             .map(|s| wanted(s).then(|| Worker::launch_stack(self.hello(s)).ok()).flatten())
             .collect();
         for (stack, worker) in workers.iter_mut().enumerate() {
-            if let Some(Err(error)) = worker.as_mut().map(Worker::greet) {
+            if let Some(Err(error)) = worker.as_mut().map(|w| w.greet(None)) {
                 *worker = None;
                 self.lost(stack, &error);
             }
@@ -181,6 +181,7 @@ impl<'a> Schedule<'a> {
             cpu: Some(self.start.cpu),
             process: self.pass as u32,
             ticks_per_ns: self.start.ticks_per_ns,
+            token: None,
         }
     }
 
@@ -209,7 +210,7 @@ impl<'a> Schedule<'a> {
     fn visit(&mut self, workers: &mut [Option<Worker>], stack: usize, block: &[usize]) {
         if workers[stack].is_none() {
             let started = Worker::launch_stack(self.hello(stack));
-            match started.and_then(|mut w| w.greet().map(|()| w)) {
+            match started.and_then(|mut w| w.greet(None).map(|()| w)) {
                 Ok(worker) => workers[stack] = Some(worker),
                 Err(error) => return self.lost(stack, &error),
             }
