@@ -5,7 +5,7 @@
 use crate::pages::Answer;
 use crate::protocol::{Costs, Finding, Offer, Ready, Reply, Request, Steps, VisitResult};
 use record::{State, impossible_latencies, impossible_sample};
-use tls::{Answer, Facts, HandshakeSample, NoNumber, Visited};
+use tls::{Facts, HandshakeSample, NoNumber, Visited};
 
 /// The longest line that is taken of anything but the output of one operation: ten times what the
 /// offers of the richest library take.
@@ -47,7 +47,7 @@ pub fn request(line: &[u8]) -> Result<Request, String> {
 pub(crate) fn is_of_process(reply: &Reply, process: u32) -> bool {
     let results = match reply {
         Reply::Samples { results } => results,
-        Reply::Tls(Answer::Visited(all)) => {
+        Reply::Tls(tls::Answer::Visited(all)) => {
             return all.iter().flat_map(tls::Visited::samples).all(|s| s.server.process == process);
         }
         _ => return true,
@@ -96,7 +96,7 @@ fn check(reply: &mut Reply) -> Result<(), String> {
         Reply::Stepped(steps) => check_steps(steps),
         Reply::Pages(answer) => check_pages(answer),
         Reply::Finding(finding) => check_finding(finding),
-        Reply::Tls(Answer::Visited(all)) => all.iter_mut().try_for_each(check_handshakes),
+        Reply::Tls(tls::Answer::Visited(all)) => all.iter_mut().try_for_each(check_handshakes),
     }
 }
 

@@ -103,7 +103,7 @@ impl Context {
                 None => self.control(number_of_ctrl, c_long::from(number), null_mut()) == 1,
             };
             if !done {
-                return Err(refused(self.api.words(&format!("TLS {version}"))));
+                return Err(refused(self.api.words(&format!("SSL_CTX_set_min_proto_version to {version}"))));
             }
         }
         Ok(())
