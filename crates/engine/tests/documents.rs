@@ -44,6 +44,9 @@ impl Message {
             Self::Asked(Request::Meter(_)) => "meter asked",
             Self::Asked(Request::Step(_)) => "step asked",
             Self::Asked(Request::Pages(_)) => "pages asked",
+            Self::Asked(Request::Stack(_)) => "stack asked",
+            Self::Asked(Request::Tls(_)) => "tls asked",
+            Self::Answered(Reply::Tls(_)) => "tls answered",
             Self::Answered(Reply::Pages(_)) => "pages answered",
             Self::Answered(Reply::Ready(_)) => "ready answered",
             Self::Answered(Reply::Unusable { .. }) => "unusable answered",
@@ -60,7 +63,7 @@ impl Message {
     }
 }
 
-const KINDS: [&str; 21] = [
+const KINDS: [&str; 24] = [
     "checking answered",
     "finding answered",
     "hello asked",
@@ -76,8 +79,11 @@ const KINDS: [&str; 21] = [
     "result answered",
     "sample asked",
     "samples answered",
+    "stack asked",
     "step asked",
     "stepped answered",
+    "tls answered",
+    "tls asked",
     "unusable answered",
     "vector asked",
     "verified answered",

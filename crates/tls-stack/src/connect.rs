@@ -3,7 +3,7 @@
 use crate::bench::{Bench, End, Step, Trouble};
 use crate::heap::live_bytes;
 use probe::Clock;
-use tls::{Case, Negotiated, negotiated, read_wire};
+use tls::{Case, Mismatch, Negotiated, negotiated, read_wire};
 
 /// Turns after which a handshake goes nowhere: the longest has three of each end.
 const MOST_TURNS: usize = 12;
@@ -38,7 +38,7 @@ pub struct Connection {
     /// Its cost.
     pub ticks: Ticks,
     /// What was negotiated: by the wire and by both ends; the reason where that is not what was asked.
-    pub negotiated: Result<Negotiated, String>,
+    pub negotiated: Result<Negotiated, Mismatch>,
     /// Bytes that the client sent, without application data.
     pub client_bytes: u64,
     /// Bytes that the server sent, with its tickets, without application data.
@@ -121,7 +121,9 @@ impl Run<'_> {
     /// What the connection is, while both ends still have it.
     fn look(&self, case: &Case) -> Connection {
         let (client, server) = (self.bench.written(End::Client), self.bench.written(End::Server));
-        let negotiated = read_wire(client, server).map_err(|e| e.to_string()).and_then(|seen| {
+        // Both ends took these bytes for a handshake, whatever they are.
+        let unread = |e: tls::Unreadable| Mismatch { why: e.to_string(), contradiction: true };
+        let negotiated = read_wire(client, server).map_err(unread).and_then(|seen| {
             let (client, server) = (self.bench.says(End::Client), self.bench.says(End::Server));
             negotiated(case, &seen, &client, &server)
         });

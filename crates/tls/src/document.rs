@@ -134,6 +134,8 @@ pub struct Handshake {
     pub processes: u64,
     /// Samples that do not count, by reason.
     pub disturbed: Disturbances,
+    /// Whether contended samples count, because too few quiet ones came: the stack is at least so fast.
+    pub contended: bool,
     /// Why sampling ended.
     pub stopped: Option<Stopped>,
 }

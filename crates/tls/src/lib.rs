@@ -13,7 +13,7 @@ mod wire;
 mod words;
 
 pub use case::Case;
-pub use check::{EndSays, Negotiated, negotiated};
+pub use check::{EndSays, Mismatch, Negotiated, negotiated};
 pub use document::{
     Bytes, Cost, Document, FORMAT_VERSION, First, Handshake, Memory, Noise, Plan, RowState, SPAN,
     Stack,

@@ -145,8 +145,11 @@ fn foot(document: &Document) -> Vec<String> {
     let mut reasons: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
     for row in &document.handshakes {
         if let Some(reason) = &row.reason {
-            let what = if row.state == State::Measured { "measured*" } else { row.state.name() };
-            let why = format!("{what}: {}", clean(reason));
+            let why = match row.state {
+                // The column says how precise each is, the file why.
+                State::Measured => "* precision not reached".to_owned(),
+                state => format!("{}: {}", state.name(), clean(reason)),
+            };
             reasons.entry((&row.stack, why)).or_default().push(row.case.to_string());
         }
     }

@@ -23,6 +23,8 @@ pub struct Measured {
     pub complete: bool,
     /// Samples that do not count.
     pub disturbed: Disturbances,
+    /// Whether contended samples count, because too few quiet ones came: the stack is at least so fast.
+    pub contended: bool,
 }
 
 impl Measured {
@@ -33,9 +35,22 @@ impl Measured {
     }
 }
 
-/// Sums up samples; `None` as long as fewer than two processes have enough clean ones.
+/// Sums up samples: those that nothing disturbed, or, where these are too few, the contended ones too.
+/// `None` as long as fewer than two processes have enough even so.
 #[must_use]
 pub fn measured(
+    samples: &[HandshakeSample],
+    quiet: &QuietRates,
+    ticks_per_ns: f64,
+) -> Option<Measured> {
+    let contended = || {
+        let found = summed_up(samples, &QuietRates::default(), ticks_per_ns)?;
+        Some(Measured { contended: true, ..found })
+    };
+    summed_up(samples, quiet, ticks_per_ns).or_else(contended)
+}
+
+fn summed_up(
     samples: &[HandshakeSample],
     quiet: &QuietRates,
     ticks_per_ns: f64,
@@ -73,6 +88,7 @@ pub fn measured(
         processes: of_server.processes as u64,
         complete: of_server.is_complete(),
         disturbed,
+        contended: false,
     })
 }
 
@@ -151,6 +167,16 @@ mod tests {
         assert!((found.server.max_ns - 2000.0).abs() < 1e-9);
         assert!((found.server.setup_ns - 5.0).abs() < 1e-9);
         assert_eq!((found.samples, found.handshakes, found.processes), (31, 62, 6));
+    }
+
+    #[test]
+    fn where_quiet_samples_are_too_few_the_contended_ones_count_and_it_is_said() {
+        let mut samples: Vec<_> = (0..6).flat_map(|p| vec![sample(p, 2000, 1000); 5]).collect();
+        samples.iter_mut().for_each(|s| s.server.probe_after = 1.0);
+        let found = measured(&samples, &QuietRates::of_one(0, 5.0), 2.0).unwrap();
+        assert!(found.contended && found.samples == 30, "{found:?}");
+        samples.iter_mut().for_each(|s| s.server.probe_after = 5.0);
+        assert!(!measured(&samples, &QuietRates::of_one(0, 5.0), 2.0).unwrap().contended);
     }
 
     #[test]

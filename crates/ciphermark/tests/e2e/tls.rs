@@ -3,6 +3,8 @@
 
 use crate::support::*;
 use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
 use std::sync::OnceLock;
 
 /// Ends as soon as every case has the samples that it needs at least.
@@ -11,7 +13,7 @@ const SOON: [&str; 6] = ["--precision", "50%", "--budget", "60s", "-t", "hot"];
 /// The system's OpenSSL, where it is one of today.
 fn has_stack() -> bool {
     static FOUND: OnceLock<bool> = OnceLock::new();
-    *FOUND.get_or_init(|| {
+    let found = *FOUND.get_or_init(|| {
         let done = ciphermark(&["list", "libraries", "--json"], b"").with_code(0);
         let all: Value = serde_json::from_str(&done.stdout).unwrap();
         let of_it = |l: &&Value| text(l, "name") == "openssl" && text(l, "version") >= "3";
@@ -19,7 +21,11 @@ fn has_stack() -> bool {
             std::path::Path::new(&text(l, "path").replace("libcrypto", "libssl")).is_file()
         };
         all.as_array().unwrap().iter().filter(of_it).any(beside)
-    })
+    });
+    if !found {
+        eprintln!("left out: there is no libssl of OpenSSL 3");
+    }
+    found
 }
 
 fn handshakes(arguments: &[&str]) -> Value {
@@ -147,6 +153,74 @@ fn a_table_names_what_lies_inside_the_clock_and_a_file_keeps_the_run() {
     let done = ciphermark(&all, b"").with_code(2);
     assert!(done.only_line_on_stderr().contains("not overwritten"), "{done:?}");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+}
+
+/// A stack of the system's libssl with a shim before it: `tests/fakes/tls_shim.c`.
+fn shimmed(define: &str, directory: &Path) -> Option<String> {
+    let system = Path::new("/usr/lib").join(format!("{}-linux-gnu", std::env::consts::ARCH));
+    let (ssl, crypto) = (system.join("libssl.so.3"), system.join("libcrypto.so.3"));
+    if !ssl.is_file() || !crypto.is_file() {
+        eprintln!("left out: there is no libssl.so.3");
+        return None;
+    }
+    let shim = directory.join("libssl.so");
+    let mut cc = Command::new("cc");
+    cc.args(["-shared", "-fPIC", "-O2", "-Wl,--no-as-needed"]).arg(format!("-D{define}"));
+    cc.arg("-o").arg(&shim).arg(repository("tests/fakes/tls_shim.c")).arg(ssl).arg("-ldl");
+    let output = cc.output().expect("a C compiler is installed as `cc`");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    // A copy: the shim is looked for beside the library that is meant, wherever a link would lead.
+    std::fs::copy(crypto, directory.join("libcrypto.so")).unwrap();
+    Some(format!("{}={}", define.to_lowercase(), arg(&shim)))
+}
+
+/// State and reason of a full handshake and of a resumed one in a shimmed stack, with its exit code.
+fn full_and_resumed(define: &str, code: i32) -> Option<[(String, String); 2]> {
+    let directory = scratch();
+    let stack = shimmed(define, directory.path())?;
+    let what = ["-V", "1.3", "-x", "x25519", "-c", "p256", "-k", "full,resumed-psk"];
+    let how = ["tls", "handshake", "-l", &stack, "--client-auth", "no", "--format", "json"];
+    let done = ciphermark(&[&how[..], &what, &SOON].concat(), b"").with_code(code);
+    let run: Value = serde_json::from_str(&done.stdout).unwrap();
+    let rows = run["handshakes"].as_array().unwrap();
+    assert_eq!(rows.len(), 2, "{run:#}");
+    Some([0, 1].map(|i| {
+        let row = &rows[i];
+        let measured = text(row, "state") == "measured";
+        assert_eq!((row["server"].is_null(), row["bytes"].is_null()), (!measured, !measured));
+        (text(row, "state").to_owned(), row["reason"].as_str().unwrap_or_default().to_owned())
+    }))
+}
+
+#[test]
+fn a_resumption_that_did_not_happen_is_not_counted_as_one() {
+    let Some([full, resumed]) = full_and_resumed("NEVER_HEARS", 0) else { return };
+    assert_eq!(full.0, "measured");
+    let why = "handshake: resumed was asked for, and full negotiated".to_owned();
+    assert_eq!(resumed, ("unsupported".to_owned(), why));
+}
+
+#[test]
+fn a_stack_that_says_resumed_of_full_handshakes_is_refused_by_the_wire() {
+    let Some([full, resumed]) = full_and_resumed("FORGETS", 3) else { return };
+    let why = "handshake: the wire says full, and the client resumed".to_owned();
+    assert_eq!(full, ("refused".to_owned(), why.clone()));
+    assert_eq!(resumed, ("refused".to_owned(), why));
+}
+
+#[test]
+fn a_stack_that_stops_resuming_while_it_is_timed_is_refused() {
+    let Some([full, resumed]) = full_and_resumed("FORGETS_LATER", 3) else { return };
+    assert_eq!(full.0, "measured");
+    assert_eq!(resumed.0, "refused");
+    assert!(resumed.1.starts_with("one handshake in between: handshake: resumed was"), "{}", resumed.1);
+}
+
+#[test]
+fn a_stack_that_misnames_its_suite_is_refused() {
+    let Some([full, _]) = full_and_resumed("MISNAMES", 3) else { return };
+    let why = "suite: the wire says 0x1301, and the client 0x1302".to_owned();
+    assert_eq!(full, ("refused".to_owned(), why));
 }
 
 #[test]

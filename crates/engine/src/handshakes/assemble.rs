@@ -26,7 +26,7 @@ pub(super) fn assemble(
     let noise = noise(&sampled);
     let row = |track: &Track| {
         let label = stacks[track.stack].facts.label();
-        handshake(track, label, &sampled.quiet, request.precision, ticks_per_ns)
+        handshake(track, label, &sampled.quiet, track.precision(request.precision), ticks_per_ns)
     };
     Document {
         format_version: tls::FORMAT_VERSION.to_owned(),
@@ -82,6 +82,7 @@ fn handshake(
         handshakes: 0,
         processes: 0,
         disturbed: record::Disturbances::default(),
+        contended: false,
         stopped: None,
     };
     match &track.end {
@@ -92,7 +93,7 @@ fn handshake(
             row.stopped = Some(*why);
             match measured(&track.samples, quiet, ticks_per_ns) {
                 Some(found) => fill(&mut row, track, found, precision, ticks_per_ns),
-                None => row.reason = Some("too few clean samples in the time there was".to_owned()),
+                None => row.reason = Some(too_few(track.samples.len(), *why)),
             }
         }
         None => row.reason = Some("it was never visited".to_owned()),
@@ -100,10 +101,22 @@ fn handshake(
     row
 }
 
+fn too_few(samples: usize, stopped: Stopped) -> String {
+    match stopped {
+        Stopped::Interrupted => format!("interrupted after {samples} samples, too few for a number"),
+        _ => format!("{samples} samples in the time budget, too few for a number; raise --budget"),
+    }
+}
+
 fn fill(row: &mut Handshake, track: &Track, found: Measured, precision: f64, ticks_per_ns: f64) {
-    if row.stopped != Some(Stopped::Precision) {
+    if found.contended || found.precision() > precision || !found.complete {
         let is = found.precision() * 100.0;
-        row.reason = Some(format!("±{is:.1} %, not the ±{:.1} % asked for", precision * 100.0));
+        let mut reason =
+            format!("precision not reached: {is:.1} % over {} processes", found.processes);
+        if found.contended {
+            reason.push_str("; too few quiet samples, so contended ones count too");
+        }
+        row.reason = Some(reason);
     }
     row.state = State::Measured;
     row.negotiated = track.facts.first().map(|f| f.negotiated.clone());
@@ -113,4 +126,5 @@ fn fill(row: &mut Handshake, track: &Track, found: Measured, precision: f64, tic
     (row.server, row.client) = (Some(found.server), Some(found.client));
     (row.samples, row.handshakes) = (found.samples, found.handshakes);
     (row.processes, row.disturbed) = (found.processes, found.disturbed);
+    row.contended = found.contended;
 }

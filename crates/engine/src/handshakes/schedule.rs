@@ -261,11 +261,9 @@ impl<'a> Schedule<'a> {
     fn judge(&mut self) {
         let rates = self.quiet.rates();
         for track in self.tracks.iter_mut().filter(|t| t.end.is_none()) {
-            let wanted = match track.temperature {
-                Temperature::Hot => self.request.precision,
-                Temperature::Idle | Temperature::Cold => self.request.precision.max(COLD_PRECISION),
-            };
-            let precise = |m: &tls::Measured| m.complete && m.precision() <= wanted;
+            let wanted = track.precision(self.request.precision);
+            let precise =
+                |m: &tls::Measured| m.complete && !m.contended && m.precision() <= wanted;
             if measured(&track.samples, rates, 1.0).as_ref().is_some_and(precise) {
                 track.end = Some(End::Stopped(Stopped::Precision));
             }
@@ -305,6 +303,14 @@ impl Track {
             ops: None,
             visits: 0,
             clean: 0,
+        }
+    }
+
+    /// The precision that it is held to.
+    pub(super) fn precision(&self, asked: f64) -> f64 {
+        match self.temperature {
+            Temperature::Hot => asked,
+            Temperature::Idle | Temperature::Cold => asked.max(COLD_PRECISION),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The worker's TLS stack: handshakes of each case, held to what was asked, and timed.
 
+use super::manners::{self, Pulse};
 use super::power::Power;
 use crate::protocol::Ready;
 use probe::{Clock, Evictor, around_parts};
@@ -7,7 +8,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 use tls::{
-    Case, Facts, HandshakeSample, Kind, Negotiated, NoNumber, StackHello, Temperature, Visit,
+    Case, Facts, HandshakeSample, Kind, Mismatch, Negotiated, NoNumber, StackHello, Temperature, Visit,
     Visited,
 };
 use tls_stack::{Bench, Connection, Stack, Trouble, connect};
@@ -51,8 +52,8 @@ impl StackBench {
     pub(super) fn load(hello: &StackHello) -> Result<Self, String> {
         let before = host::loaded_objects();
         let power = Power::give_up_for_stack(hello)?;
-        let stack =
-            tls_stack::load(&hello.path, hello.crypto.as_deref()).map_err(super::power::why)?;
+        let load = || tls_stack::load(&hello.path, hello.crypto.as_deref());
+        let stack = manners::watched(|| load().map_err(super::power::why))?;
         let objects: Vec<PathBuf> = host::loaded_objects().difference(&before).cloned().collect();
         bound_to(hello, &objects)?;
         if let Some(cpu) = hello.cpu {
@@ -88,10 +89,17 @@ impl StackBench {
         }
     }
 
-    /// Takes the samples of a visit, which count only if the stack reached for nothing it must not.
+    /// Takes the samples of a visit, which count only if the stack reached for nothing it must not and
+    /// left the process as it was.
     pub(super) fn visit(&mut self, visit: &Visit) -> Visited {
+        let pulse = Pulse::now();
         let visited = self.sampled(visit);
-        confine::take_denied().reason().map_or(visited, |why| Visited::Finding(refused(why)))
+        let denied = confine::take_denied().reason();
+        let changed = pulse.changed().map(|finding| finding.why);
+        match denied.into_iter().chain(changed).reduce(|one, other| format!("{one}; {other}")) {
+            None => visited,
+            Some(why) => Visited::Finding(refused(why)),
+        }
     }
 
     fn sampled(&mut self, visit: &Visit) -> Visited {
@@ -147,11 +155,10 @@ impl StackBench {
         };
         if case.kind.is_resumed() {
             let full = Case { kind: Kind::Full, ..*case };
-            make(&full, false)?.negotiated.map_err(unsupported)?;
+            make(&full, false)?.negotiated.map_err(another)?;
         }
         let first = make(case, false)?;
-        // What the first one is not, none is: the stack does something else in its place.
-        let negotiated = first.negotiated.map_err(unsupported)?;
+        let negotiated = first.negotiated.map_err(another)?;
         let weighed = make(case, true)?;
         let usual = make(case, false)?;
         let ns = (usual.ticks.server + usual.ticks.client) as f64 / self.ticks_per_ns;
@@ -223,7 +230,7 @@ impl Timing<'_> {
         match &made.negotiated {
             Ok(negotiated) if *negotiated == self.opened.negotiated => Ok(made),
             Ok(other) => Err(refused(format!("one handshake in between negotiated {other:?}"))),
-            Err(why) => Err(refused(format!("one handshake in between: {why}"))),
+            Err(mismatch) => Err(refused(format!("one handshake in between: {mismatch}"))),
         }
     }
 }
@@ -256,6 +263,12 @@ fn unsupported(why: String) -> NoNumber {
 
 fn refused(why: String) -> NoNumber {
     number_less(record::State::Refused, why)
+}
+
+/// Another handshake than was asked for, at the first try: the stack does something else in its place,
+/// unless it contradicts itself.
+fn another(mismatch: Mismatch) -> NoNumber {
+    if mismatch.contradiction { refused(mismatch.why) } else { unsupported(mismatch.why) }
 }
 
 /// At the first try every trouble is the stack's way to say that it does not do it.

@@ -93,9 +93,17 @@ impl Context {
     fn version(&self, version: Version) -> Result<(), Trouble> {
         let ssl = &self.api.ssl;
         let number = version.number();
-        for (set, number_of_ctrl) in [
-            (ssl.SSL_CTX_set_min_proto_version, ctrl::SET_MIN_PROTO_VERSION),
-            (ssl.SSL_CTX_set_max_proto_version, ctrl::SET_MAX_PROTO_VERSION),
+        for (call, set, number_of_ctrl) in [
+            (
+                "SSL_CTX_set_min_proto_version",
+                ssl.SSL_CTX_set_min_proto_version,
+                ctrl::SET_MIN_PROTO_VERSION,
+            ),
+            (
+                "SSL_CTX_set_max_proto_version",
+                ssl.SSL_CTX_set_max_proto_version,
+                ctrl::SET_MAX_PROTO_VERSION,
+            ),
         ] {
             // SAFETY: the context is live; the others are numbers.
             let done = match set {
@@ -103,7 +111,7 @@ impl Context {
                 None => self.control(number_of_ctrl, c_long::from(number), null_mut()) == 1,
             };
             if !done {
-                return Err(refused(self.api.words(&format!("SSL_CTX_set_min_proto_version to {version}"))));
+                return Err(refused(self.api.words(&format!("{call} to {version}"))));
             }
         }
         Ok(())

@@ -37,6 +37,7 @@ fn row(stack: &str, exchange: Exchange, us: Option<f64>) -> Handshake {
         handshakes: 30,
         processes: 6,
         disturbed: Disturbances::default(),
+        contended: false,
         stopped: None,
     }
 }
