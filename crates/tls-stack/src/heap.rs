@@ -20,6 +20,7 @@ mod tests {
 
     #[test]
     fn what_is_held_is_counted_and_what_is_freed_is_not() {
+        let _alone = crate::alone();
         let before = live_bytes().unwrap();
         let held = std::hint::black_box(vec![1_u8; 1 << 20]);
         assert!(live_bytes().unwrap() >= before + (1 << 20));

@@ -32,3 +32,10 @@ pub fn load(path: &Path, crypto: Option<&Path>) -> Result<Box<dyn Stack>, String
     }
     Err(format!("'{}' is no TLS stack that ciphermark knows", path.display()))
 }
+
+/// One test at a time: the heap that is weighed is the whole process's.
+#[cfg(test)]
+fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}

@@ -2,6 +2,7 @@ use crate::bench::{Stack, Trouble};
 use crate::{connect, load};
 use probe::Clock;
 use std::path::{Path, PathBuf};
+use std::sync::MutexGuard;
 use tls::{Case, Certificate, Exchange, Filter, Kind, Suite, Version};
 
 /// The system's libssl, where there is one: the tests need no other.
@@ -11,12 +12,14 @@ fn system() -> Option<(PathBuf, PathBuf)> {
     (pair.0.is_file() && pair.1.is_file()).then_some(pair)
 }
 
-fn stack() -> Option<Box<dyn Stack>> {
+/// The stack, and the right to be the only test that is under way.
+fn stack() -> Option<(Box<dyn Stack>, MutexGuard<'static, ()>)> {
     let Some((ssl, crypto)) = system() else {
         eprintln!("left out: there is no libssl.so.3");
         return None;
     };
-    Some(load(&ssl, Some(&crypto)).unwrap())
+    let alone = crate::alone();
+    Some((load(&ssl, Some(&crypto)).unwrap(), alone))
 }
 
 fn case(version: Version, exchange: Exchange, certificate: Certificate, kind: Kind) -> Case {
@@ -45,7 +48,7 @@ fn connected(stack: &dyn Stack, case: &Case) -> Result<tls::Negotiated, Trouble>
 
 #[test]
 fn every_case_of_the_matrix_is_what_was_asked_or_is_told_why_not() {
-    let Some(stack) = stack() else { return };
+    let Some((stack, _alone)) = stack() else { return };
     for case in tls::matrix(&Filter::default()) {
         match connected(&*stack, &case) {
             Ok(negotiated) => {
@@ -69,7 +72,7 @@ fn group(case: &Case) -> Option<String> {
 
 #[test]
 fn every_suite_is_the_one_that_was_asked_for() {
-    let Some(stack) = stack() else { return };
+    let Some((stack, _alone)) = stack() else { return };
     for suite in Suite::ALL {
         for version in Version::ALL {
             let certificate = Certificate::P256;
@@ -86,7 +89,7 @@ fn every_suite_is_the_one_that_was_asked_for() {
 /// A handshake for a resumption whose session was never shown is no resumption.
 #[test]
 fn a_full_handshake_does_not_pass_for_a_resumption() {
-    let Some(stack) = stack() else { return };
+    let Some((stack, _alone)) = stack() else { return };
     let resumed = case(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::ResumedPsk);
     let mut bench = stack.open(&resumed).unwrap();
     let clock = Clock::calibrate();
@@ -99,6 +102,7 @@ fn a_full_handshake_does_not_pass_for_a_resumption() {
 
 #[test]
 fn a_file_that_is_no_stack_is_named() {
+    let _alone = crate::alone();
     let Err(e) = load(Path::new("/nowhere/libssl.so"), None) else { panic!("loaded") };
     assert!(e.contains("'/nowhere/libssl.so'"), "{e}");
     let Some((_, crypto)) = system() else { return };
