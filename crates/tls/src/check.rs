@@ -274,7 +274,10 @@ mod tests {
         assert_eq!(e, "group: the wire says 0x001d, and the server 0x0017");
         let e = refused(EndSays { version: 0x0303, ..says() }, says());
         assert!(e.starts_with("version"), "{e}");
-        let e = refused(EndSays { signature: Some(0x0807), ..says() }, EndSays { signature: Some(0x0403), ..says() });
+        let e = refused(
+            EndSays { signature: Some(0x0807), ..says() },
+            EndSays { signature: Some(0x0403), ..says() },
+        );
         assert!(e.contains("different signatures"), "{e}");
         let e = refused(EndSays { suite: Some(0x1302), ..says() }, says());
         assert_eq!(e, "suite: the wire says 0x1301, and the client 0x1302");

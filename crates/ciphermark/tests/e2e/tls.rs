@@ -3,35 +3,31 @@
 
 use crate::support::*;
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
 
 /// Ends as soon as every case has the samples that it needs at least.
 const SOON: [&str; 6] = ["--precision", "50%", "--budget", "60s", "-t", "hot"];
 
-/// The system's OpenSSL, where it is one of today.
-fn has_stack() -> bool {
-    static FOUND: OnceLock<bool> = OnceLock::new();
-    let found = *FOUND.get_or_init(|| {
-        let done = ciphermark(&["list", "libraries", "--json"], b"").with_code(0);
-        let all: Value = serde_json::from_str(&done.stdout).unwrap();
-        let of_it = |l: &&Value| text(l, "name") == "openssl" && text(l, "version") >= "3";
-        let beside = |l: &Value| {
-            std::path::Path::new(&text(l, "path").replace("libcrypto", "libssl")).is_file()
-        };
-        all.as_array().unwrap().iter().filter(of_it).any(beside)
-    });
-    if !found {
-        eprintln!("left out: there is no libssl of OpenSSL 3");
+/// The system's libssl and libcrypto of OpenSSL 3, where it has them.
+fn system() -> Option<[PathBuf; 2]> {
+    let place = Path::new("/usr/lib").join(format!("{}-linux-gnu", std::env::consts::ARCH));
+    let pair = ["libssl.so.3", "libcrypto.so.3"].map(|file| place.join(file));
+    if pair.iter().all(|file| file.is_file()) {
+        return Some(pair);
     }
-    found
+    eprintln!("left out: there is no libssl.so.3");
+    None
 }
 
-fn handshakes(arguments: &[&str]) -> Value {
-    let all: Vec<&str> =
-        [&["tls", "handshake", "-l", "openssl@[3-9]*", "--format", "json"], &SOON[..], arguments]
-            .concat();
+/// The same as a library to be named: no other is loaded.
+fn stack() -> Option<String> {
+    system().map(|[ssl, _]| format!("system={}", arg(&ssl)))
+}
+
+fn handshakes(stack: &str, arguments: &[&str]) -> Value {
+    let what = ["tls", "handshake", "-l", stack, "--format", "json"];
+    let all: Vec<&str> = [&what[..], &SOON, arguments].concat();
     let done = ciphermark(&all, b"").with_code(0);
     serde_json::from_str(&done.stdout).unwrap()
 }
@@ -42,19 +38,20 @@ fn number(row: &Value, path: &str) -> f64 {
 
 #[test]
 fn what_was_negotiated_stands_in_every_row_with_both_ends_costs() {
-    if !has_stack() {
-        return;
-    }
-    let run = handshakes(&[
-        "-x",
-        "x25519,p384",
-        "-c",
-        "p256",
-        "-k",
-        "full,resumed-psk,resumed-id",
-        "--client-auth",
-        "no",
-    ]);
+    let Some(stack) = stack() else { return };
+    let run = handshakes(
+        &stack,
+        &[
+            "-x",
+            "x25519,p384",
+            "-c",
+            "p256",
+            "-k",
+            "full,resumed-psk,resumed-id",
+            "--client-auth",
+            "no",
+        ],
+    );
     let schema: Value =
         serde_json::from_str(&std::fs::read_to_string(repository("docs/tls.schema.json")).unwrap())
             .unwrap();
@@ -90,22 +87,12 @@ fn what_was_negotiated_stands_in_every_row_with_both_ends_costs() {
 
 #[test]
 fn what_a_stack_does_not_offer_has_its_own_words_and_no_number() {
-    if !has_stack() {
-        return;
-    }
+    let Some(stack) = stack() else { return };
     // Until 3.5 OpenSSL has no ML-KEM; from then on this is measured.
-    let run = handshakes(&[
-        "-V",
-        "1.3",
-        "-x",
-        "x25519mlkem768",
-        "-c",
-        "p256",
-        "-k",
-        "full",
-        "--client-auth",
-        "no",
-    ]);
+    let run = handshakes(
+        &stack,
+        &["-V", "1.3", "-x", "x25519mlkem768", "-c", "p256", "-k", "full", "--client-auth", "no"],
+    );
     for row in run["handshakes"].as_array().unwrap() {
         match text(row, "state") {
             "unsupported" => {
@@ -122,25 +109,11 @@ fn what_a_stack_does_not_offer_has_its_own_words_and_no_number() {
 
 #[test]
 fn a_table_names_what_lies_inside_the_clock_and_a_file_keeps_the_run() {
-    if !has_stack() {
-        return;
-    }
+    let Some(stack) = stack() else { return };
     let directory = scratch();
     let file = directory.path().join("tls.json");
-    let what = [
-        "tls",
-        "handshake",
-        "-l",
-        "openssl@[3-9]*",
-        "-x",
-        "x25519",
-        "-c",
-        "p256",
-        "-k",
-        "full",
-        "-V",
-        "1.3",
-    ];
+    let what =
+        ["tls", "handshake", "-l", &stack, "-x", "x25519", "-c", "p256", "-k", "full", "-V", "1.3"];
     let more = ["--client-auth", "no", "-o", arg(&file)];
     let all: Vec<&str> = [&what[..], &more, &SOON].concat();
     let done = ciphermark(&all, b"").with_code(0);
@@ -157,12 +130,7 @@ fn a_table_names_what_lies_inside_the_clock_and_a_file_keeps_the_run() {
 
 /// A stack of the system's libssl with a shim before it: `tests/fakes/tls_shim.c`.
 fn shimmed(define: &str, directory: &Path) -> Option<String> {
-    let system = Path::new("/usr/lib").join(format!("{}-linux-gnu", std::env::consts::ARCH));
-    let (ssl, crypto) = (system.join("libssl.so.3"), system.join("libcrypto.so.3"));
-    if !ssl.is_file() || !crypto.is_file() {
-        eprintln!("left out: there is no libssl.so.3");
-        return None;
-    }
+    let [ssl, crypto] = system()?;
     let shim = directory.join("libssl.so");
     let mut cc = Command::new("cc");
     cc.args(["-shared", "-fPIC", "-O2", "-Wl,--no-as-needed"]).arg(format!("-D{define}"));
@@ -213,7 +181,11 @@ fn a_stack_that_stops_resuming_while_it_is_timed_is_refused() {
     let Some([full, resumed]) = full_and_resumed("FORGETS_LATER", 3) else { return };
     assert_eq!(full.0, "measured");
     assert_eq!(resumed.0, "refused");
-    assert!(resumed.1.starts_with("one handshake in between: handshake: resumed was"), "{}", resumed.1);
+    assert!(
+        resumed.1.starts_with("one handshake in between: handshake: resumed was"),
+        "{}",
+        resumed.1
+    );
 }
 
 #[test]

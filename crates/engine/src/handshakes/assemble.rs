@@ -103,7 +103,9 @@ fn handshake(
 
 fn too_few(samples: usize, stopped: Stopped) -> String {
     match stopped {
-        Stopped::Interrupted => format!("interrupted after {samples} samples, too few for a number"),
+        Stopped::Interrupted => {
+            format!("interrupted after {samples} samples, too few for a number")
+        }
         _ => format!("{samples} samples in the time budget, too few for a number; raise --budget"),
     }
 }

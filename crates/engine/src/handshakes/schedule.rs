@@ -262,8 +262,7 @@ impl<'a> Schedule<'a> {
         let rates = self.quiet.rates();
         for track in self.tracks.iter_mut().filter(|t| t.end.is_none()) {
             let wanted = track.precision(self.request.precision);
-            let precise =
-                |m: &tls::Measured| m.complete && !m.contended && m.precision() <= wanted;
+            let precise = |m: &tls::Measured| m.complete && !m.contended && m.precision() <= wanted;
             if measured(&track.samples, rates, 1.0).as_ref().is_some_and(precise) {
                 track.end = Some(End::Stopped(Stopped::Precision));
             }

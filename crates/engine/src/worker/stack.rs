@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 use tls::{
-    Case, Facts, HandshakeSample, Kind, Mismatch, Negotiated, NoNumber, StackHello, Temperature, Visit,
-    Visited,
+    Case, Facts, HandshakeSample, Kind, Mismatch, Negotiated, NoNumber, StackHello, Temperature,
+    Visit, Visited,
 };
 use tls_stack::{Bench, Connection, Stack, Trouble, connect};
 

@@ -105,8 +105,8 @@ impl Context {
                 ctrl::SET_MAX_PROTO_VERSION,
             ),
         ] {
-            // SAFETY: the context is live; the others are numbers.
             let done = match set {
+                // SAFETY: the context is live; the other is a number.
                 Some(set) => unsafe { set(self.raw, number) == 1 },
                 None => self.control(number_of_ctrl, c_long::from(number), null_mut()) == 1,
             };
@@ -126,8 +126,8 @@ impl Context {
         text: &str,
     ) -> Result<(), Trouble> {
         let text = CString::new(text).expect("our own words have no zeros");
-        // SAFETY: the context is live; the text is a C string that the call copies.
         let done = match (set, control) {
+            // SAFETY: the context is live; the text is a C string that the call copies.
             (Some(set), _) => unsafe { set(self.raw, text.as_ptr()) > 0 },
             (None, Some(command)) => self.control(command, 0, text.as_ptr().cast_mut().cast()) > 0,
             (None, None) => return Err(refused(format!("it does not export {call}"))),
@@ -136,11 +136,9 @@ impl Context {
     }
 
     fn control(&self, command: c_int, number: c_long, pointer: Ptr) -> c_long {
+        let Some(control) = self.api.ssl.SSL_CTX_ctrl else { return 0 };
         // SAFETY: the context is live; the pointer is what the command's macro passes.
-        self.api
-            .ssl
-            .SSL_CTX_ctrl
-            .map_or(0, |ctrl| unsafe { ctrl(self.raw, command, number, pointer) })
+        unsafe { control(self.raw, command, number, pointer) }
     }
 
     /// Parameters of DHE: as a key where the stack takes one (OpenSSL 3), else as DH.
@@ -149,15 +147,16 @@ impl Context {
         let (parameters, dh) = (crypto.PEM_read_bio_Parameters, crypto.PEM_read_bio_DHparams);
         let done = match (self.api.ssl.SSL_CTX_set0_tmp_dh_pkey, parameters, dh) {
             (Some(set), Some(read), _) => {
-                // SAFETY: the BIO is live; the key is checked and becomes the context's.
+                // SAFETY: the BIO is live.
                 let key = self.with_pem(pem, |bio| unsafe { read(bio, null_mut()) })?;
+                // SAFETY: both are live; the key becomes the context's.
                 unsafe { set(self.raw, key) == 1 }
             }
             (_, _, Some(read)) => {
                 let dh = self.read_pem(pem, read)?;
                 let done = self.control(ctrl::SET_TMP_DH, 0, dh) == 1;
-                // SAFETY: the context has made its own copy.
                 if let Some(free) = crypto.DH_free {
+                    // SAFETY: the context has made its own copy.
                     unsafe { free(dh) };
                 }
                 done
@@ -210,8 +209,8 @@ impl Context {
             return Err(refused(self.api.words("SSL_CTX_use_certificate")));
         }
         let intermediate = self.read_pem(&chain[second..], crypto.PEM_read_bio_X509)?;
-        // SAFETY: both are live; the certificate becomes the context's.
         let added = match ssl.SSL_CTX_add_extra_chain_cert {
+            // SAFETY: both are live; the certificate becomes the context's.
             Some(add) => unsafe { add(self.raw, intermediate) == 1 },
             None => self.control(ctrl::EXTRA_CHAIN_CERT, 0, intermediate) == 1,
         };

@@ -100,9 +100,10 @@ impl Bench for Connections {
             connection
         };
         self.ends[end as usize] = connection;
-        // SAFETY: the connection is live.
         match end {
+            // SAFETY: the connection is live.
             End::Client => unsafe { (ssl.SSL_set_connect_state)(connection) },
+            // SAFETY: the connection is live.
             End::Server => unsafe { (ssl.SSL_set_accept_state)(connection) },
         }
         if end == End::Client {
