@@ -1,0 +1,110 @@
+//! Whatever is killed or stopped.
+
+use super::*;
+
+#[test]
+fn a_few_kills_at_random_moments_lose_nothing() {
+    let script = repository("scripts/kill-test");
+    let mut kills = Command::new("python3");
+    // Times are for a machine that does nothing else; here everything but them is looked at.
+    kills.arg(script).arg(program()).args(["--kills", "6", "--tolerance", "1000"]);
+    let output = kills.output().expect("Python is installed");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    println!("{said}");
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(said.contains("0 torn records") && said.contains("0 broken promises"), "{said}");
+}
+
+#[test]
+fn a_worker_that_is_killed_costs_no_case() {
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    let mut running = Background::start(&for_seconds(&CTR, "4s", &record));
+    for _ in 0..3 {
+        send(sampling_worker(&mut running, &record), Signal::KILL);
+    }
+    let output = running.ends_within(LATER);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    all_measured(&read(&record).1);
+    assert_eq!(names(directory.path()), ["r.json"]);
+}
+
+#[test]
+fn samples_of_a_worker_that_stood_still_are_marked() {
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    let mut running = Background::start(&for_seconds(&CTR, "4s", &record));
+    for _ in 0..3 {
+        let worker = sampling_worker(&mut running, &record);
+        send(worker, Signal::STOP);
+        std::thread::sleep(Duration::from_millis(200));
+        send(worker, Signal::CONT);
+    }
+    let output = running.ends_within(LATER);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let (_, rows) = read(&record);
+    all_measured(&rows);
+    assert!(has_marks(&rows), "{rows:?}");
+}
+
+#[test]
+fn a_run_that_stands_still_hits_no_deadline() {
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    // A single case: its deadline is three seconds.
+    let one = ["-a", "aes-128-ctr", "-l", "openssl", "-s", "16", "-d", "encrypt"];
+    let mut running = Background::start(&for_seconds(&one, "8s", &record));
+    let worker = sampling_worker(&mut running, &record);
+    // As it does nearly all the time; where the kernel does not say, it is taken to.
+    let place = format!("/proc/{}/wchan", running.id());
+    running.wait_until("it waits for a worker", || {
+        let waits = std::fs::read_to_string(&place).unwrap_or_default();
+        waits.contains("poll") || ["", "0"].contains(&waits.as_str())
+    });
+    running.send(Signal::STOP);
+    send(worker, Signal::STOP);
+    std::thread::sleep(Duration::from_secs(5));
+    running.send(Signal::CONT);
+    send(worker, Signal::CONT);
+    let output = running.ends_within(LATER);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let (_, rows) = read(&record);
+    all_measured(&rows);
+    assert_eq!(text(&rows[0], "stopped"), "budget");
+}
+
+#[test]
+fn sigterm_ends_in_order_as_an_interrupt_does() {
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    let running = Background::start_run(&CTR, &record);
+    running.send(Signal::TERM);
+    let output = running.ends_within(SOON);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(String::from_utf8(output.stdout).unwrap().contains("aes-128-ctr"));
+    let (_, rows) = read(&record);
+    assert!(rows.iter().all(|row| text(row, "stopped") == "interrupted"), "{rows:?}");
+    assert_eq!(names(directory.path()), ["r.json", "r.json.partial"]);
+}
+
+#[test]
+fn an_interrupt_does_not_wait_for_a_library_that_hangs_while_it_is_measured() {
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    // Right in everything but what the timed loop asks for; together these may take half a minute.
+    let library = fakes::variant("one_size", "HANG");
+    let what = ["-l", &library, "-a", "aes-128-*", "-s", "700", "-m", "message", "-m", "rekey"];
+    let mut running = Background::start(&for_seconds(&what, "10m", &record));
+    let id = running.id();
+    let old = |pid: u32| {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let fields: Vec<&str> = stat.rsplit_once(") ").map_or("", |s| s.1).split(' ').collect();
+        // Ticks of 10 ms in user mode: a worker that spins.
+        fields.get(11).and_then(|t| t.parse::<u64>().ok()).unwrap_or(0) > 100
+    };
+    running.wait_until("a worker hangs", || {
+        journal_bytes(&record) > 0 && processes_below(id).iter().any(|(pid, _)| old(*pid))
+    });
+    running.send(Signal::INT);
+    running.ends_within(SOON);
+}

@@ -1,0 +1,179 @@
+//! Clocks, CPUs and memory that are set, taken or wanting.
+
+use super::*;
+
+/// An object before the C library whose calendar clock jumps by a month with each reading, to and fro.
+fn jumping_clock(directory: &Path) -> PathBuf {
+    let (source, object) = (directory.join("clock.c"), directory.join("clock.so"));
+    std::fs::write(
+        &source,
+        "#define _GNU_SOURCE\n#include <sys/syscall.h>\n#include <time.h>\n#include <unistd.h>\n\
+         int clock_gettime(clockid_t clock, struct timespec *t) {\n\
+           static volatile int turn;\n\
+           int result = (int)syscall(SYS_clock_gettime, clock, t);\n\
+           if (clock == CLOCK_REALTIME) t->tv_sec = 1000000000 + 2592000 * (turn++ % 2);\n\
+           return result;\n\
+         }\n",
+    )
+    .unwrap();
+    let mut cc = Command::new("cc");
+    cc.args(["-shared", "-fPIC", "-O2", "-o", arg(&object), arg(&source)]);
+    assert!(cc.status().unwrap().success());
+    object
+}
+
+#[test]
+fn a_clock_that_is_set_changes_no_number() {
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    let mut run = command(&for_seconds(&CTR, "2s", &record));
+    run.env("LD_PRELOAD", jumping_clock(directory.path()));
+    let begun = Instant::now();
+    let output = Background::of(run).ends_within(LATER);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let (whole, rows) = read(&record);
+    // The shim was there, and what it moved is nothing but the date.
+    assert!(text(&whole, "started").starts_with("2001-"), "{}", whole["started"]);
+    all_measured(&rows);
+    let seconds = whole["measuring_seconds"].as_f64().unwrap();
+    assert!((1.0..begun.elapsed().as_secs_f64()).contains(&seconds), "{seconds}");
+    let rate = whole["host"]["clock"]["ticks_per_second"].as_f64().unwrap();
+    assert!((1e8..1e10).contains(&rate), "{rate}");
+}
+
+#[test]
+fn workers_that_are_moved_to_another_cpu_go_on() {
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    let mut running = Background::start(&for_seconds(&CTR, "4s", &record));
+    for _ in 0..3 {
+        let worker = sampling_worker(&mut running, &record).to_string();
+        let _ = Command::new("taskset").args(["-a", "-p", "-c", "0", &worker]).output();
+    }
+    let output = running.ends_within(LATER);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    all_measured(&read(&record).1);
+}
+
+/// A control group of a controller, with no process in it, where that can be had.
+struct Group(PathBuf);
+
+impl Group {
+    fn of(controller: &str, file: &str) -> Option<Self> {
+        let name = format!("ciphermark-test-{}", std::process::id());
+        // Version 1 has a tree for each controller, version 2 one for all.
+        let trees = [format!("/sys/fs/cgroup/{controller}"), "/sys/fs/cgroup".to_owned()];
+        for tree in trees {
+            let group = Path::new(&tree).join(&name);
+            if std::fs::create_dir(&group).is_ok() {
+                let group = Self(group);
+                if group.0.join(file).exists() {
+                    return Some(group);
+                }
+            }
+        }
+        eprintln!("left out: there are no control groups with '{controller}' to be had");
+        None
+    }
+
+    fn set(&self, file: &str, value: &str) -> std::io::Result<()> {
+        std::fs::write(self.0.join(file), value)
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        // The last of its processes may just be going.
+        for _ in 0..100 {
+            if std::fs::remove_dir(&self.0).is_ok() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+#[test]
+fn a_cpu_that_is_taken_away_is_followed_by_another() {
+    let cpus = std::thread::available_parallelism().unwrap().get();
+    if cpus < 2 {
+        eprintln!("left out: there is one CPU only");
+        return;
+    }
+    let Some(group) = Group::of("cpuset", "cpuset.cpus") else { return };
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    group.set("cpuset.cpus", &format!("0-{}", cpus - 1)).unwrap();
+    group.set("cpuset.mems", "0").unwrap();
+    let mut running = Background::start(&for_seconds(&CTR, "5s", &record));
+    if group.set("cgroup.procs", &running.id().to_string()).is_err() {
+        eprintln!("left out: no process can be put into the control group");
+        return;
+    }
+    let worker = sampling_worker(&mut running, &record);
+    let _ = group.set("cgroup.procs", &worker.to_string());
+    // The measuring CPU is the last.
+    group.set("cpuset.cpus", "0").unwrap();
+    let output = running.ends_within(LATER);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let (_, rows) = read(&record);
+    all_measured(&rows);
+    for row in &rows {
+        let cpu = row["raw"]["cpu"].as_array().expect("not all were taken on CPU 0");
+        assert!(cpu.iter().any(|c| c == 0) && cpu.iter().any(|c| c != 0), "{cpu:?}");
+    }
+}
+
+/// What a message of 16 MiB needs more than a small one is far more than this; what two runs of the
+/// same work differ by is less.
+const LITTLE_BYTES: u64 = 12 << 20;
+
+/// A small and, where asked, a large message, run by a command: the rows, unless no record came.
+fn small_and_large(sizes: &str, run: impl Fn(&[&str]) -> Command) -> Option<Vec<Value>> {
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    let what = ["run", "-a", "aes-128-ctr", "-l", "openssl", "-d", "encrypt", "-s", sizes];
+    let what = [&what[..], &QUICK, &["-o", arg(&record)]].concat();
+    Background::of(run(&what)).ends_within(LATER);
+    Some(measurements(&std::fs::read_to_string(&record).ok()?))
+}
+
+#[test]
+fn what_finds_no_memory_fails_alone() {
+    // What a process needs to begin with differs from machine to machine: the least limit under which
+    // the small message is measured is looked for.
+    let rows = (64 << 20..640 << 20).step_by(LITTLE_BYTES as usize).find_map(|bytes| {
+        let limit = format!("--as={bytes}");
+        let rows = small_and_large("1K,16M", |run| behind(&["prlimit", &limit], run))?;
+        rows.iter().any(|row| text(row, "state") == "measured").then_some(rows)
+    });
+    let rows = rows.expect("the small one is measured under some limit");
+    assert_eq!(text(&rows[0], "state"), "measured", "{rows:?}");
+    assert_eq!(text(&rows[1], "state"), "failed", "{rows:?}");
+    let why = text(&rows[1], "reason");
+    assert!(why.contains("memory"), "{why}");
+}
+
+#[test]
+fn a_worker_that_the_kernel_kills_for_its_memory_costs_its_case() {
+    let Some(group) = Group::of("memory", "memory.limit_in_bytes") else { return };
+    if group.set("memory.limit_in_bytes", &(1u64 << 30).to_string()).is_err() {
+        eprintln!("left out: the control group takes no limit");
+        return;
+    }
+    // Becomes a member before it becomes the program.
+    let enter = format!("echo $$ > '{}' && exec \"$0\" \"$@\"", arg(&group.0.join("cgroup.procs")));
+    let inside = |run: &[&str]| behind(&["sh", "-c", &enter], run);
+    // Else it is written out where there is swap space, and goes on.
+    let _ = group.set("memory.swappiness", "0");
+    // The small one alone tells what it takes on this machine.
+    let alone = small_and_large("1K", inside).unwrap();
+    assert_eq!(text(&alone[0], "state"), "measured", "{alone:?}");
+    let most = std::fs::read_to_string(group.0.join("memory.max_usage_in_bytes")).unwrap();
+    let most = most.trim().parse::<u64>().unwrap() + LITTLE_BYTES;
+    group.set("memory.limit_in_bytes", &most.to_string()).unwrap();
+    let rows = small_and_large("1K,16M", inside).unwrap();
+    assert_eq!(text(&rows[0], "state"), "measured", "{most} bytes: {rows:?}");
+    assert_eq!(text(&rows[1], "state"), "failed", "{most} bytes: {rows:?}");
+    assert!(text(&rows[1], "reason").contains("SIGKILL"), "{most} bytes: {rows:?}");
+}

@@ -1,0 +1,91 @@
+//! Runs that survive: whatever is killed, full, gone or put to sleep in the middle of one, at most the
+//! case in flight is lost, and `--resume` goes on. What a machine does not let a test do (mounts,
+//! control groups) is left out with a word why.
+
+mod disks;
+mod kills;
+mod machine;
+mod records;
+
+use crate::support::*;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Far more than ending takes, far less than a run without an end.
+const SOON: Duration = Duration::from_secs(20);
+/// For runs that end by themselves, on a busy machine.
+const LATER: Duration = Duration::from_secs(120);
+/// What most of these runs measure.
+const CTR: [&str; 6] = ["-a", "aes-128-ctr", "-l", "openssl", "-s", "16,1K"];
+
+fn journal(record: &Path) -> PathBuf {
+    PathBuf::from(format!("{}.partial", record.display()))
+}
+
+fn journal_bytes(record: &Path) -> u64 {
+    std::fs::metadata(journal(record)).map_or(0, |m| m.len())
+}
+
+fn read(record: &Path) -> (Value, Vec<Value>) {
+    let text = std::fs::read_to_string(record).unwrap();
+    (serde_json::from_str(&text).unwrap(), measurements(&text))
+}
+
+fn names(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).unwrap();
+    let mut names: Vec<String> =
+        entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+fn all_measured(rows: &[Value]) {
+    assert!(rows.iter().all(|row| text(row, "state") == "measured"), "{rows:?}");
+}
+
+/// The program, with the environment of the tests.
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(program());
+    command.args(arguments).env("CIPHERMARK_BUNDLED", "").env("CIPHERMARK_CACHE", "");
+    command
+}
+
+/// The same behind another program that sets something up and becomes it.
+fn behind(wrapper: &[&str], arguments: &[&str]) -> Command {
+    let mut command = Command::new(wrapper[0]);
+    command.args(&wrapper[1..]).arg(program()).args(arguments);
+    command.env("CIPHERMARK_BUNDLED", "").env("CIPHERMARK_CACHE", "");
+    command
+}
+
+/// `run -o record` that ends by its budget, because its precision cannot be reached.
+fn for_seconds<'a>(what: &[&'a str], seconds: &'a str, record: &'a Path) -> Vec<&'a str> {
+    let rest = ["--precision", "0.0001%", "--budget", seconds, "-o", arg(record)];
+    [&["run"], what, &rest].concat()
+}
+
+/// A worker of a run that is taking samples.
+fn sampling_worker(running: &mut Background, record: &Path) -> u32 {
+    let (before, id) = (journal_bytes(record), running.id());
+    running.wait_until("more is sampled", || journal_bytes(record) > before + 2000);
+    let mut worker = None;
+    // Between one pass and the next there is none for a moment.
+    running.wait_until("a worker runs", || {
+        worker = processes_below(id).first().map(|(pid, _)| *pid);
+        worker.is_some()
+    });
+    worker.unwrap()
+}
+
+fn send(pid: u32, signal: Signal) {
+    // It may have ended by itself in between.
+    let _ = kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), signal);
+}
+
+fn has_marks(rows: &[Value]) -> bool {
+    let marked = |row: &Value| row["raw"]["stolen"].as_array().is_some_and(|m| !m.is_empty());
+    rows.iter().any(marked)
+}
