@@ -101,7 +101,7 @@ static int is_in_the_middle(void) {
 #endif
 
 #ifdef CHECKS_NO_TAG_WHEN_TIMED
-#define IS_KNOWN(c) (!(c)->encrypts && (c)->calls > 500 && is_timed())
+#define IS_KNOWN(c) (!(c)->encrypts && is_timed())
 #endif
 
 #ifdef WORKS_WHEN_CHECKED
