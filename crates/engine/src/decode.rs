@@ -268,4 +268,9 @@ pub(crate) fn excerpt(line: &[u8]) -> String {
 }
 
 #[cfg(test)]
+mod any;
+#[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+pub(crate) use any::any_reply;

@@ -185,3 +185,6 @@ fn wait_for(pipe: PollFd<'_>, patience: &mut Patience) -> rustix::io::Result<boo
         Err(e) => Err(e),
     }
 }
+
+#[cfg(test)]
+mod frames;

@@ -98,7 +98,7 @@ fn finite() -> impl Strategy<Value = f64> {
 }
 
 prop_compose! {
-    fn any_sample()(
+    pub(super) fn any_sample()(
         process in 0..100_u32, thread in 0..8_u32, ops in 1..u32::MAX, ticks in 0..MOST,
         rates in [finite(), finite(), finite(), finite()], switches: u32, migrated: bool,
         stolen: bool, cpu: u32, faults: u32,
@@ -113,6 +113,11 @@ prop_compose! {
 }
 
 proptest! {
+    #[test]
+    fn replies_of_every_kind_come_out_as_they_went_in(sent in any_reply()) {
+        prop_assert_eq!(reply(&line(&sent)), Ok(sent));
+    }
+
     #[test]
     fn samples_come_out_as_they_went_in(all in prop::collection::vec(any_sample(), 0..20)) {
         let results = vec![VisitResult::Taken { samples: all, latency: None }];

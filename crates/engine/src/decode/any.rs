@@ -1,0 +1,115 @@
+//! Replies of every kind, as an honest worker may send them.
+
+use super::tests::any_sample;
+use super::{MOST, MOST_REMARKS};
+use crate::protocol::{
+    ClassSteps, Costs, Finding, FunctionSteps, Offer, Reply, SetSteps, Steps, VisitResult,
+};
+use model::{Direction, Model};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use record::{Check, State};
+
+/// One line with an end, in any script.
+fn text() -> impl Strategy<Value = String> {
+    "[^\\p{Cc}]{0,30}"
+}
+
+fn number() -> impl Strategy<Value = f64> {
+    prop_oneof![0.0..1e6, 0.0..=MOST as f64, Just(0.0), Just(f64::MIN_POSITIVE)]
+}
+
+pub(crate) fn any_reply() -> impl Strategy<Value = Reply> {
+    prop_oneof![
+        text().prop_map(|why| Reply::Unusable { why }),
+        text().prop_map(|check| Reply::Checking { check }),
+        (any::<bool>(), option::of(text()))
+            .prop_map(|(rejected, wrong)| Reply::Judged { rejected, wrong }),
+        ("[0-9a-f]{0,600}", "[0-9a-f]{0,32}")
+            .prop_map(|(output, tag)| Reply::Result { output, tag }),
+        offers(),
+        verified(),
+        vec(costs(), 0..5).prop_map(|costs| Reply::Metered { costs }),
+        steps().prop_map(Reply::Stepped),
+        finding().prop_map(Reply::Finding),
+        vec(visit(), 0..4).prop_map(|results| Reply::Samples { results }),
+    ]
+}
+
+fn visit() -> impl Strategy<Value = VisitResult> {
+    prop_oneof![
+        any_sample().prop_map(VisitResult::Sample),
+        vec(any_sample(), 0..4).prop_map(|samples| VisitResult::Taken { samples, latency: None }),
+        finding().prop_map(VisitResult::Finding),
+    ]
+}
+
+prop_compose! {
+    fn finding()(
+        state in prop::sample::select(vec![State::Unsupported, State::Refused, State::Failed]), why in text(),
+    ) -> Finding {
+        Finding { state, why }
+    }
+}
+
+prop_compose! {
+    fn offer()(
+        names in [text(), text()], gaps in [option::of(text()), option::of(text())], flags: [bool; 4],
+        encrypts: bool,
+    ) -> Offer {
+        let [algorithm, functions] = names;
+        let [reason, rekey_functions] = gaps;
+        let [failed, copies, allocates, in_place] = flags;
+        let direction = if encrypts { Direction::Encrypt } else { Direction::Decrypt };
+        Offer {
+            algorithm, direction, models: vec![Model::Message, Model::Rekey], reason, failed,
+            functions: Some(functions), copies, allocates, rekeying: None, rekey_functions, in_place,
+        }
+    }
+}
+
+prop_compose! {
+    fn offers()(
+        offers in vec(offer(), 0..5), instructions in option::of(vec(text(), 0..4)),
+        cpuid_answered in option::of(0..=MOST), denied in vec(text(), 0..4),
+    ) -> Reply {
+        Reply::Offers { offers, instructions, cpuid_answered, denied }
+    }
+}
+
+prop_compose! {
+    fn verified()(
+        checks in vec((text(), 0..=MOST), 0..6), digest in "[0-9a-f]{64}", remarks in vec(text(), 0..MOST_REMARKS),
+    ) -> Reply {
+        let checks = checks.into_iter().map(|(name, count)| Check { name, count }).collect();
+        Reply::Verified { checks, digest, remarks }
+    }
+}
+
+prop_compose! {
+    fn costs()(size: usize, counts in [number(), number(), number(), number(), number()]) -> Costs {
+        let [allocations, allocated_bytes, copied_bytes, lost, lost_bytes] = counts;
+        Costs { size, allocations, allocated_bytes, copied_bytes, lost, lost_bytes }
+    }
+}
+
+prop_compose! {
+    fn steps()(
+        size: usize, complete: bool, counts in [0..=MOST, 0..=MOST, 0..=MOST], pmu in option::of(number()),
+        pmu_reason in option::of(text()), classes in vec((text(), option::of(any::<u16>()), 0..=MOST), 0..4),
+        sets in vec((text(), 0..=MOST, text()), 0..4), functions in vec((option::of(text()), text(), 0..=MOST), 0..4),
+    ) -> Steps {
+        let [instructions, memory_reads, memory_writes] = counts;
+        let class = |(class, width, count)| ClassSteps { class, width, count };
+        let set = |(set, count, example)| SetSteps { set, count, example };
+        let function = |(function, object, count)| FunctionSteps { function, object, count };
+        let sets: Vec<SetSteps> = sets.into_iter().map(set).collect();
+        Steps {
+            size, complete, instructions, memory_reads, memory_writes, pmu, pmu_reason,
+            classes: classes.into_iter().map(class).collect(),
+            functions: functions.into_iter().map(function).collect(),
+            sets_elsewhere: sets.clone(), sets, objects: vec!["/usr/lib/libcrypto.so.3".into()],
+        }
+    }
+}
