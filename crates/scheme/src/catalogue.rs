@@ -45,6 +45,7 @@ pub fn good_practice() -> Vec<Recipe> {
         mac: Vec::new(),
         key: KeyScope::Store,
         zero_passes: false,
+        zero_page_passes: false,
         reserve: 0,
     };
     let rest = SCHEMES.iter().flat_map(|(cipher, sums)| sums.iter().map(|sum| good(cipher, *sum)));
@@ -84,6 +85,7 @@ pub(crate) fn good(cipher: &str, sum: Option<Sum>) -> Recipe {
         mac,
         key: KeyScope::Store,
         zero_passes: false,
+        zero_page_passes: false,
         reserve: 0,
     }
 }

@@ -192,6 +192,7 @@ pub fn expected(recipe: &Recipe, probe: Probe) -> Expected {
         Probe::FlipSum if recipe.sum.is_none_or(Sum::is_mac) => return NA,
         // No per-page scheme tells an old page from the present one.
         Probe::Replay => return un(Effect::OldPage),
+        Probe::Zeroed if recipe.zero_page_passes => return un(Effect::Zeros),
         _ => {}
     }
     match (recipe.protection(), probe) {
@@ -295,6 +296,14 @@ mod tests {
                 assert_eq!(unnoticed, probe == Probe::Replay, "{name} {}", probe.name());
             }
         }
+    }
+
+    #[test]
+    fn sqlcipher_3_takes_zeros_for_a_page_that_was_never_written_and_4_does_not() {
+        let zeroed =
+            |name: &str| expected(&crate::profile(name).unwrap().recipes[0], Probe::Zeroed);
+        assert_eq!(zeroed("sqlcipher3"), Expected::Unnoticed(Effect::Zeros));
+        assert_eq!(zeroed("sqlcipher4"), Expected::Noticed);
     }
 
     #[test]

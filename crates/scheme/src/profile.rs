@@ -54,9 +54,9 @@ fn edb() -> Profile {
         name: "edb",
         title: "EDB Transparent Data Encryption",
         page_sizes: &[8192],
-        differs: "the order of the three numbers within the tweak is not published",
+        differs: "the order and width of the three numbers within the tweak are not published, nor whether the fork is in it; versions before 16 have 128 bits alone",
         source: Source {
-            text: "EDB Transparent Data Encryption, How does TDE encrypt data? (AES-XTS; tweak: database OID, relfilenode, block number)",
+            text: "EDB Transparent Data Encryption, About TDE, How does TDE encrypt data? (AES-128-XTS or AES-256-XTS, the latter from version 16; tweak: database OID, relfilenode, block number), EnterpriseDB/docs product_docs/docs/tde/15/about/how.mdx at 24aef35",
             read: READ,
         },
         recipes: ["aes-128-xts", "aes-256-xts"]
@@ -100,18 +100,18 @@ fn sqlcipher(sum: Sum, reserve: usize) -> Recipe {
     }
 }
 
-const SQLCIPHER: &str = "SQLCipher Design (zetetic.net/sqlcipher/design), Database encryption and decryption; page layout as read back by the crate sqlite-core 0.12, module sqlcipher";
-const SQLCIPHER_DIFFERS: &str = "whole pages are encrypted, nonce and MAC lie beside them: the real one encrypts the page less its reserve, and of page 1 not the first 16 bytes; one key serves all files, where the real one makes a key of each file's salt";
-
 fn sqlcipher3() -> Profile {
     Profile {
         name: "sqlcipher3",
         title: "SQLCipher 3",
         page_sizes: &[1024, 2048, 4096, 8192, 16_384, 32_768],
-        differs: SQLCIPHER_DIFFERS,
-        source: Source { text: SQLCIPHER, read: READ },
+        differs: "whole pages are encrypted, nonce and MAC lie beside them: the real one encrypts the page less its reserve, and of page 1 not the first 16 bytes; it draws random bytes for its whole reserve, here for the IV; one key serves all files, where the real one makes a key of each file's salt",
+        source: Source {
+            text: "sqlcipher/sqlcipher v3.4.1, src/crypto_impl.c: sqlcipher_page_hmac (ciphertext, IV, page number in little-endian), sqlcipher_page_cipher (a page of zeros whose MAC does not fit is read as zeros)",
+            read: READ,
+        },
         // 16 bytes of IV and 20 of HMAC, rounded up to whole cipher blocks.
-        recipes: vec![sqlcipher(Sum::HmacSha1, 48)],
+        recipes: vec![Recipe { zero_page_passes: true, ..sqlcipher(Sum::HmacSha1, 48) }],
     }
 }
 
@@ -120,8 +120,11 @@ fn sqlcipher4() -> Profile {
         name: "sqlcipher4",
         title: "SQLCipher 4",
         page_sizes: &[4096, 1024, 2048, 8192, 16_384, 32_768],
-        differs: SQLCIPHER_DIFFERS,
-        source: Source { text: SQLCIPHER, read: READ },
+        differs: "as for version 3; with auto_vacuum on, the real one reads a page of zeros as zeros as well",
+        source: Source {
+            text: "sqlcipher/sqlcipher v4.9.0, src/sqlcipher.c: sqlcipher_page_hmac, sqlcipher_page_cipher (zeros pass with auto_vacuum alone); SQLCipher Design, zetetic.net/sqlcipher/design, Security Design",
+            read: READ,
+        },
         recipes: vec![sqlcipher(Sum::HmacSha512, 80)],
     }
 }
@@ -172,9 +175,9 @@ fn fscrypt() -> Profile {
         name: "fscrypt",
         title: "fscrypt, contents by AES-256-XTS",
         page_sizes: &[4096],
-        differs: "a file's key is made of the store's without HKDF; here a library encrypts, there the kernel",
+        differs: "data units of 4096 bytes, the default where the file system's blocks have as many; a file's key is made of the store's without a KDF; here a library encrypts, there the kernel",
         source: Source {
-            text: "Linux, Documentation/filesystems/fscrypt.rst, Contents encryption (IV: the block's number within the file, little-endian; a key for each file)",
+            text: "Linux, Documentation/filesystems/fscrypt.rst at 01a0817, Supported modes, Contents encryption (default setting: a key for each file, the IV is the data unit's index in the file, little-endian; unit: the file system's block)",
             read: READ,
         },
         recipes: vec![xts("aes-256-xts", &[Field::Block64], KeyScope::File)],

@@ -25,6 +25,10 @@ pub struct Recipe {
     /// Whether a page that begins with 32 zero bytes is taken for one that was never written, and is
     /// handed on undecrypted.
     pub zero_passes: bool,
+    /// Whether a page that is zeros from end to end, with what is stored beside it, is taken for one
+    /// that was never written and read as zeros, although its MAC does not fit.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub zero_page_passes: bool,
     /// Bytes that the format sets aside for each page's nonce and tag; 0: as many as they are.
     pub reserve: usize,
 }

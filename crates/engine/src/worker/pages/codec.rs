@@ -251,6 +251,11 @@ impl Codec {
             let own = &mut own[..sum.len()];
             self.authenticate(at, nonce, cipher, own).map_err(Refusal::Failed)?;
             if !bool::from(own.ct_eq(sum)) {
+                let zero = |bytes: &[u8]| bytes.iter().all(|b| *b == 0);
+                if self.recipe.zero_page_passes && zero(cipher) && zero(beside) {
+                    out.fill(0);
+                    return Ok(());
+                }
                 return Err(Refusal::Noticed);
             }
         }
