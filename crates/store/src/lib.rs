@@ -70,6 +70,15 @@ pub struct Store {
     seed: u64,
 }
 
+/// The beginning of a file that is small by its nature, as far as so many bytes: whatever else is in its
+/// place, a device without an end included.
+fn head(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
+    use std::io::Read as _;
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 /// A page by its file and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PageRef {
@@ -84,8 +93,12 @@ impl Store {
     /// # Errors
     /// [`StoreError`], in one line.
     pub fn open(path: &Path, page_size: Option<usize>) -> Result<Self, StoreError> {
-        let store = if path.is_dir() {
+        let meta = std::fs::metadata(path).map_err(|e| StoreError::read(path, e))?;
+        let store = if meta.is_dir() {
             postgres::open(path, page_size)
+        } else if !meta.is_file() {
+            // A pipe would be waited for, a device has no end.
+            Err(StoreError::read(path, "is neither a directory nor a regular file"))
         } else if sqlite::is_one(path)? {
             sqlite::open(path, page_size)
         } else {

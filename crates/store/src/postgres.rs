@@ -10,9 +10,9 @@ use std::path::Path;
 /// Opens a data directory whose server was stopped in order.
 pub(crate) fn open(path: &Path, unit: Option<usize>) -> Result<Store, StoreError> {
     let missing = |missing| StoreError::NotPostgres { path: path.to_owned(), missing };
-    let version = fs::read_to_string(path.join("PG_VERSION")).map_err(|_| missing("PG_VERSION"))?;
+    let version = small(&path.join("PG_VERSION")).ok_or_else(|| missing("PG_VERSION"))?;
     let control_path = path.join("global/pg_control");
-    let bytes = fs::read(&control_path).map_err(|_| missing("global/pg_control"))?;
+    let bytes = small(&control_path).ok_or_else(|| missing("global/pg_control"))?;
     let control = Control::parse(&bytes)
         .map_err(|why| StoreError::Control { path: control_path.clone(), why })?;
     let not_shut_down =
@@ -42,7 +42,7 @@ pub(crate) fn open(path: &Path, unit: Option<usize>) -> Result<Store, StoreError
         own_page_size: own,
         files: found.files.into_values().collect(),
         facts: vec![
-            format!("PostgreSQL {}", version.trim()),
+            format!("PostgreSQL {}", line(&version)),
             format!("system identifier {}", control.system_identifier),
             format!("control file version {}, catalogue {}", control.version, control.catalog),
             format!("{} ({} in pg_control)", control.state_name(), control.state),
@@ -53,6 +53,22 @@ pub(crate) fn open(path: &Path, unit: Option<usize>) -> Result<Store, StoreError
         left_out: found.left_out,
         seed: 0,
     })
+}
+
+/// Most bytes that are read of files that have some hundred.
+const SMALL: u64 = 64 << 10;
+
+/// A regular file's beginning; `None` where there is no such file.
+fn small(path: &Path) -> Option<Vec<u8>> {
+    let is_file = fs::metadata(path).is_ok_and(|m| m.is_file());
+    is_file.then(|| crate::head(path, SMALL).ok())?
+}
+
+/// The first line of a text, without what steers a terminal and with an end.
+fn line(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let first = text.lines().next().unwrap_or_default().trim();
+    first.chars().filter(|c| !c.is_control()).take(40).collect()
 }
 
 #[derive(Default)]
@@ -106,9 +122,13 @@ impl Found {
             if !meta.len().is_multiple_of(self.page_size as u64) {
                 self.left_out += 1;
             }
-            let block = u64::from(segment) * self.segment_units;
-            let first =
-                Position { space, database, relation, fork, block: block as u32, version: 0 };
+            // Blocks are counted in 32 bits: a segment beyond them is none of PostgreSQL's.
+            let block = u64::from(segment).checked_mul(self.segment_units);
+            let Some(block) = block.and_then(|block| u32::try_from(block).ok()) else {
+                self.left_out += 1;
+                continue;
+            };
+            let first = Position { space, database, relation, fork, block, version: 0 };
             let name = format!("{name}/{entry}");
             let pages = meta.len() / self.page_size as u64;
             let page_file = PageFile { path: Some(file), name: name.clone(), first, pages };
@@ -205,6 +225,31 @@ mod tests {
         locked.file("postmaster.pid", 0);
         let text = Store::open(locked.path(), None).unwrap_err().to_string();
         assert!(text.contains("postmaster.pid"), "{text}");
+    }
+
+    #[test]
+    fn a_segment_beyond_all_blocks_is_left_out_and_no_version_steers_a_terminal() {
+        let cluster = Cluster::new(1);
+        cluster.file("base/5/16384", 1);
+        cluster.file("base/5/16384.4000000000", 1);
+        let bell = "15\u{7}\u{1b}[31m\nmore";
+        fs::write(cluster.path().join("PG_VERSION"), bell).unwrap();
+        let store = Store::open(cluster.path(), Some(512)).unwrap();
+        assert_eq!((store.files(), store.facts()[0].as_str()), (1, "PostgreSQL 15[31m"));
+        assert!(store.left_out() >= 1);
+    }
+
+    #[test]
+    fn files_without_an_end_are_not_read_to_it() {
+        let cluster = Cluster::new(1);
+        cluster.file("base/5/16384", 1);
+        let version = cluster.path().join("PG_VERSION");
+        fs::remove_file(&version).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &version).unwrap();
+        let text = Store::open(cluster.path(), None).unwrap_err().to_string();
+        assert!(text.contains("it has no PG_VERSION"), "{text}");
+        let text = Store::open(Path::new("/dev/zero"), None).unwrap_err().to_string();
+        assert!(text.contains("neither a directory nor a regular file"), "{text}");
     }
 
     #[test]
