@@ -7,6 +7,7 @@ use crate::change;
 use crate::cost::{Costs, Price};
 use crate::data::Data;
 use crate::evaluate::{Candidate, Ranking, candidates, ranked};
+use crate::evidence::Evidence;
 use crate::fresh::{self, Surroundings};
 use crate::limits;
 use crate::question::{KeyPer, Question};
@@ -14,12 +15,12 @@ use crate::rules::{Rule, Verdict};
 use crate::unit::UnitSize;
 use jiff::civil::Date;
 use model::Model;
-use record::{LibraryId, Record};
-use serde::Serialize;
+use record::LibraryId;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The answer to one question.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Advice {
     /// Name of the use.
     #[serde(rename = "for")]
@@ -49,7 +50,7 @@ pub struct Advice {
 }
 
 /// One wish.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Term {
     /// The flag, without dashes.
     pub flag: String,
@@ -60,12 +61,15 @@ pub struct Term {
 }
 
 /// The record that the answer is from.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Basis {
     /// When it was taken.
     pub started: String,
     /// On what CPU.
     pub cpu: String,
+    /// The store whose pages were measured; empty for a survey's record.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub store: Vec<String>,
     /// Day from which on it is too old.
     pub stale_from: Option<Date>,
     /// Why the advice may no longer hold.
@@ -73,7 +77,7 @@ pub struct Basis {
 }
 
 /// The answer.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
     /// This scheme.
@@ -83,7 +87,7 @@ pub enum Outcome {
 }
 
 /// Wishes that no scheme fulfils together.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Conflict {
     /// As they would be typed; without any one of them there is an answer. Empty where the record
     /// has nothing that could be chosen.
@@ -91,7 +95,7 @@ pub struct Conflict {
 }
 
 /// What to use.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Choice {
     /// The scheme.
     pub scheme: String,
@@ -124,7 +128,7 @@ pub struct Choice {
 }
 
 /// When a key must be changed.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Key {
     /// Day from which it is in use.
     pub born: Date,
@@ -145,7 +149,7 @@ pub struct Key {
 }
 
 /// Something to be respected.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remark {
     /// The rule, or none where the use has it.
     pub rule: Option<String>,
@@ -156,7 +160,7 @@ pub struct Remark {
 }
 
 /// A scheme that would do.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fitting {
     /// The scheme.
     pub scheme: String,
@@ -173,7 +177,7 @@ pub struct Fitting {
 }
 
 /// A scheme that does not do.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rejected {
     /// The scheme.
     pub scheme: String,
@@ -188,7 +192,7 @@ pub struct Rejected {
 }
 
 /// A rule that the answer names.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleUsed {
     /// What it says.
     pub says: String,
@@ -201,7 +205,7 @@ pub struct RuleUsed {
 }
 
 /// Another answer.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// The wishes as they would be typed.
     pub flags: Vec<String>,
@@ -216,14 +220,14 @@ pub struct Change {
 pub(crate) fn advise(
     data: &Data,
     question: &Question<'_>,
-    record: &Record,
+    evidence: Evidence<'_>,
     around: &Surroundings,
 ) -> Advice {
     let model = match question.wishes.key_per {
         KeyPer::Store => Model::Message,
         KeyPer::Write => Model::Rekey,
     };
-    let costs = Costs::of(data, record, question.size, question.tier, model);
+    let costs = Costs::of(data, evidence, question.size, question.tier, model);
     let all = candidates(data, question, &costs);
     let ranking = ranked(&all, question);
     let chosen = ranking.order.first().map(|i| &all[*i]);
@@ -240,7 +244,7 @@ pub(crate) fn advise(
         size: question.size,
         tier: question.tier,
         terms: terms::of(question),
-        basis: basis(record, &libraries, around),
+        basis: basis(evidence, &libraries, around),
         outcome,
         fitting: fitting(question, &all, &ranking),
         rules: rules(data, &rejected),
@@ -249,12 +253,13 @@ pub(crate) fn advise(
     }
 }
 
-fn basis(record: &Record, chosen: &[LibraryId], around: &Surroundings) -> Basis {
+fn basis(evidence: Evidence<'_>, chosen: &[LibraryId], around: &Surroundings) -> Basis {
     Basis {
-        started: record.started.clone(),
-        cpu: record.host.cpu.name.clone(),
-        stale_from: fresh::stale_from(record),
-        stale: fresh::stale(record, chosen, around),
+        started: evidence.started().to_owned(),
+        cpu: evidence.cpu().to_owned(),
+        store: evidence.store(),
+        stale_from: fresh::stale_from(evidence),
+        stale: fresh::stale(evidence, chosen, around),
     }
 }
 

@@ -1,19 +1,22 @@
 //! What schemes cost, from a record's measurements.
 
 mod join;
+mod pages;
 mod parts;
 
 use crate::data::Data;
+use crate::evidence::Evidence;
 use crate::schemes::{Scheme, takes};
 use join::Joins;
-use model::{Algorithm, Kind, Model, Tier};
+use model::{Algorithm, Direction, Kind, Model, Tier};
+use pages::Pages;
 use parts::{Part, Parts};
-use record::{LibraryId, Record};
-use serde::Serialize;
+use record::LibraryId;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// An estimate with its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The estimate.
     pub median: f64,
@@ -56,17 +59,34 @@ impl Interval {
 }
 
 /// Where a price comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum How {
     /// Measured as one operation at this size.
     Measured,
     /// The sum of two measured parts.
     Composed,
+    /// Measured on the pages of a store, nonce and sum included.
+    Store,
+}
+
+/// What a scheme takes beside reading or writing a page of the store.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InStore {
+    /// Where pages were: `cache`, `direct`, `log`.
+    pub medium: String,
+    /// `decrypt` after a read, `encrypt` before a write.
+    pub direction: Direction,
+    /// Nanoseconds of the scheme's own work on a page.
+    pub scheme_ns: f64,
+    /// Nanoseconds of reading or writing it.
+    pub io_ns: f64,
+    /// The former's share in both.
+    pub share: f64,
 }
 
 /// What a scheme costs in one library, or in two.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Price {
     /// Which builds: the cipher's, and the check's where that is another's.
     pub libraries: Vec<LibraryId>,
@@ -92,6 +112,9 @@ pub struct Price {
     /// Nanoseconds of a unit whatever its size, and of each byte, both directions' mean; where the
     /// measured times lie on a line.
     pub line: Option<(f64, f64)>,
+    /// Beside reading and writing, where a store's pages were measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub in_store: Vec<InStore>,
 }
 
 impl Price {
@@ -122,6 +145,7 @@ impl Price {
             read_cycles: part.read.cycles,
             p99_us: part.p99_us(),
             line: part.line,
+            in_store: Vec::new(),
         }
     }
 
@@ -151,9 +175,22 @@ pub struct Costs {
 
 impl Costs {
     /// What one unit of `size` bytes costs at a tier; `model` is `message`, or `rekey` where each
-    /// write has a key of its own.
+    /// write has a key of its own. A record of pages is of one size and one tier.
     #[must_use]
-    pub fn of(data: &Data, record: &Record, size: usize, tier: Tier, model: Model) -> Self {
+    pub fn of(data: &Data, evidence: Evidence<'_>, size: usize, tier: Tier, model: Model) -> Self {
+        let record = match evidence {
+            Evidence::Survey(record) => record,
+            Evidence::Pages(record) => {
+                let pages = Pages::of(record, model);
+                let fits = (record.store.page_size, record.tier) == (size, tier);
+                let price = |s: &Scheme| match fits {
+                    true => pages.prices(s),
+                    false => Err("the record of pages is of another size or tier".to_owned()),
+                };
+                let priced = |s: &Scheme| (s.id.clone(), price(s));
+                return Self { prices: data.schemes.iter().map(priced).collect() };
+            }
+        };
         let parts = Parts::of(record, size, tier, model);
         let joins = Joins::of(&data.schemes, &parts);
         let price = |s: &Scheme| (s.id.clone(), prices(s, &parts, &joins, size));

@@ -1,7 +1,8 @@
 //! Whether the record still describes what is here.
 
+use crate::evidence::Evidence;
 use jiff::civil::Date;
-use record::{LibraryId, Record};
+use record::LibraryId;
 
 /// Days after which a record should be taken anew: by then libraries have had releases. Policy.
 const MOST_DAYS: i32 = 90;
@@ -27,15 +28,19 @@ pub struct LibraryNow {
 }
 
 /// Why the advice may no longer hold; empty where nothing speaks against it.
-pub(crate) fn stale(record: &Record, chosen: &[LibraryId], around: &Surroundings) -> Vec<String> {
+pub(crate) fn stale(
+    evidence: Evidence<'_>,
+    chosen: &[LibraryId],
+    around: &Surroundings,
+) -> Vec<String> {
     let mut reasons = Vec::new();
-    let taken = record.started.get(..10).and_then(|day| day.parse::<Date>().ok());
+    let taken = evidence.started().get(..10).and_then(|day| day.parse::<Date>().ok());
     let age = taken.and_then(|t| around.today.since(t).ok()).map(|span| span.get_days());
     if let Some(days) = age.filter(|days| *days > MOST_DAYS) {
         reasons.push(format!("the record is {days} days old"));
     }
-    if let Some(cpu) = around.cpu.as_ref().filter(|cpu| **cpu != record.host.cpu.name) {
-        reasons.push(format!("it was taken on '{}', and this is '{cpu}'", record.host.cpu.name));
+    if let Some(cpu) = around.cpu.as_ref().filter(|cpu| *cpu != evidence.cpu()) {
+        reasons.push(format!("it was taken on '{}', and this is '{cpu}'", evidence.cpu()));
     }
     for library in chosen {
         let now = around.libraries.iter().find(|l| l.path == library.path);
@@ -52,8 +57,8 @@ pub(crate) fn stale(record: &Record, chosen: &[LibraryId], around: &Surroundings
 }
 
 /// The day from which on the record is too old.
-pub(crate) fn stale_from(record: &Record) -> Option<Date> {
-    let taken: Date = record.started.get(..10)?.parse().ok()?;
+pub(crate) fn stale_from(evidence: Evidence<'_>) -> Option<Date> {
+    let taken: Date = evidence.started().get(..10)?.parse().ok()?;
     taken.checked_add(jiff::Span::new().days(MOST_DAYS)).ok()
 }
 
@@ -62,7 +67,7 @@ mod tests {
     use super::*;
     use jiff::civil::date;
 
-    fn record() -> Record {
+    fn record() -> record::Record {
         let text = include_str!("../../record/tests/sample.json");
         record::from_json(text, "sample").unwrap()
     }
@@ -79,17 +84,20 @@ mod tests {
             libraries: vec![file(&library.id)],
         };
         let chosen = [library.clone()];
-        assert_eq!(stale(&record, &chosen, &around), Vec::<String>::new());
-        around.today = stale_from(&record).unwrap();
-        assert!(stale(&record, &chosen, &around).is_empty());
+        assert_eq!(stale(Evidence::Survey(&record), &chosen, &around), Vec::<String>::new());
+        around.today = stale_from(Evidence::Survey(&record)).unwrap();
+        assert!(stale(Evidence::Survey(&record), &chosen, &around).is_empty());
         around.today = around.today.tomorrow().unwrap();
-        assert_eq!(stale(&record, &chosen, &around), ["the record is 91 days old"]);
+        assert_eq!(
+            stale(Evidence::Survey(&record), &chosen, &around),
+            ["the record is 91 days old"]
+        );
         around.today = date(day.year(), day.month(), day.day());
         around.libraries = vec![file("build-id:beef")];
         around.cpu = Some("another".to_owned());
-        let reasons = stale(&record, &chosen, &around);
+        let reasons = stale(Evidence::Survey(&record), &chosen, &around);
         assert!(reasons[0].contains("'another'") && reasons[1].contains("has changed since"));
         around.libraries[0].id = None;
-        assert!(stale(&record, &chosen, &around)[1].starts_with("there is no "));
+        assert!(stale(Evidence::Survey(&record), &chosen, &around)[1].starts_with("there is no "));
     }
 }

@@ -10,9 +10,11 @@ mod context;
 mod cost;
 mod data;
 mod evaluate;
+mod evidence;
 mod fresh;
 mod limits;
 mod question;
+mod read;
 mod render;
 mod rules;
 mod schemes;
@@ -24,10 +26,12 @@ pub use answer::{
     Term,
 };
 pub use change::needed_schemes;
-pub use cost::{Costs, How, Interval, Price};
+pub use cost::{Costs, How, InStore, Interval, Price};
 pub use data::{BadAdvice, Data, Source};
+pub use evidence::Evidence;
 pub use fresh::{LibraryNow, Surroundings};
 pub use question::{Fips, IntegrityLevel, KeyPer, NonceSource, Question, Wishes};
+pub use read::{AdviceError, Advised, from_json, is_advice};
 pub use render::{Format, render};
 pub use schemes::Scheme;
 pub use unit::UnitSize;
@@ -38,8 +42,8 @@ pub use uses::Use;
 pub fn advise(
     data: &Data,
     question: &Question<'_>,
-    record: &record::Record,
+    evidence: Evidence<'_>,
     around: &Surroundings,
 ) -> Advice {
-    answer::advise(data, question, record, around)
+    answer::advise(data, question, evidence, around)
 }

@@ -2,10 +2,10 @@
 //! mattering.
 
 use crate::cost::Price;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The line time = a + b·size of a unit's cost, both directions' mean, read for the size of units.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UnitSize {
     /// a: nanoseconds of a unit whatever its size.
     pub ns_per_unit: f64,

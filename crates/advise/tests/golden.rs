@@ -3,8 +3,8 @@
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 use ciphermark_advise::{
-    Advice, Data, Fips, IntegrityLevel, KeyPer, NonceSource, Outcome, Question, Surroundings,
-    advise,
+    Advice, Data, Evidence, Fips, IntegrityLevel, KeyPer, NonceSource, Outcome, Question,
+    Surroundings, advise,
 };
 use jiff::civil::{Date, date};
 use model::{NameGlob, Tier};
@@ -144,7 +144,7 @@ fn answers() -> &'static [(Row, Advice)] {
     static ANSWERS: OnceLock<Vec<(Row, Advice)>> = OnceLock::new();
     let data = Data::built_in();
     let answer = |row: Row| {
-        let advice = advise(&data, &question(&data, &row), record(), &around());
+        let advice = advise(&data, &question(&data, &row), Evidence::Survey(record()), &around());
         (row, advice)
     };
     ANSWERS.get_or_init(|| rows().into_iter().map(answer).collect())
@@ -220,7 +220,7 @@ fn a_scheme_whose_99th_percentile_is_too_high_loses_to_the_next() {
     let data = Data::built_in();
     let mut question = Question::of(data.find_use("postgres").unwrap(), TODAY);
     question.wishes.max_p99_us = Some(20.0);
-    let advice = advise(&data, &question, &record, &around());
+    let advice = advise(&data, &question, Evidence::Survey(&record), &around());
     let Outcome::Choice(choice) = &advice.outcome else { panic!("{:?}", advice.outcome) };
     assert_eq!((choice.scheme.as_str(), choice.price.p99_us), ("aegis-256x2", Some(5.0)));
     let slow = advice.rejected.iter().find(|r| r.scheme == "aegis-256x4").unwrap();
@@ -228,7 +228,7 @@ fn a_scheme_whose_99th_percentile_is_too_high_loses_to_the_next() {
     let composed = advice.fitting.iter().any(|f| f.scheme == "aes-256-cbc+hmac-sha512");
     assert!(composed, "{:?}", advice.fitting);
     question.wishes.max_p99_us = Some(1.0);
-    let advice = advise(&data, &question, &record, &around());
+    let advice = advise(&data, &question, Evidence::Survey(&record), &around());
     let Outcome::None(conflict) = &advice.outcome else { panic!("{:?}", advice.outcome) };
     assert_eq!(conflict.flags, ["--max-p99 1us"]);
 }
@@ -238,7 +238,7 @@ fn a_scheme_whose_99th_percentile_is_too_high_loses_to_the_next() {
 fn every_change_that_is_offered_gives_what_it_says() {
     let data = Data::built_in();
     let question = Question::of(data.find_use("postgres").unwrap(), TODAY);
-    let advice = advise(&data, &question, record(), &around());
+    let advice = advise(&data, &question, Evidence::Survey(record()), &around());
     for change in &advice.changes {
         let mut other = question.clone();
         match change.flags.join(" ").split_once(' ').unwrap() {
@@ -250,7 +250,7 @@ fn every_change_that_is_offered_gives_what_it_says() {
             ("--library-version", "system") => other.wishes.system_only = true,
             (flag, value) => panic!("{flag} {value}"),
         }
-        let advice = advise(&data, &other, record(), &around());
+        let advice = advise(&data, &other, Evidence::Survey(record()), &around());
         let Outcome::Choice(choice) = &advice.outcome else { panic!("{change:?}") };
         assert_eq!(choice.scheme, change.scheme, "{change:?}");
     }

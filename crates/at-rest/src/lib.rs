@@ -7,6 +7,7 @@ mod cells;
 mod format;
 mod integrity;
 mod nonces;
+mod plausible;
 mod read;
 mod render;
 #[cfg(test)]

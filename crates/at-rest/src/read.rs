@@ -1,6 +1,8 @@
 //! The record as JSON, there and back.
 
 use crate::format::{FORMAT_VERSION, KIND, PagesRecord};
+use crate::plausible::contradiction;
+use record::printable;
 use serde_json::Value;
 
 /// Why a text is no record of pages.
@@ -33,10 +35,10 @@ pub fn is_pages(text: &str) -> bool {
     struct Head {
         kind: Option<String>,
     }
-    serde_json::from_str::<Head>(text).is_ok_and(|h| h.kind.as_deref() == Some(KIND))
+    serde_json::from_str::<Head>(unmarked(text)).is_ok_and(|h| h.kind.as_deref() == Some(KIND))
 }
 
-/// Reads a record.
+/// Reads a record; `origin` names it in errors.
 ///
 /// # Errors
 /// [`PagesError`], one line.
@@ -46,30 +48,26 @@ pub fn from_json(text: &str, origin: &str) -> Result<PagesRecord, PagesError> {
         kind: String,
         format_version: String,
     }
-    let clean = |text: String| text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let malformed =
-        |why: String| PagesError::Malformed { origin: origin.to_owned(), why: clean(why) };
+        |why: String| PagesError::Malformed { origin: origin.to_owned(), why: printable(&why) };
+    let text = unmarked(text);
     let head: Head = serde_json::from_str(text).map_err(|e| malformed(e.to_string()))?;
     if head.kind != KIND {
         return Err(malformed(format!("it is of the kind '{}'", head.kind)));
     }
     let major = |version: &str| version.split('.').next().map(ToOwned::to_owned);
     if major(&head.format_version) != major(FORMAT_VERSION) {
-        let found = clean(head.format_version);
+        let found = printable(&head.format_version);
         return Err(PagesError::Version { origin: origin.to_owned(), found });
     }
     let record: PagesRecord = serde_json::from_str(text).map_err(|e| malformed(e.to_string()))?;
-    let libraries = record.libraries.len();
-    let mut used = record
-        .verified
-        .iter()
-        .map(|v| v.library)
-        .chain(record.probes.iter().map(|p| p.library))
-        .chain(record.cells.iter().map(|c| c.library));
-    if let Some(library) = used.find(|library| *library >= libraries) {
-        return Err(malformed(format!("library {library} of {libraries}")));
-    }
+    contradiction(&record).map_err(malformed)?;
     Ok(record)
+}
+
+/// Editors on some systems put a mark at the beginning of what they save.
+fn unmarked(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// The record as text: what belongs together stands on one line.
@@ -115,5 +113,7 @@ mod tests {
         let mut record = record();
         record.cells[0].library = 99;
         assert!(wrong(&to_json(&record)).contains("library 99"));
+        let long = format!(r#"{{"kind":"{}","format_version":"1.0"}}"#, "x".repeat(100_000));
+        assert!(wrong(&long).len() < 1000);
     }
 }

@@ -13,6 +13,7 @@ mod choose;
 mod commands;
 mod error;
 mod files;
+mod kinds;
 mod progress;
 mod screen;
 mod suites;

@@ -33,7 +33,8 @@ pub use measurement::{
     Check, Estimate, Evidence, Imported, LibraryId, Measurement, State, Stopped,
 };
 pub use noise::{Disturbances, Noise, QuietCpu};
+pub use packed::pack;
 pub use plausible::{impossible_latencies, impossible_sample};
-pub use read::{from_bytes, from_json, load};
+pub use read::{from_bytes, from_json, load, load_text, printable, text};
 pub use samples::Samples;
 pub use write::write_file;

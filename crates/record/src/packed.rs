@@ -14,7 +14,10 @@ const MAGIC: [u8; 2] = [0x1f, 0x8b];
 const MOST_BYTES: u64 = 1 << 30;
 
 /// The text as it goes into a file of this name: packed where the name ends in `.gz`.
-pub(crate) fn pack(path: &Path, text: String) -> io::Result<Vec<u8>> {
+///
+/// # Errors
+/// None in practice: the encoder writes to memory.
+pub fn pack(path: &Path, text: String) -> io::Result<Vec<u8>> {
     if path.extension().is_none_or(|extension| extension != "gz") {
         return Ok(text.into_bytes());
     }

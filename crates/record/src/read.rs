@@ -18,8 +18,16 @@ const MOST_CHARS: usize = 300;
 /// # Errors
 /// [`RecordError`], one line.
 pub fn load(path: &Path) -> Result<Record, RecordError> {
+    from_json(&load_text(path)?, &path.display().to_string())
+}
+
+/// A record file's text, unpacked, of whichever kind of record it is.
+///
+/// # Errors
+/// [`RecordError`], one line.
+pub fn load_text(path: &Path) -> Result<String, RecordError> {
     let bytes = read(path).map_err(|source| RecordError::Read { path: path.to_owned(), source })?;
-    from_bytes(bytes, &path.display().to_string())
+    text(bytes, &path.display().to_string())
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
@@ -36,12 +44,19 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// # Errors
 /// [`RecordError`], one line.
 pub fn from_bytes(bytes: Vec<u8>, origin: &str) -> Result<Record, RecordError> {
+    from_json(&text(bytes, origin)?, origin)
+}
+
+/// A file's content, packed by gzip or not, as text; `origin` names it in errors.
+///
+/// # Errors
+/// [`RecordError::Malformed`].
+pub fn text(bytes: Vec<u8>, origin: &str) -> Result<String, RecordError> {
     let malformed = |why| RecordError::Malformed { origin: origin.to_owned(), why };
     let bytes = unpack(bytes).map_err(|e| malformed(format!("it cannot be unpacked: {e}")))?;
-    match std::str::from_utf8(&bytes) {
-        Ok(text) => from_json(text, origin),
-        Err(e) => Err(malformed(format!("it is not text (byte {} is not UTF-8)", e.valid_up_to()))),
-    }
+    String::from_utf8(bytes).map_err(|e| {
+        malformed(format!("it is not text (byte {} is not UTF-8)", e.utf8_error().valid_up_to()))
+    })
 }
 
 /// Reads a record from JSON; `origin` names it in errors.
@@ -88,7 +103,8 @@ pub(crate) fn explain(path: &str, error: &serde_json::Error) -> String {
 }
 
 /// On one line, and not much of it.
-pub(crate) fn printable(text: &str) -> String {
+#[must_use]
+pub fn printable(text: &str) -> String {
     let mut chars = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     let shown: String = chars.by_ref().take(MOST_CHARS).collect();
     if chars.next().is_some() { shown + "…" } else { shown }

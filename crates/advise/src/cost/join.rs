@@ -82,6 +82,7 @@ mod tests {
     use super::*;
     use crate::cost::Costs;
     use crate::data::Data;
+    use crate::evidence::Evidence;
     use model::{Model, Tier};
     use record::{Record, State};
 
@@ -97,7 +98,7 @@ mod tests {
     }
 
     fn joined(data: &Data, record: &Record, tier: Tier, id: &str, library: &LibraryId) -> Price {
-        let costs = Costs::of(data, record, 8192, tier, Model::Message);
+        let costs = Costs::of(data, Evidence::Survey(record), 8192, tier, Model::Message);
         let scheme = data.schemes.iter().find(|s| s.id == id).unwrap();
         let of_library = |p: &&Price| p.libraries[0] == *library;
         let all = costs.prices(scheme).unwrap().iter().filter(of_library);

@@ -14,6 +14,9 @@ pub(super) fn markdown(advice: &Advice, origin: &str) -> String {
             out += &format!("{what}: `{}`.\n", clean(&terms).replace('`', "'"));
         }
     }
+    for line in &advice.basis.store {
+        out += &format!("\n{}.\n", safe(line));
+    }
     for reason in &advice.basis.stale {
         out += &format!("\n> **Stale**: {}\n", safe(reason));
     }

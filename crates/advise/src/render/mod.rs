@@ -5,6 +5,7 @@ mod sentences;
 mod text;
 
 use crate::answer::Advice;
+use crate::read::{FORMAT_VERSION, KIND};
 use report::Options;
 
 /// How it is written out.
@@ -26,6 +27,8 @@ pub fn render(advice: &Advice, origin: &str, format: Format, options: Options) -
         Format::Markdown => markdown::markdown(advice, origin),
         Format::Json => {
             let mut json = serde_json::to_value(advice).expect("plain data always serialises");
+            json["kind"] = serde_json::Value::from(KIND);
+            json["format_version"] = serde_json::Value::from(FORMAT_VERSION);
             json["record"] = serde_json::Value::from(origin);
             let mut text = serde_json::to_string_pretty(&json).expect("so does this");
             text.push('\n');
@@ -38,6 +41,7 @@ pub fn render(advice: &Advice, origin: &str, format: Format, options: Options) -
 mod tests {
     use super::*;
     use crate::data::Data;
+    use crate::evidence::Evidence;
     use crate::fresh::Surroundings;
     use crate::question::{IntegrityLevel, Question};
     use jiff::civil::date;
@@ -59,7 +63,7 @@ mod tests {
         question.wishes.key_bits = 128;
         with(&mut question);
         let around = Surroundings { today: date(2027, 6, 1), cpu: None, libraries: Vec::new() };
-        let advice = crate::advise(&data, &question, record, &around);
+        let advice = crate::advise(&data, &question, Evidence::Survey(record), &around);
         render(&advice, "record r.json", format, Options { width: 90, color: false })
     }
 

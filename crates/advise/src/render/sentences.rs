@@ -1,8 +1,9 @@
 //! The sentences that text and Markdown share.
 
 use crate::answer::{Advice, Change, Choice, Outcome, Rejected};
-use crate::cost::{How, Interval};
+use crate::cost::{How, InStore, Interval};
 use crate::rules::Verdict;
+use model::Direction;
 use std::collections::BTreeMap;
 
 /// `PostgreSQL pages of 8192 bytes, tier native`
@@ -37,6 +38,7 @@ pub(super) fn choice(choice: &Choice, unit: &str) -> Vec<(&'static str, String)>
             let join = price.join_ns.map(|ns| format!(", and {ns:.0} ns of joining them"));
             format!("composed: the sum of {parts}{}", join.unwrap_or_default())
         }
+        How::Store => "measured on the pages of the store, nonce and sum included".to_owned(),
     };
     let between = if price.between_sizes { ", between two measured sizes" } else { "" };
     let mut lines = vec![
@@ -60,6 +62,7 @@ pub(super) fn choice(choice: &Choice, unit: &str) -> Vec<(&'static str, String)>
         ),
         ("", how + between),
     ];
+    lines.extend(price.in_store.iter().map(|s| ("in store", in_store(s))));
     if let Some(p99) = price.p99_us {
         lines.push(("p99", format!("{p99:.1} µs")));
     }
@@ -82,6 +85,16 @@ pub(super) fn choice(choice: &Choice, unit: &str) -> Vec<(&'static str, String)>
         lines.push(("unit size", size.says(unit)));
     }
     lines
+}
+
+/// `cache: 812 ns beside 1702 ns of reading, 32 % of both`
+fn in_store(s: &InStore) -> String {
+    let what = if s.direction == Direction::Decrypt { "reading" } else { "writing" };
+    let share = 100.0 * s.share;
+    format!(
+        "{}: {:.0} ns beside {:.0} ns of {what}, {share:.1} % of both",
+        s.medium, s.scheme_ns, s.io_ns
+    )
 }
 
 fn nonce(source: &str) -> &str {

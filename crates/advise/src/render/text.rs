@@ -24,6 +24,9 @@ pub(super) fn text(advice: &Advice, origin: &str, options: Options) -> String {
     page.line("from", &sentences::basis(advice, origin), Style::new());
     page.line("asked", &sentences::terms(advice, true), Style::new());
     page.line("assumed", &sentences::terms(advice, false), Style::new());
+    for line in &advice.basis.store {
+        page.line("store", line, Style::new());
+    }
     for reason in &advice.basis.stale {
         page.line("STALE", reason, CAUTION);
     }

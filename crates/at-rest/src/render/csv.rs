@@ -78,8 +78,7 @@ pub(super) fn csv(record: &PagesRecord) -> String {
 
 /// On one line, and nothing that a spreadsheet would take for a formula.
 fn text(text: &str) -> String {
-    let text = report::clean(text);
-    if text.starts_with(['=', '+', '-', '@']) { format!("'{text}") } else { text }
+    tabular::guarded(report::clean(text))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use model::Direction;
 use record::State;
 use report::clean;
 use scheme::Expected;
+use std::collections::HashMap;
 
 /// Columns of the table of times.
 pub(super) const HEAD: [&str; 10] = [
@@ -37,15 +38,17 @@ const COLUMNS: [(Medium, Keying, Direction); 7] = [
 /// All rows of a number of threads: schemes in the record's order, libraries by their speed.
 pub(super) fn rows(record: &PagesRecord, threads: u32) -> Vec<Row> {
     let mut rows = Vec::new();
+    let place = |c: &Cell| (c.medium, c.keying, c.direction);
+    let cells: HashMap<_, &Cell> = record
+        .cells
+        .iter()
+        .filter(|c| c.threads == threads)
+        .map(|c| ((c.library, c.scheme.as_str(), place(c)), c))
+        .collect();
     for facts in &record.schemes {
         let scheme = &facts.recipe.scheme;
         let of = |library: usize, column: (Medium, Keying, Direction)| {
-            record.cells.iter().find(|c| {
-                c.library == library
-                    && c.scheme == *scheme
-                    && (c.medium, c.keying, c.direction) == column
-                    && c.threads == threads
-            })
+            cells.get(&(library, scheme.as_str(), column)).copied()
         };
         let speed = |library: usize| of(library, COLUMNS[1]).and_then(|c| c.crypto_ns);
         let mut libraries: Vec<usize> = (0..record.libraries.len())
@@ -63,7 +66,7 @@ pub(super) fn rows(record: &PagesRecord, threads: u32) -> Vec<Row> {
                 _ => false,
             };
             rows.push(Row {
-                scheme: scheme.clone(),
+                scheme: clean(scheme),
                 library: label(record, library),
                 extra: facts.extra_bytes,
                 times: COLUMNS

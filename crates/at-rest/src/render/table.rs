@@ -2,7 +2,7 @@
 
 use super::rows::{HEAD, Row, integrity, nonce_lines, rows, store_lines, threads, verified_lines};
 use crate::format::PagesRecord;
-use report::{width, wrap};
+use report::{clean, width, wrap};
 
 /// Narrowest table that is made: below, lines are longer than the terminal.
 const NARROWEST: usize = 60;
@@ -109,7 +109,9 @@ fn legend(record: &PagesRecord, columns: usize) -> String {
     let Some(t) = &record.timing else { return String::new() };
     let text = format!(
         "encrypt, decrypt: in memory, page after page; new key: encrypt with a key of the page's own; random: decrypt, pages at random; cache, direct: decrypt after a read from the page cache or past it, the read not counted; log: encrypt before a write that is forced to the disk, the write not counted. {} rounds in {:.0} s; nonces from {}, included.",
-        t.rounds, t.seconds, t.random_source
+        t.rounds,
+        t.seconds,
+        clean(&t.random_source)
     );
     wrap(&text, columns).iter().map(|l| format!("{l}\n")).collect()
 }
@@ -135,7 +137,12 @@ mod tests {
         let mut record = record();
         record.libraries[0].name = "a\u{1b}[31m\nb".into();
         record.store.name = "x\u{202e}y\n".into();
+        record.schemes[1].recipe.scheme = "s\u{7}\u{9b}".into();
+        record.cells.iter_mut().for_each(|c| c.scheme = "s\u{7}\u{9b}".into());
+        if let Some(timing) = &mut record.timing {
+            timing.random_source = "dice\u{1b}[2J".into();
+        }
         let text = table(&record, 120);
-        assert!(!text.contains('\u{1b}') && !text.contains('\u{202e}'), "{text}");
+        assert!(!text.contains(['\u{1b}', '\u{202e}', '\u{7}', '\u{9b}']), "{text}");
     }
 }

@@ -6,11 +6,13 @@ use crate::args_advise::{
     YesNo,
 };
 use crate::error::{Exit, Failure};
+use crate::kinds::{self, Kind};
 use crate::{choose, screen};
 use advise::{
-    Data, Fips, Format, IntegrityLevel, KeyPer, LibraryNow, NonceSource, Outcome, Question,
-    Surroundings, Use,
+    Data, Evidence, Fips, Format, IntegrityLevel, KeyPer, LibraryNow, NonceSource, Outcome,
+    Question, Surroundings, Use,
 };
+use at_rest::PagesRecord;
 use clap::ValueEnum as _;
 use engine::{Budget, LibraryChoice, Request};
 use jiff::Timestamp;
@@ -29,17 +31,25 @@ const PRECISION: f64 = 0.02;
 pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     let data = Data::built_in();
     let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
-    let question = question(&data, args, today)?;
+    let mut question = question(&data, args, today)?;
     let path = args.record.as_ref().or(args.record_flag.as_ref());
-    let (record, origin) = match path {
+    let kept = match path {
         Some(path) => {
-            let record = record::load(path).map_err(Failure::usage)?;
-            has_what_is_asked(&record, &question, path)?;
-            (record, format!("record {}", path.display()))
+            let kept = kinds::load(path)?;
+            has_what_is_asked(&kept, &mut question, args, path)?;
+            kept
         }
-        None => (measure(&data, args, &question)?, "measured now,".to_owned()),
+        None => Kind::Survey(Box::new(measure(&data, args, &question)?)),
     };
-    let advice = advise::advise(&data, &question, &record, &surroundings(&record, today));
+    let origin = path.map(|path| format!("record {}", path.display()));
+    let origin = origin.unwrap_or_else(|| "measured now,".to_owned());
+    let (evidence, libraries) = match &kept {
+        Kind::Survey(record) => (Evidence::Survey(record), &record.libraries),
+        Kind::Pages(record) => (Evidence::Pages(record), &record.libraries),
+        Kind::Advice(_) => unreachable!("it has nothing that is asked"),
+    };
+    let around = surroundings(libraries, today);
+    let advice = advise::advise(&data, &question, evidence, &around);
     let format = match args.format {
         AdviceFormat::Text => Format::Text,
         AdviceFormat::Json => Format::Json,
@@ -155,8 +165,84 @@ fn wishes_about_libraries(question: &mut Question<'_>, args: &AdviseArgs) -> Res
     Ok(())
 }
 
-/// Says which part of the question the record cannot answer, and what would measure it.
-fn has_what_is_asked(record: &Record, question: &Question<'_>, path: &Path) -> Result<(), Failure> {
+/// Says which part of the question the record cannot answer, and what would measure it. Pages of a
+/// store are the unit where none was typed.
+fn has_what_is_asked(
+    kept: &Kind,
+    question: &mut Question<'_>,
+    args: &AdviseArgs,
+    path: &Path,
+) -> Result<(), Failure> {
+    match kept {
+        Kind::Survey(record) => survey_has(record, question, path),
+        Kind::Pages(record) => {
+            if args.size.is_none() {
+                question.size = record.store.page_size;
+            }
+            pages_have(record, question, path)
+        }
+        Kind::Advice(_) => Err(Failure::usage(format!(
+            "'{}' is advice already: `ciphermark report` shows it, a record answers anew",
+            path.display()
+        ))),
+    }
+}
+
+fn pages_have(record: &PagesRecord, question: &Question<'_>, path: &Path) -> Result<(), Failure> {
+    let lacks = |what: String, how: String| {
+        Err(Failure::usage(format!("'{}' {what}; {how}", path.display())))
+    };
+    if let Some(profile) = &record.profile {
+        return lacks(
+            format!("was taken --as {}", typed::one_line(&profile.name)),
+            "advice is for schemes as good practice has them: take it without --as".to_owned(),
+        );
+    }
+    if !question.used.storage {
+        return lacks(
+            "is of a store's pages".to_owned(),
+            format!("--for {} needs `ciphermark run --suite at-rest -o FILE`", question.used.id),
+        );
+    }
+    if record.tier != question.tier {
+        let tier = question.tier;
+        return lacks(
+            format!("has no tier {tier}"),
+            format!("`ciphermark pages … -t {tier}` takes it"),
+        );
+    }
+    if record.store.page_size != question.size {
+        return lacks(
+            format!("has pages of {} bytes", record.store.page_size),
+            format!("`ciphermark pages … --page-size {}` takes others", question.size),
+        );
+    }
+    if record.timing.is_none() {
+        let how = "`ciphermark pages …` without --media none takes them".to_owned();
+        return lacks("has no times".to_owned(), how);
+    }
+    knows_libraries(&record.libraries, question, path)
+}
+
+/// Every library that was asked for is in the record.
+fn knows_libraries(
+    libraries: &[record::Library],
+    question: &Question<'_>,
+    path: &Path,
+) -> Result<(), Failure> {
+    let known =
+        |glob: &NameGlob| libraries.iter().any(|l| choose::is_library(glob, &l.name, &l.version));
+    match question.wishes.libraries.iter().find(|g| !known(g)) {
+        Some(glob) => Err(Failure::usage(format!(
+            "'{}' has no library that matches '{1}'; -l '{1}' when it is taken adds it",
+            path.display(),
+            glob.text()
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn survey_has(record: &Record, question: &Question<'_>, path: &Path) -> Result<(), Failure> {
     let rows = &record.measurements;
     let (tier, size, model) = (question.tier, question.size, model_of(question));
     let lacks = |what: String, flag: String| {
@@ -177,15 +263,7 @@ fn has_what_is_asked(record: &Record, question: &Question<'_>, path: &Path) -> R
             format!("-s {size}"),
         );
     }
-    let known = |glob: &NameGlob| {
-        record.libraries.iter().any(|l| choose::is_library(glob, &l.name, &l.version))
-    };
-    if let Some(glob) = question.wishes.libraries.iter().find(|g| !known(g)) {
-        return lacks(
-            format!("library that matches '{}'", glob.text()),
-            format!("-l '{}'", glob.text()),
-        );
-    }
+    knows_libraries(&record.libraries, question, path)?;
     let timed = rows.iter().any(|m| m.latency_ns.as_ref().is_some_and(|l| l.p99.is_some()));
     if question.wishes.max_p99_us.is_some() && !timed {
         return lacks("latencies of single operations".to_owned(), "--latency".to_owned());
@@ -245,8 +323,8 @@ fn sizes(size: usize) -> Vec<usize> {
     all.into_iter().collect()
 }
 
-fn surroundings(record: &Record, today: Date) -> Surroundings {
-    let mut paths: Vec<&str> = record.libraries.iter().map(|l| l.path.as_str()).collect();
+fn surroundings(libraries: &[record::Library], today: Date) -> Surroundings {
+    let mut paths: Vec<&str> = libraries.iter().map(|l| l.path.as_str()).collect();
     paths.sort_unstable();
     paths.dedup();
     let now = |path: &&str| LibraryNow {

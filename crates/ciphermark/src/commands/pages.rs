@@ -48,7 +48,8 @@ pub fn pages(args: &PagesArgs) -> Result<Exit, Failure> {
         _ => Failure::not_done(e),
     })?;
     if let Some(output) = &args.output {
-        screen::write_file(output, at_rest::to_json(&record).as_bytes())?;
+        let bytes = record::pack(output, at_rest::to_json(&record)).map_err(Failure::not_done)?;
+        screen::write_file(output, &bytes)?;
     }
     print(&record, args)?;
     Ok(exit(&record))
@@ -56,10 +57,11 @@ pub fn pages(args: &PagesArgs) -> Result<Exit, Failure> {
 
 /// A record, where the file is one.
 fn shown_again(path: &Path) -> Result<Option<PagesRecord>, Failure> {
-    if path.extension().is_none_or(|e| e != "json") || !path.is_file() {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if !(name.ends_with(".json") || name.ends_with(".json.gz")) || !path.is_file() {
         return Ok(None);
     }
-    let text = crate::files::text(path, &format!("'{}'", path.display()))?;
+    let text = record::load_text(path).map_err(Failure::usage)?;
     if !at_rest::is_pages(&text) {
         return Ok(None);
     }

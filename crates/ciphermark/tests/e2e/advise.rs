@@ -116,3 +116,27 @@ fn what_a_record_cannot_answer_is_named_with_what_would_measure_it() {
     assert!(why(&["--certificate", "4985"]).contains("--library"));
     assert!(refusal(&["advise", "/no/such.json", "--for", "wal"]).contains("/no/such.json"));
 }
+
+/// A record of pages: its own size, its own times, and what it cannot answer.
+#[test]
+fn a_record_of_pages_answers_with_what_its_store_cost() {
+    let pages = repository("crates/at-rest/tests/sample.json");
+    let answer = advice(&[arg(&pages), "--for", "postgres"], 0);
+    let choice = &answer["outcome"]["choice"];
+    assert_eq!((text(choice, "scheme"), text(choice, "price.how")), ("aes-256-gcm", "store"));
+    assert_eq!(choice["price"]["in_store"][0]["medium"], "cache");
+    assert_eq!((text(&answer, "kind"), &answer["size"]), ("advice", &Value::from(8192)));
+    let shown = ciphermark(&["advise", arg(&pages), "--for", "postgres"], b"").with_code(0).stdout;
+    assert!(shown.contains("in store    cache: 2000 ns beside 1700 ns of reading"), "{shown}");
+    advice(&[arg(&pages), "--for", "postgres", "--expansion", "0"], 1);
+    let why = |more: &[&str]| refusal(&[&["advise", arg(&pages)], more].concat());
+    assert!(why(&["--for", "postgres", "-t", "noaes"]).contains("`ciphermark pages … -t noaes`"));
+    assert!(why(&["--for", "postgres", "-s", "4K"]).contains("has pages of 8192 bytes"));
+    assert!(why(&["--for", "messages"]).contains("--for messages needs"));
+    assert!(why(&["--for", "postgres", "-l", "nss"]).contains("no library that matches 'nss'"));
+    let directory = scratch();
+    let kept = directory.path().join("advice.json");
+    std::fs::write(&kept, answer.to_string()).unwrap();
+    let line = refusal(&["advise", arg(&kept), "--for", "postgres"]);
+    assert!(line.contains("is advice already"), "{line}");
+}

@@ -1,0 +1,144 @@
+//! Prices from a record of pages: what each scheme took on the pages of a real store.
+
+use super::{How, InStore, Interval, Price};
+use crate::evidence::id;
+use crate::schemes::Scheme;
+use at_rest::{Cell, Keying, Medium, NsRange, PagesRecord};
+use model::{Direction, Model};
+use record::State;
+
+/// Media by how well they tell what the scheme itself costs; one serves for all schemes.
+const MEDIA: [Medium; 4] = [Medium::Sequential, Medium::Random, Medium::Cache, Medium::Direct];
+
+/// What of a record one question is about.
+pub(super) struct Pages<'a> {
+    record: &'a PagesRecord,
+    /// Cells with a number, with keys used as asked, by one thread.
+    cells: Vec<&'a Cell>,
+    keying: Keying,
+    medium: Option<Medium>,
+}
+
+impl<'a> Pages<'a> {
+    pub fn of(record: &'a PagesRecord, model: Model) -> Self {
+        let keying = if model == Model::Rekey { Keying::PerPage } else { Keying::Reused };
+        let has = |c: &&Cell| c.state == State::Measured && c.threads == 1 && c.crypto_ns.is_some();
+        let cells: Vec<&Cell> = record.cells.iter().filter(has).collect();
+        let of = |medium: &Medium, direction: Direction| {
+            cells.iter().any(|c| (c.medium, c.keying, c.direction) == (*medium, keying, direction))
+        };
+        let both = |m: &Medium| of(m, Direction::Encrypt) && of(m, Direction::Decrypt);
+        let medium = MEDIA.into_iter().find(both);
+        Self { record, cells, keying, medium }
+    }
+
+    /// The prices of a scheme, in the order of the record's libraries; or why there are none.
+    pub fn prices(&self, scheme: &Scheme) -> Result<Vec<Price>, String> {
+        let libraries = 0..self.record.libraries.len();
+        let all: Vec<Price> = libraries.filter_map(|library| self.price(scheme, library)).collect();
+        if all.is_empty() { Err(self.why_not(scheme)) } else { Ok(all) }
+    }
+
+    fn price(&self, scheme: &Scheme, library: usize) -> Option<Price> {
+        if !self.is_proven(scheme, library) {
+            return None;
+        }
+        let cell = |direction| self.cell(scheme, library, self.medium?, direction);
+        let (write, read) = (cell(Direction::Encrypt)?, cell(Direction::Decrypt)?);
+        let p99 = |c: &Cell| c.crypto_tails.map(|t| t.p99 / 1e3);
+        Some(Price {
+            libraries: vec![id(&self.record.libraries[library])],
+            algorithms: vec![scheme.id.clone()],
+            how: How::Store,
+            join_ns: None,
+            between_sizes: false,
+            write_ns: interval(write.crypto_ns?),
+            read_ns: interval(read.crypto_ns?),
+            write_cycles: None,
+            read_cycles: None,
+            p99_us: p99(write).zip(p99(read)).map(|(w, r)| w.max(r)),
+            line: None,
+            in_store: self.in_store(scheme, library),
+        })
+    }
+
+    fn cell(
+        &self,
+        scheme: &Scheme,
+        library: usize,
+        medium: Medium,
+        direction: Direction,
+    ) -> Option<&'a Cell> {
+        let it = |c: &&&Cell| {
+            (c.library, c.scheme.as_str()) == (library, scheme.id.as_str())
+                && (c.medium, c.keying, c.direction) == (medium, self.keying, direction)
+        };
+        self.cells.iter().find(it).copied()
+    }
+
+    /// Every page went through it and back, and no probe of tampering came out otherwise than expected.
+    fn is_proven(&self, scheme: &Scheme, library: usize) -> bool {
+        let pair = (library, scheme.id.as_str());
+        let verified = |v: &at_rest::Verified| {
+            (v.library, v.scheme.as_str()) == pair && v.state == State::Measured
+        };
+        let odd = |p: &at_rest::Probed| (p.library, p.scheme.as_str()) == pair && !p.as_expected;
+        self.record.verified.iter().any(verified) && !self.record.probes.iter().any(odd)
+    }
+
+    /// What the scheme takes beside a read from a file, or a write to one.
+    fn in_store(&self, scheme: &Scheme, library: usize) -> Vec<InStore> {
+        let ways = [
+            (Medium::Cache, Direction::Decrypt),
+            (Medium::Direct, Direction::Decrypt),
+            (Medium::Log, Direction::Encrypt),
+        ];
+        let of = |(medium, direction): (Medium, Direction)| {
+            let cell = [self.keying, Keying::Reused].into_iter().find_map(|keying| {
+                let it = |c: &&&Cell| {
+                    (c.library, c.scheme.as_str()) == (library, scheme.id.as_str())
+                        && (c.medium, c.keying, c.direction) == (medium, keying, direction)
+                };
+                self.cells.iter().find(it)
+            })?;
+            let (crypto, io) = (cell.crypto_ns?.median, cell.io_ns?.median);
+            Some(InStore {
+                medium: medium.name().to_owned(),
+                direction,
+                scheme_ns: crypto,
+                io_ns: io,
+                share: if crypto + io > 0.0 { crypto / (crypto + io) } else { 0.0 },
+            })
+        };
+        ways.into_iter().filter_map(of).collect()
+    }
+
+    fn why_not(&self, scheme: &Scheme) -> String {
+        let name = |library: usize| self.record.libraries[library].name.clone();
+        let odd = self.record.probes.iter().find(|p| p.scheme == scheme.id && !p.as_expected);
+        if let Some(odd) = odd {
+            let library = name(odd.library);
+            return format!("in {library} a probe of tampering came out otherwise than expected");
+        }
+        let of_it: Vec<_> = self.record.verified.iter().filter(|v| v.scheme == scheme.id).collect();
+        for state in [State::Refused, State::Failed] {
+            if let Some(v) = of_it.iter().find(|v| v.state == state) {
+                let why = v.reason.clone().unwrap_or_default();
+                return format!("{} in {}: {why}", state.name(), name(v.library));
+            }
+        }
+        if of_it.iter().any(|v| v.state == State::Measured) {
+            return "no time was taken of it in memory or in a file, in both directions".to_owned();
+        }
+        if of_it.is_empty() {
+            return "the record of pages did not ask for it".to_owned();
+        }
+        "no library of the record offers it for pages".to_owned()
+    }
+}
+
+/// Without an interval the median stands for itself.
+fn interval(range: NsRange) -> Interval {
+    let NsRange { median, low, high } = range;
+    Interval { median, low: low.unwrap_or(median), high: high.unwrap_or(median) }
+}

@@ -1,0 +1,33 @@
+//! Files of any kind that ciphermark writes: what is in them decides, not their names.
+
+use crate::error::Failure;
+use advise::Advised;
+use at_rest::PagesRecord;
+use record::Record;
+use std::path::Path;
+
+/// What a file holds.
+pub enum Kind {
+    /// A survey: `run -o`.
+    Survey(Box<Record>),
+    /// A page store: `pages -o`.
+    Pages(Box<PagesRecord>),
+    /// Advice: `advise --format json`.
+    Advice(Box<Advised>),
+}
+
+/// Reads a file, packed by gzip or not.
+pub fn load(path: &Path) -> Result<Kind, Failure> {
+    let text = record::load_text(path).map_err(Failure::usage)?;
+    let origin = path.display().to_string();
+    if at_rest::is_pages(&text) {
+        let record = at_rest::from_json(&text, &origin).map_err(Failure::usage)?;
+        return Ok(Kind::Pages(Box::new(record)));
+    }
+    if advise::is_advice(&text) {
+        let advice = advise::from_json(&text, &origin).map_err(Failure::usage)?;
+        return Ok(Kind::Advice(Box::new(advice)));
+    }
+    let record = record::from_json(&text, &origin).map_err(Failure::usage)?;
+    Ok(Kind::Survey(Box::new(record)))
+}
