@@ -1,14 +1,22 @@
 // The program under test: records in, a page out.
 
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 export const repository = (path) => `${ROOT}${path}`;
 
+const program = () => process.env.CIPHERMARK ?? repository("target/debug/ciphermark");
+
+// What `ciphermark advise` answers, as JSON; no answer is one too.
+export function advise(words) {
+  const { stdout, status } = spawnSync(program(), ["advise", ...words, "--format", "json"], { encoding: "utf8" });
+  if (status > 1) throw new Error(`advise: exit code ${status}`);
+  return JSON.parse(stdout);
+}
+
 export function report(records, page) {
-  const program = process.env.CIPHERMARK ?? repository("target/debug/ciphermark");
-  execFileSync(program, ["report", ...records, "-o", page], { stdio: ["ignore", "ignore", "pipe"] });
+  execFileSync(program(), ["report", ...records, "-o", page], { stdio: ["ignore", "ignore", "pipe"] });
   return page;
 }

@@ -5,15 +5,15 @@ import { test } from "node:test";
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { VIEWS, pageOf, visit, whole } from "./support.mjs";
+import { SHEETS, VIEWS, pageOf, storePage, visit, whole } from "./support.mjs";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 for (const theme of ["light", "dark"]) {
-  for (const view of VIEWS) {
+  for (const view of [...VIEWS, ...SHEETS]) {
     test(`axe finds nothing in the view ${view}, ${theme}`, async () => {
-      await visit(pageOf("whole", whole()), `#view=${view}&theme=${theme}`, async (page) => {
+      await visit(SHEETS.includes(view) ? storePage("store") : pageOf("whole", whole()), `#view=${view}&theme=${theme}`, async (page) => {
         // Not as a script element: the page's own policy would refuse that, as it should.
         await page.evaluate(AXE);
         const { violations } = await page.evaluate((tags) => window.axe.run(document, { runOnly: tags }), TAGS);

@@ -2,12 +2,12 @@
 
 import { after, before } from "node:test";
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { launch, open } from "../lib/browser.mjs";
 import { made, without, write } from "../lib/made.mjs";
-import { report } from "../lib/report.mjs";
+import { advise, report, repository } from "../lib/report.mjs";
 
 let browser;
 let directory;
@@ -62,6 +62,20 @@ export async function visit(file, fragment, look) {
     await page.close();
   }
 }
+
+// A record of pages as the format's sample has it, and what is advised from it; `changed` may change both.
+export const STORE = JSON.parse(readFileSync(repository("crates/at-rest/tests/sample.json")));
+
+export function storePage(name, changed = (store, advice) => [store, advice]) {
+  if (!pages.has(name)) {
+    const advice = advise([write(STORE, join(directory, `${name}-asked.json`)), "--for", "postgres"]);
+    const files = changed(structuredClone(STORE), advice).map((r, n) => write(r, join(directory, `${name}${n || ""}.json`)));
+    pages.set(name, report(files, join(directory, `${name}.html`)));
+  }
+  return pages.get(name);
+}
+
+export const SHEETS = ["stores", "advice"];
 
 export const VIEWS = ["speed", "heat", "tiers", "costs", "instructions", "samples", "problems", "machine"];
 

@@ -4,7 +4,7 @@ use crate::check;
 use crate::sample::{Choices, RECORD, changed};
 use claims::{Evidence, Source};
 use compare::{Matching, Settings, Side};
-use page::Source as PageSource;
+use page::{Content, Source as PageSource};
 use record::{Measurement, Record};
 use report::{CallRow, ComparisonFormat, ExecutedRow, Format, Options};
 use std::sync::LazyLock;
@@ -130,7 +130,7 @@ impl Shown<'_> {
 
     fn page(&self) {
         let html = |record: &Record| {
-            let source = PageSource { file: "r.json", record };
+            let source = PageSource { file: "r.json", content: Content::Survey(record) };
             page::page_without_scripts(&[source]).expect("any record has a page")
         };
         check::no_markup("the page", &html(self.record), &html(self.harmless));

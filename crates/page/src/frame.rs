@@ -17,6 +17,7 @@ struct Frame<'a> {
     cases: String,
     executed: String,
     samples: Vec<String>,
+    sheets: String,
 }
 
 /// The whole page.
@@ -30,6 +31,7 @@ pub(crate) fn fill(data: &Data, assets: &Assets) -> Result<String, PageError> {
         cases: packed_json(&data.cases)?,
         executed: packed_json(&data.executed)?,
         samples: samples?,
+        sheets: packed_json(&data.sheets)?,
     };
     Ok(format!("{MARK}{}", frame.render()?))
 }
@@ -47,7 +49,7 @@ fn policy(assets: &Assets) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Source;
+    use crate::{Content, Source};
 
     const ASSETS: fn() -> Assets = || Assets {
         licence: "a licence",
@@ -59,7 +61,8 @@ mod tests {
     fn page(file: &str) -> String {
         let text = include_str!("../../record/tests/sample.json");
         let record = record::from_json(text, "sample").unwrap();
-        fill(&Data::of(&[Source { file, record: &record }]), &ASSETS()).unwrap()
+        let content = Content::Survey(&record);
+        fill(&Data::of(&[Source { file, content }]), &ASSETS()).unwrap()
     }
 
     #[test]

@@ -9,18 +9,31 @@ mod frame;
 mod pack;
 mod text;
 
+use advise::Advised;
+use at_rest::PagesRecord;
 use record::Record;
 
 /// The beginning of every page that this crate makes, by which a program knows one again.
 pub const MARK: &str = "<!doctype html>\n<!-- ciphermark report -->\n";
 
-/// A record, and what it is called on the page.
+/// A file, and what it is called on the page.
 #[derive(Clone, Copy, Debug)]
 pub struct Source<'a> {
     /// Name of the file that it was read from, without directories.
     pub file: &'a str,
-    /// The record.
-    pub record: &'a Record,
+    /// What is in it.
+    pub content: Content<'a>,
+}
+
+/// What a page can show.
+#[derive(Clone, Copy, Debug)]
+pub enum Content<'a> {
+    /// A survey's record.
+    Survey(&'a Record),
+    /// The record of a page store.
+    Pages(&'a PagesRecord),
+    /// Advice.
+    Advice(&'a Advised),
 }
 
 /// Why there is no page.
@@ -39,7 +52,7 @@ pub enum PageError {
     Frame(#[from] askama::Error),
 }
 
-/// The page of these records, side by side where there are several.
+/// The page of these files, side by side where there are several.
 ///
 /// # Errors
 /// [`PageError`], one line.

@@ -2,20 +2,21 @@
 
 use crate::args_report::ReportArgs;
 use crate::error::{Exit, Failure};
+use crate::kinds::{self, Kind};
 use crate::screen;
-use page::Source;
+use page::{Content, Source};
 use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 /// Writes the page to the file that was named, to a pipe, or to a file named after the first record.
 pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let place = Place::of(args)?;
-    let records: Result<Vec<record::Record>, _> =
-        args.records.iter().map(|path| record::load(path)).collect();
-    let records = records.map_err(Failure::usage)?;
+    let kinds: Result<Vec<Kind>, _> = args.records.iter().map(|path| kinds::load(path)).collect();
+    let kinds = kinds?;
     let files: Vec<String> = args.records.iter().map(|path| file_name(path)).collect();
+    let each = kinds.iter().zip(&files);
     let sources: Vec<Source<'_>> =
-        records.iter().zip(&files).map(|(record, file)| Source { file, record }).collect();
+        each.map(|(kind, file)| Source { file, content: content(kind) }).collect();
     let html = page::page(&sources).map_err(Failure::not_done)?;
     match place {
         Place::Output => {
@@ -31,6 +32,14 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         }
     }
     Ok(Exit::Done)
+}
+
+fn content(kind: &Kind) -> Content<'_> {
+    match kind {
+        Kind::Survey(record) => Content::Survey(record),
+        Kind::Pages(record) => Content::Pages(record),
+        Kind::Advice(advised) => Content::Advice(advised),
+    }
 }
 
 /// Where the page goes.

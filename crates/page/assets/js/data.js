@@ -99,6 +99,13 @@ function sortedValues(property, list) {
   return values.sort(byName);
 }
 
+// Records of page stores, and advice.
+let sheetList = null;
+async function sheets(kind) {
+  sheetList ??= await unpackJson("sheets-data");
+  return sheetList.filter((s) => s.kind === kind);
+}
+
 let executedList = null;
 async function executed() {
   executedList ??= unpackJson("executed-data");

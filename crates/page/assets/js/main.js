@@ -3,7 +3,7 @@
 // `uses`: the filters that change what a view shows; `one`: whether it shows one algorithm where
 // none was chosen.
 const CASE_FILTERS = ["record", "library", "algorithm", "direction", "model", "tier", "threads", "footprint", "place"];
-const VIEWS = {
+const OF_SURVEYS = {
   speed: { name: "Speed", draw: speedView, uses: [...CASE_FILTERS, "size", "unit"], one: true },
   heat: { name: "Heat map", draw: heatView, uses: [...CASE_FILTERS, "size", "of"] },
   tiers: { name: "Tiers", draw: ladderView, uses: [...CASE_FILTERS.filter((f) => f !== "tier"), "size", "unit"], one: true },
@@ -13,6 +13,17 @@ const VIEWS = {
   problems: { name: "Not measured", draw: problemsView, uses: ["record", "library", "algorithm"] },
   machine: { name: "Machine", draw: machineView, uses: ["record"] },
 };
+const OF_SHEETS = {
+  stores: { name: "Page stores", draw: storesView, uses: [], kind: "pages" },
+  advice: { name: "Advice", draw: adviceView, uses: [], kind: "advice" },
+};
+
+// Views without anything to show are none.
+const VIEWS = {
+  ...(head.records.length > 0 ? OF_SURVEYS : {}),
+  ...Object.fromEntries(Object.entries(OF_SHEETS).filter(([, view]) => head.sheets.some((s) => s.kind === view.kind))),
+};
+if (!VIEWS[DEFAULTS.view]) DEFAULTS.view = Object.keys(VIEWS)[0];
 
 const viewName = () => (VIEWS[get("view")] ? get("view") : DEFAULTS.view);
 const uses = (filter) => VIEWS[viewName()].uses.includes(filter);
@@ -61,7 +72,7 @@ function updateNavigation() {
     if (id === viewName()) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
-  document.title = `${VIEWS[viewName()].name} · ciphermark: ${head.records.map((r) => r.label).join(", ")}`;
+  document.title = `${VIEWS[viewName()].name} · ciphermark: ${[...head.records, ...head.sheets].map((r) => r.label).join(", ")}`;
 }
 
 async function start() {

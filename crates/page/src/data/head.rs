@@ -1,7 +1,7 @@
 //! What the first paint needs: records, machines, libraries.
 
-use crate::Source;
 use crate::text::{clean, tidy};
+use crate::{Content, Source};
 use record::{Record, State};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -10,8 +10,25 @@ use std::collections::HashSet;
 /// Facts of the records, in the order in which they were given.
 #[derive(Serialize)]
 pub(crate) struct Head {
-    /// One entry a record.
+    /// One entry a record of a survey.
     pub(crate) records: Vec<RecordFacts>,
+    /// One entry a file of another kind.
+    pub(crate) sheets: Vec<SheetFacts>,
+}
+
+/// What the frame says of a file that is no survey.
+#[derive(Serialize)]
+pub(crate) struct SheetFacts {
+    /// What it is called on the page.
+    pub(crate) label: String,
+    /// `pages` or `advice`.
+    pub(crate) kind: &'static str,
+    /// The same for people.
+    pub(crate) words: &'static str,
+    /// Name of the processor.
+    pub(crate) cpu: String,
+    /// The day on which it was measured.
+    pub(crate) day: String,
 }
 
 /// Facts of one record.
@@ -53,29 +70,67 @@ impl RecordFacts {
 const STATES: [State; 5] =
     [State::Measured, State::Unsupported, State::Refused, State::Failed, State::Imported];
 
+/// What each file is called on the page: its name without endings, which no other has.
+pub(crate) fn labels(sources: &[Source<'_>]) -> Vec<String> {
+    let mut taken = HashSet::new();
+    let of = |source: &Source<'_>| {
+        let mut label = stem(source.file);
+        let mut number = 1;
+        while !taken.insert(label.clone()) {
+            number += 1;
+            label = format!("{} ({number})", stem(source.file));
+        }
+        label
+    };
+    sources.iter().map(of).collect()
+}
+
 impl Head {
-    pub(crate) fn of(sources: &[Source<'_>]) -> Self {
-        let mut taken = HashSet::new();
-        let records = sources.iter().map(|source| {
-            let mut label = stem(source.file);
-            let mut number = 1;
-            while !taken.insert(label.clone()) {
-                number += 1;
-                label = format!("{} ({number})", stem(source.file));
+    pub(crate) fn of(sources: &[Source<'_>], labels: &[String]) -> Self {
+        let mut head = Self { records: Vec::new(), sheets: Vec::new() };
+        for (source, label) in sources.iter().zip(labels) {
+            let (label, file) = (label.clone(), clean(source.file));
+            match source.content {
+                Content::Survey(record) => head.records.push(survey(record, label, file)),
+                Content::Pages(record) => head.sheets.push(SheetFacts {
+                    label,
+                    kind: "pages",
+                    words: "pages of a store",
+                    cpu: clean(&record.host.cpu.name),
+                    day: day(&record.started),
+                }),
+                Content::Advice(advised) => head.sheets.push(SheetFacts {
+                    label,
+                    kind: "advice",
+                    words: "advice",
+                    cpu: clean(&advised.advice.basis.cpu),
+                    day: day(&advised.advice.basis.started),
+                }),
             }
-            let r = source.record;
-            RecordFacts {
-                label,
-                file: clean(source.file),
-                cpu: clean(&r.host.cpu.name),
-                started: clean(&r.started),
-                day: clean(&r.started.chars().take(10).collect::<String>()),
-                states: STATES.map(|s| r.measurements.iter().filter(|m| m.state == s).count()),
-                facts: facts(r),
-            }
-        });
-        Self { records: records.collect() }
+        }
+        head
     }
+
+    /// Whether the views of surveys have anything to show.
+    pub(crate) fn has_surveys(&self) -> bool {
+        !self.records.is_empty()
+    }
+}
+
+fn survey(r: &Record, label: String, file: String) -> RecordFacts {
+    RecordFacts {
+        label,
+        file,
+        cpu: clean(&r.host.cpu.name),
+        started: clean(&r.started),
+        day: day(&r.started),
+        states: STATES.map(|s| r.measurements.iter().filter(|m| m.state == s).count()),
+        facts: facts(r),
+    }
+}
+
+fn day(started: &str) -> String {
+    clean(&started.chars().take(10).collect::<String>())
 }
 
 /// `run.json.gz` as `run`.
@@ -114,9 +169,14 @@ mod tests {
     fn records_of_one_name_are_told_apart() {
         let text = include_str!("../../../record/tests/sample.json");
         let record = record::from_json(text, "sample").unwrap();
-        let source = |file| Source { file, record: &record };
-        let head = Head::of(&[source("a.json"), source("a.json.gz"), source("a\u{202e}.json")]);
-        let labels: Vec<&str> = head.records.iter().map(|r| r.label.as_str()).collect();
-        assert_eq!(labels, ["a", "a (2)", "a\u{fffd}"]);
+        let pages = include_str!("../../../at-rest/tests/sample.json");
+        let pages = at_rest::from_json(pages, "sample").unwrap();
+        let source = |file| Source { file, content: Content::Survey(&record) };
+        let store = Source { file: "a.json", content: Content::Pages(&pages) };
+        let sources = [source("a.json"), source("a.json.gz"), source("a\u{202e}.json"), store];
+        let head = Head::of(&sources, &labels(&sources));
+        let names: Vec<&str> = head.records.iter().map(|r| r.label.as_str()).collect();
+        assert_eq!(names, ["a", "a (2)", "a\u{fffd}"]);
+        assert_eq!((head.sheets[0].label.as_str(), head.sheets[0].kind), ("a (3)", "pages"));
     }
 }

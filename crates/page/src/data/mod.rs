@@ -5,8 +5,9 @@ mod executed;
 mod head;
 mod names;
 mod samples;
+mod sheets;
 
-use crate::Source;
+use crate::{Content, Source};
 use names::Names;
 use serde::Serialize;
 
@@ -24,6 +25,8 @@ pub(crate) struct Data {
     /// Raw samples of [`samples::CASES_IN_CHUNK`] cases each; packed, unpacked when one of them is
     /// looked at.
     pub(crate) samples: Vec<Vec<u8>>,
+    /// Records of page stores, and advice; packed, unpacked when it is looked at.
+    pub(crate) sheets: Vec<serde_json::Value>,
 }
 
 /// Every case, one array a field, with the names that the arrays count.
@@ -43,18 +46,29 @@ impl Data {
         let mut columns = cases::Columns::default();
         let mut samples = samples::Chunks::default();
         let (mut fits, mut calls, mut executed) = (Vec::new(), Vec::new(), Vec::new());
-        for (number, source) in sources.iter().enumerate() {
-            names.enter_record(number, source.record);
-            for m in &source.record.measurements {
+        let surveys = sources.iter().filter_map(|source| match source.content {
+            Content::Survey(record) => Some(record),
+            _ => None,
+        });
+        for (number, record) in surveys.enumerate() {
+            names.enter_record(number, record);
+            for m in &record.measurements {
                 columns.push(m, &mut names);
-                samples.push(m, source.record);
+                samples.push(m, record);
             }
-            fits.extend(executed::fits(source.record, &mut names));
-            calls.extend(executed::calls(source.record, &mut names));
-            executed.extend(executed::executed(source.record, &mut names));
+            fits.extend(executed::fits(record, &mut names));
+            calls.extend(executed::calls(record, &mut names));
+            executed.extend(executed::executed(record, &mut names));
         }
         let cases =
             Cases { names, columns, fits, calls, samples_in_chunk: samples::CASES_IN_CHUNK };
-        Self { head: Head::of(sources), cases, executed, samples: samples.finish() }
+        let labels = head::labels(sources);
+        Self {
+            head: Head::of(sources, &labels),
+            cases,
+            executed,
+            samples: samples.finish(),
+            sheets: sheets::sheets(sources, &labels),
+        }
     }
 }
