@@ -11,9 +11,11 @@ mod documents;
 mod grammars;
 mod importers;
 mod objects;
+mod pages;
 mod protocol;
 mod records;
 mod sample;
+mod stores;
 
 /// One entrance.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +27,7 @@ pub struct Entry {
 }
 
 /// Every entrance.
-pub const ENTRIES: [Entry; 7] = [
+pub const ENTRIES: [Entry; 9] = [
     Entry { name: "records", run: records::run },
     Entry { name: "consumers", run: consumers::run },
     Entry { name: "protocol", run: protocol::run },
@@ -33,6 +35,8 @@ pub const ENTRIES: [Entry; 7] = [
     Entry { name: "grammars", run: grammars::run },
     Entry { name: "importers", run: importers::run },
     Entry { name: "objects", run: objects::run },
+    Entry { name: "pages", run: pages::run },
+    Entry { name: "stores", run: stores::run },
 ];
 
 /// The entrance of a name.

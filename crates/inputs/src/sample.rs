@@ -51,7 +51,12 @@ const CHANGES: usize = 24;
 
 /// The sample's JSON with what the choices put into its fields.
 pub(crate) fn changed(choices: &mut Choices<'_>) -> Value {
-    let mut value = VALUE.clone();
+    changed_of(&VALUE, choices)
+}
+
+/// The same of any JSON.
+pub(crate) fn changed_of(base: &Value, choices: &mut Choices<'_>) -> Value {
+    let mut value = base.clone();
     for _ in 0..CHANGES {
         let mut fields = Vec::new();
         collect(&mut value, &mut fields);
