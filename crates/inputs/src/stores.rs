@@ -28,7 +28,7 @@ pub(crate) fn run(bytes: &[u8]) {
 }
 
 fn opened(store: &Store) {
-    store.facts().iter().for_each(|fact| check::line(fact));
+    store.facts().iter().for_each(check::line);
     let pages = store.pages();
     assert!(pages > 0 && PAGE_SIZES.contains(&store.page_size()));
     let all: Vec<_> = store.all().collect();

@@ -21,6 +21,7 @@ mod list;
 mod meta;
 mod once;
 mod pages;
+mod pages_faults;
 mod pair;
 mod python;
 mod rank;
