@@ -6,6 +6,10 @@ use model::Direction;
 use scheme::Recipe;
 use serde::{Deserialize, Serialize};
 
+/// Bytes of a log before it begins anew in the same space, as a recycled segment of `PostgreSQL`'s
+/// does: 16 MiB (`wal_segment_size`).
+pub(crate) const LOG_BYTES: u64 = 16 << 20;
+
 /// Files that the scheduler has open, by the numbers that it has them under. A worker opens them there
 /// (`/proc/PID/fd`, proc_pid_fd(5)) before it gives up opening files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,5 +8,6 @@ mod rounds;
 mod run;
 mod stage;
 
+pub(crate) use job::LOG_BYTES;
 pub use job::{Answer, Job, PageFiles, ProbeJob, TimeJob, TimedCell, VerifyJob};
 pub use run::{PagesError, PagesEvent, PagesPlan, run};

@@ -1,5 +1,6 @@
 //! Files that workers open in this process: staged pages in memory, and files on a disk to read and write.
 
+use super::job::LOG_BYTES;
 use super::job::PageFiles;
 use rustix::fs::MemfdFlags;
 use scheme::Position;
@@ -13,9 +14,6 @@ use store::{PageRef, Store, StoreError};
 /// Bytes of pages that are staged at once: a worker takes them into memory, and may write no file
 /// that is larger.
 pub(super) const PART: usize = 32 << 20;
-
-/// Bytes of the log's file: what a worker appends to before it begins anew.
-const LOG: usize = 16 << 20;
 
 /// The files. No program that is started inherits them.
 pub(super) struct Stage {
@@ -39,7 +37,7 @@ impl Stage {
         let log = disk()?;
         if let Some(log) = &log {
             // Its space is taken beforehand, as that of a segment is.
-            log.write_all_at(&vec![0; LOG], 0)?;
+            log.write_all_at(&vec![0; LOG_BYTES as usize], 0)?;
             log.sync_all()?;
         }
         Ok(Self {

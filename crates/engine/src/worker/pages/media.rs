@@ -1,5 +1,9 @@
-//! Pages through a file: from the page cache, past it, and at the end of a log. Schemes take turns
+//! Pages through a file: from the page cache, past it, and at the end of a log ([`log`]). Schemes take turns
 //! operation by operation, so that the disk's drift meets all of them alike.
+
+mod log;
+
+pub(super) use log::log;
 
 use super::codec::{Codec, Draw};
 use super::memory::Room;
@@ -19,13 +23,8 @@ const SCRATCH: usize = 48 << 20;
 /// Most pages of a scheme in the file.
 const MOST_PAGES: usize = 128;
 
-/// Bytes of a log before it begins anew in the same space, as a recycled segment of `PostgreSQL`'s
-/// does: 16 MiB (`wal_segment_size`).
-pub(crate) const LOG: u64 = 16 << 20;
-
 /// How much fewer operations are timed where each waits for a disk.
 const DISK_SHARE: usize = 4;
-const LOG_SHARE: usize = 8;
 
 /// The pages of one scheme in the scratch file.
 struct Kept {
@@ -38,9 +37,20 @@ struct Kept {
     beside: Vec<Vec<u8>>,
 }
 
+impl Kept {
+    /// One of its pages, and where in the file it begins.
+    fn any(&self, lane: &mut Lane<'_>) -> (usize, u64) {
+        let i = below(lane, self.picks.len());
+        (i, self.offset + (i * lane.staged.page_size) as u64)
+    }
+}
+
+fn below(lane: &mut Lane<'_>, n: usize) -> usize {
+    (lane.rng.next_u64() % n as u64) as usize
+}
+
 /// Reads with decryption and writes with encryption of single pages.
 pub(super) fn pages(lane: &mut Lane<'_>, medium: Medium) -> Vec<TimedCell> {
-    let mut cells = Vec::new();
     let file = match file(lane, medium) {
         Ok(file) => file,
         Err(finding) => return findings(lane, medium, &BOTH, &finding),
@@ -54,28 +64,38 @@ pub(super) fn pages(lane: &mut Lane<'_>, medium: Medium) -> Vec<TimedCell> {
     let watch = Watch::begin(lane.clock);
     let share = if medium == Medium::Direct { DISK_SHARE } else { 1 };
     let operations = (lane.pages / share).max(1);
-    let mut turn = 0;
-    'all: for _ in 0..operations {
-        for _ in 0..kept.len() {
-            turn += 1;
-            let i = turn % kept.len();
-            let outcome = read(lane, file, &mut kept[i], &mut timed[i][1])
-                .and_then(|()| write(lane, file, &mut kept[i], &mut timed[i][0]));
-            if let Err(finding) = outcome {
-                timed[i].iter_mut().for_each(|c| c.finding = Some(finding.clone()));
-                break 'all;
-            }
+    for i in turns(operations, kept.len()) {
+        let outcome = read(lane, file, &mut kept[i], &mut timed[i][1])
+            .and_then(|()| write(lane, file, &mut kept[i], &mut timed[i][0]));
+        if let Err(finding) = outcome {
+            timed[i].iter_mut().for_each(|c| c.finding = Some(finding.clone()));
+            break;
         }
-        // The scheme that comes first is another one each time.
-        turn += 1;
     }
-    let mut whole = empty(0, medium, Direction::Encrypt);
-    watch.end(lane.clock, &mut whole);
-    for (kept, timed) in kept.into_iter().zip(timed) {
-        lane.codecs[kept.recipe] = Ok(kept.codec);
-        cells.extend(timed.map(|c| TimedCell { throughput: whole.throughput, ..c }));
-    }
+    let cells = timed.into_iter().flatten();
+    let cells = seen(watch, lane, cells.collect());
+    kept.into_iter().for_each(|kept| lane.codecs[kept.recipe] = Ok(kept.codec));
     cells
+}
+
+/// Which scheme's turn it is, operation by operation; the one that comes first is another one each time.
+fn turns(operations: usize, schemes: usize) -> impl Iterator<Item = usize> {
+    let round = move |n| (0..schemes).map(move |i| (n * (schemes + 1) + i + 1) % schemes);
+    (0..operations).flat_map(round)
+}
+
+/// The cells with what the core did around all of them.
+fn seen(watch: Watch, lane: &Lane<'_>, mut cells: Vec<TimedCell>) -> Vec<TimedCell> {
+    let mut whole = empty(0, Medium::Cache, Direction::Encrypt);
+    watch.end(lane.clock, &mut whole);
+    cells.iter_mut().for_each(|c| c.throughput = whole.throughput);
+    cells
+}
+
+/// One operation's two parts, in ticks.
+fn note(lane: &Lane<'_>, cell: &mut TimedCell, crypto: u64, io: u64) {
+    cell.crypto_ns.push(lane.nanoseconds(crypto));
+    cell.io_ns.push(lane.nanoseconds(io));
 }
 
 const BOTH: [Direction; 2] = [Direction::Encrypt, Direction::Decrypt];
@@ -132,8 +152,8 @@ fn keep(lane: &mut Lane<'_>, file: &File) -> Result<Vec<Kept>, Finding> {
         }
         let taken = std::mem::replace(slot, Err(Finding::failed("in use")));
         let mut codec = taken?;
-        let all = lane.staged.places.len() as u64;
-        let picks: Vec<usize> = (0..each).map(|_| (lane.rng.next_u64() % all) as usize).collect();
+        let all = lane.staged.places.len();
+        let picks: Vec<usize> = (0..each).map(|_| below(lane, all)).collect();
         let offset = part + (recipe * each * size) as u64;
         let mut beside = vec![vec![0; codec.metadata_bytes()]; each];
         for (i, pick) in picks.iter().enumerate() {
@@ -159,8 +179,7 @@ fn read(
     cell: &mut TimedCell,
 ) -> Result<(), Finding> {
     let size = lane.staged.page_size;
-    let i = (lane.rng.next_u64() % kept.picks.len() as u64) as usize;
-    let offset = kept.offset + (i * size) as u64;
+    let (i, offset) = kept.any(lane);
     let (cipher, plain) = (lane.sealed.page(0, size), lane.back.page(0, size));
     let clock = lane.clock;
     let (io, result) = clock.time(|| file.read_exact_at(cipher, offset));
@@ -171,8 +190,7 @@ fn read(
     if *plain != *lane.staged.page(kept.picks[i]) {
         return Err(Finding::refused("timed-output: a page that was read came back as another"));
     }
-    cell.io_ns.push(lane.nanoseconds(io));
-    cell.crypto_ns.push(lane.nanoseconds(crypto));
+    note(lane, cell, crypto, io);
     Ok(())
 }
 
@@ -184,8 +202,7 @@ fn write(
     cell: &mut TimedCell,
 ) -> Result<(), Finding> {
     let size = lane.staged.page_size;
-    let i = (lane.rng.next_u64() % kept.picks.len() as u64) as usize;
-    let offset = kept.offset + (i * size) as u64;
+    let (i, offset) = kept.any(lane);
     let (cipher, plain) = (lane.sealed.page(0, size), lane.back.page(0, size));
     plain.copy_from_slice(lane.staged.page(kept.picks[i]));
     let at = &lane.staged.places[kept.picks[i]];
@@ -195,71 +212,23 @@ fn write(
     result.map_err(failed)?;
     let (io, result) = clock.time(|| file.write_all_at(cipher, offset));
     result.map_err(io_failed)?;
-    cell.io_ns.push(lane.nanoseconds(io));
-    cell.crypto_ns.push(lane.nanoseconds(crypto));
+    note(lane, cell, crypto, io);
     Ok(())
 }
 
-/// Units encrypted, appended with what belongs beside them, and forced to the disk.
-pub(super) fn log(lane: &mut Lane<'_>) -> Vec<TimedCell> {
-    let Some(log) = lane.files.log.as_ref() else {
-        let finding = Finding::unsupported("there is no scratch file");
-        return findings(lane, Medium::Log, &[Direction::Encrypt], &finding);
-    };
-    let mut cells: Vec<TimedCell> = (0..lane.codecs.len())
-        .map(|recipe| empty(recipe, Medium::Log, Direction::Encrypt))
-        .collect();
-    let operations = (lane.pages / LOG_SHARE).max(1);
-    let (mut end, mut turn) = (0, 0);
-    let watch = Watch::begin(lane.clock);
-    for _ in 0..operations {
-        for _ in 0..cells.len() {
-            turn += 1;
-            let i = turn % cells.len();
-            if cells[i].finding.is_none()
-                && let Err(finding) = append(lane, log, &mut end, &mut cells[i])
-            {
-                cells[i].finding = Some(finding);
-            }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_scheme_has_as_many_turns_and_none_is_always_first() {
+        for schemes in 1..6 {
+            let all: Vec<usize> = turns(30, schemes).collect();
+            let of = |scheme: usize| all.iter().filter(|i| **i == scheme).count();
+            assert!((0..schemes).all(|s| of(s) == 30), "{all:?}");
+            let first = |scheme: usize| all.iter().step_by(schemes).any(|i| *i == scheme);
+            assert!((0..schemes).all(first), "{all:?}");
         }
-        turn += 1;
+        assert_eq!(turns(5, 0).count(), 0);
     }
-    let mut whole = empty(0, Medium::Log, Direction::Encrypt);
-    watch.end(lane.clock, &mut whole);
-    cells.into_iter().map(|c| TimedCell { throughput: whole.throughput, ..c }).collect()
-}
-
-fn append(
-    lane: &mut Lane<'_>,
-    log: &File,
-    end: &mut u64,
-    cell: &mut TimedCell,
-) -> Result<(), Finding> {
-    let size = lane.staged.page_size;
-    let pick = (lane.rng.next_u64() % lane.staged.places.len() as u64) as usize;
-    let (at, plain) = (&lane.staged.places[pick], lane.staged.page(pick));
-    let codec = match &mut lane.codecs[cell.recipe] {
-        Ok(codec) => codec,
-        Err(finding) => return Err(finding.clone()),
-    };
-    let mut unit = vec![0; size + codec.metadata_bytes()];
-    let clock = lane.clock;
-    let (cipher, beside) = unit.split_at_mut(size);
-    let (crypto, result) = clock.time(|| codec.seal(at, plain, cipher, beside, Draw::System));
-    result.map_err(failed)?;
-    if *end + unit.len() as u64 > LOG {
-        *end = 0;
-    }
-    let (io, result) = clock.time(|| log.write_all_at(&unit, *end).and_then(|()| log.sync_data()));
-    result.map_err(io_failed)?;
-    *end += unit.len() as u64;
-    let (cipher, beside) = unit.split_at(size);
-    let mut back = vec![0; size];
-    codec.unseal(at, cipher, beside, &mut back).map_err(refused)?;
-    if back != plain {
-        return Err(Finding::refused("timed-output: a unit of the log came back as another"));
-    }
-    cell.io_ns.push(lane.nanoseconds(io));
-    cell.crypto_ns.push(lane.nanoseconds(crypto));
-    Ok(())
 }
