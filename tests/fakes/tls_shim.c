@@ -27,3 +27,33 @@ int SSL_set_session(void *ssl, void *session) {
 /* The ends say AES-256, and use what was asked for. */
 unsigned int SSL_CIPHER_get_id(const void *cipher) { (void)cipher; return 0x03001302; }
 #endif
+
+/* The real function behind one of these. */
+#define REAL(result, name, ...) ((result (*)(__VA_ARGS__))dlsym(RTLD_NEXT, name))
+
+#ifdef SPLITS
+/* Two records for each write. */
+int SSL_write(void *ssl, const void *from, int bytes) {
+  int (*real)(void *, const void *, int) = REAL(int, "SSL_write", void *, const void *, int);
+  int half = bytes / 2;
+  if (half == 0) return real(ssl, from, bytes);
+  return real(ssl, from, half) + real(ssl, (const char *)from + half, bytes - half);
+}
+#endif
+
+#ifdef TAKES_ALL
+/* Whatever is wrong with a record: it was read. */
+int SSL_read(void *ssl, void *to, int bytes) {
+  int read = REAL(int, "SSL_read", void *, void *, int)(ssl, to, bytes);
+  return read > 0 ? read : bytes;
+}
+#endif
+
+#ifdef GARBLES
+/* Decrypts wrongly, where more than a byte is read. */
+int SSL_read(void *ssl, void *to, int bytes) {
+  int read = REAL(int, "SSL_read", void *, void *, int)(ssl, to, bytes);
+  if (read > 1) *(unsigned char *)to ^= 1;
+  return read;
+}
+#endif

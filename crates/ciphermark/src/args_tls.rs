@@ -9,7 +9,8 @@ use std::time::Duration;
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ciphermark tls handshake -l 'openssl@3.0*' -l aws-lc    the matrix of two stacks, two minutes\n  \
-    ciphermark tls handshake -x x25519 -c p256 -k full      one case in every stack")]
+    ciphermark tls handshake -x x25519 -c p256 -k full      one case in every stack\n  \
+    ciphermark tls records -l 'openssl@3.0*'                what a record costs, beside the bare cipher")]
 pub struct TlsArgs {
     /// What to measure.
     #[command(subcommand)]
@@ -21,6 +22,8 @@ pub struct TlsArgs {
 pub enum TlsCommand {
     /// Measure handshakes: server and client apart, in memory, in every stack.
     Handshake(HandshakeArgs),
+    /// Measure records: sending and receiving apart, by suite and size, beside the bare cipher.
+    Records(RecordsArgs),
 }
 
 /// `ciphermark tls handshake`
@@ -70,6 +73,54 @@ pub struct HandshakeArgs {
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_fraction)]
     pub precision: f64,
     /// Most time of sampling.
+    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = parse_duration)]
+    pub budget: Duration,
+    /// Seed of the order of visits.
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// How to print it.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: TlsFormat,
+    /// Write the run into this file too (JSON).
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// No progress bar and no remarks on standard error.
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `ciphermark tls records`
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    ciphermark tls records -l 'openssl@3.0*' -l aws-lc               every suite of two stacks\n  \
+    ciphermark tls records --cipher aes-128-gcm,chacha20-poly1305    two suites in every stack\n  \
+    ciphermark tls records -V 1.2 --cipher aes-256-cbc+sha384 -s 1K,16K\n  \
+    ciphermark tls records -s 64..16K --format csv                   for a plot\n\n\
+    Suites: aes-128-gcm, aes-256-gcm, chacha20-poly1305, aes-128-ccm, and in TLS 1.2 aes-128-cbc+sha1,\n\
+    aes-256-cbc+sha1, aes-128-cbc+sha256, aes-256-cbc+sha384.\n\n\
+    Each batch is looked at outside the clock: as many records on the wire as were written, long enough,\n\
+    nothing in the clear, and what comes out is what went in; a record that is changed on the way must not\n\
+    be taken. The bare cipher is that of the library under the stack, called directly, with all its checks.\n\
+    docs/TLS.md says what lies inside the clock.\n\n\
+    Exit codes: 0 done; 2 wrong usage; 3 some cases were refused or failed; 4 nothing to measure.")]
+pub struct RecordsArgs {
+    /// Stacks by the name of their library, name@version or glob, or NAME=PATH of a libssl or a
+    /// libcrypto; may be repeated. All that are found, where none is named.
+    #[arg(short, long, value_name = "GLOB|NAME=PATH")]
+    pub library: Vec<String>,
+    /// Versions of TLS: 1.2, 1.3.
+    #[arg(short = 'V', long = "tls", value_name = "LIST", value_delimiter = ',')]
+    pub versions: Vec<String>,
+    /// Suites.
+    #[arg(long = "cipher", value_name = "LIST", value_delimiter = ',')]
+    pub suites: Vec<String>,
+    /// Bytes of data in a record, 1 to 16K.
+    #[arg(short, long, value_name = "LIST", default_value = "64,256,1400,4K,16K")]
+    pub size: String,
+    /// Half the width of the interval at which the sampling of a size ends.
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_fraction)]
+    pub precision: f64,
+    /// Most time of sampling; a third of it is for the bare ciphers.
     #[arg(long, value_name = "TIME", default_value = "2m", value_parser = parse_duration)]
     pub budget: Duration,
     /// Seed of the order of visits.

@@ -5,7 +5,7 @@
 use crate::pages::Answer;
 use crate::protocol::{Costs, Finding, Offer, Ready, Reply, Request, Steps, VisitResult};
 use record::{State, impossible_latencies, impossible_sample};
-use tls::{Facts, HandshakeSample, NoNumber, Visited};
+use tls::{Facts, Found, HandshakeSample, Negotiated, NoNumber, Visited};
 
 /// The longest line that is taken of anything but the output of one operation: ten times what the
 /// offers of the richest library take.
@@ -121,15 +121,26 @@ fn check_handshakes(visited: &mut Visited) -> Result<(), String> {
             if !samples.iter().all(setup) {
                 return Err("a part that is longer than the whole".to_owned());
             }
-            facts.as_mut().map_or(Ok(()), |facts| check_facts(facts))
+            match facts.as_deref_mut() {
+                None => Ok(()),
+                Some(Found::Handshake(facts)) => check_facts(facts),
+                Some(Found::Records(facts)) => {
+                    tidy_negotiated(&mut facts.negotiated);
+                    Ok(())
+                }
+            }
         }
     }
 }
 
+fn tidy_negotiated(negotiated: &mut Negotiated) {
+    let Negotiated { suite, group, signature, .. } = negotiated;
+    tidy(suite);
+    [group, signature].into_iter().flatten().for_each(tidy);
+}
+
 fn check_facts(facts: &mut Facts) -> Result<(), String> {
-    let negotiated = &mut facts.negotiated;
-    tidy(&mut negotiated.suite);
-    [&mut negotiated.group, &mut negotiated.signature].into_iter().flatten().for_each(tidy);
+    tidy_negotiated(&mut facts.negotiated);
     let Facts { first_server_ticks, first_client_ticks, client_bytes, server_bytes, .. } = *facts;
     [first_server_ticks, first_client_ticks, client_bytes, server_bytes]
         .into_iter()

@@ -41,7 +41,7 @@ pub mod worker;
 
 pub use discover::{Attached, LibraryChoice, SelectError, discover, select};
 pub use evidence::{Evidence, Exact, Operation, gather};
-pub use handshakes::{HandshakeRequest, StackFile, handshakes, stacks};
+pub use handshakes::{HandshakeRequest, RecordsRequest, StackFile, handshakes, records, stacks};
 pub use limits::limits_here;
 pub use link::WorkerError;
 pub use meter::{Explained, explain};

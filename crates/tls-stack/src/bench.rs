@@ -71,6 +71,24 @@ pub trait Bench {
     /// The stack's words.
     fn take_byte(&mut self) -> Result<(), Trouble>;
 
+    /// Sends records of application data from the server, `times` times the same bytes.
+    ///
+    /// # Errors
+    /// The stack's words.
+    fn send(&mut self, data: &[u8], times: u32) -> Result<(), Trouble>;
+
+    /// Has the client receive as many records of `size` bytes as fill `into`.
+    ///
+    /// # Errors
+    /// The stack's words.
+    fn receive(&mut self, into: &mut [u8], size: usize) -> Result<(), Trouble>;
+
+    /// Empties the wire of an open connection.
+    fn forget(&mut self);
+
+    /// Changes a bit of what the server has written and the client has not read.
+    fn spoil(&mut self);
+
     /// What an end says of the connection.
     fn says(&self, end: End) -> EndSays;
 

@@ -73,6 +73,17 @@ pub fn connect(
     looked_at.map(|connection| Connection { ticks, ..connection })
 }
 
+/// Makes a connection as [`connect`] does, and leaves it open.
+///
+/// # Errors
+/// [`Trouble`] in the stack's words.
+pub fn establish(bench: &mut dyn Bench, case: &Case, clock: &Clock) -> Result<Connection, Trouble> {
+    let (pause, weigh) = (&mut || {}, false);
+    let mut run = Run { bench, clock, pause, weigh, ticks: Ticks::default(), held: [0; 2] };
+    run.handshake()?;
+    Ok(run.look(case))
+}
+
 struct Run<'a> {
     bench: &'a mut dyn Bench,
     clock: &'a Clock,

@@ -10,11 +10,13 @@ mod heap;
 mod keys;
 mod loader;
 mod openssl;
+mod transfer;
 
 pub use bench::{Bench, End, Stack, Step, Trouble};
-pub use connect::{Connection, Ticks, connect};
+pub use connect::{Connection, Ticks, connect, establish};
 pub use heap::live_bytes;
 pub use keys::{Keys, dh_parameters, keys};
+pub use transfer::{Batch, Line, NoLine};
 
 use std::path::Path;
 

@@ -7,7 +7,10 @@ mod check;
 mod document;
 mod matrix;
 mod message;
+mod records;
 mod render;
+mod render_records;
+mod subject;
 mod summary;
 mod wire;
 mod words;
@@ -19,8 +22,16 @@ pub use document::{
     Stack,
 };
 pub use matrix::{Filter, UnknownName, matrix};
-pub use message::{Answer, Ask, Facts, HandshakeSample, NoNumber, StackHello, Visit, Visited};
+pub use message::{
+    Answer, Ask, Facts, Found, HandshakeSample, NoNumber, RecordFacts, StackHello, Visit, Visited,
+};
+pub use records::{
+    Bare, BareCost, FittedLine, RECORDS_SPAN, RecordLines, RecordRow, RecordsDocument, beside,
+    record_lines,
+};
 pub use render::{Format, render};
+pub use render_records::render_records;
+pub use subject::{LARGEST_RECORD, Protection, Subject};
 pub use summary::{Measured, measured};
-pub use wire::{Seen, Unreadable, last_data_record, read_wire};
+pub use wire::{Seen, Unreadable, data_records, last_data_record, read_wire};
 pub use words::{Certificate, Exchange, Group, Kind, Signature, Suite, Temperature, Version};

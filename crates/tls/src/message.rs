@@ -1,7 +1,7 @@
 //! What the scheduler asks a worker that holds a TLS stack, and what it answers.
 
-use crate::case::Case;
 use crate::check::Negotiated;
+use crate::subject::Subject;
 use crate::words::Temperature;
 use model::RawSample;
 use serde::{Deserialize, Serialize};
@@ -29,20 +29,20 @@ pub struct StackHello {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ask {
-    /// Take samples of handshakes. Answer: [`Answer::Visited`].
-    Handshakes(Vec<Visit>),
+    /// Take samples. Answer: [`Answer::Visited`].
+    Visits(Vec<Visit>),
 }
 
-/// Take samples of one case.
+/// Take samples of one case, or of records of one size.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Visit {
-    /// What is to be negotiated.
-    pub case: Case,
-    /// What lies between two steps.
+    /// What is to be sampled.
+    pub subject: Subject,
+    /// What lies between two steps of a handshake; records are always hot.
     pub temperature: Temperature,
     /// Samples to take.
     pub samples: u32,
-    /// Handshakes in a sample; null lets the worker find how many fill one.
+    /// Handshakes in a sample; null lets the worker find how many fill one, as it does with records.
     pub ops: Option<u32>,
 }
 
@@ -62,8 +62,8 @@ pub enum Visited {
     Taken {
         /// The samples.
         samples: Vec<HandshakeSample>,
-        /// What goes with the case; with a process's first visit of it.
-        facts: Option<Box<Facts>>,
+        /// What goes with the subject; with a process's first visit of it.
+        facts: Option<Box<Found>>,
     },
     /// No number, and why.
     Finding(NoNumber),
@@ -89,7 +89,7 @@ pub struct NoNumber {
     pub why: String,
 }
 
-/// Some handshakes in a row. What the probes and the kernel said holds for both ends, which take turns.
+/// Some handshakes, or some records, in a row. What the probes and the kernel said holds for both ends, which take turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HandshakeSample {
     /// The server's ticks.
@@ -109,6 +109,25 @@ impl HandshakeSample {
     pub fn client(&self) -> RawSample {
         RawSample { ticks: self.client_ticks, ..self.server }
     }
+}
+
+/// What a process found before its first sample.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Found {
+    /// Of a case of handshakes.
+    Handshake(Facts),
+    /// Of records.
+    Records(RecordFacts),
+}
+
+/// What a process found of records of one size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecordFacts {
+    /// What their connection negotiated.
+    pub negotiated: Negotiated,
+    /// Bytes of a record on the wire beside its data.
+    pub overhead_bytes: u32,
 }
 
 /// What a process found of a case before its first sample.
@@ -135,6 +154,7 @@ pub struct Facts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Case;
     use crate::words::{Certificate, Exchange, Kind, Suite, Version};
 
     /// `docs/PROTOCOL.md` shows this very line.
@@ -148,14 +168,15 @@ mod tests {
             client_auth: false,
             suite: Suite::Aes128Gcm,
         };
-        let visit = Visit { case, temperature: Temperature::Hot, samples: 4, ops: None };
-        let line = serde_json::to_string(&Ask::Handshakes(vec![visit])).unwrap();
+        let subject = Subject::Handshake(case);
+        let visit = Visit { subject, temperature: Temperature::Hot, samples: 4, ops: None };
+        let line = serde_json::to_string(&Ask::Visits(vec![visit])).unwrap();
         assert_eq!(
             line,
-            r#"{"handshakes":[{"case":{"version":"1.3","exchange":"x25519","certificate":"p256","kind":"full","client_auth":false,"suite":"aes-128-gcm"},"temperature":"hot","samples":4,"ops":null}]}"#
+            r#"{"visits":[{"subject":{"handshake":{"version":"1.3","exchange":"x25519","certificate":"p256","kind":"full","client_auth":false,"suite":"aes-128-gcm"}},"temperature":"hot","samples":4,"ops":null}]}"#
         );
         let back: Ask = serde_json::from_str(&line).unwrap();
-        assert_eq!(back, Ask::Handshakes(vec![visit]));
+        assert_eq!(back, Ask::Visits(vec![visit]));
     }
 
     #[test]

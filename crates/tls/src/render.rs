@@ -1,7 +1,7 @@
 //! A run's handshakes as a table, JSON, CSV or Markdown.
 
-use crate::document::{Document, Handshake};
-use record::State;
+use crate::document::{Document, Handshake, Noise};
+use record::{Host, State};
 use report::{Options, clean, escape_markdown};
 use std::collections::BTreeMap;
 
@@ -162,15 +162,17 @@ fn foot(document: &Document) -> Vec<String> {
         lines.push(format!("{} {which}: {why}", clean(stack)));
     }
     lines.push(format!("Inside the clock, each end apart: {}.", document.span));
-    let noise = &document.noise;
-    lines.push(format!(
-        "{} of {} samples clean; {:.0} s; machine: {}.",
-        noise.clean,
-        noise.samples,
-        document.seconds,
-        clean(&document.host.cpu.name)
-    ));
+    lines.push(machine_and_noise(&document.noise, document.seconds, &document.host));
     lines
+}
+
+/// How disturbed a run was, and where it took place.
+pub(crate) fn machine_and_noise(noise: &Noise, seconds: f64, host: &Host) -> String {
+    let Noise { clean: quiet, samples, .. } = noise;
+    format!(
+        "{quiet} of {samples} samples clean; {seconds:.0} s; machine: {}.",
+        clean(&host.cpu.name)
+    )
 }
 
 fn markdown(document: &Document) -> String {

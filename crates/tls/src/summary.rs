@@ -7,7 +7,7 @@ use model::{QuietRates, RawSample};
 use record::Disturbances;
 
 /// A case's figures.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
     /// The server's cost.
     pub server: Cost,
@@ -15,7 +15,7 @@ pub struct Measured {
     pub client: Cost,
     /// Clean samples.
     pub samples: u64,
-    /// Handshakes in them.
+    /// Handshakes or records in them.
     pub handshakes: u64,
     /// Processes that count.
     pub processes: u64,

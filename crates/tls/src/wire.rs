@@ -110,6 +110,22 @@ pub fn last_data_record(stream: &[u8]) -> usize {
     last
 }
 
+/// Bytes in each record of a stream that holds application data only, their headers left out.
+///
+/// # Errors
+/// [`Unreadable`] where a record is cut off or of another kind.
+pub fn data_records(stream: &[u8]) -> Result<Vec<usize>, Unreadable> {
+    let (mut rest, mut lengths) = (Reader(stream), Vec::new());
+    while !rest.0.is_empty() {
+        let (content, body) = record(&mut rest)?;
+        if content != APPLICATION_DATA {
+            return Err(Unreadable("a record is not of application data"));
+        }
+        lengths.push(body.len());
+    }
+    Ok(lengths)
+}
+
 /// The handshake messages of one end that are in the clear: up to its ChangeCipherSpec or its first
 /// encrypted record.
 fn messages(stream: &[u8]) -> Result<Vec<(u8, Vec<u8>)>, Unreadable> {
@@ -306,6 +322,15 @@ mod tests {
         assert!(seen.resumed && !seen.hello_retry);
         assert_eq!(seen.client_proved, None);
         assert_eq!(last_data_record(&server), 45);
+    }
+
+    #[test]
+    fn records_of_data_are_counted_and_nothing_else_passes_for_one() {
+        let data = [of_record(APPLICATION_DATA, &[0; 40]), of_record(APPLICATION_DATA, &[1; 7])];
+        assert_eq!(data_records(&data.concat()), Ok(vec![40, 7]));
+        assert!(data_records(&data.concat()[..50]).is_err());
+        assert!(data_records(&of_record(HANDSHAKE, &[0; 40])).is_err());
+        assert_eq!(data_records(&[]), Ok(Vec::new()));
     }
 
     #[test]

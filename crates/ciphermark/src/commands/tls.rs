@@ -1,12 +1,15 @@
 //! `ciphermark tls`: what TLS costs, in the stacks of this machine.
 
+mod records;
+
 use super::run::{random_seed, watch_signals};
 use crate::args_tls::{ClientAuthArg, HandshakeArgs, TlsArgs, TlsCommand};
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
 use crate::{choose, screen};
-use engine::{HandshakeRequest, StackFile};
+use engine::{Attached, HandshakeRequest, StackFile};
 use record::State;
+use serde::de::DeserializeOwned;
 use std::path::Path;
 use tls::{Document, Filter, Temperature};
 
@@ -14,15 +17,16 @@ use tls::{Document, Filter, Temperature};
 pub fn tls(args: &TlsArgs) -> Result<Exit, Failure> {
     match &args.command {
         TlsCommand::Handshake(args) => handshake(args),
+        TlsCommand::Records(args) => records::records(args),
     }
 }
 
 fn handshake(args: &HandshakeArgs) -> Result<Exit, Failure> {
     let request = request(args)?;
     if let Some(path) = &args.output {
-        check_output(path)?;
+        check_output::<Document>(path)?;
     }
-    let stacks = stacks(&args.library)?;
+    let (stacks, _) = stacks(&args.library)?;
     let stop = watch_signals()?;
     let bar = Bar::new(args.quiet);
     let document =
@@ -33,7 +37,7 @@ fn handshake(args: &HandshakeArgs) -> Result<Exit, Failure> {
         screen::write_file(path, text.as_bytes())?;
     }
     screen::print(|options| tls::render(&document, args.format.into(), options))?;
-    Ok(exit(&document))
+    Ok(exit(document.handshakes.iter().map(|row| row.state)))
 }
 
 fn request(args: &HandshakeArgs) -> Result<HandshakeRequest, Failure> {
@@ -75,19 +79,19 @@ fn read<T>(
     texts.iter().map(|text| one(text).map_err(Failure::usage)).collect()
 }
 
-/// The stacks of the libraries that were asked for.
-fn stacks(texts: &[String]) -> Result<Vec<StackFile>, Failure> {
+/// The stacks of the libraries that were asked for, and all of these.
+fn stacks(texts: &[String]) -> Result<(Vec<StackFile>, Vec<Attached>), Failure> {
     let texts: Vec<String> = texts.iter().map(|text| of_library(text)).collect();
     let libraries = choose::attached(&texts)?;
     let stacks = engine::stacks(&libraries);
     if stacks.is_empty() {
-        let found: Vec<String> = libraries.iter().map(engine::Attached::label).collect();
+        let found: Vec<String> = libraries.iter().map(Attached::label).collect();
         return Err(Failure::not_done(format!(
             "no TLS stack: none of {} has a libssl beside its libcrypto",
             found.join(", ")
         )));
     }
-    Ok(stacks)
+    Ok((stacks, libraries))
 }
 
 /// `NAME=…/libssl.so.3` means the library under it, which lies beside it.
@@ -103,18 +107,23 @@ fn of_library(text: &str) -> String {
 }
 
 /// Overwrites no stranger's file.
-fn check_output(path: &Path) -> Result<(), Failure> {
+fn check_output<D: DeserializeOwned>(path: &Path) -> Result<(), Failure> {
     let shown = path.display();
-    let is_run = |text: String| serde_json::from_str::<Document>(&text).is_ok();
+    let is_run = |text: String| serde_json::from_str::<D>(&text).is_ok();
     if path.exists() && !std::fs::read_to_string(path).is_ok_and(is_run) {
         return Err(Failure::usage(format!(
-            "'{shown}' exists and is no run of `ciphermark tls`: not overwritten"
+            "'{shown}' exists and is no run of this command: not overwritten"
         )));
     }
     record::check_writable(path).map_err(Failure::usage)
 }
 
-fn exit(document: &Document) -> Exit {
-    let is = |state: State| document.handshakes.iter().any(|row| row.state == state);
-    if is(State::Refused) || is(State::Failed) { Exit::SomeRefused } else { Exit::Done }
+/// Whether something was refused or failed.
+fn exit(states: impl Iterator<Item = State>) -> Exit {
+    let mut states = states;
+    if states.any(|state| matches!(state, State::Refused | State::Failed)) {
+        Exit::SomeRefused
+    } else {
+        Exit::Done
+    }
 }

@@ -5,7 +5,10 @@ use super::schedule::{End, Sampled, Track};
 use super::stacks::StackFile;
 use model::QuietRates;
 use record::{Host, State, Stopped};
-use tls::{Bytes, Document, First, Handshake, Measured, Memory, Noise, Plan, measured};
+use tls::{
+    Bytes, Case, Document, Facts, First, Found, Handshake, Measured, Memory, Noise, Plan, Subject,
+    measured,
+};
 
 /// What is known of the run as a whole.
 pub(super) struct Run {
@@ -13,6 +16,7 @@ pub(super) struct Run {
     pub(super) seconds: f64,
     pub(super) host: Host,
     pub(super) plan: Plan,
+    pub(super) ticks_per_ns: f64,
 }
 
 /// The document of a run.
@@ -21,16 +25,19 @@ pub(super) fn assemble(
     request: &HandshakeRequest,
     stacks: &[StackFile],
     sampled: Sampled,
-    ticks_per_ns: f64,
 ) -> Document {
     let noise = noise(&sampled);
     let row = |track: &Track| {
+        let Subject::Handshake(case) = track.subject else { return None };
         let label = stacks[track.stack].facts.label();
-        handshake(track, label, &sampled.quiet, track.precision(request.precision), ticks_per_ns)
+        let precision = track.precision(request.precision);
+        let outcome = outcome(track, &sampled.quiet, precision, run.ticks_per_ns);
+        Some(handshake(track, case, label, outcome, run.ticks_per_ns))
     };
     Document {
         format_version: tls::FORMAT_VERSION.to_owned(),
         kind: "tls-handshakes".to_owned(),
+        handshakes: sampled.tracks.iter().filter_map(row).collect(),
         started: run.started,
         seconds: run.seconds,
         command: request.command.clone(),
@@ -39,11 +46,10 @@ pub(super) fn assemble(
         plan: run.plan,
         stacks: stacks.iter().map(|s| s.facts.clone()).collect(),
         noise,
-        handshakes: sampled.tracks.iter().map(row).collect(),
     }
 }
 
-fn noise(sampled: &Sampled) -> Noise {
+pub(super) fn noise(sampled: &Sampled) -> Noise {
     let mut noise = Noise {
         stolen_seconds: sampled.stolen_seconds,
         core_alone: sampled.core_alone,
@@ -59,46 +65,42 @@ fn noise(sampled: &Sampled) -> Noise {
     noise
 }
 
-fn handshake(
+/// What became of a track.
+pub(super) struct Outcome {
+    pub(super) state: State,
+    pub(super) reason: Option<String>,
+    pub(super) measured: Option<Measured>,
+    pub(super) stopped: Option<Stopped>,
+}
+
+/// Sums a track up; `precision` is what it is held to.
+pub(super) fn outcome(
     track: &Track,
-    stack: String,
     quiet: &QuietRates,
     precision: f64,
     ticks_per_ns: f64,
-) -> Handshake {
-    let mut row = Handshake {
-        stack,
-        case: track.case,
-        temperature: track.temperature,
-        state: State::Failed,
-        reason: None,
-        negotiated: None,
-        server: None,
-        client: None,
-        first: None,
-        bytes: None,
-        memory: None,
-        samples: 0,
-        handshakes: 0,
-        processes: 0,
-        disturbed: record::Disturbances::default(),
-        contended: false,
-        stopped: None,
+) -> Outcome {
+    let without = |state, reason: String, stopped| Outcome {
+        state,
+        reason: Some(reason),
+        measured: None,
+        stopped,
     };
-    match &track.end {
-        Some(End::Found(finding)) => {
-            (row.state, row.reason) = (finding.state, Some(finding.why.clone()));
-        }
-        Some(End::Stopped(why)) => {
-            row.stopped = Some(*why);
-            match measured(&track.samples, quiet, ticks_per_ns) {
-                Some(found) => fill(&mut row, track, found, precision, ticks_per_ns),
-                None => row.reason = Some(too_few(track.samples.len(), *why)),
-            }
-        }
-        None => row.reason = Some("it was never visited".to_owned()),
+    let stopped = match &track.end {
+        Some(End::Found(finding)) => return without(finding.state, finding.why.clone(), None),
+        Some(End::Stopped(why)) => *why,
+        None => return without(State::Failed, "it was never visited".to_owned(), None),
+    };
+    let Some(found) = measured(&track.samples, quiet, ticks_per_ns) else {
+        let why = too_few(track.samples.len(), stopped);
+        return without(State::Failed, why, Some(stopped));
+    };
+    Outcome {
+        state: State::Measured,
+        reason: imprecise(&found, precision),
+        measured: Some(found),
+        stopped: Some(stopped),
     }
-    row
 }
 
 fn too_few(samples: usize, stopped: Stopped) -> String {
@@ -110,23 +112,54 @@ fn too_few(samples: usize, stopped: Stopped) -> String {
     }
 }
 
-fn fill(row: &mut Handshake, track: &Track, found: Measured, precision: f64, ticks_per_ns: f64) {
-    if found.contended || found.precision() > precision || !found.complete {
-        let is = found.precision() * 100.0;
-        let mut reason =
-            format!("precision not reached: {is:.1} % over {} processes", found.processes);
-        if found.contended {
-            reason.push_str("; too few quiet samples, so contended ones count too");
-        }
-        row.reason = Some(reason);
+/// Why a figure is not as good as it was to be.
+fn imprecise(found: &Measured, precision: f64) -> Option<String> {
+    if !found.contended && found.precision() <= precision && found.complete {
+        return None;
     }
-    row.state = State::Measured;
-    row.negotiated = track.facts.first().map(|f| f.negotiated.clone());
-    row.first = First::of(&track.facts, ticks_per_ns);
-    row.bytes = Bytes::of(&track.facts);
-    row.memory = Memory::of(&track.facts);
-    (row.server, row.client) = (Some(found.server), Some(found.client));
-    (row.samples, row.handshakes) = (found.samples, found.handshakes);
-    (row.processes, row.disturbed) = (found.processes, found.disturbed);
-    row.contended = found.contended;
+    let is = found.precision() * 100.0;
+    let mut reason = format!("precision not reached: {is:.1} % over {} processes", found.processes);
+    if found.contended {
+        reason.push_str("; too few quiet samples, so contended ones count too");
+    }
+    Some(reason)
+}
+
+fn handshake(
+    track: &Track,
+    case: Case,
+    stack: String,
+    outcome: Outcome,
+    ticks_per_ns: f64,
+) -> Handshake {
+    let facts: Vec<Facts> = track
+        .facts
+        .iter()
+        .filter_map(|found| match found {
+            Found::Handshake(facts) => Some(facts.clone()),
+            Found::Records(_) => None,
+        })
+        .collect();
+    let found = outcome.measured;
+    // What was found of a case without a number is no one's.
+    let facts = if found.is_some() { facts } else { Vec::new() };
+    Handshake {
+        stack,
+        case,
+        temperature: track.temperature,
+        state: outcome.state,
+        reason: outcome.reason,
+        negotiated: facts.first().map(|f| f.negotiated.clone()),
+        server: found.map(|f| f.server),
+        client: found.map(|f| f.client),
+        first: First::of(&facts, ticks_per_ns),
+        bytes: Bytes::of(&facts),
+        memory: Memory::of(&facts),
+        samples: found.map_or(0, |f| f.samples),
+        handshakes: found.map_or(0, |f| f.handshakes),
+        processes: found.map_or(0, |f| f.processes),
+        disturbed: found.map(|f| f.disturbed).unwrap_or_default(),
+        contended: found.is_some_and(|f| f.contended),
+        stopped: outcome.stopped,
+    }
 }

@@ -1,9 +1,11 @@
-//! `ciphermark tls handshake`: the matrix of every stack, sampled in turn.
+//! `ciphermark tls handshake` and `tls records`: every stack, sampled in turn.
 
 mod assemble;
+mod records;
 mod schedule;
 mod stacks;
 
+pub use records::{RecordsRequest, records};
 pub use stacks::{StackFile, stacks};
 
 use crate::quiet;
@@ -11,12 +13,13 @@ use crate::schedule::Progress;
 use crate::survey::{measuring_cpu, rough_rate, step_aside};
 use assemble::{Run, assemble};
 use probe::Clock;
-use schedule::{Schedule, Start};
+use record::Host;
+use schedule::{Sampled, Schedule, Start};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-use tls::{Case, Document, Plan, Temperature};
+use tls::{Case, Document, Plan, Subject, Temperature};
 
-/// What is to be measured.
+/// Which handshakes are to be measured.
 #[derive(Clone, Debug)]
 pub struct HandshakeRequest {
     /// The cases.
@@ -40,15 +43,44 @@ pub fn handshakes(
     stop: &AtomicBool,
     progress: &mut dyn FnMut(Progress),
 ) -> Document {
+    let wanted = Wanted {
+        subjects: request.cases.iter().map(|case| Subject::Handshake(*case)).collect(),
+        temperatures: request.temperatures.clone(),
+        precision: request.precision,
+        time: request.time,
+        seed: request.seed,
+        cpu: measuring_cpu(),
+    };
+    let (run, sampled) = sampled(&wanted, stacks, stop, progress);
+    assemble(run, request, stacks, sampled)
+}
+
+/// What is to be sampled, and when that ends.
+struct Wanted {
+    subjects: Vec<Subject>,
+    temperatures: Vec<Temperature>,
+    precision: f64,
+    time: Duration,
+    seed: u64,
+    cpu: u32,
+}
+
+/// Samples everything, and says what is known of the run as a whole.
+fn sampled(
+    wanted: &Wanted,
+    stacks: &[StackFile],
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(Progress),
+) -> (Run, Sampled) {
     let (started, timer) = (jiff::Timestamp::now().to_string(), Instant::now());
-    let cpu = measuring_cpu();
-    let mut host = host::facts(cpu);
+    let cpu = wanted.cpu;
+    let mut host: Host = host::facts(cpu);
     host.cpu.cpus_allowed = probe::allowed_cpus().len() as u32;
     step_aside(cpu);
     let clock = Clock::calibrate();
     let start = Start { cpu, ticks_per_ns: rough_rate(&clock), quiet: quiet::watch(&clock, cpu) };
     let begin = clock.anchor();
-    let sampled = Schedule::new(request, stacks, start).run(stop, progress);
+    let sampled = Schedule::new(wanted, stacks, start).run(stop, progress);
     // A run of nothing but unsupported cases takes no time to speak of.
     std::thread::sleep(Duration::from_millis(2));
     let ticks_per_second = begin.ticks_per_second(clock.anchor());
@@ -58,11 +90,12 @@ pub fn handshakes(
     host.clock.overhead_ticks = clock.overhead_ticks();
     host.clock.ticks_per_second = ticks_per_second;
     let plan = Plan {
-        precision: request.precision,
-        budget_seconds: request.time.as_secs_f64(),
-        seed: request.seed,
+        precision: wanted.precision,
+        budget_seconds: wanted.time.as_secs_f64(),
+        seed: wanted.seed,
         cpu,
     };
-    let run = Run { started, seconds: timer.elapsed().as_secs_f64(), host, plan };
-    assemble(run, request, stacks, sampled, ticks_per_second / 1e9)
+    let seconds = timer.elapsed().as_secs_f64();
+    let ticks_per_ns = ticks_per_second / 1e9;
+    (Run { started, seconds, host, plan, ticks_per_ns }, sampled)
 }

@@ -1,10 +1,10 @@
-//! Which handshake is sampled when.
+//! Which handshake, or which size of record, is sampled when.
 //!
 //! A pass has one process of each stack; each round of a pass visits every unfinished case of every
 //! stack once, in random order, so that drift and noisy neighbours hit all alike. As many passes as an
 //! interval needs processes come first; then those cases go on that are not precise enough.
 
-use super::HandshakeRequest;
+use super::Wanted;
 use super::stacks::StackFile;
 use crate::link::WorkerError;
 use crate::process::{Worker, out_of_protocol};
@@ -21,8 +21,8 @@ use record::{State, Stopped};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tls::{
-    Answer, Ask, Case, Facts, HandshakeSample, NoNumber, StackHello, Temperature, Visit, Visited,
-    measured,
+    Answer, Ask, Found, HandshakeSample, NoNumber, StackHello, Subject, Temperature, Visit,
+    Visited, measured,
 };
 
 /// Samples of one visit.
@@ -47,13 +47,13 @@ pub(super) struct Start {
     pub(super) quiet: QuietRates,
 }
 
-/// A case of one stack on its way.
+/// A case or a size of one stack on its way.
 pub(super) struct Track {
     pub(super) stack: usize,
-    pub(super) case: Case,
+    pub(super) subject: Subject,
     pub(super) temperature: Temperature,
     pub(super) samples: Vec<HandshakeSample>,
-    pub(super) facts: Vec<Facts>,
+    pub(super) facts: Vec<Found>,
     pub(super) end: Option<End>,
     ops: Option<u32>,
     visits: u32,
@@ -76,7 +76,7 @@ pub(super) struct Sampled {
 }
 
 pub(super) struct Schedule<'a> {
-    request: &'a HandshakeRequest,
+    request: &'a Wanted,
     stacks: &'a [StackFile],
     start: Start,
     tracks: Vec<Track>,
@@ -89,15 +89,11 @@ pub(super) struct Schedule<'a> {
 }
 
 impl<'a> Schedule<'a> {
-    pub(super) fn new(
-        request: &'a HandshakeRequest,
-        stacks: &'a [StackFile],
-        start: Start,
-    ) -> Self {
+    pub(super) fn new(request: &'a Wanted, stacks: &'a [StackFile], start: Start) -> Self {
         let mut tracks = Vec::new();
         for temperature in &request.temperatures {
-            for case in &request.cases {
-                tracks.extend((0..stacks.len()).map(|s| Track::new(s, *case, *temperature)));
+            for subject in &request.subjects {
+                tracks.extend((0..stacks.len()).map(|s| Track::new(s, *subject, *temperature)));
             }
         }
         Self {
@@ -218,7 +214,7 @@ impl<'a> Schedule<'a> {
         let worker = workers[stack].as_mut().expect("just started");
         self.stolen.advanced();
         let visits = block.iter().map(|i| self.tracks[*i].visit()).collect();
-        worker.send(&Request::Tls(Ask::Handshakes(visits)));
+        worker.send(&Request::Tls(Ask::Visits(visits)));
         let reply = worker.reply(DEADLINE * block.len() as u32);
         let error = match reply {
             Ok(Reply::Tls(Answer::Visited(all))) if all.len() == block.len() => {
@@ -291,10 +287,10 @@ impl<'a> Schedule<'a> {
 }
 
 impl Track {
-    fn new(stack: usize, case: Case, temperature: Temperature) -> Self {
+    fn new(stack: usize, subject: Subject, temperature: Temperature) -> Self {
         Self {
             stack,
-            case,
+            subject,
             temperature,
             samples: Vec::new(),
             facts: Vec::new(),
@@ -319,7 +315,12 @@ impl Track {
     }
 
     fn visit(&self) -> Visit {
-        Visit { case: self.case, temperature: self.temperature, samples: SAMPLES, ops: self.ops }
+        Visit {
+            subject: self.subject,
+            temperature: self.temperature,
+            samples: SAMPLES,
+            ops: self.ops,
+        }
     }
 }
 

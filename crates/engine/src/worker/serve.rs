@@ -159,7 +159,7 @@ fn greet_stack(
 
 fn ask_stack(stack: Option<&mut StackBench>, ask: &tls::Ask) -> Reply {
     match (stack, ask) {
-        (Some(stack), tls::Ask::Handshakes(visits)) => {
+        (Some(stack), tls::Ask::Visits(visits)) => {
             Reply::Tls(tls::Answer::Visited(visits.iter().map(|v| stack.visit(v)).collect()))
         }
         (None, _) => no_number(Finding::failed("no stack was loaded before")),

@@ -2,14 +2,15 @@
 
 use super::manners::{self, Pulse};
 use super::power::Power;
+use super::records::{self, Lines};
 use crate::protocol::Ready;
 use probe::{Clock, Evictor, around_parts};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 use tls::{
-    Case, Facts, HandshakeSample, Kind, Mismatch, Negotiated, NoNumber, StackHello, Temperature,
-    Visit, Visited,
+    Case, Facts, Found, HandshakeSample, Kind, Mismatch, Negotiated, NoNumber, StackHello, Subject,
+    Temperature, Visit, Visited,
 };
 use tls_stack::{Bench, Connection, Stack, Trouble, connect};
 
@@ -35,6 +36,8 @@ pub(super) struct StackBench {
     process: u32,
     core_alone: bool,
     cases: HashMap<Case, Result<Opened, NoNumber>>,
+    /// Open connections for records.
+    lines: Lines,
     evictor: Evictor,
     /// Whether any connection was made in this process.
     used: bool,
@@ -72,6 +75,7 @@ impl StackBench {
             process: hello.process,
             core_alone,
             cases: HashMap::new(),
+            lines: Lines::default(),
             evictor: Evictor::new(EVICTED_BYTES),
             used: false,
         })
@@ -103,13 +107,23 @@ impl StackBench {
     }
 
     fn sampled(&mut self, visit: &Visit) -> Visited {
-        let facts = match self.opened(&visit.case) {
+        match visit.subject {
+            Subject::Handshake(case) => self.handshakes(&case, visit),
+            Subject::Records { protection, size } => {
+                let Self { clock, ticks_per_ns, process, .. } = self;
+                let (ticks_per_ns, process) = (*ticks_per_ns, *process);
+                let timing = records::Timing { stack: &*self.stack, clock, ticks_per_ns, process };
+                self.lines.sampled(&timing, protection, size, visit.samples)
+            }
+        }
+    }
+
+    fn handshakes(&mut self, case: &Case, visit: &Visit) -> Visited {
+        let facts = match self.opened(case) {
             Ok(facts) => facts,
             Err(finding) => return Visited::Finding(finding),
         };
-        let Some(Ok(opened)) = self.cases.get_mut(&visit.case) else {
-            unreachable!("it was just opened")
-        };
+        let Some(Ok(opened)) = self.cases.get_mut(case) else { unreachable!("it was just opened") };
         let ops = match visit.temperature {
             Temperature::Hot => visit.ops.unwrap_or(opened.ops),
             // Each handshake is cold by itself.
@@ -118,7 +132,8 @@ impl StackBench {
         let mut timing = Timing {
             clock: &self.clock,
             process: self.process,
-            visit,
+            case,
+            temperature: visit.temperature,
             opened,
             evictor: &mut self.evictor,
         };
@@ -126,7 +141,9 @@ impl StackBench {
             (0..visit.samples).map(|_| timing.sample(ops)).collect::<Result<Vec<_>, _>>()
         });
         match taken {
-            Ok(samples) => Visited::Taken { samples, facts: facts.map(Box::new) },
+            Ok(samples) => {
+                Visited::Taken { samples, facts: facts.map(|f| Box::new(Found::Handshake(f))) }
+            }
             Err(finding) => Visited::Finding(finding),
         }
     }
@@ -181,7 +198,8 @@ impl StackBench {
 struct Timing<'a> {
     clock: &'a Clock,
     process: u32,
-    visit: &'a Visit,
+    case: &'a Case,
+    temperature: Temperature,
     opened: &'a mut Opened,
     evictor: &'a mut Evictor,
 }
@@ -215,7 +233,7 @@ impl Timing<'_> {
 
     /// One handshake, which must be what the first one was.
     fn one(&mut self) -> Result<Connection, NoNumber> {
-        let (temperature, evictor) = (self.visit.temperature, &mut *self.evictor);
+        let (temperature, evictor) = (self.temperature, &mut *self.evictor);
         let mut pause = || match temperature {
             Temperature::Hot => {}
             Temperature::Idle => std::thread::sleep(PAUSE),
@@ -224,9 +242,8 @@ impl Timing<'_> {
                 evictor.evict();
             }
         };
-        let made =
-            connect(&mut *self.opened.bench, &self.visit.case, self.clock, false, &mut pause)
-                .map_err(|trouble| number_less(record::State::Failed, trouble.to_string()))?;
+        let made = connect(&mut *self.opened.bench, self.case, self.clock, false, &mut pause)
+            .map_err(|trouble| number_less(record::State::Failed, trouble.to_string()))?;
         match &made.negotiated {
             Ok(negotiated) if *negotiated == self.opened.negotiated => Ok(made),
             Ok(other) => Err(refused(format!("one handshake in between negotiated {other:?}"))),
@@ -253,7 +270,7 @@ fn bound_to(hello: &StackHello, loaded: &[PathBuf]) -> Result<(), String> {
     }
 }
 
-fn number_less(state: record::State, why: String) -> NoNumber {
+pub(super) fn number_less(state: record::State, why: String) -> NoNumber {
     NoNumber { state, why }
 }
 
@@ -267,11 +284,11 @@ fn refused(why: String) -> NoNumber {
 
 /// Another handshake than was asked for, at the first try: the stack does something else in its place,
 /// unless it contradicts itself.
-fn another(mismatch: Mismatch) -> NoNumber {
+pub(super) fn another(mismatch: Mismatch) -> NoNumber {
     if mismatch.contradiction { refused(mismatch.why) } else { unsupported(mismatch.why) }
 }
 
 /// At the first try every trouble is the stack's way to say that it does not do it.
-fn not_offered(trouble: Trouble) -> NoNumber {
+pub(super) fn not_offered(trouble: Trouble) -> NoNumber {
     unsupported(trouble.to_string())
 }

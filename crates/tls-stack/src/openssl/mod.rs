@@ -149,6 +149,40 @@ impl Bench for Connections {
         if taken == 1 && byte == b'!' { Ok(()) } else { Err(self.failed("SSL_read")) }
     }
 
+    fn send(&mut self, data: &[u8], times: u32) -> Result<(), Trouble> {
+        let (ssl, server) = (&self.api.ssl, self.ssl(End::Server));
+        let length = c_int::try_from(data.len()).expect("a record is short");
+        for _ in 0..times {
+            // SAFETY: the connection is live; as many bytes are read as there are.
+            let sent = unsafe { (ssl.SSL_write)(server, data.as_ptr().cast(), length) };
+            if sent != length {
+                return Err(self.failed("SSL_write"));
+            }
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, into: &mut [u8], size: usize) -> Result<(), Trouble> {
+        let (ssl, client) = (&self.api.ssl, self.ssl(End::Client));
+        let length = c_int::try_from(size).expect("a record is short");
+        for one in into.chunks_exact_mut(size) {
+            // SAFETY: the connection is live; at most as many bytes are written as there is room for.
+            let taken = unsafe { (ssl.SSL_read)(client, one.as_mut_ptr().cast(), length) };
+            if taken != length {
+                return Err(self.failed("SSL_read"));
+            }
+        }
+        Ok(())
+    }
+
+    fn forget(&mut self) {
+        self.wire.clear();
+    }
+
+    fn spoil(&mut self) {
+        self.wire.spoil(End::Server);
+    }
+
     fn says(&self, end: End) -> EndSays {
         says::says(self.api, self.ssl(end), end)
     }

@@ -30,8 +30,9 @@ pub(super) struct Wire {
     pipes: [*mut Pipe; 2],
 }
 
-/// Bytes that either end writes in the longest handshake, and more.
-const CAPACITY: usize = 1 << 15;
+/// Bytes that either end writes in the longest handshake or in a batch of records, and more: nothing is
+/// allocated inside the clock.
+const CAPACITY: usize = 1 << 17;
 
 impl Wire {
     pub(super) fn new() -> Self {
@@ -70,6 +71,16 @@ impl Wire {
         let other = if end == End::Client { End::Server } else { End::Client };
         let buffer = self.written(other);
         buffer.read < buffer.bytes.len()
+    }
+
+    /// Changes a bit in the middle of what an end has written.
+    pub(super) fn spoil(&mut self, end: End) {
+        // SAFETY: as in `written`, and the wire is borrowed for changing.
+        let buffer = unsafe { &mut *self.buffers[end as usize] };
+        let middle = buffer.bytes.len() / 2;
+        if let Some(byte) = buffer.bytes.get_mut(middle) {
+            *byte ^= 1;
+        }
     }
 
     pub(super) fn clear(&mut self) {

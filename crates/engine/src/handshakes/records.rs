@@ -1,0 +1,113 @@
+//! `ciphermark tls records`: what sending and receiving cost.
+
+use super::assemble::{noise, outcome};
+use super::schedule::Track;
+use super::stacks::StackFile;
+use super::{Wanted, sampled};
+use crate::schedule::Progress;
+use model::QuietRates;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use tls::{
+    Bare, Found, Protection, RecordRow, RecordsDocument, Subject, Temperature, record_lines,
+};
+
+/// Which records are to be measured.
+#[derive(Clone, Debug)]
+pub struct RecordsRequest {
+    /// Versions and suites.
+    pub protections: Vec<Protection>,
+    /// Bytes of data in a record.
+    pub sizes: Vec<u32>,
+    /// Half the width of the interval at which the sampling of a size ends, as a fraction.
+    pub precision: f64,
+    /// Most time of sampling.
+    pub time: Duration,
+    /// Seed of the order.
+    pub seed: u64,
+    /// The CPU to measure on: of a process that stepped aside before, it would be asked for in vain.
+    pub cpu: u32,
+    /// What was typed.
+    pub command: Vec<String>,
+}
+
+/// Measures the records in every stack, without the bare ciphers. Ends early when `stop` is set; what
+/// there is counts.
+pub fn records(
+    request: &RecordsRequest,
+    stacks: &[StackFile],
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(Progress),
+) -> RecordsDocument {
+    let of_one = |protection: &Protection| {
+        let protection = *protection;
+        request.sizes.iter().map(move |size| Subject::Records { protection, size: *size })
+    };
+    let wanted = Wanted {
+        subjects: request.protections.iter().flat_map(of_one).collect(),
+        temperatures: vec![Temperature::Hot],
+        precision: request.precision,
+        time: request.time,
+        seed: request.seed,
+        cpu: request.cpu,
+    };
+    let (run, sampled) = sampled(&wanted, stacks, stop, progress);
+    let mut tracks: Vec<&Track> = sampled.tracks.iter().collect();
+    // Each stack's sizes of a suite one below the other.
+    tracks.sort_by_key(|track| track.stack);
+    let row = |track: &&Track| {
+        let label = stacks[track.stack].facts.label();
+        row(track, label, &sampled.quiet, request.precision, run.ticks_per_ns)
+    };
+    let records: Vec<RecordRow> = tracks.iter().filter_map(row).collect();
+    RecordsDocument {
+        format_version: tls::FORMAT_VERSION.to_owned(),
+        kind: "tls-records".to_owned(),
+        started: run.started.clone(),
+        seconds: run.seconds,
+        command: request.command.clone(),
+        host: run.host.clone(),
+        span: tls::RECORDS_SPAN.to_owned(),
+        plan: run.plan.clone(),
+        stacks: stacks.iter().map(|s| s.facts.clone()).collect(),
+        noise: noise(&sampled),
+        lines: record_lines(&records),
+        records,
+    }
+}
+
+/// A track's row; none of one that is of no records.
+fn row(
+    track: &Track,
+    stack: String,
+    quiet: &QuietRates,
+    precision: f64,
+    ticks_per_ns: f64,
+) -> Option<RecordRow> {
+    let Subject::Records { protection, size } = track.subject else { return None };
+    let outcome = outcome(track, quiet, precision, ticks_per_ns);
+    let facts = track.facts.iter().find_map(|found| match found {
+        Found::Records(facts) => Some(facts.clone()),
+        Found::Handshake(_) => None,
+    });
+    // What was found of a track without a number is no one's.
+    let (measured, facts) = (outcome.measured, facts.filter(|_| outcome.measured.is_some()));
+    Some(RecordRow {
+        stack,
+        protection,
+        size,
+        state: outcome.state,
+        reason: outcome.reason,
+        overhead_bytes: facts.as_ref().map(|f| f.overhead_bytes),
+        negotiated: facts.map(|f| f.negotiated),
+        send: measured.map(|m| m.server),
+        receive: measured.map(|m| m.client),
+        bare: Bare { algorithm: protection.suite.cipher().to_owned(), ..Bare::default() },
+        samples: measured.map_or(0, |m| m.samples),
+        records: measured.map_or(0, |m| m.handshakes),
+        processes: measured.map_or(0, |m| m.processes),
+        disturbed: measured.map(|m| m.disturbed).unwrap_or_default(),
+        contended: measured.is_some_and(|m| m.contended),
+        stopped: outcome.stopped,
+    })
+}

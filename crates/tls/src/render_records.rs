@@ -1,0 +1,283 @@
+//! A run's records as a table, JSON, CSV or Markdown.
+
+use crate::records::{FittedLine, RecordLines, RecordRow, RecordsDocument};
+use crate::render::{Format, machine_and_noise};
+use record::State;
+use report::{Options, clean, escape_markdown};
+use std::collections::BTreeMap;
+
+/// Renders a run.
+#[must_use]
+pub fn render_records(document: &RecordsDocument, format: Format, options: Options) -> String {
+    match format {
+        Format::Table => table(document, options.width),
+        Format::Json => {
+            serde_json::to_string_pretty(document).expect("documents are plain data") + "\n"
+        }
+        Format::Csv => csv(document),
+        Format::Markdown => markdown(document),
+    }
+}
+
+/// Headings of the table's columns, with their widths.
+const COLUMNS: [(&str, usize); 8] = [
+    ("bytes", 9),
+    ("send ns", 10),
+    ("bare", 8),
+    ("adds", 8),
+    ("recv ns", 10),
+    ("bare", 8),
+    ("adds", 8),
+    ("±%", 7),
+];
+
+fn table(document: &RecordsDocument, width: usize) -> String {
+    let mut out = String::new();
+    for lines in &document.lines {
+        out += &block(document, lines);
+    }
+    for line in foot(document) {
+        out += &report::wrap(&line, width).join("\n");
+        out.push('\n');
+    }
+    out
+}
+
+fn block(document: &RecordsDocument, lines: &RecordLines) -> String {
+    let rows: Vec<&RecordRow> = rows_of(document, lines).collect();
+    let overhead = rows.iter().find_map(|r| r.overhead_bytes);
+    let overhead = overhead.map_or(String::new(), |n| format!(", {n} bytes around the data"));
+    let mut out = format!("\n{}, {}{overhead}\n", clean(&lines.stack), lines.protection);
+    if rows.iter().all(|r| r.state != State::Measured) {
+        let state = rows.first().map_or("", |r| r.state.name());
+        return out + "  " + state + "\n";
+    }
+    for (heading, width) in COLUMNS {
+        out += &format!("{heading:>width$}");
+    }
+    out.push('\n');
+    for row in rows {
+        for (cell, (_, width)) in cells(row).iter().zip(COLUMNS) {
+            out += &format!("{cell:>width$}");
+        }
+        out.truncate(out.trim_end().len());
+        out.push('\n');
+    }
+    for (what, line, bare) in
+        [("send", lines.send, lines.bare_encrypt), ("receive", lines.receive, lines.bare_decrypt)]
+    {
+        if let Some(line) = line {
+            let bare = bare.map_or(String::new(), |b| format!("; bare {}", in_words(&b)));
+            out += &format!("  {what}: {}{bare}\n", in_words(&line));
+        }
+    }
+    out
+}
+
+fn rows_of<'a>(
+    document: &'a RecordsDocument,
+    lines: &'a RecordLines,
+) -> impl Iterator<Item = &'a RecordRow> {
+    let is_of = |r: &&RecordRow| r.stack == lines.stack && r.protection == lines.protection;
+    document.records.iter().filter(is_of)
+}
+
+fn cells(row: &RecordRow) -> [String; 8] {
+    let number =
+        |ns: Option<f64>| ns.map_or("-".to_owned(), |ns| format!("{:.0}", ns.round() + 0.0));
+    let precision = match (&row.send, &row.receive) {
+        (Some(send), Some(receive)) => {
+            let mark = if row.reason.is_some() { "*" } else { "" };
+            format!("{:.1}{mark}", send.precision().max(receive.precision()) * 100.0)
+        }
+        _ => row.state.name().to_owned(),
+    };
+    [
+        row.size.to_string(),
+        number(row.send.map(|c| c.median_ns)),
+        number(row.bare.encrypt.map(|c| c.median_ns)),
+        number(row.added_to_sending()),
+        number(row.receive.map(|c| c.median_ns)),
+        number(row.bare.decrypt.map(|c| c.median_ns)),
+        number(row.added_to_receiving()),
+        precision,
+    ]
+}
+
+fn in_words(line: &FittedLine) -> String {
+    let bends = if line.is_linear() {
+        String::new()
+    } else {
+        format!(" (bends: off by up to {:.0} %)", line.residual * 100.0)
+    };
+    // Adding zero takes the sign off a zero.
+    let fixed = line.fixed_ns.round() + 0.0;
+    format!("{fixed:.0} ns + {:.3} ns a byte{bends}", line.ns_per_byte)
+}
+
+fn foot(document: &RecordsDocument) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    let mut reasons: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
+    for row in &document.records {
+        let name = format!("{} of {} bytes", row.protection, row.size);
+        if let Some(reason) = &row.reason {
+            let why = match row.state {
+                State::Measured => "* precision not reached".to_owned(),
+                state => format!("{}: {}", state.name(), clean(reason)),
+            };
+            reasons.entry((&row.stack, why)).or_default().push(name);
+        } else if let Some(reason) = &row.bare.reason {
+            let why = format!("no bare {}: {}", row.bare.algorithm, clean(reason));
+            reasons.entry((&row.stack, why)).or_default().push(name);
+        }
+    }
+    for ((stack, why), rows) in reasons {
+        let which = match rows.as_slice() {
+            [one] => one.clone(),
+            [first, rest @ ..] => format!("{first} and {} more", rest.len()),
+            [] => continue,
+        };
+        lines.push(format!("{} {which}: {why}", clean(stack)));
+    }
+    lines.push(format!("Inside the clock: {}.", document.span));
+    lines.push(
+        "bare: the same cipher of the library under the stack, called directly (model message); with CBC, \
+         without the HMAC. adds: what the stack takes beside it."
+            .to_owned(),
+    );
+    lines.push(machine_and_noise(&document.noise, document.seconds, &document.host));
+    lines
+}
+
+fn markdown(document: &RecordsDocument) -> String {
+    let mut out = String::new();
+    for lines in &document.lines {
+        let title = format!("{}, {}", clean(&lines.stack), lines.protection);
+        out += &format!("\n### {}\n\n|", escape_markdown(&title));
+        for (heading, _) in COLUMNS {
+            out += &format!(" {heading} |");
+        }
+        out += "\n|";
+        out += &" ---: |".repeat(COLUMNS.len());
+        out.push('\n');
+        for row in rows_of(document, lines) {
+            out += &format!("| {} |\n", cells(row).map(|c| escape_markdown(&c)).join(" | "));
+        }
+    }
+    for line in foot(document).iter().filter(|l| !l.is_empty()) {
+        out += &format!("\n{}\n", escape_markdown(line));
+    }
+    out
+}
+
+/// Columns of the CSV.
+#[rustfmt::skip]
+const FIELDS: [&str; 21] = [
+    "stack", "version", "suite", "size", "state", "reason", "negotiated_suite", "overhead_bytes",
+    "send_median_ns", "send_low_ns", "send_high_ns", "send_mean_ns", "bare_encrypt_ns",
+    "receive_median_ns", "receive_low_ns", "receive_high_ns", "receive_mean_ns", "bare_decrypt_ns",
+    "bare_algorithm", "bare_reason", "samples",
+];
+
+fn csv(document: &RecordsDocument) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(FIELDS).expect("memory can be written");
+    for row in &document.records {
+        writer.write_record(csv_row(row)).expect("each row has the columns' number");
+    }
+    let bytes = writer.into_inner().expect("memory can be written");
+    String::from_utf8(bytes).expect("all fields are text")
+}
+
+fn csv_row(row: &RecordRow) -> Vec<String> {
+    let text = |t: Option<&String>| t.map(|t| clean(t)).unwrap_or_default();
+    let number = |n: Option<f64>| n.map(|n| format!("{n:.1}")).unwrap_or_default();
+    let mut fields = vec![
+        clean(&row.stack),
+        row.protection.version.to_string(),
+        row.protection.suite.to_string(),
+        row.size.to_string(),
+        row.state.name().to_owned(),
+        text(row.reason.as_ref()),
+        text(row.negotiated.as_ref().map(|n| &n.suite)),
+        row.overhead_bytes.map(|n| n.to_string()).unwrap_or_default(),
+    ];
+    for (cost, bare) in [(row.send, row.bare.encrypt), (row.receive, row.bare.decrypt)] {
+        fields.extend([
+            number(cost.map(|c| c.median_ns)),
+            number(cost.map(|c| c.low_ns)),
+            number(cost.map(|c| c.high_ns)),
+            number(cost.map(|c| c.mean_ns)),
+            number(bare.map(|b| b.median_ns)),
+        ]);
+    }
+    fields.extend([
+        clean(&row.bare.algorithm),
+        text(row.bare.reason.as_ref()),
+        row.samples.to_string(),
+    ]);
+    fields
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::{Noise, Plan};
+    use crate::records::tests::row;
+    use crate::records::{RECORDS_SPAN, record_lines};
+    use crate::words::Suite;
+
+    fn document() -> RecordsDocument {
+        let mut records: Vec<_> = [64, 1024, 16384]
+            .map(|size| row(Suite::Aes128Gcm, size, Some(400.0 + 0.25 * f64::from(size))))
+            .to_vec();
+        records.push(row(Suite::Aes128Ccm, 64, None));
+        RecordsDocument {
+            format_version: crate::FORMAT_VERSION.to_owned(),
+            kind: "tls-records".to_owned(),
+            started: String::new(),
+            seconds: 9.0,
+            command: Vec::new(),
+            host: record::Host::default(),
+            span: RECORDS_SPAN.to_owned(),
+            plan: Plan { precision: 0.02, budget_seconds: 120.0, seed: 1, cpu: 0 },
+            stacks: Vec::new(),
+            noise: Noise { samples: 70, clean: 60, ..Noise::default() },
+            lines: record_lines(&records),
+            records,
+        }
+    }
+
+    fn printed(format: Format) -> String {
+        render_records(&document(), format, Options { width: 100, color: false })
+    }
+
+    #[test]
+    fn each_size_stands_beside_the_bare_cipher_with_what_the_stack_adds() {
+        let text = printed(Format::Table);
+        let line = text.lines().find(|l| l.trim_start().starts_with("64 ")).unwrap();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        assert_eq!(words, ["64", "416", "208", "208", "520", "208", "312", "1.0"], "{text}");
+        assert!(
+            text.contains("send: 400 ns + 0.250 ns a byte; bare 200 ns + 0.125 ns a byte"),
+            "{text}"
+        );
+        assert!(text.contains("some@1.0, TLS 1.3 aes-128-ccm\n  unsupported\n"), "{text}");
+        assert!(
+            text.contains("unsupported: NO_CIPHER|MATCH") && !text.contains('\u{1b}'),
+            "{text}"
+        );
+        assert!(text.contains("60 of 70 samples clean"), "{text}");
+    }
+
+    #[test]
+    fn csv_has_every_column_in_every_row_and_json_is_the_document() {
+        let text = printed(Format::Csv);
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+        assert_eq!((rows.len(), &rows[0][8], &rows[3][8]), (4, "416.0", ""));
+        let back: RecordsDocument = serde_json::from_str(&printed(Format::Json)).unwrap();
+        assert_eq!(back, document());
+        assert!(printed(Format::Markdown).contains("| 64 | 416 | 208 | 208 |"));
+    }
+}
