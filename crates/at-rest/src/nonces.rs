@@ -135,7 +135,7 @@ fn rules(recipes: &[Recipe], has_versions: bool) -> Vec<Rule> {
 fn own_fields(recipe: &Recipe) -> Option<(Vec<Field>, bool)> {
     let per_file = recipe.key == KeyScope::File;
     match &recipe.nonce {
-        NonceRule::Place(f) => Some((f.clone(), per_file)),
+        NonceRule::Place(f) | NonceRule::Lsn(f) => Some((f.clone(), per_file)),
         NonceRule::MaskedPlace(f) => Some((f.clone(), true)),
         NonceRule::None | NonceRule::Random => None,
     }
@@ -289,6 +289,23 @@ mod tests {
         assert_eq!(of("aes-256-gcm").verdict, "random");
         let chance = of("aes-256-gcm").collision.unwrap();
         assert!((chance - 4.0 / 2_f64.powi(97)).abs() < 1e-40, "{chance}");
+    }
+
+    #[test]
+    fn nonces_of_the_lsn_are_broken_where_hint_bits_change_a_page() {
+        let recipes = scheme::with_lsn_nonces();
+        let verdict = |pages: &[Seen], name: &str| {
+            let all = nonces(&recipes, pages, true, &|_| String::new());
+            let of = all.schemes.into_iter().find(|s| s.scheme == name).unwrap();
+            (of.rule, of.verdict)
+        };
+        let word = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+        let logged = [seen(0, 1, 0, 9, 7), seen(1, 1, 0, 10, 8)];
+        assert_eq!(verdict(&logged, "aes-256-gcm"), word("block-lsn", "unique"));
+        let hints = [seen(0, 1, 0, 9, 7), seen(1, 1, 0, 9, 8)];
+        assert_eq!(verdict(&hints, "aes-256-gcm"), word("block-lsn", "broken"));
+        assert_eq!(verdict(&hints, "aes-256-gcm-siv"), word("block-lsn", "by-design"));
+        assert_eq!(verdict(&hints, "aes-256-cbc+hmac-sha256").0, "random");
     }
 
     #[test]

@@ -11,11 +11,13 @@ use std::time::Duration;
 #[command(after_help = "Examples:\n  \
     ciphermark pages /var/lib/postgresql/15/main -o pages.json     a cluster that was shut down\n  \
     ciphermark pages data --snapshot data.monday --media none      nonces over two states\n  \
+    ciphermark pages data --nonce lsn --snapshot data.monday       and what nonces made of LSNs cost and break\n  \
     ciphermark pages data --decrypt-to copy -s aes-256-xts -l openssl --media none\n  \
     ciphermark pages app.db --as sqlcipher4                        an SQLite file, SQLCipher's way\n  \
     ciphermark pages --synthetic --page-size 16K -s 'aegis-*' -s aes-256-gcm\n  \
     ciphermark pages pages.json --format markdown                  a record again\n\n\
-    Exit codes: 1 a probe came out otherwise than expected, or the store changed meanwhile; 3 a\n\
+    Exit codes: 1 a probe came out otherwise than expected, nonces came twice where plaintexts leak by it, or\n\
+    the store changed meanwhile; 3 a\n\
     library's scheme was refused or failed. docs/PAGES.md has the method and the format.")]
 pub struct PagesArgs {
     /// A PostgreSQL data directory that was shut down, an SQLite file, or any file as a raw image, all
@@ -39,6 +41,9 @@ pub struct PagesArgs {
     /// As this system does it, not as good practice has it.
     #[arg(long = "as", value_name = "SYSTEM")]
     pub profile: Option<ProfileArg>,
+    /// What nonces are made of: drawn at random, or the page's LSN and block, which stand in the page.
+    #[arg(long, value_name = "SOURCE", default_value = "random", conflicts_with = "profile")]
+    pub nonce: NonceFrom,
     /// Schemes by name or glob; may be repeated.
     #[arg(short, long, value_name = "GLOB")]
     pub scheme: Vec<String>,
@@ -123,6 +128,15 @@ impl ProfileArg {
             Self::Fscrypt => "fscrypt",
         }
     }
+}
+
+/// `--nonce`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum NonceFrom {
+    /// Drawn for each write and stored beside the page.
+    Random,
+    /// 64 bits of LSN and 32 of block, as was proposed for PostgreSQL: free, and not always unique.
+    Lsn,
 }
 
 /// `--media`

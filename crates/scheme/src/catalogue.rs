@@ -90,6 +90,24 @@ pub(crate) fn good(cipher: &str, sum: Option<Sum>) -> Recipe {
     }
 }
 
+/// The same with nonces made of the page's LSN and block, as was proposed for `PostgreSQL` (pgsql-hackers,
+/// 25 July and 7 October 2019): 64 and 32 bits, then zeros, which a counter counts in. XTS has the place as
+/// its tweak and CBC an IV that cannot be foreseen, as before.
+#[must_use]
+pub fn with_lsn_nonces() -> Vec<Recipe> {
+    let fields = vec![Field::Version64, Field::Block32];
+    let of = |recipe: Recipe| {
+        let unique = recipe.algorithm().is_some_and(|a| a.mode != Mode::Cbc);
+        match recipe.nonce {
+            NonceRule::Random if unique => {
+                Recipe { nonce: NonceRule::Lsn(fields.clone()), ..recipe }
+            }
+            _ => recipe,
+        }
+    };
+    good_practice().into_iter().map(of).collect()
+}
+
 /// One line for a glob that matches no scheme.
 #[must_use]
 pub fn unknown_scheme(text: &str, known: &[Recipe]) -> String {
@@ -133,6 +151,18 @@ mod tests {
         assert_eq!(extra("xchacha20-poly1305"), 40);
         assert_eq!(extra("aes-256-cbc+hmac-sha512"), 80);
         assert_eq!(extra("aegis-256"), 64);
+    }
+
+    #[test]
+    fn a_nonce_that_stands_in_the_page_costs_no_room() {
+        for recipe in with_lsn_nonces() {
+            assert!(check_lengths(&recipe), "{}", recipe.scheme);
+        }
+        let extra = |name: &str| {
+            with_lsn_nonces().iter().find(|r| r.scheme == name).map(Recipe::extra_bytes).unwrap()
+        };
+        assert_eq!((extra("aes-256-ctr"), extra("aes-256-gcm"), extra("aes-256-xts")), (0, 16, 0));
+        assert_eq!((extra("aegis-256"), extra("aes-256-cbc+hmac-sha256")), (32, 48));
     }
 
     #[test]

@@ -8,7 +8,7 @@ mod position;
 mod profile;
 mod recipe;
 
-pub use catalogue::{good_practice, unknown_scheme};
+pub use catalogue::{good_practice, unknown_scheme, with_lsn_nonces};
 pub use expected::{Effect, Expected, Probe, expected};
 pub use position::{Field, POSITION_BYTES, Position, write_fields};
 pub use profile::{Profile, Source, profile, profiles};

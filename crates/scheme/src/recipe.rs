@@ -62,6 +62,9 @@ pub enum NonceRule {
     /// Drawn for each write and stored beside the page. Of a counter block the last 16 bits are zero:
     /// they count the page's blocks.
     Random,
+    /// Made of the page's version and place as they stand in the page itself, in clear: nothing more is
+    /// stored.
+    Lsn(Vec<Field>),
     /// Made of the page's place, nothing is stored.
     Place(Vec<Field>),
     /// Made of the page's place and masked with a secret value of its file, nothing is stored.
@@ -174,6 +177,7 @@ impl NonceRule {
         match self {
             Self::None => "none",
             Self::Random => "random",
+            Self::Lsn(_) => "lsn",
             Self::Place(_) => "place",
             Self::MaskedPlace(_) => "masked-place",
         }
@@ -193,11 +197,11 @@ impl Recipe {
         self.algorithm().map_or(0, |a| a.nonce_len)
     }
 
-    /// Bytes that are stored of the nonce.
+    /// Bytes that are stored of the nonce, beside the page or in it.
     #[must_use]
     pub fn stored_nonce_bytes(&self) -> usize {
         match self.nonce {
-            NonceRule::Random => self.nonce_bytes(),
+            NonceRule::Random | NonceRule::Lsn(_) => self.nonce_bytes(),
             _ => 0,
         }
     }
@@ -217,7 +221,11 @@ impl Recipe {
     /// Bytes that a page costs beside itself.
     #[must_use]
     pub fn extra_bytes(&self) -> usize {
-        self.reserve.max(self.metadata_bytes())
+        let in_page = match self.nonce {
+            NonceRule::Lsn(_) => self.stored_nonce_bytes(),
+            _ => 0,
+        };
+        self.reserve.max(self.metadata_bytes() - in_page)
     }
 
     /// How the cipher takes changes.
@@ -267,7 +275,9 @@ pub fn check_lengths(recipe: &Recipe) -> bool {
     let nonce_fits = match &recipe.nonce {
         NonceRule::None => recipe.nonce_bytes() == 0,
         NonceRule::Random => recipe.nonce_bytes() > 0,
-        NonceRule::Place(f) | NonceRule::MaskedPlace(f) => bytes(f) <= recipe.nonce_bytes(),
+        NonceRule::Lsn(f) | NonceRule::Place(f) | NonceRule::MaskedPlace(f) => {
+            bytes(f) <= recipe.nonce_bytes()
+        }
     };
     nonce_fits && bytes(&recipe.bound) <= 64
 }

@@ -234,10 +234,15 @@ impl Store {
     fn position(&self, page: PageRef, content: &[u8]) -> Position {
         let first = self.files[page.file].first;
         let block = first.block.wrapping_add(page.page as u32);
-        let has_header = matches!(self.kind, Kind::Postgres | Kind::Synthetic)
-            && self.page_size == self.own_page_size;
-        let version = if has_header { PageHeader::of(content).lsn } else { 0 };
+        let version = if self.has_versions() { PageHeader::of(content).lsn } else { 0 };
         Position { block, version, ..first }
+    }
+
+    /// Whether its pages have a version, their LSN: in units of another size they have none.
+    #[must_use]
+    pub fn has_versions(&self) -> bool {
+        matches!(self.kind, Kind::Postgres | Kind::Synthetic)
+            && self.page_size == self.own_page_size
     }
 
     /// The page's file and number, for people.

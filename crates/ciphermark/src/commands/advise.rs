@@ -198,6 +198,13 @@ fn pages_have(record: &PagesRecord, question: &Question<'_>, path: &Path) -> Res
             "advice is for schemes as good practice has them: take it without --as".to_owned(),
         );
     }
+    let of_lsn = |s: &at_rest::SchemeFacts| matches!(s.recipe.nonce, scheme::NonceRule::Lsn(_));
+    if record.schemes.iter().any(of_lsn) {
+        return lacks(
+            "was taken with --nonce lsn".to_owned(),
+            "advice is for schemes as good practice has them: take it without".to_owned(),
+        );
+    }
     if !question.used.storage {
         return lacks(
             "is of a store's pages".to_owned(),

@@ -1,6 +1,6 @@
 //! `ciphermark pages`: a page store, encrypted page by page.
 
-use crate::args_pages::{MediaArg, PagesArgs};
+use crate::args_pages::{MediaArg, NonceFrom, PagesArgs};
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
 use crate::units::parse_bytes;
@@ -71,7 +71,10 @@ fn shown_again(path: &Path) -> Result<Option<PagesRecord>, Failure> {
 
 /// The schemes that the globs match, and `none` before them.
 fn recipes(args: &PagesArgs, profile: Option<&Profile>) -> Result<Vec<Recipe>, Failure> {
-    let all = scheme::good_practice();
+    let all = match args.nonce {
+        NonceFrom::Random => scheme::good_practice(),
+        NonceFrom::Lsn => scheme::with_lsn_nonces(),
+    };
     let none = all.first().cloned();
     let known = profile.map_or(all, |p| p.recipes.clone());
     let mut chosen: Vec<Recipe> = Vec::new();
@@ -109,6 +112,11 @@ fn open(args: &PagesArgs, profile: Option<&Profile>) -> Result<Store, Failure> {
             Store::synthetic(args.seed.unwrap_or(1), bytes as u64, page_size)
         }
     };
+    if args.nonce == NonceFrom::Lsn && !store.has_versions() {
+        return Err(Failure::usage(
+            "--nonce lsn: only the pages of a PostgreSQL store, in their own size, have an LSN",
+        ));
+    }
     if let Some(profile) = profile.filter(|p| !p.page_sizes.contains(&store.page_size())) {
         let sizes: Vec<String> = profile.page_sizes.iter().map(ToString::to_string).collect();
         return Err(Failure::usage(format!(
@@ -187,10 +195,12 @@ fn print(record: &PagesRecord, args: &PagesArgs) -> Result<(), Failure> {
     screen::print(|options| at_rest::render(record, args.format.into(), options.width))
 }
 
-/// 1 where a check found something, 3 where something was refused or failed.
+/// 1 where a check found something: probes, nonces, the store; 3 where something was refused or failed.
 fn exit(record: &PagesRecord) -> Exit {
     let store = &record.store;
-    if store.sha256_before != store.sha256_after || record.probes.iter().any(|p| !p.as_expected) {
+    let odd = record.probes.iter().any(|p| !p.as_expected);
+    let broken = record.nonces.schemes.iter().any(|s| s.verdict == "broken");
+    if store.sha256_before != store.sha256_after || odd || broken {
         return Exit::Found;
     }
     let bad = |state: State| matches!(state, State::Refused | State::Failed);

@@ -79,8 +79,19 @@ fn a_real_cluster_comes_back_whole_and_its_server_starts_on_the_decrypted_copy()
         ["none", "by-design", "random"]
     );
 
+    nonces_of_the_lsn_break(&cluster);
     cluster.run("pg_checksums", &["--enable", "-D", arg(&data)]);
     proven_and_decrypted(&cluster, &kept);
+}
+
+/// Two states between which nothing was written but hint bits are enough.
+fn nonces_of_the_lsn_break(cluster: &Cluster) {
+    let (data, before) = (cluster.data(), cluster.beside("before"));
+    let run = ["pages", arg(&data), "--snapshot", arg(&before), "--nonce", "lsn", "--probes", "0"];
+    let more = ["-l", "openssl", "-s", "aes-256-ctr", "-s", "aes-256-xts", "--media", "none"];
+    let printed = ciphermark(&[&run[..], &more].concat(), b"").with_code(1).stdout;
+    assert!(printed.contains("BROKEN aes-256-ctr: a nonce came twice"), "{printed}");
+    assert!(!printed.contains("BROKEN aes-256-xts"), "{printed}");
 }
 
 fn proven_and_decrypted(cluster: &Cluster, kept: &std::path::Path) {
@@ -193,4 +204,32 @@ fn what_cannot_be_a_store_is_refused_in_one_line() {
     says(&["--synthetic", "9X"], "--synthetic 9X");
     says(&["--synthetic", "--as", "edb", "--page-size", "4K"], "--as edb has units of 8192 bytes");
     says(&["--synthetic", "-s", "none"], "'none' alone");
+}
+
+/// Every probe comes out as with random nonces; what differs is room, and that they can come twice.
+#[test]
+fn nonces_of_the_lsn_take_no_room_and_are_tried_like_all_others() {
+    let directory = scratch();
+    let kept = directory.path().join("lsn.json");
+    let run = ["pages", "--synthetic", "1M", "--nonce", "lsn", "--media", "none", "-o", arg(&kept)];
+    let schemes = ["-s", "aes-256-ctr", "-s", "aes-256-gcm", "-s", "aes-256-xts"];
+    ciphermark(&[&run[..], &schemes].concat(), b"").with_code(0);
+    let found = record(&kept);
+    assert!(rows(&found, "probes").iter().all(|p| p["as_expected"] == true), "{found}");
+    let of = |name: &str| {
+        let all = rows(&found, "schemes").iter();
+        all.clone().find(|s| text(s, "recipe.scheme") == name).unwrap()["extra_bytes"].clone()
+    };
+    assert_eq!((of("aes-256-ctr"), of("aes-256-gcm")), (Value::from(0), Value::from(16)));
+    let verdicts = rows(&found["nonces"], "schemes");
+    let gcm = verdicts.iter().find(|s| s["scheme"] == "aes-256-gcm").unwrap();
+    assert_eq!((text(gcm, "rule"), text(gcm, "verdict")), ("block-lsn", "unique"));
+    let line = refusal(&["pages", "--synthetic", "--nonce", "lsn", "--as", "edb"]);
+    assert!(line.contains("--as"), "{line}");
+    let line = refusal(&["advise", arg(&kept), "--for", "postgres"]);
+    assert!(line.contains("was taken with --nonce lsn"), "{line}");
+    let image = directory.path().join("image");
+    std::fs::write(&image, vec![7; 8192]).unwrap();
+    let line = refusal(&["pages", arg(&image), "--nonce", "lsn"]);
+    assert!(line.contains("only the pages of a PostgreSQL store"), "{line}");
 }

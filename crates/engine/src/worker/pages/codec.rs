@@ -205,8 +205,10 @@ impl Codec {
         self.use_key_of(Direction::Encrypt, at)?;
         let (stored, rest) = beside.split_at_mut(self.recipe.stored_nonce_bytes());
         let (tag, sum) = rest.split_at_mut(algorithm.tag_len);
-        if self.recipe.nonce == NonceRule::Random {
-            self.draw(at, draw, stored)?;
+        match &self.recipe.nonce {
+            NonceRule::Random => self.draw(at, draw, stored)?,
+            NonceRule::Lsn(fields) => write_fields(fields, at, self.page_size, stored),
+            _ => {}
         }
         let nonce = self.nonce(at, stored);
         let nonce = &nonce[..algorithm.nonce_len];
@@ -359,7 +361,7 @@ impl Codec {
         let mut nonce = [0; LONGEST_NONCE];
         match &self.recipe.nonce {
             NonceRule::None => {}
-            NonceRule::Random => nonce[..stored.len()].copy_from_slice(stored),
+            NonceRule::Random | NonceRule::Lsn(_) => nonce[..stored.len()].copy_from_slice(stored),
             NonceRule::Place(fields) => write_fields(fields, at, self.page_size, &mut nonce),
             NonceRule::MaskedPlace(fields) => {
                 write_fields(fields, at, self.page_size, &mut nonce);
