@@ -59,6 +59,8 @@ pub struct Plan {
 /// A TLS stack.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stack {
+    /// `name@version`, with a number behind it where several stacks have the same.
+    pub label: String,
     /// Name as in `--library`.
     pub name: String,
     /// Version.
@@ -73,14 +75,6 @@ pub struct Stack {
     pub crypto_id: String,
     /// How it was built, one fact a line.
     pub build: Vec<String>,
-}
-
-impl Stack {
-    /// `name@version`.
-    #[must_use]
-    pub fn label(&self) -> String {
-        format!("{}@{}", self.name, self.version)
-    }
 }
 
 /// How disturbed the run was.
@@ -104,7 +98,7 @@ pub type RowState = State;
 /// One case of one stack at one temperature. Numbers are null unless the state is `measured`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Handshake {
-    /// The stack, as `name@version`.
+    /// The stack, by its label.
     pub stack: String,
     /// What was asked for.
     pub case: Case,

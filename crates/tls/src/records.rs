@@ -46,7 +46,7 @@ pub struct RecordsDocument {
 /// Records of one size. Numbers are null unless the state is `measured`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RecordRow {
-    /// The stack, as `name@version`.
+    /// The stack, by its label.
     pub stack: String,
     /// What was asked for.
     pub protection: Protection,
@@ -122,7 +122,7 @@ impl RecordRow {
 /// The lines through the sizes of a suite; null where fewer than three sizes were measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RecordLines {
-    /// The stack, as `name@version`.
+    /// The stack, by its label.
     pub stack: String,
     /// Version and suite.
     pub protection: Protection,
@@ -166,7 +166,7 @@ impl FittedLine {
 pub fn beside(document: &mut RecordsDocument, record: Result<&record::Record, &String>) {
     let stacks = &document.stacks;
     for row in &mut document.records {
-        let Some(stack) = stacks.iter().find(|s| s.label() == row.stack) else { continue };
+        let Some(stack) = stacks.iter().find(|s| s.label == row.stack) else { continue };
         let of_it = |m: &&Measurement| {
             m.library.path == stack.crypto_path
                 && m.algorithm == row.bare.algorithm

@@ -72,7 +72,7 @@ fn sections(document: &Document) -> Vec<Section<'_>> {
 }
 
 fn table(document: &Document, width: usize) -> String {
-    let labels: Vec<String> = document.stacks.iter().map(crate::document::Stack::label).collect();
+    let labels: Vec<String> = document.stacks.iter().map(|s| s.label.clone()).collect();
     let side_by_side = ((width.saturating_sub(NAMES)) / STACK).max(1);
     let mut out = String::new();
     for stacks in labels.chunks(side_by_side) {
@@ -176,7 +176,7 @@ pub(crate) fn machine_and_noise(noise: &Noise, seconds: f64, host: &Host) -> Str
 }
 
 fn markdown(document: &Document) -> String {
-    let labels: Vec<String> = document.stacks.iter().map(crate::document::Stack::label).collect();
+    let labels: Vec<String> = document.stacks.iter().map(|s| s.label.clone()).collect();
     let mut out = String::new();
     for section in sections(document) {
         out +=

@@ -29,7 +29,7 @@ pub(super) fn assemble(
     let noise = noise(&sampled);
     let row = |track: &Track| {
         let Subject::Handshake(case) = track.subject else { return None };
-        let label = stacks[track.stack].facts.label();
+        let label = stacks[track.stack].facts.label.clone();
         let precision = track.precision(request.precision);
         let outcome = outcome(track, &sampled.quiet, precision, run.ticks_per_ns);
         Some(handshake(track, case, label, outcome, run.ticks_per_ns))

@@ -56,7 +56,7 @@ pub fn records(
     // Each stack's sizes of a suite one below the other.
     tracks.sort_by_key(|track| track.stack);
     let row = |track: &&Track| {
-        let label = stacks[track.stack].facts.label();
+        let label = stacks[track.stack].facts.label.clone();
         row(track, label, &sampled.quiet, request.precision, run.ticks_per_ns)
     };
     let records: Vec<RecordRow> = tracks.iter().filter_map(row).collect();

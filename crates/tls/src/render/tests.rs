@@ -44,6 +44,7 @@ fn row(stack: &str, exchange: Exchange, us: Option<f64>) -> Handshake {
 
 fn document() -> Document {
     let stack = |name: &str| Stack {
+        label: format!("{name}@1.0"),
         name: name.to_owned(),
         version: "1.0".to_owned(),
         path: String::new(),
