@@ -153,27 +153,3 @@ fn what_finds_no_memory_fails_alone() {
     let why = text(&rows[1], "reason");
     assert!(why.contains("memory"), "{why}");
 }
-
-#[test]
-fn a_worker_that_the_kernel_kills_for_its_memory_costs_its_case() {
-    let Some(group) = Group::of("memory", "memory.limit_in_bytes") else { return };
-    if group.set("memory.limit_in_bytes", &(1u64 << 30).to_string()).is_err() {
-        eprintln!("left out: the control group takes no limit");
-        return;
-    }
-    // Becomes a member before it becomes the program.
-    let enter = format!("echo $$ > '{}' && exec \"$0\" \"$@\"", arg(&group.0.join("cgroup.procs")));
-    let inside = |run: &[&str]| behind(&["sh", "-c", &enter], run);
-    // Else it is written out where there is swap space, and goes on.
-    let _ = group.set("memory.swappiness", "0");
-    // The small one alone tells what it takes on this machine.
-    let alone = small_and_large("1K", inside).unwrap();
-    assert_eq!(text(&alone[0], "state"), "measured", "{alone:?}");
-    let most = std::fs::read_to_string(group.0.join("memory.max_usage_in_bytes")).unwrap();
-    let most = most.trim().parse::<u64>().unwrap() + LITTLE_BYTES;
-    group.set("memory.limit_in_bytes", &most.to_string()).unwrap();
-    let rows = small_and_large("1K,16M", inside).unwrap();
-    assert_eq!(text(&rows[0], "state"), "measured", "{most} bytes: {rows:?}");
-    assert_eq!(text(&rows[1], "state"), "failed", "{most} bytes: {rows:?}");
-    assert!(text(&rows[1], "reason").contains("SIGKILL"), "{most} bytes: {rows:?}");
-}
