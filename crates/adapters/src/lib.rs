@@ -11,7 +11,6 @@ mod composite;
 mod evp;
 mod gcrypt;
 mod kernel;
-mod loader;
 mod mbedtls;
 mod nettle;
 mod sodium;

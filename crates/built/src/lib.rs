@@ -7,7 +7,7 @@ mod lock;
 mod profile;
 
 use std::fmt::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 use std::{env, fs};
 
@@ -63,7 +63,10 @@ fn compiler() -> String {
 
 /// A file of the workspace's root, whose packages lie two directories down.
 fn workspace_file(name: &str) -> String {
-    let path = Path::new(&variable("CARGO_MANIFEST_DIR")).join("../..").join(name);
+    let package = PathBuf::from(variable("CARGO_MANIFEST_DIR"));
+    // A package with a lock of its own is a workspace of its own.
+    let is_whole = package.join("Cargo.lock").is_file();
+    let path = if is_whole { package } else { package.join("../..") }.join(name);
     println!("cargo::rerun-if-changed={}", path.display());
     fs::read_to_string(&path).unwrap_or_else(|e| panic!("{} is read: {e}", path.display()))
 }

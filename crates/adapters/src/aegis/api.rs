@@ -1,7 +1,7 @@
 //! The functions of `aegis128l.h` and its five sisters, which differ in the prefix only.
 
-use crate::loader::SharedObject;
 use contract::OpenError;
+use loader::SharedObject;
 use std::ffi::c_int;
 
 /// `*_encrypt_detached`: ciphertext, tag, its length, message, length, associated data, length,

@@ -5,9 +5,9 @@ mod session;
 #[cfg(test)]
 mod tests;
 
-use crate::loader::{LoadError, SharedObject};
 use api::Functions;
 use contract::{Identity, Library, OpenError, Session};
+use loader::{LoadError, SharedObject};
 use model::{Algorithm, Direction, Primitive};
 use std::ffi::{CStr, c_int};
 

@@ -1,6 +1,6 @@
 //! The functions and numbers of `botan/ffi.h` that the adapter uses.
 
-use crate::loader::{LoadError, SharedObject};
+use loader::{LoadError, SharedObject};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// `botan_cipher_t`, `botan_block_cipher_t`, `botan_hash_t`, `botan_mac_t`: opaque.

@@ -10,9 +10,9 @@ mod names;
 #[cfg(test)]
 mod tests;
 
-use crate::loader::{LoadError, SharedObject};
 use api::{Api, Code, Handle, HandleFn, NOT_IMPLEMENTED, Object};
 use contract::{Identity, Library, OpenError, Session, raw};
+use loader::{LoadError, SharedObject};
 use model::{Algorithm, Direction, Mode};
 use names::Name;
 use std::ffi::{CStr, CString, c_char};

@@ -3,8 +3,8 @@
 use super::api::Errors;
 use super::mac::gmac;
 use super::{messages, state};
-use crate::loader::SharedObject;
 use contract::raw;
+use loader::SharedObject;
 use model::{Algorithm, Direction, Mode};
 use std::ffi::{CStr, c_int, c_ulong, c_void};
 use std::ptr;

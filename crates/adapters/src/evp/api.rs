@@ -1,7 +1,7 @@
 //! The functions of the family, with the types that `evp.h` and `err.h` give them.
 
 use super::params::Param;
-use crate::loader::{LoadError, SharedObject};
+use loader::{LoadError, SharedObject};
 use model::Direction;
 use std::ffi::{CStr, c_char, c_int, c_ulong, c_void};
 

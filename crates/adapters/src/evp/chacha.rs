@@ -1,8 +1,8 @@
 //! ChaCha20 by `CRYPTO_chacha_20`: BoringSSL and AWS-LC, which have no `EVP_CIPHER` of it. One
 //! call takes key, nonce and counter; there is nothing to set up, and no stream.
 
-use crate::loader::SharedObject;
 use contract::raw;
+use loader::SharedObject;
 use std::ffi::c_void;
 
 /// `CRYPTO_chacha_20(out, in, in_len, key, nonce, counter)`

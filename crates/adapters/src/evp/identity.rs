@@ -1,6 +1,6 @@
 //! Which library this is: asked of the library itself, never of its file name.
 
-use crate::loader::{LoadError, SharedObject};
+use loader::{LoadError, SharedObject};
 use std::ffi::{CStr, c_char, c_int, c_ulong};
 use std::fmt;
 

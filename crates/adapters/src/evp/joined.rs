@@ -7,8 +7,8 @@
 use super::aead::{Ctx, FreeFn, GetterFn, NewFn, getter};
 use super::api::Errors;
 use crate::aligned::Aligned;
-use crate::loader::SharedObject;
 use contract::raw;
+use loader::SharedObject;
 use model::{Algorithm, Direction};
 use std::ffi::{c_int, c_ulong, c_void};
 use std::ptr;

@@ -23,10 +23,10 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use crate::loader::{LoadError, SharedObject};
 use api::Api;
 use contract::{Identity, Library, OpenError, Session};
 use identity::Product;
+use loader::{LoadError, SharedObject};
 use model::{Algorithm, Direction};
 use offer::Asked;
 use std::ffi::c_void;

@@ -9,8 +9,8 @@ use super::joined::Joined;
 use super::mac::{gmac, hmac::Hmac, poly1305::Poly1305, provided::EvpMac, signature::DigestSign};
 use super::method::Method;
 use super::{chacha, cipher, messages, siv, state};
-use crate::loader::SharedObject;
 use contract::raw;
+use loader::SharedObject;
 use model::{Algorithm, Direction, Kind, Mode, Primitive};
 
 /// A session, or the library's error; `None` when the library does not have the algorithm.

@@ -1,6 +1,6 @@
 //! The functions and numbers of `gcrypt.h` that the adapter uses.
 
-use crate::loader::{LoadError, SharedObject};
+use loader::{LoadError, SharedObject};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// `gcry_cipher_hd_t`, `gcry_md_hd_t` or `gcry_mac_hd_t`, opaque.

@@ -12,10 +12,10 @@ mod outcome;
 #[cfg(test)]
 mod tests;
 
-use crate::loader::{LoadError, SharedObject};
 use api::{Api, Error, ctl, err, error_code};
 use contract::{Identity, Library, OpenError, Session, raw};
 use handle::Opened;
+use loader::{LoadError, SharedObject};
 use model::{Algorithm, Direction, Kind, Mode, Primitive};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;

@@ -11,8 +11,8 @@ mod socket;
 #[cfg(test)]
 mod tests;
 
-use crate::loader::LoadError;
 use contract::{Identity, Library, OpenError, Session};
+use loader::LoadError;
 use model::{Algorithm, Direction, KERNEL_PATH};
 use names::{Kind, Target};
 use socket::Transform;

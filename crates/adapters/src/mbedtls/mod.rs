@@ -10,8 +10,8 @@ mod gcm;
 mod tests;
 mod xts;
 
-use crate::loader::{LoadError, SharedObject};
 use contract::{Identity, Library, OpenError, Session, raw};
+use loader::{LoadError, SharedObject};
 use model::{Algorithm, Direction, Kind, Mode, Primitive};
 use std::ffi::{CStr, CString, c_char, c_int, c_uint};
 

@@ -2,7 +2,7 @@
 //! mode). Lengths come before the bytes that they count, and nothing returns an error: what is not
 //! allowed is an assertion, which ends the process.
 
-use crate::loader::SharedObject;
+use loader::SharedObject;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 /// `nettle_set_key_func`, also the type of `set_nonce`: context, bytes.

@@ -12,9 +12,9 @@ mod tests;
 mod xts;
 
 use crate::aligned::Aligned;
-use crate::loader::{LoadError, SharedObject};
 use api::{CipherMeta, meta};
 use contract::{Identity, Library, OpenError, Session, raw};
+use loader::{LoadError, SharedObject};
 use model::{Algorithm, Direction, Kind, Mode, Primitive};
 use std::ffi::c_int;
 

@@ -1,8 +1,8 @@
 //! Finding the functions of `sodium.h`, one by one: what a version lacks is no reason to refuse
 //! the rest.
 
-use crate::loader::SharedObject;
 use contract::OpenError;
+use loader::SharedObject;
 use std::ffi::{CStr, c_int, c_ulonglong};
 
 /// `*_encrypt_detached` and `*_encrypt_detached_afternm`: ciphertext, tag, its length, message,

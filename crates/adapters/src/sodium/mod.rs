@@ -8,9 +8,9 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-use crate::loader::{LoadError, SharedObject};
 use api::Functions;
 use contract::{Identity, Library, OpenError, Session, raw};
+use loader::{LoadError, SharedObject};
 use model::{Algorithm, Direction, Kind, Mode, Primitive};
 use std::ffi::{CStr, c_char, c_int};
 

@@ -14,9 +14,9 @@ mod ocb;
 mod tests;
 mod xts;
 
-use crate::loader::{LoadError, SharedObject};
 use api::{Api, Index};
 use contract::{Identity, Library, OpenError, Session, raw};
+use loader::{LoadError, SharedObject};
 use model::{Algorithm, Direction, Kind, Mode, Primitive};
 use std::ffi::{CStr, c_char};
 

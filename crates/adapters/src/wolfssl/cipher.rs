@@ -1,8 +1,8 @@
 //! Ciphers without authentication, but for XTS: a keyed context with a chaining value.
 
 use super::api::{Context, DECRYPTION, ENCRYPTION, calls, close, done, given, lengths, number};
-use crate::loader::SharedObject;
 use contract::{OpenError, raw};
+use loader::SharedObject;
 use model::{Algorithm, Direction, Mode, Primitive};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;

@@ -1,8 +1,8 @@
 //! Digests, HMAC and Poly1305: begun, fed and ended.
 
 use super::api::{Context, NO_DEVICE, close, done, given, lengths, outcome};
-use crate::loader::SharedObject;
 use contract::{OpenError, raw};
+use loader::SharedObject;
 use model::{Algorithm, Primitive};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;

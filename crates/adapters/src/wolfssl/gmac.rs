@@ -1,8 +1,8 @@
 //! GMAC in one call under a key schedule that is made once.
 
 use super::api::{Context, calls, close, done, given, lengths};
-use crate::loader::SharedObject;
 use contract::{OpenError, raw};
+use loader::SharedObject;
 use std::ffi::{c_int, c_void};
 
 /// `wc_GmacSetKey`: context, key, length.

@@ -3,8 +3,8 @@
 use super::api::{
     CCM_WRONG_TAG, Context, GCM_WRONG_TAG, calls, close, done, given, lengths, verdict,
 };
-use crate::loader::SharedObject;
 use contract::{OpenError, raw};
+use loader::SharedObject;
 use model::{Direction, Mode};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;

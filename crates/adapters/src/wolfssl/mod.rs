@@ -12,8 +12,8 @@ mod tests;
 mod xchacha;
 mod xts;
 
-use crate::loader::{LoadError, SharedObject};
 use contract::{Identity, Library, OpenError, Session, raw};
+use loader::{LoadError, SharedObject};
 use model::{Algorithm, Direction, Kind, Mode, Primitive};
 use std::ffi::{CStr, c_char, c_int};
 

@@ -5,8 +5,8 @@ use super::api::{
     Context, EAX_WRONG_TAG, GCM_WRONG_TAG, MAC_WRONG_TAG, SIV_WRONG_TAG, calls, close, given,
     lengths, verdict,
 };
-use crate::loader::SharedObject;
 use contract::{OpenError, raw};
+use loader::SharedObject;
 use model::{Algorithm, Direction, Mode};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;

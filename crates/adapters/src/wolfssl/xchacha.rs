@@ -1,8 +1,8 @@
 //! XChaCha20-Poly1305 in parts: the one-shot functions want the tag behind the ciphertext.
 
 use super::api::{Context, MAC_WRONG_TAG, calls, close, done, given, lengths, outcome, verdict};
-use crate::loader::SharedObject;
 use contract::{OpenError, raw};
+use loader::SharedObject;
 use model::Direction;
 use std::ffi::{c_int, c_void};
 

@@ -1,8 +1,8 @@
 //! XTS: two key schedules; one call is one data unit.
 
 use super::api::{Context, NO_DEVICE, calls, close, done, given, lengths, number};
-use crate::loader::SharedObject;
 use contract::{OpenError, raw};
+use loader::SharedObject;
 use model::Direction;
 use std::ffi::{c_int, c_void};
 use std::ptr;

@@ -5,8 +5,8 @@ mod session;
 #[cfg(test)]
 mod tests;
 
-use crate::loader::{LoadError, SharedObject};
 use contract::{Identity, Library, OpenError, Session};
+use loader::{LoadError, SharedObject};
 use model::{Algorithm, Direction, Primitive};
 use session::{Api, State};
 use std::ffi::c_uint;

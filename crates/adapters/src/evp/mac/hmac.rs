@@ -4,8 +4,8 @@ use crate::aligned::Aligned;
 use crate::evp::api::Errors;
 use crate::evp::method::Method;
 use crate::evp::parts::{self, Parts};
-use crate::loader::SharedObject;
 use contract::raw;
+use loader::SharedObject;
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
 

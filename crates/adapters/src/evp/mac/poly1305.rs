@@ -3,8 +3,8 @@
 use crate::aligned::Aligned;
 use crate::evp::api::Errors;
 use crate::evp::parts::{self, Parts};
-use crate::loader::SharedObject;
 use contract::raw;
+use loader::SharedObject;
 use std::ffi::c_void;
 
 /// `poly1305_state *`

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::attached::agreement::verify_whole_offer;
-use crate::loader::SharedObject;
+use loader::SharedObject;
 
 #[test]
 fn everything_that_is_offered_passes_every_check() {

@@ -1,4 +1,6 @@
 //! Opening shared objects and looking up their functions.
+//!
+//! This crate holds `unsafe` code: it calls the dynamic loader.
 
 use contract::OpenError;
 use std::os::unix::ffi::OsStringExt as _;
@@ -36,7 +38,9 @@ pub enum LoadError {
 }
 
 impl LoadError {
-    pub(crate) fn no_family<'a>(path: &Path, symbols: impl Iterator<Item = &'a str>) -> Self {
+    /// None of the symbols by which libraries are known is there.
+    #[must_use]
+    pub fn no_family<'a>(path: &Path, symbols: impl Iterator<Item = &'a str>) -> Self {
         let symbols = symbols.collect::<Vec<_>>().join(", ");
         Self::NoFamily { path: path.to_owned(), symbols }
     }
@@ -45,7 +49,7 @@ impl LoadError {
 /// A loaded shared object. Never unloaded: libraries keep threads, thread-local state and exit
 /// handlers that point into it, and a worker process holds one library for its whole life.
 #[derive(Debug)]
-pub(crate) struct SharedObject {
+pub struct SharedObject {
     path: PathBuf,
     /// The file that is mapped: the same, or a copy of it.
     mapped: PathBuf,
@@ -54,13 +58,19 @@ pub(crate) struct SharedObject {
 
 impl SharedObject {
     /// Loads a file with all its symbols resolved at once and kept local.
-    pub(crate) fn open(path: &Path) -> Result<Self, LoadError> {
+    ///
+    /// # Errors
+    /// [`LoadError::Open`] with the loader's words.
+    pub fn open(path: &Path) -> Result<Self, LoadError> {
         Self::open_as(path, path)
     }
 
     /// As [`SharedObject::open`], but loads another file in the place of it, of which it is a copy
     /// but for what a tier changes.
-    pub(crate) fn open_as(path: &Path, copy: &Path) -> Result<Self, LoadError> {
+    ///
+    /// # Errors
+    /// As [`SharedObject::open`].
+    pub fn open_as(path: &Path, copy: &Path) -> Result<Self, LoadError> {
         use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
         // A bare file name would be searched for by the loader: the file that is meant is this one.
         let path = path
@@ -76,14 +86,16 @@ impl SharedObject {
     }
 
     /// Whether the object or one of its dependencies exports a symbol.
-    pub(crate) fn has(&self, symbol: &str) -> bool {
+    #[must_use]
+    pub fn has(&self, symbol: &str) -> bool {
         // SAFETY: only asked for its presence, never used as a value of this type.
         unsafe { self.library.get::<*const std::ffi::c_void>(symbol) }.is_ok()
     }
 
     /// Whether the object itself exports a symbol. The loader also answers for its dependencies:
     /// without this question `libssl.so` would pass for the libcrypto that it is linked to.
-    pub(crate) fn defines(&self, symbol: &str) -> bool {
+    #[must_use]
+    pub fn defines(&self, symbol: &str) -> bool {
         // SAFETY: only asked for its address, never used as a value of this type.
         let Ok(found) = (unsafe { self.library.get::<*const std::ffi::c_void>(symbol) }) else {
             return false;
@@ -110,16 +122,19 @@ impl SharedObject {
     ///
     /// # Safety
     /// `F` must be the function pointer type that the library's documentation gives the symbol.
-    pub(crate) unsafe fn function<F: Copy>(&self, symbol: &str) -> Option<F> {
+    pub unsafe fn function<F: Copy>(&self, symbol: &str) -> Option<F> {
         // SAFETY: the caller vouches for the type.
         unsafe { self.library.get::<F>(symbol) }.ok().map(|s| *s)
     }
 
-    /// A function that the adapter cannot do without.
+    /// A function that there is no doing without.
+    ///
+    /// # Errors
+    /// [`LoadError::Unusable`] names it.
     ///
     /// # Safety
     /// As [`SharedObject::function`].
-    pub(crate) unsafe fn required<F: Copy>(&self, symbol: &str) -> Result<F, LoadError> {
+    pub unsafe fn required<F: Copy>(&self, symbol: &str) -> Result<F, LoadError> {
         // SAFETY: the caller vouches for the type.
         unsafe { self.function(symbol) }
             .ok_or_else(|| self.unusable(format!("it does not export `{symbol}`")))
@@ -127,15 +142,20 @@ impl SharedObject {
 
     /// A function that an algorithm cannot do without: builds leave whole modes out.
     ///
+    /// # Errors
+    /// [`OpenError::Unsupported`] names it.
+    ///
     /// # Safety
     /// As [`SharedObject::function`].
-    pub(crate) unsafe fn offered<F: Copy>(&self, symbol: &str) -> Result<F, OpenError> {
+    pub unsafe fn offered<F: Copy>(&self, symbol: &str) -> Result<F, OpenError> {
         let missing = || OpenError::Unsupported(format!("this build does not export `{symbol}`"));
         // SAFETY: the caller vouches for the type.
         unsafe { self.function(symbol) }.ok_or_else(missing)
     }
 
-    pub(crate) fn unusable(&self, why: impl Into<String>) -> LoadError {
+    /// That it cannot be used.
+    #[must_use]
+    pub fn unusable(&self, why: impl Into<String>) -> LoadError {
         LoadError::Unusable { path: self.path.clone(), why: why.into() }
     }
 }
