@@ -79,6 +79,27 @@ pub fn find_libraries() -> Vec<Found> {
     found
 }
 
+/// How objects are called that are whole TLS stacks, and no libraries of ciphers.
+const STACK: &str = "libciphermarktls_";
+
+/// Whether a file is called as a TLS stack of its own is.
+#[must_use]
+pub fn is_stack(path: &Path) -> bool {
+    name(path).starts_with(STACK) && name(path).ends_with(".so")
+}
+
+/// TLS stacks that are objects of their own, `libciphermarktls_*.so`: beside the executable, in
+/// `../lib/ciphermark`, among the bundled libraries, and in the directories of `CIPHERMARK_LIBS`.
+#[must_use]
+pub fn find_stacks() -> Vec<PathBuf> {
+    let places = Places::of_this_process();
+    let beside = places.own.iter().chain(&places.chosen).flat_map(|d| files(d));
+    let bundled = places.bundled.iter().flat_map(|place| bundled::find_in(place)).map(|f| f.path);
+    let all = beside.chain(bundled).filter(|path| is_stack(path));
+    let real: BTreeSet<PathBuf> = all.map(|p| p.canonicalize().unwrap_or(p)).collect();
+    real.into_iter().collect()
+}
+
 /// The directories in `CIPHERMARK_LIBS` that cannot be read, each with the reason.
 #[must_use]
 pub fn unreadable_directories() -> Vec<(PathBuf, String)> {
@@ -162,11 +183,12 @@ fn find(places: &Places) -> Vec<Found> {
     for path in places.own.iter().flat_map(|d| files(d)).filter(is_own) {
         add(Family::Attached, path);
     }
-    let is_object = |p: &PathBuf| name(p).ends_with(".so");
+    let is_object = |p: &PathBuf| name(p).ends_with(".so") && !is_stack(p);
     for path in places.chosen.iter().flat_map(|d| files(d)).filter(is_object) {
         add(family_by_name(&path), path);
     }
-    found.extend(places.bundled.iter().flat_map(|place| bundled::find_in(place)));
+    let bundled = places.bundled.iter().flat_map(|place| bundled::find_in(place));
+    found.extend(bundled.filter(|f| !is_stack(&f.path)));
     real_files(found)
 }
 

@@ -12,6 +12,7 @@
 mod apply;
 #[cfg(target_arch = "x86_64")]
 mod closure;
+mod copy;
 mod environment;
 #[cfg(target_arch = "x86_64")]
 mod fault;
@@ -37,11 +38,12 @@ mod trap;
 
 #[cfg(target_arch = "x86_64")]
 pub use apply::{Applied, apply};
+pub use copy::{copied_name, copy_of};
 pub use environment::environment;
 #[cfg(not(target_arch = "x86_64"))]
-pub use other::{Applied, Copies, Object, Plan, answered, apply, copied_name, machine, prepare};
+pub use other::{Applied, Copies, Object, Plan, answered, apply, machine, prepare};
 #[cfg(target_arch = "x86_64")]
-pub use rewrite::{Copies, Object, Plan, copied_name, prepare};
+pub use rewrite::{Copies, Object, Plan, prepare};
 #[cfg(target_arch = "x86_64")]
 pub use trap::answered;
 

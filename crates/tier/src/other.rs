@@ -83,12 +83,6 @@ pub fn answered() -> u64 {
     0
 }
 
-/// There are none.
-#[must_use]
-pub fn copied_name(_: &Path) -> Option<&str> {
-    None
-}
-
 /// As on x86-64: only `native` can be had.
 ///
 /// # Errors

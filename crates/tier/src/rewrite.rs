@@ -3,14 +3,13 @@
 //! every resolver of indirect functions gets the tier's answer. Nothing else in it differs.
 
 use crate::closure::{dependencies, is_runtime, sorted};
+use crate::copy::of_bytes;
 use crate::marker::{CPUID, MARKER};
 use crate::object::Image;
 use crate::sites;
-use rustix::fs::{MemfdFlags, SealFlags};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
-use std::io::Write as _;
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
@@ -111,8 +110,7 @@ fn read_all(paths: &BTreeMap<String, PathBuf>) -> Result<BTreeMap<String, Vec<u8
     .collect()
 }
 
-/// The bytes with the instructions replaced, in memory or, where memory cannot be executed, in a
-/// file without a name.
+/// The bytes with the instructions replaced.
 fn copy(path: &Path, bytes: &[u8], instructions: &[u64]) -> Result<File, String> {
     let mut bytes = bytes.to_vec();
     for offset in instructions {
@@ -120,33 +118,7 @@ fn copy(path: &Path, bytes: &[u8], instructions: &[u64]) -> Result<File, String>
         assert_eq!(place, CPUID, "the places that were found hold CPUID");
         place.copy_from_slice(&MARKER);
     }
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let file = in_memory(&name, &bytes).or_else(|_| {
-        let mut file = tempfile::tempfile()?;
-        file.write_all(&bytes)?;
-        Ok(file)
-    });
-    file.map_err(|e: std::io::Error| format!("no copy of '{}' can be made: {e}", path.display()))
-}
-
-fn in_memory(name: &str, bytes: &[u8]) -> std::io::Result<File> {
-    let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
-    let fd = rustix::fs::memfd_create(format!("{COPY}{name}"), flags)?;
-    let mut file = File::from(fd);
-    file.write_all(bytes)?;
-    // Many processes map it: none may change what the others execute.
-    rustix::fs::fcntl_add_seals(&file, SealFlags::WRITE | SealFlags::SHRINK | SealFlags::GROW)?;
-    Ok(file)
-}
-
-/// How the names of copies begin: the kernel shows `/memfd:ciphermark:libx.so (deleted)`.
-const COPY: &str = "ciphermark:";
-
-/// The file name of what a mapped file, as the kernel names it, is a copy of; `None` when it is none.
-#[must_use]
-pub fn copied_name(mapped: &Path) -> Option<&str> {
-    let name = mapped.to_str()?.strip_prefix("/memfd:")?.strip_prefix(COPY)?;
-    Some(name.strip_suffix(" (deleted)").unwrap_or(name))
+    of_bytes(path, &bytes)
 }
 
 #[cfg(test)]

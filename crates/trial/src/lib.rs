@@ -4,9 +4,11 @@
 
 mod build;
 mod offer;
+mod stack;
 
 pub use build::{Foreign, object, repository};
 pub use offer::{Offer, primitives, whole_offer};
+pub use stack::{StackOffer, whole_stack};
 
 use contract::{Identity, Library};
 use std::path::Path;

@@ -13,6 +13,8 @@ use std::path::{Path, PathBuf};
 pub(super) struct Prepared {
     /// `None` at `native`.
     plan: Option<Result<Plan, String>>,
+    /// At `native`, what to load in the file's place; `None` where that is the file itself.
+    load: Option<PathBuf>,
     /// The files of the plan.
     pub(super) files: Vec<PathBuf>,
     /// The copies that the plan loads, which stay open: the loader knows an object by its name, and the name
@@ -24,7 +26,7 @@ pub(super) struct Prepared {
 /// that has given up its power can.
 pub(super) fn prepare(hello: &Hello) -> Result<Prepared, String> {
     if hello.tier == Tier::Native {
-        return Ok(Prepared { plan: None, files: Vec::new(), copies: &[] });
+        return Ok(prepare_native(hello));
     }
     if is_kernel(hello) {
         return Err("the kernel chooses its instructions by itself".to_owned());
@@ -42,17 +44,35 @@ pub(super) fn prepare(hello: &Hello) -> Result<Prepared, String> {
     };
     let objects = plan.iter().flat_map(|plan| &plan.objects);
     let files = objects.map(|object| object.original.clone()).collect();
-    Ok(Prepared { plan: Some(plan), files, copies: Vec::leak(copies) })
+    Ok(Prepared { plan: Some(plan), load: None, files, copies: Vec::leak(copies) })
 }
 
-/// The plan with copies that this process has opened itself.
+/// The library in pages of this process alone, so that where the page cache has the file's is not what all
+/// processes measure; the file itself where no copy can be made.
+fn prepare_native(hello: &Hello) -> Prepared {
+    let file = hello.path.canonicalize().unwrap_or_else(|_| hello.path.clone());
+    let copy = if is_kernel(hello) { None } else { ::tier::copy_of(&file, &file).ok() };
+    let load = copy.as_ref().map(path_of);
+    let (files, copies) = copy.map(|copy| (vec![file], vec![copy])).unwrap_or_default();
+    Prepared { plan: None, load, files, copies: Vec::leak(copies) }
+}
+
+/// By which the loader finds a copy, and knows it.
+fn path_of(copy: &File) -> PathBuf {
+    PathBuf::from(format!("/proc/self/fd/{}", copy.as_raw_fd()))
+}
+
+/// The plan with copies that this process has opened itself, in pages of its own where that can be had.
 fn adopt(mut plan: Plan) -> Result<(Plan, Vec<File>), String> {
     let mut copies = Vec::new();
     for object in plan.objects.iter_mut().filter(|o| o.load != o.original) {
-        let copy = File::open(&object.load).map_err(|e| {
-            format!("the copy of '{}' cannot be opened: {e}", object.original.display())
-        })?;
-        object.load = PathBuf::from(format!("/proc/self/fd/{}", copy.as_raw_fd()));
+        let shared = |_| {
+            File::open(&object.load).map_err(|e| {
+                format!("the copy of '{}' cannot be opened: {e}", object.original.display())
+            })
+        };
+        let copy = ::tier::copy_of(&object.original, &object.load).or_else(shared)?;
+        object.load = path_of(&copy);
         copies.push(copy);
     }
     Ok((plan, copies))
@@ -65,8 +85,11 @@ pub(super) fn load(
 ) -> Result<(Box<dyn Library>, Option<Applied>), String> {
     let (path, name) = (hello.path.as_path(), hello.name.as_deref());
     let Some(plan) = prepared.plan else {
-        let library = adapters::load(path, name).map_err(|e| e.to_string())?;
-        return Ok((library, None));
+        let library = match &prepared.load {
+            Some(copy) => adapters::load_copy(path, copy, name),
+            None => adapters::load(path, name),
+        };
+        return Ok((library.map_err(|e| e.to_string())?, None));
     };
     let applied = ::tier::apply(hello.tier, path, plan, Mechanism::wanted()?)?;
     let library = adapters::load_copy(path, &applied.load, name).map_err(|e| e.to_string())?;
@@ -78,11 +101,13 @@ pub(super) fn is_kernel(hello: &Hello) -> bool {
     hello.path.as_os_str() == KERNEL_PATH
 }
 
-/// The files of loaded objects: copies by the files that they are of.
-pub(super) fn originals(loaded: Vec<PathBuf>, applied: Option<&Applied>) -> Vec<PathBuf> {
-    let files = loaded.into_iter().filter(|path| ::tier::copied_name(path).is_none());
-    let originals = applied.into_iter().flat_map(|a| a.originals.iter().cloned());
-    files.chain(originals).collect()
+/// The files of loaded objects: copies by the files that they are of, which are among those that were
+/// prepared.
+pub(super) fn originals(loaded: Vec<PathBuf>, prepared: &[PathBuf]) -> Vec<PathBuf> {
+    let (copies, files): (Vec<_>, Vec<_>) =
+        loaded.into_iter().partition(|path| ::tier::copied_name(path).is_some());
+    let of = copies.iter().filter_map(|copy| original(copy, prepared).map(Path::to_owned));
+    files.into_iter().chain(of).collect()
 }
 
 /// The file that a mapped copy is of: the copy has neither its path nor all of its symbols.

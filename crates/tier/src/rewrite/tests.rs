@@ -1,11 +1,13 @@
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 use super::*;
+use crate::copied_name;
 use crate::mask::answer;
 use crate::stand_in::{CONFUSING, compiled, compiled_in};
 use crate::trap;
 use model::Tier;
 use std::ffi::{CString, c_int, c_uint, c_void};
+use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
 
 /// Prepared, and never given back: the loader would take the next copy for one that had its name.
