@@ -73,6 +73,7 @@ const SEND_DEADLINE: Duration = Duration::from_secs(20);
 /// Both pipes and what has been read ahead.
 #[derive(Debug)]
 pub(crate) struct Link {
+    process: u32,
     to: ChildStdin,
     from: ChildStdout,
     ahead: Vec<u8>,
@@ -83,11 +84,16 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    pub(crate) fn new(to: ChildStdin, from: ChildStdout, token: &str) -> std::io::Result<Self> {
+    pub(crate) fn new(
+        process: u32,
+        to: ChildStdin,
+        from: ChildStdout,
+        token: &str,
+    ) -> std::io::Result<Self> {
         let flags = rustix::fs::fcntl_getfl(&to)?;
         rustix::fs::fcntl_setfl(&to, flags | rustix::fs::OFlags::NONBLOCK)?;
         let token = format!("{token} ").into_bytes();
-        Ok(Self { to, from, ahead: Vec::new(), token, searched: 0 })
+        Ok(Self { process, to, from, ahead: Vec::new(), token, searched: 0 })
     }
 
     /// Sends one request. A closed pipe, or a worker that does not read, shows at the next reply,
@@ -95,7 +101,7 @@ impl Link {
     pub(crate) fn send(&mut self, request: &Request) {
         let mut line = serde_json::to_vec(request).expect("requests are plain data");
         line.push(b'\n');
-        let mut patience = Patience::new(SEND_DEADLINE);
+        let mut patience = Patience::with(self.process, SEND_DEADLINE);
         let mut rest = line.as_slice();
         while !rest.is_empty() {
             match self.to.write(rest) {

@@ -134,7 +134,7 @@ impl Worker {
         let (to, from) = (child.stdin.take(), child.stdout.take());
         let (to, from) = to.zip(from).expect("both pipes were asked for");
         let token = format!("{:032x}", rand::random::<u128>());
-        let link = Link::new(to, from, &token).map_err(start)?;
+        let link = Link::new(child.id(), to, from, &token).map_err(start)?;
         let (process, first) = greeting.with(token);
         let (ready, away) = (Ready::default(), Duration::ZERO);
         let mut worker = Self { child, link, stderr, ready, process, away };
@@ -189,7 +189,7 @@ impl Worker {
         deadline: Duration,
     ) -> Result<Reply, WorkerError> {
         let deadline = patient(deadline);
-        let mut patience = Patience::new(deadline);
+        let mut patience = Patience::with(self.child.id(), deadline);
         let end = self.link.receive(&mut patience, stop);
         self.away += patience.away();
         self.judge(end, deadline)

@@ -1,10 +1,13 @@
-//! Deadlines that count only the time in which this process ran.
+//! Deadlines that count only the time in which this process ran, and the other could.
 //!
 //! A run that is stopped (Ctrl-Z, `kill -STOP`, a debugger, a frozen container) and goes on an hour
 //! later has not waited for an hour: a deadline that counted the stop would call every worker hung.
 //! A machine that sleeps is no matter, because the system's monotonic clock, which [`Instant`] reads,
 //! sleeps with it.
+//!
+//! Nor does the time count in which the process that is waited for had no CPU ([`RunQueue`]).
 
+use crate::run_queue::RunQueue;
 use std::time::{Duration, Instant};
 
 /// Longest single wait. Also how soon a wait notices that the run is to end.
@@ -19,11 +22,13 @@ pub(crate) struct Patience {
     left: Duration,
     /// Time in which this process did not run.
     away: Duration,
+    queue: RunQueue,
 }
 
 impl Patience {
-    pub(crate) fn new(deadline: Duration) -> Self {
-        Self { left: deadline, away: Duration::ZERO }
+    /// Patience with a process.
+    pub(crate) fn with(process: u32, deadline: Duration) -> Self {
+        Self { left: deadline, away: Duration::ZERO, queue: RunQueue::of(process) }
     }
 
     pub(crate) fn is_over(&self) -> bool {
@@ -39,15 +44,18 @@ impl Patience {
     pub(crate) fn stretch<T>(&mut self, wait: impl FnOnce(Duration) -> T) -> T {
         let (begun, time) = (Instant::now(), self.left.min(STRETCH));
         let waited = wait(time);
-        self.count(time, begun.elapsed());
+        let took = begun.elapsed();
+        // Most answers come sooner, and the queue is not looked at for them.
+        let queued = if took >= time { self.queue.grown() } else { Duration::ZERO };
+        self.count(time, took, queued);
         waited
     }
 
-    fn count(&mut self, asked: Duration, took: Duration) {
+    fn count(&mut self, asked: Duration, took: Duration, queued: Duration) {
         let stopped = took > asked + LATE;
-        let counted = if stopped { asked } else { took };
-        self.left = self.left.saturating_sub(counted);
-        self.away += took - counted;
+        let ran = if stopped { asked } else { took };
+        self.left = self.left.saturating_sub(ran.saturating_sub(queued));
+        self.away += took - ran;
     }
 }
 
@@ -59,19 +67,29 @@ mod tests {
 
     #[test]
     fn a_wait_is_cut_into_short_ones_that_add_up() {
-        let mut patience = Patience::new(STRETCH * 3 / 2);
+        let mut patience = Patience::with(1, STRETCH * 3 / 2);
         assert_eq!(patience.stretch(|time| time), STRETCH);
-        patience.count(STRETCH, STRETCH);
+        patience.count(STRETCH, STRETCH, Duration::ZERO);
         assert!(patience.left <= STRETCH / 2);
-        patience.count(STRETCH, STRETCH + LATE);
+        patience.count(STRETCH, STRETCH + LATE, Duration::ZERO);
         assert!(patience.is_over());
         assert_eq!(patience.away(), Duration::ZERO);
     }
 
     #[test]
+    fn waiting_for_a_process_that_waits_for_a_cpu_costs_what_it_ran() {
+        let mut patience = Patience::with(1, SECOND);
+        patience.count(STRETCH, STRETCH, STRETCH * 9 / 10);
+        assert_eq!(patience.left, SECOND - STRETCH / 10);
+        patience.count(STRETCH, STRETCH, STRETCH * 2);
+        assert_eq!(patience.left, SECOND - STRETCH / 10);
+        assert_eq!(patience.away(), Duration::ZERO);
+    }
+
+    #[test]
     fn an_hour_of_standing_still_costs_one_stretch() {
-        let mut patience = Patience::new(20 * SECOND);
-        patience.count(STRETCH, 3600 * SECOND);
+        let mut patience = Patience::with(1, 20 * SECOND);
+        patience.count(STRETCH, 3600 * SECOND, Duration::ZERO);
         assert_eq!(patience.left, 20 * SECOND - STRETCH);
         assert_eq!(patience.away(), 3600 * SECOND - STRETCH);
     }

@@ -40,11 +40,12 @@ fn echo() -> (Child, File, Link) {
     let mut cat = cat.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let (to, from) = (cat.stdin.take().unwrap(), cat.stdout.take().unwrap());
     let raw = File::from(to.as_fd().try_clone_to_owned().unwrap());
-    (cat, raw, Link::new(to, from, TOKEN).unwrap())
+    let link = Link::new(cat.id(), to, from, TOKEN).unwrap();
+    (cat, raw, link)
 }
 
 fn next(link: &mut Link) -> Result<Reply, String> {
-    match link.receive(&mut Patience::new(Duration::from_secs(60)), None) {
+    match link.receive(&mut Patience::with(std::process::id(), Duration::from_secs(60)), None) {
         Ok(received) => received,
         Err(_) => panic!("the pipe is open and has a line"),
     }
