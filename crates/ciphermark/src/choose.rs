@@ -10,7 +10,7 @@ use typed::LibraryText;
 /// The algorithms that the globs match, in the order of the list of all.
 pub fn algorithms(globs: &[String]) -> Result<Vec<&'static Algorithm>, Failure> {
     let mut chosen: Vec<&'static Algorithm> = Vec::new();
-    for text in globs {
+    for text in globs.iter().flat_map(|list| NameGlob::of_list(list)) {
         let glob = NameGlob::parse(text).map_err(Failure::usage)?;
         let matched: Vec<_> = Algorithm::all().iter().filter(|a| glob.matches(a.name)).collect();
         if matched.is_empty() {
@@ -202,7 +202,11 @@ impl Keep {
 }
 
 fn globs(texts: &[String]) -> Result<Vec<NameGlob>, Failure> {
-    texts.iter().map(|t| NameGlob::parse(t).map_err(Failure::usage)).collect()
+    texts
+        .iter()
+        .flat_map(|list| NameGlob::of_list(list))
+        .map(|t| NameGlob::parse(t).map_err(Failure::usage))
+        .collect()
 }
 
 /// Whether a glob over names or `name@version` means the library.

@@ -30,6 +30,19 @@ impl NameGlob {
         Ok(Self { text: text.to_owned(), matcher: glob.compile_matcher() })
     }
 
+    /// The globs of a list with commas between; a comma within braces or brackets belongs to its glob.
+    pub fn of_list(text: &str) -> impl Iterator<Item = &str> {
+        let mut depth = 0_usize;
+        text.split(move |c: char| {
+            match c {
+                '{' | '[' => depth += 1,
+                '}' | ']' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            c == ',' && depth == 0
+        })
+    }
+
     /// Whether the glob matches the name.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
@@ -68,6 +81,15 @@ mod tests {
         let g = NameGlob::parse("chacha20{,-poly1305}").unwrap();
         assert!(g.matches("chacha20") && g.matches("chacha20-poly1305"));
         assert!(NameGlob::parse("openssl@3.*").unwrap().matches("openssl@3.0.19"));
+    }
+
+    #[test]
+    fn commas_part_globs_but_not_their_alternatives() {
+        let parts = |text| NameGlob::of_list(text).map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(parts("aes-128-gcm"), ["aes-128-gcm"]);
+        assert_eq!(parts("aes-{128,256}-gcm,chacha20*"), ["aes-{128,256}-gcm", "chacha20*"]);
+        assert_eq!(parts("a[,b],c}"), ["a[,b]", "c}"]);
+        assert_eq!(parts("a,,b"), ["a", "", "b"]);
     }
 
     #[test]
