@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # sourced by recipes, which the driver reads
-# How every wolfSSL here is built: each cipher, mode and digest that its release carries. What the
-# recipe adds in `speed` is the difference between them.
+# How every wolfSSL here is built: each cipher, mode and digest that its release carries, and its TLS with
+# everything that handshakes are measured with. What the recipe adds in `speed` is the difference between them.
 object=libwolfssl.so
 seconds=65
 uses=(libs/wolfssl.sh)
@@ -15,7 +15,8 @@ build() {
     --enable-aesgcm-stream --enable-aesgcm-siv --enable-aesctr --enable-aesxts --enable-aesxts-stream --enable-aesccm --enable-aescfb \
     --enable-aesofb --enable-aessiv --enable-aeseax --enable-aescts --enable-aeskeywrap --enable-xchacha --enable-camellia \
     --enable-des3 --enable-sha3 --enable-blake2 --enable-cmac --enable-ascon --enable-experimental \
-    'CPPFLAGS=-DHAVE_AES_ECB -DWOLFSSL_AES_DIRECT -DWOLFSSL_DES_ECB' LDFLAGS=-Wl,-Bsymbolic
+    --enable-opensslextra --enable-session-ticket --enable-curve25519 --enable-ed25519 \
+    'CPPFLAGS=-DHAVE_AES_ECB -DWOLFSSL_AES_DIRECT -DWOLFSSL_DES_ECB -DWOLFSSL_STATIC_RSA' LDFLAGS=-Wl,-Bsymbolic
   make src/libwolfssl.la
   cp -L src/.libs/libwolfssl.so "$OUT/"
 }

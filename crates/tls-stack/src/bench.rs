@@ -1,6 +1,7 @@
 //! What every stack must be able to do.
 
-use tls::{Case, EndSays};
+use crate::primitive::Workbench;
+use tls::{Case, EndSays, Primitive};
 
 /// One of the two ends of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,13 +32,38 @@ pub enum Trouble {
     Failed(String),
 }
 
+/// Who a stack says it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// Name, as in `--library`.
+    pub name: String,
+    /// Version.
+    pub version: String,
+    /// How it was built, one fact a line.
+    pub build: Vec<String>,
+}
+
 /// A loaded stack.
 pub trait Stack {
+    /// Who it is; none where the library under it is asked that, as every library is.
+    fn identity(&self) -> Option<Identity> {
+        None
+    }
+
     /// Loads keys and certificates for a case, at both ends.
     ///
     /// # Errors
     /// [`Trouble::NotOffered`] where a setting is refused.
     fn open(&self, case: &Case) -> Result<Box<dyn Bench>, Trouble>;
+
+    /// Makes one of the operations under a handshake ready.
+    ///
+    /// # Errors
+    /// [`Trouble::NotOffered`] where the stack has no such function, or none that is known.
+    fn primitive(&self, primitive: &Primitive) -> Result<Box<dyn Workbench>, Trouble> {
+        let why = format!("no function of this stack is known for {primitive}");
+        Err(Trouble::NotOffered(why))
+    }
 }
 
 /// Both ends of one case: connections are made and freed one after the other.

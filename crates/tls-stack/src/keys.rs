@@ -1,7 +1,7 @@
 //! The keys and certificates that handshakes are made with: public test keys, made once by
 //! `scripts/tls-test-keys`. Anybody has them; they protect nothing.
 
-use tls::{Certificate, Exchange};
+use tls::{Certificate, Exchange, Scheme};
 
 /// One kind of certificate, in PEM.
 #[derive(Clone, Copy, Debug)]
@@ -48,9 +48,58 @@ pub fn dh_parameters(exchange: Exchange) -> Option<&'static str> {
     }
 }
 
+/// The public key of a kind of certificate, without what stands around it (RFC 5280 4.1).
+pub(crate) fn public_key(certificate: Certificate) -> Vec<u8> {
+    let pem = match certificate {
+        Certificate::Rsa2048 => include_str!("../keys/rsa-2048.public.pem"),
+        Certificate::Rsa3072 => include_str!("../keys/rsa-3072.public.pem"),
+        Certificate::Rsa4096 => include_str!("../keys/rsa-4096.public.pem"),
+        Certificate::P256 => include_str!("../keys/p256.public.pem"),
+        Certificate::P384 => include_str!("../keys/p384.public.pem"),
+        Certificate::Ed25519 => include_str!("../keys/ed25519.public.pem"),
+    };
+    let info = tls_reference::pem(pem).expect("our own files are PEM");
+    tls_reference::public_key(&info).expect("our own files hold public keys").to_vec()
+}
+
+/// The private key of a known answer, in PEM; none where there is no answer.
+pub(crate) fn known_key(scheme: Scheme) -> Option<&'static str> {
+    match scheme {
+        Scheme::X25519 => Some(include_str!("../keys/known-x25519.key.pem")),
+        Scheme::P256 => Some(include_str!("../keys/known-p256.key.pem")),
+        Scheme::P384 => Some(include_str!("../keys/known-p384.key.pem")),
+        Scheme::Ed25519 => Some(include_str!("../keys/known-ed25519.key.pem")),
+        _ => None,
+    }
+}
+
+/// The parameters of a finite field, in PEM; none of what is over none.
+pub(crate) fn field_parameters(scheme: Scheme) -> Option<&'static str> {
+    match scheme {
+        Scheme::Ffdhe2048 => dh_parameters(Exchange::Ffdhe2048),
+        Scheme::Ffdhe3072 => Some(include_str!("../keys/ffdhe3072.pem")),
+        Scheme::Ffdhe4096 => dh_parameters(Exchange::Ffdhe4096),
+        Scheme::OwnDh2048 => dh_parameters(Exchange::OwnDh2048),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_fields_have_as_many_bits_as_their_names_say() {
+        for (scheme, bits) in [
+            (Scheme::Ffdhe2048, 2048),
+            (Scheme::Ffdhe3072, 3072),
+            (Scheme::Ffdhe4096, 4096),
+            (Scheme::OwnDh2048, 2048),
+        ] {
+            let der = tls_reference::pem(field_parameters(scheme).unwrap()).unwrap();
+            assert_eq!(tls_reference::finite_field(&der).unwrap().bits(), bits, "{scheme}");
+        }
+    }
 
     #[test]
     fn each_kind_has_a_chain_of_two_a_key_and_a_root() {

@@ -4,20 +4,27 @@
 //! [`load`] finds the family by the symbols that are exported; [`connect`] drives a handshake of any
 //! of them and times each end's calls apart.
 
+mod attached;
 mod bench;
 mod connect;
+mod functions;
 mod heap;
 mod keys;
-mod loader;
 mod openssl;
+mod primitive;
 mod transfer;
+mod wire;
+mod wolfssl;
 
-pub use bench::{Bench, End, Stack, Step, Trouble};
+pub use bench::{Bench, End, Identity, Stack, Step, Trouble};
 pub use connect::{Connection, Ticks, connect, establish};
 pub use heap::live_bytes;
 pub use keys::{Keys, dh_parameters, keys};
+pub use openssl::{Flow, Secured, Side, Sockets, Trust};
+pub use primitive::{Span, Workbench};
 pub use transfer::{Batch, Line, NoLine};
 
+use loader::SharedObject;
 use std::path::Path;
 
 /// Loads a stack. `crypto` is the file of its primitives, where that is another one; it is loaded first,
@@ -26,14 +33,26 @@ use std::path::Path;
 /// # Errors
 /// In one line, what the file is not.
 pub fn load(path: &Path, crypto: Option<&Path>) -> Result<Box<dyn Stack>, String> {
-    let crypto = crypto.map(loader::SharedObject::open).transpose()?;
-    let object = loader::SharedObject::open(path)?;
-    let crypto = crypto.unwrap_or(object);
+    let open = |path: &Path| SharedObject::open(path).map_err(|e| e.to_string());
+    let crypto = crypto.map(open).transpose()?;
+    let object = open(path)?;
+    // First, because such an object may well export another's names.
+    if object.defines(tls_contract::SYMBOL) {
+        return Ok(Box::new(attached::Attached::attach(&object)?));
+    }
+    // Then wolfSSL, because a build of it may have OpenSSL's names besides.
+    if object.has("wolfSSL_CTX_new") {
+        return Ok(Box::new(wolfssl::WolfSsl::attach(&object)?));
+    }
     if object.has("SSL_CTX_new") {
-        return Ok(Box::new(openssl::OpenSsl::attach(object, crypto)?));
+        let crypto = crypto.as_ref().unwrap_or(&object);
+        return Ok(Box::new(openssl::OpenSsl::attach(&object, crypto)?));
     }
     Err(format!("'{}' is no TLS stack that ciphermark knows", path.display()))
 }
+
+#[cfg(test)]
+mod tests;
 
 /// One test at a time: the heap that is weighed is the whole process's.
 #[cfg(test)]

@@ -165,7 +165,7 @@ impl Line {
 
 /// Bytes that do not repeat and cannot be compressed: G. Marsaglia, "Xorshift RNGs", Journal of Statistical
 /// Software 8 (2003) 14, the 64-bit generator with shifts 13, 7, 17.
-fn noise(bytes: usize) -> Vec<u8> {
+pub(crate) fn noise(bytes: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let next = || {
         state ^= state << 13;

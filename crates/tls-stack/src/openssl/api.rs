@@ -3,7 +3,7 @@
 //! Types are those of the public headers of OpenSSL 3, which LibreSSL, BoringSSL and AWS-LC share but
 //! for widths of numbers that travel in a register either way.
 
-use crate::loader::SharedObject;
+use crate::functions::functions;
 use std::ffi::{c_char, c_int, c_long, c_uchar, c_uint, c_ulong, c_void};
 
 /// Any of the library's objects.
@@ -19,35 +19,6 @@ pub(super) type BioRead = unsafe extern "C" fn(Ptr, *mut c_char, c_int) -> c_int
 pub(super) type BioCtrl = unsafe extern "C" fn(Ptr, c_int, c_long, Ptr) -> c_long;
 /// `X509 *PEM_read_bio_X509(BIO *, X509 **, pem_password_cb *, void *)` and its kin.
 pub(super) type PemRead = unsafe extern "C" fn(Ptr, Ptr, Ptr, Ptr) -> Ptr;
-
-macro_rules! functions {
-    (
-        $(#[$meta:meta])* $name:ident
-        required { $($required:ident : fn($($arg:ty),*) $(-> $ret:ty)?;)* }
-        optional { $($optional:ident : fn($($oarg:ty),*) $(-> $oret:ty)?;)* }
-    ) => {
-        $(#[$meta])*
-        #[allow(non_snake_case, reason = "the library's own names")]
-        #[derive(Clone, Copy, Debug)]
-        pub(super) struct $name {
-            $(pub(super) $required: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)*
-            $(pub(super) $optional: Option<unsafe extern "C" fn($($oarg),*) $(-> $oret)?>,)*
-        }
-
-        impl $name {
-            /// Looks all of them up.
-            pub(super) fn of(object: &SharedObject) -> Result<Self, String> {
-                // SAFETY: the types are those of the library's public headers.
-                unsafe {
-                    Ok(Self {
-                        $($required: object.required(stringify!($required))?,)*
-                        $($optional: object.function(stringify!($optional)),)*
-                    })
-                }
-            }
-        }
-    };
-}
 
 functions! {
     /// Of libssl.
@@ -102,6 +73,13 @@ functions! {
         SSL_get_peer_signature_type_nid: fn(Ptr, *mut c_int) -> c_int;
         SSL_get1_peer_certificate: fn(Ptr) -> Ptr;
         SSL_get_peer_certificate: fn(Ptr) -> Ptr;
+        // For connections over sockets.
+        SSL_set_fd: fn(Ptr, c_int) -> c_int;
+        SSL_CTX_set_num_tickets: fn(Ptr, usize) -> c_int;
+        SSL_CTX_set_mode: fn(Ptr, u32) -> u32;
+        SSL_CTX_set_read_ahead: fn(Ptr, c_int);
+        SSL_CTX_set_alpn_protos: fn(Ptr, *const c_uchar, c_uint) -> c_int;
+        SSL_get0_alpn_selected: fn(Ptr, *mut *const c_uchar, *mut c_uint);
     }
 }
 
@@ -146,6 +124,8 @@ pub(super) mod ctrl {
     pub(in super::super) const GET_SESSION_REUSED: c_int = 8;
     pub(in super::super) const EXTRA_CHAIN_CERT: c_int = 14;
     pub(in super::super) const OPTIONS: c_int = 32;
+    pub(in super::super) const MODE: c_int = 33;
+    pub(in super::super) const SET_READ_AHEAD: c_int = 41;
     pub(in super::super) const SET_SESS_CACHE_MODE: c_int = 44;
     pub(in super::super) const SET_TLSEXT_HOSTNAME: c_int = 55;
     pub(in super::super) const SET_GROUPS_LIST: c_int = 92;

@@ -135,7 +135,7 @@ impl Context {
         if done { Ok(()) } else { Err(refused(self.api.words(call))) }
     }
 
-    fn control(&self, command: c_int, number: c_long, pointer: Ptr) -> c_long {
+    pub(super) fn control(&self, command: c_int, number: c_long, pointer: Ptr) -> c_long {
         let Some(control) = self.api.ssl.SSL_CTX_ctrl else { return 0 };
         // SAFETY: the context is live; the pointer is what the command's macro passes.
         unsafe { control(self.raw, command, number, pointer) }

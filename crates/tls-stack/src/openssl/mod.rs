@@ -1,44 +1,64 @@
 //! OpenSSL and its kin: LibreSSL, BoringSSL, AWS-LC, at any version, by the functions they export.
 
 mod api;
+mod bio;
 mod context;
+mod primitives;
 mod says;
 mod session;
-mod wire;
+mod socket;
 
 use crate::bench::{Bench, End, Stack, Step, Trouble};
-use crate::loader::SharedObject;
+use crate::primitive::Workbench;
+use crate::wire::Wire;
 use api::{Api, Crypto, Ptr, Ssl, ctrl};
 use context::Context;
+use loader::SharedObject;
+use primitives::Library;
 use session::Newest;
 use std::ffi::c_int;
-use tls::{Case, EndSays};
-use wire::Wire;
+use tls::{Case, EndSays, Primitive};
+
+pub use socket::{Flow, Secured, Side, Sockets, Trust};
 
 /// A loaded libssl with its libcrypto.
 #[derive(Debug)]
-pub(crate) struct OpenSsl(&'static Api);
+pub(crate) struct OpenSsl {
+    api: &'static Api,
+    /// For primitives; or what it lacks.
+    library: Result<&'static Library, String>,
+}
 
 impl OpenSsl {
-    pub(crate) fn attach(ssl: SharedObject, crypto: SharedObject) -> Result<Self, String> {
-        let (ssl, crypto) = (Ssl::of(&ssl)?, Crypto::of(&crypto)?);
-        let method = wire::method(&crypto)?;
-        Ok(Self(Box::leak(Box::new(Api { ssl, crypto, method }))))
+    pub(crate) fn attach(ssl: &SharedObject, crypto: &SharedObject) -> Result<Self, String> {
+        let object = crypto;
+        let (ssl, crypto) = (Ssl::of(ssl)?, Crypto::of(object)?);
+        let method = bio::method(&crypto)?;
+        let api: &'static Api = Box::leak(Box::new(Api { ssl, crypto, method }));
+        let library = Library::of(api, object).map(|library| &*Box::leak(Box::new(library)));
+        Ok(Self { api, library })
     }
 }
 
 impl Stack for OpenSsl {
     fn open(&self, case: &Case) -> Result<Box<dyn Bench>, Trouble> {
-        let contexts =
-            [Context::new(self.0, case, End::Client)?, Context::new(self.0, case, End::Server)?];
+        let contexts = [
+            Context::new(self.api, case, End::Client)?,
+            Context::new(self.api, case, End::Server)?,
+        ];
         Ok(Box::new(Connections {
-            api: self.0,
+            api: self.api,
             contexts,
             ends: [std::ptr::null_mut(); 2],
             done: [false; 2],
             wire: Wire::new(),
-            newest: Newest::new(self.0),
+            newest: Newest::new(self.api),
         }))
+    }
+
+    fn primitive(&self, primitive: &Primitive) -> Result<Box<dyn Workbench>, Trouble> {
+        let library = self.library.as_ref().map_err(|why| Trouble::NotOffered(why.clone()))?;
+        library.open(primitive)
     }
 }
 
@@ -62,27 +82,27 @@ impl Connections {
         self.ends[end as usize]
     }
 
-    /// What a client says first: whom it wants, and what it remembers.
-    fn introduce(&self, connection: Ptr) {
-        let ssl = &self.api.ssl;
-        let name = c"localhost".as_ptr();
-        // SAFETY: the connection is live; the name is copied; the session is referenced by us.
-        unsafe {
-            match (ssl.SSL_set_tlsext_host_name, ssl.SSL_ctrl) {
-                (Some(set), _) => _ = set(connection, name),
-                (None, Some(control)) => {
-                    _ = control(connection, ctrl::SET_TLSEXT_HOSTNAME, 0, name.cast_mut().cast());
-                }
-                (None, None) => {}
-            }
-            if let Some(session) = self.newest.session {
-                (ssl.SSL_set_session)(connection, session);
-            }
-        }
-    }
-
     fn failed(&self, call: &str) -> Trouble {
         Trouble::Failed(self.api.words(call))
+    }
+}
+
+/// What a client says first: whom it wants, and what it remembers.
+fn introduce(api: &Api, connection: Ptr, session: Option<Ptr>) {
+    let ssl = &api.ssl;
+    let name = c"localhost".as_ptr();
+    // SAFETY: the connection is live; the name is copied; the session is referenced by the caller.
+    unsafe {
+        match (ssl.SSL_set_tlsext_host_name, ssl.SSL_ctrl) {
+            (Some(set), _) => _ = set(connection, name),
+            (None, Some(control)) => {
+                _ = control(connection, ctrl::SET_TLSEXT_HOSTNAME, 0, name.cast_mut().cast());
+            }
+            (None, None) => {}
+        }
+        if let Some(session) = session {
+            (ssl.SSL_set_session)(connection, session);
+        }
     }
 }
 
@@ -95,7 +115,7 @@ impl Bench for Connections {
             if connection.is_null() {
                 return Err(self.failed("SSL_new"));
             }
-            let bio = self.wire.bio(self.api, end);
+            let bio = bio::bio(self.api, &self.wire, end);
             (ssl.SSL_set_bio)(connection, bio, bio);
             connection
         };
@@ -107,7 +127,7 @@ impl Bench for Connections {
             End::Server => unsafe { (ssl.SSL_set_accept_state)(connection) },
         }
         if end == End::Client {
-            self.introduce(connection);
+            introduce(self.api, connection, self.newest.session);
         }
         Ok(())
     }
@@ -188,7 +208,7 @@ impl Bench for Connections {
     }
 
     fn written(&self, end: End) -> &[u8] {
-        &self.wire.written(end).bytes
+        self.wire.written(end)
     }
 
     fn end(&mut self, end: End) {
@@ -220,6 +240,3 @@ impl Drop for Connections {
         self.end(End::Server);
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -5,21 +5,33 @@ use std::path::{Path, PathBuf};
 use std::sync::MutexGuard;
 use tls::{Case, Certificate, Exchange, Filter, Kind, LARGEST_RECORD, Protection, Suite, Version};
 
-/// The system's libssl, where there is one: the tests need no other.
-fn system() -> Option<(PathBuf, PathBuf)> {
+/// A system's library, where there is one: the tests need no other.
+fn system(name: &str) -> Option<PathBuf> {
     let place = Path::new("/usr/lib").join(format!("{}-linux-gnu", std::env::consts::ARCH));
-    let pair = (place.join("libssl.so.3"), place.join("libcrypto.so.3"));
-    (pair.0.is_file() && pair.1.is_file()).then_some(pair)
+    Some(place.join(name)).filter(|path| path.is_file())
 }
 
-/// The stack, and the right to be the only test that is under way.
-fn stack() -> Option<(Box<dyn Stack>, MutexGuard<'static, ()>)> {
-    let Some((ssl, crypto)) = system() else {
+/// A stack, and the right to be the only test that is under way.
+type Alone = (Box<dyn Stack>, MutexGuard<'static, ()>);
+
+fn openssl() -> Option<Alone> {
+    let (Some(ssl), Some(crypto)) = (system("libssl.so.3"), system("libcrypto.so.3")) else {
         eprintln!("left out: there is no libssl.so.3");
         return None;
     };
     let alone = crate::alone();
     Some((load(&ssl, Some(&crypto)).unwrap(), alone))
+}
+
+/// The system's libwolfssl, or the one that `CIPHERMARK_TEST_WOLFSSL` names.
+fn wolfssl() -> Option<Alone> {
+    let named = std::env::var_os("CIPHERMARK_TEST_WOLFSSL").map(PathBuf::from);
+    let Some(path) = named.or_else(|| system("libwolfssl.so.35")) else {
+        eprintln!("left out: there is no libwolfssl.so.35, and CIPHERMARK_TEST_WOLFSSL is not set");
+        return None;
+    };
+    let alone = crate::alone();
+    Some((load(&path, None).unwrap(), alone))
 }
 
 fn case(version: Version, exchange: Exchange, certificate: Certificate, kind: Kind) -> Case {
@@ -45,7 +57,7 @@ fn connected(stack: &dyn Stack, case: &Case) -> Result<tls::Negotiated, Trouble>
 
 #[test]
 fn every_case_of_the_matrix_is_what_was_asked_or_is_told_why_not() {
-    let Some((stack, _alone)) = stack() else { return };
+    let Some((stack, _alone)) = openssl() else { return };
     for case in tls::matrix(&Filter::default()) {
         match connected(&*stack, &case) {
             Ok(negotiated) => {
@@ -69,7 +81,7 @@ fn group(case: &Case) -> Option<String> {
 
 #[test]
 fn every_suite_is_the_one_that_was_asked_for() {
-    let Some((stack, _alone)) = stack() else { return };
+    let Some((stack, _alone)) = openssl() else { return };
     for suite in Suite::ALL {
         for version in Version::ALL {
             let certificate = Certificate::P256;
@@ -85,7 +97,7 @@ fn every_suite_is_the_one_that_was_asked_for() {
 
 #[test]
 fn records_of_every_suite_and_size_come_out_as_they_went_in() {
-    let Some((stack, _alone)) = stack() else { return };
+    let Some((stack, _alone)) = openssl() else { return };
     let clock = Clock::calibrate();
     for protection in Protection::all(&[], &[]) {
         for size in [1, 64, 1400, LARGEST_RECORD] {
@@ -101,7 +113,7 @@ fn records_of_every_suite_and_size_come_out_as_they_went_in() {
 /// Of TLS 1.3 with AES-128-GCM: 5 bytes of header, 1 of content type, 16 of tag (RFC 8446 5.2).
 #[test]
 fn the_bytes_around_the_data_are_those_of_the_standard() {
-    let Some((stack, _alone)) = stack() else { return };
+    let Some((stack, _alone)) = openssl() else { return };
     let protection = Protection { version: Version::Tls13, suite: Suite::Aes128Gcm };
     let line = Line::open(&*stack, protection, 1000, &Clock::calibrate()).unwrap();
     assert_eq!((line.overhead(), line.records()), (22, 32));
@@ -114,7 +126,7 @@ fn the_bytes_around_the_data_are_those_of_the_standard() {
 /// A handshake for a resumption whose session was never shown is no resumption.
 #[test]
 fn a_full_handshake_does_not_pass_for_a_resumption() {
-    let Some((stack, _alone)) = stack() else { return };
+    let Some((stack, _alone)) = openssl() else { return };
     let resumed = case(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::ResumedPsk);
     let mut bench = stack.open(&resumed).unwrap();
     let clock = Clock::calibrate();
@@ -130,7 +142,46 @@ fn a_file_that_is_no_stack_is_named() {
     let _alone = crate::alone();
     let Err(e) = load(Path::new("/nowhere/libssl.so"), None) else { panic!("loaded") };
     assert!(e.contains("'/nowhere/libssl.so'"), "{e}");
-    let Some((_, crypto)) = system() else { return };
+    let Some(crypto) = system("libcrypto.so.3") else { return };
     let Err(e) = load(&crypto, None) else { panic!("loaded") };
     assert!(e.contains("no TLS stack"), "{e}");
+}
+
+/// What is slow or said elsewhere already: large fields, which wolfSSL's client tests for primes.
+fn is_quick(case: &Case) -> bool {
+    let by_field = case.exchange.is_finite_field();
+    !by_field || (case.exchange == Exchange::OwnDh2048 && case.certificate == Certificate::Rsa2048)
+}
+
+#[test]
+fn wolfssl_negotiates_what_it_is_asked_for_or_says_why_not() {
+    let Some((stack, _alone)) = wolfssl() else { return };
+    for case in tls::matrix(&Filter::default()).iter().filter(|case| is_quick(case)) {
+        match connected(&*stack, case) {
+            Ok(negotiated) => {
+                assert_eq!(negotiated.resumed, case.kind.is_resumed(), "{case}");
+                assert_eq!(negotiated.client_auth, case.client_auth, "{case}");
+                assert_eq!(negotiated.group, group(case), "{case}");
+            }
+            // Older ones have no ML-KEM; static RSA is off unless it is asked for in the build.
+            Err(trouble) => {
+                let may_lack = [Exchange::X25519Mlkem768, Exchange::Rsa].contains(&case.exchange);
+                assert!(may_lack, "{case}: {trouble}");
+                assert!(trouble.to_string().starts_with("wolfSSL_CTX_set_"), "{trouble}");
+            }
+        }
+    }
+}
+
+#[test]
+fn wolfssls_records_come_out_as_they_went_in() {
+    let Some((stack, _alone)) = wolfssl() else { return };
+    let clock = Clock::calibrate();
+    for protection in Protection::all(&[], &[]) {
+        for size in [1, 1400, LARGEST_RECORD] {
+            let mut line = Line::open(&*stack, protection, size, &clock).unwrap();
+            assert_eq!(line.negotiated().suite, protection.case().code().unwrap().openssl);
+            line.batch(&clock).unwrap();
+        }
+    }
 }

@@ -1,0 +1,87 @@
+//! Primitives of libcrypto, as libssl calls them where the library has one way to: OpenSSL's functions of
+//! EVP. `BoringSSL`, AWS-LC and LibreSSL lack some of these; what is called in their place stands beside
+//! each use.
+
+mod agree;
+mod api;
+mod digest;
+mod encapsulate;
+mod generate;
+mod keys;
+mod raw_x25519;
+mod reading;
+mod sign;
+mod verify;
+
+use super::api::Api;
+use crate::bench::Trouble;
+use crate::primitive::Workbench;
+use api::Functions;
+use loader::SharedObject;
+use tls::{Operation, Primitive};
+
+/// A libcrypto with its functions.
+#[derive(Debug)]
+pub(super) struct Library {
+    api: &'static Api,
+    f: Functions,
+}
+
+impl Library {
+    pub(super) fn of(api: &'static Api, crypto: &SharedObject) -> Result<Self, String> {
+        Ok(Self { api, f: Functions::of(crypto)? })
+    }
+
+    /// Makes an operation ready.
+    pub(super) fn open(
+        &'static self,
+        primitive: &Primitive,
+    ) -> Result<Box<dyn Workbench>, Trouble> {
+        let scheme = primitive.scheme;
+        match primitive.operation {
+            Operation::Generate if raw_x25519::is_all_there_is(self, scheme) => {
+                raw_x25519::generate(self)
+            }
+            Operation::Agree if raw_x25519::is_all_there_is(self, scheme) => {
+                raw_x25519::agree(self)
+            }
+            Operation::Generate => generate::open(self, scheme),
+            Operation::Agree => agree::open(self, scheme),
+            Operation::Sign => sign::open(self, scheme),
+            Operation::Verify => verify::open(self, scheme),
+            Operation::Encapsulate => encapsulate::open(self, scheme),
+            Operation::Decapsulate => encapsulate::open_receiver(self, scheme),
+            Operation::Digest => digest::open(self, scheme, primitive.size.unwrap_or(0) as usize),
+        }
+    }
+
+    /// A call must have done what it was called for.
+    #[inline]
+    fn done(&self, done: bool, call: &str) -> Result<(), Trouble> {
+        if done { Ok(()) } else { Err(self.failed(call)) }
+    }
+
+    #[cold]
+    fn failed(&self, call: &str) -> Trouble {
+        Trouble::Failed(self.api.words(call))
+    }
+
+    /// Forgets the errors that a call was meant to make.
+    fn forget_errors(&self) {
+        // SAFETY: takes nothing.
+        unsafe { (self.api.crypto.ERR_clear_error)() };
+    }
+}
+
+/// What a library has no function for.
+fn missing(name: &str) -> Trouble {
+    Trouble::NotOffered(format!("it does not export {name}"))
+}
+
+/// What does not fit a scheme: the operations of each scheme are told by `tls::Scheme::operations`.
+fn no_such(scheme: tls::Scheme) -> Trouble {
+    Trouble::NotOffered(format!("{scheme} has no such operation"))
+}
+
+#[cfg(test)]
+mod tests;

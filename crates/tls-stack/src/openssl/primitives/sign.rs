@@ -1,0 +1,354 @@
+//! Signing what a server signs in TLS 1.3.
+
+use super::api::{Method, number};
+use super::keys::{Context, Key};
+use super::{Library, missing, no_such};
+use crate::bench::Trouble;
+use crate::keys::{keys, known_key, public_key};
+use crate::openssl::api::Ptr;
+use crate::primitive::{POOL, Slots, Span, Workbench, all};
+use std::ptr::{null, null_mut};
+use tls::Scheme;
+use tls_reference::{self as reference, Digest, ed25519_answer, verifies};
+
+/// Bytes of a signature, at most: RSA of 4096 bits.
+const SIGNATURE: usize = 512;
+
+/// A scheme's parts.
+#[derive(Clone, Copy)]
+pub(super) struct Signature {
+    pub(super) library: &'static Library,
+    pub(super) scheme: Scheme,
+    /// Ed25519 has none of its own to be told.
+    pub(super) digest: Option<(Digest, Method)>,
+    padding: Option<i32>,
+}
+
+impl Signature {
+    pub(super) fn new(library: &'static Library, scheme: Scheme) -> Self {
+        // SAFETY: they take nothing and return methods that live for ever.
+        let (sha256, sha384) = unsafe { ((library.f.EVP_sha256)(), (library.f.EVP_sha384)()) };
+        let digest = match scheme {
+            Scheme::Ed25519 => None,
+            Scheme::EcdsaP384 => Some((Digest::Sha384, sha384)),
+            _ => Some((Digest::Sha256, sha256)),
+        };
+        let is_rsa = scheme.certificate().is_some_and(tls::Certificate::is_rsa);
+        let padding = if scheme.is_pss() { number::PSS } else { number::PKCS1 };
+        Self { library, scheme, digest, padding: is_rsa.then_some(padding) }
+    }
+
+    pub(super) fn method(&self) -> Method {
+        self.digest.map_or(null(), |(_, method)| method)
+    }
+
+    /// The scheme for another implementation.
+    pub(super) fn reference(&self) -> reference::Scheme {
+        match self.scheme {
+            Scheme::EcdsaP256 => reference::Scheme::EcdsaP256,
+            Scheme::EcdsaP384 => reference::Scheme::EcdsaP384,
+            Scheme::Ed25519 => reference::Scheme::Ed25519,
+            _ if self.scheme.is_pss() => reference::Scheme::RsaPss,
+            _ => reference::Scheme::RsaPkcs1,
+        }
+    }
+
+    /// Padding of RSA; PSS with a salt as long as the digest (RFC 8446 4.2.3).
+    #[inline]
+    pub(super) fn pad(&self, context: Ptr) -> Result<(), Trouble> {
+        let Some(padding) = self.padding else { return Ok(()) };
+        let f = &self.library.f;
+        // SAFETY: the context is live and initialised for RSA; all take numbers.
+        let (padded, salted) = unsafe {
+            match (f.EVP_PKEY_CTX_set_rsa_padding, f.EVP_PKEY_CTX_set_rsa_pss_saltlen) {
+                (Some(pad), Some(salt)) => (
+                    pad(context, padding),
+                    if padding == number::PSS { salt(context, number::SALT_AS_DIGEST) } else { 1 },
+                ),
+                _ => {
+                    let control =
+                        f.EVP_PKEY_CTX_ctrl.ok_or_else(|| missing("EVP_PKEY_CTX_ctrl"))?;
+                    let set = |operations, command, value| {
+                        control(context, number::RSA, operations, command, value, null_mut())
+                    };
+                    let padded = set(-1, number::CTRL_PADDING, padding);
+                    let salt = number::SALT_AS_DIGEST;
+                    let salted = match padding {
+                        number::PSS => set(number::OP_SIGNATURE, number::CTRL_SALT, salt),
+                        _ => 1,
+                    };
+                    (padded, salted)
+                }
+            }
+        };
+        self.library.done(padded > 0, "EVP_PKEY_CTX_set_rsa_padding")?;
+        self.library.done(salted > 0, "EVP_PKEY_CTX_set_rsa_pss_saltlen")
+    }
+
+    /// Tells a context which digest it gets.
+    pub(super) fn tell_digest(&self, context: &Context) -> Result<(), Trouble> {
+        let f = &self.library.f;
+        let method = self.method();
+        // SAFETY: the context is live and initialised; the method is the library's.
+        let done = unsafe {
+            match (f.EVP_PKEY_CTX_set_signature_md, f.EVP_PKEY_CTX_ctrl) {
+                (Some(set), _) => set(context.raw, method),
+                (None, Some(control)) => {
+                    let (of, what) = (number::OP_ALL_SIGNATURES, number::CTRL_DIGEST);
+                    control(context.raw, -1, of, what, 0, method.cast_mut())
+                }
+                (None, None) => 0,
+            }
+        };
+        self.library.done(done > 0, "EVP_PKEY_CTX_set_signature_md")
+    }
+
+    /// What is signed: each member of the pool another.
+    pub(super) fn messages(&self) -> Vec<Vec<u8>> {
+        let kind = self.digest.map_or(Digest::Sha256, |(kind, _)| kind);
+        (0..POOL as u8)
+            .map(|member| certificate_verify(&reference::digest(kind, &[member])))
+            .collect()
+    }
+
+    /// Their digests.
+    pub(super) fn digests(&self, messages: &[Vec<u8>]) -> Vec<Vec<u8>> {
+        let of = |message: &Vec<u8>| match self.digest {
+            Some((kind, _)) => reference::digest(kind, message),
+            None => message.clone(),
+        };
+        messages.iter().map(of).collect()
+    }
+
+    /// A signature of the library's with everything made for it.
+    #[inline]
+    pub(super) fn whole(
+        &self,
+        key: Ptr,
+        message: &[u8],
+        place: &mut [u8],
+        length: &mut usize,
+    ) -> Result<(), Trouble> {
+        let context = DigestContext::new(self.library)?;
+        context.start(self, key, self.library.f.EVP_DigestSignInit, "EVP_DigestSignInit")?;
+        context.sign(message, place, length)
+    }
+}
+
+/// What a server signs (RFC 8446 4.4.3).
+fn certificate_verify(transcript: &[u8]) -> Vec<u8> {
+    [&[0x20; 64][..], b"TLS 1.3, server CertificateVerify\0", transcript].concat()
+}
+
+/// `EVP_MD_CTX`, freed with the value.
+pub(super) struct DigestContext {
+    library: &'static Library,
+    pub(super) raw: Ptr,
+}
+
+impl Drop for DigestContext {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: made by the library, freed once.
+        unsafe { (self.library.f.EVP_MD_CTX_free)(self.raw) };
+    }
+}
+
+/// `EVP_DigestSignInit` and its twin.
+type Start = unsafe extern "C" fn(Ptr, *mut Ptr, Method, Ptr, Ptr) -> i32;
+
+impl DigestContext {
+    #[inline]
+    pub(super) fn new(library: &'static Library) -> Result<Self, Trouble> {
+        // SAFETY: takes nothing.
+        let raw = unsafe { (library.f.EVP_MD_CTX_new)() };
+        library.done(!raw.is_null(), "EVP_MD_CTX_new")?;
+        Ok(Self { library, raw })
+    }
+
+    #[inline]
+    pub(super) fn start(
+        &self,
+        signature: &Signature,
+        key: Ptr,
+        start: Start,
+        call: &str,
+    ) -> Result<(), Trouble> {
+        let mut inner = null_mut();
+        // SAFETY: context and key are live; the method is the library's or null.
+        let done =
+            unsafe { start(self.raw, &raw mut inner, signature.method(), null_mut(), key) } == 1;
+        self.library.done(done, call)?;
+        signature.pad(inner)
+    }
+
+    #[inline]
+    fn sign(&self, message: &[u8], place: &mut [u8], length: &mut usize) -> Result<(), Trouble> {
+        let (library, f) = (self.library, &self.library.f);
+        *length = place.len();
+        let (from, bytes) = (message.as_ptr(), message.len());
+        // SAFETY: the context is ready; message and place are as long as is said.
+        let done = unsafe {
+            match f.EVP_DigestSign {
+                Some(sign) => sign(self.raw, place.as_mut_ptr(), length, from, bytes),
+                // LibreSSL 3.1 has it in two steps.
+                None => {
+                    let told = (f.EVP_DigestUpdate)(self.raw, from.cast(), bytes);
+                    told & (f.EVP_DigestSignFinal)(self.raw, place.as_mut_ptr(), length)
+                }
+            }
+        };
+        library.done(done == 1, "EVP_DigestSign")
+    }
+}
+
+/// What is ready for the call alone.
+enum Ready {
+    /// The digest is signed.
+    Digest(Context),
+    /// The message is: Ed25519 has no other way. Newer versions want to be started again.
+    Message(DigestContext, bool),
+}
+
+impl Ready {
+    fn new(signature: &Signature, key: &Key) -> Result<Self, Trouble> {
+        let (library, f) = (signature.library, &signature.library.f);
+        if signature.digest.is_some() {
+            let context = Context::new(library, key.raw)?;
+            // SAFETY: the context is live.
+            let done = unsafe { (f.EVP_PKEY_sign_init)(context.raw) } == 1;
+            library.done(done, "EVP_PKEY_sign_init")?;
+            signature.pad(context.raw)?;
+            signature.tell_digest(&context)?;
+            return Ok(Self::Digest(context));
+        }
+        let context = DigestContext::new(library)?;
+        context.start(signature, key.raw, f.EVP_DigestSignInit, "EVP_DigestSignInit")?;
+        let (mut place, mut length) = ([0; SIGNATURE], 0);
+        context.sign(b"once", &mut place, &mut length)?;
+        let wants_start = context.sign(b"twice", &mut place, &mut length).is_err();
+        library.forget_errors();
+        Ok(Self::Message(context, wants_start))
+    }
+}
+
+pub(super) fn open(
+    library: &'static Library,
+    scheme: Scheme,
+) -> Result<Box<dyn Workbench>, Trouble> {
+    let certificate = scheme.certificate().ok_or_else(|| no_such(scheme))?;
+    let signature = Signature::new(library, scheme);
+    let key = library.read_private(keys(certificate).key)?;
+    let ready = Ready::new(&signature, &key)?;
+    let messages = signature.messages();
+    let digests = signature.digests(&messages);
+    let public = public_key(certificate);
+    let slots = [Slots::new(SIGNATURE), Slots::new(SIGNATURE)];
+    Ok(Box::new(Sign { signature, key, ready, messages, digests, public, slots }))
+}
+
+struct Sign {
+    signature: Signature,
+    key: Key,
+    ready: Ready,
+    messages: Vec<Vec<u8>>,
+    digests: Vec<Vec<u8>>,
+    public: Vec<u8>,
+    slots: [Slots; 2],
+}
+
+impl Sign {
+    #[inline]
+    fn call(&mut self, turn: usize) -> Result<(), Trouble> {
+        let (library, f) = (self.signature.library, &self.signature.library.f);
+        let (place, length) = self.slots[Span::Call as usize].of(turn);
+        let digest = &self.digests[turn % POOL];
+        match &self.ready {
+            Ready::Digest(context) => {
+                *length = place.len();
+                let (to, from) = (place.as_mut_ptr(), digest.as_ptr());
+                // SAFETY: the context is ready; digest and place are as long as is said.
+                let done =
+                    unsafe { (f.EVP_PKEY_sign)(context.raw, to, length, from, digest.len()) };
+                library.done(done == 1, "EVP_PKEY_sign")
+            }
+            Ready::Message(context, wants_start) => {
+                if *wants_start {
+                    // SAFETY: the context keeps key and method.
+                    let done = unsafe {
+                        (f.EVP_DigestSignInit)(
+                            context.raw,
+                            null_mut(),
+                            null(),
+                            null_mut(),
+                            null_mut(),
+                        )
+                    };
+                    library.done(done == 1, "EVP_DigestSignInit")?;
+                }
+                context.sign(digest, place, length)
+            }
+        }
+    }
+
+    fn verifies(&self, member: usize, signature: &[u8]) -> bool {
+        verifies(self.signature.reference(), &self.public, &self.messages[member], signature)
+    }
+}
+
+impl Workbench for Sign {
+    fn run(&mut self, span: Span, times: u32) -> Result<(), Trouble> {
+        for turn in 0..times as usize {
+            match span {
+                Span::Whole => {
+                    let (place, length) = self.slots[span as usize].of(turn);
+                    let message = &self.messages[turn % POOL];
+                    self.signature.whole(self.key.raw, message, place, length)?;
+                }
+                Span::Call => self.call(turn)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn examine(&mut self) -> Result<(), String> {
+        let (mut place, mut length) = (vec![0; SIGNATURE], 0);
+        let trouble = |t: Trouble| t.to_string();
+        let message = &self.messages[0];
+        self.signature.whole(self.key.raw, message, &mut place, &mut length).map_err(trouble)?;
+        if !self.verifies(0, &place[..length]) {
+            return Err("the signature does not verify".to_owned());
+        }
+        place[length / 2] ^= 1;
+        if self.verifies(0, &place[..length]) {
+            return Err("a signature with a changed bit verifies".to_owned());
+        }
+        let Some(pem) = known_key(self.signature.scheme) else { return Ok(()) };
+        let (_, _, message, answer) = ed25519_answer();
+        let key = self.signature.library.read_private(pem).map_err(trouble)?;
+        self.signature.whole(key.raw, &message, &mut place, &mut length).map_err(trouble)?;
+        if place[..length] != answer[..] {
+            return Err("the standard's own answer does not come out".to_owned());
+        }
+        Ok(())
+    }
+
+    fn prove(&mut self) -> Result<(), String> {
+        let right = |member: usize, signature: &[u8]| self.verifies(member, signature);
+        all(&self.slots, right, "the signature does not verify")?;
+        self.slots.iter_mut().for_each(Slots::clear);
+        Ok(())
+    }
+
+    fn checks(&self) -> Vec<String> {
+        let mut checks = vec![
+            "every signature verifies with ring, each of another message than the one before"
+                .to_owned(),
+            "a changed bit is refused".to_owned(),
+        ];
+        if self.signature.scheme == Scheme::Ed25519 {
+            checks.push("known answer of RFC 8032 7.1".to_owned());
+        }
+        checks
+    }
+}

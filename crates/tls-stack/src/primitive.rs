@@ -1,0 +1,117 @@
+//! What a library's primitives are called through, and where their results go.
+
+use crate::bench::Trouble;
+
+/// What lies inside the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Span {
+    /// From long-lived keys and what is on the wire to the result, as in a handshake.
+    Whole,
+    /// The library's one call alone, everything made before.
+    Call,
+}
+
+/// One operation of one scheme, with everything that it needs.
+pub trait Workbench {
+    /// Does the operation so many times. Inside the clock.
+    ///
+    /// # Errors
+    /// The library's words for the first call that failed.
+    fn run(&mut self, span: Span, times: u32) -> Result<(), Trouble>;
+
+    /// Before anything is timed: known answers, and that a changed bit is noticed.
+    ///
+    /// # Errors
+    /// What is wrong.
+    fn examine(&mut self) -> Result<(), String>;
+
+    /// Holds what the last batch of each span left to what it must be, and forgets it.
+    ///
+    /// # Errors
+    /// What is wrong.
+    fn prove(&mut self) -> Result<(), String>;
+
+    /// What [`Workbench::examine`] and [`Workbench::prove`] look at, in words.
+    fn checks(&self) -> Vec<String>;
+}
+
+/// Keys, messages and peers that an operation takes in turn, so that a result that is kept from one time to
+/// the next is found out.
+pub(crate) const POOL: usize = 8;
+/// Results of a batch that are kept: its last ones. A multiple of the pool, so that each slot is of one
+/// member.
+const SLOTS: usize = 8 * POOL;
+
+/// Results of one span.
+#[derive(Debug, Default)]
+pub(crate) struct Slots {
+    bytes: Vec<u8>,
+    lengths: Vec<usize>,
+    width: usize,
+}
+
+impl Slots {
+    pub(crate) fn new(width: usize) -> Self {
+        Self { bytes: vec![0; width * SLOTS], lengths: vec![0; SLOTS], width }
+    }
+
+    /// Where a turn's result goes: its place, with its length, which is to be set.
+    #[inline]
+    pub(crate) fn of(&mut self, turn: usize) -> (&mut [u8], &mut usize) {
+        let at = turn % SLOTS;
+        (&mut self.bytes[at * self.width..][..self.width], &mut self.lengths[at])
+    }
+
+    /// What a turn left.
+    pub(crate) fn at(&self, turn: usize) -> &[u8] {
+        let at = turn % SLOTS;
+        &self.bytes[at * self.width..][..self.lengths[at].min(self.width)]
+    }
+
+    /// What was written, each with the member of the pool that it is of.
+    pub(crate) fn written(&self) -> impl Iterator<Item = (usize, &[u8])> {
+        let slots = self.bytes.chunks_exact(self.width).zip(&self.lengths).enumerate();
+        let written = slots.filter(|(_, (_, length))| **length > 0);
+        written.map(|(at, (slot, length))| (at % POOL, &slot[..(*length).min(slot.len())]))
+    }
+
+    /// Forgets everything: what an earlier batch left must not pass for what comes next.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.fill(0);
+        self.lengths.fill(0);
+    }
+}
+
+/// Holds every result to what its member of the pool must give.
+pub(crate) fn all(
+    slots: &[Slots; 2],
+    right: impl Fn(usize, &[u8]) -> bool,
+    wrong: &str,
+) -> Result<(), String> {
+    let mut results = slots.iter().flat_map(Slots::written);
+    match results.find(|(member, result)| !right(*member, result)) {
+        Some(_) => Err(wrong.to_owned()),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_results_are_kept_each_with_its_member_until_they_are_forgotten() {
+        let mut slots = Slots::new(4);
+        for turn in 0..SLOTS + 3 {
+            let (place, length) = slots.of(turn);
+            place[..2].fill(turn as u8);
+            *length = 2;
+        }
+        let kept: Vec<(usize, &[u8])> = slots.written().collect();
+        assert_eq!(kept.len(), SLOTS);
+        assert_eq!(kept[0], (0, &[SLOTS as u8; 2][..]));
+        assert!(kept.iter().all(|(member, bytes)| usize::from(bytes[0]) % POOL == *member));
+        slots.clear();
+        assert_eq!(slots.written().count(), 0);
+    }
+}
