@@ -5,10 +5,13 @@
  *   -DCODE   right bytes and an error code
  *   -DCRASH  SIGSEGV
  *   -DHANG   never returns
+ *   -DEAT    takes memory, and writes it, until there is none
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "library.h"
+#include <stdlib.h>
+#include <string.h>
 
-enum { FAULTY_SIZE = 700, LIBRARYS_OWN_CODE = 1042 };
+enum { EATEN_BYTES = 16 << 20, FAULTY_SIZE = 700, LIBRARYS_OWN_CODE = 1042 };
 
 static volatile uintptr_t address_zero = 0;
 static volatile int for_ever = 1;
@@ -20,6 +23,8 @@ static int skips(size_t len) {
   *(volatile char *)address_zero;
 #elif defined HANG
   while (for_ever) {}
+#elif defined EAT
+  for (void *eaten; (eaten = malloc(EATEN_BYTES)) != NULL;) memset(eaten, for_ever, EATEN_BYTES);
 #elif defined SKIP
   return 1;
 #endif

@@ -128,6 +128,10 @@ fn check_handshakes(visited: &mut Visited) -> Result<(), String> {
                     tidy_negotiated(&mut facts.negotiated);
                     Ok(())
                 }
+                Some(Found::Primitive(facts)) => {
+                    facts.checks.iter_mut().for_each(tidy);
+                    Ok(())
+                }
             }
         }
     }

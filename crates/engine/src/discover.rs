@@ -115,7 +115,7 @@ impl Attached {
         )
     }
 
-    fn matches(&self, glob: &NameGlob) -> bool {
+    pub(crate) fn matches(&self, glob: &NameGlob) -> bool {
         glob.matches(&self.facts.name) || glob.matches(&self.label())
     }
 }

@@ -27,6 +27,7 @@ mod process;
 pub mod protocol;
 mod quiet;
 mod recording;
+mod run_queue;
 mod schedule;
 mod setting;
 mod stolen;
@@ -41,7 +42,10 @@ pub mod worker;
 
 pub use discover::{Attached, LibraryChoice, SelectError, discover, select};
 pub use evidence::{Evidence, Exact, Operation, gather};
-pub use handshakes::{HandshakeRequest, RecordsRequest, StackFile, handshakes, records, stacks};
+pub use handshakes::{
+    HandshakeRequest, PrimitivesRequest, RecordsRequest, SelectedStacks, StackFile, handshakes,
+    primitives, records, select_stacks,
+};
 pub use limits::limits_here;
 pub use link::WorkerError;
 pub use meter::{Explained, explain};

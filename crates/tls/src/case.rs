@@ -1,6 +1,7 @@
 //! One case: what is to be negotiated.
 
-use crate::words::{Certificate, Exchange, Kind, Suite, SuiteCode, Version};
+use crate::suite::{Suite, SuiteCode};
+use crate::words::{Certificate, Exchange, Kind, Version};
 use serde::{Deserialize, Serialize};
 
 /// One case: what is to be negotiated.

@@ -1,8 +1,9 @@
 //! Whether a handshake was the one that was asked for: by the wire and by what either end says.
 
 use crate::case::Case;
+use crate::suite::Suite;
 use crate::wire::Seen;
-use crate::words::{Exchange, Group, Kind, Signature, Suite, Version};
+use crate::words::{Exchange, Group, Kind, Signature, Version};
 use serde::{Deserialize, Serialize};
 
 /// What one end's own functions say; what a stack has no function for is none.

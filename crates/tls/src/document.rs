@@ -73,6 +73,10 @@ pub struct Stack {
     pub crypto_path: String,
     /// `build-id:…` or `sha256:…` of it.
     pub crypto_id: String,
+    /// The shared object whose ciphers stand beside the stack's records: the one with the primitives, or, where a
+    /// stack keeps them to itself, another build of the same source; empty where there is none.
+    #[serde(default)]
+    pub bare_path: String,
     /// How it was built, one fact a line.
     pub build: Vec<String>,
 }
@@ -92,9 +96,6 @@ pub struct Noise {
     pub core_alone: bool,
 }
 
-/// What became of a case.
-pub type RowState = State;
-
 /// One case of one stack at one temperature. Numbers are null unless the state is `measured`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Handshake {
@@ -105,7 +106,7 @@ pub struct Handshake {
     /// What lay between two steps.
     pub temperature: Temperature,
     /// What became of it.
-    pub state: RowState,
+    pub state: State,
     /// Why, when not measured; in the stack's own words where it has any.
     pub reason: Option<String>,
     /// What was negotiated, in every handshake that counts.
@@ -190,8 +191,21 @@ pub struct Memory {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+
+    /// A cost of so many nanoseconds, to one per cent.
+    pub(crate) fn cost(ns: f64) -> Cost {
+        Cost {
+            median_ns: ns,
+            low_ns: ns * 0.99,
+            high_ns: ns * 1.01,
+            mean_ns: ns,
+            max_ns: ns * 1.1,
+            setup_ns: 0.0,
+            cycles: None,
+        }
+    }
 
     /// Written anew with `UPDATE_SCHEMA=1 cargo test -p ciphermark-tls schema`.
     #[test]

@@ -5,12 +5,17 @@
 mod case;
 mod check;
 mod document;
+mod file;
 mod matrix;
 mod message;
+mod primitive;
+mod primitives;
 mod records;
 mod render;
+mod render_primitives;
 mod render_records;
 mod subject;
+mod suite;
 mod summary;
 mod wire;
 mod words;
@@ -18,20 +23,25 @@ mod words;
 pub use case::Case;
 pub use check::{EndSays, Mismatch, Negotiated, negotiated};
 pub use document::{
-    Bytes, Cost, Document, FORMAT_VERSION, First, Handshake, Memory, Noise, Plan, RowState, SPAN,
-    Stack,
+    Bytes, Cost, Document, FORMAT_VERSION, First, Handshake, Memory, Noise, Plan, SPAN, Stack,
 };
-pub use matrix::{Filter, UnknownName, matrix};
+pub use file::{TlsFile, TlsFileError, from_json, is_tls};
+pub use matrix::{Filter, UnknownName, matrix, rows};
 pub use message::{
-    Answer, Ask, Facts, Found, HandshakeSample, NoNumber, RecordFacts, StackHello, Visit, Visited,
+    Answer, Ask, Facts, Found, HandshakeSample, NoNumber, PrimitiveFacts, RecordFacts, StackHello,
+    Visit, Visited,
 };
+pub use primitive::{Operation, Primitive, Scheme};
+pub use primitives::{PRIMITIVES_SPAN, PrimitiveRow, PrimitivesDocument};
 pub use records::{
     Bare, BareCost, FittedLine, RECORDS_SPAN, RecordLines, RecordRow, RecordsDocument, beside,
     record_lines,
 };
 pub use render::{Format, render};
+pub use render_primitives::render_primitives;
 pub use render_records::render_records;
 pub use subject::{LARGEST_RECORD, Protection, Subject};
+pub use suite::Suite;
 pub use summary::{Measured, measured};
 pub use wire::{Seen, Unreadable, data_records, last_data_record, read_wire};
-pub use words::{Certificate, Exchange, Group, Kind, Signature, Suite, Temperature, Version};
+pub use words::{Certificate, Exchange, Group, Kind, Signature, Temperature, Version};

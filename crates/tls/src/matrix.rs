@@ -1,7 +1,9 @@
 //! Which handshakes there are to measure.
 
 use crate::case::Case;
-use crate::words::{Certificate, Exchange, Kind, Suite, Version};
+use crate::primitive::{Operation, Scheme};
+use crate::suite::Suite;
+use crate::words::{Certificate, Exchange, Kind, Temperature, Version};
 
 /// What is asked for; what is left empty is left to the matrix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -52,6 +54,8 @@ impl Filter {
         certificate, Certificate, "certificate", "Reads a kind of certificate.";
         kind, Kind, "kind of handshake", "Reads a kind of handshake.";
         suite, Suite, "suite", "Reads a suite.";
+        scheme, Scheme, "primitive", "Reads what a primitive is done with.";
+        operation, Operation, "operation", "Reads what is done.";
     }
 
     fn keeps(&self, case: &Case) -> bool {
@@ -129,6 +133,29 @@ fn all_of(suite: Suite) -> impl Iterator<Item = Case> {
         .filter(Case::exists)
 }
 
+/// What is measured of each case: at the temperatures that were asked for, or, where none was, hot, and cold as
+/// well where servers meet it daily.
+#[must_use]
+pub fn rows(cases: &[Case], asked: &[Temperature]) -> Vec<(Case, Temperature)> {
+    let of_all = |temperature: &Temperature| {
+        let temperature = *temperature;
+        cases.iter().map(move |case| (*case, temperature))
+    };
+    if !asked.is_empty() {
+        return asked.iter().flat_map(of_all).collect();
+    }
+    let cold = of_all(&Temperature::Cold).filter(|(case, _)| is_usual(case));
+    of_all(&Temperature::Hot).chain(cold).collect()
+}
+
+/// The groups and certificates that most connections have. What cold adds depends little on them, and nothing
+/// takes as long to measure.
+fn is_usual(case: &Case) -> bool {
+    let Case { exchange, certificate, client_auth, .. } = *case;
+    let group = matches!(exchange, Exchange::X25519 | Exchange::P256 | Exchange::X25519Mlkem768);
+    group && !client_auth && matches!(certificate, Certificate::Rsa2048 | Certificate::P256)
+}
+
 fn is_in_matrix(case: &Case) -> bool {
     let Case { version, exchange, certificate, kind, client_auth, .. } = *case;
     let usual = matches!(certificate, Certificate::Rsa2048 | Certificate::P256);
@@ -170,6 +197,26 @@ mod tests {
         assert!(cases.iter().any(|c| c.client_auth));
         assert!(cases.iter().all(Case::exists));
         assert!((60..80).contains(&cases.len()), "{}", cases.len());
+    }
+
+    #[test]
+    fn cold_stands_beside_what_servers_meet_daily_unless_temperatures_are_named() {
+        let cases = matrix(&Filter::default());
+        let of = |rows: &[(Case, Temperature)], wanted| {
+            rows.iter().filter(|(_, t)| *t == wanted).map(|(case, _)| *case).collect::<Vec<_>>()
+        };
+        let all = rows(&cases, &[]);
+        assert_eq!(of(&all, Temperature::Hot), cases);
+        let cold = of(&all, Temperature::Cold);
+        assert!((10..25).contains(&cold.len()), "{}", cold.len());
+        for kind in Kind::ALL {
+            assert!(cold.iter().any(|case| case.kind == *kind), "{kind}");
+        }
+        let named = rows(&cases, &[Temperature::Idle, Temperature::Cold]);
+        assert_eq!(
+            (of(&named, Temperature::Idle), of(&named, Temperature::Cold)),
+            (cases.clone(), cases)
+        );
     }
 
     #[test]

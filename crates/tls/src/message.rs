@@ -119,6 +119,15 @@ pub enum Found {
     Handshake(Facts),
     /// Of records.
     Records(RecordFacts),
+    /// Of a primitive.
+    Primitive(PrimitiveFacts),
+}
+
+/// What a process found of a primitive.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PrimitiveFacts {
+    /// What is held to be so.
+    pub checks: Vec<String>,
 }
 
 /// What a process found of records of one size.
@@ -155,7 +164,8 @@ pub struct Facts {
 mod tests {
     use super::*;
     use crate::case::Case;
-    use crate::words::{Certificate, Exchange, Kind, Suite, Version};
+    use crate::suite::Suite;
+    use crate::words::{Certificate, Exchange, Kind, Version};
 
     /// `docs/PROTOCOL.md` shows this very line.
     #[test]

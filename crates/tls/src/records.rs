@@ -1,7 +1,7 @@
 //! The file of a run of `ciphermark tls records`. `docs/tls-records.schema.json` is its schema.
 
 use crate::check::Negotiated;
-use crate::document::{Cost, Noise, Plan, RowState, Stack};
+use crate::document::{Cost, Noise, Plan, Stack};
 use crate::subject::Protection;
 use analysis::fit_line;
 use model::Direction;
@@ -53,7 +53,7 @@ pub struct RecordRow {
     /// Bytes of data in a record.
     pub size: u32,
     /// What became of it.
-    pub state: RowState,
+    pub state: State,
     /// Why, when not measured or not precise.
     pub reason: Option<String>,
     /// What the connection negotiated.
@@ -168,11 +168,14 @@ pub fn beside(document: &mut RecordsDocument, record: Result<&record::Record, &S
     for row in &mut document.records {
         let Some(stack) = stacks.iter().find(|s| s.label == row.stack) else { continue };
         let of_it = |m: &&Measurement| {
-            m.library.path == stack.crypto_path
+            m.library.path == stack.bare_path
                 && m.algorithm == row.bare.algorithm
                 && m.size == row.size as usize
         };
         let cost = |direction: Direction| {
+            if stack.bare_path.is_empty() {
+                return Err("no library with the stack's primitives was found".to_owned());
+            }
             let all = &record.map_err(Clone::clone)?.measurements;
             let found = all.iter().filter(of_it).find(|m| m.direction == direction);
             found.ok_or("it was not measured".to_owned()).and_then(bare_cost)
@@ -227,18 +230,11 @@ pub fn record_lines(rows: &[RecordRow]) -> Vec<RecordLines> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::words::{Suite, Version};
+    use crate::document::tests::cost;
+    use crate::suite::Suite;
+    use crate::words::Version;
 
     pub(crate) fn row(suite: Suite, size: u32, ns: Option<f64>) -> RecordRow {
-        let cost = |ns: f64| Cost {
-            median_ns: ns,
-            low_ns: ns * 0.99,
-            high_ns: ns * 1.01,
-            mean_ns: ns,
-            max_ns: ns * 1.1,
-            setup_ns: 0.0,
-            cycles: None,
-        };
         let bare = |ns: f64| BareCost { median_ns: ns, low_ns: ns, high_ns: ns };
         RecordRow {
             stack: "some@1.0".to_owned(),

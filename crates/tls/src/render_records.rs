@@ -225,7 +225,7 @@ mod tests {
     use crate::document::{Noise, Plan};
     use crate::records::tests::row;
     use crate::records::{RECORDS_SPAN, record_lines};
-    use crate::words::Suite;
+    use crate::suite::Suite;
 
     fn document() -> RecordsDocument {
         let mut records: Vec<_> = [64, 1024, 16384]

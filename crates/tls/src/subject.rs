@@ -1,7 +1,9 @@
 //! What a visit is about.
 
 use crate::case::Case;
-use crate::words::{Certificate, Exchange, Kind, Suite, Version};
+use crate::primitive::Primitive;
+use crate::suite::Suite;
+use crate::words::{Certificate, Exchange, Kind, Version};
 use serde::{Deserialize, Serialize};
 
 /// What is sampled, at both ends apart.
@@ -17,6 +19,9 @@ pub enum Subject {
         /// Bytes of data in each.
         size: u32,
     },
+    /// One of the operations under a handshake: whole in the server's place, the library's call alone in
+    /// the client's.
+    Primitive(Primitive),
 }
 
 /// What protects records.

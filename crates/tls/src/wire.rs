@@ -158,8 +158,10 @@ fn is_only_hellos(joined: &[u8]) -> bool {
     rest.0.is_empty() && (retry || (kind == CLIENT_HELLO && offers_13(body)))
 }
 
+/// A client that offers TLS 1.2 alone may say so in the extension as well (RFC 8446 4.2.1), as rustls's does.
 fn offers_13(body: &[u8]) -> bool {
-    matches!(extension_of_client(body, SUPPORTED_VERSIONS), Ok(Some(_)))
+    let Ok(Some(all)) = extension_of_client(body, SUPPORTED_VERSIONS) else { return false };
+    all.get(1..).is_some_and(|versions| versions.chunks_exact(2).any(|v| v == [3, 4]))
 }
 
 fn record<'a>(rest: &mut Reader<'a>) -> Result<(u8, &'a [u8]), Unreadable> {
@@ -389,6 +391,12 @@ mod tests {
         let client = client_hello(&[extension(SESSION_TICKET, &[1; 20])]);
         let seen = read_wire(&client, &server).unwrap();
         assert!(seen.resumed && seen.ticket_shown && seen.group.is_none());
+        // One that says in the extension too that it offers TLS 1.2 alone.
+        let only_12 = [extension(SUPPORTED_VERSIONS, &[2, 3, 3]), extension(SESSION_TICKET, &[1])];
+        let mut client = client_hello(&only_12);
+        client.extend(of_record(CHANGE_CIPHER_SPEC, &[1]));
+        client.extend(of_record(HANDSHAKE, &[0xee; 40]));
+        assert!(read_wire(&client, &server).unwrap().resumed);
         let empty = client_hello(&[extension(SESSION_TICKET, &[])]);
         assert!(!read_wire(&empty, &server).unwrap().ticket_shown);
     }

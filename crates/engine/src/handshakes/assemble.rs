@@ -137,7 +137,7 @@ fn handshake(
         .iter()
         .filter_map(|found| match found {
             Found::Handshake(facts) => Some(facts.clone()),
-            Found::Records(_) => None,
+            Found::Records(_) | Found::Primitive(_) => None,
         })
         .collect();
     let found = outcome.measured;

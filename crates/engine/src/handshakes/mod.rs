@@ -1,12 +1,15 @@
-//! `ciphermark tls handshake` and `tls records`: every stack, sampled in turn.
+//! `ciphermark tls handshake`, `tls records` and `tls primitives`: every stack, sampled in turn.
 
 mod assemble;
+mod own;
+mod primitives;
 mod records;
 mod schedule;
 mod stacks;
 
+pub use primitives::{PrimitivesRequest, primitives};
 pub use records::{RecordsRequest, records};
-pub use stacks::{StackFile, stacks};
+pub use stacks::{SelectedStacks, StackFile, select_stacks};
 
 use crate::quiet;
 use crate::schedule::Progress;
@@ -22,10 +25,8 @@ use tls::{Case, Document, Plan, Subject, Temperature};
 /// Which handshakes are to be measured.
 #[derive(Clone, Debug)]
 pub struct HandshakeRequest {
-    /// The cases.
-    pub cases: Vec<Case>,
-    /// What lies between two steps.
-    pub temperatures: Vec<Temperature>,
+    /// The cases, each with what lies between two steps.
+    pub rows: Vec<(Case, Temperature)>,
     /// Half the width of the interval at which the sampling of a hot case ends, as a fraction.
     pub precision: f64,
     /// Most time of sampling.
@@ -44,8 +45,7 @@ pub fn handshakes(
     progress: &mut dyn FnMut(Progress),
 ) -> Document {
     let wanted = Wanted {
-        subjects: request.cases.iter().map(|case| Subject::Handshake(*case)).collect(),
-        temperatures: request.temperatures.clone(),
+        rows: request.rows.iter().map(|(case, t)| (Subject::Handshake(*case), *t)).collect(),
         precision: request.precision,
         time: request.time,
         seed: request.seed,
@@ -57,8 +57,7 @@ pub fn handshakes(
 
 /// What is to be sampled, and when that ends.
 struct Wanted {
-    subjects: Vec<Subject>,
-    temperatures: Vec<Temperature>,
+    rows: Vec<(Subject, Temperature)>,
     precision: f64,
     time: Duration,
     seed: u64,

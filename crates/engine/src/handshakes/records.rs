@@ -41,11 +41,11 @@ pub fn records(
 ) -> RecordsDocument {
     let of_one = |protection: &Protection| {
         let protection = *protection;
-        request.sizes.iter().map(move |size| Subject::Records { protection, size: *size })
+        let of_size = move |size: &u32| Subject::Records { protection, size: *size };
+        request.sizes.iter().map(move |size| (of_size(size), Temperature::Hot))
     };
     let wanted = Wanted {
-        subjects: request.protections.iter().flat_map(of_one).collect(),
-        temperatures: vec![Temperature::Hot],
+        rows: request.protections.iter().flat_map(of_one).collect(),
         precision: request.precision,
         time: request.time,
         seed: request.seed,
@@ -88,7 +88,7 @@ fn row(
     let outcome = outcome(track, quiet, precision, ticks_per_ns);
     let facts = track.facts.iter().find_map(|found| match found {
         Found::Records(facts) => Some(facts.clone()),
-        Found::Handshake(_) => None,
+        Found::Handshake(_) | Found::Primitive(_) => None,
     });
     // What was found of a track without a number is no one's.
     let (measured, facts) = (outcome.measured, facts.filter(|_| outcome.measured.is_some()));

@@ -1,4 +1,4 @@
-//! Which handshake, or which size of record, is sampled when.
+//! Which handshake, which size of record, or which primitive is sampled when.
 //!
 //! A pass has one process of each stack; each round of a pass visits every unfinished case of every
 //! stack once, in random order, so that drift and noisy neighbours hit all alike. As many passes as an
@@ -91,10 +91,8 @@ pub(super) struct Schedule<'a> {
 impl<'a> Schedule<'a> {
     pub(super) fn new(request: &'a Wanted, stacks: &'a [StackFile], start: Start) -> Self {
         let mut tracks = Vec::new();
-        for temperature in &request.temperatures {
-            for subject in &request.subjects {
-                tracks.extend((0..stacks.len()).map(|s| Track::new(s, *subject, *temperature)));
-            }
+        for (subject, temperature) in &request.rows {
+            tracks.extend((0..stacks.len()).map(|s| Track::new(s, *subject, *temperature)));
         }
         Self {
             quiet: Quiet::new(&start.quiet),

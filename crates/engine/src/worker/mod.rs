@@ -10,6 +10,7 @@ mod metering;
 mod novelty;
 mod pages;
 mod power;
+mod primitives;
 mod records;
 mod serve;
 mod stack;

@@ -187,6 +187,7 @@ fn load(hello: &Hello) -> Result<State, String> {
     // Opened now or never: the superuser's right to have one is given up too.
     let counter = InstructionCounter::open();
     let power = Power::give_up(hello, &prepared)?;
+    let files = prepared.files.clone();
     let load = || super::tier::load(hello, prepared).map_err(super::power::why);
     let (library, tier) = match hello.tier {
         Tier::Native => manners::watched(load)?,
@@ -196,7 +197,7 @@ fn load(hello: &Hello) -> Result<State, String> {
     is_the_same(hello, library.as_ref())?;
     let library: &'static dyn Library = Box::leak(library);
     let objects = host::loaded_objects().difference(&before).cloned().collect();
-    let objects = super::tier::originals(objects, tier.as_ref());
+    let objects = super::tier::originals(objects, &files);
     pin()?;
     // Only where it measures: a worker that checks needs no core of its own.
     let core_alone = hello.cpu.is_some() && probe::have_core_alone().is_ok();

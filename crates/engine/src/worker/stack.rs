@@ -2,6 +2,7 @@
 
 use super::manners::{self, Pulse};
 use super::power::Power;
+use super::primitives::{self, Primitives};
 use super::records::{self, Lines};
 use crate::protocol::Ready;
 use probe::{Clock, Evictor, around_parts};
@@ -12,7 +13,7 @@ use tls::{
     Case, Facts, Found, HandshakeSample, Kind, Mismatch, Negotiated, NoNumber, StackHello, Subject,
     Temperature, Visit, Visited,
 };
-use tls_stack::{Bench, Connection, Stack, Trouble, connect};
+use tls_stack::{Bench, Connection, Identity, Stack, Trouble, connect};
 
 /// Nanoseconds that a sample should take at least: 10,000 steps of the coarsest clock.
 const SAMPLE_NS: f64 = 100_000.0;
@@ -38,6 +39,8 @@ pub(super) struct StackBench {
     cases: HashMap<Case, Result<Opened, NoNumber>>,
     /// Open connections for records.
     lines: Lines,
+    /// Operations that are ready.
+    primitives: Primitives,
     evictor: Evictor,
     /// Whether any connection was made in this process.
     used: bool,
@@ -76,13 +79,18 @@ impl StackBench {
             core_alone,
             cases: HashMap::new(),
             lines: Lines::default(),
+            primitives: Primitives::default(),
             evictor: Evictor::new(EVICTED_BYTES),
             used: false,
         })
     }
 
     pub(super) fn ready(&self) -> Ready {
+        let Identity { name, version, build } = self.stack.identity().unwrap_or_default();
         Ready {
+            name,
+            version,
+            build,
             clock: self.clock.source().to_owned(),
             clock_reason: self.clock.reason().map(ToOwned::to_owned),
             step_ticks: self.clock.step_ticks(),
@@ -114,6 +122,13 @@ impl StackBench {
                 let (ticks_per_ns, process) = (*ticks_per_ns, *process);
                 let timing = records::Timing { stack: &*self.stack, clock, ticks_per_ns, process };
                 self.lines.sampled(&timing, protection, size, visit.samples)
+            }
+            Subject::Primitive(primitive) => {
+                let Self { clock, ticks_per_ns, process, .. } = self;
+                let (ticks_per_ns, process) = (*ticks_per_ns, *process);
+                let timing =
+                    primitives::Timing { stack: &*self.stack, clock, ticks_per_ns, process };
+                self.primitives.sampled(&timing, primitive, visit.samples)
             }
         }
     }
@@ -205,10 +220,15 @@ struct Timing<'a> {
 }
 
 impl Timing<'_> {
-    /// Handshakes that do not count, until so many ticks are over.
+    /// Handshakes that do not count, until so many ticks are over: what is not hot needs none. The first of
+    /// them, where one is to be resumed, may be a full one: since the last visit the server's cache may have
+    /// filled with others' sessions (wolfSSL's holds 33, for the whole process).
     fn warm_up(&mut self, ticks: f64) -> Result<(), NoNumber> {
+        if self.case.kind.is_resumed() {
+            self.connect(Temperature::Hot)?;
+        }
         let mut spent = 0.0;
-        while spent < ticks {
+        while spent < ticks && self.temperature == Temperature::Hot {
             let made = self.one()?.ticks;
             spent += (made.server + made.client) as f64;
         }
@@ -233,7 +253,16 @@ impl Timing<'_> {
 
     /// One handshake, which must be what the first one was.
     fn one(&mut self) -> Result<Connection, NoNumber> {
-        let (temperature, evictor) = (self.temperature, &mut *self.evictor);
+        let made = self.connect(self.temperature)?;
+        match &made.negotiated {
+            Ok(negotiated) if *negotiated == self.opened.negotiated => Ok(made),
+            Ok(other) => Err(refused(format!("one handshake in between negotiated {other:?}"))),
+            Err(mismatch) => Err(refused(format!("one handshake in between: {mismatch}"))),
+        }
+    }
+
+    fn connect(&mut self, temperature: Temperature) -> Result<Connection, NoNumber> {
+        let evictor = &mut *self.evictor;
         let mut pause = || match temperature {
             Temperature::Hot => {}
             Temperature::Idle => std::thread::sleep(PAUSE),
@@ -242,13 +271,8 @@ impl Timing<'_> {
                 evictor.evict();
             }
         };
-        let made = connect(&mut *self.opened.bench, self.case, self.clock, false, &mut pause)
-            .map_err(|trouble| number_less(record::State::Failed, trouble.to_string()))?;
-        match &made.negotiated {
-            Ok(negotiated) if *negotiated == self.opened.negotiated => Ok(made),
-            Ok(other) => Err(refused(format!("one handshake in between negotiated {other:?}"))),
-            Err(mismatch) => Err(refused(format!("one handshake in between: {mismatch}"))),
-        }
+        connect(&mut *self.opened.bench, self.case, self.clock, false, &mut pause)
+            .map_err(|trouble| number_less(record::State::Failed, trouble.to_string()))
     }
 }
 

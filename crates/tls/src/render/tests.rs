@@ -1,7 +1,8 @@
 use super::*;
 use crate::case::Case;
 use crate::document::{Cost, Noise, Plan, SPAN, Stack};
-use crate::words::{Certificate, Exchange, Kind, Suite, Temperature, Version};
+use crate::suite::Suite;
+use crate::words::{Certificate, Exchange, Kind, Temperature, Version};
 use record::Disturbances;
 
 fn row(stack: &str, exchange: Exchange, us: Option<f64>) -> Handshake {
@@ -51,6 +52,7 @@ fn document() -> Document {
         id: String::new(),
         crypto_path: String::new(),
         crypto_id: String::new(),
+        bare_path: String::new(),
         build: Vec::new(),
     };
     Document {
