@@ -1,0 +1,101 @@
+//! The client: makes connections as it is told, resumes them or not, asks, and counts what really happened.
+
+mod http1;
+mod http2;
+mod lane;
+mod stream;
+mod tap;
+
+use crate::Trouble;
+use crate::job::{Answer, Job, Told};
+use lane::Lane;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::Scope;
+use std::time::Instant;
+
+/// Does one job: makes ready, says so, and at the word does and tells. At the next word what was held
+/// open is closed. `go` is false where nobody waits any more.
+pub(crate) fn run(
+    job: &Job,
+    say: &mut dyn FnMut(&Answer) -> Result<(), Trouble>,
+    go: &mut dyn FnMut() -> bool,
+) -> Result<(), Trouble> {
+    let seen = match tap::look(job) {
+        Ok(seen) => seen,
+        Err(why) => return say(&Answer::Failed(why)),
+    };
+    std::thread::scope(|scope| {
+        let lanes: Vec<Running> =
+            (0..job.at_once.max(1)).map(|at| Running::start(scope, job, at)).collect();
+        if let Some(why) = lanes.iter().find_map(Running::failed) {
+            return say(&Answer::Failed(why));
+        }
+        say(&Answer::Ready)?;
+        if !go() {
+            return Ok(());
+        }
+        let begun = Instant::now();
+        for lane in &lanes {
+            lane.go();
+        }
+        let told = lanes.iter().map(Running::told).collect::<Result<Vec<Told>, String>>();
+        match told {
+            Err(why) => say(&Answer::Failed(why))?,
+            Ok(told) => {
+                let mut all = Told { seconds: begun.elapsed().as_secs_f64(), ..seen };
+                told.iter().for_each(|one| add(&mut all, one));
+                say(&Answer::Done(all))?;
+                go();
+            }
+        }
+        Ok(())
+    })
+}
+
+fn add(all: &mut Told, one: &Told) {
+    all.connections += one.connections;
+    all.resumed += one.resumed;
+    all.requests += one.requests;
+    all.bytes += one.bytes;
+    all.stalls += one.stalls;
+}
+
+/// A thread with one lane: connections that follow one another.
+struct Running {
+    start: Sender<()>,
+    ready: Receiver<Option<String>>,
+    told: Receiver<Result<Told, String>>,
+}
+
+impl Running {
+    fn start<'scope>(scope: &'scope Scope<'scope, '_>, job: &'scope Job, at: u32) -> Self {
+        let ((start, begin), (is_ready, ready), (tell, told)) = (channel(), channel(), channel());
+        scope.spawn(move || {
+            let mut lane = match Lane::ready(job, at) {
+                Ok(lane) => lane,
+                Err(why) => return drop(is_ready.send(Some(why))),
+            };
+            // Who waits no longer needs no answer.
+            if is_ready.send(None).is_err() || begin.recv().is_err() {
+                return;
+            }
+            drop(tell.send(lane.run()));
+            // What is held stays open until the sender is gone.
+            let _ = begin.recv();
+        });
+        Self { start, ready, told }
+    }
+
+    fn failed(&self) -> Option<String> {
+        self.ready.recv().unwrap_or_else(|_| Some("a thread of the client ended".to_owned()))
+    }
+
+    fn go(&self) {
+        // A thread that is gone is told of by `told`.
+        let _ = self.start.send(());
+    }
+
+    fn told(&self) -> Result<Told, String> {
+        self.told.recv().unwrap_or_else(|_| Err("a thread of the client ended".to_owned()))
+    }
+}

@@ -1,0 +1,101 @@
+//! What the wire says: the first connections go through a relay that keeps every byte.
+//!
+//! A client's own words are not enough: of a DHE of TLS 1.2 they do not tell the field, and a resumption
+//! is believed only where the wire shows it (see `tls::read_wire`).
+
+use super::http1;
+use super::lane::{shake, side};
+use super::stream::Stream;
+use crate::job::{Ends, Job, Told};
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::thread::JoinHandle;
+use tls::{Case, EndSays, Kind, Negotiated};
+use tls_load::Http;
+use tls_stack::Side;
+
+/// What connections of the job negotiate: a full one and, where some are to resume, one that does.
+pub(super) fn look(job: &Job) -> Result<Told, String> {
+    let mut told = Told::default();
+    if job.ends != Ends::Answered {
+        return Ok(told);
+    }
+    if let Some((mut side, case)) = side(job)?.zip(job.tls) {
+        let kind = if case.kind.is_resumed() { Kind::Full } else { case.kind };
+        let full = Case { kind, ..case };
+        told.full = Some(negotiated(job, &mut side, &full)?);
+        if job.resumed > 0.0 && side.renew() {
+            told.by_session = Some(negotiated(job, &mut side, &case)?);
+        }
+    }
+    Ok(told)
+}
+
+fn negotiated(job: &Job, side: &mut Side, case: &Case) -> Result<Negotiated, String> {
+    let (port, relay) = relay(job.port).map_err(|e| format!("relay: {e}"))?;
+    let client = connect(job, side, port, case.kind.is_resumed());
+    let [from_client, from_server] = relay.join().map_err(|_| "the relay ended")?;
+    let client = client?;
+    let seen = tls::read_wire(&from_client, &from_server).map_err(|e| e.to_string())?;
+    // The server is another process: what it says is not known, but that one that demands a certificate has
+    // answered.
+    let peer_proved = case.client_auth.then_some(true);
+    let server = EndSays { suite: None, group: None, signature: None, peer_proved, ..client };
+    tls::negotiated(case, &seen, &client, &server).map_err(|m| m.to_string())
+}
+
+/// One connection with one request, so that tickets of TLS 1.3 are read too.
+fn connect(job: &Job, side: &mut Side, port: u16, resume: bool) -> Result<EndSays, String> {
+    let mut secured = shake(side, Stream::connect(port)?.into(), resume)?;
+    let says = secured.says();
+    if job.http == Http::Http2 {
+        // The server says its settings without being asked.
+        secured.read(&mut [0; 4096]).map_err(|t| t.to_string())?;
+        secured.close();
+        return Ok(says);
+    }
+    let mut stream = Stream::Secured(Box::new(secured));
+    let bytes = job.responses.first().copied().unwrap_or(0);
+    let request = http1::request(bytes, job.request_bytes);
+    http1::ask(&mut stream, &request, bytes, &mut [0; 1 << 14], &mut Told::default())?;
+    if let Stream::Secured(secured) = &mut stream {
+        secured.close();
+    }
+    Ok(says)
+}
+
+/// What went from the client and from the server.
+type Relay = JoinHandle<[Vec<u8>; 2]>;
+
+/// A port that passes one connection on.
+fn relay(to: u16) -> std::io::Result<(u16, Relay)> {
+    let listener = TcpListener::bind(("127.0.0.1", 0))?;
+    let port = listener.local_addr()?.port();
+    let server = TcpStream::connect(("127.0.0.1", to))?;
+    server.set_nodelay(true)?;
+    let back = server.try_clone()?;
+    let relay = std::thread::spawn(move || {
+        let Ok((client, _)) = listener.accept() else { return [Vec::new(), Vec::new()] };
+        // Nothing depends on it but time.
+        drop(client.set_nodelay(true));
+        let Ok(towards) = client.try_clone() else { return [Vec::new(), Vec::new()] };
+        let from_server = std::thread::spawn(move || pass(back, towards));
+        let from_client = pass(client, server);
+        [from_client, from_server.join().unwrap_or_default()]
+    });
+    Ok((port, relay))
+}
+
+/// Passes everything on until the end, and keeps it.
+fn pass(mut from: TcpStream, mut to: TcpStream) -> Vec<u8> {
+    let (mut kept, mut scratch) = (Vec::new(), [0; 1 << 14]);
+    while let Ok(taken @ 1..) = from.read(&mut scratch) {
+        kept.extend_from_slice(&scratch[..taken]);
+        if to.write_all(&scratch[..taken]).is_err() {
+            break;
+        }
+    }
+    // Who is gone already needs no goodbye.
+    drop(to.shutdown(Shutdown::Write));
+    kept
+}

@@ -1,0 +1,122 @@
+//! What the hidden processes are told and what they answer: one line of JSON each.
+
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use tls::{Case, Negotiated};
+use tls_load::Http;
+
+/// The files of the library that a process loads.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Libraries {
+    /// libssl.
+    pub ssl: PathBuf,
+    /// libcrypto, which it must be bound to.
+    pub crypto: PathBuf,
+}
+
+/// What the minimal server is to offer: a port for each, in this order.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MinimalPlan {
+    /// Its libssl; none where it is to be plain only.
+    pub libraries: Option<Libraries>,
+    /// None is plain HTTP.
+    pub ports: Vec<Option<MinimalTls>>,
+}
+
+/// What the minimal server answers when it listens.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listens {
+    /// As many as were asked for; the stack's words where it does not offer a case.
+    pub ports: Vec<Result<u16, String>>,
+}
+
+/// A port of the minimal server with TLS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MinimalTls {
+    /// What is to be negotiated.
+    pub case: Case,
+    /// Tickets after a full handshake of TLS 1.3; none as the stack does it.
+    pub tickets: Option<u8>,
+    /// Most bytes of data in a record.
+    pub record_bytes: u32,
+}
+
+/// Requests that the client has open at once in a connection of HTTP/2.
+pub const STREAMS: usize = 8;
+
+/// How a connection is to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ends {
+    /// Requests are answered, then the client closes it.
+    Answered,
+    /// The server refuses the client's first message: it has no suite in common with it.
+    Refused,
+    /// The client does not trust the server's chain, and ends it after the server's flight.
+    Abandoned,
+}
+
+/// What a client is to do.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Job {
+    /// Its libssl; needed for TLS only.
+    pub libraries: Option<Libraries>,
+    /// Port of 127.0.0.1.
+    pub port: u16,
+    /// What is to be negotiated; none for plain HTTP. A kind that resumes says how those resume that do.
+    pub tls: Option<Case>,
+    /// The protocol above it.
+    pub http: Http,
+    /// Share of the connections that resume, 0 to 1.
+    pub resumed: f64,
+    /// How connections end.
+    pub ends: Ends,
+    /// Bytes of a request with its headers.
+    pub request_bytes: u32,
+    /// Bytes of the responses of each connection, in order.
+    pub responses: Vec<u64>,
+    /// Whether connections are made before the word to go and stay open until after the end: then only
+    /// requests are counted, and each burst of `responses` takes the place of a connection.
+    pub held: bool,
+    /// Connections at once.
+    pub at_once: u32,
+    /// Microseconds between the end of a connection and the beginning of the next.
+    pub pause_us: u64,
+    /// Connections in all.
+    pub connections: u64,
+    /// Seconds after which no more are begun.
+    pub seconds: f64,
+}
+
+/// What a client has done between the word to go and its end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Told {
+    /// Connections that were made and ended as they were to; of held ones their bursts.
+    pub connections: u64,
+    /// Of these, those that both resumed a session and were to.
+    pub resumed: u64,
+    /// Requests that were answered.
+    pub requests: u64,
+    /// Bytes of the responses' bodies.
+    pub bytes: u64,
+    /// From the first connection to the end of the last.
+    pub seconds: f64,
+    /// Requests that took 30 ms or longer: what a delayed acknowledgement costs, not a processor.
+    pub stalls: u64,
+    /// What a full connection negotiated, as the wire and the client say.
+    pub full: Option<Negotiated>,
+    /// The same of a resumed one.
+    pub by_session: Option<Negotiated>,
+}
+
+/// What a client answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Answer {
+    /// Sessions are there, caches are warm: it waits for the word.
+    Ready,
+    /// It is done.
+    Done(Told),
+    /// It cannot, in one line.
+    Failed(String),
+}

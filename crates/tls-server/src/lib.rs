@@ -1,0 +1,45 @@
+//! TLS over real sockets of this machine's loopback: a client of our own that resumes and counts, a
+//! minimal server with and without TLS, nginx with a configuration of ours, and the CPU time that each
+//! server took for it. No unsafe code: libssl is called through `tls-stack`.
+//!
+//! Client and minimal server are processes of their own, hidden subcommands of the same executable: a
+//! process holds one library, and a server's CPU time is that of its process.
+#![forbid(unsafe_code)]
+
+mod calibrate;
+mod cell;
+mod client;
+mod cpu;
+mod hidden;
+mod job;
+mod mini;
+mod nginx;
+mod points;
+mod process;
+mod rounds;
+mod validate;
+
+pub use calibrate::{Calibrating, calibrate, calibration_cells};
+pub use cell::{Cell, plain, secured};
+pub use cpu::{Cpu, Usage, client_cpu};
+pub use hidden::{SUBCOMMAND, serve};
+pub use job::{Answer, Ends, Job, Libraries, Listens, MinimalPlan, MinimalTls, STREAMS, Told};
+pub use nginx::{Nginx, NginxFacts, NoNginx, Sessions, Site, SiteTls, find as find_nginx};
+pub use points::{PARTS, Planned, part};
+pub use process::{Client, Minimal};
+pub use rounds::{Course, Loopback, Setting, Tally, Visit, rounds};
+pub use validate::validate;
+
+/// What bodies of responses are filled with.
+pub(crate) const FILLER: u8 = b'x';
+
+/// Why something over the loopback did not come about, in one line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Trouble(pub String);
+
+impl Trouble {
+    pub(crate) fn of(what: &str, why: impl std::fmt::Display) -> Self {
+        Self(format!("{what}: {why}"))
+    }
+}

@@ -1,0 +1,252 @@
+//! The client against both servers, over real sockets. Nothing here depends on how fast anything is.
+//!
+//! The executable is its own client and server, as `ciphermark` is.
+
+#![allow(clippy::unwrap_used, reason = "a test, though with a main of its own")]
+
+use ciphermark_tls_server::{
+    Client, Ends, Job, Libraries, Minimal, MinimalPlan, MinimalTls, Nginx, SUBCOMMAND, Sessions,
+    Site, SiteTls, Told, find_nginx, serve,
+};
+use std::path::{Path, PathBuf};
+use tls::{Case, Certificate, Exchange, Kind, Suite, Version};
+use tls_load::Http;
+
+/// A test and its name.
+type Test = (&'static str, fn(&Libraries));
+
+fn main() {
+    if std::env::args().nth(1).is_some_and(|word| word == SUBCOMMAND) {
+        if let Err(why) = serve() {
+            eprintln!("{why}");
+            std::process::exit(4);
+        }
+        return;
+    }
+    let Some(libraries) = libraries() else {
+        return eprintln!("left out: there is no libssl.so.3");
+    };
+    let tests: [Test; 6] = [
+        ("the_minimal_server_answers_every_case_that_is_asked", every_case),
+        ("a_share_that_resumes_is_counted", shares),
+        ("connections_that_are_held_are_made_before_the_word", held),
+        ("handshakes_that_are_to_fail_do", failures),
+        ("a_case_that_the_server_does_not_have_is_told_by_the_client", contradiction),
+        ("nginx_answers_and_leaves_nothing_behind", nginx),
+    ];
+    for (name, test) in tests {
+        test(&libraries);
+        println!("test {name} ... ok");
+    }
+}
+
+fn libraries() -> Option<Libraries> {
+    let place = Path::new("/usr/lib").join(format!("{}-linux-gnu", std::env::consts::ARCH));
+    let [ssl, crypto] = ["libssl.so.3", "libcrypto.so.3"].map(|file| place.join(file));
+    (ssl.is_file() && crypto.is_file()).then_some(Libraries { ssl, crypto })
+}
+
+fn case(version: Version, exchange: Exchange, certificate: Certificate, kind: Kind) -> Case {
+    Case { version, exchange, certificate, kind, client_auth: false, suite: Suite::Aes128Gcm }
+}
+
+fn cases() -> Vec<Case> {
+    use Kind::{Full, ResumedId, ResumedPsk, ResumedTicket};
+    use Version::{Tls12, Tls13};
+    vec![
+        case(Tls13, Exchange::X25519, Certificate::P256, Full),
+        case(Tls13, Exchange::X25519, Certificate::P256, ResumedPsk),
+        case(Tls12, Exchange::P256, Certificate::Rsa2048, ResumedTicket),
+        case(Tls12, Exchange::P256, Certificate::P256, ResumedId),
+        case(Tls12, Exchange::OwnDh2048, Certificate::Rsa2048, Full),
+        case(Tls12, Exchange::Rsa, Certificate::Rsa2048, Full),
+    ]
+}
+
+/// What only a server that is set for it does.
+fn demanding() -> [Case; 2] {
+    let usual = case(Version::Tls13, Exchange::P256, Certificate::Rsa2048, Kind::HelloRetry);
+    [usual, Case { kind: Kind::Full, client_auth: true, ..usual }]
+}
+
+fn cpu(at: usize) -> u32 {
+    let cpus = probe::allowed_cpus();
+    cpus[at.min(cpus.len() - 1)]
+}
+
+fn job(libraries: &Libraries, port: u16, tls: Option<Case>) -> Job {
+    Job {
+        libraries: tls.map(|_| libraries.clone()),
+        port,
+        tls,
+        http: Http::Http1,
+        resumed: if tls.is_some_and(|c| c.kind.is_resumed()) { 1.0 } else { 0.0 },
+        ends: Ends::Answered,
+        request_bytes: 500,
+        responses: vec![1024, 40_000],
+        held: false,
+        at_once: 1,
+        pause_us: 0,
+        connections: 6,
+        seconds: 60.0,
+    }
+}
+
+fn run(client: &mut Client, job: &Job) -> Told {
+    client.run(job, &mut |_| Ok(())).unwrap_or_else(|why| panic!("{why}: {job:?}"))
+}
+
+fn minimal(libraries: &Libraries, cases: &[Case]) -> Minimal {
+    let tls = cases
+        .iter()
+        .map(|case| Some(MinimalTls { case: *case, tickets: None, record_bytes: 4096 }));
+    let ports = std::iter::once(None).chain(tls).collect();
+    let plan = MinimalPlan { libraries: Some(libraries.clone()), ports };
+    Minimal::start(&plan, cpu(0), &[]).unwrap()
+}
+
+fn port(server: &Minimal, at: usize) -> u16 {
+    *server.ports[at].as_ref().unwrap()
+}
+
+fn every_case(libraries: &Libraries) {
+    let (mut client, cases) =
+        (Client::start(cpu(1)).unwrap(), [cases(), demanding().to_vec()].concat());
+    let server = minimal(libraries, &cases);
+    let before = server.cpu().at_rest().unwrap();
+    let told = run(&mut client, &job(libraries, port(&server, 0), None));
+    assert_eq!((told.connections, told.requests, told.bytes), (6, 12, 6 * 41_024));
+    for (at, case) in cases.iter().enumerate() {
+        let told = run(&mut client, &job(libraries, port(&server, at + 1), Some(*case)));
+        assert_eq!((told.connections, told.requests), (6, 12), "{case}");
+        assert_eq!(told.resumed, if case.kind.is_resumed() { 6 } else { 0 }, "{case}: {told:?}");
+        let full = told.full.unwrap();
+        assert_eq!((full.version, full.resumed), (case.version, false), "{case}");
+        assert_eq!(full.group, case.exchange.group().map(|g| g.to_string()), "{case}");
+        assert_eq!(
+            told.by_session.map(|n| n.resumed),
+            case.kind.is_resumed().then_some(true),
+            "{case}"
+        );
+    }
+    assert!(server.cpu().at_rest().unwrap().since(before).ns > 0);
+}
+
+fn shares(libraries: &Libraries) {
+    let mut client = Client::start(cpu(1)).unwrap();
+    let case = case(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::ResumedPsk);
+    let server = minimal(libraries, &[case]);
+    let mixed =
+        Job { resumed: 0.6, connections: 10, ..job(libraries, port(&server, 1), Some(case)) };
+    let told = run(&mut client, &mixed);
+    assert_eq!((told.connections, told.resumed), (10, 6));
+    let told = run(&mut client, &Job { at_once: 3, connections: 30, ..mixed.clone() });
+    assert_eq!((told.connections, told.resumed), (30, 18));
+    // Also where each lane makes one connection only.
+    let told = run(&mut client, &Job { at_once: 10, ..mixed });
+    assert_eq!((told.connections, told.resumed), (10, 6));
+}
+
+fn held(libraries: &Libraries) {
+    let mut client = Client::start(cpu(1)).unwrap();
+    let case = case(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::Full);
+    let server = minimal(libraries, &[case]);
+    let job = Job { held: true, at_once: 4, ..job(libraries, port(&server, 1), Some(case)) };
+    let mut open = Vec::new();
+    let told = client.run(&job, &mut |_| {
+        open.push(connections_to(port(&server, 1)));
+        Ok(())
+    });
+    assert_eq!(told.unwrap().requests, 12);
+    assert_eq!(open, [4, 4], "connections before and after");
+}
+
+/// Established ones, as the kernel lists the server's ends: state 01 (proc(5), `net/tcp`).
+fn connections_to(port: u16) -> usize {
+    let local = format!("0100007F:{port:04X}");
+    let table = std::fs::read_to_string("/proc/net/tcp").unwrap();
+    let rows = table.lines().map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());
+    rows.filter(|row| row.get(1) == Some(&local.as_str()) && row.get(3) == Some(&"01")).count()
+}
+
+fn failures(libraries: &Libraries) {
+    let mut client = Client::start(cpu(1)).unwrap();
+    let case = case(Version::Tls12, Exchange::P256, Certificate::Rsa2048, Kind::Full);
+    let server = minimal(libraries, &[case]);
+    let abandoned = Job { ends: Ends::Abandoned, ..job(libraries, port(&server, 1), Some(case)) };
+    assert_eq!(run(&mut client, &abandoned).connections, 6);
+    let stranger = Case { certificate: Certificate::P256, ..case };
+    let refused = Job { ends: Ends::Refused, tls: Some(stranger), ..abandoned.clone() };
+    assert_eq!(run(&mut client, &refused).connections, 6);
+    let sound = Job { ends: Ends::Refused, ..abandoned };
+    let why = client.run(&sound, &mut |_| Ok(())).unwrap_err();
+    assert!(why.to_string().contains("was to fail"), "{why}");
+}
+
+fn contradiction(libraries: &Libraries) {
+    let mut client = Client::start(cpu(1)).unwrap();
+    let offered = case(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::Full);
+    let server = minimal(libraries, &[offered]);
+    let asked = Case { exchange: Exchange::P384, ..offered };
+    assert!(client.run(&job(libraries, port(&server, 1), Some(asked)), &mut |_| Ok(())).is_err());
+    // The client is of use all the same.
+    run(&mut client, &job(libraries, port(&server, 1), Some(offered)));
+}
+
+fn nginx(libraries: &Libraries) {
+    let facts = match find_nginx(None) {
+        Ok(facts) => facts,
+        Err(why) => return eprintln!("left out: {why}"),
+    };
+    let mut client = Client::start(cpu(1)).unwrap();
+    let tls = |case: &Case| SiteTls {
+        certificate: case.certificate,
+        dh: case.exchange.is_finite_field().then_some(case.exchange),
+        sessions: if case.kind == Kind::ResumedId { Sessions::Cache } else { Sessions::Tickets },
+        record_bytes: 16_384,
+        ciphers: None,
+        groups: None,
+        prefers: false,
+    };
+    let cases = cases();
+    let plain = |http2| Site { tls: None, http2, sendfile: false };
+    let mut sites = vec![plain(false), plain(true)];
+    sites.extend(cases.iter().map(|case| Site {
+        tls: Some(tls(case)),
+        http2: false,
+        sendfile: false,
+    }));
+    sites.push(Site { tls: Some(tls(&cases[0])), http2: true, sendfile: false });
+    let nginx = Nginx::start(&facts, &sites, &[1024, 40_000], cpu(0), &[]).unwrap();
+    for http in [Http::Http1, Http::Http2] {
+        let at = usize::from(http == Http::Http2);
+        let told = run(&mut client, &Job { http, ..job(libraries, nginx.ports[at], None) });
+        assert_eq!((told.connections, told.requests, told.bytes), (6, 12, 6 * 41_024), "{http}");
+    }
+    for (case, port) in cases.iter().zip(&nginx.ports[2..]) {
+        let told = run(&mut client, &job(libraries, *port, Some(*case)));
+        assert_eq!(told.resumed, if case.kind.is_resumed() { 6 } else { 0 }, "{case}: {told:?}");
+        assert_eq!(
+            told.full.unwrap().group,
+            case.exchange.group().map(|g| g.to_string()),
+            "{case}"
+        );
+    }
+    let both = Job {
+        http: Http::Http2,
+        responses: [1024, 40_000].repeat(10),
+        ..job(libraries, *nginx.ports.last().unwrap(), Some(cases[0]))
+    };
+    assert_eq!(run(&mut client, &both).requests, 120);
+    assert!(nginx.cpu().at_rest().unwrap().ns > 0);
+    let (worker, place) = (nginx.worker(), directory_of(&nginx.configuration));
+    assert!(place.is_dir());
+    drop(nginx);
+    assert!(!place.exists(), "{}", place.display());
+    assert!(!Path::new(&format!("/proc/{worker}")).exists());
+}
+
+fn directory_of(configuration: &str) -> PathBuf {
+    let line = configuration.lines().find_map(|line| line.strip_prefix("pid ")).unwrap();
+    Path::new(line.trim_end_matches(';')).parent().unwrap().to_owned()
+}
