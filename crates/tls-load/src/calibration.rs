@@ -1,0 +1,167 @@
+//! The file of a calibration: what connections and requests cost servers of this machine, with and
+//! without TLS. The load model takes every term from here. Units are in the names.
+
+use crate::words::{Http, Regime, Role, Unit, Work};
+use record::{Host, State};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tls::{Certificate, Stack};
+
+/// Version of the format: the second number rises with additions, the first with anything else.
+pub const CALIBRATION_VERSION: &str = "1.0";
+
+/// One calibration: all points of one server, one stack and one machine, measured in interleaved rounds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Calibration {
+    /// [`CALIBRATION_VERSION`].
+    pub format_version: String,
+    /// `tls-calibration`.
+    pub kind: String,
+    /// When it began (RFC 3339).
+    pub started: String,
+    /// How long it took.
+    pub seconds: f64,
+    /// What was typed.
+    pub command: Vec<String>,
+    /// The machine.
+    pub host: Host,
+    /// The real server; null where there was none, and then its plain costs are those of the minimal one.
+    pub server: Option<RealServer>,
+    /// The stack under the minimal server.
+    pub stack: Stack,
+    /// CPU of all servers, and nothing else of ours.
+    pub server_cpu: u32,
+    /// CPU of the client.
+    pub client_cpu: u32,
+    /// What CPU time is counted, and how, in words.
+    pub span: String,
+    /// What was measured.
+    pub points: Vec<Point>,
+    /// Memory of open connections.
+    pub memory: Vec<MemoryPoint>,
+    /// Bytes of the chains that the servers sent, with the message's own header.
+    #[serde(default)]
+    pub chains: Vec<ChainBytes>,
+}
+
+/// A chain on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ChainBytes {
+    /// Whose.
+    pub certificate: Certificate,
+    /// Bytes of the Certificate message.
+    pub bytes: u32,
+}
+
+/// The real server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RealServer {
+    /// `nginx`.
+    pub name: String,
+    /// As it says itself.
+    pub version: String,
+    /// The executable.
+    pub path: String,
+    /// Its TLS library, as it says itself.
+    pub tls_library: Option<String>,
+    /// The configuration that it ran with.
+    pub configuration: String,
+}
+
+/// What was served: everything that changes the cost beside the role and the regime.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+pub struct Served {
+    /// The handshake.
+    pub work: Work,
+    /// Version of HTTP.
+    pub http: Http,
+    /// Bytes of a request on the wire, before encryption.
+    pub request_bytes: u32,
+    /// Bytes of a response's body.
+    pub response_bytes: u64,
+    /// Whether the server may use `sendfile`; always false with TLS.
+    pub sendfile: bool,
+    /// Most bytes of data in a record; null without TLS.
+    pub record_bytes: Option<u32>,
+    /// Whether the library sees the CPU's AES instructions.
+    pub aes_hardware: bool,
+}
+
+/// One point: CPU time of the server's process, user and system, by the scheduler's exact counter.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Point {
+    /// Which server.
+    pub role: Role,
+    /// How close connections followed one another.
+    pub regime: Regime,
+    /// What the CPU time is divided by.
+    pub unit: Unit,
+    /// What was served.
+    pub served: Served,
+    /// What became of it; only `measured` points count.
+    pub state: State,
+    /// Why not measured.
+    pub reason: Option<String>,
+    /// Server CPU per unit in µs, one figure a round: CPU time of the round divided by its units. Rounds of
+    /// all points stand in the same order, so that differences can be taken round by round; null where the
+    /// round is missing.
+    pub rounds_cpu_us: Vec<Option<f64>>,
+    /// What was counted, over all rounds.
+    pub counted: Counted,
+}
+
+/// What was counted at both ends, not what was asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Counted {
+    /// Connections.
+    pub connections: u64,
+    /// Of these, resumed ones.
+    pub resumed: u64,
+    /// Requests.
+    pub requests: u64,
+    /// Connections and requests that failed.
+    pub errors: u64,
+    /// Context switches of the server.
+    pub context_switches: Option<u64>,
+}
+
+/// Memory that an open, idle connection holds in the server's process; the kernel's part is not in it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct MemoryPoint {
+    /// Which server.
+    pub role: Role,
+    /// The handshake.
+    pub work: Work,
+    /// Growth of the process's resident memory for each connection.
+    pub bytes_per_connection: f64,
+    /// Connections that were open at the time.
+    pub connections: u64,
+}
+
+impl Point {
+    /// Median over rounds, in µs; `None` where it was not measured.
+    #[must_use]
+    pub fn median_us(&self) -> Option<f64> {
+        let mut rounds: Vec<f64> = self.rounds_cpu_us.iter().flatten().copied().collect();
+        if self.state != State::Measured || rounds.is_empty() {
+            return None;
+        }
+        rounds.sort_by(f64::total_cmp);
+        let middle = rounds.len() / 2;
+        Some(match rounds.len() % 2 {
+            0 => f64::midpoint(rounds[middle - 1], rounds[middle]),
+            _ => rounds[middle],
+        })
+    }
+
+    /// Distance between the dearest and the cheapest round, as a fraction of the median: its noise.
+    #[must_use]
+    pub fn spread(&self) -> Option<f64> {
+        let median = self.median_us().filter(|m| *m > 0.0)?;
+        let rounds = || self.rounds_cpu_us.iter().flatten().copied();
+        let high = rounds().fold(f64::NEG_INFINITY, f64::max);
+        Some((high - rounds().fold(f64::INFINITY, f64::min)) / median)
+    }
+}

@@ -1,0 +1,237 @@
+//! What an end offers: a server by its settings and profile, a client by its class.
+
+use crate::ciphers::expand;
+use crate::clients::{CLASSES, Class};
+use crate::spec::{ClientShare, Settings, Spec, SpecError};
+use crate::suites::Suite12;
+use crate::words::Profile;
+use tls::{Certificate, Exchange, Group, Suite, Version};
+
+/// What a server offers.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ServerOffer {
+    pub(crate) versions: Vec<Version>,
+    pub(crate) suites_12: Vec<&'static Suite12>,
+    pub(crate) suites_13: Vec<Suite>,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) own_order: bool,
+    pub(crate) dh: Option<Exchange>,
+    pub(crate) certificates: Vec<Certificate>,
+    /// Words of its cipher string that name nothing.
+    pub(crate) passed_over: Vec<String>,
+}
+
+/// What a client offers.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ClientOffer {
+    pub(crate) versions: Vec<Version>,
+    pub(crate) suites_12: Vec<&'static Suite12>,
+    pub(crate) suites_13: Vec<Suite>,
+    pub(crate) groups: Vec<Group>,
+    pub(crate) key_shares: Vec<Group>,
+    pub(crate) takes_ed25519: bool,
+}
+
+const SUITES_13: &str =
+    "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256";
+const GROUPS: &str = "X25519:P-256:P-384";
+
+/// What a profile says of a server.
+pub(crate) struct Recommended {
+    pub(crate) versions: &'static [Version],
+    pub(crate) ciphers: &'static str,
+    pub(crate) ciphersuites: &'static str,
+    pub(crate) groups: &'static str,
+    pub(crate) own_order: bool,
+}
+
+const BOTH: &[Version] = &[Version::Tls12, Version::Tls13];
+const MOZILLA_13: &str =
+    "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
+
+impl Profile {
+    /// Mozilla's guidelines as data (ssl-config.mozilla.org/guidelines): `modern` and `intermediate` of 6.0, `old` of
+    /// 5.8, the last that has it, and `intermediate-2016` of 4.0. Versions below 1.2 are left out: no stack of today
+    /// offers them unasked.
+    pub(crate) fn recommended(self) -> Recommended {
+        let today = Recommended {
+            versions: BOTH,
+            ciphers: "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:\
+                ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305",
+            ciphersuites: MOZILLA_13,
+            groups: "X25519MLKEM768:X25519:P-256:P-384",
+            own_order: false,
+        };
+        match self {
+            Self::Modern => Recommended { versions: &[Version::Tls13], ciphers: "", ..today },
+            Self::Intermediate => today,
+            Self::Old => Recommended {
+                ciphers: "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:\
+                    ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:\
+                    ECDHE-RSA-CHACHA20-POLY1305:DHE-RSA-AES128-GCM-SHA256:DHE-RSA-AES256-GCM-SHA384:\
+                    DHE-RSA-CHACHA20-POLY1305:ECDHE-ECDSA-AES128-SHA256:ECDHE-RSA-AES128-SHA256:\
+                    ECDHE-ECDSA-AES128-SHA:ECDHE-RSA-AES128-SHA:ECDHE-ECDSA-AES256-SHA384:\
+                    ECDHE-RSA-AES256-SHA384:ECDHE-ECDSA-AES256-SHA:ECDHE-RSA-AES256-SHA:\
+                    DHE-RSA-AES128-SHA256:DHE-RSA-AES256-SHA256:AES128-GCM-SHA256:AES256-GCM-SHA384:\
+                    AES128-SHA256:AES256-SHA256:AES128-SHA:AES256-SHA:DES-CBC3-SHA",
+                groups: GROUPS,
+                own_order: true,
+                ..today
+            },
+            Self::Intermediate2016 => Recommended {
+                versions: &[Version::Tls12],
+                ciphers: "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305:ECDHE-ECDSA-AES128-GCM-SHA256:\
+                    ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:\
+                    DHE-RSA-AES128-GCM-SHA256:DHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-AES128-SHA256:\
+                    ECDHE-RSA-AES128-SHA256:ECDHE-ECDSA-AES128-SHA:ECDHE-RSA-AES256-SHA384:\
+                    ECDHE-RSA-AES128-SHA:ECDHE-ECDSA-AES256-SHA384:ECDHE-ECDSA-AES256-SHA:\
+                    ECDHE-RSA-AES256-SHA:DHE-RSA-AES128-SHA256:DHE-RSA-AES128-SHA:DHE-RSA-AES256-SHA256:\
+                    DHE-RSA-AES256-SHA:AES128-GCM-SHA256:AES256-GCM-SHA384:AES128-SHA256:AES256-SHA256:\
+                    AES128-SHA:AES256-SHA:DES-CBC3-SHA:!DSS",
+                ciphersuites: "",
+                groups: "P-256:P-384:P-521",
+                own_order: true,
+            },
+        }
+    }
+}
+
+impl ServerOffer {
+    /// What settings come to; the profile's where they say nothing.
+    pub(crate) fn of(settings: &Settings) -> Result<Self, SpecError> {
+        let usual = Recommended {
+            versions: BOTH,
+            ciphers: "DEFAULT",
+            ciphersuites: SUITES_13,
+            groups: GROUPS,
+            own_order: false,
+        };
+        let base = settings.profile.map_or(usual, Profile::recommended);
+        let text =
+            |own: &Option<String>, base: &str| own.clone().unwrap_or_else(|| base.to_owned());
+        let expanded = expand(&text(&settings.ciphers, base.ciphers));
+        let suites_13 = suites_13(&text(&settings.ciphersuites, base.ciphersuites))?;
+        let versions = settings.versions.clone().unwrap_or_else(|| base.versions.to_vec());
+        if versions.contains(&Version::Tls12) && expanded.suites.is_empty() {
+            let ciphers = text(&settings.ciphers, base.ciphers);
+            return Err(SpecError(format!(
+                "server.ciphers '{ciphers}' leaves no suite of TLS 1.2 that a certificate goes with"
+            )));
+        }
+        Ok(Self {
+            versions,
+            suites_12: expanded.suites,
+            suites_13,
+            groups: groups("server.groups", &text(&settings.groups, base.groups))?,
+            own_order: settings.prefer_server_ciphers.unwrap_or(base.own_order),
+            dh: settings.dh,
+            certificates: settings.certificates.clone(),
+            passed_over: expanded.passed_over,
+        })
+    }
+}
+
+impl ClientOffer {
+    /// What a class comes to, or what the specification says of it.
+    pub(crate) fn of(client: &ClientShare) -> Result<Self, SpecError> {
+        let Some(class) = Class::of(&client.class) else { return Self::own(client) };
+        let text = |own: &Option<String>, known: &str| own.clone().unwrap_or(known.to_owned());
+        let key_shares = match (&client.key_shares, &client.groups) {
+            (Some(own), _) => own.clone(),
+            (None, Some(own)) => first_of(own),
+            (None, None) => class.key_shares.to_owned(),
+        };
+        Ok(Self {
+            versions: client.versions.clone().unwrap_or_else(|| class.versions.to_vec()),
+            suites_12: expand(&text(&client.ciphers, class.ciphers)).suites,
+            suites_13: suites_13(&text(&client.ciphersuites, class.ciphersuites))?,
+            groups: groups("clients.groups", &text(&client.groups, class.groups))?,
+            key_shares: groups("clients.key_shares", &key_shares)?,
+            takes_ed25519: class.takes_ed25519,
+        })
+    }
+
+    fn own(client: &ClientShare) -> Result<Self, SpecError> {
+        let Some(versions) = client.versions.clone() else {
+            let known: Vec<_> = CLASSES.iter().map(|c| c.name).collect();
+            let known = known.join(", ");
+            return Err(SpecError(format!(
+                "clients.class '{}' is none of {known}; a class of one's own has versions, ciphers and groups",
+                client.class
+            )));
+        };
+        let own_groups = client.groups.clone().unwrap_or_else(|| GROUPS.to_owned());
+        let key_shares = client.key_shares.clone().unwrap_or_else(|| first_of(&own_groups));
+        Ok(Self {
+            versions,
+            suites_12: expand(client.ciphers.as_deref().unwrap_or("DEFAULT")).suites,
+            suites_13: suites_13(client.ciphersuites.as_deref().unwrap_or(SUITES_13))?,
+            groups: groups("clients.groups", &own_groups)?,
+            key_shares: groups("clients.key_shares", &key_shares)?,
+            takes_ed25519: true,
+        })
+    }
+}
+
+/// The class that connects where none is named.
+pub(crate) fn usual_clients() -> Vec<ClientShare> {
+    vec![ClientShare::of("browser", 1.0)]
+}
+
+/// Names and meanings of all known classes.
+#[must_use]
+pub fn client_classes() -> Vec<(&'static str, &'static str)> {
+    CLASSES.iter().map(|c| (c.name, c.what)).collect()
+}
+
+impl Spec {
+    /// The clients, with what each offers.
+    pub(crate) fn client_offers(&self) -> Result<Vec<(ClientShare, ClientOffer)>, SpecError> {
+        let clients = if self.clients.is_empty() { usual_clients() } else { self.clients.clone() };
+        clients
+            .into_iter()
+            .map(|client| {
+                let offer = ClientOffer::of(&client)?;
+                Ok((client, offer))
+            })
+            .collect()
+    }
+}
+
+fn first_of(list: &str) -> String {
+    list.split(':').next().unwrap_or_default().to_owned()
+}
+
+fn suites_13(text: &str) -> Result<Vec<Suite>, SpecError> {
+    let one = |name: &str| match name {
+        "TLS_AES_128_GCM_SHA256" => Ok(Suite::Aes128Gcm),
+        "TLS_AES_256_GCM_SHA384" => Ok(Suite::Aes256Gcm),
+        "TLS_CHACHA20_POLY1305_SHA256" => Ok(Suite::Chacha20Poly1305),
+        "TLS_AES_128_CCM_SHA256" => Ok(Suite::Aes128Ccm),
+        other => Err(SpecError(format!("'{other}' is no suite of TLS 1.3 that is measured"))),
+    };
+    text.split(':').map(str::trim).filter(|t| !t.is_empty()).map(one).collect()
+}
+
+/// Reads a list of groups, by any of the names that OpenSSL, the registry and the standards give them.
+fn groups(field: &str, text: &str) -> Result<Vec<Group>, SpecError> {
+    let one = |name: &str| {
+        let plain = name.trim_start_matches(['*', '?']).to_ascii_lowercase();
+        Ok(match plain.as_str() {
+            "x25519" => Group::X25519,
+            "x25519mlkem768" => Group::X25519Mlkem768,
+            "p-256" | "p256" | "prime256v1" | "secp256r1" => Group::P256,
+            "p-384" | "p384" | "secp384r1" => Group::P384,
+            "p-521" | "p521" | "secp521r1" => Group::P521,
+            "x448" => Group::Other(30),
+            "ffdhe2048" => Group::Ffdhe2048,
+            "ffdhe3072" => Group::Ffdhe3072,
+            "ffdhe4096" => Group::Ffdhe4096,
+            "ffdhe6144" => Group::Other(259),
+            "ffdhe8192" => Group::Other(260),
+            _ => return Err(SpecError(format!("{field}: '{name}' is no group that is known"))),
+        })
+    };
+    let text = if text == "auto" { GROUPS } else { text };
+    text.split([':', '/']).map(str::trim).filter(|t| !t.is_empty()).map(one).collect()
+}

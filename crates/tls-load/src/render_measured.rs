@@ -1,0 +1,292 @@
+//! What was measured over the loopback, calibrations and validations: as a table, JSON, CSV or Markdown.
+
+use crate::calibration::{Calibration, Point};
+use crate::grid::{Grid, digits, percent, range};
+use crate::validation::{
+    Judgement, MEDIAN_TOLERANCE, PASSING_SHARE, Summary, ValidatedPart, ValidatedRow, Validation,
+};
+use crate::words::Work;
+use record::State;
+use report::{Options, clean, escape_markdown, wrap};
+use serde::Serialize;
+use tls::Format;
+
+/// Renders a calibration.
+#[must_use]
+pub fn render_calibration(calibration: &Calibration, format: Format, options: Options) -> String {
+    let foot = || {
+        let mut lines = about(calibration);
+        lines.extend(reasons(calibration.points.iter().map(|p| (name_of(p), p.state, &p.reason))));
+        lines
+    };
+    rendered(calibration, format, options, &|| vec![(String::new(), points(calibration))], &foot)
+}
+
+/// Renders a validation.
+#[must_use]
+pub fn render_validation(validation: &Validation, format: Format, options: Options) -> String {
+    let parts = || {
+        let of = |part: &ValidatedPart| (part.name.clone(), rows(part));
+        validation.parts.iter().map(of).collect()
+    };
+    rendered(validation, format, options, &parts, &|| foot(validation))
+}
+
+fn rendered<D: Serialize>(
+    document: &D,
+    format: Format,
+    options: Options,
+    grids: &dyn Fn() -> Vec<(String, Grid)>,
+    foot: &dyn Fn() -> Vec<String>,
+) -> String {
+    let (heading, line): (&str, &dyn Fn(&str) -> String) = match format {
+        Format::Json => {
+            return serde_json::to_string_pretty(document).expect("documents are plain data")
+                + "\n";
+        }
+        Format::Csv => {
+            return grids().iter().enumerate().map(|(at, (_, grid))| grid.csv(at == 0)).collect();
+        }
+        Format::Table => ("", &|line| wrap(line, options.width).join("\n") + "\n"),
+        Format::Markdown => ("### ", &|line| format!("{}\n\n", escape_markdown(line))),
+    };
+    let mut out = String::new();
+    for (title, grid) in grids() {
+        if !title.is_empty() {
+            out += &format!("\n{heading}{}\n", clean(&title));
+        }
+        out.push('\n');
+        out += &if format == Format::Table { grid.text(options.width) } else { grid.markdown() };
+    }
+    out.push('\n');
+    out + &foot().iter().map(|text| line(&clean(text))).collect::<String>()
+}
+
+fn points(calibration: &Calibration) -> Grid {
+    let mut grid = Grid::new(&[
+        ("server", false),
+        ("load", false),
+        ("what", false),
+        ("of", false),
+        ("µs", true),
+        ("rounds", true),
+        ("counted", true),
+    ]);
+    for point in &calibration.points {
+        let counted = match point.unit {
+            crate::words::Unit::Connection => point.counted.connections,
+            crate::words::Unit::Request => point.counted.requests,
+        };
+        let seen = crate::validation::of_rounds(&point.rounds_cpu_us);
+        let figure = point.median_us().map_or_else(|| point.state.name().to_owned(), digits);
+        grid.row([
+            point.role.to_string(),
+            point.regime.to_string(),
+            point.unit.to_string(),
+            served(point),
+            figure,
+            seen.map_or_else(String::new, range),
+            counted.to_string(),
+        ]);
+    }
+    grid
+}
+
+fn name_of(point: &Point) -> String {
+    format!("{} {} at {} load, {}", point.role, point.unit, point.regime, served(point))
+}
+
+/// What was served, with what is not usual.
+fn served(point: &Point) -> String {
+    let of = &point.served;
+    let mut words = match of.work {
+        Work::Plain => Vec::new(),
+        Work::Handshake { case, .. } => vec![case.to_string()],
+        Work::RefusedHello => vec!["refused".to_owned()],
+        Work::Abandoned { case } => vec![format!("{case}, abandoned")],
+    };
+    if let Work::Handshake { tickets: Some(tickets), .. } = of.work {
+        words.push(format!("{tickets} tickets"));
+    }
+    words.push(format!("HTTP/{}", of.http));
+    words.push(format!("{} B", of.response_bytes));
+    if of.sendfile {
+        words.push("sendfile".to_owned());
+    }
+    if let Some(record) = of.record_bytes.filter(|record| *record != 16_384) {
+        words.push(format!("records of {record} B"));
+    }
+    if !of.aes_hardware {
+        words.push("no AES hardware".to_owned());
+    }
+    words.join(", ")
+}
+
+fn rows(part: &ValidatedPart) -> Grid {
+    let mut grid = Grid::new(&[
+        ("point", false),
+        ("load", false),
+        ("measured µs", true),
+        ("±", true),
+        ("predicted µs", true),
+        ("± ", true),
+        ("error", true),
+        ("resumed", true),
+        ("verdict", false),
+    ]);
+    for row in &part.rows {
+        let share = row.counted.resumed as f64 / row.counted.connections.max(1) as f64;
+        let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
+        grid.row([
+            row.name.clone(),
+            row.regime.to_string(),
+            or_none(row.measured_cpu_us.map(|m| digits(m.value))),
+            or_none(row.noise.map(percent)),
+            or_none(row.predicted_cpu_us.map(|p| digits(p.value))),
+            or_none(row.predicted_noise.map(percent)),
+            or_none(row.error.map(signed)),
+            percent(share),
+            row.verdict.to_string(),
+        ]);
+    }
+    grid
+}
+
+fn signed(error: f64) -> String {
+    format!("{:+.1} %", error * 100.0)
+}
+
+fn foot(validation: &Validation) -> Vec<String> {
+    let Summary { passed, failed, inconclusive, calibration, apart, none, .. } = validation.summary;
+    let summary = &validation.summary;
+    let mut lines = vec![format!(
+        "{passed} points within ±{:.0} %, {failed} beyond; {inconclusive} inconclusive (noisier than that), {calibration} \
+         calibrated with, {apart} with larger responses, {none} without a figure: these do not count",
+        validation.tolerance * 100.0
+    )];
+    if let (Some(error), Some(sign), Some(worst)) =
+        (summary.median_error, summary.median_signed_error, summary.worst_error)
+    {
+        let share = percent(summary.passing_share.unwrap_or(0.0));
+        let verdict = if summary.holds() == Some(true) {
+            "the model holds"
+        } else {
+            "the model does not hold"
+        };
+        lines.push(format!(
+            "{share} of them pass ({:.0} % must); median error {} ({:.0} % is allowed), with signs {}, worst {}: {verdict}",
+            PASSING_SHARE * 100.0,
+            percent(error),
+            MEDIAN_TOLERANCE * 100.0,
+            signed(sign),
+            signed(worst),
+        ));
+    }
+    if let Some(part) = validation.parts.last() {
+        lines.extend(about(&part.calibration));
+    }
+    let all = || validation.parts.iter().flat_map(|part| &part.rows);
+    let name = |row: &ValidatedRow| format!("{} at {} load", row.name, row.regime);
+    lines.extend(reasons(all().map(|row| (name(row), row.state, &row.reason))));
+    let stalled = all().filter(|row| row.stalls > 0);
+    lines.extend(
+        stalled.map(|row| format!("{}: {} requests took 30 ms or longer", name(row), row.stalls)),
+    );
+    let unpriced =
+        all().filter(|row| row.verdict == Judgement::None && row.state == State::Measured);
+    lines.extend(unpriced.filter_map(|row| {
+        row.reason.as_ref().map(|why| format!("{}: not predicted: {why}", name(row)))
+    }));
+    lines
+}
+
+fn about(calibration: &Calibration) -> Vec<String> {
+    let server = calibration.server.as_ref().map_or_else(
+        || "no real server".to_owned(),
+        |s| {
+            format!(
+                "{} {} with {}",
+                s.name,
+                s.version,
+                s.tls_library.as_deref().unwrap_or("its own TLS")
+            )
+        },
+    );
+    vec![
+        format!(
+            "{server}; servers on CPU {}, client on CPU {}; {}, {}",
+            calibration.server_cpu,
+            calibration.client_cpu,
+            calibration.host.cpu.name,
+            calibration.started
+        ),
+        calibration.span.clone(),
+    ]
+}
+
+/// Why not, once for each reason.
+fn reasons<'a>(of: impl Iterator<Item = (String, State, &'a Option<String>)>) -> Vec<String> {
+    let mut told: Vec<(String, String, usize)> = Vec::new();
+    for (name, state, reason) in of.filter(|(_, state, _)| *state != State::Measured) {
+        let why = format!("{}: {}", state.name(), reason.as_deref().unwrap_or("no reason is told"));
+        match told.iter_mut().find(|(known, ..)| *known == why) {
+            Some((.., more)) => *more += 1,
+            None => told.push((why, name, 0)),
+        }
+    }
+    let line = |(why, name, more): (String, String, usize)| match more {
+        0 => format!("{name}: {why}"),
+        more => format!("{name} and {more} more: {why}"),
+    };
+    told.into_iter().map(line).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::validation::{TOLERANCE, VALIDATION_VERSION};
+
+    fn validation() -> Validation {
+        Validation {
+            format_version: VALIDATION_VERSION.to_owned(),
+            kind: "tls-validation".to_owned(),
+            tolerance: TOLERANCE,
+            parts: Vec::new(),
+            summary: Summary {
+                passed: 9,
+                failed: 1,
+                inconclusive: 2,
+                passing_share: Some(0.9),
+                median_error: Some(0.05),
+                median_signed_error: Some(-0.04),
+                worst_error: Some(-0.2),
+                ..Summary::default()
+            },
+        }
+    }
+
+    const WIDE: Options = Options { width: 200, color: false };
+
+    #[test]
+    fn the_verdict_stands_below_with_what_did_not_count() {
+        let text = render_validation(&validation(), Format::Table, WIDE);
+        assert!(text.contains("9 points within ±15 %, 1 beyond; 2 inconclusive"), "{text}");
+        assert!(text.contains("with signs -4.0 %, worst -20.0 %: the model holds"), "{text}");
+        let mut worse = validation();
+        worse.summary.median_error = Some(0.09);
+        assert!(render_validation(&worse, Format::Table, WIDE).contains("does not hold"));
+    }
+
+    #[test]
+    fn a_calibration_is_a_row_for_each_point_in_every_format() {
+        let mut calibration = crate::sample::calibration();
+        let rows = calibration.points.len();
+        calibration.points[rows - 1].state = State::Unsupported;
+        calibration.points[rows - 1].reason = Some("not offered".to_owned());
+        let lines = |format| render_calibration(&calibration, format, WIDE).lines().count();
+        assert_eq!(lines(Format::Csv), rows + 1);
+        assert!(lines(Format::Table) > rows && lines(Format::Markdown) > rows);
+        let text = render_calibration(&calibration, Format::Table, WIDE);
+        assert!(text.contains("1.3 x25519 p256 full") && text.contains("not offered"), "{text}");
+    }
+}

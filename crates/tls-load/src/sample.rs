@@ -1,0 +1,285 @@
+//! A calibration that nobody measured, of a server whose costs are known: for tests, here and of programs.
+
+use crate::calibration::{
+    CALIBRATION_VERSION, Calibration, ChainBytes, Counted, MemoryPoint, Point, RealServer, Served,
+};
+use crate::words::{Http, Regime, Role, Unit, Work};
+use record::{Host, State};
+use tls::{Case, Certificate, Exchange, Kind, Stack, Suite, Version};
+
+/// µs that a handshake takes on this server beside what a plain connection takes.
+#[must_use]
+pub fn handshake_us(regime: Regime, case: Case) -> f64 {
+    let regime = match regime {
+        Regime::Low => 130.0,
+        Regime::Steady => 60.0,
+        Regime::Saturated => 20.0,
+    };
+    let exchange = match case.exchange {
+        Exchange::Rsa => 0.0,
+        Exchange::X25519 => 60.0,
+        Exchange::P256 => 75.0,
+        Exchange::P384 => 1600.0,
+        Exchange::X25519Mlkem768 => 110.0,
+        Exchange::Ffdhe2048 => 2100.0,
+        Exchange::OwnDh2048 => 3500.0,
+        Exchange::Ffdhe4096 => 15_700.0,
+    };
+    let certificate = match case.certificate {
+        Certificate::Rsa2048 => 270.0,
+        Certificate::Rsa3072 => 1600.0,
+        Certificate::Rsa4096 => 3700.0,
+        Certificate::P256 => 25.0,
+        Certificate::P384 => 600.0,
+        Certificate::Ed25519 => 27.0,
+    };
+    let version = if case.version == Version::Tls13 { 90.0 } else { 60.0 };
+    let client = if case.client_auth { 150.0 } else { 0.0 };
+    let retry = if case.kind == Kind::HelloRetry { 65.0 } else { 0.0 };
+    regime
+        + match case.kind {
+            Kind::ResumedId => 25.0,
+            Kind::ResumedTicket => 30.0,
+            Kind::ResumedPsk => version + exchange,
+            Kind::Full | Kind::HelloRetry => version + exchange + certificate + client + retry,
+        }
+}
+
+/// µs that TLS adds to a request.
+#[must_use]
+pub fn records_us(suite: Suite, record_bytes: u32, aes_hardware: bool, bytes: u64) -> f64 {
+    let per_byte = match (suite, aes_hardware) {
+        (Suite::Aes128Gcm, true) => 0.0002,
+        (Suite::Aes256Gcm, true) => 0.00022,
+        (Suite::Aes128Gcm | Suite::Aes256Gcm, false) => 0.002,
+        (Suite::Chacha20Poly1305, _) => 0.0004,
+        _ => 0.002,
+    };
+    let per_record = 3.0 / f64::from(record_bytes);
+    1.0 + bytes as f64 * (per_byte + per_record)
+}
+
+/// µs of a plain request.
+#[must_use]
+pub fn request_us(role: Role, http: Http, sendfile: bool, bytes: u64) -> f64 {
+    let per_byte = if sendfile { 0.0001 } else { 0.0004 };
+    let base = match (role, http) {
+        (Role::RealPlain, Http::Http1) => 28.0,
+        (Role::RealPlain, Http::Http2) => 24.0,
+        _ => 12.0,
+    };
+    base + bytes as f64 * per_byte
+}
+
+/// µs of a plain connection with one request of 1,024 bytes.
+#[must_use]
+pub fn connection_us(role: Role, regime: Regime) -> f64 {
+    let regime = match regime {
+        Regime::Low => 20.0,
+        Regime::Steady => 5.0,
+        Regime::Saturated => 0.0,
+    };
+    regime + if role == Role::RealPlain { 34.0 } else { 20.0 }
+}
+
+/// The server's own code, per connection.
+pub const OWN_CODE_US: f64 = 15.0;
+
+/// The usual case that others are built around.
+#[must_use]
+pub fn case(version: Version, exchange: Exchange, certificate: Certificate, kind: Kind) -> Case {
+    Case { version, exchange, certificate, kind, client_auth: false, suite: Suite::Aes128Gcm }
+}
+
+/// The whole calibration; each point has three rounds of the same drift.
+#[must_use]
+pub fn calibration() -> Calibration {
+    let mut points = Vec::new();
+    for regime in Regime::ALL {
+        plain(*regime, &mut points);
+        with_tls(*regime, &mut points);
+    }
+    let text = str::to_owned;
+    Calibration {
+        format_version: text(CALIBRATION_VERSION),
+        kind: text("tls-calibration"),
+        started: text("2026-11-21T12:00:00Z"),
+        seconds: 60.0,
+        command: Vec::new(),
+        host: Host {
+            cpu: record::Cpu { name: text("Sample CPU"), ..Default::default() },
+            ..Default::default()
+        },
+        server: Some(RealServer {
+            name: text("nginx"),
+            version: text("1.22.1"),
+            path: text("/usr/sbin/nginx"),
+            tls_library: None,
+            configuration: String::new(),
+        }),
+        stack: Stack {
+            label: text("openssl@3.0.22"),
+            name: text("openssl"),
+            version: text("3.0.22"),
+            path: String::new(),
+            id: text("sha256:00"),
+            crypto_path: String::new(),
+            crypto_id: String::new(),
+            bare_path: String::new(),
+            build: Vec::new(),
+        },
+        server_cpu: 0,
+        client_cpu: 1,
+        span: text("made up"),
+        points,
+        memory: memory(),
+        chains: vec![ChainBytes { certificate: Certificate::Rsa2048, bytes: 1800 }],
+    }
+}
+
+fn memory() -> Vec<MemoryPoint> {
+    let tls = Work::Handshake { case: base(), tickets: None };
+    [
+        (Role::RealPlain, Work::Plain, 2000.0),
+        (Role::MinimalPlain, Work::Plain, 200.0),
+        (Role::MinimalTls, tls, 40_200.0),
+    ]
+    .into_iter()
+    .map(|(role, work, bytes_per_connection)| MemoryPoint {
+        role,
+        work,
+        bytes_per_connection,
+        connections: 100,
+    })
+    .collect()
+}
+
+fn base() -> Case {
+    case(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::Full)
+}
+
+fn point(role: Role, regime: Regime, unit: Unit, served: Served, us: f64) -> Point {
+    let state = if us > 0.0 { State::Measured } else { State::Unsupported };
+    let drift = [0.98, 1.0, 1.04];
+    Point {
+        role,
+        regime,
+        unit,
+        served,
+        state,
+        reason: (us <= 0.0).then(|| "not offered".to_owned()),
+        rounds_cpu_us: if us > 0.0 { drift.map(|d| Some(us * d)).to_vec() } else { Vec::new() },
+        counted: Counted::default(),
+    }
+}
+
+fn served(work: Work, http: Http, sendfile: bool, response_bytes: u64) -> Served {
+    let record_bytes = work.case().map(|_| 16_384);
+    Served {
+        work,
+        http,
+        request_bytes: 100,
+        response_bytes,
+        sendfile,
+        record_bytes,
+        aes_hardware: true,
+    }
+}
+
+const SIZES: [u64; 3] = [1024, 16_384, 102_400];
+
+fn plain(regime: Regime, points: &mut Vec<Point>) {
+    for role in [Role::RealPlain, Role::MinimalPlain] {
+        let of = |http, sendfile, bytes| served(Work::Plain, http, sendfile, bytes);
+        let connection = of(Http::Http1, false, 1024);
+        points.push(point(role, regime, Unit::Connection, connection, connection_us(role, regime)));
+        for (http, sendfile) in [(Http::Http1, false), (Http::Http1, true), (Http::Http2, false)] {
+            let exists = role == Role::RealPlain || (http, sendfile) == (Http::Http1, false);
+            for bytes in SIZES.into_iter().filter(|_| exists) {
+                let us = request_us(role, http, sendfile, bytes);
+                points.push(point(role, regime, Unit::Request, of(http, sendfile, bytes), us));
+            }
+        }
+    }
+}
+
+/// Not each case: only those that the others follow from.
+fn with_tls(regime: Regime, points: &mut Vec<Point>) {
+    let role = Role::MinimalTls;
+    let mut connection = |work: Work, us: f64| {
+        let us = us + connection_us(role, regime);
+        points.push(point(
+            role,
+            regime,
+            Unit::Connection,
+            served(work, Http::Http1, false, 1024),
+            us,
+        ));
+    };
+    for case in cases(regime) {
+        // The calibrated connection has one request.
+        let us = handshake_us(regime, case) + records_us(case.suite, 16_384, true, 1024);
+        connection(Work::Handshake { case, tickets: None }, us);
+    }
+    let us = handshake_us(regime, base()) + records_us(Suite::Aes128Gcm, 16_384, true, 1024) - 20.0;
+    connection(Work::Handshake { case: base(), tickets: Some(0) }, us);
+    connection(Work::RefusedHello, 30.0);
+    requests(regime, points);
+    let us = handshake_us(regime, base())
+        + records_us(Suite::Aes128Gcm, 16_384, true, 1024)
+        + connection_us(Role::RealPlain, regime)
+        + OWN_CODE_US;
+    let work = Work::Handshake { case: base(), tickets: None };
+    points.push(point(
+        Role::RealTls,
+        regime,
+        Unit::Connection,
+        served(work, Http::Http1, false, 1024),
+        us,
+    ));
+}
+
+fn requests(regime: Regime, points: &mut Vec<Point>) {
+    let suites = [
+        (Suite::Aes128Gcm, 16_384, true),
+        (Suite::Aes256Gcm, 16_384, true),
+        (Suite::Chacha20Poly1305, 16_384, true),
+        (Suite::Aes128Gcm, 4096, true),
+        (Suite::Aes128Gcm, 16_384, false),
+    ];
+    for (suite, record_bytes, aes_hardware) in suites {
+        for bytes in SIZES {
+            let work = Work::Handshake { case: Case { suite, ..base() }, tickets: None };
+            let served = Served {
+                record_bytes: Some(record_bytes),
+                aes_hardware,
+                ..served(work, Http::Http1, false, bytes)
+            };
+            let us = request_us(Role::MinimalPlain, Http::Http1, false, bytes)
+                + records_us(suite, record_bytes, aes_hardware, bytes);
+            points.push(point(Role::MinimalTls, regime, Unit::Request, served, us));
+        }
+    }
+}
+
+fn cases(regime: Regime) -> Vec<Case> {
+    let mut cases = vec![base()];
+    if regime != Regime::Steady {
+        return cases;
+    }
+    let (v12, v13, full) = (Version::Tls12, Version::Tls13, Kind::Full);
+    for certificate in Certificate::ALL.iter().filter(|c| **c != Certificate::P256) {
+        cases.push(case(v13, Exchange::X25519, *certificate, full));
+    }
+    for exchange in Exchange::ALL.iter().filter(|x| x.exists_in(v12)) {
+        cases.push(case(v12, *exchange, Certificate::Rsa2048, full));
+    }
+    cases.push(case(v13, Exchange::P256, Certificate::P256, Kind::HelloRetry));
+    cases.push(case(v13, Exchange::P256, Certificate::P256, full));
+    cases.push(case(v13, Exchange::X25519Mlkem768, Certificate::P256, full));
+    cases.push(case(v12, Exchange::X25519, Certificate::Rsa2048, Kind::ResumedId));
+    cases.push(case(v12, Exchange::X25519, Certificate::Rsa2048, Kind::ResumedTicket));
+    cases.push(case(v13, Exchange::X25519, Certificate::P256, Kind::ResumedPsk));
+    cases.push(Case { client_auth: true, ..base() });
+    cases
+}

@@ -1,0 +1,82 @@
+//! Who connects how often, and what comes of it.
+
+use crate::document::ClientOutcome;
+use crate::handshakes::resumed;
+use crate::inputs::Prices;
+use crate::negotiate::{Agreement, negotiate};
+use crate::offer::ServerOffer;
+use crate::spec::{Spec, SpecError};
+use tls::{Case, Exchange};
+
+/// Connections per second, by what becomes of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Traffic {
+    /// Handshakes and how many of each a second; the same case may stand here twice.
+    pub(crate) handshakes: Vec<(Case, f64)>,
+    /// Connections that bring requests.
+    pub(crate) served: f64,
+    /// Connections that the server refuses at the first message.
+    pub(crate) refused: f64,
+    /// Those that the client ends after the server's flight, by what would have been negotiated.
+    pub(crate) abandoned: Vec<(Case, f64)>,
+    /// What each class negotiates.
+    pub(crate) outcomes: Vec<ClientOutcome>,
+    pub(crate) remarks: Vec<String>,
+}
+
+/// Lets each class negotiate.
+pub(crate) fn traffic(spec: &Spec, prices: &Prices) -> Result<Traffic, SpecError> {
+    let rate = spec.traffic.connections_per_s;
+    let mut found = Traffic { refused: spec.traffic.refused_per_s, ..Traffic::default() };
+    if !spec.server.tls {
+        found.served = rate;
+        found.refused = 0.0;
+        return Ok(found);
+    }
+    let server = server(spec, prices, &mut found.remarks)?;
+    for (client, offer) in spec.client_offers()? {
+        let agreement = negotiate(&server, &offer);
+        let resumed_share = client.resumed_share.unwrap_or(spec.resumption.share);
+        let per_s = rate * client.share;
+        match &agreement {
+            Agreement::Agreed { case, .. } => {
+                found.served += per_s;
+                found.handshakes.push((*case, per_s * (1.0 - resumed_share)));
+                let again = resumed(*case, spec.resumption.tls12);
+                found.handshakes.push((again, per_s * resumed_share));
+                found.abandoned.push((*case, spec.traffic.abandoned_per_s * client.share));
+            }
+            Agreement::Refused { .. } => found.refused += per_s,
+            Agreement::Unpriced { what } => {
+                return Err(SpecError(format!(
+                    "class '{}' negotiates {what}, which is not measured: there is no price for it",
+                    client.class
+                )));
+            }
+        }
+        let class = client.class.clone();
+        found.outcomes.push(ClientOutcome { class, share: client.share, agreement, resumed_share });
+    }
+    Ok(found)
+}
+
+/// What the server offers, as far as its stack has it.
+fn server(
+    spec: &Spec,
+    prices: &Prices,
+    remarks: &mut Vec<String>,
+) -> Result<ServerOffer, SpecError> {
+    let mut server = ServerOffer::of(&spec.server)?;
+    let lacking = |x: &&Exchange| x.group().is_some_and(|g| server.groups.contains(&g));
+    let lacking: Vec<Exchange> = Exchange::ALL.iter().filter(lacking).copied().collect();
+    for exchange in lacking.into_iter().filter(|x| prices.handshakes.lacks(*x)) {
+        server.groups.retain(|g| Some(*g) != exchange.group());
+        remarks
+            .push(format!("the calibrated stack has no {exchange}: the server does not offer it"));
+    }
+    if !server.passed_over.is_empty() {
+        let words = server.passed_over.join(", ");
+        remarks.push(format!("the server's cipher string: passed over, as nothing is to be negotiated with it: {words}"));
+    }
+    Ok(server)
+}
