@@ -43,7 +43,7 @@ impl<'a> Pages<'a> {
         if !self.is_proven(scheme, library) {
             return None;
         }
-        let cell = |direction| self.cell(scheme, library, self.medium?, direction);
+        let cell = |direction| self.cell(scheme, library, self.medium?, direction, self.keying);
         let (write, read) = (cell(Direction::Encrypt)?, cell(Direction::Decrypt)?);
         let p99 = |c: &Cell| c.crypto_tails.map(|t| t.p99 / 1e3);
         Some(Price {
@@ -68,10 +68,11 @@ impl<'a> Pages<'a> {
         library: usize,
         medium: Medium,
         direction: Direction,
+        keying: Keying,
     ) -> Option<&'a Cell> {
         let it = |c: &&&Cell| {
             (c.library, c.scheme.as_str()) == (library, scheme.id.as_str())
-                && (c.medium, c.keying, c.direction) == (medium, self.keying, direction)
+                && (c.medium, c.keying, c.direction) == (medium, keying, direction)
         };
         self.cells.iter().find(it).copied()
     }
@@ -94,13 +95,8 @@ impl<'a> Pages<'a> {
             (Medium::Log, Direction::Encrypt),
         ];
         let of = |(medium, direction): (Medium, Direction)| {
-            let cell = [self.keying, Keying::Reused].into_iter().find_map(|keying| {
-                let it = |c: &&&Cell| {
-                    (c.library, c.scheme.as_str()) == (library, scheme.id.as_str())
-                        && (c.medium, c.keying, c.direction) == (medium, keying, direction)
-                };
-                self.cells.iter().find(it)
-            })?;
+            let with = |keying| self.cell(scheme, library, medium, direction, keying);
+            let cell = with(self.keying).or_else(|| with(Keying::Reused))?;
             let (crypto, io) = (cell.crypto_ns?.median, cell.io_ns?.median);
             Some(InStore {
                 medium: medium.name().to_owned(),
