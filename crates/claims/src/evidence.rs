@@ -1,6 +1,7 @@
 //! Records as something that questions are put to.
 
 use crate::expression::{Asked, Cases, Missing};
+use crate::handshakes::Handshakes;
 use crate::value::Interval;
 use import::Row;
 use model::{Direction, Footprint, NameGlob};
@@ -10,6 +11,7 @@ use std::collections::BTreeSet;
 /// What one or several records measured, on one machine.
 pub struct Evidence<'a> {
     records: &'a [Record],
+    handshakes: Option<&'a Handshakes>,
 }
 
 /// `openssl@3.0.22`.
@@ -29,14 +31,21 @@ impl<'a> Evidence<'a> {
     /// Of these records.
     #[must_use]
     pub fn of(records: &'a [Record]) -> Self {
-        Self { records }
+        Self { records, handshakes: None }
+    }
+
+    /// And of runs of TLS handshakes of the same machine.
+    #[must_use]
+    pub fn with(self, handshakes: &'a Handshakes) -> Self {
+        Self { handshakes: Some(handshakes), ..self }
     }
 
     /// The libraries that match and of which anything was to be measured, each once.
     #[must_use]
     pub fn libraries(&self, glob: &NameGlob) -> Vec<&'a LibraryId> {
-        let measured = self.own().map(|m| &m.library).filter(|l| is(glob, l));
-        let libraries: BTreeSet<&LibraryId> = measured.collect();
+        let of_stacks = self.handshakes.into_iter().flat_map(Handshakes::libraries);
+        let measured = self.own().map(|m| &m.library).chain(of_stacks);
+        let libraries: BTreeSet<&LibraryId> = measured.filter(|l| is(glob, l)).collect();
         libraries.into_iter().collect()
     }
 
@@ -49,6 +58,15 @@ impl<'a> Evidence<'a> {
                 // Out of place where there is a choice; updates of a stream are always in place.
                 && (!m.in_place || m.model == model::Model::Stream)
         })
+    }
+
+    /// What a handshake costs the server in a library's stack, in µs.
+    pub(crate) fn handshake(
+        &self,
+        case: &tls::Case,
+        library: &LibraryId,
+    ) -> Result<Interval, Missing> {
+        self.handshakes.unwrap_or(&Handshakes::default()).time(case, library)
     }
 
     /// A number of the cases of one library.

@@ -8,6 +8,7 @@
 mod claim;
 mod evidence;
 pub mod expression;
+mod handshakes;
 mod merge;
 mod needs;
 mod printed;
@@ -19,8 +20,9 @@ mod verdict;
 
 pub use claim::{BadClaims, Claim, Figure, Part, Source, Subject, built_in, parse_source};
 pub use evidence::Evidence;
+pub use handshakes::Handshakes;
 pub use merge::merged;
-pub use needs::{Need, needs_of_claims, needs_of_table};
+pub use needs::{HandshakeNeed, Need, handshakes_of_claims, needs_of_claims, needs_of_table};
 pub use printed::{Column, Group, Line, PrintedTable, printed_table, published};
 pub use render::{Format, claims as render_claims, table as render_table};
 pub use value::{Interval, Unit, Value};

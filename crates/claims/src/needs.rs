@@ -46,6 +46,35 @@ pub fn needs_of_claims(claims: &[&Claim]) -> Vec<Need> {
     needs.surveys()
 }
 
+/// Handshakes to be measured in the stacks of some libraries.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HandshakeNeed {
+    /// Libraries by glob.
+    pub libraries: BTreeSet<String>,
+    /// The cases.
+    pub cases: BTreeSet<tls::Case>,
+}
+
+/// The handshakes that these claims need.
+#[must_use]
+pub fn handshakes_of_claims(claims: &[&Claim]) -> HandshakeNeed {
+    let mut need = HandshakeNeed::default();
+    for claim in claims {
+        let Some(each) = &claim.each else { continue };
+        let conditions = claim.parts.iter().filter_map(|part| match &part.subject {
+            Subject::Condition(condition) => Some(condition),
+            Subject::NotTestable(_) => None,
+        });
+        let expressions = conditions.chain(claim.figures.iter().map(|f| &f.here));
+        let cases: Vec<_> = expressions.flat_map(|e| e.handshakes()).copied().collect();
+        if !cases.is_empty() {
+            need.libraries.insert(each.text().to_owned());
+            need.cases.extend(cases);
+        }
+    }
+    need
+}
+
 /// The surveys that a published table needs to stand beside this machine's figures.
 #[must_use]
 pub fn needs_of_table(table: &Table) -> Vec<Need> {

@@ -13,6 +13,8 @@ pub enum Unit {
     CyclesPerByte,
     /// Instructions per byte.
     InstructionsPerByte,
+    /// Microseconds.
+    Microseconds,
 }
 
 impl Unit {
@@ -24,6 +26,7 @@ impl Unit {
             Self::MbPerSecond => "MB/s",
             Self::CyclesPerByte => "c/B",
             Self::InstructionsPerByte => "ins/B",
+            Self::Microseconds => "us",
         }
     }
 }

@@ -229,6 +229,7 @@ fn answers(
     let of_its_own = facts
         .iter()
         .all(|f| f.cases.library.is_some() || f.asked == crate::expression::Asked::Fastest);
+    let of_its_own = of_its_own && figure.here.handshakes().is_empty();
     let once: &[Option<&LibraryId>] = &[None];
     let libraries = if of_its_own { once } else { libraries };
     let answer = |library: &Option<&LibraryId>| Answer {

@@ -35,6 +35,11 @@ impl Scope<'_, '_> {
         Ok(match expression {
             Expression::Literal(interval, unit) => Value::Number(*interval, *unit),
             Expression::Fact(fact) => self.fact(fact)?,
+            Expression::Handshake(case) => {
+                let missing = || Missing(format!("no library is named for {case}"));
+                let library = self.library.ok_or_else(missing)?;
+                Value::Number(self.evidence.handshake(case, library)?, Unit::Microseconds)
+            }
             Expression::Extreme(which, of) => self.extreme(*which, of)?,
             Expression::Arithmetic(what, a, b) => self.arithmetic(expression, *what, a, b)?,
             Expression::Comparison(how, a, b) => {

@@ -27,6 +27,8 @@ pub enum Expression {
     Literal(Interval, Unit),
     /// Something that was measured.
     Fact(Box<Fact>),
+    /// What a TLS handshake costs the server.
+    Handshake(tls::Case),
     /// The largest or the smallest of several.
     Extreme(Extreme, Vec<Expression>),
     /// Two numbers and what is done with them.
@@ -132,6 +134,7 @@ impl Expression {
         match self {
             Self::Literal(_, unit) => Kind::Number(*unit),
             Self::Fact(fact) => fact.asked.kind(),
+            Self::Handshake(_) => Kind::Number(Unit::Microseconds),
             // The parser lets through only what has one unit.
             Self::Extreme(_, of) => of[0].kind(),
             Self::Arithmetic(_, a, b) => arithmetic_kind(self, a, b),
@@ -143,7 +146,7 @@ impl Expression {
     #[must_use]
     pub fn facts(&self) -> Vec<&Fact> {
         match self {
-            Self::Literal(..) => Vec::new(),
+            Self::Literal(..) | Self::Handshake(_) => Vec::new(),
             Self::Fact(fact) => vec![fact],
             Self::Extreme(_, of) | Self::And(of) | Self::Or(of) => {
                 of.iter().flat_map(Self::facts).collect()
@@ -152,6 +155,22 @@ impl Expression {
                 [a.facts(), b.facts()].concat()
             }
             Self::Not(of) => of.facts(),
+        }
+    }
+
+    /// Every handshake that it asks for.
+    #[must_use]
+    pub fn handshakes(&self) -> Vec<&tls::Case> {
+        match self {
+            Self::Literal(..) | Self::Fact(_) => Vec::new(),
+            Self::Handshake(case) => vec![case],
+            Self::Extreme(_, of) | Self::And(of) | Self::Or(of) => {
+                of.iter().flat_map(Self::handshakes).collect()
+            }
+            Self::Arithmetic(_, a, b) | Self::Comparison(_, a, b) => {
+                [a.handshakes(), b.handshakes()].concat()
+            }
+            Self::Not(of) => of.handshakes(),
         }
     }
 }

@@ -4,6 +4,7 @@ use super::lexer::{Token, tokens};
 use super::{Arithmetic, Asked, Cases, Comparison, Expression, Extreme, Fact, Kind};
 use crate::value::{Interval, Unit};
 use model::{Direction, Model, NameGlob, Tier};
+use tls::{Case, Filter};
 
 /// A text that is no expression.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -143,6 +144,7 @@ impl Parser {
         match function {
             "max" => self.extreme(Extreme::Largest),
             "min" => self.extreme(Extreme::Smallest),
+            "handshake" => self.handshake(),
             _ => self.fact(function),
         }
     }
@@ -159,6 +161,30 @@ impl Parser {
         Ok(Expression::Extreme(which, of))
     }
 
+    /// `handshake(1.2, x25519, rsa-2048, full)`
+    fn handshake(&mut self) -> Result<Expression, BadExpression> {
+        let wrong = |e: tls::UnknownName| BadExpression(e.to_string());
+        self.demand("(")?;
+        let version = match self.next() {
+            Some(Token::Number(number, Unit::One)) => number.to_string(),
+            other => return bad(format!("{} where a version must stand", shown(other.as_ref()))),
+        };
+        let version = Filter::version(&version).map_err(wrong)?;
+        self.demand(",")?;
+        let exchange = Filter::exchange(&self.word("a key exchange")?).map_err(wrong)?;
+        self.demand(",")?;
+        let certificate = Filter::certificate(&self.word("a certificate")?).map_err(wrong)?;
+        self.demand(",")?;
+        let kind = Filter::kind(&self.word("a kind of handshake")?).map_err(wrong)?;
+        self.demand(")")?;
+        let suite = tls::Suite::Aes128Gcm;
+        let case = Case { version, exchange, certificate, kind, client_auth: false, suite };
+        if !case.exists() {
+            return bad(format!("TLS has no handshake '{case}'"));
+        }
+        Ok(Expression::Handshake(case))
+    }
+
     /// `speed(aes-128-ctr, 8192, decrypt, noaes, message, in = openssl@3.*)`
     fn fact(&mut self, function: &str) -> Result<Expression, BadExpression> {
         let mut asked = match function {
@@ -173,7 +199,7 @@ impl Parser {
             "allocates" => Asked::Allocates,
             _ => {
                 return bad(format!(
-                    "unknown function '{function}'; there are speed, fastest, cycles, instructions, executed, limit, measured, copies, allocates, max, min"
+                    "unknown function '{function}'; there are speed, fastest, cycles, instructions, executed, limit, measured, copies, allocates, handshake, max, min"
                 ));
             }
         };
@@ -328,6 +354,18 @@ mod tests {
         assert_eq!(kind("instructions(a, 16) / 2"), Kind::Number(Unit::InstructionsPerByte));
         assert_eq!(kind("max(cycles(a, 1), 0.5 c/B)"), Kind::Number(Unit::CyclesPerByte));
         assert_eq!(kind("speed(a, 1) > 36.8 % * speed(b, 1)"), Kind::Truth);
+    }
+
+    #[test]
+    fn a_handshake_is_named_by_its_four_parts() {
+        assert_eq!(kind("handshake(1.3, x25519, p256, full)"), Kind::Number(Unit::Microseconds));
+        let ratio = "handshake(1.2, rsa, rsa-2048, full) / handshake(1.2, p256, rsa-2048, full)";
+        assert_eq!(kind(ratio), Kind::Number(Unit::One));
+        assert_eq!(parse(ratio, Model::Stream).unwrap().handshakes().len(), 2);
+        let why_not = why("handshake(1.3, rsa, rsa-2048, full)");
+        assert_eq!(why_not, "TLS has no handshake '1.3 rsa rsa-2048 full'");
+        assert!(why("handshake(1.2, x25591, p256, full)").contains("did you mean 'x25519'?"));
+        assert!(why("handshake(x25519, p256, full)").contains("where a version must stand"));
     }
 
     #[test]
