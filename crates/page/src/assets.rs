@@ -11,7 +11,7 @@ const STYLES: [&str; 4] = [
 ];
 
 /// Our own scripts, one idea each, in the order in which they build on each other.
-const SCRIPTS: [&str; 24] = [
+const SCRIPTS: [&str; 25] = [
     include_str!("../assets/js/dom.js"),
     include_str!("../assets/js/numbers.js"),
     include_str!("../assets/js/unpack.js"),
@@ -34,6 +34,7 @@ const SCRIPTS: [&str; 24] = [
     include_str!("../assets/js/stores.js"),
     include_str!("../assets/js/tampering.js"),
     include_str!("../assets/js/nonces.js"),
+    include_str!("../assets/js/tls.js"),
     include_str!("../assets/js/advice.js"),
     include_str!("../assets/js/main.js"),
 ];

@@ -12,6 +12,7 @@ mod text;
 use advise::Advised;
 use at_rest::PagesRecord;
 use record::Record;
+use tls::TlsFile;
 
 /// The beginning of every page that this crate makes, by which a program knows one again.
 pub const MARK: &str = "<!doctype html>\n<!-- ciphermark report -->\n";
@@ -34,6 +35,8 @@ pub enum Content<'a> {
     Pages(&'a PagesRecord),
     /// Advice.
     Advice(&'a Advised),
+    /// A run of TLS: handshakes, records or primitives.
+    Tls(&'a TlsFile),
 }
 
 /// Why there is no page.

@@ -15,6 +15,7 @@ const OF_SURVEYS = {
 };
 const OF_SHEETS = {
   stores: { name: "Page stores", draw: storesView, uses: [], kind: "pages" },
+  tls: { name: "TLS", draw: tlsView, uses: [], kind: "tls" },
   advice: { name: "Advice", draw: adviceView, uses: [], kind: "advice" },
 };
 

@@ -6,6 +6,7 @@ use record::{Record, State};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::HashSet;
+use tls::TlsFile;
 
 /// Facts of the records, in the order in which they were given.
 #[derive(Serialize)]
@@ -21,7 +22,7 @@ pub(crate) struct Head {
 pub(crate) struct SheetFacts {
     /// What it is called on the page.
     pub(crate) label: String,
-    /// `pages` or `advice`.
+    /// `pages`, `tls` or `advice`.
     pub(crate) kind: &'static str,
     /// The same for people.
     pub(crate) words: &'static str,
@@ -98,6 +99,17 @@ impl Head {
                     words: "pages of a store",
                     cpu: clean(&record.host.cpu.name),
                     day: day(&record.started),
+                }),
+                Content::Tls(file) => head.sheets.push(SheetFacts {
+                    label,
+                    kind: "tls",
+                    words: match file {
+                        TlsFile::Handshakes(_) => "TLS handshakes",
+                        TlsFile::Records(_) => "TLS records",
+                        TlsFile::Primitives(_) => "under a TLS handshake",
+                    },
+                    cpu: clean(&file.host().cpu.name),
+                    day: day(file.started()),
                 }),
                 Content::Advice(advised) => head.sheets.push(SheetFacts {
                     label,

@@ -1,10 +1,11 @@
-//! What is no survey: records of page stores, and advice. Each stands in the page as it was read.
+//! What is no survey: records of page stores, runs of TLS, and advice. Each stands in the page as it was read.
 
 use crate::text::tidy;
 use crate::{Content, Source};
 use advise::Advised;
 use at_rest::PagesRecord;
 use serde_json::{Value, json};
+use tls::TlsFile;
 
 /// Of every file that is no survey: what the page's scripts show of it.
 pub(crate) fn sheets(sources: &[Source<'_>], labels: &[String]) -> Vec<Value> {
@@ -12,6 +13,7 @@ pub(crate) fn sheets(sources: &[Source<'_>], labels: &[String]) -> Vec<Value> {
         Content::Survey(_) => None,
         Content::Pages(record) => Some(pages(record, label)),
         Content::Advice(advised) => Some(advice(advised, label)),
+        Content::Tls(file) => Some(tls(file, label)),
     };
     sources.iter().zip(labels).filter_map(of).collect()
 }
@@ -25,6 +27,18 @@ fn pages(record: &PagesRecord, label: &str) -> Value {
         library.as_object_mut().map(|fields| fields.remove("calls"));
     }
     json!({"kind": "pages", "label": label, "record": tidy(value)})
+}
+
+fn tls(file: &TlsFile, label: &str) -> Value {
+    let (what, value, seed) = match file {
+        TlsFile::Handshakes(d) => ("handshakes", serde_json::to_value(d), d.plan.seed),
+        TlsFile::Records(d) => ("records", serde_json::to_value(d), d.plan.seed),
+        TlsFile::Primitives(d) => ("primitives", serde_json::to_value(d), d.plan.seed),
+    };
+    let mut value = value.expect("plain data");
+    // A number of 64 bits, which JavaScript has not.
+    value["plan"]["seed"] = seed.to_string().into();
+    json!({"kind": "tls", "label": label, "what": what, "run": tidy(value)})
 }
 
 fn advice(advised: &Advised, label: &str) -> Value {

@@ -1,0 +1,83 @@
+// Pages of runs of TLS: handshakes, records, and what lies under them.
+
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import { pageOf, rows, visit, whole } from "./support.mjs";
+import { handshakes, primitives, records } from "../lib/tls.mjs";
+
+const text = (page, selector = "main") => page.$eval(selector, (e) => e.textContent);
+
+test("a run of TLS alone has its view and no other", async () => {
+  await visit(pageOf("handshakes", handshakes()), "", async (page) => {
+    assert.deepEqual(await page.$$eval("nav a", (all) => all.map((a) => a.textContent)), ["TLS"]);
+    assert.equal(await text(page, "main h2"), "TLS handshakes");
+    assert.match(await text(page, "main dl"), /making the connection/);
+    assert.match(await text(page, ".records"), /handshakes.*TLS handshakes/);
+  });
+});
+
+test("handshakes stand stack beside stack, server and client apart", async () => {
+  await visit(pageOf("handshakes", handshakes()), "", async (page) => {
+    const all = await rows(page);
+    const found = all.find((r) => r[0] === "x25519" && r[1] === "p256");
+    assert.deepEqual(found.slice(2, 6), ["71.20", "90.00", "142.4", "180.0"]);
+    assert.equal(found[6], "2200 + 517");
+    const missing = all.find((r) => r[0] === "x25519mlkem768");
+    assert.equal(missing[4], "not offered");
+    const captions = await page.$$eval("main caption", (c) => c.map((e) => e.textContent));
+    assert.ok(captions.some((c) => c.startsWith("TLS 1.3 full, aes-128-gcm, hot")), captions.join("\n"));
+    assert.match(await text(page), /SSL_CTX_set1_groups_list/);
+  });
+});
+
+test("records stand beside the bare cipher, with the line through their sizes", async () => {
+  await visit(pageOf("records", records()), "", async (page) => {
+    const found = (await rows(page)).find((r) => r[0] === "1400");
+    assert.deepEqual(found.slice(1), ["750.0", "375.0", "937.5", "375.0"]);
+    assert.match(await text(page), /sending takes 400 ns \+ 0\.250 ns a byte/);
+  });
+});
+
+test("primitives have both spans, and what they were held to", async () => {
+  await visit(pageOf("primitives", primitives()), "", async (page) => {
+    const found = (await rows(page)).find((r) => r[0] === "ecdsa-p256" && r[1] === "sign");
+    assert.deepEqual(found.slice(2, 4), ["24.00", "20.00"]);
+    assert.match(found[4], /every signature verifies with ring/);
+    assert.ok((await rows(page)).some((r) => r[0] === "sha256" && r[1] === "1400 B"));
+  });
+});
+
+test("all three stand in one page, beside a survey", async () => {
+  await visit(pageOf("tls-mixed", whole(), handshakes(), records(), primitives()), "#view=tls", async (page) => {
+    const titles = await page.$$eval("main h2", (all) => all.map((e) => e.textContent));
+    assert.deepEqual(titles, ["TLS handshakes: tls-mixed1", "TLS records: tls-mixed2", "Under a handshake: tls-mixed3"]);
+  });
+});
+
+const EVIL = `</script><script>window.hit=1</script><img src=x onerror="window.hit=2">\u202Ereversed`;
+
+test("hostile text stays text in the view tls", async () => {
+  const bad = (run) => {
+    Object.assign(run, { started: EVIL, span: EVIL, command: [EVIL] });
+    run.host.cpu.name = EVIL;
+    const labels = new Map(run.stacks.map((s) => [s.label, `${s.label}${EVIL}`]));
+    run.stacks.forEach((s) => Object.assign(s, { label: labels.get(s.label), name: EVIL, path: EVIL, id: EVIL }));
+    for (const row of run.handshakes ?? run.records ?? run.primitives) {
+      row.stack = labels.get(row.stack);
+      if (row.reason) row.reason = EVIL;
+      if (row.checks?.length) row.checks = [EVIL];
+    }
+    run.lines?.forEach((l) => { l.stack = labels.get(l.stack); });
+    return run;
+  };
+  await visit(pageOf("tls-hostile", bad(handshakes()), bad(records()), bad(primitives())), "", async (page) => {
+    const found = await page.evaluate(() => ({
+      hit: window.hit, images: document.images.length,
+      scripts: [...document.scripts].filter((s) => !s.type).length,
+      text: document.body.innerText,
+    }));
+    assert.deepEqual({ ...found, text: undefined }, { hit: undefined, images: 0, scripts: 2, text: undefined });
+    assert.ok(found.text.includes("<img src=x onerror="), "shown as it is");
+    assert.ok(!/[\u202A-\u202E]/.test(found.text), "nothing that rearranges text");
+  });
+});
