@@ -107,13 +107,17 @@ const NUMBERS: [f64; 16] = [
 
 const COUNTS: [u64; 8] = [0, 1, 16, 8192, u32::MAX as u64, 1 << 53, (1 << 53) + 1, u64::MAX];
 
+/// Most that a list grows to: two dozen doublings of a long one would fill any memory, here and not in
+/// what is tested.
+const LONGEST_LIST: usize = 1 << 14;
+
 fn change(field: Field<'_>, choices: &mut Choices<'_>) {
     let Some(kind) = choices.byte() else { return };
     let pick = usize::from(kind >> 3);
     *field.0 = match (kind % 8, &*field.0) {
         (0, _) => Value::Null,
         (1, Value::Array(items)) => Value::Array(items.iter().take(pick).cloned().collect()),
-        (2, Value::Array(items)) => items.iter().chain(items).cloned().collect(),
+        (2, Value::Array(items)) => items.iter().chain(items).take(LONGEST_LIST).cloned().collect(),
         (_, Value::String(_)) | (7, _) => Value::String(text(kind, choices)),
         (_, Value::Bool(old)) => Value::Bool(!old),
         (_, Value::Number(old)) if old.is_u64() => COUNTS[pick % COUNTS.len()].into(),
