@@ -134,7 +134,7 @@ impl Command {
 /// Which cases.
 #[derive(Debug, Args)]
 pub struct Filter {
-    /// Algorithms by name or glob, e.g. 'aes-*-gcm'; may be repeated.
+    /// Algorithms by name or glob, e.g. 'aes-*-gcm', with commas between; may be repeated.
     #[arg(short, long, value_name = "GLOB")]
     pub algorithm: Vec<String>,
     /// Libraries found on this machine by name or name@version glob, or NAME=PATH to add a file;
@@ -298,7 +298,7 @@ pub struct ListArgs {
     /// Print JSON.
     #[arg(long)]
     pub json: bool,
-    /// Only these algorithms, for `limits`; may be repeated.
+    /// Only these algorithms, for `limits`, with commas between; may be repeated.
     #[arg(short, long, value_name = "GLOB")]
     pub algorithm: Vec<String>,
     /// Only these libraries, as for `run`; NAME=PATH adds a file.
@@ -331,7 +331,7 @@ pub enum What {
     ciphermark verify --vectors aes_gcm_test.json\n\n\
     Exit code 1 when a check found something.")]
 pub struct VerifyArgs {
-    /// Algorithms by name or glob; may be repeated.
+    /// Algorithms by name or glob, with commas between; may be repeated.
     #[arg(short, long, value_name = "GLOB")]
     pub algorithm: Vec<String>,
     /// Libraries, as for `run`; may be repeated.
@@ -415,7 +415,7 @@ pub struct ExplainArgs {
     /// A record that `run -o` wrote: nothing is counted anew; with its fitted lines, key set-ups,
     /// latencies and threads.
     pub record: Option<PathBuf>,
-    /// Algorithms by name or glob; may be repeated.
+    /// Algorithms by name or glob, with commas between; may be repeated.
     #[arg(short, long, value_name = "GLOB")]
     pub algorithm: Vec<String>,
     /// Libraries, as for `run`; may be repeated.

@@ -1,6 +1,7 @@
 //! What is typed after `ciphermark advise`.
 
 use crate::args::TierArg;
+use crate::args_advise_tls::TlsServerArgs;
 use crate::units::{parse_days, parse_duration, parse_micros, parse_share};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -14,14 +15,17 @@ use std::time::Duration;
     ciphermark advise --for postgres --expansion 0 --integrity none\n  \
     ciphermark advise --for sqlite --library-version system --writes-per-second 500 --key-life 2y\n  \
     ciphermark advise run.json --for wal -t noaes --format markdown\n  \
+    ciphermark advise tls.json --for tls-server --clients browser,java-8=5%\n  \
     ciphermark run --suite at-rest -o at-rest.json                a record for many questions\n\n\
     The answer names the scheme and library, what it costs, the limits to respect and the day by which\n\
     the key must be changed, every scheme that was rejected with the rule that did it, and what would\n\
     change the answer. Where no scheme fulfils all wishes, it names those that stand against each other\n\
-    (exit code 1). What is not asked is assumed for the use, and said. docs/AT-REST.md has the rules.")]
+    (exit code 1). What is not asked is assumed for the use, and said. docs/AT-REST.md has the rules.\n\n\
+    For a TLS server the answer is a profile, a certificate and a stack, priced by a run of\n\
+    `ciphermark tls handshake`; docs/TLS.md.")]
 pub struct AdviseArgs {
-    /// A record to answer from (`ciphermark run --suite at-rest -o FILE`); without one, what is
-    /// needed is measured.
+    /// A record to answer from (`ciphermark run --suite at-rest -o FILE`; of a TLS server, `ciphermark tls
+    /// handshake -o FILE`); without one, what is needed is measured.
     #[arg(value_name = "RECORD")]
     pub record: Option<PathBuf>,
     /// The same, as a flag.
@@ -97,6 +101,8 @@ pub struct AdviseArgs {
     /// No progress bar and no remarks on standard error.
     #[arg(short, long)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub tls: TlsServerArgs,
 }
 
 /// `--for`
@@ -116,6 +122,8 @@ pub enum UseArg {
     Backup,
     /// Messages on a connection, 1 KiB.
     Messages,
+    /// A TLS server: profile, certificate and stack.
+    TlsServer,
 }
 
 /// `--integrity`

@@ -10,13 +10,13 @@ use std::time::Duration;
 #[command(after_help = "Examples:\n  \
     ciphermark claims                                 measures what it needs, two minutes or so\n  \
     ciphermark claims --only 'tx-*' -o claims.json    and keeps the record\n  \
-    ciphermark claims claims.json --format markdown   nothing is measured anew\n  \
+    ciphermark claims claims.json claims.tls.json     nothing is measured anew: the record and the handshakes\n  \
     ciphermark claims --table highgo                  the article's table, with this machine beside it\n\n\
     Verdicts: holds, does not hold, depends (and on what), not testable here (and why). A claim is\n\
     judged in each version of the library that it is of. Sources: highgo, transactional,\n\
     asecuritysite, tls. docs/CLAIMS.md has the conditions.")]
 pub struct ClaimsArgs {
-    /// Records to judge by; without any, what is needed is measured.
+    /// Records and runs of `tls handshake` to judge by; without any, what is needed is measured.
     #[arg(value_name = "RECORD")]
     pub records: Vec<PathBuf>,
     /// Only these claims, by name or glob; may be repeated.
@@ -31,7 +31,7 @@ pub struct ClaimsArgs {
     /// How to print it.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: ClaimsFormat,
-    /// Keep what was measured in this file (JSON).
+    /// Keep what was measured in this file (JSON); handshakes beside it, in NAME.tls.json.
     #[arg(short, long, value_name = "FILE", conflicts_with = "records")]
     pub output: Option<PathBuf>,
     /// Most time of measuring.

@@ -9,11 +9,13 @@ use std::path::PathBuf;
     ciphermark report run.json                       writes run.html; to a pipe, prints it\n  \
     ciphermark report old.json new.json -o both.html  two runs, or two machines, side by side\n  \
     ciphermark report pages.json advice.json -o at-rest.html  a page store (`pages -o`) and advice (`advise --format json`)\n  \
+    ciphermark report tls.json records.json primitives.json -o tls.html  runs of `ciphermark tls`, each with -o\n  \
     ciphermark report run.json.gz | gzip > run.html.gz\n\n\
     The page is one file that loads nothing from anywhere and keeps every raw sample. What is chosen in it\n\
     stands in its address, behind '#', so that a view can be sent as a link.")]
 pub struct ReportArgs {
-    /// Records that `run -o` or `pages -o` wrote, and advice that `advise --format json` wrote.
+    /// Records that `run -o` or `pages -o` wrote, runs that `tls … -o` wrote, and advice that `advise --format json`
+    /// wrote.
     #[arg(required = true, value_name = "RECORD")]
     pub records: Vec<PathBuf>,
     /// Write the page to this file; '-' is standard output.

@@ -1,5 +1,8 @@
 //! What is typed after `ciphermark tls`.
 
+use crate::args_tls_load::{LoadArgs, WhyArgs};
+use crate::args_tls_primitives::PrimitivesArgs;
+use crate::args_tls_server::CalibrateArgs;
 use crate::units::{parse_duration, parse_fraction};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -10,7 +13,11 @@ use std::time::Duration;
 #[command(after_help = "Examples:\n  \
     ciphermark tls handshake -l 'openssl@3.0*' -l aws-lc    the matrix of two stacks, two minutes\n  \
     ciphermark tls handshake -x x25519 -c p256 -k full      one case in every stack\n  \
-    ciphermark tls records -l 'openssl@3.0*'                what a record costs, beside the bare cipher")]
+    ciphermark tls records -l 'openssl@3.0*'                what a record costs, beside the bare cipher\n  \
+    ciphermark tls calibrate -o cal.json                    what connections cost nginx here\n  \
+    ciphermark tls primitives -p x25519,ecdsa-p256          what lies under a handshake\n  \
+    ciphermark tls load site.toml --calibration cal.json    a server's CPU by part\n  \
+    ciphermark tls why --from 0.5% --to 2..3% --calibration cal.json")]
 pub struct TlsArgs {
     /// What to measure.
     #[command(subcommand)]
@@ -24,6 +31,53 @@ pub enum TlsCommand {
     Handshake(HandshakeArgs),
     /// Measure records: sending and receiving apart, by suite and size, beside the bare cipher.
     Records(RecordsArgs),
+    /// Measure what connections and requests cost servers of this machine, nginx among them.
+    Calibrate(CalibrateArgs),
+    /// Measure what lies under a handshake: key generation, agreement, signatures, encapsulation, digests.
+    Primitives(PrimitivesArgs),
+    /// Calculate what a server's CPU does, by part, from a specification and a calibration.
+    Load(Box<LoadArgs>),
+    /// Find what explains a rise of CPU use, and what cannot.
+    Why(WhyArgs),
+}
+
+/// What handshakes and records negotiate alike.
+#[derive(Debug, Args)]
+pub struct TlsNegotiated {
+    /// Versions of TLS: 1.2, 1.3.
+    #[arg(short = 'V', long = "tls", value_name = "LIST", value_delimiter = ',')]
+    pub versions: Vec<String>,
+    /// Suites.
+    #[arg(long = "cipher", value_name = "LIST", value_delimiter = ',')]
+    pub suites: Vec<String>,
+}
+
+/// What everything that is measured in stacks is asked for alike.
+#[derive(Debug, Args)]
+pub struct TlsCommon {
+    /// Stacks by the name of their library (of rustls: rustls-ring, rustls-graviola, rustls-aws-lc),
+    /// name@version or glob, or NAME=PATH of a libssl, a libcrypto, a libwolfssl or a stack's own
+    /// object; may be repeated. All that are found, where none is named.
+    #[arg(short, long, value_name = "GLOB|NAME=PATH")]
+    pub library: Vec<String>,
+    /// Half the width of the interval at which sampling ends; handshakes that are not hot end at 5%.
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_fraction)]
+    pub precision: f64,
+    /// Most time of sampling; of records a third is for the bare ciphers.
+    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = parse_duration)]
+    pub budget: Duration,
+    /// Seed of the order of visits.
+    #[arg(long, value_name = "NUMBER")]
+    pub seed: Option<u64>,
+    /// How to print it.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    pub format: TlsFormat,
+    /// Write the run into this file too (JSON).
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// No progress bar and no remarks on standard error.
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 /// `ciphermark tls handshake`
@@ -44,13 +98,10 @@ pub enum TlsCommand {
     and memory. docs/TLS.md says what lies inside the clock.\n\n\
     Exit codes: 0 done; 2 wrong usage; 3 some cases were refused or failed; 4 nothing to measure.")]
 pub struct HandshakeArgs {
-    /// Stacks by the name of their library, name@version or glob, or NAME=PATH of a libssl or a
-    /// libcrypto; may be repeated. All that are found, where none is named.
-    #[arg(short, long, value_name = "GLOB|NAME=PATH")]
-    pub library: Vec<String>,
-    /// Versions of TLS: 1.2, 1.3.
-    #[arg(short = 'V', long = "tls", value_name = "LIST", value_delimiter = ',')]
-    pub versions: Vec<String>,
+    #[command(flatten)]
+    pub common: TlsCommon,
+    #[command(flatten)]
+    pub negotiated: TlsNegotiated,
     /// Key exchanges.
     #[arg(short = 'x', long = "exchange", value_name = "LIST", value_delimiter = ',')]
     pub exchanges: Vec<String>,
@@ -60,33 +111,13 @@ pub struct HandshakeArgs {
     /// How connections begin.
     #[arg(short, long = "kind", value_name = "LIST", value_delimiter = ',')]
     pub kinds: Vec<String>,
-    /// Suites.
-    #[arg(long = "cipher", value_name = "LIST", value_delimiter = ',')]
-    pub suites: Vec<String>,
     /// Whether the client proves itself too.
     #[arg(long, value_name = "WHICH")]
     pub client_auth: Option<ClientAuthArg>,
-    /// What lies between two steps of a handshake.
-    #[arg(short, long, value_name = "LIST", value_delimiter = ',', default_value = "hot,cold")]
+    /// What lies between two steps of a handshake; hot without it, and cold as well for X25519, P-256 and
+    /// X25519MLKEM768 with RSA-2048 and P-256.
+    #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
     pub temperature: Vec<TemperatureArg>,
-    /// Half the width of the interval at which the sampling of a hot case ends.
-    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_fraction)]
-    pub precision: f64,
-    /// Most time of sampling.
-    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = parse_duration)]
-    pub budget: Duration,
-    /// Seed of the order of visits.
-    #[arg(long, value_name = "NUMBER")]
-    pub seed: Option<u64>,
-    /// How to print it.
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
-    pub format: TlsFormat,
-    /// Write the run into this file too (JSON).
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// No progress bar and no remarks on standard error.
-    #[arg(short, long)]
-    pub quiet: bool,
 }
 
 /// `ciphermark tls records`
@@ -104,37 +135,13 @@ pub struct HandshakeArgs {
     docs/TLS.md says what lies inside the clock.\n\n\
     Exit codes: 0 done; 2 wrong usage; 3 some cases were refused or failed; 4 nothing to measure.")]
 pub struct RecordsArgs {
-    /// Stacks by the name of their library, name@version or glob, or NAME=PATH of a libssl or a
-    /// libcrypto; may be repeated. All that are found, where none is named.
-    #[arg(short, long, value_name = "GLOB|NAME=PATH")]
-    pub library: Vec<String>,
-    /// Versions of TLS: 1.2, 1.3.
-    #[arg(short = 'V', long = "tls", value_name = "LIST", value_delimiter = ',')]
-    pub versions: Vec<String>,
-    /// Suites.
-    #[arg(long = "cipher", value_name = "LIST", value_delimiter = ',')]
-    pub suites: Vec<String>,
+    #[command(flatten)]
+    pub common: TlsCommon,
+    #[command(flatten)]
+    pub negotiated: TlsNegotiated,
     /// Bytes of data in a record, 1 to 16K.
     #[arg(short, long, value_name = "LIST", default_value = "64,256,1400,4K,16K")]
     pub size: String,
-    /// Half the width of the interval at which the sampling of a size ends.
-    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_fraction)]
-    pub precision: f64,
-    /// Most time of sampling; a third of it is for the bare ciphers.
-    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = parse_duration)]
-    pub budget: Duration,
-    /// Seed of the order of visits.
-    #[arg(long, value_name = "NUMBER")]
-    pub seed: Option<u64>,
-    /// How to print it.
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
-    pub format: TlsFormat,
-    /// Write the run into this file too (JSON).
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
-    /// No progress bar and no remarks on standard error.
-    #[arg(short, long)]
-    pub quiet: bool,
 }
 
 /// `--client-auth`

@@ -5,6 +5,7 @@ use advise::Advised;
 use at_rest::PagesRecord;
 use record::Record;
 use std::path::Path;
+use tls::TlsFile;
 
 /// What a file holds.
 pub enum Kind {
@@ -14,6 +15,8 @@ pub enum Kind {
     Pages(Box<PagesRecord>),
     /// Advice: `advise --format json`.
     Advice(Box<Advised>),
+    /// A run of TLS: `tls handshake -o`, `tls records -o`, `tls primitives -o`.
+    Tls(Box<TlsFile>),
 }
 
 /// Reads a file, packed by gzip or not.
@@ -27,6 +30,10 @@ pub fn load(path: &Path) -> Result<Kind, Failure> {
     if advise::is_advice(&text) {
         let advice = advise::from_json(&text, &origin).map_err(Failure::usage)?;
         return Ok(Kind::Advice(Box::new(advice)));
+    }
+    if tls::is_tls(&text) {
+        let file = tls::from_json(&text, &origin).map_err(Failure::usage)?;
+        return Ok(Kind::Tls(Box::new(file)));
     }
     let record = record::from_json(&text, &origin).map_err(Failure::usage)?;
     Ok(Kind::Survey(Box::new(record)))

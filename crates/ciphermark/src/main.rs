@@ -4,11 +4,15 @@
 
 mod args;
 mod args_advise;
+mod args_advise_tls;
 mod args_claims;
 mod args_import;
 mod args_pages;
 mod args_report;
 mod args_tls;
+mod args_tls_load;
+mod args_tls_primitives;
+mod args_tls_server;
 mod choose;
 mod commands;
 mod error;
@@ -42,6 +46,9 @@ fn start() -> Result<Exit, Failure> {
     // No subcommand of the command line's own: nobody is to find it in a help or a completion.
     if std::env::args_os().nth(1).is_some_and(|word| word == engine::SUBCOMMAND) {
         return commands::worker();
+    }
+    if std::env::args_os().nth(1).is_some_and(|word| word == tls_server::SUBCOMMAND) {
+        return commands::loopback();
     }
     outlive_file_limits()?;
     match Cli::try_parse() {

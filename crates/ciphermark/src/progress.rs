@@ -52,6 +52,13 @@ impl Bar {
         self.bar.set_message(format!("{done} of {of} algorithms in libraries"));
     }
 
+    /// Visits of servers.
+    pub fn visits(&self, done: usize, of: usize) {
+        self.bar.set_prefix("loading");
+        self.bar.set_position(STEPS * done as u64 / of.max(1) as u64);
+        self.bar.set_message(format!("{done} of {of} visits of servers"));
+    }
+
     /// Vectors that libraries are held to.
     pub fn vectors(&self, done: usize, of: usize) {
         self.bar.set_prefix("vectors");

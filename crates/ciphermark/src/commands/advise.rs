@@ -29,6 +29,12 @@ const PRECISION: f64 = 0.02;
 
 /// Answers from a record, or from what it measures for the question.
 pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
+    if matches!(args.used, UseArg::TlsServer) {
+        return super::advise_tls::advise_tls(args);
+    }
+    if let Some(flag) = args.tls.typed() {
+        return Err(Failure::usage(format!("{flag} is for --for tls-server only")));
+    }
     let data = Data::built_in();
     let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
     let mut question = question(&data, args, today)?;
@@ -46,7 +52,7 @@ pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     let (evidence, libraries) = match &kept {
         Kind::Survey(record) => (Evidence::Survey(record), &record.libraries),
         Kind::Pages(record) => (Evidence::Pages(record), &record.libraries),
-        Kind::Advice(_) => unreachable!("it has nothing that is asked"),
+        Kind::Advice(_) | Kind::Tls(_) => unreachable!("it has nothing that is asked"),
     };
     let around = surroundings(libraries, today);
     let advice = advise::advise(&data, &question, evidence, &around);
@@ -183,6 +189,10 @@ fn has_what_is_asked(
         }
         Kind::Advice(_) => Err(Failure::usage(format!(
             "'{}' is advice already: `ciphermark report` shows it, a record answers anew",
+            path.display()
+        ))),
+        Kind::Tls(_) => Err(Failure::usage(format!(
+            "'{}' is a run of TLS, which has nothing of stored data: `ciphermark advise --for tls-server` asks it",
             path.display()
         ))),
     }
@@ -347,10 +357,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_use_that_can_be_typed_is_in_the_data_and_the_other_way_round() {
+    fn every_use_of_stored_data_that_can_be_typed_is_in_the_data_and_the_other_way_round() {
         let data = Data::built_in();
-        let typed: Vec<&str> =
-            UseArg::value_variants().iter().map(|u| used(&data, *u).id.as_str()).collect();
+        let of_data = UseArg::value_variants().iter().filter(|u| !matches!(u, UseArg::TlsServer));
+        let typed: Vec<&str> = of_data.map(|u| used(&data, *u).id.as_str()).collect();
         let all: Vec<&str> = data.uses.iter().map(|u| u.id.as_str()).collect();
         assert_eq!(typed, all);
     }

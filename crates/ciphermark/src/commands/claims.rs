@@ -3,12 +3,17 @@
 use super::run::{claim_output, random_seed, say, survey, watch_signals};
 use crate::args_claims::ClaimsArgs;
 use crate::error::{Exit, Failure};
+use crate::kinds::{self, Kind};
+use crate::progress::Bar;
 use crate::{choose, screen};
-use claims::{Claim, Evidence, Need, Source};
-use engine::{Attached, Budget, Request};
+use claims::{Claim, Evidence, HandshakeNeed, Handshakes, Need, Source};
+use engine::{Attached, Budget, HandshakeRequest, Request};
 use model::{Footprint, NameGlob, nearest};
 use record::Record;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tls::{Document, Temperature, TlsFile};
 
 /// Judges claims by records, or by what it measures for them.
 pub fn claims(args: &ClaimsArgs) -> Result<Exit, Failure> {
@@ -22,8 +27,13 @@ fn verdicts(args: &ClaimsArgs) -> Result<Exit, Failure> {
     let sources = claims::built_in();
     let chosen = chosen(&sources, args)?;
     let claims: Vec<&Claim> = chosen.iter().map(|(_, claim)| *claim).collect();
-    let records = records(args, || claims::needs_of_claims(&claims))?;
-    let evidence = Evidence::of(&records);
+    let wanted = Wanted {
+        surveys: claims::needs_of_claims(&claims),
+        handshakes: claims::handshakes_of_claims(&claims),
+    };
+    let (records, runs) = known(args, &wanted)?;
+    let handshakes = Handshakes::of(&runs);
+    let evidence = Evidence::of(&records).with(&handshakes);
     let judged: Vec<_> = chosen.iter().map(|(s, c)| claims::judge(s, c, &evidence)).collect();
     screen::print(|options| claims::render_claims(&judged, args.format.into(), options))?;
     Ok(Exit::Done)
@@ -31,7 +41,8 @@ fn verdicts(args: &ClaimsArgs) -> Result<Exit, Failure> {
 
 fn table(args: &ClaimsArgs, name: &str) -> Result<Exit, Failure> {
     let table = claims::published(name).ok_or_else(|| unknown_source(&claims::built_in(), name))?;
-    let records = records(args, || claims::needs_of_table(&table))?;
+    let surveys = claims::needs_of_table(&table);
+    let (records, _) = known(args, &Wanted { surveys, handshakes: HandshakeNeed::default() })?;
     let printed = claims::printed_table(&table, &Evidence::of(&records));
     screen::print(|options| claims::render_table(&printed, args.format.into(), options))?;
     Ok(Exit::Done)
@@ -75,47 +86,144 @@ fn unknown_source(sources: &[Source], name: &str) -> Failure {
     Failure::usage(format!("unknown source '{name}'{hint}; there are {}", all.join(", ")))
 }
 
+/// What has to be measured.
+struct Wanted {
+    surveys: Vec<Need>,
+    handshakes: HandshakeNeed,
+}
+
+/// Records, and runs of handshakes.
+type Known = (Vec<Record>, Vec<Document>);
+
 /// Those that were named, else what was measured now.
-fn records(args: &ClaimsArgs, needs: impl FnOnce() -> Vec<Need>) -> Result<Vec<Record>, Failure> {
+fn known(args: &ClaimsArgs, wanted: &Wanted) -> Result<Known, Failure> {
     if !args.records.is_empty() {
-        let load = |path: &std::path::PathBuf| record::load(path).map_err(Failure::usage);
-        return args.records.iter().map(load).collect();
+        return loaded(&args.records);
     }
     // Given back, with nothing in it, when the record is written.
     let _claim = args.output.as_deref().map(claim_output).transpose()?;
-    let measured = measure(args, &needs())?;
-    let Some(record) = claims::merged(measured) else { return Ok(Vec::new()) };
+    let stop = watch_signals()?;
+    let libraries = match wanted.surveys.is_empty() {
+        true => Vec::new(),
+        false => choose::attached(&args.library)?,
+    };
+    let has_both = !wanted.surveys.is_empty() && !wanted.handshakes.cases.is_empty();
+    let for_handshakes = if has_both { args.budget / 3 } else { args.budget };
+    let for_surveys = if has_both { args.budget - for_handshakes } else { args.budget };
+    let measured = measure(args, &wanted.surveys, for_surveys, &libraries, &stop)?;
+    let run = handshakes(args, &wanted.handshakes, for_handshakes, &stop);
+    let interrupted = stop.load(Ordering::Relaxed);
+    say(args.quiet, interrupted, "interrupted; judged by what there is");
+    let record = claims::merged(measured);
     if let Some(path) = &args.output {
-        record::save(&record, path).map_err(Failure::not_done)?;
+        if let Some(record) = &record {
+            record::save(record, path).map_err(Failure::not_done)?;
+        }
+        if let Some(run) = &run {
+            let path = if record.is_some() { beside(path) } else { path.clone() };
+            let text = serde_json::to_string(run).map_err(Failure::not_done)?;
+            let bytes = record::pack(&path, text).map_err(Failure::not_done)?;
+            screen::write_file(&path, &bytes)?;
+        }
     }
-    Ok(vec![record])
+    Ok((record.into_iter().collect(), run.into_iter().collect()))
+}
+
+fn loaded(paths: &[PathBuf]) -> Result<Known, Failure> {
+    let (mut records, mut runs) = (Vec::new(), Vec::new());
+    for path in paths {
+        match kinds::load(path)? {
+            Kind::Survey(record) => records.push(*record),
+            Kind::Tls(file) => match *file {
+                TlsFile::Handshakes(run) => runs.push(run),
+                _ => return Err(nothing_of(path)),
+            },
+            Kind::Pages(_) | Kind::Advice(_) => return Err(nothing_of(path)),
+        }
+    }
+    Ok((records, runs))
+}
+
+fn nothing_of(path: &Path) -> Failure {
+    Failure::usage(format!(
+        "'{}' is neither a record of a survey nor a run of tls handshake, which claims are judged by",
+        path.display()
+    ))
+}
+
+/// `claims.tls.json` for `claims.json`: the run of handshakes beside the record.
+fn beside(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let (stem, ending) = match name.find(".json") {
+        Some(at) => name.split_at(at),
+        None => (name.as_str(), ".json"),
+    };
+    path.with_file_name(format!("{stem}.tls{ending}"))
+}
+
+/// The handshakes that claims ask for, in the stacks of their libraries; none where none is asked for or
+/// no library has a stack.
+fn handshakes(
+    args: &ClaimsArgs,
+    need: &HandshakeNeed,
+    time: Duration,
+    stop: &AtomicBool,
+) -> Option<Document> {
+    if need.cases.is_empty() || stop.load(Ordering::Relaxed) {
+        return None;
+    }
+    let globs: Vec<NameGlob> =
+        need.libraries.iter().filter_map(|g| NameGlob::parse(g).ok()).collect();
+    // Who asked for libraries without a stack has no answer, and no error: other claims have theirs.
+    let (mut stacks, _) = super::tls::stacks(&args.library, false).ok()?;
+    stacks.retain(|stack| {
+        let names = [&stack.facts.name, &stack.facts.label];
+        globs.iter().any(|g| names.iter().any(|n| g.matches(n)))
+    });
+    if stacks.is_empty() {
+        return None;
+    }
+    let request = HandshakeRequest {
+        rows: need.cases.iter().map(|case| (*case, Temperature::Hot)).collect(),
+        // Conditions are of differences of ten per cent and more.
+        precision: 0.02,
+        time: time.max(Duration::from_secs(3)),
+        seed: random_seed(),
+        command: std::env::args().collect(),
+    };
+    let bar = Bar::new(args.quiet);
+    let run = engine::handshakes(&request, &stacks, stop, &mut |progress| bar.sampling(&progress));
+    bar.finish();
+    Some(run)
 }
 
 /// One survey after the other; each has its share of the time, by the number of its cases.
-fn measure(args: &ClaimsArgs, needs: &[Need]) -> Result<Vec<Record>, Failure> {
-    let stop = watch_signals()?;
-    let libraries = choose::attached(&args.library)?;
+fn measure(
+    args: &ClaimsArgs,
+    needs: &[Need],
+    budget: Duration,
+    libraries: &[Attached],
+    stop: &AtomicBool,
+) -> Result<Vec<Record>, Failure> {
     let weigh = |need: &Need| {
-        let of_it = wanted(&libraries, need).len() * need.algorithms.len() * need.sizes.len();
+        let of_it = wanted(libraries, need).len() * need.algorithms.len() * need.sizes.len();
         (of_it * need.directions.len()) as f64
     };
     let all: f64 = needs.iter().map(weigh).sum();
     let mut records = Vec::new();
     for need in needs {
-        let libraries = wanted(&libraries, need);
-        if libraries.is_empty() || stop.load(std::sync::atomic::Ordering::Relaxed) {
+        let libraries = wanted(libraries, need);
+        if libraries.is_empty() || stop.load(Ordering::Relaxed) {
             continue;
         }
         // Never so little that nothing can be measured.
-        let time = args.budget.mul_f64(weigh(need) / all).max(Duration::from_secs(3));
+        let time = budget.mul_f64(weigh(need) / all).max(Duration::from_secs(3));
         let request = request(need, time)?;
         if engine::cases(&request, &libraries, &engine::machine()).is_empty() {
             continue;
         }
-        records.push(survey(args.quiet, &request, &libraries, &stop)?);
+        records.push(survey(args.quiet, &request, &libraries, stop)?);
     }
-    let interrupted = stop.load(std::sync::atomic::Ordering::Relaxed);
-    say(args.quiet, interrupted, "interrupted; judged by what there is");
     Ok(records)
 }
 
@@ -166,6 +274,14 @@ mod tests {
         // OpenSSL as `openssl speed` measures it in three tiers, all libraries' messages, and a few
         // that are asked for at other sizes.
         assert!(needs.len() <= 15, "{needs:#?}");
+    }
+
+    #[test]
+    fn handshakes_lie_beside_the_record() {
+        let name = |path: &str| beside(Path::new(path)).display().to_string();
+        assert_eq!(name("a/claims.json"), "a/claims.tls.json");
+        assert_eq!(name("claims.json.gz"), "claims.tls.json.gz");
+        assert_eq!(name("claims"), "claims.tls.json");
     }
 
     #[test]

@@ -39,7 +39,11 @@ struct Filter {
 impl Filter {
     fn new(args: &ExplainArgs) -> Result<Self, Failure> {
         let globs = |texts: &[String]| -> Result<Vec<NameGlob>, Failure> {
-            texts.iter().map(|t| NameGlob::parse(t).map_err(Failure::usage)).collect()
+            texts
+                .iter()
+                .flat_map(|list| NameGlob::of_list(list))
+                .map(|t| NameGlob::parse(t).map_err(Failure::usage))
+                .collect()
         };
         Ok(Self {
             algorithms: globs(&args.algorithm)?,

@@ -1,6 +1,7 @@
 //! One module for each subcommand.
 
 pub mod advise;
+mod advise_tls;
 pub mod claims;
 pub mod compare;
 pub mod doctor;
@@ -30,4 +31,11 @@ pub fn worker() -> Result<Exit, Failure> {
     engine::worker::serve()
         .map(|()| Exit::Done)
         .map_err(|e| Failure::not_done(format!("worker: {e}")))
+}
+
+/// The other hidden subcommand: a client or a server on the loopback.
+pub fn loopback() -> Result<Exit, Failure> {
+    tls_server::serve()
+        .map(|()| Exit::Done)
+        .map_err(|e| Failure::not_done(format!("loopback: {e}")))
 }

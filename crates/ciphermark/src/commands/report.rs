@@ -39,6 +39,7 @@ fn content(kind: &Kind) -> Content<'_> {
         Kind::Survey(record) => Content::Survey(record),
         Kind::Pages(record) => Content::Pages(record),
         Kind::Advice(advised) => Content::Advice(advised),
+        Kind::Tls(file) => Content::Tls(file),
     }
 }
 

@@ -1,14 +1,20 @@
 //! `ciphermark tls`: what TLS costs, in the stacks of this machine.
 
+mod calibrate;
+mod load;
+mod primitives;
 mod records;
+mod validate;
+mod why;
 
 use super::run::{random_seed, watch_signals};
-use crate::args_tls::{ClientAuthArg, HandshakeArgs, TlsArgs, TlsCommand};
+use crate::args_tls::{ClientAuthArg, HandshakeArgs, TlsArgs, TlsCommand, TlsCommon};
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
 use crate::{choose, screen};
-use engine::{Attached, HandshakeRequest, StackFile};
+use engine::{Attached, HandshakeRequest, SelectedStacks, StackFile};
 use record::State;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 use tls::{Document, Filter, Temperature};
@@ -18,36 +24,37 @@ pub fn tls(args: &TlsArgs) -> Result<Exit, Failure> {
     match &args.command {
         TlsCommand::Handshake(args) => handshake(args),
         TlsCommand::Records(args) => records::records(args),
+        TlsCommand::Calibrate(args) => calibrate::calibrate(args),
+        TlsCommand::Load(args) => load::load(args),
+        TlsCommand::Why(args) => why::why(args),
+        TlsCommand::Primitives(args) => primitives::primitives(args),
     }
 }
 
 fn handshake(args: &HandshakeArgs) -> Result<Exit, Failure> {
     let request = request(args)?;
-    if let Some(path) = &args.output {
+    if let Some(path) = &args.common.output {
         check_output::<Document>(path)?;
     }
-    let (stacks, _) = stacks(&args.library)?;
+    let (stacks, _) = stacks(&args.common.library, false)?;
     let stop = watch_signals()?;
-    let bar = Bar::new(args.quiet);
+    let bar = Bar::new(args.common.quiet);
     let document =
         engine::handshakes(&request, &stacks, &stop, &mut |progress| bar.sampling(&progress));
     bar.finish();
-    if let Some(path) = &args.output {
-        let text = serde_json::to_string(&document).map_err(Failure::not_done)?;
-        screen::write_file(path, text.as_bytes())?;
-    }
-    screen::print(|options| tls::render(&document, args.format.into(), options))?;
+    keep(&args.common, &document)?;
+    screen::print(|options| tls::render(&document, args.common.format.into(), options))?;
     Ok(exit(document.handshakes.iter().map(|row| row.state)))
 }
 
 fn request(args: &HandshakeArgs) -> Result<HandshakeRequest, Failure> {
     let filter = Filter {
-        versions: read(&args.versions, Filter::version)?,
+        versions: read(&args.negotiated.versions, Filter::version)?,
         exchanges: read(&args.exchanges, Filter::exchange)?,
         certificates: read(&args.certificates, Filter::certificate)?,
         kinds: read(&args.kinds, Filter::kind)?,
         client_auth: args.client_auth.map(|typed| typed == ClientAuthArg::Yes),
-        suites: read(&args.suites, Filter::suite)?,
+        suites: read(&args.negotiated.suites, Filter::suite)?,
     };
     let cases = tls::matrix(&filter);
     if cases.is_empty() {
@@ -63,11 +70,10 @@ fn request(args: &HandshakeArgs) -> Result<HandshakeRequest, Failure> {
         }
     }
     Ok(HandshakeRequest {
-        cases,
-        temperatures,
-        precision: args.precision,
-        time: args.budget,
-        seed: args.seed.unwrap_or_else(random_seed),
+        rows: tls::rows(&cases, &temperatures),
+        precision: args.common.precision,
+        time: args.common.budget,
+        seed: args.common.seed.unwrap_or_else(random_seed),
         command: std::env::args().collect(),
     })
 }
@@ -79,16 +85,22 @@ fn read<T>(
     texts.iter().map(|text| one(text).map_err(Failure::usage)).collect()
 }
 
-/// The stacks of the libraries that were asked for, and all of these.
-fn stacks(texts: &[String]) -> Result<(Vec<StackFile>, Vec<Attached>), Failure> {
+/// The stacks that were asked for; with `bare`, the libraries whose ciphers can stand beside them.
+pub(super) fn stacks(
+    texts: &[String],
+    bare: bool,
+) -> Result<(Vec<StackFile>, Vec<Attached>), Failure> {
     let texts: Vec<String> = texts.iter().map(|text| of_library(text)).collect();
-    let libraries = choose::attached(&texts)?;
-    let stacks = engine::stacks(&libraries);
+    let choices = choose::libraries(&texts)?;
+    let selected = engine::select_stacks(&choices, bare).map_err(|e| match e {
+        engine::SelectError::None => Failure::not_done(e),
+        _ => Failure::usage(e),
+    });
+    let SelectedStacks { stacks, chosen, libraries } = selected?;
     if stacks.is_empty() {
-        let found: Vec<String> = libraries.iter().map(Attached::label).collect();
         return Err(Failure::not_done(format!(
-            "no TLS stack: none of {} has a libssl beside its libcrypto",
-            found.join(", ")
+            "no TLS stack: none of {} is wolfSSL or has a libssl beside its libcrypto",
+            chosen.join(", ")
         )));
     }
     Ok((stacks, libraries))
@@ -106,16 +118,24 @@ fn of_library(text: &str) -> String {
     }
 }
 
-/// Overwrites no stranger's file.
+/// Overwrites no stranger's file; what is no regular file is written to as it stands.
 fn check_output<D: DeserializeOwned>(path: &Path) -> Result<(), Failure> {
-    let shown = path.display();
     let is_run = |text: String| serde_json::from_str::<D>(&text).is_ok();
-    if path.exists() && !std::fs::read_to_string(path).is_ok_and(is_run) {
+    if path.is_file() && !record::load_text(path).is_ok_and(is_run) {
+        let shown = path.display();
         return Err(Failure::usage(format!(
             "'{shown}' exists and is no run of this command: not overwritten"
         )));
     }
     record::check_writable(path).map_err(Failure::usage)
+}
+
+/// Writes the run into the file that was named, packed where its name ends in `.gz`.
+fn keep<D: Serialize>(common: &TlsCommon, document: &D) -> Result<(), Failure> {
+    let Some(path) = &common.output else { return Ok(()) };
+    let text = serde_json::to_string(document).map_err(Failure::not_done)?;
+    let bytes = record::pack(path, text).map_err(Failure::not_done)?;
+    screen::write_file(path, &bytes)
 }
 
 /// Whether something was refused or failed.

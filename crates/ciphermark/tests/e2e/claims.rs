@@ -47,6 +47,22 @@ fn a_claim_is_measured_and_judged_in_one_call_and_its_record_judges_it_again() {
     ciphermark(&["show", arg(&kept)], b"").with_code(0);
 }
 
+/// What TLS claims say is judged by handshakes of the machine's own OpenSSL, kept beside the record.
+#[test]
+fn a_claim_of_handshakes_is_measured_and_its_run_judges_it_again() {
+    let Some(stack) = crate::tls::stack() else { return };
+    let stack = stack.replacen("system=", "openssl=", 1);
+    let directory = scratch();
+    let kept = directory.path().join("kept.json");
+    let what = ["--only", "tls-resumption", "-l", &stack, "--budget", "60s", "-o", arg(&kept)];
+    let [claim] = &judged(&what)[..] else { panic!("one claim was asked for") };
+    assert!(VERDICTS[..3].contains(&text(claim, "verdict")), "{claim}");
+    let ratio = claim["figures"][1]["here"][0]["value"].as_f64().unwrap();
+    assert!(ratio > 0.0, "{claim}");
+    let [again] = &judged(&[arg(&kept), "--only", "tls-resumption"])[..] else { panic!() };
+    assert_eq!(again, claim);
+}
+
 #[test]
 fn an_articles_table_is_printed_again_in_every_format() {
     for source in ["highgo", "transactional", "asecuritysite", "tls"] {

@@ -81,6 +81,8 @@ fn a_library_name_that_is_none_is_refused() {
 #[test]
 fn bad_globs_are_named() {
     refuses(&["run", "-a", "aes-[1"], &["'aes-[1'", "glob"]);
+    refuses(&["run", "-a", "aes-{128,256}-gcm,aes-128-gmc"], &["did you mean 'aes-128-gcm'?"]);
+    refuses(&["run", "-a", "aes-128-gcm,"], &["''"]);
     refuses(&["run", "-l", "open[1"], &["'open[1'", "glob"]);
 }
 

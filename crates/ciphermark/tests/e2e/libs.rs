@@ -216,6 +216,10 @@ fn what_was_built_is_found_under_its_own_name_with_its_build() {
         let manifest: toml::Table = std::fs::read_to_string(&path).unwrap().parse().unwrap();
         let object = path.with_file_name(manifest["object"].as_str().unwrap());
         let object = object.canonicalize().unwrap();
+        // A stack of TLS has no ciphers to be listed: `tls` finds it.
+        if object.file_name().unwrap().to_string_lossy().starts_with("libciphermarktls_") {
+            continue;
+        }
         let library = where_(&listed, &[("path", arg(&object))])[0];
         assert_eq!(text(library, "name"), manifest["name"].as_str().unwrap());
         assert!(library["error"].is_null(), "{library}");

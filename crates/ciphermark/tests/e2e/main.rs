@@ -7,6 +7,7 @@
 mod support;
 
 mod advise;
+mod advise_tls;
 mod claims;
 mod compare;
 mod confined;
@@ -34,5 +35,8 @@ mod screen;
 mod survive;
 mod tiers;
 mod tls;
+mod tls_load;
+mod tls_primitives;
+mod tls_server;
 mod verify;
 mod zoo;

@@ -8,7 +8,7 @@ use std::process::Command;
 
 /// Runs until every case has the samples that it needs at least: on a machine that has other things to do,
 /// where the first budget does not do, once more with another.
-fn soon(arguments: &[&str], code: i32) -> Done {
+pub(crate) fn soon(arguments: &[&str], code: i32) -> Done {
     let within = |budget: &str| {
         ciphermark(&[arguments, &["--precision", "50%", "--budget", budget]].concat(), b"")
     };
@@ -18,12 +18,12 @@ fn soon(arguments: &[&str], code: i32) -> Done {
 }
 
 /// The same, read.
-fn run(arguments: &[&str], code: i32) -> Value {
+pub(crate) fn run(arguments: &[&str], code: i32) -> Value {
     serde_json::from_str(&soon(arguments, code).stdout).unwrap()
 }
 
 /// The system's libssl and libcrypto of OpenSSL 3, where it has them.
-fn system() -> Option<[PathBuf; 2]> {
+pub(crate) fn system() -> Option<[PathBuf; 2]> {
     let place = Path::new("/usr/lib").join(format!("{}-linux-gnu", std::env::consts::ARCH));
     let pair = ["libssl.so.3", "libcrypto.so.3"].map(|file| place.join(file));
     if pair.iter().all(|file| file.is_file()) {
@@ -34,7 +34,7 @@ fn system() -> Option<[PathBuf; 2]> {
 }
 
 /// The same as a library to be named: no other is loaded.
-fn stack() -> Option<String> {
+pub(crate) fn stack() -> Option<String> {
     system().map(|[ssl, _]| format!("system={}", arg(&ssl)))
 }
 
@@ -49,7 +49,7 @@ fn records(stack: &str, arguments: &[&str], code: i32) -> Value {
 }
 
 /// Holds a run to the schema in the documentation.
-fn keeps_to(run: &Value, schema: &str) {
+pub(crate) fn keeps_to(run: &Value, schema: &str) {
     let text = std::fs::read_to_string(repository(schema)).unwrap();
     let schema: Value = serde_json::from_str(&text).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
@@ -57,7 +57,7 @@ fn keeps_to(run: &Value, schema: &str) {
     assert!(errors.is_empty(), "{errors:?}");
 }
 
-fn number(row: &Value, path: &str) -> f64 {
+pub(crate) fn number(row: &Value, path: &str) -> f64 {
     row.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path} of {row:#}"))
 }
 
@@ -128,7 +128,7 @@ fn what_a_stack_does_not_offer_has_its_own_words_and_no_number() {
 fn a_table_names_what_lies_inside_the_clock_and_a_file_keeps_the_run() {
     let Some(stack) = stack() else { return };
     let directory = scratch();
-    let file = directory.path().join("tls.json");
+    let file = directory.path().join("tls.json.gz");
     let what =
         ["tls", "handshake", "-l", &stack, "-x", "x25519", "-c", "p256", "-k", "full", "-V", "1.3"];
     let more = ["--client-auth", "no", "-t", "hot", "-o", arg(&file)];
@@ -136,13 +136,37 @@ fn a_table_names_what_lies_inside_the_clock_and_a_file_keeps_the_run() {
     let done = soon(&all, 0);
     assert!(done.stdout.contains("TLS 1.3 full, aes-128-gcm, hot"), "{}", done.stdout);
     assert!(done.stdout.contains("Inside the clock, each end apart:"), "{}", done.stdout);
-    let kept: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    let kept = Command::new("gzip").args(["-dc", arg(&file)]).output().unwrap().stdout;
+    let kept: Value = serde_json::from_slice(&kept).unwrap();
     assert_eq!(kept["kind"], "tls-handshakes");
     // A run may be replaced by a run, and nothing else by one.
     std::fs::write(&file, "mine").unwrap();
     let done = ciphermark(&all, b"").with_code(2);
     assert!(done.only_line_on_stderr().contains("not overwritten"), "{done:?}");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+}
+
+/// rustls, and the system's wolfSSL where there is one.
+#[test]
+fn stacks_that_have_nothing_of_openssls_are_held_to_their_rows_as_well() {
+    let mut stacks = vec![format!("rustls={}", arg(&attached_object("ciphermarktls-rustls-ring")))];
+    let place = Path::new("/usr/lib").join(format!("{}-linux-gnu", std::env::consts::ARCH));
+    let wolfssl = place.join("libwolfssl.so.35");
+    if wolfssl.is_file() {
+        stacks.push(format!("wolfssl={}", arg(&wolfssl)));
+    }
+    for stack in stacks {
+        let case = ["-x", "x25519", "-c", "p256", "--client-auth", "no"];
+        let kinds = ["-k", "full,resumed-id,resumed-ticket,resumed-psk"];
+        let run = handshakes(&stack, &[&case[..], &kinds].concat());
+        let rows = run["handshakes"].as_array().unwrap();
+        assert_eq!(rows.len(), 5, "{stack}: {run:#}");
+        for row in rows {
+            assert_eq!(text(row, "state"), "measured", "{stack}: {row:#}");
+            let resumed = row["case"]["kind"].as_str().unwrap().starts_with("resumed");
+            assert_eq!(row["negotiated"]["resumed"], resumed, "{stack}: {row:#}");
+        }
+    }
 }
 
 /// A stack of the system's libssl with a shim before it: `tests/fakes/tls_shim.c`.

@@ -1,7 +1,7 @@
 //! `ciphermark tls records`
 
 use super::super::run::{random_seed, survey, watch_signals};
-use super::{check_output, exit, read, stacks};
+use super::{check_output, exit, keep, read, stacks};
 use crate::args_tls::RecordsArgs;
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
@@ -13,30 +13,27 @@ use tls::{Filter, LARGEST_RECORD, Protection, RecordsDocument};
 
 pub(super) fn records(args: &RecordsArgs) -> Result<Exit, Failure> {
     let request = request(args)?;
-    if let Some(path) = &args.output {
+    if let Some(path) = &args.common.output {
         check_output::<RecordsDocument>(path)?;
     }
-    let (stacks, libraries) = stacks(&args.library)?;
+    let (stacks, libraries) = stacks(&args.common.library, true)?;
     let stop = watch_signals()?;
     // First, because it is the shorter part: who interrupts the other still has something to compare.
     let bare = bare(args, &request, &stacks, &libraries, &stop);
-    let bar = Bar::new(args.quiet);
+    let bar = Bar::new(args.common.quiet);
     let mut document =
         engine::records(&request, &stacks, &stop, &mut |progress| bar.sampling(&progress));
     bar.finish();
     let bare = bare.map_err(|failure| failure.message);
     tls::beside(&mut document, bare.as_ref());
-    if let Some(path) = &args.output {
-        let text = serde_json::to_string(&document).map_err(Failure::not_done)?;
-        screen::write_file(path, text.as_bytes())?;
-    }
-    screen::print(|options| tls::render_records(&document, args.format.into(), options))?;
+    keep(&args.common, &document)?;
+    screen::print(|options| tls::render_records(&document, args.common.format.into(), options))?;
     Ok(exit(document.records.iter().map(|row| row.state)))
 }
 
 fn request(args: &RecordsArgs) -> Result<RecordsRequest, Failure> {
-    let versions = read(&args.versions, Filter::version)?;
-    let suites = read(&args.suites, Filter::suite)?;
+    let versions = read(&args.negotiated.versions, Filter::version)?;
+    let suites = read(&args.negotiated.suites, Filter::suite)?;
     let protections = Protection::all(&versions, &suites);
     if protections.is_empty() {
         return Err(Failure::usage(
@@ -52,9 +49,9 @@ fn request(args: &RecordsArgs) -> Result<RecordsRequest, Failure> {
     Ok(RecordsRequest {
         protections,
         sizes: sizes.into_iter().map(|size| size as u32).collect(),
-        precision: args.precision,
-        time: args.budget.mul_f64(2.0 / 3.0),
-        seed: args.seed.unwrap_or_else(random_seed),
+        precision: args.common.precision,
+        time: args.common.budget.mul_f64(2.0 / 3.0),
+        seed: args.common.seed.unwrap_or_else(random_seed),
         cpu: engine::measuring_cpu(),
         command: std::env::args().collect(),
     })
@@ -69,7 +66,7 @@ fn bare(
     stop: &AtomicBool,
 ) -> Result<record::Record, Failure> {
     let is_wanted = |a: &&Algorithm| request.protections.iter().any(|p| p.suite.cipher() == a.name);
-    let has_stack = |l: &&Attached| stacks.iter().any(|s| s.facts.crypto_path == l.facts.path);
+    let has_stack = |l: &&Attached| stacks.iter().any(|s| s.facts.bare_path == l.facts.path);
     let libraries: Vec<Attached> = libraries.iter().filter(has_stack).cloned().collect();
     let request = Request {
         suite: None,
@@ -82,10 +79,10 @@ fn bare(
         threads: vec![1],
         in_place: vec![false],
         latency: false,
-        budget: Budget { precision: request.precision, time: args.budget / 3 },
+        budget: Budget { precision: request.precision, time: args.common.budget / 3 },
         evidence: false,
         seed: request.seed,
         command: request.command.clone(),
     };
-    survey(args.quiet, &request, &libraries, stop)
+    survey(args.common.quiet, &request, &libraries, stop)
 }

@@ -11,8 +11,8 @@ mod venv;
 pub use background::{Background, processes_below};
 pub use postgres::Cluster;
 pub use program::{
-    Done, QUICK, ciphermark, ciphermark_bundled, ciphermark_with, ciphermark_with_many,
-    in_terminal, measure, program, refusal,
+    Done, QUICK, attached_object, ciphermark, ciphermark_bundled, ciphermark_with,
+    ciphermark_with_many, in_terminal, measure, program, refusal,
 };
 pub use rows::{measurements, text, where_};
 pub use venv::python_with;

@@ -3,7 +3,7 @@
 use super::attached;
 use assert_cmd::Command;
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -32,6 +32,11 @@ pub fn program() -> &'static Path {
     let program = Path::new(env!("CARGO_BIN_EXE_ciphermark"));
     attached::ensure(program);
     program
+}
+
+/// An object that comes with the program and that only some tests need, by its package.
+pub fn attached_object(package: &str) -> PathBuf {
+    attached::object(program(), package)
 }
 
 /// Runs the program with arguments and standard input. Bundled libraries are not looked for: with

@@ -124,17 +124,17 @@ fn a_cpu_that_is_taken_away_is_followed_by_another() {
     }
 }
 
-/// What a message of 16 MiB needs more than a small one is far more than this; what two runs of the
-/// same work differ by is less.
-const LITTLE_BYTES: u64 = 12 << 20;
+/// Much less than a message of 16 MiB needs more than a small one.
+const STEP_BYTES: usize = 12 << 20;
 
-/// A small and, where asked, a large message, run by a command: the rows, unless no record came.
-fn small_and_large(sizes: &str, run: impl Fn(&[&str]) -> Command) -> Option<Vec<Value>> {
+/// A small and a large message under a limit of address space: the rows, unless no record came.
+fn small_and_large(limit_bytes: u64) -> Option<Vec<Value>> {
     let directory = scratch();
     let record = directory.path().join("r.json");
-    let what = ["run", "-a", "aes-128-ctr", "-l", "openssl", "-d", "encrypt", "-s", sizes];
-    let what = [&what[..], &QUICK, &["-o", arg(&record)]].concat();
-    Background::of(run(&what)).ends_within(LATER);
+    let run = ["run", "-a", "aes-128-ctr", "-l", "openssl", "-d", "encrypt", "-s", "1K,16M"];
+    let run = [&run[..], &QUICK, &["-o", arg(&record)]].concat();
+    let limited = behind(&["prlimit", &format!("--as={limit_bytes}")], &run);
+    Background::of(limited).ends_within(LATER);
     Some(measurements(&std::fs::read_to_string(&record).ok()?))
 }
 
@@ -142,9 +142,8 @@ fn small_and_large(sizes: &str, run: impl Fn(&[&str]) -> Command) -> Option<Vec<
 fn what_finds_no_memory_fails_alone() {
     // What a process needs to begin with differs from machine to machine: the least limit under which
     // the small message is measured is looked for.
-    let rows = (64 << 20..640 << 20).step_by(LITTLE_BYTES as usize).find_map(|bytes| {
-        let limit = format!("--as={bytes}");
-        let rows = small_and_large("1K,16M", |run| behind(&["prlimit", &limit], run))?;
+    let rows = (64 << 20..640 << 20).step_by(STEP_BYTES).find_map(|limit_bytes| {
+        let rows = small_and_large(limit_bytes)?;
         rows.iter().any(|row| text(row, "state") == "measured").then_some(rows)
     });
     let rows = rows.expect("the small one is measured under some limit");
@@ -152,4 +151,34 @@ fn what_finds_no_memory_fails_alone() {
     assert_eq!(text(&rows[1], "state"), "failed", "{rows:?}");
     let why = text(&rows[1], "reason");
     assert!(why.contains("memory"), "{why}");
+}
+
+/// More than a run takes whose library takes nothing beside (design: 500 MB), less than half of a machine's,
+/// which is what a worker may have.
+const GROUP_BYTES: u64 = 1 << 30;
+
+#[test]
+fn a_worker_that_the_kernel_kills_for_its_memory_costs_its_case() {
+    let Some(group) = Group::of("memory", "memory.limit_in_bytes") else { return };
+    if group.set("memory.limit_in_bytes", &GROUP_BYTES.to_string()).is_err() {
+        eprintln!("left out: the control group takes no limit");
+        return;
+    }
+    // Else it is written out where there is swap space, and goes on for long.
+    let _ = group.set("memory.swappiness", "0");
+    let directory = scratch();
+    let record = directory.path().join("r.json");
+    let library = fakes::variant("one_size", "EAT");
+    let run = ["run", "-l", &library, "-a", "aes-128-ctr", "-d", "encrypt", "-s", "64,700"];
+    let run = [&run[..], &QUICK, &["-o", arg(&record)]].concat();
+    // Becomes a member before it becomes the program.
+    let enter = format!("echo $$ > '{}' && exec \"$0\" \"$@\"", arg(&group.0.join("cgroup.procs")));
+    let output = Background::of(behind(&["sh", "-c", &enter], &run)).ends_within(LATER);
+    assert_eq!(output.status.code(), Some(3), "{output:?}");
+    let (_, rows) = read(&record);
+    let states: Vec<_> =
+        rows.iter().map(|row| (row["size"].as_u64().unwrap(), text(row, "state"))).collect();
+    assert_eq!(states, [(64, "measured"), (700, "failed")]);
+    let why = text(&rows[1], "reason");
+    assert!(why.contains("SIGKILL"), "{why}");
 }

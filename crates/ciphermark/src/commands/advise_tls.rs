@@ -1,0 +1,181 @@
+//! `ciphermark advise --for tls-server`
+
+use super::run::{claim_output, random_seed, watch_signals};
+use crate::args_advise::{AdviceFormat, AdviseArgs, YesNo};
+use crate::error::{Exit, Failure};
+use crate::kinds::{self, Kind};
+use crate::progress::Bar;
+use crate::screen;
+use engine::HandshakeRequest;
+use std::path::Path;
+use tls::{Certificate, Document, Filter, RecordsDocument, Temperature, TlsFile};
+use tls_advise::{Evidence, Format, Question};
+use tls_load::Calibration;
+
+/// Answers from a run of handshakes, or from what it measures for the question.
+pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
+    if let Some(flag) = of_stored_data(args) {
+        return Err(Failure::usage(format!("{flag} asks of stored data, not of a TLS server")));
+    }
+    let question = question(args)?;
+    let records = args.tls.bulk.as_deref().map(records).transpose()?;
+    let calibration = args.tls.calibration.as_deref().map(calibration).transpose()?;
+    let handshakes = match args.record.as_ref().or(args.record_flag.as_ref()) {
+        Some(path) => handshakes(path)?,
+        None => measure(args, &question)?,
+    };
+    let handshakes = chosen(args, handshakes)?;
+    let evidence = Evidence {
+        handshakes: &handshakes,
+        records: records.as_ref(),
+        calibration: calibration.as_ref(),
+    };
+    let advice = tls_advise::advise(&question, &evidence).map_err(Failure::usage)?;
+    let format = match args.format {
+        AdviceFormat::Text => Format::Text,
+        AdviceFormat::Json => Format::Json,
+        AdviceFormat::Markdown => Format::Markdown,
+    };
+    screen::print(|options| tls_advise::render(&advice, format, options))?;
+    Ok(if advice.choice.is_some() { Exit::Done } else { Exit::Found })
+}
+
+/// A flag that was typed and has no meaning here.
+fn of_stored_data(args: &AdviseArgs) -> Option<&'static str> {
+    let typed = [
+        ("--size", args.size.is_some()),
+        ("--integrity", args.integrity.is_some()),
+        ("--fips", args.fips.is_some()),
+        ("--certificate", args.certificate.is_some()),
+        ("--expansion", args.expansion.is_some()),
+        ("--key-bits", args.key_bits.is_some()),
+        ("--nonce", args.nonce.is_some()),
+        ("--snapshots", args.snapshots.is_some()),
+        ("--key-per", args.key_per.is_some()),
+        ("--writes-per-second", args.writes_per_second.is_some()),
+        ("--keys", args.keys.is_some()),
+        ("--key-life", args.key_life.is_some()),
+        ("--key-born", args.key_born.is_some()),
+        ("--reads", args.reads.is_some()),
+        ("--max-p99", args.max_p99.is_some()),
+        ("--library-version", args.library_version.is_some()),
+    ];
+    typed.into_iter().find(|(_, typed)| *typed).map(|(flag, _)| flag)
+}
+
+fn question(args: &AdviseArgs) -> Result<Question, Failure> {
+    let typed = &args.tls;
+    let browser = [String::from("browser")];
+    let clients = if typed.clients.is_empty() { &browser[..] } else { &typed.clients };
+    let certificates: Result<Vec<Certificate>, _> =
+        typed.certificates.iter().map(|text| Filter::certificate(text)).collect();
+    let mut certificates = certificates.map_err(Failure::usage)?;
+    if certificates.is_empty() {
+        let usual = |c: &Certificate| *c != Certificate::Ed25519;
+        certificates = Certificate::ALL.iter().copied().filter(usual).collect();
+    }
+    let bytes = match &typed.bytes {
+        Some(text) => model::parse_sizes(text).map_err(Failure::usage)?.first().copied(),
+        None => None,
+    };
+    if bytes.is_some() && typed.bulk.is_none() && typed.calibration.is_none() {
+        return Err(Failure::usage(
+            "--bytes needs what prices them: --bulk, a run of `tls records`, or --calibration",
+        ));
+    }
+    Ok(Question {
+        clients: Question::clients(clients).map_err(Failure::usage)?,
+        certificates,
+        resumed_share: typed.resumed.unwrap_or(0.0),
+        post_quantum: typed.post_quantum != Some(YesNo::No),
+        bytes_per_connection: bytes.unwrap_or(0) as u64,
+        temperature: typed.temperature.map_or(Temperature::Hot, Temperature::from),
+    })
+}
+
+fn handshakes(path: &Path) -> Result<Document, Failure> {
+    match kinds::load(path)? {
+        Kind::Tls(file) => match *file {
+            TlsFile::Handshakes(run) => Ok(run),
+            _ => Err(no_run_of(path, "handshake")),
+        },
+        _ => Err(no_run_of(path, "handshake")),
+    }
+}
+
+fn records(path: &Path) -> Result<RecordsDocument, Failure> {
+    match kinds::load(path)? {
+        Kind::Tls(file) => match *file {
+            TlsFile::Records(run) => Ok(run),
+            _ => Err(no_run_of(path, "records")),
+        },
+        _ => Err(no_run_of(path, "records")),
+    }
+}
+
+fn no_run_of(path: &Path, command: &str) -> Failure {
+    Failure::usage(format!(
+        "'{0}' is no run of tls {command}: `ciphermark tls {command} -o FILE` makes one",
+        path.display()
+    ))
+}
+
+fn calibration(path: &Path) -> Result<Calibration, Failure> {
+    let text = record::load_text(path).map_err(Failure::usage)?;
+    let shown = path.display();
+    let wrong = |why: String| {
+        Failure::usage(format!(
+            "'{shown}' is no calibration of tls load: {}",
+            record::printable(&why)
+        ))
+    };
+    let read: Calibration = serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))?;
+    if read.kind != "tls-calibration" {
+        return Err(wrong(format!("it says '{}'", read.kind)));
+    }
+    Ok(read)
+}
+
+/// Of the run's stacks those that were asked for.
+fn chosen(args: &AdviseArgs, mut run: Document) -> Result<Document, Failure> {
+    let globs = args.library.iter().filter(|text| !text.contains('='));
+    let globs: Vec<model::NameGlob> = globs
+        .map(|text| model::NameGlob::parse(text).map_err(Failure::usage))
+        .collect::<Result<_, _>>()?;
+    if !globs.is_empty() {
+        let named =
+            |s: &tls::Stack| args.library.iter().any(|t| t.split('=').next() == Some(&s.name));
+        let matches =
+            |s: &tls::Stack| globs.iter().any(|g| g.matches(&s.name) || g.matches(&s.label));
+        run.stacks.retain(|stack| matches(stack) || named(stack));
+        if run.stacks.is_empty() {
+            let all = args.library.join("', '");
+            return Err(Failure::usage(format!("no stack of the run matches '{all}'")));
+        }
+    }
+    Ok(run)
+}
+
+/// The handshakes that the question needs, in every stack.
+fn measure(args: &AdviseArgs, question: &Question) -> Result<Document, Failure> {
+    let cases = tls_advise::cases(question).map_err(Failure::usage)?;
+    let _claim = args.output.as_deref().map(claim_output).transpose()?;
+    let (stacks, _) = super::tls::stacks(&args.library, false)?;
+    let stop = watch_signals()?;
+    let request = HandshakeRequest {
+        rows: cases.into_iter().map(|case| (case, question.temperature)).collect(),
+        precision: 0.02,
+        time: args.budget,
+        seed: random_seed(),
+        command: std::env::args().collect(),
+    };
+    let bar = Bar::new(args.quiet);
+    let run = engine::handshakes(&request, &stacks, &stop, &mut |progress| bar.sampling(&progress));
+    bar.finish();
+    if let Some(path) = &args.output {
+        let text = serde_json::to_string(&run).map_err(Failure::not_done)?;
+        let bytes = record::pack(path, text).map_err(Failure::not_done)?;
+        screen::write_file(path, &bytes)?;
+    }
+    Ok(run)
+}

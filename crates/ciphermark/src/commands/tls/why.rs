@@ -1,0 +1,36 @@
+//! `ciphermark tls why`: what explains a rise of CPU use.
+
+use super::check_output;
+use super::load::{Documents, keep, read_spec};
+use crate::args_tls_load::{WhenArg, WhyArgs};
+use crate::error::{Exit, Failure};
+use crate::screen;
+use tls_load::{Question, Why};
+
+pub(super) fn why(args: &WhyArgs) -> Result<Exit, Failure> {
+    if let Some(mbit) = args.mbit.filter(|mbit| !(mbit.is_finite() && *mbit >= 0.0)) {
+        return Err(Failure::usage(format!(
+            "--mbit {mbit} is no rate: write a number of 0 or more"
+        )));
+    }
+    let question = Question {
+        from_percent: args.from,
+        to_percent: args.to,
+        slower: args.slower,
+        spec: args.spec.as_deref().map(read_spec).transpose()?,
+        spec_is_before: args.spec_is == WhenArg::Before,
+        most_mbit_per_s: args.mbit,
+    };
+    if let Some(path) = &args.output {
+        check_output::<Why>(path)?;
+    }
+    let documents = Documents::read(&args.documents, || {
+        Err(Failure::not_done(
+            "there is nothing to calculate from: --calibration FILE names what `tls calibrate -o FILE` measured",
+        ))
+    })?;
+    let found = tls_load::why(&question, &documents.inputs()).map_err(Failure::usage)?;
+    keep(args.output.as_deref(), &found)?;
+    screen::print(|options| tls_load::render_why(&found, args.format.into(), options))?;
+    Ok(Exit::Done)
+}
