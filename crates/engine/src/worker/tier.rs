@@ -32,13 +32,14 @@ pub(super) fn prepare(hello: &Hello) -> Result<Prepared, String> {
         return Err("the kernel chooses its instructions by itself".to_owned());
     }
     let own = if hello.plan.is_none() { Some(::tier::prepare(&hello.path)) } else { None };
+    let measures = measures(hello);
     let plan = match (&hello.plan, &own) {
         (Some(plan), _) => Ok(plan.clone()),
         (None, Some(Ok(copies))) => Ok(copies.plan.clone()),
         (None, Some(Err(why))) => Err(why.clone()),
         (None, None) => unreachable!("one of them is there"),
     };
-    let (plan, copies) = match plan.and_then(adopt) {
+    let (plan, copies) = match plan.and_then(|plan| adopt(plan, measures)) {
         Ok((plan, copies)) => (Ok(plan), copies),
         Err(why) => (Err(why), Vec::new()),
     };
@@ -47,11 +48,18 @@ pub(super) fn prepare(hello: &Hello) -> Result<Prepared, String> {
     Ok(Prepared { plan: Some(plan), load: None, files, copies: Vec::leak(copies) })
 }
 
+/// Whether figures are to come from this process: only they depend on where pages lie, and a copy of a large
+/// library takes as long as all else that asking what it offers takes.
+fn measures(hello: &Hello) -> bool {
+    hello.cpu.is_some()
+}
+
 /// The library in pages of this process alone, so that where the page cache has the file's is not what all
-/// processes measure; the file itself where no copy can be made.
+/// processes measure; the file itself where nothing is measured or no copy can be made.
 fn prepare_native(hello: &Hello) -> Prepared {
     let file = hello.path.canonicalize().unwrap_or_else(|_| hello.path.clone());
-    let copy = if is_kernel(hello) { None } else { ::tier::copy_of(&file, &file).ok() };
+    let wanted = measures(hello) && !is_kernel(hello);
+    let copy = if wanted { ::tier::copy_of(&file, &file).ok() } else { None };
     let load = copy.as_ref().map(path_of);
     let (files, copies) = copy.map(|copy| (vec![file], vec![copy])).unwrap_or_default();
     Prepared { plan: None, load, files, copies: Vec::leak(copies) }
@@ -62,16 +70,21 @@ fn path_of(copy: &File) -> PathBuf {
     PathBuf::from(format!("/proc/self/fd/{}", copy.as_raw_fd()))
 }
 
-/// The plan with copies that this process has opened itself, in pages of its own where that can be had.
-fn adopt(mut plan: Plan) -> Result<(Plan, Vec<File>), String> {
+/// The plan with copies that this process has opened itself, in pages of its own where it measures and that
+/// can be had.
+fn adopt(mut plan: Plan, measures: bool) -> Result<(Plan, Vec<File>), String> {
     let mut copies = Vec::new();
     for object in plan.objects.iter_mut().filter(|o| o.load != o.original) {
-        let shared = |_| {
+        let shared = || {
             File::open(&object.load).map_err(|e| {
                 format!("the copy of '{}' cannot be opened: {e}", object.original.display())
             })
         };
-        let copy = ::tier::copy_of(&object.original, &object.load).or_else(shared)?;
+        let own = measures.then(|| ::tier::copy_of(&object.original, &object.load));
+        let copy = match own {
+            Some(Ok(copy)) => copy,
+            Some(Err(_)) | None => shared()?,
+        };
         object.load = path_of(&copy);
         copies.push(copy);
     }

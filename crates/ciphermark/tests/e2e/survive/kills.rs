@@ -34,11 +34,15 @@ fn samples_of_a_worker_that_stood_still_are_marked() {
     let directory = scratch();
     let record = directory.path().join("r.json");
     let mut running = Background::start(&for_seconds(&CTR, "4s", &record));
-    for _ in 0..3 {
-        let worker = sampling_worker(&mut running, &record);
+    // A worker also starts, checks and waits to be asked, where standing still marks nothing: of so many some
+    // fall within a sample.
+    let mut worker = sampling_worker(&mut running, &record);
+    for _ in 0..20 {
         send(worker, Signal::STOP);
-        std::thread::sleep(Duration::from_millis(200));
+        std::thread::sleep(Duration::from_millis(30));
         send(worker, Signal::CONT);
+        std::thread::sleep(Duration::from_millis(30));
+        worker = processes_below(running.id()).first().map_or(worker, |(pid, _)| *pid);
     }
     let output = running.ends_within(LATER);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
