@@ -34,6 +34,7 @@ pub use calls::{CallRow, MessageCost, calls};
 pub use checks::{CheckRow, checks, pairs};
 pub use comparison::{ComparisonFormat, comparison};
 pub use costs::{costs, is_of as is_on};
+pub use csv_text::csv;
 pub use executed::ExecutedRow;
 pub use libraries::libraries;
 pub use limits::limits;

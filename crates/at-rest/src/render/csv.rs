@@ -35,10 +35,7 @@ const HEAD: [&str; 27] = [
 
 /// The cells as CSV (RFC 4180).
 pub(super) fn csv(record: &PagesRecord) -> String {
-    let mut writer = ::csv::Writer::from_writer(Vec::new());
-    let wrote = "a row of text goes into memory";
-    writer.write_record(HEAD).expect(wrote);
-    for cell in &record.cells {
+    let rows = record.cells.iter().map(|cell| {
         let facts = record.schemes.iter().find(|s| s.recipe.scheme == cell.scheme);
         let number = |n: Option<f64>| n.map(|n| n.to_string()).unwrap_or_default();
         let tails = |t: Option<Tails>| {
@@ -50,8 +47,8 @@ pub(super) fn csv(record: &PagesRecord) -> String {
         let protection = facts
             .and_then(|f| serde_json::to_value(f.protection).ok()?.as_str().map(ToOwned::to_owned));
         let mut row = vec![
-            text(&label(record, cell.library)),
-            text(&cell.scheme),
+            report::clean(&label(record, cell.library)),
+            report::clean(&cell.scheme),
             facts.map(|f| f.extra_bytes.to_string()).unwrap_or_default(),
             protection.unwrap_or_default(),
             cell.medium.name().to_owned(),
@@ -59,7 +56,7 @@ pub(super) fn csv(record: &PagesRecord) -> String {
             cell.direction.name().to_owned(),
             cell.threads.to_string(),
             cell.state.name().to_owned(),
-            text(cell.reason.as_deref().unwrap_or_default()),
+            report::clean(cell.reason.as_deref().unwrap_or_default()),
             cell.rounds.to_string(),
             cell.disturbed_rounds.to_string(),
             cell.pages.to_string(),
@@ -70,15 +67,9 @@ pub(super) fn csv(record: &PagesRecord) -> String {
         row.push(number(cell.over_none_ns.map(|r| r.median)));
         row.push(number(cell.pages_per_s));
         row.push(number(cell.core_seconds_per_gib));
-        writer.write_record(row).expect(wrote);
-    }
-    let bytes = writer.into_inner().expect(wrote);
-    String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// On one line, and nothing that a spreadsheet would take for a formula.
-fn text(text: &str) -> String {
-    tabular::guarded(report::clean(text))
+        row
+    });
+    report::csv(&HEAD, rows)
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! CSV: one row a figure.
 
 use crate::{Column, Judged, PrintedTable, Value};
-use tabular::guarded;
 
 pub(super) fn claims(judged: &[Judged<'_>]) -> String {
     let mut rows = vec![
@@ -89,14 +88,8 @@ pub(super) fn table(table: &PrintedTable) -> String {
     written(rows)
 }
 
-fn written(rows: Vec<Vec<String>>) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for row in rows {
-        // A number may begin with its sign; nothing else here does.
-        let safe =
-            |field: String| if field.parse::<f64>().is_ok() { field } else { guarded(field) };
-        writer.write_record(row.into_iter().map(safe)).expect("every row has as many fields");
-    }
-    let bytes = writer.into_inner().expect("writing into memory");
-    String::from_utf8(bytes).expect("fields are text")
+fn written(mut rows: Vec<Vec<String>>) -> String {
+    let heading = rows.remove(0);
+    let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
+    report::csv(&heading, rows)
 }

@@ -1,6 +1,5 @@
 //! A comparison for programs: JSON and CSV.
 
-use crate::csv_text::unformula;
 use compare::{Case, Compared, Comparison, Found, Only, OnlyIn, StateRow};
 use record::LibraryId;
 use serde::Serialize;
@@ -49,15 +48,10 @@ const COLUMNS: [&str; 24] = [
 pub(super) fn csv(comparison: &Comparison) -> String {
     let unit = comparison.unit.short();
     let heading = COLUMNS.map(|name| name.replace("cost", unit));
-    let mut writer = csv::Writer::from_writer(Vec::new());
     let rows = comparison.cases.iter().map(compared);
     let rows =
         rows.chain(comparison.states.iter().map(state)).chain(comparison.only.iter().map(only));
-    for row in std::iter::once(heading).chain(rows) {
-        writer.write_record(row.map(|cell| unformula(&cell))).expect("writing into memory");
-    }
-    let bytes = writer.into_inner().expect("writing into memory");
-    String::from_utf8(bytes).expect("fields are text")
+    crate::csv(&heading.each_ref().map(String::as_str), rows)
 }
 
 type Row = [String; COLUMNS.len()];

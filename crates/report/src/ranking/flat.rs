@@ -1,6 +1,5 @@
 //! Answers for programs.
 
-use crate::csv_text::unformula;
 use compare::{Ranked, Ranking};
 
 pub(super) fn json(answers: &[Ranking]) -> String {
@@ -34,19 +33,14 @@ const COLUMNS: [&str; 22] = [
 
 /// One row a ranked case.
 pub(super) fn csv(answers: &[Ranking]) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(COLUMNS).expect("writing into memory");
-    for answer in answers {
-        for standing in &answer.standings {
-            for r in &standing.rows {
-                let group = standing.group.as_deref().unwrap_or_default();
-                let cells = row(&answer.terms.sentence, group, r);
-                writer.write_record(cells.map(|c| unformula(&c))).expect("writing into memory");
-            }
-        }
-    }
-    let bytes = writer.into_inner().expect("writing into memory");
-    String::from_utf8(bytes).expect("fields are text")
+    let standings = answers.iter().flat_map(|answer| {
+        answer.standings.iter().map(move |standing| (&answer.terms.sentence, standing))
+    });
+    let rows = standings.flat_map(|(sentence, standing)| {
+        let group = standing.group.as_deref().unwrap_or_default();
+        standing.rows.iter().map(move |ranked| row(sentence, group, ranked))
+    });
+    crate::csv(&COLUMNS, rows)
 }
 
 fn row(question: &str, group: &str, r: &Ranked) -> [String; COLUMNS.len()] {
