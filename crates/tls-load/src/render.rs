@@ -214,18 +214,17 @@ const COLUMNS: [&str; 11] = [
 ];
 
 fn csv(load: &Load) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(COLUMNS).expect("memory can be written");
-    for term in &load.terms {
+    let rows = load.terms.iter().map(|term| {
         let (each, cpu) = (term.each_cpu_us, term.cpu_us_per_s);
         let numbers =
             [term.per_s, each.value, each.low, each.high, cpu.value, cpu.low, cpu.high, term.share];
         let words = [term.part.to_string(), clean(&term.name)].into_iter();
-        let row = words.chain(numbers.map(|n| n.to_string())).chain([term.source.to_string()]);
-        writer.write_record(row).expect("each row has the columns' number");
-    }
-    let bytes = writer.into_inner().expect("memory can be written");
-    String::from_utf8(bytes).expect("all fields are text")
+        words
+            .chain(numbers.map(|n| n.to_string()))
+            .chain([term.source.to_string()])
+            .collect::<Vec<String>>()
+    });
+    report::csv(&COLUMNS, rows)
 }
 
 #[cfg(test)]

@@ -143,25 +143,21 @@ const COLUMNS: [&str; 9] = [
 ];
 
 fn csv(why: &Why) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(COLUMNS).expect("memory can be written");
-    for rate in &why.rates {
-        let needed = rate.needed_per_s.map(|n| n.value.to_string()).unwrap_or_default();
-        let cells = [
+    let rates = why.rates.iter().map(|rate| {
+        [
             "rate".to_owned(),
             clean(&rate.what),
             rate.counted.to_string(),
             rate.each_cpu_us.value.to_string(),
-            needed,
+            rate.needed_per_s.map(|n| n.value.to_string()).unwrap_or_default(),
             String::new(),
             String::new(),
             rate.verdict.to_string(),
             rate.decided_by.join(" "),
-        ];
-        writer.write_record(cells).expect("each row has the columns' number");
-    }
-    for change in &why.changes {
-        let cells = [
+        ]
+    });
+    let changes = why.changes.iter().map(|change| {
+        [
             "change".to_owned(),
             clean(&change.change),
             String::new(),
@@ -171,9 +167,7 @@ fn csv(why: &Why) -> String {
             change.share.to_string(),
             change.verdict.to_string(),
             change.decided_by.join(" "),
-        ];
-        writer.write_record(cells).expect("each row has the columns' number");
-    }
-    let bytes = writer.into_inner().expect("memory can be written");
-    String::from_utf8(bytes).expect("all fields are text")
+        ]
+    });
+    report::csv(&COLUMNS, rates.chain(changes))
 }

@@ -14,6 +14,7 @@ mod records;
 mod render;
 mod render_primitives;
 mod render_records;
+mod shared;
 mod subject;
 mod suite;
 mod summary;
@@ -37,9 +38,10 @@ pub use records::{
     Bare, BareCost, FittedLine, RECORDS_SPAN, RecordLines, RecordRow, RecordsDocument, beside,
     record_lines,
 };
-pub use render::{Format, render};
+pub use render::render;
 pub use render_primitives::render_primitives;
 pub use render_records::render_records;
+pub use shared::Format;
 pub use subject::{LARGEST_RECORD, Protection, Subject};
 pub use suite::Suite;
 pub use summary::{Measured, measured};

@@ -1,22 +1,9 @@
 //! A run's handshakes as a table, JSON, CSV or Markdown.
 
-use crate::document::{Document, Handshake, Noise};
-use record::{Host, State};
+use crate::document::{Document, Handshake};
+use crate::shared::{Format, Lack, csv_ns, lack_of, lacks, machine_and_noise, micros};
 use report::{Options, clean, escape_markdown};
 use std::collections::BTreeMap;
-
-/// How a run is written out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// For a terminal: a section for each version, kind and temperature, stacks side by side.
-    Table,
-    /// The document.
-    Json,
-    /// One row a handshake.
-    Csv,
-    /// GitHub-flavoured Markdown.
-    Markdown,
-}
 
 /// Renders a run.
 #[must_use]
@@ -26,7 +13,7 @@ pub fn render(document: &Document, format: Format, options: Options) -> String {
         Format::Json => {
             serde_json::to_string_pretty(document).expect("documents are plain data") + "\n"
         }
-        Format::Csv => csv(document),
+        Format::Csv => report::csv(&COLUMNS, document.handshakes.iter().map(csv_row)),
         Format::Markdown => markdown(document),
     }
 }
@@ -130,49 +117,16 @@ fn cells(row: Option<&Handshake>) -> String {
     }
 }
 
-/// Three digits that tell.
-fn micros(ns: f64) -> String {
-    let us = ns / 1000.0;
-    match us {
-        _ if us >= 100.0 => format!("{us:.0}"),
-        _ if us >= 10.0 => format!("{us:.1}"),
-        _ => format!("{us:.2}"),
-    }
-}
-
 fn foot(document: &Document) -> Vec<String> {
+    let rows = document.handshakes.iter().filter_map(|row| {
+        let why = lack_of(row.state, row.reason.as_deref()?);
+        Some(Lack { stack: &row.stack, why, row: row.case.to_string() })
+    });
     let mut lines = vec![String::new()];
-    let mut reasons: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
-    for row in &document.handshakes {
-        if let Some(reason) = &row.reason {
-            let why = match row.state {
-                // The column says how precise each is, the file why.
-                State::Measured => "* precision not reached".to_owned(),
-                state => format!("{}: {}", state.name(), clean(reason)),
-            };
-            reasons.entry((&row.stack, why)).or_default().push(row.case.to_string());
-        }
-    }
-    for ((stack, why), cases) in reasons {
-        let which = match cases.as_slice() {
-            [one] => one.clone(),
-            [first, rest @ ..] => format!("{first} and {} more", rest.len()),
-            [] => continue,
-        };
-        lines.push(format!("{} {which}: {why}", clean(stack)));
-    }
-    lines.push(format!("Inside the clock, each end apart: {}.", document.span));
+    lines.extend(lacks(rows));
+    lines.push(format!("Inside the clock, each end apart: {}.", clean(&document.span)));
     lines.push(machine_and_noise(&document.noise, document.seconds, &document.host));
     lines
-}
-
-/// How disturbed a run was, and where it took place.
-pub(crate) fn machine_and_noise(noise: &Noise, seconds: f64, host: &Host) -> String {
-    let Noise { clean: quiet, samples, .. } = noise;
-    format!(
-        "{quiet} of {samples} samples clean; {seconds:.0} s; machine: {}.",
-        clean(&host.cpu.name)
-    )
 }
 
 fn markdown(document: &Document) -> String {
@@ -217,16 +171,6 @@ const COLUMNS: [&str; 33] = [
     "server_bytes", "client_bytes", "server_memory_bytes", "client_memory_bytes", "samples",
 ];
 
-fn csv(document: &Document) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(COLUMNS).expect("memory can be written");
-    for row in &document.handshakes {
-        writer.write_record(csv_row(row)).expect("each row has the columns' number");
-    }
-    let bytes = writer.into_inner().expect("memory can be written");
-    String::from_utf8(bytes).expect("all fields are text")
-}
-
 fn csv_row(row: &Handshake) -> Vec<String> {
     let case = &row.case;
     let text = |t: Option<&String>| t.map(|t| clean(t)).unwrap_or_default();
@@ -247,10 +191,9 @@ fn csv_row(row: &Handshake) -> Vec<String> {
         text(negotiated.and_then(|n| n.signature.as_ref())),
         negotiated.map(|n| n.resumed.to_string()).unwrap_or_default(),
     ];
-    let number = |n: Option<f64>| n.map(|n| format!("{n:.1}")).unwrap_or_default();
     let firsts = [row.first.map(|f| f.server_ns), row.first.map(|f| f.client_ns)];
     for (cost, first) in [row.server, row.client].into_iter().zip(firsts) {
-        let of = |part: fn(&crate::document::Cost) -> f64| number(cost.as_ref().map(part));
+        let of = |part: fn(&crate::document::Cost) -> f64| csv_ns(cost.as_ref().map(part));
         fields.extend([
             of(|c| c.median_ns),
             of(|c| c.low_ns),
@@ -258,7 +201,7 @@ fn csv_row(row: &Handshake) -> Vec<String> {
             of(|c| c.mean_ns),
             of(|c| c.max_ns),
             of(|c| c.setup_ns),
-            number(first),
+            csv_ns(first),
         ]);
     }
     let whole = |n: Option<i64>| n.map(|n| n.to_string()).unwrap_or_default();

@@ -2,8 +2,7 @@
 
 use crate::document::Cost;
 use crate::primitives::{PrimitiveRow, PrimitivesDocument};
-use crate::render::{Format, machine_and_noise};
-use record::State;
+use crate::shared::{Format, Lack, csv_ns, lack_of, lacks, machine_and_noise, micros};
 use report::{Options, clean, escape_markdown};
 use std::collections::BTreeMap;
 
@@ -19,7 +18,7 @@ pub fn render_primitives(
         Format::Json => {
             serde_json::to_string_pretty(document).expect("documents are plain data") + "\n"
         }
-        Format::Csv => csv(document),
+        Format::Csv => report::csv(&FIELDS, document.primitives.iter().map(csv_row)),
         Format::Markdown => markdown(document),
     }
 }
@@ -106,38 +105,14 @@ fn cells(row: Option<&PrimitiveRow>) -> String {
     }
 }
 
-/// Three digits that tell.
-fn micros(ns: f64) -> String {
-    let us = ns / 1000.0;
-    match us {
-        _ if us >= 100.0 => format!("{us:.0}"),
-        _ if us >= 10.0 => format!("{us:.1}"),
-        _ if us >= 1.0 => format!("{us:.2}"),
-        _ => format!("{us:.3}"),
-    }
-}
-
 fn foot(document: &PrimitivesDocument) -> Vec<String> {
+    let rows = document.primitives.iter().filter_map(|row| {
+        let why = lack_of(row.state, row.reason.as_deref()?);
+        Some(Lack { stack: &row.stack, why, row: row.primitive.to_string() })
+    });
     let mut lines = vec![String::new()];
-    let mut reasons: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
-    for row in &document.primitives {
-        if let Some(reason) = &row.reason {
-            let why = match row.state {
-                State::Measured => "* precision not reached".to_owned(),
-                state => format!("{}: {}", state.name(), clean(reason)),
-            };
-            reasons.entry((&row.stack, why)).or_default().push(row.primitive.to_string());
-        }
-    }
-    for ((stack, why), rows) in reasons {
-        let which = match rows.as_slice() {
-            [one] => one.clone(),
-            [first, rest @ ..] => format!("{first} and {} more", rest.len()),
-            [] => continue,
-        };
-        lines.push(format!("{} {which}: {why}", clean(stack)));
-    }
-    lines.push(format!("Inside the clock: {}.", document.span));
+    lines.extend(lacks(rows));
+    lines.push(format!("Inside the clock: {}.", clean(&document.span)));
     lines.push(
         "What each batch left was held against an independent implementation, outside the clock; the \
          checks of each row are in JSON and CSV."
@@ -183,18 +158,7 @@ const FIELDS: [&str; 19] = [
     "samples", "processes",
 ];
 
-fn csv(document: &PrimitivesDocument) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(FIELDS).expect("memory can be written");
-    for row in &document.primitives {
-        writer.write_record(csv_row(row)).expect("each row has the columns' number");
-    }
-    let bytes = writer.into_inner().expect("memory can be written");
-    String::from_utf8(bytes).expect("all fields are text")
-}
-
 fn csv_row(row: &PrimitiveRow) -> Vec<String> {
-    let number = |n: Option<f64>| n.map(|n| format!("{n:.1}")).unwrap_or_default();
     let mut fields = vec![
         clean(&row.stack),
         row.primitive.scheme.to_string(),
@@ -205,13 +169,13 @@ fn csv_row(row: &PrimitiveRow) -> Vec<String> {
         clean(&row.checks.join("; ")),
     ];
     for cost in [&row.whole, &row.call] {
-        let of = |part: fn(&Cost) -> f64| number(cost.as_ref().map(part));
+        let of = |part: fn(&Cost) -> f64| csv_ns(cost.as_ref().map(part));
         fields.extend([
             of(|c| c.median_ns),
             of(|c| c.low_ns),
             of(|c| c.high_ns),
             of(|c| c.mean_ns),
-            number(cost.as_ref().and_then(|c| c.cycles)),
+            csv_ns(cost.as_ref().and_then(|c| c.cycles)),
         ]);
     }
     fields.extend([row.samples.to_string(), row.processes.to_string()]);

@@ -1,10 +1,9 @@
 //! A run's records as a table, JSON, CSV or Markdown.
 
 use crate::records::{FittedLine, RecordLines, RecordRow, RecordsDocument};
-use crate::render::{Format, machine_and_noise};
+use crate::shared::{Format, Lack, csv_ns, lack_of, lacks, machine_and_noise};
 use record::State;
 use report::{Options, clean, escape_markdown};
-use std::collections::BTreeMap;
 
 /// Renders a run.
 #[must_use]
@@ -14,7 +13,7 @@ pub fn render_records(document: &RecordsDocument, format: Format, options: Optio
         Format::Json => {
             serde_json::to_string_pretty(document).expect("documents are plain data") + "\n"
         }
-        Format::Csv => csv(document),
+        Format::Csv => report::csv(&FIELDS, document.records.iter().map(csv_row)),
         Format::Markdown => markdown(document),
     }
 }
@@ -116,30 +115,20 @@ fn in_words(line: &FittedLine) -> String {
 }
 
 fn foot(document: &RecordsDocument) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    let mut reasons: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
-    for row in &document.records {
-        let name = format!("{} of {} bytes", row.protection, row.size);
-        if let Some(reason) = &row.reason {
-            let why = match row.state {
-                State::Measured => "* precision not reached".to_owned(),
-                state => format!("{}: {}", state.name(), clean(reason)),
-            };
-            reasons.entry((&row.stack, why)).or_default().push(name);
-        } else if let Some(reason) = &row.bare.reason {
-            let why = format!("no bare {}: {}", row.bare.algorithm, clean(reason));
-            reasons.entry((&row.stack, why)).or_default().push(name);
-        }
-    }
-    for ((stack, why), rows) in reasons {
-        let which = match rows.as_slice() {
-            [one] => one.clone(),
-            [first, rest @ ..] => format!("{first} and {} more", rest.len()),
-            [] => continue,
+    let rows = document.records.iter().filter_map(|row| {
+        let why = match (&row.reason, &row.bare.reason) {
+            (Some(reason), _) => lack_of(row.state, reason),
+            (None, Some(reason)) => {
+                format!("no bare {}: {}", clean(&row.bare.algorithm), clean(reason))
+            }
+            (None, None) => return None,
         };
-        lines.push(format!("{} {which}: {why}", clean(stack)));
-    }
-    lines.push(format!("Inside the clock: {}.", document.span));
+        let name = format!("{} of {} bytes", row.protection, row.size);
+        Some(Lack { stack: &row.stack, why, row: name })
+    });
+    let mut lines = vec![String::new()];
+    lines.extend(lacks(rows));
+    lines.push(format!("Inside the clock: {}.", clean(&document.span)));
     lines.push(
         "bare: the same cipher of the library under the stack, called directly (model message); with CBC, \
          without the HMAC. adds: what the stack takes beside it."
@@ -179,19 +168,8 @@ const FIELDS: [&str; 21] = [
     "bare_algorithm", "bare_reason", "samples",
 ];
 
-fn csv(document: &RecordsDocument) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(FIELDS).expect("memory can be written");
-    for row in &document.records {
-        writer.write_record(csv_row(row)).expect("each row has the columns' number");
-    }
-    let bytes = writer.into_inner().expect("memory can be written");
-    String::from_utf8(bytes).expect("all fields are text")
-}
-
 fn csv_row(row: &RecordRow) -> Vec<String> {
     let text = |t: Option<&String>| t.map(|t| clean(t)).unwrap_or_default();
-    let number = |n: Option<f64>| n.map(|n| format!("{n:.1}")).unwrap_or_default();
     let mut fields = vec![
         clean(&row.stack),
         row.protection.version.to_string(),
@@ -204,11 +182,11 @@ fn csv_row(row: &RecordRow) -> Vec<String> {
     ];
     for (cost, bare) in [(row.send, row.bare.encrypt), (row.receive, row.bare.decrypt)] {
         fields.extend([
-            number(cost.map(|c| c.median_ns)),
-            number(cost.map(|c| c.low_ns)),
-            number(cost.map(|c| c.high_ns)),
-            number(cost.map(|c| c.mean_ns)),
-            number(bare.map(|b| b.median_ns)),
+            csv_ns(cost.map(|c| c.median_ns)),
+            csv_ns(cost.map(|c| c.low_ns)),
+            csv_ns(cost.map(|c| c.high_ns)),
+            csv_ns(cost.map(|c| c.mean_ns)),
+            csv_ns(bare.map(|b| b.median_ns)),
         ]);
     }
     fields.extend([

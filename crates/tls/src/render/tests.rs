@@ -3,7 +3,7 @@ use crate::case::Case;
 use crate::document::{Cost, Noise, Plan, SPAN, Stack};
 use crate::suite::Suite;
 use crate::words::{Certificate, Exchange, Kind, Temperature, Version};
-use record::Disturbances;
+use record::{Disturbances, State};
 
 fn row(stack: &str, exchange: Exchange, us: Option<f64>) -> Handshake {
     let cost = us.map(|us| Cost {

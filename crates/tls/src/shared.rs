@@ -1,0 +1,80 @@
+//! What the renderings of handshakes, records and primitives have in common.
+
+use crate::document::Noise;
+use record::{Host, State};
+use report::clean;
+use std::collections::BTreeMap;
+
+/// How a run is written out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// For a terminal, stacks side by side.
+    Table,
+    /// The document.
+    Json,
+    /// One row a measurement.
+    Csv,
+    /// GitHub-flavoured Markdown.
+    Markdown,
+}
+
+/// Microseconds with the digits that tell: three, and no more than three behind the point.
+pub(crate) fn micros(ns: f64) -> String {
+    let us = ns / 1000.0;
+    match us {
+        _ if us >= 100.0 => format!("{us:.0}"),
+        _ if us >= 10.0 => format!("{us:.1}"),
+        _ if us >= 1.0 => format!("{us:.2}"),
+        _ => format!("{us:.3}"),
+    }
+}
+
+/// Why a row has no figure, or not one as precise as was asked for.
+pub(crate) struct Lack<'a> {
+    /// The stack's label.
+    pub(crate) stack: &'a str,
+    /// As [`lack_of`] makes it.
+    pub(crate) why: String,
+    /// The row, as people call it.
+    pub(crate) row: String,
+}
+
+/// A row's reason in words.
+pub(crate) fn lack_of(state: State, reason: &str) -> String {
+    match state {
+        // The column says how precise each is, the file why.
+        State::Measured => "* precision not reached".to_owned(),
+        state => format!("{}: {}", state.name(), clean(reason)),
+    }
+}
+
+/// A line for each stack and reason: its first row, and how many more.
+pub(crate) fn lacks<'a>(rows: impl Iterator<Item = Lack<'a>>) -> Vec<String> {
+    let mut reasons: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
+    for Lack { stack, why, row } in rows {
+        reasons.entry((stack, why)).or_default().push(row);
+    }
+    let lines = reasons.into_iter().map(|((stack, why), rows)| {
+        let first = rows.first().map_or("", String::as_str);
+        let more = match rows.len() {
+            0 | 1 => String::new(),
+            n => format!(" and {} more", n - 1),
+        };
+        format!("{} {first}{more}: {why}", clean(stack))
+    });
+    lines.collect()
+}
+
+/// How disturbed a run was, and where it took place.
+pub(crate) fn machine_and_noise(noise: &Noise, seconds: f64, host: &Host) -> String {
+    let Noise { clean: quiet, samples, .. } = noise;
+    format!(
+        "{quiet} of {samples} samples clean; {seconds:.0} s; machine: {}.",
+        clean(&host.cpu.name)
+    )
+}
+
+/// A nanosecond's tenth is the last digit of a field; an empty one says that there is no figure.
+pub(crate) fn csv_ns(ns: Option<f64>) -> String {
+    ns.map(|n| format!("{n:.1}")).unwrap_or_default()
+}
