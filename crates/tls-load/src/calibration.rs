@@ -2,7 +2,7 @@
 //! without TLS. The load model takes every term from here. Units are in the names.
 
 use crate::words::{Http, Regime, Role, Unit, Work};
-use record::{Host, State};
+use record::{Host, State, printable};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tls::{Certificate, Stack};
@@ -140,6 +140,67 @@ pub struct MemoryPoint {
     pub connections: u64,
 }
 
+/// Why a text is no calibration: one line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{origin}' is no calibration of tls load: {why}")]
+pub struct CalibrationError {
+    origin: String,
+    why: String,
+}
+
+/// Most points: a hundred times what a calibration of all regimes has.
+const MOST_POINTS: usize = 100_000;
+/// Beyond any CPU time of a unit, in µs: eleven days.
+const MOST_US: f64 = 1e12;
+/// Beyond any connection's memory, in bytes.
+const MOST_BYTES: f64 = 1e15;
+
+impl Calibration {
+    /// Reads what `tls calibrate` wrote; `origin` names it in errors.
+    ///
+    /// # Errors
+    /// [`CalibrationError`], one line: another kind of file, another format, or figures that no run has.
+    pub fn parse(text: &str, origin: &str) -> Result<Self, CalibrationError> {
+        let wrong = |why: &str| CalibrationError { origin: printable(origin), why: printable(why) };
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let head: Head = serde_json::from_str(text).map_err(|e| wrong(&e.to_string()))?;
+        match head.kind.as_deref() {
+            Some("tls-calibration") => {}
+            Some(other) => return Err(wrong(&format!("it says '{other}'"))),
+            None => return Err(wrong("it does not say what it is")),
+        }
+        let version = head.format_version.unwrap_or_default();
+        if version.split('.').next() != CALIBRATION_VERSION.split('.').next() {
+            let why = format!("its format is {version}, this program reads {CALIBRATION_VERSION}");
+            return Err(wrong(&why));
+        }
+        let read: Self = serde_json::from_str(text).map_err(|e| wrong(&e.to_string()))?;
+        read.impossible().map_or(Ok(()), |why| Err(wrong(&why)))?;
+        Ok(read)
+    }
+
+    /// What the types cannot rule out.
+    fn impossible(&self) -> Option<String> {
+        if self.points.len() > MOST_POINTS {
+            return Some(format!("it has {} points", self.points.len()));
+        }
+        let times = || self.points.iter().flat_map(|p| p.rounds_cpu_us.iter().flatten());
+        if let Some(us) = times().find(|us| !(0.0..=MOST_US).contains(*us)) {
+            return Some(format!("a CPU time of {us:e} µs, which no run has"));
+        }
+        let memory = || self.memory.iter().map(|m| m.bytes_per_connection);
+        memory()
+            .find(|bytes| !(-MOST_BYTES..=MOST_BYTES).contains(bytes))
+            .map(|bytes| format!("{bytes:e} bytes a connection, which no run has"))
+    }
+}
+
+#[derive(Deserialize)]
+struct Head {
+    kind: Option<String>,
+    format_version: Option<String>,
+}
+
 impl Point {
     /// Median over rounds, in µs; `None` where it was not measured.
     #[must_use]
@@ -163,5 +224,36 @@ impl Point {
         let rounds = || self.rounds_cpu_us.iter().flatten().copied();
         let high = rounds().fold(f64::NEG_INFINITY, f64::max);
         Some((high - rounds().fold(f64::INFINITY, f64::min)) / median)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample::calibration;
+
+    #[test]
+    fn what_was_written_is_read_again_and_nothing_else_is() {
+        let text = serde_json::to_string(&calibration()).unwrap();
+        assert_eq!(Calibration::parse(&text, "x").unwrap(), calibration());
+        let why = |text: &str| Calibration::parse(text, "x.json").unwrap_err().to_string();
+        assert!(why("{}").contains("does not say what it is"), "{}", why("{}"));
+        let other = text.replace("\"tls-calibration\"", r#""tls-\u001b[31m""#);
+        assert!(why(&other).contains("it says 'tls-") && !why(&other).contains('\u{1b}'));
+        let newer = text.replace("\"format_version\":\"1.0\"", "\"format_version\":\"2.0\"");
+        assert!(why(&newer).contains("its format is 2.0"), "{}", why(&newer));
+    }
+
+    #[test]
+    fn figures_that_no_run_has_are_refused() {
+        let why = |change: fn(&mut Calibration)| {
+            let mut changed = calibration();
+            change(&mut changed);
+            let text = serde_json::to_string(&changed).unwrap();
+            Calibration::parse(&text, "x").unwrap_err().to_string()
+        };
+        assert!(why(|c| c.points[0].rounds_cpu_us[0] = Some(-1.0)).contains("which no run has"));
+        assert!(why(|c| c.points[0].rounds_cpu_us[0] = Some(1e300)).contains("1e300 µs"));
+        assert!(why(|c| c.memory[0].bytes_per_connection = 1e300).contains("bytes a connection"));
     }
 }

@@ -34,7 +34,8 @@ mod why_rates;
 mod words;
 
 pub use calibration::{
-    CALIBRATION_VERSION, Calibration, ChainBytes, Counted, MemoryPoint, Point, RealServer, Served,
+    CALIBRATION_VERSION, Calibration, CalibrationError, ChainBytes, Counted, MemoryPoint, Point,
+    RealServer, Served,
 };
 pub use document::{
     Alternative, Calibrated, ClientOutcome, LOAD_VERSION, Load, OpenConnections, Part, PartSum,

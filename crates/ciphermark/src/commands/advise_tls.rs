@@ -3,14 +3,11 @@
 use super::run::{claim_output, random_seed, watch_signals};
 use crate::args_advise::{AdviceFormat, AdviseArgs, YesNo};
 use crate::error::{Exit, Failure};
-use crate::kinds::{self, Kind};
 use crate::progress::Bar;
-use crate::screen;
+use crate::{screen, tls_files};
 use engine::HandshakeRequest;
-use std::path::Path;
-use tls::{Certificate, Document, Filter, RecordsDocument, Temperature, TlsFile};
+use tls::{Certificate, Document, Filter, Temperature};
 use tls_advise::{Evidence, Format, Question};
-use tls_load::Calibration;
 
 /// Answers from a run of handshakes, or from what it measures for the question.
 pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
@@ -18,10 +15,10 @@ pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage(format!("{flag} asks of stored data, not of a TLS server")));
     }
     let question = question(args)?;
-    let records = args.tls.bulk.as_deref().map(records).transpose()?;
-    let calibration = args.tls.calibration.as_deref().map(calibration).transpose()?;
+    let records = args.tls.bulk.as_deref().map(tls_files::records).transpose()?;
+    let calibration = args.tls.calibration.as_deref().map(tls_files::calibration).transpose()?;
     let handshakes = match args.record.as_ref().or(args.record_flag.as_ref()) {
-        Some(path) => handshakes(path)?,
+        Some(path) => tls_files::handshakes(path)?,
         None => measure(args, &question)?,
     };
     let handshakes = chosen(args, handshakes)?;
@@ -91,49 +88,6 @@ fn question(args: &AdviseArgs) -> Result<Question, Failure> {
         bytes_per_connection: bytes.unwrap_or(0) as u64,
         temperature: typed.temperature.map_or(Temperature::Hot, Temperature::from),
     })
-}
-
-fn handshakes(path: &Path) -> Result<Document, Failure> {
-    match kinds::load(path)? {
-        Kind::Tls(file) => match *file {
-            TlsFile::Handshakes(run) => Ok(run),
-            _ => Err(no_run_of(path, "handshake")),
-        },
-        _ => Err(no_run_of(path, "handshake")),
-    }
-}
-
-fn records(path: &Path) -> Result<RecordsDocument, Failure> {
-    match kinds::load(path)? {
-        Kind::Tls(file) => match *file {
-            TlsFile::Records(run) => Ok(run),
-            _ => Err(no_run_of(path, "records")),
-        },
-        _ => Err(no_run_of(path, "records")),
-    }
-}
-
-fn no_run_of(path: &Path, command: &str) -> Failure {
-    Failure::usage(format!(
-        "'{0}' is no run of tls {command}: `ciphermark tls {command} -o FILE` makes one",
-        path.display()
-    ))
-}
-
-fn calibration(path: &Path) -> Result<Calibration, Failure> {
-    let text = record::load_text(path).map_err(Failure::usage)?;
-    let shown = path.display();
-    let wrong = |why: String| {
-        Failure::usage(format!(
-            "'{shown}' is no calibration of tls load: {}",
-            record::printable(&why)
-        ))
-    };
-    let read: Calibration = serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))?;
-    if read.kind != "tls-calibration" {
-        return Err(wrong(format!("it says '{}'", read.kind)));
-    }
-    Ok(read)
 }
 
 /// Of the run's stacks those that were asked for.

@@ -3,11 +3,10 @@
 use super::check_output;
 use crate::args_tls_load::{DocumentArgs, LoadArgs, SiteArgs};
 use crate::error::{Exit, Failure};
-use crate::{files, screen};
+use crate::{files, screen, tls_files};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use std::path::Path;
-use tls::{Document, Filter, PrimitivesDocument, RecordsDocument};
+use tls::{Filter, RecordsDocument};
 use tls_load::{
     Calibration, ClientShare, HandshakeParts, Http, Inputs, Load, Profile, Regime, Response, Spec,
 };
@@ -48,18 +47,14 @@ impl Documents {
         args: &DocumentArgs,
         own: impl FnOnce() -> Result<Calibration, Failure>,
     ) -> Result<Self, Failure> {
-        let calibration = match &args.calibration {
-            Some(path) => document(path, "tls-calibration")?,
-            None => own()?,
-        };
-        let records = args.records.as_deref().map(|path| document(path, "tls-records"));
+        let calibration = args.calibration.as_deref().map_or_else(own, tls_files::calibration)?;
+        let records = args.records.as_deref().map(tls_files::records);
         let mut parts = HandshakeParts::default();
         if let Some(path) = &args.primitives {
-            let document: PrimitivesDocument = document(path, "tls-primitives")?;
-            parts.add_primitives(&document, &calibration.stack);
+            parts.add_primitives(&tls_files::primitives(path)?, &calibration.stack);
         }
         if let Some(path) = &args.handshakes {
-            parts.add_memory(&document::<Document>(path, "tls-handshakes")?, &calibration.stack);
+            parts.add_memory(&tls_files::handshakes(path)?, &calibration.stack);
         }
         Ok(Self { calibration, records: records.transpose()?, parts })
     }
@@ -71,20 +66,6 @@ impl Documents {
             parts: Some(&self.parts),
         }
     }
-}
-
-/// A document of a kind, packed by gzip or not.
-fn document<D: DeserializeOwned>(path: &Path, kind: &str) -> Result<D, Failure> {
-    let shown = path.display();
-    let text = record::load_text(path).map_err(Failure::usage)?;
-    let wrong = |why: String| Failure::usage(format!("'{shown}' is no document of {kind}: {why}"));
-    let value: serde_json::Value = serde_json::from_str(&text).map_err(|e| wrong(e.to_string()))?;
-    match value.get("kind").and_then(|k| k.as_str()) {
-        Some(found) if found == kind => {}
-        Some(other) => return Err(wrong(format!("it says '{}'", report::clean(other)))),
-        None => return Err(wrong("it does not say what it is".to_owned())),
-    }
-    serde_json::from_value(value).map_err(|e| wrong(e.to_string()))
 }
 
 pub(super) fn read_spec(path: &Path) -> Result<Spec, Failure> {

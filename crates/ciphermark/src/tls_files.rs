@@ -1,0 +1,51 @@
+//! Files that commands of `tls` wrote and others read, packed by gzip or not.
+
+use crate::error::Failure;
+use crate::kinds::{self, Kind};
+use std::path::Path;
+use tls::{Document, PrimitivesDocument, RecordsDocument, TlsFile};
+use tls_load::Calibration;
+
+/// What `tls handshake` wrote.
+pub fn handshakes(path: &Path) -> Result<Document, Failure> {
+    match run(path, "handshake")? {
+        TlsFile::Handshakes(run) => Ok(run),
+        _ => Err(no_run_of(path, "handshake")),
+    }
+}
+
+/// What `tls records` wrote.
+pub fn records(path: &Path) -> Result<RecordsDocument, Failure> {
+    match run(path, "records")? {
+        TlsFile::Records(run) => Ok(run),
+        _ => Err(no_run_of(path, "records")),
+    }
+}
+
+/// What `tls primitives` wrote.
+pub fn primitives(path: &Path) -> Result<PrimitivesDocument, Failure> {
+    match run(path, "primitives")? {
+        TlsFile::Primitives(run) => Ok(run),
+        _ => Err(no_run_of(path, "primitives")),
+    }
+}
+
+/// What `tls calibrate` wrote.
+pub fn calibration(path: &Path) -> Result<Calibration, Failure> {
+    let text = record::load_text(path).map_err(Failure::usage)?;
+    Calibration::parse(&text, &path.display().to_string()).map_err(Failure::usage)
+}
+
+fn run(path: &Path, command: &str) -> Result<TlsFile, Failure> {
+    match kinds::load(path)? {
+        Kind::Tls(file) => Ok(*file),
+        _ => Err(no_run_of(path, command)),
+    }
+}
+
+fn no_run_of(path: &Path, command: &str) -> Failure {
+    Failure::usage(format!(
+        "'{0}' is no run of tls {command}: `ciphermark tls {command} -o FILE` makes one",
+        path.display()
+    ))
+}
