@@ -26,6 +26,8 @@ pub use many::{
 pub use order::{median, quantile};
 pub use pair::{FALSE_VERDICTS, LOOKS, Look, Ratio, Verdict, ratio_of_pairs};
 pub use period::{Period, period};
-pub use summary::{MIN_PER_PROCESS, MIN_PROCESSES, Summary, costs_by_process, summarise};
+pub use summary::{
+    MIN_PER_PROCESS, MIN_PROCESSES, Summary, costs_by_process, summarise, summarise_sparse,
+};
 pub use threads::of_visits;
 pub use trimmed::Estimate;

@@ -1,6 +1,6 @@
 //! A case's samples, summarised.
 
-use crate::order::median;
+use crate::order::{median, median_rank};
 use crate::trimmed::{Estimate, trimmed_mean};
 use model::{Disturbance, QuietRates, RawSample};
 use std::collections::BTreeMap;
@@ -51,6 +51,27 @@ impl Summary {
 /// [`RawSample::disturbance`] asks for, CPU by CPU.
 #[must_use]
 pub fn summarise(samples: &[RawSample], quiet: &QuietRates) -> Option<Summary> {
+    summarised(samples, quiet, MIN_PER_PROCESS, trimmed_mean)
+}
+
+/// Summarises samples of a core that was hardly ever quiet: every process with a clean sample counts,
+/// with the median of those it has, and the estimate is the median over at least [`MIN_PROCESSES`] of
+/// them, with the interval of order statistics. `None` where there are fewer.
+///
+/// A clean sample among disturbed ones is now and then disturbed within its batch, where no probe
+/// looks; half of all would have to be before a median followed them. Where samples abound,
+/// [`summarise`] has the narrower interval.
+#[must_use]
+pub fn summarise_sparse(samples: &[RawSample], quiet: &QuietRates) -> Option<Summary> {
+    summarised(samples, quiet, 1, median_with_interval).filter(Summary::is_complete)
+}
+
+fn summarised(
+    samples: &[RawSample],
+    quiet: &QuietRates,
+    least: usize,
+    estimate: fn(&mut [f64]) -> Option<Estimate>,
+) -> Option<Summary> {
     let mut by_process: BTreeMap<u32, Vec<&RawSample>> = BTreeMap::new();
     let mut disturbed = BTreeMap::new();
     for sample in samples {
@@ -61,16 +82,19 @@ pub fn summarise(samples: &[RawSample], quiet: &QuietRates) -> Option<Summary> {
     }
     let clean = by_process.values().map(Vec::len).sum();
     let groups: Vec<Vec<&RawSample>> =
-        by_process.into_values().filter(|g| g.len() >= MIN_PER_PROCESS).collect();
-    let ticks_per_op = over_processes(&groups, RawSample::ticks_per_op)?;
+        by_process.into_values().filter(|g| g.len() >= least).collect();
+    let ticks_per_op = estimate(&mut medians(&groups, RawSample::ticks_per_op))?;
     let cycles_known = groups.iter().flatten().all(|s| s.clock() > 0.0);
     let cycles_per_op =
-        if cycles_known { over_processes(&groups, RawSample::cycles_per_op) } else { None };
+        if cycles_known { estimate(&mut medians(&groups, RawSample::cycles_per_op)) } else { None };
     Some(Summary { ticks_per_op, cycles_per_op, clean, disturbed, processes: groups.len() })
 }
 
-fn over_processes(groups: &[Vec<&RawSample>], value: fn(&RawSample) -> f64) -> Option<Estimate> {
-    trimmed_mean(&mut medians(groups, value))
+/// `None` of too few for an interval. Sorts its argument.
+fn median_with_interval(values: &mut [f64]) -> Option<Estimate> {
+    let middle = median(values)?;
+    let rank = median_rank(values.len())?;
+    Some(Estimate { median: middle, low: values[rank], high: values[values.len() - 1 - rank] })
 }
 
 fn medians(groups: &[Vec<&RawSample>], value: fn(&RawSample) -> f64) -> Vec<f64> {
@@ -141,6 +165,25 @@ mod tests {
         assert_eq!(noisy.clean, 30);
         assert_eq!(noisy.disturbed[&Disturbance::Switched], 1);
         assert_eq!(noisy.disturbed[&Disturbance::Contended], 1);
+    }
+
+    #[test]
+    fn one_clean_sample_in_each_of_six_processes_makes_a_figure_that_outliers_do_not_move() {
+        let contended = |s: &RawSample| RawSample { probe_after: 3.0, ticks: 1900, ..*s };
+        let clean = |p: u32| sample(p, 1000 + 10 * u64::from(p));
+        let mut samples: Vec<RawSample> = (0..6).map(clean).collect();
+        samples.extend((0..6).flat_map(|p| [contended(&samples[p]); 9]).collect::<Vec<_>>());
+        assert_eq!(summarise(&samples, &quiet()), None);
+        let s = summarise_sparse(&samples, &quiet()).unwrap();
+        assert_eq!((s.clean, s.processes, s.disturbed[&Disturbance::Contended]), (6, 6, 54));
+        assert!((s.ticks_per_op.median - 102.5).abs() < 1e-9, "{s:?}");
+        assert!((s.ticks_per_op.low, s.ticks_per_op.high) == (100.0, 105.0), "{s:?}");
+        // Disturbed where no probe looks.
+        samples[5].ticks = 1900;
+        let outlier = summarise_sparse(&samples, &quiet()).unwrap();
+        assert_eq!(outlier.ticks_per_op.median, s.ticks_per_op.median);
+        assert_eq!(outlier.ticks_per_op.high, 190.0);
+        assert_eq!(summarise_sparse(&samples[1..], &quiet()), None, "five processes are too few");
     }
 
     #[test]

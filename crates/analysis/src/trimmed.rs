@@ -3,7 +3,7 @@
 use statrs::distribution::{ContinuousCDF as _, StudentsT};
 
 /// Confidence of every interval.
-const CONFIDENCE: f64 = 0.95;
+pub(crate) const CONFIDENCE: f64 = 0.95;
 
 /// The part of the values that is left out at each end: enough that one odd process in ten or more
 /// moves nothing, little enough that two or three layouts which really differ all count. A median
@@ -14,7 +14,8 @@ pub(crate) const TRIM: f64 = 0.1;
 /// An estimate with its interval of 95 % confidence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// 10 % trimmed mean over processes of each process's median.
+    /// 10 % trimmed mean over processes of each process's median; the median of those where few samples
+    /// are clean.
     pub median: f64,
     /// Lower end.
     pub low: f64,

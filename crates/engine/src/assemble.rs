@@ -5,7 +5,7 @@ use crate::memory::Memory;
 use crate::plan::{Planned, Request};
 use crate::protocol::{Finding, Offer};
 use crate::track::{End, Track};
-use analysis::{Summary, Ticks, quantile, summarise};
+use analysis::{Summary, Ticks, quantile, summarise, summarise_sparse};
 use model::{Algorithm, Kind, QuietRates, RawSample, Tier};
 use probe::Clock;
 use record::{
@@ -219,7 +219,14 @@ fn conclude(m: &mut Measurement, track: &Track, rates: &Rates) {
     };
     m.stopped = Some(stopped);
     let visits = track.of_visits(&rates.quiet);
-    let clean = summarise(&visits, &rates.quiet);
+    let enough = summarise(&visits, &rates.quiet);
+    // A few clean samples from many processes tell more than many from two.
+    let sparse = match &enough {
+        Some(summary) if summary.is_complete() => None,
+        _ => summarise_sparse(&visits, &rates.quiet),
+    };
+    let is_sparse = sparse.is_some();
+    let clean = sparse.or(enough);
     // Without enough clean samples the contended ones count too, which is said.
     let all_count = clean.is_none();
     let none = QuietRates::default();
@@ -238,14 +245,16 @@ fn conclude(m: &mut Measurement, track: &Track, rates: &Rates) {
     m.latency_ns = latency(&track.latencies, rates);
     m.evidence = evidence(&track.samples, rates);
     // Also asked of cases that stopped as precise: the quiet rate was still being learned then.
-    if all_count || summary.precision() > rates.precision || !summary.is_complete() {
+    if all_count || is_sparse || summary.precision() > rates.precision || !summary.is_complete() {
+        let why = match (all_count, is_sparse) {
+            (true, _) => "; too few quiet samples, so contended ones count too",
+            (_, true) => "; few quiet samples in each",
+            _ => "",
+        };
         let (processes, precision) = (summary.processes, summary.precision() * 100.0);
-        let mut reason =
-            format!("precision not reached: {precision:.1} % over {processes} processes");
-        if all_count {
-            reason.push_str("; too few quiet samples, so contended ones count too");
-        }
-        m.reason = Some(reason);
+        m.reason = Some(format!(
+            "precision not reached: {precision:.1} % over {processes} processes{why}"
+        ));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::document::{Bytes, Cost, First, Memory};
 use crate::message::{Facts, HandshakeSample};
-use analysis::{median, summarise};
+use analysis::{median, summarise, summarise_sparse};
 use model::{QuietRates, RawSample};
 use record::Disturbances;
 
@@ -35,25 +35,30 @@ impl Measured {
     }
 }
 
-/// Sums up samples: those that nothing disturbed, or, where these are too few, the contended ones too.
-/// `None` as long as fewer than two processes have enough even so.
+/// Sums up samples: those that nothing disturbed; where few are such, one and more from each of many
+/// processes; where even these are too few, the contended ones too. `None` where no way gives a figure.
 #[must_use]
 pub fn measured(
     samples: &[HandshakeSample],
     quiet: &QuietRates,
     ticks_per_ns: f64,
 ) -> Option<Measured> {
+    let sparse = || summed_up(samples, quiet, ticks_per_ns, summarise_sparse);
     let contended = || {
-        let found = summed_up(samples, &QuietRates::default(), ticks_per_ns)?;
+        let found = summed_up(samples, &QuietRates::default(), ticks_per_ns, summarise)?;
         Some(Measured { contended: true, ..found })
     };
-    summed_up(samples, quiet, ticks_per_ns).or_else(contended)
+    match summed_up(samples, quiet, ticks_per_ns, summarise) {
+        Some(found) if found.complete => Some(found),
+        found => sparse().or(found).or_else(contended),
+    }
 }
 
 fn summed_up(
     samples: &[HandshakeSample],
     quiet: &QuietRates,
     ticks_per_ns: f64,
+    summarise: fn(&[RawSample], &QuietRates) -> Option<analysis::Summary>,
 ) -> Option<Measured> {
     let servers: Vec<RawSample> = samples.iter().map(|s| s.server).collect();
     let clients: Vec<RawSample> = samples.iter().map(HandshakeSample::client).collect();
