@@ -69,7 +69,7 @@ kill-test: build ## kill 200 runs at random moments, go on with each, compare wi
 claims: build libs ## judge the published claims by this machine and write docs/CLAIMS.md (some minutes)
 	scripts/claims $(CIPHERMARK)
 
-fuzz: ## feed every reader of files, lines and flags with made-up inputs, FUZZ_SECONDS=600 for each of nine
+fuzz: ## feed every reader of files, lines and flags with made-up inputs, FUZZ_SECONDS=600 for each of ten
 	@scripts/fuzz
 
 asan: ## the parts with unsafe code under address, leak, undefined-behaviour and thread sanitizers (nightly; half an hour)

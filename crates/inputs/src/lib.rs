@@ -16,6 +16,7 @@ mod protocol;
 mod records;
 mod sample;
 mod stores;
+mod tls;
 
 /// One entrance.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +28,7 @@ pub struct Entry {
 }
 
 /// Every entrance.
-pub const ENTRIES: [Entry; 9] = [
+pub const ENTRIES: [Entry; 10] = [
     Entry { name: "records", run: records::run },
     Entry { name: "consumers", run: consumers::run },
     Entry { name: "protocol", run: protocol::run },
@@ -37,6 +38,7 @@ pub const ENTRIES: [Entry; 9] = [
     Entry { name: "objects", run: objects::run },
     Entry { name: "pages", run: pages::run },
     Entry { name: "stores", run: stores::run },
+    Entry { name: "tls", run: tls::run },
 ];
 
 /// The entrance of a name.

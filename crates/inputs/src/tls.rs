@@ -1,0 +1,215 @@
+//! TLS: runs of handshakes, records and primitives, calibrations, specifications of servers and the lists in
+//! them, whose fields hold anything; shown in every form, calculated with, asked for causes and for advice.
+
+use crate::check;
+use crate::sample::{Choices, changed_of};
+use page::{Content, Source};
+use report::Options;
+use serde_json::Value;
+use std::sync::LazyLock;
+use tls::{Document, Format, TlsFile};
+use tls_load::{Calibration, HandshakeParts, Inputs, Question, Spec};
+
+/// Runs of every kind, small ones.
+static RUNS: LazyLock<[Value; 3]> = LazyLock::new(|| {
+    let texts = [
+        include_str!("../samples/handshakes.json"),
+        include_str!("../samples/records.json"),
+        include_str!("../samples/primitives.json"),
+    ];
+    texts.map(|text| serde_json::from_str(text).expect("it is tested"))
+});
+
+/// A calibration of every point.
+static CALIBRATION: LazyLock<Calibration> = LazyLock::new(tls_load::sample::calibration);
+static CALIBRATION_VALUE: LazyLock<Value> =
+    LazyLock::new(|| serde_json::to_value(&*CALIBRATION).expect("documents are plain data"));
+
+/// The first byte says what the others are, the second how it is shown.
+pub(crate) fn run(bytes: &[u8]) {
+    let mut choices = Choices(bytes);
+    let (Some(kind), Some(how)) = (choices.byte(), choices.byte()) else { return };
+    match kind % 8 {
+        0..=2 => file(&changed_of(&RUNS[usize::from(kind % 8)], &mut choices).to_string(), how),
+        3 => calibration(&changed_of(&CALIBRATION_VALUE, &mut choices).to_string(), how),
+        rest => {
+            let Ok(text) = std::str::from_utf8(choices.0) else { return };
+            match rest {
+                4 => file(text, how),
+                5 => calibration(text, how),
+                6 => specification(text, how),
+                _ => lists(text, how),
+            }
+        }
+    }
+}
+
+const FORMATS: [Format; 4] = [Format::Table, Format::Json, Format::Csv, Format::Markdown];
+
+fn options(how: u8) -> Options {
+    Options { width: 20 + usize::from(how), color: false }
+}
+
+/// A rendering keeps the promises of its form.
+fn shown(what: &str, render: &dyn Fn(Format) -> String) {
+    for format in FORMATS {
+        let text = render(format);
+        match format {
+            Format::Json => check::json(what, &text),
+            Format::Csv => {
+                check::spreadsheet(what, &text);
+            }
+            _ => check::for_people(what, &text, false),
+        }
+    }
+}
+
+fn file(text: &str, how: u8) {
+    let run = match tls::from_json(text, "t.json") {
+        Err(why) => return check::line(&why),
+        Ok(run) => run,
+    };
+    let render = |run: &TlsFile, format| match run {
+        TlsFile::Handshakes(d) => tls::render(d, format, options(how)),
+        TlsFile::Records(d) => tls::render_records(d, format, options(how)),
+        TlsFile::Primitives(d) => tls::render_primitives(d, format, options(how)),
+    };
+    shown("a run of TLS", &|format| render(&run, format));
+    let written = render(&run, Format::Json);
+    assert_eq!(tls::from_json(&written, "t.json").expect("what was written is read"), run);
+    // The same with a harmless letter where markup would begin.
+    let harmless = tls::from_json(&written.replace('<', "x"), "t.json");
+    let harmless = harmless.expect("it differs in texts only");
+    let both = [&run, &harmless];
+    let marked = both.map(|r| render(r, Format::Markdown));
+    check::no_markup("Markdown", &marked[0], &marked[1]);
+    let pages = both.map(|run| {
+        let source = Source { file: "t.json", content: Content::Tls(run) };
+        page::page_without_scripts(&[source]).expect("any run has a page")
+    });
+    check::no_markup("the page", &pages[0], &pages[1]);
+    used(&run, how);
+}
+
+/// What other commands make of a run.
+fn used(run: &TlsFile, how: u8) {
+    let mut parts = HandshakeParts::default();
+    let (mut records, stack) = (None, &CALIBRATION.stack);
+    match run {
+        TlsFile::Handshakes(d) => {
+            parts.add_memory(d, stack);
+            advice(d, how);
+        }
+        TlsFile::Records(d) => records = Some(d),
+        TlsFile::Primitives(d) => parts.add_primitives(d, stack),
+    }
+    let inputs = Inputs { calibration: &CALIBRATION, records, parts: Some(&parts) };
+    loaded(&Spec::default(), &inputs, how);
+}
+
+fn advice(run: &Document, how: u8) {
+    let clients = tls_advise::Question::clients(&["browser".to_owned()]);
+    let question = tls_advise::Question {
+        clients: clients.expect("a class that there is"),
+        certificates: vec![tls::Certificate::Rsa2048, tls::Certificate::P256],
+        resumed_share: 0.5,
+        post_quantum: how & 1 == 1,
+        bytes_per_connection: 1000,
+        temperature: tls::Temperature::Hot,
+    };
+    let evidence =
+        tls_advise::Evidence { handshakes: run, records: None, calibration: Some(&CALIBRATION) };
+    match tls_advise::advise(&question, &evidence) {
+        Err(why) => check::shown(&why),
+        Ok(advice) => {
+            let render = |format| tls_advise::render(&advice, format, options(how));
+            check::for_people("advice", &render(tls_advise::Format::Text), false);
+            check::for_people("advice", &render(tls_advise::Format::Markdown), false);
+            check::json("advice", &render(tls_advise::Format::Json));
+        }
+    }
+}
+
+fn calibration(text: &str, how: u8) {
+    match Calibration::parse(text, "c.json") {
+        Err(why) => check::line(&why),
+        Ok(read) => {
+            let render = |format| tls_load::render_calibration(&read, format, options(how));
+            shown("a calibration", &render);
+            let again = Calibration::parse(&render(Format::Json), "c.json");
+            assert_eq!(again.expect("what was written is read"), read);
+            let inputs = Inputs { calibration: &read, records: None, parts: None };
+            loaded(&Spec::default(), &inputs, how);
+        }
+    }
+}
+
+fn specification(text: &str, how: u8) {
+    match Spec::parse(text) {
+        Err(why) => check::shown(&why),
+        Ok(spec) => {
+            let inputs = Inputs { calibration: &CALIBRATION, records: None, parts: None };
+            loaded(&spec, &inputs, how);
+        }
+    }
+}
+
+/// A cipher string, a list of groups and a class of clients, a line each.
+fn lists(text: &str, how: u8) {
+    let mut lines = text.lines().map(str::to_owned);
+    let mut spec = Spec::default();
+    spec.server.ciphers = lines.next();
+    spec.server.groups = lines.next();
+    if let Some(class) = lines.next() {
+        let typed: Vec<String> = class.split(',').map(str::to_owned).collect();
+        match tls_advise::Question::clients(&typed) {
+            Err(why) => check::shown(&why),
+            Ok(clients) => spec.clients = clients,
+        }
+    }
+    if let Err(why) = spec.check() {
+        return check::shown(&why);
+    }
+    let inputs = Inputs { calibration: &CALIBRATION, records: None, parts: None };
+    loaded(&spec, &inputs, how);
+}
+
+/// The server's CPU, what would save some, and what explains a rise of it.
+fn loaded(spec: &Spec, inputs: &Inputs<'_>, how: u8) {
+    match tls_load::load(spec, inputs, how & 1 == 1) {
+        Err(why) => check::shown(&why),
+        Ok(load) => {
+            shown("a load", &|format| tls_load::render_load(&load, format, options(how)));
+        }
+    }
+    let question = Question {
+        from_percent: (0.5, 0.5),
+        to_percent: (2.0, 3.0),
+        slower: (1.0, 2.0),
+        spec: Some(spec.clone()),
+        spec_is_before: how & 2 == 2,
+        most_mbit_per_s: (how & 4 == 4).then_some(100.0),
+    };
+    match tls_load::why(&question, inputs) {
+        Err(why) => check::shown(&why),
+        Ok(why) => shown("causes", &|format| tls_load::render_why(&why, format, options(how))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Else nothing behind the readers would ever be reached.
+    #[test]
+    fn the_samples_are_read() {
+        for value in RUNS.iter() {
+            tls::from_json(&value.to_string(), "sample").expect("it is a run");
+        }
+        Calibration::parse(&CALIBRATION_VALUE.to_string(), "sample").expect("it is a calibration");
+        for kind in 0..4 {
+            run(&[kind, 1, 0, 0, 0]);
+        }
+        run(b"\x07\x01HIGH:!aNULL\nX25519:P-256\nbrowser");
+    }
+}
