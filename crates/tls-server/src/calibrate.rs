@@ -15,8 +15,9 @@ use tls_load::{
 
 /// What is counted, in words.
 const SPAN: &str = "CPU time of the server's process (nginx: its one worker), user and system, by the scheduler's \
-    counter (/proc/PID/schedstat), from rest to rest, divided by what the client counted; over loopback, where a \
-    part of the server's TCP work is charged to the client and the reverse";
+    counter (/proc/PID/schedstat), from rest to rest in slices of milliseconds of which the undisturbed count, divided \
+    by what the client counted; over loopback, where a part of the server's TCP work is charged to the client and the \
+    reverse";
 
 /// Sizes of responses that requests are calibrated with, in bytes.
 pub(crate) const SIZES: [u64; 3] = [1024, 16_384, 102_400];

@@ -15,6 +15,12 @@ const BURST: usize = 40;
 /// Connections at once when a server is saturated, and the pause at low load.
 const AT_ONCE: u32 = 20;
 const PAUSE_US: u64 = 5000;
+/// Seconds of a slice. Short, because others are busy on a core's sibling for milliseconds at a time, and what meets
+/// them does not count; with some ten connections nevertheless, and of a saturated server several by each thread.
+const SLICE_SECONDS: f64 = 0.008;
+const SATURATED_SLICE_SECONDS: f64 = 0.03;
+/// With the pause between connections of low load.
+const LOW_SLICE_SECONDS: f64 = 0.02;
 /// Connections of a visit at most: more would use up the ports of the loopback, which rest for a second.
 const MOST_CONNECTIONS: u64 = 4000;
 
@@ -92,10 +98,10 @@ impl Cell {
                 (Some(Case { certificate: Certificate::P256, ..refusing() }), Ends::Refused)
             }
         };
-        let (at_once, pause_us) = match self.regime {
-            Regime::Low => (1, PAUSE_US),
-            Regime::Steady => (1, 0),
-            Regime::Saturated => (AT_ONCE, 0),
+        let (at_once, pause_us, slice_seconds) = match self.regime {
+            Regime::Low => (1, PAUSE_US, LOW_SLICE_SECONDS),
+            Regime::Steady => (1, 0, SLICE_SECONDS),
+            Regime::Saturated => (AT_ONCE, 0, SATURATED_SLICE_SECONDS),
         };
         Job {
             libraries: tls.map(|_| libraries.clone()),
@@ -111,6 +117,7 @@ impl Cell {
             pause_us,
             connections: MOST_CONNECTIONS,
             seconds,
+            slice_seconds,
         }
     }
 }

@@ -13,8 +13,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
 use std::time::Instant;
 
-/// Does one job: makes ready, says so, and at the word does and tells. At the next word what was held
-/// open is closed. `go` is false where nobody waits any more.
+/// Does one job: makes ready, says so, and at each word does a slice and tells of it; when all is done, it
+/// tells so at the next word, and what was held open is closed. `go` is false where nobody waits any more.
 pub(crate) fn run(
     job: &Job,
     say: &mut dyn FnMut(&Answer) -> Result<(), Trouble>,
@@ -31,33 +31,33 @@ pub(crate) fn run(
             return say(&Answer::Failed(why));
         }
         say(&Answer::Ready)?;
-        if !go() {
-            return Ok(());
-        }
-        let begun = Instant::now();
-        for lane in &lanes {
-            lane.go();
-        }
-        let told = lanes.iter().map(Running::told).collect::<Result<Vec<Told>, String>>();
-        match told {
-            Err(why) => say(&Answer::Failed(why))?,
-            Ok(told) => {
-                let mut all = Told { seconds: begun.elapsed().as_secs_f64(), ..seen };
-                told.iter().for_each(|one| add(&mut all, one));
-                say(&Answer::Done(all))?;
-                go();
+        let mut all = seen;
+        while go() {
+            if all.seconds >= job.seconds || all.connections >= job.connections {
+                return say(&Answer::Done(all));
+            }
+            match slice(&lanes) {
+                Err(why) => return say(&Answer::Failed(why)),
+                Ok(told) => {
+                    all.add(&told);
+                    say(&Answer::Slice(told))?;
+                }
             }
         }
         Ok(())
     })
 }
 
-fn add(all: &mut Told, one: &Told) {
-    all.connections += one.connections;
-    all.resumed += one.resumed;
-    all.requests += one.requests;
-    all.bytes += one.bytes;
-    all.stalls += one.stalls;
+/// Has every lane do its part of a slice.
+fn slice(lanes: &[Running]) -> Result<Told, String> {
+    let begun = Instant::now();
+    lanes.iter().for_each(Running::go);
+    let mut told = Told::default();
+    for lane in lanes {
+        told.add(&lane.told()?);
+    }
+    told.seconds = begun.elapsed().as_secs_f64();
+    Ok(told)
 }
 
 /// A thread with one lane: connections that follow one another.
@@ -75,13 +75,9 @@ impl Running {
                 Ok(lane) => lane,
                 Err(why) => return drop(is_ready.send(Some(why))),
             };
-            // Who waits no longer needs no answer.
-            if is_ready.send(None).is_err() || begin.recv().is_err() {
-                return;
-            }
-            drop(tell.send(lane.run()));
-            // What is held stays open until the sender is gone.
-            let _ = begin.recv();
+            // Who waits no longer needs no answer. What is held stays open until the sender is gone.
+            let _ = is_ready.send(None);
+            while begin.recv().is_ok() && tell.send(lane.run()).is_ok() {}
         });
         Self { start, ready, told }
     }

@@ -25,7 +25,7 @@ pub struct Usage {
 }
 
 /// How long a server must have used nothing to be idle.
-const STILL: Duration = Duration::from_millis(3);
+const STILL: Duration = Duration::from_millis(1);
 /// When waiting for that is given up.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -90,6 +90,16 @@ impl Cpu {
 }
 
 impl Usage {
+    /// This and other use together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            ns: self.ns + other.ns,
+            waited_ns: self.waited_ns + other.waited_ns,
+            switches: self.switches + other.switches,
+        }
+    }
+
     /// What was used since an earlier reading.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {

@@ -84,11 +84,14 @@ pub struct Job {
     pub pause_us: u64,
     /// Connections in all.
     pub connections: u64,
-    /// Seconds after which no more are begun.
+    /// Seconds of all slices together after which no more are begun.
     pub seconds: f64,
+    /// Seconds after which the client pauses until the next word, so that the servers' CPU can be looked at:
+    /// a slice. Each thread does something in each.
+    pub slice_seconds: f64,
 }
 
-/// What a client has done between the word to go and its end.
+/// What a client has done between a word to go and its end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Told {
     /// Connections that were made and ended as they were to; of held ones their bursts.
@@ -99,7 +102,7 @@ pub struct Told {
     pub requests: u64,
     /// Bytes of the responses' bodies.
     pub bytes: u64,
-    /// From the first connection to the end of the last.
+    /// From the first connection to the end of the last, without what lies between slices.
     pub seconds: f64,
     /// Requests that took 30 ms or longer: what a delayed acknowledgement costs, not a processor.
     pub stalls: u64,
@@ -109,13 +112,27 @@ pub struct Told {
     pub by_session: Option<Negotiated>,
 }
 
+impl Told {
+    /// What two slices did together; what was negotiated stays.
+    pub fn add(&mut self, other: &Self) {
+        self.connections += other.connections;
+        self.resumed += other.resumed;
+        self.requests += other.requests;
+        self.bytes += other.bytes;
+        self.seconds += other.seconds;
+        self.stalls += other.stalls;
+    }
+}
+
 /// What a client answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
     /// Sessions are there, caches are warm: it waits for the word.
     Ready,
-    /// It is done.
+    /// What one slice did: it waits for the word.
+    Slice(Told),
+    /// It is done; what all slices did together.
     Done(Told),
     /// It cannot, in one line.
     Failed(String),

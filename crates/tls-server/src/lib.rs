@@ -15,6 +15,7 @@ mod job;
 mod mini;
 mod nginx;
 mod points;
+mod prober;
 mod process;
 mod rounds;
 mod validate;

@@ -101,8 +101,8 @@ impl Client {
         Hidden::start(CLIENT, cpu, &[]).map(Self)
     }
 
-    /// Has a job done. `around` is called with `false` when everything is ready and nothing has begun, and with
-    /// `true` when all is done and what is held open still is.
+    /// Has a job done. `around` is called when everything is ready and nothing has begun, with none, and after each
+    /// slice with what it did; what is held open still is then. Returned is what all slices did.
     ///
     /// # Errors
     /// In one line, the client's trouble or that of `around`. The client is of no more use where
@@ -110,7 +110,7 @@ impl Client {
     pub fn run(
         &mut self,
         job: &Job,
-        around: &mut dyn FnMut(bool) -> Result<(), Trouble>,
+        around: &mut dyn FnMut(Option<&Told>) -> Result<(), Trouble>,
     ) -> Result<Told, Trouble> {
         let line = serde_json::to_string(job).map_err(|e| Trouble::of("job", e))?;
         let within = PATIENCE + Duration::from_secs_f64(job.seconds.clamp(0.0, 3600.0));
@@ -118,20 +118,23 @@ impl Client {
         match self.0.hear(within)? {
             Answer::Ready => {}
             Answer::Failed(why) => return Err(Trouble(why)),
-            Answer::Done(_) => return Err(Trouble("the client is out of step".to_owned())),
+            Answer::Slice(_) | Answer::Done(_) => return Err(out_of_step()),
         }
-        around(false)?;
-        self.0.tell("go")?;
-        match self.0.hear(within)? {
-            Answer::Done(told) => {
-                around(true)?;
-                self.0.tell("go")?;
-                Ok(told)
+        around(None)?;
+        loop {
+            self.0.tell("go")?;
+            match self.0.hear(within)? {
+                Answer::Slice(told) => around(Some(&told))?,
+                Answer::Done(told) => return Ok(told),
+                Answer::Failed(why) => return Err(Trouble(why)),
+                Answer::Ready => return Err(out_of_step()),
             }
-            Answer::Failed(why) => Err(Trouble(why)),
-            Answer::Ready => Err(Trouble("the client is out of step".to_owned())),
         }
     }
+}
+
+fn out_of_step() -> Trouble {
+    Trouble("the client is out of step".to_owned())
 }
 
 /// The minimal server, on a CPU that it shares with servers only.

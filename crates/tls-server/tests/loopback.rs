@@ -89,6 +89,7 @@ fn job(libraries: &Libraries, port: u16, tls: Option<Case>) -> Job {
         pause_us: 0,
         connections: 6,
         seconds: 60.0,
+        slice_seconds: 60.0,
     }
 }
 

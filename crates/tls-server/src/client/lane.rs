@@ -21,6 +21,8 @@ pub(super) struct Lane<'a> {
     side: Option<Side>,
     asker: Asker,
     held: Option<Open>,
+    /// Connections so far that count.
+    made: u64,
 }
 
 /// A connection with the protocol above it.
@@ -45,8 +47,8 @@ impl<'a> Lane<'a> {
         let requests = job.responses.iter().map(|bytes| http1::request(*bytes, job.request_bytes));
         let asker = Asker { requests: requests.collect(), scratch: vec![0; 1 << 16] };
         let number = u64::from(at);
-        let mut lane =
-            Self { job, number, connections: share, side: side(job)?, asker, held: None };
+        let side = side(job)?;
+        let mut lane = Self { job, number, connections: share, side, asker, held: None, made: 0 };
         let mut uncounted = Told::default();
         if job.resumed > 0.0 {
             lane.connection(false, &mut uncounted)?;
@@ -66,17 +68,19 @@ impl<'a> Lane<'a> {
         Ok(lane)
     }
 
-    /// What counts.
+    /// A slice of what counts.
     pub(super) fn run(&mut self) -> Result<Told, String> {
         let (mut told, begun) = (Told::default(), Instant::now());
         let pause = Duration::from_micros(self.job.pause_us);
-        for at in 0..self.connections {
-            if begun.elapsed().as_secs_f64() >= self.job.seconds {
+        while self.made < self.connections {
+            let at = self.made;
+            if told.connections > 0 && begun.elapsed().as_secs_f64() >= self.job.slice_seconds {
                 break;
             }
             if at > 0 && !pause.is_zero() {
                 std::thread::sleep(pause);
             }
+            self.made += 1;
             match self.held.take() {
                 Some(mut open) => {
                     self.ask(&mut open, &mut told)?;
