@@ -46,6 +46,8 @@ fn a_faulting_cpuid_gets_the_masked_answer_and_the_thread_goes_on_behind_it() {
         // What stands above the lower halves is no part of the question.
         let mut context = before(code, 0xffff_ffff_0000_0001, 0xffff_ffff_0000_0000);
         deliver(&mut context);
+        // Where the machine has CPUID faulting the handler leaves it on, as a real fault finds it.
+        fault::disable();
         let raw = cpuid(1, 0);
         let expected = answer(Tier::Baseline, 1, 0, raw);
         assert_eq!(register(&context, libc::REG_RAX), i64::from(expected.eax));
