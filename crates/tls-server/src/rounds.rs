@@ -25,6 +25,8 @@ const DISTURBED: f64 = 0.05;
 /// thirds of the time one try fills a third.
 const TRIES: usize = 5;
 const ENOUGH: f64 = 0.4;
+/// Rounds with quiet slices from which on those without do not count: as many as a verdict needs.
+const ENOUGH_ROUNDS: usize = 3;
 
 /// Where everything runs.
 #[derive(Clone, Debug)]
@@ -48,6 +50,8 @@ pub struct Visit {
     pub told: Told,
     /// Slices in which others were busy on the servers' CPU or its core.
     pub disturbed: u32,
+    /// Whether they are all there were, and so count.
+    pub unquiet: bool,
 }
 
 /// What happened between two looks at the servers' CPU.
@@ -162,7 +166,7 @@ impl Loopback {
                 break;
             }
         }
-        all.disturbed = quiet.disturbed;
+        (all.disturbed, all.unquiet) = (quiet.disturbed, true);
         Ok(if quiet.told.connections > 0 { quiet } else { all })
     }
 
@@ -337,6 +341,7 @@ pub fn rounds(
 /// What a last round that was not ended leaves is kept; cells without any visit were not measured.
 fn ended(mut tallies: Vec<Tally>, rounds: usize) -> Vec<Tally> {
     for tally in &mut tallies {
+        tally.drop_unquiet();
         let has_any = tally.visits.iter().any(Option::is_some);
         if tally.state == State::Measured && !has_any {
             tally.state = State::Failed;
@@ -353,6 +358,16 @@ impl Tally {
             Err(why) => (State::Unsupported, Some(why.clone())),
         };
         Self { visits: Vec::new(), state, reason, errors: 0 }
+    }
+
+    /// Takes out the rounds in which the core was never quiet, where enough others are left.
+    fn drop_unquiet(&mut self) {
+        let is_quiet = |visit: &Visit| !visit.unquiet;
+        if self.visited().filter(|v| is_quiet(v)).count() >= ENOUGH_ROUNDS {
+            for visit in &mut self.visits {
+                *visit = visit.take().filter(is_quiet);
+            }
+        }
     }
 
     /// Twice is no accident.
@@ -406,7 +421,7 @@ mod tests {
 
     fn visit(ns: u64, connections: u64, requests: u64) -> Visit {
         let told = Told { connections, requests, ..Told::default() };
-        Visit { usage: Usage { ns, waited_ns: 0, switches: 2 }, told, disturbed: 0 }
+        Visit { usage: Usage { ns, waited_ns: 0, switches: 2 }, told, ..Visit::default() }
     }
 
     #[test]
@@ -416,6 +431,19 @@ mod tests {
         assert_eq!(tally.rounds_cpu_us(Unit::Connection), [Some(3.0), None, None]);
         assert_eq!(tally.rounds_cpu_us(Unit::Request)[0], Some(0.3));
         assert_eq!(tally.counted().context_switches, Some(4));
+    }
+
+    #[test]
+    fn rounds_that_were_never_quiet_count_only_where_others_are_too_few() {
+        let mut tally = Tally::new(&Ok((1, Cpu::of(1))));
+        let unquiet = Visit { unquiet: true, ..visit(9000, 1, 1) };
+        tally.visits = vec![Some(visit(1000, 1, 1)), Some(unquiet), Some(visit(1000, 1, 1))];
+        tally.drop_unquiet();
+        assert_eq!(tally.visited().count(), 3);
+        tally.visits.push(Some(visit(1000, 1, 1)));
+        tally.drop_unquiet();
+        let of = [Some(1.0), None, Some(1.0), Some(1.0)];
+        assert_eq!(tally.rounds_cpu_us(Unit::Connection), of);
     }
 
     #[test]

@@ -276,7 +276,7 @@ mod tests {
             let told = crate::Told { connections, resumed, ..crate::Told::default() };
             let usage =
                 crate::Usage { ns: (us * 1e3) as u64 * connections, ..crate::Usage::default() };
-            Some(crate::Visit { usage, told, disturbed: 0 })
+            Some(crate::Visit { usage, told, ..crate::Visit::default() })
         };
         Tally {
             visits: us.iter().map(visit).collect(),
