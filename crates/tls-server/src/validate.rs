@@ -39,9 +39,15 @@ pub fn validate(
     let (of_calibration, of_rows) = tallies.split_at(calibrating.len());
     let mut calibration = document(wanted, &loopback, started, &calibrating, of_calibration)?;
     calibration.seconds = timer.elapsed().as_secs_f64();
-    let rows = rows.iter().zip(of_rows);
-    let rows =
-        rows.map(|((regime, planned), tally)| row(*regime, planned, tally, &calibration)).collect();
+    let is_unquiet = |regime| {
+        let mut of = calibrating.iter().zip(of_calibration).filter(|(c, _)| c.regime == regime);
+        of.any(|(_, tally)| tally.is_unquiet())
+    };
+    let rows = rows.iter().zip(of_rows).map(|((regime, planned), tally)| {
+        let row = row(*regime, planned, tally, &calibration);
+        if tally.is_unquiet() || is_unquiet(*regime) { doubtful(row) } else { row }
+    });
+    let rows = rows.collect();
     let configuration = loopback.configuration().unwrap_or_default();
     Ok(ValidatedPart {
         name: name.to_owned(),
@@ -171,6 +177,16 @@ fn row(
         waited_share: (ns > 0.0).then(|| waited / ns),
         verdict,
     }
+}
+
+/// Takes the verdict from a point in whose figures others on the core have a part.
+fn doubtful(mut row: ValidatedRow) -> ValidatedRow {
+    if matches!(row.verdict, Judgement::Pass | Judgement::Fail) {
+        row.verdict = Judgement::Inconclusive;
+        let why = "the servers' core was never quiet in a round of this point or its calibration";
+        row.reason.get_or_insert_with(|| why.to_owned());
+    }
+    row
 }
 
 /// Whether it is the one that the real server's own code is calibrated with.
@@ -363,6 +379,9 @@ mod tests {
         assert_eq!(unsure.verdict, Judgement::Inconclusive, "{:?}", unsure.predicted_noise);
         let dear = of(&tally(&[800.0, 800.0, 800.0], 100, 100));
         assert_eq!(dear.verdict, Judgement::Fail);
+        let doubted = doubtful(dear);
+        assert_eq!(doubted.verdict, Judgement::Inconclusive);
+        assert!(doubted.reason.unwrap().contains("never quiet"));
         let unmeasured = Tally { state: State::Failed, ..tally(&[], 0, 0) };
         assert_eq!(of(&unmeasured).verdict, Judgement::None);
     }
