@@ -3,6 +3,7 @@
 
 use crate::Trouble;
 use analysis::quantile;
+use model::QUIET_PROBE_FRACTION;
 use probe::Clock;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
@@ -13,8 +14,6 @@ const PAUSE: Duration = Duration::from_millis(1);
 /// The part of the watch's readings, and of all of them, that lies below the quiet rate: as of a survey.
 const WATCH_QUANTILE: f64 = 0.8;
 const QUIET_QUANTILE: f64 = 0.98;
-/// Below this part of the quiet rate the core is contended: as of a survey.
-const CONTENDED: f64 = 0.93;
 
 /// A thread on the servers' CPU that reads the probe when it is asked.
 #[derive(Debug)]
@@ -62,7 +61,7 @@ impl Prober {
     /// The least reading of a quiet core, by all that is known of it.
     pub(crate) fn least(&mut self) -> f64 {
         let seen = quantile(&mut self.readings, QUIET_QUANTILE).unwrap_or(0.0);
-        seen.max(self.watched) * CONTENDED
+        seen.max(self.watched) * QUIET_PROBE_FRACTION
     }
 }
 

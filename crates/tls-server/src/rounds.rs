@@ -48,9 +48,7 @@ pub struct Visit {
     pub usage: Usage,
     /// What the client did.
     pub told: Told,
-    /// Slices in which others were busy on the servers' CPU or its core.
-    pub disturbed: u32,
-    /// Whether they are all there were, and so count.
+    /// Whether others were busy on the servers' CPU or its core in every slice, so that all count.
     pub unquiet: bool,
 }
 
@@ -139,7 +137,7 @@ impl Loopback {
     }
 
     /// Visits a cell: everything is ready before, and the server at rest before and after each slice. Where no
-    /// slice was quiet all count, and `disturbed` says of how many that is so.
+    /// slice was quiet all count, and the visit says so.
     ///
     /// # Errors
     /// In one line, the client's or the server's trouble.
@@ -154,8 +152,6 @@ impl Loopback {
                 all.add(slice);
                 if slice.is_quiet(least) {
                     quiet.add(slice);
-                } else {
-                    quiet.disturbed += 1;
                 }
             }
             for visit in [&mut quiet, &mut all] {
@@ -166,7 +162,7 @@ impl Loopback {
                 break;
             }
         }
-        (all.disturbed, all.unquiet) = (quiet.disturbed, true);
+        all.unquiet = true;
         Ok(if quiet.told.connections > 0 { quiet } else { all })
     }
 
