@@ -15,6 +15,10 @@ pub struct Core {
     /// Dependent instructions of one chain that the core holds while it begins with the next
     /// chain: by so many steps the chains of two messages can overlap. Null where not measured.
     pub window: Option<f64>,
+    /// What this CPU has and what the core was not quiet for long enough to read. As long as there is
+    /// any of it no bound is known: what was read may be slower than what was not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<String>,
 }
 
 /// One instruction at one width.

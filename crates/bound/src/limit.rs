@@ -50,6 +50,7 @@ const CARRYLESS: &[&str] = &["pclmulqdq"];
 pub fn limit(core: &Core, operation: &Operation<'_>) -> Result<Limit, String> {
     let machine = Machine::new(core, operation.tier);
     let demand = demand(&machine, operation)?;
+    complete(core)?;
     let mut found = candidates(&machine, &demand);
     if let Some(level) = level(operation.footprint) {
         outer(&machine, &demand, level, operation.in_place, &mut found);
@@ -58,6 +59,22 @@ pub fn limit(core: &Core, operation: &Operation<'_>) -> Result<Limit, String> {
     longest
         .max_by(|a, b| a.cycles.total_cmp(&b.cycles))
         .ok_or_else(|| "nothing that bounds it was measured on this core".to_owned())
+}
+
+/// A core of which only the narrow instructions were read would seem slower than it is.
+fn complete(core: &Core) -> Result<(), String> {
+    /// As many as fit into a line.
+    const SHOWN: usize = 3;
+    let unread = &core.unread;
+    if unread.is_empty() {
+        return Ok(());
+    }
+    let more = if unread.len() > SHOWN { ", …" } else { "" };
+    let names = unread[..unread.len().min(SHOWN)].join(", ");
+    Err(format!(
+        "the core was not quiet for long enough to read {} of what bounds ciphers ({names}{more})",
+        unread.len()
+    ))
 }
 
 /// What each byte of a long message takes at least, in the first-level cache.

@@ -67,5 +67,5 @@ fn core(aes_latency: f64, carryless: [f64; 3], simple: [f64; 3]) -> Core {
         bandwidth(Access::Write, 32.0),
         bandwidth(Access::Copy, 32.0),
     ];
-    Core { instructions, pairs, bandwidths, window: Some(62.0) }
+    Core { instructions, pairs, bandwidths, window: Some(62.0), unread: Vec::new() }
 }

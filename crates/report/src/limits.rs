@@ -190,6 +190,7 @@ mod tests {
                 samples: 15,
             }],
             window: Some(62.0),
+            unread: Vec::new(),
         };
         let floor = |name: &str, tier, cycles: Option<f64>| Floor {
             algorithm: name.into(),

@@ -253,3 +253,15 @@ fn beyond_the_first_cache_the_level_bounds_what_is_light_on_work() {
     assert_eq!(of("aes-128-ctr", false, Footprint::Hot).by, Bound::AesUnits);
     assert_eq!(of("aes-128-cbc", false, Footprint::Memory).by, Bound::LatencyChain);
 }
+
+/// Of a core whose widest registers could not be read everything that uses them would be refused.
+#[test]
+fn a_core_of_which_something_could_not_be_read_has_no_floors() {
+    let mut core = intel();
+    core.instructions.retain(|i| i.width_bits < 512);
+    core.unread = ["aesenc-512", "pxor-512", "load-512", "store-512"].map(String::from).to_vec();
+    let found = floor(&core, Algorithm::find("aes-128-ctr").unwrap(), KEY);
+    assert_eq!(found.cycles_per_byte, None);
+    let reason = found.reason.unwrap();
+    assert!(reason.contains("to read 4 of what") && reason.contains("load-512, …"), "{reason}");
+}

@@ -116,21 +116,23 @@ fn limits_have_what_was_measured_and_a_floor_or_a_reason_for_each_algorithm() {
         return;
     }
     let instructions = limits["core"]["instructions"].as_array().unwrap();
-    assert!(instructions.iter().any(|i| i["name"] == "imul"), "{limits}");
     assert!(instructions.iter().all(|i| i["per_cycle"].as_f64().unwrap() > 0.0), "{limits}");
     let floors = limits["floors"].as_array().unwrap();
+    // On a core that is hardly ever quiet something may not have been read: then there is no floor.
+    let read = limits["core"]["unread"].is_null();
     for floor in floors {
         assert_ne!(floor["cycles_per_byte"].is_null(), floor["reason"].is_null(), "{floor}");
+        assert!(read || floor["cycles_per_byte"].is_null(), "{floor}");
     }
+    assert!(!read || instructions.iter().any(|i| i["name"] == "imul"), "{limits}");
     for tier in ["native", "vaes256", "aesni", "noaes", "baseline"] {
         assert_eq!(where_(floors, &[("algorithm", "aes-128-ctr"), ("tier", tier)]).len(), 2);
     }
     let camellia = where_(floors, &[("algorithm", "camellia-128-ctr")])[0];
     assert!(text(camellia, "reason").contains("no bound is known"), "{camellia}");
     let table = ciphermark(&["list", "limits", "-a", "memcpy"], b"").with_code(0).stdout;
-    for word in ["per cycle", "B/cycle", "memcpy", "load/store"] {
-        assert!(table.contains(word), "{word}: {table}");
-    }
+    let whole = ["per cycle", "B/cycle", "memcpy", "load/store"].iter().all(|w| table.contains(w));
+    assert!(whole || table.contains("not quiet for long enough"), "{table}");
     let unknown = ciphermark(&["list", "limits", "-a", "aes-128-crt"], b"").with_code(2);
     assert!(unknown.stderr.contains("aes-128-ctr"), "{}", unknown.stderr);
 }

@@ -104,7 +104,7 @@ fn places(caches: &[Cache]) -> Vec<Place> {
     places
 }
 
-/// The fastest way at one level.
+/// The fastest way at one level; none where one of them could not be read, which may be the fastest.
 fn best(
     prober: &mut Prober<'_>,
     place: &Place,
@@ -122,9 +122,8 @@ fn best(
             }
             readings.add(prober.walk(stretch, how, way, place.reading));
         }
-        let figure = readings.figure(conditions.quiet_probe);
-        let faster = |f: &Figure| best.is_none_or(|(_, b)| f.cycles < b.cycles);
-        if let Some(figure) = figure.filter(faster) {
+        let figure = readings.figure(conditions.quiet_probe)?;
+        if best.is_none_or(|(_, b)| figure.cycles < b.cycles) {
             best = Some((way, figure));
         }
     }

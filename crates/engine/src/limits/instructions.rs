@@ -1,10 +1,10 @@
 //! Throughputs, latencies, pairs and the window, from interleaved readings.
 
-use super::readings::{Figure, Readings, quiet_rate};
+use super::readings::{Figure, LEAST, Readings, quiet_rate};
 use analysis::median;
 use bound::{Core, Instruction, Pair};
 use probe::{Prober, Reads, Subject};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Quiet readings of each thing, where there is time for them: their median is then exact to a few
 /// thousandths.
@@ -20,11 +20,25 @@ pub(super) struct Read {
     pub(super) quiet_probe: f64,
 }
 
+/// How long readings may take.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Patience {
+    /// Until there are as many as are wanted; on a quiet core a tenth of it is enough.
+    pub(super) wanted: Duration,
+    /// Until there is a figure for each thing: without one of them no bound is known.
+    pub(super) complete: Duration,
+}
+
 /// Reads everything about instructions.
 ///
 /// # Errors
 /// Why nothing could be measured.
-pub(super) fn read(prober: &mut Prober<'_>, watched: f64, until: Instant) -> Result<Read, String> {
+pub(super) fn read(
+    prober: &mut Prober<'_>,
+    watched: f64,
+    patience: Patience,
+) -> Result<Read, String> {
+    let begun = Instant::now();
     let subjects = prober.subjects();
     if subjects.is_empty() {
         return Err("no probes for this architecture, or its core cycles cannot be known".into());
@@ -33,6 +47,9 @@ pub(super) fn read(prober: &mut Prober<'_>, watched: f64, until: Instant) -> Res
     let mut readings = vec![Readings::default(); subjects.len()];
     let mut rate = watched;
     loop {
+        // Behind the sorting of the quiet rate the first reading of a pass finds the core cold, and
+        // its subject would hardly ever have one that counts.
+        let _ = prober.read(&subjects[0], rounds[0]);
         // One reading of each in turn, so that drift and neighbours hit all alike.
         for ((subject, rounds), readings) in subjects.iter().zip(&rounds).zip(&mut readings) {
             if !readings.enough(rate, WANTED) {
@@ -40,8 +57,7 @@ pub(super) fn read(prober: &mut Prober<'_>, watched: f64, until: Instant) -> Res
             }
         }
         rate = quiet_rate(watched, &readings);
-        let done = readings.iter().all(|r| r.enough(rate, WANTED));
-        if done || Instant::now() >= until {
+        if ended(&readings, rate, begun.elapsed(), patience) {
             break;
         }
     }
@@ -53,9 +69,35 @@ pub(super) fn read(prober: &mut Prober<'_>, watched: f64, until: Instant) -> Res
     if found.is_empty() {
         return Err("the core was not quiet for long enough to measure what it can do".into());
     }
+    let read = |s: &Subject| found.iter().any(|(f, _)| label(f) == label(s));
+    let unread = subjects.iter().filter(|s| !read(s)).map(label).collect();
     let mut clocks: Vec<f64> = found.iter().map(|(_, f)| f.cycles / f.ticks).collect();
     let cycles_per_tick = median(&mut clocks).unwrap_or(0.0);
-    Ok(Read { core: assembled(&found), cycles_per_tick, quiet_probe: rate })
+    let core = Core { unread, ..assembled(&found) };
+    Ok(Read { core, cycles_per_tick, quiet_probe: rate })
+}
+
+/// Whether there are readings enough, or no more are to be had. A core that was never quiet is not
+/// waited for.
+fn ended(readings: &[Readings], rate: f64, elapsed: Duration, patience: Patience) -> bool {
+    let all = |least| readings.iter().all(|r| r.enough(rate, least));
+    let none = || !readings.iter().any(|r| r.enough(rate, LEAST));
+    all(WANTED)
+        || elapsed >= patience.complete
+        || (elapsed >= patience.wanted && (all(LEAST) || none()))
+}
+
+/// What is read of a subject, in a few words.
+fn label(subject: &Subject) -> String {
+    let Subject { name, width_bits, .. } = subject;
+    match subject.reads {
+        Reads::Throughput => format!("{name}-{width_bits}"),
+        Reads::Latency => format!("latency of {name}-{width_bits}"),
+        Reads::Pair { second, width_bits: other } => {
+            format!("{name}-{width_bits} with {second}-{other}")
+        }
+        Reads::Window { .. } => format!("overlap of {name}-{width_bits}"),
+    }
 }
 
 fn assembled(found: &[(Subject, Figure)]) -> Core {

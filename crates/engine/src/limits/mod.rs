@@ -9,13 +9,16 @@ pub(crate) use hold::hold;
 
 use crate::quiet;
 use bound::Core;
+use instructions::Patience;
 use model::{Algorithm, Direction, Model, Tier};
 use probe::{Clock, Prober};
 use record::Limits;
 use std::time::{Duration, Instant};
 
-/// Most time for the instructions; on a quiet core a tenth of it is enough.
-const INSTRUCTIONS_TIME: Duration = Duration::from_millis(900);
+/// For the instructions. A core of which a fiftieth of the time is quiet gives five readings of each
+/// of a hundred things, of 50 µs with their probes, in a second and a half; twice that is waited.
+const INSTRUCTIONS_TIME: Patience =
+    Patience { wanted: Duration::from_millis(900), complete: Duration::from_secs(3) };
 /// Most time for bandwidths.
 const BANDWIDTHS_TIME: Duration = Duration::from_millis(900);
 
@@ -41,8 +44,7 @@ pub(crate) fn measure(clock: &Clock, conditions: &Conditions) -> Result<Core, St
             probe::pin_to(&[conditions.cpu])
                 .map_err(|e| format!("cannot stay on CPU {}: {e}", conditions.cpu))?;
             let mut prober = Prober::new(clock);
-            let until = Instant::now() + INSTRUCTIONS_TIME;
-            let read = instructions::read(&mut prober, conditions.quiet_probe, until)?;
+            let read = instructions::read(&mut prober, conditions.quiet_probe, INSTRUCTIONS_TIME)?;
             let until = Instant::now() + BANDWIDTHS_TIME;
             let bandwidths = bandwidth::all(&mut prober, &read, &caches, conditions, until);
             Ok(Core { bandwidths, ..read.core })
@@ -53,7 +55,8 @@ pub(crate) fn measure(clock: &Clock, conditions: &Conditions) -> Result<Core, St
 }
 
 /// Measures once more where the run saw the core quieter than it was before the run: a floor that was
-/// read on a busy core is too high, and would refuse what is right.
+/// read on a busy core is too high, and would refuse what is right. And where something could not be
+/// read at all.
 pub(crate) fn again(
     clock: &Clock,
     conditions: &Conditions,
@@ -62,7 +65,8 @@ pub(crate) fn again(
 ) -> Result<Core, String> {
     // As far apart as two quiet moments may lie.
     const QUIETER: f64 = 1.01;
-    if before.is_ok() && quiet_probe <= conditions.quiet_probe * QUIETER {
+    let complete = before.as_ref().is_ok_and(|core| core.unread.is_empty());
+    if complete && quiet_probe <= conditions.quiet_probe * QUIETER {
         return before;
     }
     let now = measure(clock, &Conditions { quiet_probe, ..*conditions });
@@ -73,40 +77,54 @@ pub(crate) fn again(
     }
 }
 
-/// The faster of two measurements of each thing: whatever else runs on a core only slows it.
+/// The faster of two measurements of each thing, whatever else runs on a core only slows it; and what
+/// only one of them has.
 pub(crate) fn faster(mut a: Core, b: Core) -> Core {
-    for i in &mut a.instructions {
-        let same = |o: &&bound::Instruction| (&o.name, o.width_bits) == (&i.name, i.width_bits);
-        if let Some(other) = b.instructions.iter().find(same)
-            && other.per_cycle > i.per_cycle
-        {
-            *i = other.clone();
-        }
-    }
-    for p in &mut a.pairs {
-        let same = |o: &&bound::Pair| {
-            (&o.first, &o.second, o.width_bits, o.second_width_bits)
-                == (&p.first, &p.second, p.width_bits, p.second_width_bits)
-        };
-        if let Some(other) = b.pairs.iter().find(same)
-            && other.per_cycle > p.per_cycle
-        {
-            *p = other.clone();
-        }
-    }
-    for m in &mut a.bandwidths {
-        let same = |o: &&bound::Bandwidth| (o.level, o.access) == (m.level, m.access);
-        if let Some(other) = b.bandwidths.iter().find(same)
-            && other.bytes_per_cycle > m.bytes_per_cycle
-        {
-            *m = other.clone();
-        }
-    }
-    a.window = match (a.window, b.window) {
-        (Some(one), Some(other)) => Some(one.max(other)),
-        (one, other) => one.or(other),
-    };
+    merge(
+        &mut a.instructions,
+        b.instructions,
+        |i| (i.name.clone(), i.width_bits),
+        |one, other| {
+            let latencies = [one.latency_cycles, other.latency_cycles];
+            let latency_cycles = latencies.into_iter().flatten().min_by(f64::total_cmp);
+            let faster = if other.per_cycle > one.per_cycle { other } else { one };
+            bound::Instruction { latency_cycles, ..faster }
+        },
+    );
+    let of_pair =
+        |p: &bound::Pair| (p.first.clone(), p.second.clone(), p.width_bits, p.second_width_bits);
+    merge(&mut a.pairs, b.pairs, of_pair, |one, other| {
+        if other.per_cycle > one.per_cycle { other } else { one }
+    });
+    merge(
+        &mut a.bandwidths,
+        b.bandwidths,
+        |m| (m.level, m.access),
+        |one, other| {
+            if other.bytes_per_cycle > one.bytes_per_cycle { other } else { one }
+        },
+    );
+    a.window = a.window.into_iter().chain(b.window).max_by(f64::total_cmp);
+    a.unread.retain(|name| b.unread.contains(name));
     a
+}
+
+/// What both have as `better` says, what one has as it is.
+fn merge<T, K: PartialEq>(
+    into: &mut Vec<T>,
+    from: Vec<T>,
+    key: impl Fn(&T) -> K,
+    better: impl Fn(T, T) -> T,
+) {
+    for other in from {
+        match into.iter().position(|one| key(one) == key(&other)) {
+            Some(at) => {
+                let one = into.remove(at);
+                into.insert(at, better(one, other));
+            }
+            None => into.push(other),
+        }
+    }
 }
 
 /// The record's part: what was measured, and the floors of these algorithms.
@@ -172,6 +190,29 @@ mod tests {
         let both = faster(core(2.0, 1.0, 50.0), core(1.5, 4.0, 62.0));
         let rates: Vec<f64> = both.instructions.iter().map(|i| i.per_cycle).collect();
         assert_eq!((rates, both.window), (vec![2.0, 4.0], Some(62.0)));
+    }
+
+    #[test]
+    fn what_one_of_two_measurements_lacks_is_taken_from_the_other() {
+        let wide = |latency_cycles| bound::Instruction {
+            name: "aesenc".into(),
+            width_bits: 512,
+            per_cycle: 1.0,
+            latency_cycles,
+            spread: 0.0,
+            samples: 5,
+        };
+        let unread = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect();
+        let narrow = Core { unread: unread(&["aesenc-512", "imul-64"]), ..Core::default() };
+        let wide = |latency, names| Core {
+            instructions: vec![wide(latency)],
+            unread: unread(names),
+            ..Core::default()
+        };
+        let both = faster(narrow, wide(None, &["imul-64", "latency of aesenc-512"]));
+        assert_eq!((both.instructions.len(), &both.unread[..]), (1, &["imul-64".to_owned()][..]));
+        let both = faster(both, wide(Some(3.0), &[]));
+        assert_eq!((both.instructions[0].latency_cycles, both.unread.len()), (Some(3.0), 0));
     }
 
     #[test]

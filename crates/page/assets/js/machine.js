@@ -77,6 +77,7 @@ function coreTables(r) {
   const number = (title, value, text = figure) => ({ title, number: true, start: -1, sort: value, cell: (x) => (value(x) === null ? "" : text(value(x))) });
   return [
     el("h2", null, "What this core can do at best", named(of)),
+    core.unread?.length ? el("p", null, `No limits: the core was not quiet for long enough to read ${core.unread.join(", ")}.`) : null,
     el("div", { class: "side-by-side" },
       table({
         caption: "Instructions", rows: core.instructions, className: "numbers",
