@@ -10,6 +10,7 @@ mod pair;
 mod period;
 #[cfg(test)]
 mod properties;
+mod quiet;
 mod signed_rank;
 #[cfg(test)]
 mod simulated;
@@ -26,6 +27,7 @@ pub use many::{
 pub use order::{median, quantile};
 pub use pair::{FALSE_VERDICTS, LOOKS, Look, Ratio, Verdict, ratio_of_pairs};
 pub use period::{Period, period};
+pub use quiet::{quiet_rate, watched_rate};
 pub use summary::{
     MIN_PER_PROCESS, MIN_PROCESSES, Summary, costs_by_process, summarise, summarise_sparse,
 };

@@ -1,6 +1,6 @@
 //! The noise of a CPU, measured for a second or two.
 
-use analysis::{median, quantile};
+use analysis::{median, quiet_rate};
 use probe::Clock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -92,7 +92,7 @@ fn watch_here(cpu: u32, allowed: &[u32]) -> Live {
     let rate = begin.ticks_per_second(end);
     let halves = (begin.ticks_per_second(middle), middle.ticks_per_second(end));
     let mut probes = clock.probe_for(PROBE, Duration::from_micros(200));
-    let quiet = quantile(&mut probes, 0.98).unwrap_or(0.0);
+    let quiet = quiet_rate(&mut probes);
     let contended = below(&probes, quiet * QUIET_FRACTION);
     let ns = 1e9 / rate;
     let gaps = || first.gaps_ns.iter().chain(&second.gaps_ns).copied();

@@ -71,17 +71,25 @@ pub(crate) fn host_facts(
         host.clock.overhead_ticks = ready.overhead_ticks;
     }
     host.clock.ticks_per_second = rates.ticks_per_second;
-    let quiet = rates.quiet.of(cpu);
-    host.clock.quiet_probe = (quiet > 0.0).then_some(quiet);
-    let mut ghz: Vec<f64> = tracks
-        .iter()
-        .flat_map(|t| &t.samples)
-        .filter(|s| s.disturbance(rates.quiet.of(s.cpu)).is_none() && s.clock() > 0.0)
-        .map(|s| s.clock() * rates.ticks_per_second / 1e9)
+    core_clock(&mut host, cpu, tracks.iter().flat_map(|t| &t.samples), &rates.quiet);
+    host
+}
+
+/// The core clock of a run's clean samples, and the quiet rate of the CPU that took them.
+pub(crate) fn core_clock<'a>(
+    host: &mut record::Host,
+    cpu: u32,
+    samples: impl Iterator<Item = &'a RawSample>,
+    quiet: &QuietRates,
+) {
+    let rate = quiet.of(cpu);
+    host.clock.quiet_probe = (rate > 0.0).then_some(rate);
+    let mut ghz: Vec<f64> = samples
+        .filter(|s| s.disturbance(quiet.of(s.cpu)).is_none() && s.clock() > 0.0)
+        .map(|s| s.clock() * host.clock.ticks_per_second / 1e9)
         .collect();
     host.clock.core_ghz_median = quantile(&mut ghz, 0.5);
     host.clock.core_ghz_range = quantile(&mut ghz, 0.05).zip(quantile(&mut ghz, 0.95));
-    host
 }
 
 /// A library's facts, with what runs inside the clock for each algorithm of the plan.

@@ -1,29 +1,13 @@
 //! The quiet rate of the throughput probe, learned while the run goes on.
 
-use analysis::quantile;
+use analysis::{quiet_rate, watched_rate};
 use model::QuietRates;
 use probe::Clock;
 use std::collections::BTreeMap;
-use std::time::Duration;
-
-/// The part of all throughput probes that lies below the quiet rate. High, so that a core that is
-/// quiet a fiftieth of the time is enough to know it by; the few readings above are the counter's
-/// rounding, and interrupts within the clock's chain.
-const QUIET_QUANTILE: f64 = 0.98;
 
 /// The rate is worked out again when there are so many times more probes than the last time: it
 /// settles early, and sorting all of them each round would cost more than the samples.
 const GROWTH: f64 = 1.05;
-
-/// How long the core is watched before the first sample. Another tenant keeps a sibling thread busy
-/// for tens to hundreds of milliseconds at a time; a run of a few cases is over sooner and would
-/// never see the core quiet.
-const WATCH: Duration = Duration::from_millis(300);
-/// The part of the watch's probes that lies below what it finds: lower than for samples, because a
-/// rate that is found too high here would mark quiet samples for the whole run.
-const WATCH_QUANTILE: f64 = 0.8;
-/// Between two probes of the watch: they are to be spread, not many.
-const PAUSE: Duration = Duration::from_millis(1);
 
 /// Every throughput probe so far and what they say of each quiet core.
 #[derive(Debug, Default)]
@@ -45,12 +29,12 @@ struct Probes {
 pub(crate) fn watch(clock: &Clock, cpu: u32) -> QuietRates {
     let mut probes = std::thread::scope(|scope| {
         let watching = scope.spawn(|| match probe::pin_to(&[cpu]) {
-            Ok(()) => clock.probe_for(WATCH, PAUSE),
+            Ok(()) => clock.watch(),
             Err(_) => Vec::new(),
         });
         watching.join().unwrap_or_default()
     });
-    QuietRates::of_one(cpu, quantile(&mut probes, WATCH_QUANTILE).unwrap_or(0.0))
+    QuietRates::of_one(cpu, watched_rate(&mut probes))
 }
 
 impl Quiet {
@@ -65,7 +49,7 @@ impl Quiet {
         let probes = self.cpus.entry(cpu).or_default();
         probes.all.push(probe);
         if probes.all.len() as f64 >= probes.used as f64 * GROWTH {
-            let seen = quantile(&mut probes.all, QUIET_QUANTILE).unwrap_or(0.0);
+            let seen = quiet_rate(&mut probes.all);
             probes.used = probes.all.len();
             self.rates.set(cpu, seen.max(probes.watched));
         }

@@ -152,6 +152,14 @@ impl Clock {
         crate::sample::warm_probe(self, self.cycles_per_tick())
     }
 
+    /// Throughput probes before the first sample. Another tenant keeps a sibling thread busy for tens to
+    /// hundreds of milliseconds at a time; a run of a few cases is over sooner and would never see
+    /// the core quiet. Between two readings a millisecond: they are to be spread, not many.
+    #[must_use]
+    pub fn watch(&self) -> Vec<f64> {
+        self.probe_for(Duration::from_millis(300), Duration::from_millis(1))
+    }
+
     /// Throughput probes over a time, one every `pause`: for learning the quiet rate of the CPU that
     /// the caller is on.
     #[must_use]

@@ -28,6 +28,7 @@ fn row(stack: &str, case: Case, us: Option<f64>) -> Handshake {
         max_ns: us * 1100.0,
         setup_ns: 0.0,
         cycles: None,
+        cycles_precision: None,
     });
     Handshake {
         stack: stack.to_owned(),

@@ -2,18 +2,11 @@
 //! and after each slice of a visit.
 
 use crate::Trouble;
-use analysis::quantile;
+use analysis::{quiet_rate, watched_rate};
 use model::QUIET_PROBE_FRACTION;
 use probe::Clock;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
-
-/// How long the core is watched before the first visit, and how far the readings lie apart: as a survey does.
-const WATCH: Duration = Duration::from_millis(300);
-const PAUSE: Duration = Duration::from_millis(1);
-/// The part of the watch's readings, and of all of them, that lies below the quiet rate: as of a survey.
-const WATCH_QUANTILE: f64 = 0.8;
-const QUIET_QUANTILE: f64 = 0.98;
 
 /// A thread on the servers' CPU that reads the probe when it is asked.
 #[derive(Debug)]
@@ -36,8 +29,8 @@ impl Prober {
                 return;
             }
             let clock = Clock::calibrate();
-            let mut watched = clock.probe_for(WATCH, PAUSE);
-            let mut reading = quantile(&mut watched, WATCH_QUANTILE).unwrap_or(0.0);
+            let mut watched = clock.watch();
+            let mut reading = watched_rate(&mut watched);
             // Who waits no longer ends it.
             while tell.send(reading).is_ok() && asked.recv().is_ok() {
                 // One reading: its first look at the time is earlier, its second later.
@@ -60,8 +53,7 @@ impl Prober {
 
     /// The least reading of a quiet core, by all that is known of it.
     pub(crate) fn least(&mut self) -> f64 {
-        let seen = quantile(&mut self.readings, QUIET_QUANTILE).unwrap_or(0.0);
-        seen.max(self.watched) * QUIET_PROBE_FRACTION
+        quiet_rate(&mut self.readings).max(self.watched) * QUIET_PROBE_FRACTION
     }
 }
 

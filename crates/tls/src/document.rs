@@ -152,13 +152,18 @@ pub struct Cost {
     pub setup_ns: f64,
     /// Core cycles, as the median; null where the core clock is not known.
     pub cycles: Option<f64>,
+    /// Half the width of the cycles' 95 % interval as a fraction of them: what sampling is stopped by.
+    /// Null where the core clock is not known, and in files from before it was told.
+    #[serde(default)]
+    pub cycles_precision: Option<f64>,
 }
 
 impl Cost {
-    /// Half the interval's width, as a fraction.
+    /// Half the interval's width, as a fraction: of cycles, the steadier unit, where they are known.
     #[must_use]
     pub fn precision(&self) -> f64 {
-        (self.high_ns - self.low_ns) / (2.0 * self.median_ns)
+        let of_time = (self.high_ns - self.low_ns) / (2.0 * self.median_ns);
+        self.cycles_precision.unwrap_or(of_time)
     }
 }
 
@@ -204,6 +209,7 @@ pub(crate) mod tests {
             max_ns: ns * 1.1,
             setup_ns: 0.0,
             cycles: None,
+            cycles_precision: None,
         }
     }
 

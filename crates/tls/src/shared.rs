@@ -69,9 +69,19 @@ pub(crate) fn lacks<'a>(rows: impl Iterator<Item = Lack<'a>>) -> Vec<String> {
 pub(crate) fn machine_and_noise(noise: &Noise, seconds: f64, host: &Host) -> String {
     let Noise { clean: quiet, samples, .. } = noise;
     format!(
-        "{quiet} of {samples} samples clean; {seconds:.0} s; machine: {}.",
+        "{quiet} of {samples} samples clean; {seconds:.0} s; {}machine: {}.",
+        core_clock(host),
         clean(&host.cpu.name)
     )
+}
+
+/// What times and intervals refer to, where the core clock is known.
+fn core_clock(host: &Host) -> String {
+    let (Some(ghz), Some((low, high))) = (host.clock.core_ghz_median, host.clock.core_ghz_range)
+    else {
+        return String::new();
+    };
+    format!("times at a core clock of {ghz:.2} GHz ({low:.2} to {high:.2}), ± of its cycles; ")
 }
 
 /// A nanosecond's tenth is the last digit of a field; an empty one says that there is no figure.

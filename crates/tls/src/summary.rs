@@ -81,6 +81,7 @@ fn summed_up(
             max_ns: ns(clean.iter().map(each).fold(0.0, f64::max)),
             setup_ns: ns(sum(&|s| ticks(s).1)),
             cycles: summary.cycles_per_op.map(|c| c.median),
+            cycles_precision: summary.cycles_per_op.map(|c| c.precision()),
         }
     };
     let mut disturbed = Disturbances::default();

@@ -11,6 +11,7 @@ pub use primitives::{PrimitivesRequest, primitives};
 pub use records::{RecordsRequest, records};
 pub use stacks::{SelectedStacks, StackFile, select_stacks};
 
+use crate::assemble::core_clock;
 use crate::quiet;
 use crate::schedule::Progress;
 use crate::survey::{measuring_cpu, rough_rate, step_aside};
@@ -88,6 +89,8 @@ fn sampled(
     host.clock.step_ticks = clock.step_ticks();
     host.clock.overhead_ticks = clock.overhead_ticks();
     host.clock.ticks_per_second = ticks_per_second;
+    let samples = sampled.tracks.iter().flat_map(|t| &t.samples).map(|s| &s.server);
+    core_clock(&mut host, cpu, samples, &sampled.quiet);
     let plan = Plan {
         precision: wanted.precision,
         budget_seconds: wanted.time.as_secs_f64(),

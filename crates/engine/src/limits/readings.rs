@@ -65,10 +65,8 @@ impl Readings {
 
 /// The quiet rate as far as it is known: what the watch found, or more if the readings saw more.
 pub(super) fn quiet_rate(watched: f64, all: &[Readings]) -> f64 {
-    // High, as for samples; interrupts within the clock's chain make some readings too high.
-    const HIGH: f64 = 0.98;
     let mut probes: Vec<f64> = all.iter().flat_map(Readings::probes).collect();
-    quantile(&mut probes, HIGH).unwrap_or(0.0).max(watched)
+    analysis::quiet_rate(&mut probes).max(watched)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use super::stage::Stage;
 use crate::discover::Attached;
 use crate::process::Worker;
 use crate::protocol::{Finding, Request};
-use analysis::quantile;
+use analysis::quiet_rate;
 use at_rest::{CellKey, CellSamples, Visit};
 use model::{Direction, Tier};
 use rand_chacha::ChaCha8Rng;
@@ -23,9 +23,6 @@ const DEADLINE: Duration = Duration::from_secs(300);
 /// Rounds after which no more is learned.
 const MOST_ROUNDS: u32 = 60;
 
-/// The part of all throughputs that lies below the quiet core's: as of samples of messages.
-const QUIET: f64 = 0.98;
-
 /// All that was timed.
 #[derive(Default)]
 pub(super) struct Timed {
@@ -38,7 +35,7 @@ pub(super) struct Timed {
 impl Timed {
     /// Independent instructions per core cycle of the quiet core.
     pub(super) fn quiet_throughput(&mut self) -> f64 {
-        quantile(&mut self.throughputs, QUIET).unwrap_or(0.0)
+        quiet_rate(&mut self.throughputs)
     }
 }
 

@@ -59,11 +59,12 @@ function costCell(row, cost, unit) {
   if (!row) return "";
   const c = cost(row);
   if (!c) return el("td", { class: `num state ${row.state}`, title: row.reason }, STATE_WORDS[row.state] ?? row.state);
-  const relative = (c.high_ns - c.low_ns) / 2 / c.median_ns;
-  const shown = (ns) => supported(ns / unit, relative);
+  const ofTime = (c.high_ns - c.low_ns) / 2 / c.median_ns;
+  const relative = c.cycles_precision ?? ofTime;
+  const shown = (ns) => supported(ns / unit, ofTime);
   const mean = c.mean_ns === undefined ? "" : `; mean ${figure(c.mean_ns / unit)}, largest ${figure(c.max_ns / unit)}`;
   const note = row.reason && row.state === "measured" ? `; ${row.reason}` : "";
-  return el("td", { class: "num", title: `${shown(c.low_ns)} to ${shown(c.high_ns)}, ±${percent(relative)} %${mean}${note}` }, shown(c.median_ns), note ? "*" : null);
+  return el("td", { class: "num", title: `${shown(c.low_ns)} to ${shown(c.high_ns)}, ±${percent(relative)} %${c.cycles_precision ? " of cycles" : ""}${mean}${note}` }, shown(c.median_ns), note ? "*" : null);
 }
 
 const MICROSECOND = 1000;

@@ -14,6 +14,7 @@ fn row(stack: &str, exchange: Exchange, us: Option<f64>) -> Handshake {
         max_ns: us * 1100.0,
         setup_ns: 4000.0,
         cycles: None,
+        cycles_precision: None,
     });
     Handshake {
         stack: stack.to_owned(),
