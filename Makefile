@@ -33,10 +33,11 @@ bench: build ## build all, measure for about a minute, print the ranked table, w
 	$(CIPHERMARK) run --suite quick -o $(RECORD) || [ $$? = 3 ]
 	$(CIPHERMARK) report $(RECORD) -o $(RECORD:.json=.html)
 
+# All targets at once: the features that tests add to dependencies would have everything built a second time.
 test: libs web ## every test
 	@scripts/setup tests
-	$(CARGO) build --locked --workspace
-	$(CARGO) test --locked --workspace
+	$(CARGO) build --locked --workspace --all-targets
+	$(CARGO) test --locked --workspace --no-fail-fast
 	scripts/webtest
 
 bench-page: build ## what the HTML page costs with 20,000 cases: size, first paint, change of a filter
