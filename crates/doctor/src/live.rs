@@ -1,6 +1,7 @@
 //! The noise of a CPU, measured for a second or two.
 
 use analysis::{median, quiet_rate};
+use host::Remembered;
 use probe::Clock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -50,7 +51,8 @@ pub struct Live {
     pub preempted: u32,
     /// Seconds that the hypervisor took during the watch; none where it is not counted.
     pub stolen_seconds: Option<f64>,
-    /// Independent instructions per core cycle on the quiet core; none where unknown.
+    /// Independent instructions per core cycle on the quiet core, seen now or by an earlier run; none
+    /// where unknown.
     pub quiet_probe: Option<f64>,
     /// The part of the probes that met a busy sibling.
     pub contended: f64,
@@ -92,7 +94,8 @@ fn watch_here(cpu: u32, allowed: &[u32]) -> Live {
     let rate = begin.ticks_per_second(end);
     let halves = (begin.ticks_per_second(middle), middle.ticks_per_second(end));
     let mut probes = clock.probe_for(PROBE, Duration::from_micros(200));
-    let quiet = quiet_rate(&mut probes);
+    let remembered = Remembered::open(&host::facts(cpu).cpu).rates().of(cpu);
+    let quiet = quiet_rate(&mut probes).max(remembered);
     let contended = below(&probes, quiet * QUIET_FRACTION);
     let ns = 1e9 / rate;
     let gaps = || first.gaps_ns.iter().chain(&second.gaps_ns).copied();

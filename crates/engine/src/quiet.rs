@@ -1,6 +1,7 @@
-//! The quiet rate of the throughput probe, learned while the run goes on.
+//! The quiet rate of the throughput probe, learned while the run goes on and known from earlier ones.
 
 use analysis::{quiet_rate, watched_rate};
+use host::Remembered;
 use model::QuietRates;
 use probe::Clock;
 use std::collections::BTreeMap;
@@ -8,6 +9,9 @@ use std::collections::BTreeMap;
 /// The rate is worked out again when there are so many times more probes than the last time: it
 /// settles early, and sorting all of them each round would cost more than the samples.
 const GROWTH: f64 = 1.05;
+
+/// Probes of a CPU before what they say of it is kept for later runs: ten then lie above the rate.
+const WORTH_KEEPING: usize = 500;
 
 /// Every throughput probe so far and what they say of each quiet core.
 #[derive(Debug, Default)]
@@ -21,11 +25,12 @@ pub(crate) struct Quiet {
 struct Probes {
     all: Vec<f64>,
     used: usize,
-    /// What a watch before the run found: the rate is never lower.
+    /// What was known before the run: the rate is never lower.
     watched: f64,
 }
 
-/// Watches a CPU for the quiet rate; 0 where it cannot be known.
+/// Watches a CPU for the quiet rate; what an earlier run saw of it where that is higher, because a core
+/// that is busy all the time shows nothing else. 0 where it cannot be known.
 pub(crate) fn watch(clock: &Clock, cpu: u32) -> QuietRates {
     let mut probes = std::thread::scope(|scope| {
         let watching = scope.spawn(|| match probe::pin_to(&[cpu]) {
@@ -34,7 +39,13 @@ pub(crate) fn watch(clock: &Clock, cpu: u32) -> QuietRates {
         });
         watching.join().unwrap_or_default()
     });
-    QuietRates::of_one(cpu, watched_rate(&mut probes))
+    let now = watched_rate(&mut probes);
+    // Where the architecture has no probe there is nothing to remember either.
+    QuietRates::of_one(cpu, now.max(remembered(cpu).rates().of(cpu)))
+}
+
+fn remembered(cpu: u32) -> Remembered {
+    Remembered::open(&host::facts(cpu).cpu)
 }
 
 impl Quiet {
@@ -53,6 +64,15 @@ impl Quiet {
             probes.used = probes.all.len();
             self.rates.set(cpu, seen.max(probes.watched));
         }
+    }
+
+    /// Keeps for later runs what this one saw of a CPU, if it looked often enough.
+    pub(crate) fn keep(&self, cpu: u32) {
+        let Some(probes) = self.cpus.get(&cpu).filter(|p| p.all.len() >= WORTH_KEEPING) else {
+            return;
+        };
+        let seen = quiet_rate(&mut probes.all.clone());
+        remembered(cpu).keep(&QuietRates::of_one(cpu, seen));
     }
 
     /// Independent instructions per core cycle on each quiet core.

@@ -145,6 +145,11 @@ impl<'a> Schedule<'a> {
         }
     }
 
+    /// Keeps for later runs what this one saw of a quiet core.
+    pub(crate) fn keep_quiet(&self, cpu: u32) {
+        self.quiet.keep(cpu);
+    }
+
     fn elapsed(&self) -> Duration {
         self.started.elapsed().saturating_sub(self.away)
     }

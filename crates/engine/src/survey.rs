@@ -155,6 +155,7 @@ pub fn survey(
     };
     let mut keeper = Keeper::new(journal, snapshots, &recording, &core, events);
     schedule.run(stop, &mut keeper);
+    schedule.keep_quiet(cpu);
     let journal = keeper.end(schedule.sampled());
     let quiet_probe = schedule.sampled().quiet.of(cpu);
     let core = limits::again(&clock, &conditions, core.clone(), quiet_probe);

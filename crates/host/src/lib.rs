@@ -1,8 +1,9 @@
-//! Reads facts of the machine and finds the shared objects on it. Measures nothing, loads nothing,
-//! no unsafe code.
+//! Reads facts of the machine, finds the shared objects on it, and keeps in the user's caches what an
+//! earlier run found of it. Measures nothing, loads nothing, no unsafe code.
 #![forbid(unsafe_code)]
 
 mod bundled;
+mod caches;
 mod code;
 mod cpu;
 mod elf;
@@ -13,12 +14,14 @@ mod identity;
 pub mod inputs;
 mod kernel;
 mod memory;
+mod remembered;
 #[cfg(test)]
 mod stand_in;
 mod stat;
 mod tree;
 
 pub use bundled::{Bundled, bundled};
+pub use caches::cache_directory;
 pub use code::{instructions_in, loaded_objects};
 pub use elf::{check_bytes, check_elf};
 pub use find::{
@@ -26,6 +29,7 @@ pub use find::{
 };
 pub use identity::{content_hash, file_id, id_of, kernel_id, text_hash};
 pub use kernel::Counters;
+pub use remembered::Remembered;
 pub use stat::{CpuTimes, cpu_times, ticks_per_second};
 
 use record::{Clock, Host};

@@ -3,6 +3,7 @@
 
 use crate::Trouble;
 use analysis::{quiet_rate, watched_rate};
+use host::Remembered;
 use model::QUIET_PROBE_FRACTION;
 use probe::Clock;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -30,7 +31,8 @@ impl Prober {
             }
             let clock = Clock::calibrate();
             let mut watched = clock.watch();
-            let mut reading = watched_rate(&mut watched);
+            let remembered = Remembered::open(&host::facts(cpu).cpu).rates().of(cpu);
+            let mut reading = watched_rate(&mut watched).max(remembered);
             // Who waits no longer ends it.
             while tell.send(reading).is_ok() && asked.recv().is_ok() {
                 // One reading: its first look at the time is earlier, its second later.

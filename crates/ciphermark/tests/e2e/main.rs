@@ -25,6 +25,7 @@ mod pages;
 mod pages_faults;
 mod pair;
 mod python;
+mod quiet;
 mod rank;
 mod refused;
 mod regression;

@@ -69,21 +69,9 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// `$CIPHERMARK_CACHE/evidence`, else `ciphermark/evidence` in the user's directory for caches;
-    /// none when the variable is empty or there is no such directory.
+    /// The user's, where there is one.
     pub(super) fn open() -> Self {
-        let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
-        let absolute = |path: &PathBuf| path.is_absolute();
-        let users = || {
-            let named = variable("XDG_CACHE_HOME").filter(absolute);
-            let caches = named.or_else(|| Some(variable("HOME").filter(absolute)?.join(".cache")));
-            Some(caches?.join("ciphermark"))
-        };
-        let base = match variable("CIPHERMARK_CACHE") {
-            Some(path) => Some(path).filter(|p| !p.as_os_str().is_empty()),
-            None => users(),
-        };
-        Self::at(base.map(|b| b.join("evidence")), machine())
+        Self::at(host::cache_directory("evidence"), machine())
     }
 
     fn at(directory: Option<PathBuf>, machine: String) -> Self {

@@ -121,6 +121,7 @@ impl<'a> Schedule<'a> {
                 self.judge();
             }
         }
+        self.quiet.keep(self.start.cpu);
         Sampled {
             quiet: self.quiet.rates().clone(),
             stolen_seconds: self.stolen.seconds(),

@@ -1,0 +1,50 @@
+//! What a quiet core gives is known from earlier runs: one that a neighbour accompanies from its
+//! beginning to its end could not know it.
+
+use crate::support::*;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// A run that ends with its budget, with what earlier ones left in `cache`.
+fn run(cache: &Path, budget: &str) -> Value {
+    let fake = fakes::library("correct");
+    let mut words = vec!["run", "-l", &fake, "-a", "aes-128-ctr", "-s", "64", "-d", "encrypt"];
+    words.extend(["--no-evidence", "--precision", "0.0001%", "--format", "json"]);
+    words.extend(["--budget", budget]);
+    let done = ciphermark_with(&words, &[("CIPHERMARK_CACHE", arg(cache))]).with_code(0);
+    serde_json::from_str(&done.stdout).unwrap()
+}
+
+/// The quiet rate of the CPU that took a record's samples.
+fn rate(record: &Value) -> f64 {
+    record["host"]["clock"]["quiet_probe"].as_f64().unwrap()
+}
+
+/// The one file in which rates are kept.
+fn kept(cache: &Path) -> PathBuf {
+    let files: Vec<_> = std::fs::read_dir(cache.join("quiet")).unwrap().flatten().collect();
+    assert_eq!(files.len(), 1, "{files:?}");
+    files[0].path()
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_core_that_earlier_runs_saw_quieter_than_this_one_is_called_contended() {
+    let cache = scratch();
+    let first = run(cache.path(), "10s");
+    let seen = rate(&first);
+    let path = kept(cache.path());
+    // As if this run had been accompanied and two earlier ones not.
+    let mut file: toml::Table = std::fs::read_to_string(&path).unwrap().parse().unwrap();
+    for (_, rates) in file["cpus"].as_table_mut().unwrap() {
+        *rates = toml::Value::Array(vec![toml::Value::Float(1.5 * seen); 2]);
+    }
+    std::fs::write(&path, file.to_string()).unwrap();
+    let later = run(cache.path(), "2s");
+    assert!((rate(&later) / seen - 1.5).abs() < 1e-6, "{seen} and {}", rate(&later));
+    let row = &later["measurements"][0];
+    assert_eq!(row["contended"], true, "{row}");
+    // A file that nobody can read is no more than a machine of which nothing is known.
+    std::fs::write(&path, "torn = [").unwrap();
+    assert!(rate(&run(cache.path(), "2s")) < 1.4 * seen);
+}
