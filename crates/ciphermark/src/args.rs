@@ -31,7 +31,14 @@ use std::time::Duration;
     ciphermark run -l openssl -l mine=/opt/openssl/lib/libcrypto.so -o compare.json\n  \
     ciphermark verify -l libgcrypt\n\n\
     Exit codes: 0 done; 1 a check found something; 2 wrong usage; 3 some cases were refused or\n\
-    failed; 4 the run could not be done."
+    failed; 4 the run could not be done.\n\n\
+    Environment (lists of directories are parted by colons):\n  \
+    CIPHERMARK_LIBS            more directories to look for libraries in\n  \
+    CIPHERMARK_BUNDLED         directories of libraries that libs/build made; empty: none\n  \
+    CIPHERMARK_CACHE           where instruction counts and quiet rates are kept; empty: nowhere\n  \
+    CIPHERMARK_CONFINEMENT     kinds of confinement that workers do without; off: all\n  \
+    CIPHERMARK_TIER_MECHANISM  how tiers are applied: fault, rewrite or switch\n  \
+    NO_COLOR, CLICOLOR         colours of the terminal, as everywhere"
 )]
 pub struct Cli {
     /// Colours on standard output.

@@ -23,6 +23,7 @@ fn help_names_every_command_and_the_exit_codes() {
     let help = printed(&["--help"]);
     COMMANDS.iter().for_each(|command| assert!(help.contains(command), "{command}: {help}"));
     assert!(help.contains("Exit codes"), "{help}");
+    assert!(help.contains("\n  CIPHERMARK_CACHE           where "), "{help}");
 }
 
 #[test]
