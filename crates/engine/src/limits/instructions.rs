@@ -69,8 +69,7 @@ pub(super) fn read(
     if found.is_empty() {
         return Err("the core was not quiet for long enough to measure what it can do".into());
     }
-    let read = |s: &Subject| found.iter().any(|(f, _)| label(f) == label(s));
-    let unread = subjects.iter().filter(|s| !read(s)).map(label).collect();
+    let unread = unread(&subjects, &found);
     let mut clocks: Vec<f64> = found.iter().map(|(_, f)| f.cycles / f.ticks).collect();
     let cycles_per_tick = median(&mut clocks).unwrap_or(0.0);
     let core = Core { unread, ..assembled(&found) };
@@ -85,6 +84,17 @@ fn ended(readings: &[Readings], rate: f64, elapsed: Duration, patience: Patience
     all(WANTED)
         || elapsed >= patience.complete
         || (elapsed >= patience.wanted && (all(LEAST) || none()))
+}
+
+/// What there is no figure of. A chain's overlap is one figure with its latency: two measurements that
+/// lack a half of it each do not have it together.
+fn unread(subjects: &[Subject], found: &[(Subject, Figure)]) -> Vec<String> {
+    let read = |s: &Subject| found.iter().any(|(f, _)| label(f) == label(s));
+    let whole = |s: &Subject| match s.reads {
+        Reads::Window { .. } => latency(s, found).is_some(),
+        Reads::Throughput | Reads::Latency | Reads::Pair { .. } => true,
+    };
+    subjects.iter().filter(|s| !read(s) || !whole(s)).map(label).collect()
 }
 
 /// What is read of a subject, in a few words.
@@ -142,5 +152,31 @@ fn instruction(subject: &Subject, figure: &Figure, found: &[(Subject, Figure)]) 
         latency_cycles: latency.map(|l| l.cycles),
         spread: latency.map_or(figure.spread, |l| l.spread.max(figure.spread)),
         samples: latency.map_or(figure.samples, |l| l.samples.min(figure.samples)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use probe::Clock;
+
+    #[test]
+    fn an_overlap_whose_latency_was_not_read_was_not_read_either() {
+        let clock = Clock::calibrate();
+        let subjects = Prober::new(&clock).subjects();
+        let figure = Figure { cycles: 1.0, ticks: 1.0, spread: 0.0, samples: 15 };
+        let is_overlap = |s: &&Subject| matches!(s.reads, Reads::Window { .. });
+        // Without probes for the architecture there is none.
+        for overlap in subjects.iter().filter(is_overlap) {
+            let of_it = |s: &Subject| (s.name, s.width_bits) == (overlap.name, overlap.width_bits);
+            let lacks = |s: &Subject| s.reads == Reads::Latency && of_it(s);
+            let all = subjects.iter().map(|s| (*s, figure));
+            assert_eq!(unread(&subjects, &all.clone().collect::<Vec<_>>()), [""; 0]);
+            let found: Vec<_> = all.filter(|(s, _)| !lacks(s)).collect();
+            let latency = subjects.iter().find(|s| lacks(s)).unwrap();
+            let mut not = unread(&subjects, &found);
+            not.sort();
+            assert_eq!(not, [label(latency), label(overlap)]);
+        }
     }
 }
