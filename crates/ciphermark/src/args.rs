@@ -36,7 +36,7 @@ use std::time::Duration;
     CIPHERMARK_LIBS            more directories to look for libraries in\n  \
     CIPHERMARK_BUNDLED         directories of libraries that libs/build made; empty: none\n  \
     CIPHERMARK_CACHE           where instruction counts and quiet rates are kept; empty: nowhere\n  \
-    CIPHERMARK_CONFINEMENT     kinds of confinement that workers do without; off: all\n  \
+    CIPHERMARK_CONFINEMENT     kinds of confinement to do without; off: all of them\n  \
     CIPHERMARK_TIER_MECHANISM  how tiers are applied: fault, rewrite or switch\n  \
     NO_COLOR, CLICOLOR         colours of the terminal, as everywhere"
 )]
