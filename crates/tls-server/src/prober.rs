@@ -1,4 +1,4 @@
-//! Whether a core is quiet: the throughput probe (docs/METHOD.md, The quiet core) on the servers' CPU, before
+//! Whether a core is quiet: the throughput probe (docs/METHOD.md, Contention) on the servers' CPU, before
 //! and after each slice of a visit.
 
 use crate::Trouble;
