@@ -94,7 +94,7 @@ fn watch_here(cpu: u32, allowed: &[u32]) -> Live {
     let rate = begin.ticks_per_second(end);
     let halves = (begin.ticks_per_second(middle), middle.ticks_per_second(end));
     let mut probes = clock.probe_for(PROBE, Duration::from_micros(200));
-    let remembered = Remembered::open(&host::facts(cpu).cpu).rates().of(cpu);
+    let remembered = Remembered::here(cpu).of(cpu);
     let quiet = quiet_rate(&mut probes).max(remembered);
     let contended = below(&probes, quiet * QUIET_FRACTION);
     let ns = 1e9 / rate;

@@ -41,11 +41,7 @@ pub(crate) fn watch(clock: &Clock, cpu: u32) -> QuietRates {
     });
     let now = watched_rate(&mut probes);
     // Where the architecture has no probe there is nothing to remember either.
-    QuietRates::of_one(cpu, now.max(remembered(cpu).rates().of(cpu)))
-}
-
-fn remembered(cpu: u32) -> Remembered {
-    Remembered::open(&host::facts(cpu).cpu)
+    QuietRates::of_one(cpu, now.max(Remembered::here(cpu).of(cpu)))
 }
 
 impl Quiet {
@@ -72,7 +68,7 @@ impl Quiet {
             return;
         };
         let seen = quiet_rate(&mut probes.all.clone());
-        remembered(cpu).keep(&QuietRates::of_one(cpu, seen));
+        Remembered::here(cpu).keep(cpu, seen);
     }
 
     /// Independent instructions per core cycle on each quiet core.

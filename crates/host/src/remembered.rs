@@ -6,7 +6,6 @@
 
 use crate::caches::cache_directory;
 use crate::{machine_hash, text_hash};
-use model::QuietRates;
 use record::Cpu;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -42,11 +41,11 @@ struct Kept {
 }
 
 impl Remembered {
-    /// What is known of this machine's processor; nothing where caches are switched off
-    /// (`CIPHERMARK_CACHE` is empty) or what was kept cannot be read.
+    /// What is known of the processor that a CPU of this machine belongs to; nothing where caches are
+    /// switched off (`CIPHERMARK_CACHE` is empty) or what was kept cannot be read.
     #[must_use]
-    pub fn open(cpu: &Cpu) -> Self {
-        Self::at(cache_directory("quiet"), processor(cpu))
+    pub fn here(cpu: u32) -> Self {
+        Self::at(cache_directory("quiet"), processor(&crate::facts(cpu).cpu))
     }
 
     fn at(directory: Option<PathBuf>, processor: String) -> Self {
@@ -63,28 +62,24 @@ impl Remembered {
         Self { path, kept }
     }
 
-    /// Independent instructions per core cycle on each quiet core, as far as earlier runs saw one.
+    /// Independent instructions per core cycle on a CPU's quiet core; 0 where no earlier run saw it.
     #[must_use]
-    pub fn rates(&self) -> QuietRates {
-        let mut rates = QuietRates::default();
-        for (cpu, kept) in &self.kept.cpus {
-            let believed = kept.get(BELIEVED).or(kept.last());
-            if let (Ok(cpu), Some(rate)) = (cpu.parse(), believed) {
-                rates.set(cpu, *rate);
-            }
-        }
-        rates
+    pub fn of(&self, cpu: u32) -> f64 {
+        let kept = self.kept.cpus.get(&cpu.to_string());
+        let believed = kept.and_then(|rates| rates.get(BELIEVED).or(rates.last()));
+        believed.copied().unwrap_or(0.0)
     }
 
-    /// Keeps what a run found, CPU by CPU. Nothing that goes wrong is an error: what is not kept is
-    /// found again.
-    pub fn keep(&mut self, found: &QuietRates) {
-        for (cpu, rate) in found.iter().filter(|(_, rate)| *rate > 0.0 && *rate < MOST) {
-            let rates = self.kept.cpus.entry(cpu.to_string()).or_default();
-            rates.push(rate);
-            rates.sort_by(|a, b| b.total_cmp(a));
-            rates.truncate(KEPT);
+    /// Keeps what a run found of a CPU. Nothing that goes wrong is an error: what is not kept is found
+    /// again.
+    pub fn keep(&mut self, cpu: u32, rate: f64) {
+        if !(rate > 0.0 && rate < MOST) {
+            return;
         }
+        let rates = self.kept.cpus.entry(cpu.to_string()).or_default();
+        rates.push(rate);
+        rates.sort_by(|a, b| b.total_cmp(a));
+        rates.truncate(KEPT);
         let _ = self.write();
     }
 
@@ -122,19 +117,19 @@ mod tests {
     fn what_one_run_found_the_next_one_knows() {
         let directory = tempfile::tempdir().unwrap();
         let mut first = at(&directory);
-        assert_eq!(first.rates(), QuietRates::default());
-        first.keep(&QuietRates::of_one(3, 5.0));
-        assert_eq!(at(&directory).rates().of(3), 5.0);
-        assert_eq!(at(&directory).rates().of(0), 0.0);
+        assert_eq!(first.of(3), 0.0);
+        first.keep(3, 5.0);
+        assert_eq!(at(&directory).of(3), 5.0);
+        assert_eq!(at(&directory).of(0), 0.0);
     }
 
     #[test]
     fn busy_runs_are_forgotten_first_and_a_single_rate_that_is_too_high_is_not_believed() {
         let directory = tempfile::tempdir().unwrap();
         for rate in [5.0, 5.1, 3.0, 3.1, 9.0, 3.0, 3.2, 3.0, 3.0, 3.0] {
-            at(&directory).keep(&QuietRates::of_one(0, rate));
+            at(&directory).keep(0, rate);
         }
-        assert_eq!(at(&directory).rates().of(0), 5.1);
+        assert_eq!(at(&directory).of(0), 5.1);
         assert_eq!(at(&directory).kept.cpus["0"], [9.0, 5.1, 5.0, 3.2, 3.1]);
     }
 
@@ -142,24 +137,27 @@ mod tests {
     fn other_processors_and_what_this_program_did_not_write_count_for_nothing() {
         let directory = tempfile::tempdir().unwrap();
         let mut one = at(&directory);
-        one.keep(&QuietRates::of_one(0, 5.0));
+        one.keep(0, 5.0);
         let other = Remembered::at(Some(directory.path().join("quiet")), "another".to_owned());
-        assert_eq!(other.rates(), QuietRates::default());
+        assert_eq!(other.of(0), 0.0);
         let path = one.path.clone().unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         for wrong in ["", "torn = [", &text.replace("5.0", "500.0"), &text.replace("5.0", "nan")] {
             std::fs::write(&path, wrong).unwrap();
-            assert_eq!(at(&directory).rates(), QuietRates::default(), "{wrong}");
+            assert_eq!(at(&directory).of(0), 0.0, "{wrong}");
         }
-        one.keep(&QuietRates::of_one(0, f64::NAN));
-        one.keep(&QuietRates::of_one(0, 99.0));
-        assert_eq!(at(&directory).rates().of(0), 5.0);
+        // What no core gives is not kept; what one gives is, though the file was spoilt.
+        one.keep(0, f64::NAN);
+        one.keep(0, 99.0);
+        assert_eq!(at(&directory).of(0), 0.0);
+        one.keep(0, 4.9);
+        assert_eq!(at(&directory).kept.cpus["0"], [5.0, 4.9]);
     }
 
     #[test]
     fn without_a_directory_nothing_is_kept_and_nothing_is_wrong() {
         let mut nowhere = Remembered::at(None, "a processor".to_owned());
-        nowhere.keep(&QuietRates::of_one(0, 5.0));
-        assert_eq!(nowhere.rates().of(0), 5.0);
+        nowhere.keep(0, 5.0);
+        assert_eq!(nowhere.of(0), 5.0);
     }
 }

@@ -31,7 +31,7 @@ impl Prober {
             }
             let clock = Clock::calibrate();
             let mut watched = clock.watch();
-            let remembered = Remembered::open(&host::facts(cpu).cpu).rates().of(cpu);
+            let remembered = Remembered::here(cpu).of(cpu);
             let mut reading = watched_rate(&mut watched).max(remembered);
             // Who waits no longer ends it.
             while tell.send(reading).is_ok() && asked.recv().is_ok() {

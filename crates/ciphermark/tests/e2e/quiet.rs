@@ -15,6 +15,9 @@ fn run(cache: &Path, budget: &str) -> Value {
     serde_json::from_str(&done.stdout).unwrap()
 }
 
+/// More than any core gives, so that it does not matter how busy this one is while the test runs.
+const QUIETER: f64 = 12.0;
+
 /// The quiet rate of the CPU that took a record's samples.
 fn rate(record: &Value) -> f64 {
     record["host"]["clock"]["quiet_probe"].as_f64().unwrap()
@@ -32,19 +35,19 @@ fn kept(cache: &Path) -> PathBuf {
 fn a_core_that_earlier_runs_saw_quieter_than_this_one_is_called_contended() {
     let cache = scratch();
     let first = run(cache.path(), "10s");
-    let seen = rate(&first);
+    assert!(rate(&first) < QUIETER, "{}", rate(&first));
     let path = kept(cache.path());
     // As if this run had been accompanied and two earlier ones not.
     let mut file: toml::Table = std::fs::read_to_string(&path).unwrap().parse().unwrap();
     for (_, rates) in file["cpus"].as_table_mut().unwrap() {
-        *rates = toml::Value::Array(vec![toml::Value::Float(1.5 * seen); 2]);
+        *rates = toml::Value::Array(vec![toml::Value::Float(QUIETER); 2]);
     }
     std::fs::write(&path, file.to_string()).unwrap();
     let later = run(cache.path(), "2s");
-    assert!((rate(&later) / seen - 1.5).abs() < 1e-6, "{seen} and {}", rate(&later));
+    assert_eq!(rate(&later), QUIETER);
     let row = &later["measurements"][0];
     assert_eq!(row["contended"], true, "{row}");
     // A file that nobody can read is no more than a machine of which nothing is known.
     std::fs::write(&path, "torn = [").unwrap();
-    assert!(rate(&run(cache.path(), "2s")) < 1.4 * seen);
+    assert!(rate(&run(cache.path(), "2s")) < QUIETER);
 }
