@@ -110,7 +110,7 @@ fn check_handshakes(visited: &mut Visited) -> Result<(), String> {
         }
         Visited::Taken { samples, facts } => {
             let wrong = |s: &HandshakeSample| {
-                impossible_sample(&s.server).or_else(|| impossible_sample(&s.client()))
+                impossible_sample(&s.server).or_else(|| impossible_sample(&s.client_sample()))
             };
             if let Some(why) = samples.iter().find_map(wrong) {
                 return Err(why);

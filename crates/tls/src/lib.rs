@@ -14,6 +14,7 @@ mod records;
 mod render;
 mod render_primitives;
 mod render_records;
+mod sample;
 mod shared;
 mod subject;
 mod suite;
@@ -29,8 +30,7 @@ pub use document::{
 pub use file::{TlsFile, TlsFileError, from_json, is_tls};
 pub use matrix::{Filter, UnknownName, matrix, rows};
 pub use message::{
-    Answer, Ask, Facts, Found, HandshakeSample, NoNumber, PrimitiveFacts, RecordFacts, StackHello,
-    Visit, Visited,
+    Answer, Ask, Facts, Found, NoNumber, PrimitiveFacts, RecordFacts, StackHello, Visit, Visited,
 };
 pub use primitive::{Operation, Primitive, Scheme};
 pub use primitives::{PRIMITIVES_SPAN, PrimitiveRow, PrimitivesDocument};
@@ -41,6 +41,7 @@ pub use records::{
 pub use render::render;
 pub use render_primitives::render_primitives;
 pub use render_records::render_records;
+pub use sample::HandshakeSample;
 pub use shared::Format;
 pub use subject::{LARGEST_RECORD, Protection, Subject};
 pub use suite::Suite;

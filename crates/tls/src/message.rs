@@ -1,9 +1,9 @@
 //! What the scheduler asks a worker that holds a TLS stack, and what it answers.
 
 use crate::check::Negotiated;
+use crate::sample::HandshakeSample;
 use crate::subject::Subject;
 use crate::words::Temperature;
-use model::RawSample;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -89,28 +89,6 @@ pub struct NoNumber {
     pub why: String,
 }
 
-/// Some handshakes, or some records, in a row. What the probes and the kernel said holds for both ends, which take turns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct HandshakeSample {
-    /// The server's ticks.
-    #[serde(flatten)]
-    pub server: RawSample,
-    /// The client's.
-    pub client_ticks: u64,
-    /// Of the server's, those that made and freed the connection.
-    pub server_setup_ticks: u64,
-    /// Of the client's.
-    pub client_setup_ticks: u64,
-}
-
-impl HandshakeSample {
-    /// The client's part, as a sample.
-    #[must_use]
-    pub fn client(&self) -> RawSample {
-        RawSample { ticks: self.client_ticks, ..self.server }
-    }
-}
-
 /// What a process found before its first sample.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -187,12 +165,5 @@ mod tests {
         );
         let back: Ask = serde_json::from_str(&line).unwrap();
         assert_eq!(back, Ask::Visits(vec![visit]));
-    }
-
-    #[test]
-    fn the_clients_part_shares_all_but_the_ticks() {
-        let server = RawSample { ops: 3, ticks: 10, probe_before: 5.0, ..RawSample::default() };
-        let sample = HandshakeSample { server, client_ticks: 7, ..HandshakeSample::default() };
-        assert_eq!(sample.client(), RawSample { ticks: 7, ..server });
     }
 }

@@ -1,7 +1,8 @@
 //! Samples of a case into its figures.
 
 use crate::document::{Bytes, Cost, First, Memory};
-use crate::message::{Facts, HandshakeSample};
+use crate::message::Facts;
+use crate::sample::HandshakeSample;
 use analysis::{median, summarise, summarise_sparse};
 use model::{QuietRates, RawSample};
 use record::Disturbances;
@@ -60,10 +61,11 @@ fn summed_up(
     ticks_per_ns: f64,
     summarise: fn(&[RawSample], &QuietRates) -> Option<analysis::Summary>,
 ) -> Option<Measured> {
-    let servers: Vec<RawSample> = samples.iter().map(|s| s.server).collect();
-    let clients: Vec<RawSample> = samples.iter().map(HandshakeSample::client).collect();
-    let clean: Vec<&HandshakeSample> =
-        samples.iter().filter(|s| s.server.disturbance(quiet.of(s.server.cpu)).is_none()).collect();
+    let servers: Vec<RawSample> = samples.iter().map(HandshakeSample::server_sample).collect();
+    let clients: Vec<RawSample> = samples.iter().map(HandshakeSample::client_sample).collect();
+    let is_clean =
+        |s: &&HandshakeSample| s.server_sample().disturbance(quiet.of(s.server.cpu)).is_none();
+    let clean: Vec<&HandshakeSample> = samples.iter().filter(is_clean).collect();
     let of_server = summarise(&servers, quiet)?;
     let of_client = summarise(&clients, quiet)?;
     let handshakes: u64 = clean.iter().map(|s| u64::from(s.server.ops)).sum();

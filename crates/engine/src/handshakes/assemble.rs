@@ -57,7 +57,7 @@ pub(super) fn noise(sampled: &Sampled) -> Noise {
     };
     for sample in sampled.tracks.iter().flat_map(|t| &t.samples) {
         noise.samples += 1;
-        match sample.server.disturbance(sampled.quiet.of(sample.server.cpu)) {
+        match sample.server_sample().disturbance(sampled.quiet.of(sample.server.cpu)) {
             None => noise.clean += 1,
             Some(why) => noise.disturbed.add(why, 1),
         }

@@ -25,13 +25,15 @@ use tls::{
     Visited, measured,
 };
 
-/// Samples of one visit.
-const SAMPLES: u32 = 4;
-/// Clean samples of a process, at least.
-const CLEAN: usize = 2 * MIN_PER_PROCESS - 2;
-/// Visits of a case in one process, at most: where fewer than half of the samples are clean, more of
-/// the same would not be either.
-const MOST_VISITS: u32 = 5;
+/// Clean samples of a process, and samples of a case's first visit in it: one more than make it count, for
+/// a quiet rate that is learned later may take one away. What the interval wants is processes: their
+/// layouts differ by more than the samples of one.
+const CLEAN: u32 = MIN_PER_PROCESS as u32 + 1;
+/// Samples of a later visit, at least: it begins with handshakes that do not count.
+const FEWEST: u32 = 3;
+/// Samples of a case in one process, at most: where fewer than a third of them are clean, more of the
+/// same would not be either.
+const MOST: u32 = 3 * CLEAN;
 /// Visits that a worker is asked for at once: their work keeps the scheduler asleep, which would
 /// disturb from the sibling hardware thread.
 const BLOCK: usize = 8;
@@ -56,8 +58,10 @@ pub(super) struct Track {
     pub(super) facts: Vec<Found>,
     pub(super) end: Option<End>,
     ops: Option<u32>,
-    visits: u32,
-    clean: usize,
+    /// Samples in this pass.
+    taken: u32,
+    /// Of them, those that nothing disturbed.
+    clean: u32,
 }
 
 /// How a case ended.
@@ -136,7 +140,7 @@ impl<'a> Schedule<'a> {
 
     fn one_pass(&mut self, stop: &AtomicBool, progress: &mut dyn FnMut(Progress)) {
         let mut workers = self.workers();
-        self.tracks.iter_mut().for_each(|t| (t.visits, t.clean) = (0, 0));
+        self.tracks.iter_mut().for_each(|t| (t.taken, t.clean) = (0, 0));
         loop {
             let blocks = self.blocks();
             if blocks.is_empty() {
@@ -235,7 +239,6 @@ impl<'a> Schedule<'a> {
 
     fn take(&mut self, track: usize, visited: Visited, stolen: bool) {
         let track = &mut self.tracks[track];
-        track.visits += 1;
         match visited {
             Visited::Taken { samples, facts } => {
                 track.facts.extend(facts.map(|f| *f));
@@ -244,7 +247,8 @@ impl<'a> Schedule<'a> {
                     track.ops = Some(sample.server.ops);
                     self.quiet.add(sample.server.cpu, sample.server.probe());
                     let rate = self.quiet.rates().of(sample.server.cpu);
-                    track.clean += usize::from(sample.server.disturbance(rate).is_none());
+                    track.taken += 1;
+                    track.clean += u32::from(sample.server_sample().disturbance(rate).is_none());
                     track.samples.push(sample);
                 }
             }
@@ -295,7 +299,7 @@ impl Track {
             facts: Vec::new(),
             end: None,
             ops: None,
-            visits: 0,
+            taken: 0,
             clean: 0,
         }
     }
@@ -310,14 +314,14 @@ impl Track {
 
     /// Whether the pass that goes on wants more of it.
     fn is_wanted(&self) -> bool {
-        self.end.is_none() && self.clean < CLEAN && self.visits < MOST_VISITS
+        self.end.is_none() && self.clean < CLEAN && self.taken < MOST
     }
 
     fn visit(&self) -> Visit {
         Visit {
             subject: self.subject,
             temperature: self.temperature,
-            samples: SAMPLES,
+            samples: (CLEAN - self.clean).max(FEWEST),
             ops: self.ops,
         }
     }
