@@ -3,6 +3,7 @@
 //! This crate holds `unsafe` code: it calls the dynamic loader.
 
 use contract::OpenError;
+use std::mem::ManuallyDrop;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
@@ -53,7 +54,7 @@ pub struct SharedObject {
     path: PathBuf,
     /// The file that is mapped: the same, or a copy of it.
     mapped: PathBuf,
-    library: &'static libloading::os::unix::Library,
+    library: ManuallyDrop<libloading::os::unix::Library>,
 }
 
 impl SharedObject {
@@ -82,7 +83,7 @@ impl SharedObject {
         // worker process that does so holds nothing else.
         let library = unsafe { Library::open(Some(&mapped), RTLD_NOW | RTLD_LOCAL) }
             .map_err(|e| LoadError::Open { path: path.clone(), why: plain(&e) })?;
-        Ok(Self { path, mapped, library: Box::leak(Box::new(library)) })
+        Ok(Self { path, mapped, library: ManuallyDrop::new(library) })
     }
 
     /// Whether the object or one of its dependencies exports a symbol.
