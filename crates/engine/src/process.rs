@@ -5,6 +5,7 @@ use crate::link::{LineEnd, Link, WorkerError};
 use crate::patience::patient;
 use crate::protocol::{Hello, Ready, Reply, Request};
 use crate::waiting::Patience;
+use crate::worker::PIPE_GONE;
 use model::Tier;
 use rustix::fs::MemfdFlags;
 use std::fs::File;
@@ -287,6 +288,7 @@ impl Worker {
     fn describe(&mut self, status: ExitStatus) -> String {
         let end = match (status.signal(), status.code()) {
             (Some(signal), _) => format!("crashed: {}", signal_name(signal)),
+            (None, Some(PIPE_GONE)) => "closed the protocol's pipe".into(),
             (None, Some(code)) => format!("exited with code {code}"),
             (None, None) => "ended".into(),
         };

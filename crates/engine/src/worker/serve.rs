@@ -19,9 +19,16 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::PathBuf;
 use verify::vector_file::{Judged, Vector};
 
+/// The exit code of a worker whose library has closed the protocol's pipe: EX_IOERR of sysexits(3), which is
+/// none of the program's own. Without it, what became of the library would hang on who is first: the
+/// worker, which finds its pipe gone, or the scheduler, which kills it for that.
+pub(crate) const PIPE_GONE: i32 = 74;
+
 /// Serves requests from standard input until it closes. Standard output becomes a copy of
 /// standard error before any library is loaded: whatever a library prints stays out of the
 /// protocol.
+///
+/// Ends the process with [`PIPE_GONE`] when a pipe is not there any more.
 ///
 /// # Errors
 /// When the pipes cannot be set up: the process is of no use then.
@@ -36,18 +43,29 @@ pub fn serve() -> std::io::Result<()> {
     be_first_to_go();
     // What a library starts is found and ended, also where it was started twice over.
     surroundings::adopt()?;
+    if requests(&mut replies).is_err() {
+        std::process::exit(PIPE_GONE);
+    }
+    Ok(())
+}
+
+/// Answers until there are no more requests.
+///
+/// # Errors
+/// When one of the protocol's pipes is gone.
+fn requests(replies: &mut Replies) -> std::io::Result<()> {
     let (mut state, mut stack) = (None, None);
     for line in BufReader::new(std::io::stdin()).lines() {
         let line = line?;
         match decode::request(line.as_bytes()) {
-            Ok(Request::Hello(hello)) => state = greet(&hello, &mut replies)?,
-            Ok(Request::Stack(hello)) => stack = greet_stack(&hello, &mut replies)?,
-            Ok(Request::Tls(ask)) => say(&mut replies, &ask_stack(stack.as_mut(), &ask))?,
+            Ok(Request::Hello(hello)) => state = greet(&hello, replies)?,
+            Ok(Request::Stack(hello)) => stack = greet_stack(&hello, replies)?,
+            Ok(Request::Tls(ask)) => say(replies, &ask_stack(stack.as_mut(), &ask))?,
             Ok(request) => match &mut state {
-                Some(state) => answer(state, request, &mut replies)?,
-                None => say(&mut replies, &no_number(Finding::failed("no hello came before")))?,
+                Some(state) => answer(state, request, replies)?,
+                None => say(replies, &no_number(Finding::failed("no hello came before")))?,
             },
-            Err(e) => say(&mut replies, &no_number(Finding::failed(format!("bad request: {e}"))))?,
+            Err(e) => say(replies, &no_number(Finding::failed(format!("bad request: {e}"))))?,
         }
     }
     Ok(())
