@@ -1,7 +1,7 @@
 //! A run's handshakes as a table, JSON, CSV or Markdown.
 
 use crate::document::{Document, Handshake};
-use crate::shared::{Format, Lack, csv_ns, lack_of, lacks, machine_and_noise, micros};
+use crate::shared::{Costs, Format, Lack, csv_ns, lack_of, lacks, machine_and_noise};
 use report::{Options, clean, escape_markdown};
 use std::collections::BTreeMap;
 
@@ -21,7 +21,9 @@ pub fn render(document: &Document, format: Format, options: Options) -> String {
 /// Columns of the two names before the first stack.
 const NAMES: usize = 28;
 /// Columns of a stack.
-const STACK: usize = 30;
+const STACK: usize = COSTS[0] + COSTS[1] + COSTS[2];
+/// Of these, for each cost and for the precision.
+const COSTS: [usize; 3] = [12, 10, 8];
 
 /// What stands in one section: the same version, kind and temperature.
 type Key = String;
@@ -80,14 +82,15 @@ fn block(section: &Section<'_>, stacks: &[String]) -> String {
         out += &format!("{:>STACK$}", clipped(&clean(stack)));
     }
     out += &format!("\n{:<15}{:<13}", "key exchange", "certificate");
+    let [first, second, precise] = COSTS;
     for _ in stacks {
-        out += &format!("{:>12}{:>10}{:>8}", "server µs", "client µs", "±%");
+        out += &format!("{:>first$}{:>second$}{:>precise$}", "server µs", "client µs", "±%");
     }
     out.push('\n');
     for (exchange, certificate, of) in &section.rows {
         out += &format!("{exchange:<15}{certificate:<13}");
         for stack in stacks {
-            out += &cells(of.get(stack.as_str()).copied());
+            out += &Costs::cells(of.get(stack.as_str()).map(|r| costs(r)), COSTS);
         }
         out.truncate(out.trim_end().len());
         out.push('\n');
@@ -100,21 +103,9 @@ fn clipped(text: &str) -> String {
     text.chars().take(STACK - 2).collect()
 }
 
-fn cells(row: Option<&Handshake>) -> String {
-    let Some(row) = row else { return " ".repeat(STACK) };
-    match (&row.server, &row.client) {
-        (Some(server), Some(client)) => {
-            let precision = server.precision().max(client.precision()) * 100.0;
-            let mark = if row.reason.is_some() { "*" } else { "" };
-            format!(
-                "{:>12}{:>10}{:>8}",
-                micros(server.median_ns),
-                micros(client.median_ns),
-                format!("{precision:.1}{mark}")
-            )
-        }
-        _ => format!("{:>STACK$}", row.state.name()),
-    }
+fn costs(row: &Handshake) -> Costs {
+    let (both, is_marked) = (row.server.zip(row.client), row.reason.is_some());
+    Costs { both, state: row.state, is_marked }
 }
 
 fn foot(document: &Document) -> Vec<String> {
@@ -144,13 +135,7 @@ fn markdown(document: &Document) -> String {
         for (exchange, certificate, of) in &section.rows {
             out += &format!("| {exchange} | {certificate} |");
             for label in &labels {
-                out += &match of.get(label.as_str()).map(|r| (r.server, r.client, r.state)) {
-                    Some((Some(server), Some(client), _)) => {
-                        format!(" {} | {} |", micros(server.median_ns), micros(client.median_ns))
-                    }
-                    Some((.., state)) => format!(" {} | |", state.name()),
-                    None => " | |".to_owned(),
-                };
+                out += &Costs::markdown(of.get(label.as_str()).map(|r| costs(r)));
             }
             out.push('\n');
         }

@@ -2,7 +2,7 @@
 
 use crate::document::Cost;
 use crate::primitives::{PrimitiveRow, PrimitivesDocument};
-use crate::shared::{Format, Lack, csv_ns, lack_of, lacks, machine_and_noise, micros};
+use crate::shared::{Costs, Format, Lack, csv_ns, lack_of, lacks, machine_and_noise};
 use report::{Options, clean, escape_markdown};
 use std::collections::BTreeMap;
 
@@ -26,7 +26,9 @@ pub fn render_primitives(
 /// Columns of the two names before the first stack.
 const NAMES: usize = 28;
 /// Columns of a stack.
-const STACK: usize = 28;
+const STACK: usize = COSTS[0] + COSTS[1] + COSTS[2];
+/// Of these, for each cost and for the precision.
+const COSTS: [usize; 3] = [11, 10, 7];
 
 /// A line of the table: its names, and what each stack has of it.
 type Line<'a> = ((String, String), BTreeMap<&'a str, &'a PrimitiveRow>);
@@ -70,8 +72,9 @@ fn block(document: &PrimitivesDocument, stacks: &[String]) -> String {
         out += &format!("{shown:>STACK$}");
     }
     out += &format!("\n{:<16}{:<12}", "", "");
+    let [first, second, precise] = COSTS;
     for _ in stacks {
-        out += &format!("{:>11}{:>10}{:>7}", "whole µs", "call µs", "±%");
+        out += &format!("{:>first$}{:>second$}{:>precise$}", "whole µs", "call µs", "±%");
     }
     out.push('\n');
     let mut before = String::new();
@@ -79,7 +82,7 @@ fn block(document: &PrimitivesDocument, stacks: &[String]) -> String {
         let shown = if scheme == before { "" } else { scheme.as_str() };
         out += &format!("{shown:<16}{what:<12}");
         for stack in stacks {
-            out += &cells(of.get(stack.as_str()).copied());
+            out += &Costs::cells(of.get(stack.as_str()).map(|r| costs(r)), COSTS);
         }
         out.truncate(out.trim_end().len());
         out.push('\n');
@@ -88,21 +91,9 @@ fn block(document: &PrimitivesDocument, stacks: &[String]) -> String {
     out
 }
 
-fn cells(row: Option<&PrimitiveRow>) -> String {
-    let Some(row) = row else { return " ".repeat(STACK) };
-    match (&row.whole, &row.call) {
-        (Some(whole), Some(call)) => {
-            let precision = whole.precision().max(call.precision()) * 100.0;
-            let mark = if row.reason.is_some() { "*" } else { "" };
-            format!(
-                "{:>11}{:>10}{:>7}",
-                micros(whole.median_ns),
-                micros(call.median_ns),
-                format!("{precision:.1}{mark}")
-            )
-        }
-        _ => format!("{:>STACK$}", row.state.name()),
-    }
+fn costs(row: &PrimitiveRow) -> Costs {
+    let (both, is_marked) = (row.whole.zip(row.call), row.reason.is_some());
+    Costs { both, state: row.state, is_marked }
 }
 
 fn foot(document: &PrimitivesDocument) -> Vec<String> {
@@ -133,13 +124,7 @@ fn markdown(document: &PrimitivesDocument) -> String {
     for ((scheme, what), of) in lines(document) {
         out += &format!("| {scheme} | {what} |");
         for stack in &document.stacks {
-            out += &match of.get(stack.label.as_str()).map(|r| (r.whole, r.call, r.state)) {
-                Some((Some(whole), Some(call), _)) => {
-                    format!(" {} | {} |", micros(whole.median_ns), micros(call.median_ns))
-                }
-                Some((.., state)) => format!(" {} | |", state.name()),
-                None => " | |".to_owned(),
-            };
+            out += &Costs::markdown(of.get(stack.label.as_str()).map(|r| costs(r)));
         }
         out.push('\n');
     }

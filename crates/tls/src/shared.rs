@@ -1,6 +1,6 @@
 //! What the renderings of handshakes, records and primitives have in common.
 
-use crate::document::Noise;
+use crate::document::{Cost, Noise};
 use record::{Host, State};
 use report::clean;
 use std::collections::BTreeMap;
@@ -26,6 +26,43 @@ pub(crate) fn micros(ns: f64) -> String {
         _ if us >= 10.0 => format!("{us:.1}"),
         _ if us >= 1.0 => format!("{us:.2}"),
         _ => format!("{us:.3}"),
+    }
+}
+
+/// What a stack has of a line: two costs, of both ends or of a whole and its part, or why it has none.
+pub(crate) struct Costs {
+    pub(crate) both: Option<(Cost, Cost)>,
+    pub(crate) state: State,
+    /// Whether they are not as precise as was asked for.
+    pub(crate) is_marked: bool,
+}
+
+impl Costs {
+    /// In columns of a table: both medians in µs, and the wider of their precisions. Nothing where the
+    /// stack has no such line.
+    pub(crate) fn cells(costs: Option<Self>, [first, second, precise]: [usize; 3]) -> String {
+        let whole = first + second + precise;
+        let Some(Self { both, state, is_marked }) = costs else { return " ".repeat(whole) };
+        let Some((one, other)) = both else { return format!("{:>whole$}", state.name()) };
+        let precision = one.precision().max(other.precision()) * 100.0;
+        let mark = if is_marked { "*" } else { "" };
+        format!(
+            "{:>first$}{:>second$}{:>precise$}",
+            micros(one.median_ns),
+            micros(other.median_ns),
+            format!("{precision:.1}{mark}")
+        )
+    }
+
+    /// In two columns of Markdown: both medians in µs.
+    pub(crate) fn markdown(costs: Option<Self>) -> String {
+        match costs.map(|c| (c.both, c.state)) {
+            Some((Some((one, other)), _)) => {
+                format!(" {} | {} |", micros(one.median_ns), micros(other.median_ns))
+            }
+            Some((None, state)) => format!(" {} | |", state.name()),
+            None => " | |".to_owned(),
+        }
     }
 }
 
