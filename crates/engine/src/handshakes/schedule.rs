@@ -31,7 +31,7 @@ use tls::{
 const CLEAN: u32 = MIN_PER_PROCESS as u32 + 1;
 /// Samples of a later visit, at least: it begins with handshakes that do not count.
 const FEWEST: u32 = 3;
-/// Samples of a case in one process, at most: where fewer than a third of them are clean, more of the
+/// Samples of a case in one process after which no more are asked for: where fewer than a third of them are clean, more of the
 /// same would not be either.
 const MOST: u32 = 3 * CLEAN;
 /// Visits that a worker is asked for at once: their work keeps the scheduler asleep, which would
