@@ -148,11 +148,11 @@ fn markdown(document: &Document) -> String {
 
 /// Columns of the CSV.
 #[rustfmt::skip]
-const COLUMNS: [&str; 33] = [
+const COLUMNS: [&str; 35] = [
     "stack", "version", "exchange", "certificate", "kind", "client_auth", "suite", "temperature", "state", "reason",
     "negotiated_suite", "negotiated_group", "negotiated_signature", "resumed",
-    "server_median_ns", "server_low_ns", "server_high_ns", "server_mean_ns", "server_max_ns", "server_setup_ns", "server_first_ns",
-    "client_median_ns", "client_low_ns", "client_high_ns", "client_mean_ns", "client_max_ns", "client_setup_ns", "client_first_ns",
+    "server_median_ns", "server_low_ns", "server_high_ns", "server_mean_ns", "server_max_ns", "server_setup_ns", "server_cycles", "server_first_ns",
+    "client_median_ns", "client_low_ns", "client_high_ns", "client_mean_ns", "client_max_ns", "client_setup_ns", "client_cycles", "client_first_ns",
     "server_bytes", "client_bytes", "server_memory_bytes", "client_memory_bytes", "samples",
 ];
 
@@ -186,6 +186,7 @@ fn csv_row(row: &Handshake) -> Vec<String> {
             of(|c| c.mean_ns),
             of(|c| c.max_ns),
             of(|c| c.setup_ns),
+            csv_ns(cost.as_ref().and_then(|c| c.cycles)),
             csv_ns(first),
         ]);
     }
