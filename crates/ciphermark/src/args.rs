@@ -10,6 +10,7 @@ use crate::args_advise::AdviseArgs;
 use crate::args_claims::ClaimsArgs;
 use crate::args_import::ImportArgs;
 use crate::args_pages::PagesArgs;
+use crate::args_quietly::QuietlyArgs;
 use crate::args_report::ReportArgs;
 use crate::args_tls::TlsArgs;
 use crate::units::{Hex, parse_duration, parse_fraction, parse_hex};
@@ -111,6 +112,8 @@ pub enum Command {
     Pair(PairArgs),
     /// What TLS costs: handshakes in the stacks of this machine.
     Tls(TlsArgs),
+    /// Run another benchmark only while nobody else is busy on its core.
+    Quietly(QuietlyArgs),
     /// Look at machine, clock, noise and libraries: what works, and how to mend what does not.
     Doctor(DoctorArgs),
     /// Print a completion script for a shell.

@@ -6,20 +6,29 @@ use std::process::ExitCode;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Done.
-    Done = 0,
+    Done,
     /// A comparison or check found something.
-    Found = 1,
+    Found,
     /// The command line or an input file is wrong.
-    Usage = 2,
+    Usage,
     /// Some cases were refused or failed; the record is whole.
-    SomeRefused = 3,
+    SomeRefused,
     /// The run could not be done.
-    NotDone = 4,
+    NotDone,
+    /// As a program that was run for the user ended.
+    Program(u8),
 }
 
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(exit as u8)
+        Self::from(match exit {
+            Exit::Done => 0,
+            Exit::Found => 1,
+            Exit::Usage => 2,
+            Exit::SomeRefused => 3,
+            Exit::NotDone => 4,
+            Exit::Program(code) => code,
+        })
     }
 }
 

@@ -8,6 +8,7 @@ mod args_advise_tls;
 mod args_claims;
 mod args_import;
 mod args_pages;
+mod args_quietly;
 mod args_report;
 mod args_tls;
 mod args_tls_load;
@@ -51,6 +52,9 @@ fn start() -> Result<Exit, Failure> {
     if std::env::args_os().nth(1).is_some_and(|word| word == tls_server::SUBCOMMAND) {
         return commands::loopback();
     }
+    if std::env::args_os().nth(1).is_some_and(|word| word == gate::SUBCOMMAND) {
+        return commands::kept();
+    }
     outlive_file_limits()?;
     match Cli::try_parse() {
         Ok(cli) => dispatch(cli),
@@ -85,6 +89,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Pair(args) => commands::pair::pair(&args),
         Command::Tls(args) => commands::tls::tls(&args),
+        Command::Quietly(args) => commands::quietly::quietly(&args),
         Command::Doctor(args) => commands::doctor::doctor(&args),
         Command::Completions { shell } => commands::generate::completions(shell),
         Command::Man { directory } => commands::generate::man(directory.as_deref()),

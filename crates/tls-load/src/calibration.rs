@@ -35,6 +35,10 @@ pub struct Calibration {
     pub client_cpu: u32,
     /// What CPU time is counted, and how, in words.
     pub span: String,
+    /// The core clock in GHz that all CPU times are told at: each was counted at the clock that the core had then. Null where
+    /// that cannot be known, and in files from before it was: then times are as they were counted.
+    #[serde(default)]
+    pub core_ghz: Option<f64>,
     /// What was measured.
     pub points: Vec<Point>,
     /// Memory of open connections.

@@ -212,12 +212,14 @@ fn about(calibration: &Calibration) -> Vec<String> {
             )
         },
     );
+    let clock = calibration.core_ghz.map(|ghz| format!(" at a core clock of {ghz:.2} GHz"));
     vec![
         format!(
-            "{server}; servers on CPU {}, client on CPU {}; {}, {}",
+            "{server}; servers on CPU {}, client on CPU {}; {}{}, {}",
             calibration.server_cpu,
             calibration.client_cpu,
             calibration.host.cpu.name,
+            clock.unwrap_or_default(),
             calibration.started
         ),
         calibration.span.clone(),

@@ -110,6 +110,7 @@ pub fn calibration() -> Calibration {
             cpu: record::Cpu { name: text("Sample CPU"), ..Default::default() },
             ..Default::default()
         },
+        core_ghz: Some(2.5),
         server: Some(RealServer {
             name: text("nginx"),
             version: text("1.22.1"),

@@ -15,8 +15,8 @@ use tls_load::{
 
 /// What is counted, in words.
 const SPAN: &str = "CPU time of the server's process (nginx: its one worker), user and system, by the scheduler's \
-    counter (/proc/PID/schedstat), from rest to rest in slices of milliseconds of which the undisturbed count, divided \
-    by what the client counted; over loopback, where a part of the server's TCP work is charged to the client and the \
+    counter (/proc/PID/schedstat), from rest to rest in slices of milliseconds of which the undisturbed count, by the \
+    core clock around each slice, divided by what the client counted; over loopback, where a part of the server's TCP work is charged to the client and the \
     reverse";
 
 /// Sizes of responses that requests are calibrated with, in bytes.
@@ -177,6 +177,7 @@ pub(crate) fn document(
         server_cpu: *server_cpu,
         client_cpu: *client_cpu,
         span: SPAN.to_owned(),
+        core_ghz: tallies.first().and_then(|tally| tally.core_ghz),
         points: cells.iter().zip(tallies).map(|(cell, tally)| point(cell, tally)).collect(),
         memory: Vec::new(),
         chains: Certificate::ALL.iter().map(|certificate| chain(*certificate)).collect(),

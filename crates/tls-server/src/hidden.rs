@@ -2,10 +2,7 @@
 
 use crate::job::{Job, MinimalPlan};
 use crate::{Trouble, client, mini};
-use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 use std::io::{BufRead as _, Write as _};
-use std::os::unix::process::CommandExt as _;
-use std::process::Command;
 
 /// The name of the hidden subcommand.
 pub const SUBCOMMAND: &str = "loopback";
@@ -13,37 +10,25 @@ pub const SUBCOMMAND: &str = "loopback";
 /// What such a process is for.
 pub(crate) const CLIENT: &str = "client";
 pub(crate) const SERVER: &str = "server";
-pub(crate) const KEEP: &str = "keep";
 
-/// Serves what the subcommand's arguments ask for: `client|server|keep PARENT CPU [PROGRAM ARGUMENT…]`.
+/// Serves what the subcommand's arguments ask for: `client|server PARENT CPU`.
 ///
 /// # Errors
 /// In one line, what went wrong.
 pub fn serve() -> Result<(), Trouble> {
     let arguments: Vec<String> = std::env::args().skip(2).collect();
-    let [what, parent, cpu, program @ ..] = &arguments[..] else {
+    let [what, parent, cpu] = &arguments[..] else {
         return Err(Trouble("for ciphermark's own use".to_owned()));
     };
     let number = |text: &str| text.parse::<u32>().map_err(|e| Trouble::of(text, e));
-    die_with(number(parent)?)?;
+    gate::die_with(number(parent)?)?;
     let cpu = number(cpu)?;
     probe::pin_to(&[cpu]).map_err(|e| Trouble::of(&format!("cannot run on CPU {cpu}"), e))?;
-    match (what.as_str(), program) {
-        (CLIENT, []) => serve_client(),
-        (SERVER, []) => serve_minimal(),
-        (KEEP, [program, arguments @ ..]) => {
-            // The request to die with the parent and the CPU outlive the exec (prctl(2), execve(2)).
-            Err(Trouble::of(program, Command::new(program).args(arguments).exec()))
-        }
+    match what.as_str() {
+        CLIENT => serve_client(),
+        SERVER => serve_minimal(),
         _ => Err(Trouble("for ciphermark's own use".to_owned())),
     }
-}
-
-/// Whatever ends the process that measures ends this one too.
-fn die_with(parent: u32) -> Result<(), Trouble> {
-    set_parent_process_death_signal(Some(Signal::TERM)).map_err(|e| Trouble::of("prctl", e))?;
-    let alive = getppid().is_some_and(|p| p.as_raw_nonzero().get().unsigned_abs() == parent);
-    if alive { Ok(()) } else { Err(Trouble("the measuring process is gone".to_owned())) }
 }
 
 fn serve_client() -> Result<(), Trouble> {
@@ -51,7 +36,7 @@ fn serve_client() -> Result<(), Trouble> {
     while let Some(Ok(line)) = lines.next() {
         let job: Job = serde_json::from_str(&line).map_err(|e| Trouble::of("job", e))?;
         client::run(&job, &mut |answer| say(answer), &mut || {
-            lines.next().is_some_and(|line| line.is_ok_and(|word| word == "go"))
+            serde_json::from_str(&lines.next()?.ok()?).ok()
         })?;
     }
     Ok(())

@@ -15,7 +15,6 @@ mod job;
 mod mini;
 mod nginx;
 mod points;
-mod prober;
 mod process;
 mod rounds;
 mod validate;
@@ -24,7 +23,9 @@ pub use calibrate::{Calibrating, calibrate, calibration_cells};
 pub use cell::{Cell, plain, secured};
 pub use cpu::{Cpu, Usage, client_cpu};
 pub use hidden::{SUBCOMMAND, serve};
-pub use job::{Answer, Ends, Job, Libraries, Listens, MinimalPlan, MinimalTls, STREAMS, Told};
+pub use job::{
+    Answer, Ends, Job, Libraries, Listens, MinimalPlan, MinimalTls, STREAMS, Told, Word,
+};
 pub use nginx::{Nginx, NginxFacts, NoNginx, Sessions, Site, SiteTls, find as find_nginx};
 pub use points::{PARTS, Planned, part};
 pub use process::{Client, Minimal};
@@ -42,5 +43,11 @@ pub struct Trouble(pub String);
 impl Trouble {
     pub(crate) fn of(what: &str, why: impl std::fmt::Display) -> Self {
         Self(format!("{what}: {why}"))
+    }
+}
+
+impl From<gate::GateError> for Trouble {
+    fn from(error: gate::GateError) -> Self {
+        Self(error.0)
     }
 }

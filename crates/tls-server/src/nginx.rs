@@ -3,9 +3,7 @@
 mod config;
 
 use crate::cpu::Cpu;
-use crate::hidden::KEEP;
 use crate::job::Libraries;
-use crate::process::keeping;
 use crate::{FILLER, Trouble};
 pub use config::{Sessions, Site, SiteTls};
 use rustix::process::{Pid, Signal, kill_process};
@@ -133,14 +131,16 @@ impl Nginx {
         let said = File::create(directory.path().join("said"))
             .map_err(|e| Trouble::of("cannot write beside nginx", e))?;
         let wrong = |e: std::io::Error| Trouble::of("cannot start nginx", e);
-        let master = keeping(&std::env::current_exe().map_err(wrong)?, KEEP, cpu)
-            .arg(&facts.path)
+        let own = std::env::current_exe().map_err(wrong)?;
+        let master = gate::kept(&own, cpu, facts.path.as_ref())
             .arg("-p")
             .arg(directory.path())
             .arg("-c")
             .arg(&place)
             .arg("-e")
             .arg(directory.path().join("error.log"))
+            // The library is measured, not the machine's configuration of it.
+            .env("OPENSSL_CONF", "/dev/null")
             .envs(environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::null())

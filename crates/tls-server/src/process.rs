@@ -3,11 +3,10 @@
 use crate::Trouble;
 use crate::cpu::Cpu;
 use crate::hidden::{CLIENT, SERVER, SUBCOMMAND};
-use crate::job::{Answer, Job, Listens, MinimalPlan, Told};
+use crate::job::{Answer, Job, Listens, MinimalPlan, Told, Word};
 use serde::de::DeserializeOwned;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
@@ -26,7 +25,13 @@ struct Hidden {
 impl Hidden {
     fn start(what: &str, cpu: u32, environment: &[(String, String)]) -> Result<Self, Trouble> {
         let wrong = |e: std::io::Error| Trouble::of("cannot start a process", e);
-        let mut child = keeping(&std::env::current_exe().map_err(wrong)?, what, cpu)
+        let mut child = Command::new(std::env::current_exe().map_err(wrong)?)
+            .args([SUBCOMMAND, what, &std::process::id().to_string(), &cpu.to_string()])
+            // Libraries read configuration from the environment's files: measure the library, not the
+            // machine's configuration of it.
+            .env("OPENSSL_CONF", "/dev/null")
+            // An interrupt from the terminal is for the measuring process, which ends everything in order.
+            .process_group(0)
             .envs(environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -75,19 +80,6 @@ impl Drop for Hidden {
     }
 }
 
-/// `EXECUTABLE loopback WHAT PARENT CPU`
-pub(crate) fn keeping(executable: &Path, what: &str, cpu: u32) -> Command {
-    let mut command = Command::new(executable);
-    command
-        .args([SUBCOMMAND, what, &std::process::id().to_string(), &cpu.to_string()])
-        // Libraries read configuration from the environment's files: measure the library, not the
-        // machine's configuration of it.
-        .env("OPENSSL_CONF", "/dev/null")
-        // An interrupt from the terminal is for the measuring process, which ends everything in order.
-        .process_group(0);
-    command
-}
-
 /// The client, on a CPU of its own.
 #[derive(Debug)]
 pub struct Client(Hidden);
@@ -102,7 +94,7 @@ impl Client {
     }
 
     /// Has a job done. `around` is called when everything is ready and nothing has begun, with none, and after each
-    /// slice with what it did; what is held open still is then. Returned is what all slices did.
+    /// slice with what it did; what is held open still is then. It says whether there is to be another slice. Returned is what all slices did.
     ///
     /// # Errors
     /// In one line, the client's trouble or that of `around`. The client is of no more use where
@@ -110,7 +102,7 @@ impl Client {
     pub fn run(
         &mut self,
         job: &Job,
-        around: &mut dyn FnMut(Option<&Told>) -> Result<(), Trouble>,
+        around: &mut dyn FnMut(Option<&Told>) -> Result<Word, Trouble>,
     ) -> Result<Told, Trouble> {
         let line = serde_json::to_string(job).map_err(|e| Trouble::of("job", e))?;
         let within = PATIENCE + Duration::from_secs_f64(job.seconds.clamp(0.0, 3600.0));
@@ -120,11 +112,12 @@ impl Client {
             Answer::Failed(why) => return Err(Trouble(why)),
             Answer::Slice(_) | Answer::Done(_) => return Err(out_of_step()),
         }
-        around(None)?;
+        let mut word = around(None)?;
         loop {
-            self.0.tell("go")?;
+            let line = serde_json::to_string(&word).map_err(|e| Trouble::of("word", e))?;
+            self.0.tell(&line)?;
             match self.0.hear(within)? {
-                Answer::Slice(told) => around(Some(&told))?,
+                Answer::Slice(told) => word = around(Some(&told))?,
                 Answer::Done(told) => return Ok(told),
                 Answer::Failed(why) => return Err(Trouble(why)),
                 Answer::Ready => return Err(out_of_step()),

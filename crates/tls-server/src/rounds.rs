@@ -3,10 +3,10 @@
 use crate::Trouble;
 use crate::cell::Cell;
 use crate::cpu::{Cpu, Usage};
-use crate::job::{Libraries, MinimalPlan, MinimalTls, Told};
+use crate::job::{Libraries, MinimalPlan, MinimalTls, Told, Word};
 use crate::nginx::{Nginx, NginxFacts, Site};
-use crate::prober::Prober;
 use crate::process::{Client, Minimal};
+use gate::{Prober, Seen};
 use rand::SeedableRng as _;
 use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;
@@ -21,12 +21,16 @@ const NO_AES: (&str, &str) = ("OPENSSL_ia32cap", "~0x200000200000000:~0x60000000
 
 /// Share of its CPU time that a server may have waited for others in a slice that counts.
 const DISTURBED: f64 = 0.05;
-/// Tries of a visit until the slices that count fill this share of its time. On a core whose sibling is busy two
-/// thirds of the time one try fills a third.
-const TRIES: usize = 5;
-const ENOUGH: f64 = 0.4;
+/// A visit ends when the slices that count fill this share of its length: as much as it needs.
+const ENOUGH: f64 = 0.6;
+/// And when it has lasted for so many times its length: on a core whose sibling is busy four fifths of the time it then has enough,
+/// where that is busy all the time a round still ends. It goes on all the while, for a server that rests is a cold one afterwards.
+const MOST: f64 = 5.0;
 /// Rounds with quiet slices from which on those without do not count: as many as a verdict needs.
 const ENOUGH_ROUNDS: usize = 3;
+
+/// Before anything was looked at.
+const NOTHING: Seen = Seen { rate: 0.0, ghz: 0.0 };
 
 /// Where everything runs.
 #[derive(Clone, Debug)]
@@ -46,6 +50,8 @@ pub struct Setting {
 pub struct Visit {
     /// What the server used.
     pub usage: Usage,
+    /// Core cycles of that: its time in each slice by the clock around it. 0 where the clock cannot be known.
+    pub cycles: f64,
     /// What the client did.
     pub told: Told,
     /// Whether others were busy on the servers' CPU or its core in every slice, so that all count.
@@ -59,6 +65,8 @@ struct Slice {
     told: Told,
     /// The lower of the throughput probes before and after.
     probe: f64,
+    /// The core clock, mean of before and after.
+    ghz: f64,
 }
 
 impl Slice {
@@ -72,6 +80,7 @@ impl Slice {
 impl Visit {
     fn add(&mut self, slice: &Slice) {
         self.usage = self.usage.plus(slice.usage);
+        self.cycles += slice.usage.ns as f64 * slice.ghz;
         self.told.add(&slice.told);
     }
 }
@@ -87,6 +96,9 @@ pub struct Tally {
     pub reason: Option<String>,
     /// Visits that failed.
     pub errors: u64,
+    /// The core clock in GHz that CPU times are told at, the same for all cells of a run: the time that a thing takes moves with
+    /// the clock, and the clock with the load of the whole processor. None where it cannot be known: then times are as they were.
+    pub core_ghz: Option<f64>,
 }
 
 /// Servers and client, ready for a list of cells.
@@ -136,34 +148,27 @@ impl Loopback {
         self.nginx.first().map(|(_, nginx)| nginx.shown_configuration())
     }
 
-    /// Visits a cell: everything is ready before, and the server at rest before and after each slice. Where no
-    /// slice was quiet all count, and the visit says so.
+    /// Visits a cell: everything is ready before, and the server at rest before and after each slice. The quiet slices count; where
+    /// none was quiet all do, and the visit says so.
     ///
     /// # Errors
     /// In one line, the client's or the server's trouble.
     pub fn visit(&mut self, cell: &Cell, at: usize, seconds: f64) -> Result<Visit, Trouble> {
         let (port, cpu) = self.targets[at].clone().map_err(Trouble)?;
-        let job = cell.job(&self.libraries, port, seconds);
-        let (mut quiet, mut all) = (Visit::default(), Visit::default());
-        for _ in 0..TRIES {
-            let (slices, done) = self.slices(&job, &cpu)?;
-            let least = self.prober.least();
-            for slice in &slices {
-                all.add(slice);
-                if slice.is_quiet(least) {
-                    quiet.add(slice);
-                }
-            }
-            for visit in [&mut quiet, &mut all] {
-                visit.told.full.clone_from(&done.full);
-                visit.told.by_session.clone_from(&done.by_session);
-            }
-            if quiet.told.seconds >= ENOUGH * seconds || done.connections >= job.connections {
-                break;
+        let job = cell.job(&self.libraries, port, seconds * MOST);
+        let (slices, done) = self.slices(&job, &cpu, seconds * ENOUGH)?;
+        let least = self.prober.least();
+        let (mut quiet, mut all) = (Visit::default(), Visit { unquiet: true, ..Visit::default() });
+        for slice in &slices {
+            all.add(slice);
+            if slice.is_quiet(least) {
+                quiet.add(slice);
             }
         }
-        all.unquiet = true;
-        Ok(if quiet.told.connections > 0 { quiet } else { all })
+        let mut counted = if quiet.told.connections > 0 { quiet } else { all };
+        counted.told.full = done.full;
+        counted.told.by_session = done.by_session;
+        Ok(counted)
     }
 
     /// Growth of the server's memory for each of so many connections, opened at once, asked once and left open.
@@ -180,30 +185,43 @@ impl Loopback {
         };
         let (few, many) = (held(2), held(connections));
         // What a server sets up for its first connections is not theirs.
-        self.client.run(&few, &mut |_| Ok(()))?;
+        self.client.run(&few, &mut |_| Ok(Word::Slice))?;
         let (before, mut open) = (server.resident_bytes()?, 0);
         self.client.run(&many, &mut |done| {
             if done.is_none() {
                 server.at_rest()?;
                 open = server.resident_bytes()?;
             }
-            Ok(())
+            Ok(Word::Slice)
         })?;
         Ok((open as f64 - before as f64) / f64::from(connections))
     }
 
-    /// Does a job once: its slices, and what the client says of all.
-    fn slices(&mut self, job: &crate::Job, cpu: &Cpu) -> Result<(Vec<Slice>, Told), Trouble> {
-        let (mut slices, mut before) = (Vec::new(), (Usage::default(), 0.0));
+    /// Does a job until its quiet slices have lasted so long together, or it is done: its slices, and what the client says of
+    /// all.
+    fn slices(
+        &mut self,
+        job: &crate::Job,
+        cpu: &Cpu,
+        enough: f64,
+    ) -> Result<(Vec<Slice>, Told), Trouble> {
+        let (mut slices, mut quiet_seconds) = (Vec::new(), 0.0);
+        let mut before = (Usage::default(), NOTHING);
         let prober = &mut self.prober;
         let told = self.client.run(job, &mut |done| {
-            let now = (cpu.at_rest()?, prober.read()?);
+            let (usage, seen) = (cpu.at_rest()?, prober.read()?);
             if let Some(told) = done {
-                let (usage, probe) = (now.0.since(before.0), now.1.min(before.1));
-                slices.push(Slice { usage, told: told.clone(), probe });
+                let ((then, earlier), told) = (before, told.clone());
+                let probe = seen.rate.min(earlier.rate);
+                let ghz = seen.ghz.midpoint(earlier.ghz);
+                let slice = Slice { usage: usage.since(then), told, probe, ghz };
+                if slice.is_quiet(prober.least()) {
+                    quiet_seconds += slice.told.seconds;
+                }
+                slices.push(slice);
             }
-            before = now;
-            Ok(())
+            before = (usage, seen);
+            Ok(if quiet_seconds < enough { Word::Slice } else { Word::Enough })
         });
         match told {
             Ok(told) => Ok((slices, told)),
@@ -336,15 +354,32 @@ pub fn rounds(
 
 /// What a last round that was not ended leaves is kept; cells without any visit were not measured.
 fn ended(mut tallies: Vec<Tally>, rounds: usize) -> Vec<Tally> {
+    let core_ghz = usual_clock(&tallies);
     for tally in &mut tallies {
+        tally.core_ghz = core_ghz;
         tally.drop_unquiet();
         let has_any = tally.visits.iter().any(Option::is_some);
         if tally.state == State::Measured && !has_any {
             tally.state = State::Failed;
-            tally.reason = Some(format!("there was no time for it in {rounds} rounds"));
+            tally.reason = Some(no_time(rounds));
         }
     }
     tallies
+}
+
+/// The median over visits of the clock that each had; none where one had none.
+fn usual_clock(tallies: &[Tally]) -> Option<f64> {
+    let visits = || tallies.iter().flat_map(Tally::visited).filter(|v| v.usage.ns > 0);
+    let mut clocks: Vec<f64> = visits().map(|v| v.cycles / v.usage.ns as f64).collect();
+    let is_known = clocks.iter().all(|ghz| *ghz > 0.0);
+    analysis::median(&mut clocks).filter(|_| is_known)
+}
+
+fn no_time(rounds: usize) -> String {
+    match rounds {
+        0 => "there was no time for it: not even one round came to its end".to_owned(),
+        rounds => format!("there was no time for it in {rounds} rounds"),
+    }
 }
 
 impl Tally {
@@ -353,7 +388,7 @@ impl Tally {
             Ok(_) => (State::Measured, None),
             Err(why) => (State::Unsupported, Some(why.clone())),
         };
-        Self { visits: Vec::new(), state, reason, errors: 0 }
+        Self { visits: Vec::new(), state, reason, errors: 0, core_ghz: None }
     }
 
     /// Takes out the rounds in which the core was never quiet, where enough others are left.
@@ -381,7 +416,7 @@ impl Tally {
         }
     }
 
-    /// Server CPU per unit in µs, one figure a round.
+    /// Server CPU per unit in µs at the run's core clock, one figure a round.
     #[must_use]
     pub fn rounds_cpu_us(&self, unit: Unit) -> Vec<Option<f64>> {
         let per_unit = |visit: &Visit| {
@@ -389,7 +424,8 @@ impl Tally {
                 Unit::Connection => visit.told.connections,
                 Unit::Request => visit.told.requests,
             };
-            (units > 0).then(|| visit.usage.ns as f64 / 1e3 / units as f64)
+            let ns = self.core_ghz.map_or(visit.usage.ns as f64, |ghz| visit.cycles / ghz);
+            (units > 0).then(|| ns / 1e3 / units as f64)
         };
         self.visits.iter().map(|v| v.as_ref().and_then(per_unit)).collect()
     }
@@ -435,6 +471,19 @@ mod tests {
     }
 
     #[test]
+    fn times_are_told_at_the_clock_that_most_visits_had() {
+        let at = |ghz: f64| Visit { cycles: 30_000.0 * ghz, ..visit(30_000, 10, 0) };
+        let mut tally = Tally::new(&Ok((1, Cpu::of(1))));
+        tally.visits = vec![Some(at(2.0)), Some(at(2.0)), Some(at(3.0))];
+        let told = ended(vec![tally.clone()], 3).remove(0);
+        assert_eq!(told.core_ghz, Some(2.0));
+        let us: Vec<f64> = told.rounds_cpu_us(Unit::Connection).into_iter().flatten().collect();
+        assert!(us.iter().zip([3.0, 3.0, 4.5]).all(|(a, b)| (a - b).abs() < 1e-9), "{us:?}");
+        tally.visits.push(Some(visit(30_000, 10, 0)));
+        assert_eq!(ended(vec![tally], 4)[0].core_ghz, None, "one was without a clock");
+    }
+
+    #[test]
     fn rounds_that_were_never_quiet_count_only_where_others_are_too_few() {
         let mut tally = Tally::new(&Ok((1, Cpu::of(1))));
         let unquiet = Visit { unquiet: true, ..visit(9000, 1, 1) };
@@ -453,6 +502,7 @@ mod tests {
             usage: Usage { ns, waited_ns, switches: 1 },
             told: Told { connections: 1, seconds: 0.1, ..Told::default() },
             probe,
+            ghz: 2.0,
         };
         assert!(slice(1000, 0, 5.0).is_quiet(4.7) && slice(1100, 10, 4.8).is_quiet(4.7));
         assert!(!slice(1900, 0, 3.0).is_quiet(4.7), "contended");
@@ -462,6 +512,7 @@ mod tests {
         visit.add(&slice(1000, 0, 5.0));
         visit.add(&slice(1100, 10, 4.8));
         assert_eq!((visit.usage.ns, visit.usage.waited_ns), (2100, 10));
+        assert!((visit.cycles - 4200.0).abs() < 1e-9);
         assert_eq!((visit.told.connections, visit.told.seconds), (2, 0.2));
     }
 

@@ -299,6 +299,7 @@ mod tests {
             state: State::Measured,
             reason: None,
             errors: 0,
+            core_ghz: None,
         }
     }
 

@@ -14,6 +14,7 @@ pub mod list;
 pub mod once;
 pub mod pages;
 pub mod pair;
+pub mod quietly;
 pub mod rank;
 pub mod report;
 mod resume;
@@ -38,4 +39,14 @@ pub fn loopback() -> Result<Exit, Failure> {
     tls_server::serve()
         .map(|()| Exit::Done)
         .map_err(|e| Failure::not_done(format!("loopback: {e}")))
+}
+
+/// What shells give where a program is not there or cannot be executed.
+const NOT_EXECUTED: u8 = 127;
+
+/// The third: becomes a program that runs on one CPU and ends with the one that asked for it.
+pub fn kept() -> Result<Exit, Failure> {
+    gate::serve()
+        .map(|()| Exit::Done)
+        .map_err(|e| Failure { exit: Exit::Program(NOT_EXECUTED), ..Failure::not_done(e) })
 }

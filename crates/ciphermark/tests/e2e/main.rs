@@ -26,6 +26,7 @@ mod pages_faults;
 mod pair;
 mod python;
 mod quiet;
+mod quietly;
 mod rank;
 mod refused;
 mod regression;

@@ -3,7 +3,7 @@
 
 use crate::support::*;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// A run that ends with its budget, with what earlier ones left in `cache`.
 fn run(cache: &Path, budget: &str) -> Value {
@@ -15,19 +15,9 @@ fn run(cache: &Path, budget: &str) -> Value {
     serde_json::from_str(&done.stdout).unwrap()
 }
 
-/// More than any core gives, so that it does not matter how busy this one is while the test runs.
-const QUIETER: f64 = 12.0;
-
 /// The quiet rate of the CPU that took a record's samples.
 fn rate(record: &Value) -> f64 {
     record["host"]["clock"]["quiet_probe"].as_f64().unwrap()
-}
-
-/// The one file in which rates are kept.
-fn kept(cache: &Path) -> PathBuf {
-    let files: Vec<_> = std::fs::read_dir(cache.join("quiet")).unwrap().flatten().collect();
-    assert_eq!(files.len(), 1, "{files:?}");
-    files[0].path()
 }
 
 #[test]
@@ -36,13 +26,9 @@ fn a_core_that_earlier_runs_saw_quieter_than_this_one_is_called_contended() {
     let cache = scratch();
     let first = run(cache.path(), "10s");
     assert!(rate(&first) < QUIETER, "{}", rate(&first));
-    let path = kept(cache.path());
+    let path = kept_rates(cache.path());
     // As if this run had been accompanied and two earlier ones not.
-    let mut file: toml::Table = std::fs::read_to_string(&path).unwrap().parse().unwrap();
-    for (_, rates) in file["cpus"].as_table_mut().unwrap() {
-        *rates = toml::Value::Array(vec![toml::Value::Float(QUIETER); 2]);
-    }
-    std::fs::write(&path, file.to_string()).unwrap();
+    remember_rate(&path, QUIETER);
     let later = run(cache.path(), "2s");
     assert_eq!(rate(&later), QUIETER);
     let row = &later["measurements"][0];

@@ -5,6 +5,7 @@ mod background;
 pub mod fakes;
 mod postgres;
 mod program;
+mod rates;
 mod rows;
 mod venv;
 
@@ -14,6 +15,7 @@ pub use program::{
     Done, QUICK, attached_object, ciphermark, ciphermark_bundled, ciphermark_with,
     ciphermark_with_many, in_terminal, measure, program, refusal,
 };
+pub use rates::{QUIETER, kept_rates, remember_rate};
 pub use rows::{measurements, text, where_};
 pub use venv::python_with;
 
