@@ -17,6 +17,7 @@ mod simulated;
 mod summary;
 mod threads;
 mod trimmed;
+mod within;
 
 pub use groups::{Difference, Group, ratio_of_groups};
 pub use latency::Ticks;
@@ -33,3 +34,4 @@ pub use summary::{
 };
 pub use threads::of_visits;
 pub use trimmed::Estimate;
+pub use within::common_slope;

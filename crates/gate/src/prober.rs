@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 /// A thread on a CPU that reads the probe when it is asked.
 #[derive(Debug)]
 pub struct Prober {
-    ask: Sender<()>,
+    /// For how long to look.
+    ask: Sender<Duration>,
     answers: Receiver<Seen>,
     readings: Vec<f64>,
     watched: f64,
@@ -43,7 +44,7 @@ impl Prober {
     /// # Errors
     /// In one line, where it may not run on that CPU.
     pub fn start(cpu: u32) -> Result<Self, GateError> {
-        let ((ask, asked), (tell, answers)) = (channel::<()>(), channel());
+        let ((ask, asked), (tell, answers)) = (channel::<Duration>(), channel());
         std::thread::spawn(move || {
             if probe::pin_to(&[cpu]).is_err() {
                 return;
@@ -59,35 +60,49 @@ impl Prober {
                 median(&mut chains).unwrap_or(0.0) * ticks_per_ns
             };
             // Who waits no longer ends it.
-            while tell.send(Seen { rate, ghz: ghz() }).is_ok() && asked.recv().is_ok() {
-                // One reading: its first look at the time is earlier, its second later.
-                let readings = clock.probe_for(Duration::from_micros(10), Duration::ZERO);
-                rate = readings.last().copied().unwrap_or(0.0);
+            while tell.send(Seen { rate, ghz: ghz() }).is_ok() {
+                let Ok(time) = asked.recv() else { return };
+                let readings = clock.probe_for(time, Duration::ZERO);
+                rate = readings.iter().sum::<f64>() / readings.len().max(1) as f64;
             }
         });
         let watched = heard(&answers)?.rate;
         Ok(Self { ask, answers, readings: Vec::new(), watched, quiet: (watched, 0) })
     }
 
-    /// The core right now.
+    /// The core right now, by one reading.
     ///
     /// # Errors
     /// The thread is gone.
     pub fn read(&mut self) -> Result<Seen, GateError> {
+        // Its first look at the time is earlier, its second later.
+        self.read_for(Duration::from_micros(10))
+    }
+
+    /// The mean over a time.
+    ///
+    /// # Errors
+    /// The thread is gone.
+    pub fn read_for(&mut self, time: Duration) -> Result<Seen, GateError> {
         // A thread that is gone is told of by the answer.
-        let _ = self.ask.send(());
+        let _ = self.ask.send(time);
         let seen = heard(&self.answers)?;
         self.readings.push(seen.rate);
         Ok(seen)
     }
 
-    /// The least reading of a quiet core, by all that is known of it.
-    pub fn least(&mut self) -> f64 {
+    /// The rate of a quiet core, by all that is known of it.
+    pub fn quiet(&mut self) -> f64 {
         if self.readings.len() as f64 > self.quiet.1 as f64 * GROWTH {
             let rate = quiet_rate(&mut self.readings).max(self.watched);
             self.quiet = (rate, self.readings.len());
         }
-        self.quiet.0 * QUIET_PROBE_FRACTION
+        self.quiet.0
+    }
+
+    /// The least reading of a quiet core.
+    pub fn least(&mut self) -> f64 {
+        self.quiet() * QUIET_PROBE_FRACTION
     }
 
     /// Looks again and again, from a reading that there is, until the core is quiet, for so long at most. The last

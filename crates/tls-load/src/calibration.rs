@@ -39,6 +39,10 @@ pub struct Calibration {
     /// that cannot be known, and in files from before it was: then times are as they were counted.
     #[serde(default)]
     pub core_ghz: Option<f64>,
+    /// The share of the core's throughput that was the servers', median over visits: 1 where nobody else was busy on its other
+    /// hardware thread. All CPU times are told at this, by what they lose with it in this run. Null as above.
+    #[serde(default)]
+    pub core_share: Option<f64>,
     /// What was measured.
     pub points: Vec<Point>,
     /// Memory of open connections.

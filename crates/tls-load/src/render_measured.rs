@@ -213,13 +213,16 @@ fn about(calibration: &Calibration) -> Vec<String> {
         },
     );
     let clock = calibration.core_ghz.map(|ghz| format!(" at a core clock of {ghz:.2} GHz"));
+    let share =
+        calibration.core_share.map(|share| format!(" and {:.0} % of the core", 100.0 * share));
     vec![
         format!(
-            "{server}; servers on CPU {}, client on CPU {}; {}{}, {}",
+            "{server}; servers on CPU {}, client on CPU {}; {}{}{}, {}",
             calibration.server_cpu,
             calibration.client_cpu,
             calibration.host.cpu.name,
             clock.unwrap_or_default(),
+            share.unwrap_or_default(),
             calibration.started
         ),
         calibration.span.clone(),

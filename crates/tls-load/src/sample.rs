@@ -111,6 +111,7 @@ pub fn calibration() -> Calibration {
             ..Default::default()
         },
         core_ghz: Some(2.5),
+        core_share: Some(0.9),
         server: Some(RealServer {
             name: text("nginx"),
             version: text("1.22.1"),

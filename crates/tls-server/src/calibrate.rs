@@ -15,9 +15,9 @@ use tls_load::{
 
 /// What is counted, in words.
 const SPAN: &str = "CPU time of the server's process (nginx: its one worker), user and system, by the scheduler's \
-    counter (/proc/PID/schedstat), from rest to rest in slices of milliseconds of which the undisturbed count, by the \
-    core clock around each slice, divided by what the client counted; over loopback, where a part of the server's TCP work is charged to the client and the \
-    reverse";
+    counter (/proc/PID/schedstat), from rest to rest in slices of milliseconds, at one core clock and one share of the core, \
+    divided by what the client counted; over loopback, where a part of the server's TCP work is charged to the client and \
+    the reverse";
 
 /// Sizes of responses that requests are calibrated with, in bytes.
 pub(crate) const SIZES: [u64; 3] = [1024, 16_384, 102_400];
@@ -165,6 +165,7 @@ pub(crate) fn document(
 ) -> Result<Calibration, Trouble> {
     let Setting { nginx, server_cpu, client_cpu, .. } = &wanted.setting;
     let server = nginx.as_ref().zip(loopback.configuration());
+    let level = tallies.first().map(|tally| tally.level).unwrap_or_default();
     Ok(Calibration {
         format_version: CALIBRATION_VERSION.to_owned(),
         kind: "tls-calibration".to_owned(),
@@ -177,7 +178,8 @@ pub(crate) fn document(
         server_cpu: *server_cpu,
         client_cpu: *client_cpu,
         span: SPAN.to_owned(),
-        core_ghz: tallies.first().and_then(|tally| tally.core_ghz),
+        core_ghz: level.core_ghz,
+        core_share: level.core_share,
         points: cells.iter().zip(tallies).map(|(cell, tally)| point(cell, tally)).collect(),
         memory: Vec::new(),
         chains: Certificate::ALL.iter().map(|certificate| chain(*certificate)).collect(),

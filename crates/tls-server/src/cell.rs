@@ -1,5 +1,6 @@
 //! One thing that is measured in every round: which server, what is served, how it is asked.
 
+use crate::calibrate::{FIRST, usual};
 use crate::job::{Ends, Job, Libraries, MinimalTls};
 use crate::nginx::{Sessions, Site, SiteTls};
 use tls::{Case, Certificate, Exchange, Kind, Suite, Version};
@@ -49,6 +50,15 @@ impl Cell {
         let resumes = served.work.case().is_some_and(|case| case.kind.is_resumed());
         let responses = vec![served.response_bytes; requests];
         Self { role, regime, unit, served, responses, resumed: if resumes { 1.0 } else { 0.0 } }
+    }
+
+    /// Whether it is one of the two connections that tell what the real server's own code takes, and so a part of every
+    /// prediction.
+    #[must_use]
+    pub fn is_in_every_prediction(&self) -> bool {
+        let of_own_code = secured(usual(), FIRST);
+        let has_tls = matches!(self.role, Role::RealTls | Role::MinimalTls);
+        has_tls && self.unit == Unit::Connection && self.served == of_own_code
     }
 
     /// Whether it is the real server's.

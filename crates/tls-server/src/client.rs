@@ -7,18 +7,18 @@ mod stream;
 mod tap;
 
 use crate::Trouble;
-use crate::job::{Answer, Job, Told, Word};
+use crate::job::{Answer, Job, Told};
 use lane::Lane;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
 use std::time::Instant;
 
 /// Does one job: makes ready, says so, and at each word does a slice and tells of it; when all is done, it
-/// tells so at the next word, and what was held open is closed. There is no word where nobody waits any more.
+/// tells so at the next word, and what was held open is closed. `go` is false where nobody waits any more.
 pub(crate) fn run(
     job: &Job,
     say: &mut dyn FnMut(&Answer) -> Result<(), Trouble>,
-    word: &mut dyn FnMut() -> Option<Word>,
+    go: &mut dyn FnMut() -> bool,
 ) -> Result<(), Trouble> {
     let seen = match tap::look(job) {
         Ok(seen) => seen,
@@ -32,9 +32,8 @@ pub(crate) fn run(
         }
         say(&Answer::Ready)?;
         let mut all = seen;
-        while let Some(word) = word() {
-            let is_done = all.seconds >= job.seconds || all.connections >= job.connections;
-            if is_done || word == Word::Enough {
+        while go() {
+            if all.seconds >= job.seconds || all.connections >= job.connections {
                 return say(&Answer::Done(all));
             }
             match slice(&lanes) {

@@ -36,7 +36,7 @@ fn serve_client() -> Result<(), Trouble> {
     while let Some(Ok(line)) = lines.next() {
         let job: Job = serde_json::from_str(&line).map_err(|e| Trouble::of("job", e))?;
         client::run(&job, &mut |answer| say(answer), &mut || {
-            serde_json::from_str(&lines.next()?.ok()?).ok()
+            lines.next().is_some_and(|line| line.is_ok_and(|word| word == "go"))
         })?;
     }
     Ok(())

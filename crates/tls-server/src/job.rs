@@ -124,16 +124,6 @@ impl Told {
     }
 }
 
-/// What a client is told when it waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Word {
-    /// To do a slice, or to tell that all is done.
-    Slice,
-    /// To end, though the job is not done.
-    Enough,
-}
-
 /// What a client answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -12,6 +12,7 @@ mod client;
 mod cpu;
 mod hidden;
 mod job;
+mod level;
 mod mini;
 mod nginx;
 mod points;
@@ -23,9 +24,8 @@ pub use calibrate::{Calibrating, calibrate, calibration_cells};
 pub use cell::{Cell, plain, secured};
 pub use cpu::{Cpu, Usage, client_cpu};
 pub use hidden::{SUBCOMMAND, serve};
-pub use job::{
-    Answer, Ends, Job, Libraries, Listens, MinimalPlan, MinimalTls, STREAMS, Told, Word,
-};
+pub use job::{Answer, Ends, Job, Libraries, Listens, MinimalPlan, MinimalTls, STREAMS, Told};
+pub use level::Level;
 pub use nginx::{Nginx, NginxFacts, NoNginx, Sessions, Site, SiteTls, find as find_nginx};
 pub use points::{PARTS, Planned, part};
 pub use process::{Client, Minimal};

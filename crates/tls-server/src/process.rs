@@ -3,7 +3,7 @@
 use crate::Trouble;
 use crate::cpu::Cpu;
 use crate::hidden::{CLIENT, SERVER, SUBCOMMAND};
-use crate::job::{Answer, Job, Listens, MinimalPlan, Told, Word};
+use crate::job::{Answer, Job, Listens, MinimalPlan, Told};
 use serde::de::DeserializeOwned;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -94,7 +94,7 @@ impl Client {
     }
 
     /// Has a job done. `around` is called when everything is ready and nothing has begun, with none, and after each
-    /// slice with what it did; what is held open still is then. It says whether there is to be another slice. Returned is what all slices did.
+    /// slice with what it did; what is held open still is then. Returned is what all slices did.
     ///
     /// # Errors
     /// In one line, the client's trouble or that of `around`. The client is of no more use where
@@ -102,7 +102,7 @@ impl Client {
     pub fn run(
         &mut self,
         job: &Job,
-        around: &mut dyn FnMut(Option<&Told>) -> Result<Word, Trouble>,
+        around: &mut dyn FnMut(Option<&Told>) -> Result<(), Trouble>,
     ) -> Result<Told, Trouble> {
         let line = serde_json::to_string(job).map_err(|e| Trouble::of("job", e))?;
         let within = PATIENCE + Duration::from_secs_f64(job.seconds.clamp(0.0, 3600.0));
@@ -112,12 +112,11 @@ impl Client {
             Answer::Failed(why) => return Err(Trouble(why)),
             Answer::Slice(_) | Answer::Done(_) => return Err(out_of_step()),
         }
-        let mut word = around(None)?;
+        around(None)?;
         loop {
-            let line = serde_json::to_string(&word).map_err(|e| Trouble::of("word", e))?;
-            self.0.tell(&line)?;
+            self.0.tell("go")?;
             match self.0.hear(within)? {
-                Answer::Slice(told) => word = around(Some(&told))?,
+                Answer::Slice(told) => around(Some(&told))?,
                 Answer::Done(told) => return Ok(told),
                 Answer::Failed(why) => return Err(Trouble(why)),
                 Answer::Ready => return Err(out_of_step()),

@@ -3,10 +3,11 @@
 use crate::Trouble;
 use crate::cell::Cell;
 use crate::cpu::{Cpu, Usage};
-use crate::job::{Libraries, MinimalPlan, MinimalTls, Told, Word};
+use crate::job::{Libraries, MinimalPlan, MinimalTls, Told};
+use crate::level::Level;
 use crate::nginx::{Nginx, NginxFacts, Site};
 use crate::process::{Client, Minimal};
-use gate::{Prober, Seen};
+use gate::Prober;
 use rand::SeedableRng as _;
 use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;
@@ -21,16 +22,12 @@ const NO_AES: (&str, &str) = ("OPENSSL_ia32cap", "~0x200000200000000:~0x60000000
 
 /// Share of its CPU time that a server may have waited for others in a slice that counts.
 const DISTURBED: f64 = 0.05;
-/// A visit ends when the slices that count fill this share of its length: as much as it needs.
-const ENOUGH: f64 = 0.6;
-/// And when it has lasted for so many times its length: on a core whose sibling is busy four fifths of the time it then has enough,
-/// where that is busy all the time a round still ends. It goes on all the while, for a server that rests is a cold one afterwards.
-const MOST: f64 = 5.0;
-/// Rounds with quiet slices from which on those without do not count: as many as a verdict needs.
-const ENOUGH_ROUNDS: usize = 3;
+/// How long the probe is read between two slices: neighbours come and go within a millisecond.
+const LOOK: Duration = Duration::from_micros(500);
 
-/// Before anything was looked at.
-const NOTHING: Seen = Seen { rate: 0.0, ghz: 0.0 };
+/// How many times longer a visit is where its figure is in every prediction: the real server's own code is a small difference
+/// of two large figures, and whatever these scatter all points would.
+const LONGER: f64 = 4.0;
 
 /// Where everything runs.
 #[derive(Clone, Debug)]
@@ -45,7 +42,7 @@ pub struct Setting {
     pub client_cpu: u32,
 }
 
-/// One visit: its quiet slices together, or all where none was quiet.
+/// One visit: the slices in which the server had its CPU, or all where there are none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Visit {
     /// What the server used.
@@ -54,35 +51,21 @@ pub struct Visit {
     pub cycles: f64,
     /// What the client did.
     pub told: Told,
-    /// Whether others were busy on the servers' CPU or its core in every slice, so that all count.
-    pub unquiet: bool,
-}
-
-/// What happened between two looks at the servers' CPU.
-#[derive(Clone, Debug, PartialEq)]
-struct Slice {
-    usage: Usage,
-    told: Told,
-    /// The lower of the throughput probes before and after.
-    probe: f64,
-    /// The core clock, mean of before and after.
-    ghz: f64,
-}
-
-impl Slice {
-    /// Whether nobody else was busy: `least` is the least probe of a quiet core.
-    fn is_quiet(&self, least: f64) -> bool {
-        let waited = self.usage.waited_ns as f64 / self.usage.ns.max(1) as f64;
-        self.probe >= least && waited <= DISTURBED
-    }
+    /// The throughput probe between the slices, mean: less where others were busy on the core.
+    pub rate: f64,
 }
 
 impl Visit {
-    fn add(&mut self, slice: &Slice) {
-        self.usage = self.usage.plus(slice.usage);
-        self.cycles += slice.usage.ns as f64 * slice.ghz;
-        self.told.add(&slice.told);
+    fn add(&mut self, usage: Usage, told: &Told, ghz: f64) {
+        self.usage = self.usage.plus(usage);
+        self.told.add(told);
+        self.cycles += usage.ns as f64 * ghz;
     }
+}
+
+/// Whether the server hardly waited for others.
+fn had_its_cpu(usage: Usage) -> bool {
+    usage.waited_ns as f64 / usage.ns.max(1) as f64 <= DISTURBED
 }
 
 /// What became of a cell.
@@ -96,9 +79,8 @@ pub struct Tally {
     pub reason: Option<String>,
     /// Visits that failed.
     pub errors: u64,
-    /// The core clock in GHz that CPU times are told at, the same for all cells of a run: the time that a thing takes moves with
-    /// the clock, and the clock with the load of the whole processor. None where it cannot be known: then times are as they were.
-    pub core_ghz: Option<f64>,
+    /// What CPU times are told at.
+    pub level: Level,
 }
 
 /// Servers and client, ready for a list of cells.
@@ -148,27 +130,42 @@ impl Loopback {
         self.nginx.first().map(|(_, nginx)| nginx.shown_configuration())
     }
 
-    /// Visits a cell: everything is ready before, and the server at rest before and after each slice. The quiet slices count; where
-    /// none was quiet all do, and the visit says so.
+    /// Visits a cell: everything is ready before, and the server at rest before and after each slice.
     ///
     /// # Errors
     /// In one line, the client's or the server's trouble.
     pub fn visit(&mut self, cell: &Cell, at: usize, seconds: f64) -> Result<Visit, Trouble> {
         let (port, cpu) = self.targets[at].clone().map_err(Trouble)?;
-        let job = cell.job(&self.libraries, port, seconds * MOST);
-        let (slices, done) = self.slices(&job, &cpu, seconds * ENOUGH)?;
-        let least = self.prober.least();
-        let (mut quiet, mut all) = (Visit::default(), Visit { unquiet: true, ..Visit::default() });
-        for slice in &slices {
-            all.add(slice);
-            if slice.is_quiet(least) {
-                quiet.add(slice);
+        let longer = if cell.is_in_every_prediction() { LONGER } else { 1.0 };
+        let job = cell.job(&self.libraries, port, seconds * longer);
+        let (mut calm, mut all) = (Visit::default(), Visit::default());
+        let (mut before, mut rates) = (None, Vec::new());
+        let prober = &mut self.prober;
+        let told = self.client.run(&job, &mut |done| {
+            let (usage, seen) = (cpu.at_rest()?, prober.read_for(LOOK)?);
+            rates.push(seen.rate);
+            if let Some((told, (then, earlier))) = done.zip(before.replace((usage, seen))) {
+                let (used, ghz) = (usage.since(then), seen.ghz.midpoint(earlier.ghz));
+                all.add(used, told, ghz);
+                if had_its_cpu(used) {
+                    calm.add(used, told, ghz);
+                }
             }
-        }
-        let mut counted = if quiet.told.connections > 0 { quiet } else { all };
-        counted.told.full = done.full;
-        counted.told.by_session = done.by_session;
-        Ok(counted)
+            Ok(())
+        });
+        let done = match told {
+            Ok(done) => done,
+            Err(why) => {
+                // It may be out of step; the next visit needs one that is not.
+                self.client = Client::start(self.client_cpu)?;
+                return Err(why);
+            }
+        };
+        let mut visit = if calm.told.connections > 0 { calm } else { all };
+        visit.rate = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
+        visit.told.full = done.full;
+        visit.told.by_session = done.by_session;
+        Ok(visit)
     }
 
     /// Growth of the server's memory for each of so many connections, opened at once, asked once and left open.
@@ -185,52 +182,16 @@ impl Loopback {
         };
         let (few, many) = (held(2), held(connections));
         // What a server sets up for its first connections is not theirs.
-        self.client.run(&few, &mut |_| Ok(Word::Slice))?;
+        self.client.run(&few, &mut |_| Ok(()))?;
         let (before, mut open) = (server.resident_bytes()?, 0);
         self.client.run(&many, &mut |done| {
             if done.is_none() {
                 server.at_rest()?;
                 open = server.resident_bytes()?;
             }
-            Ok(Word::Slice)
+            Ok(())
         })?;
         Ok((open as f64 - before as f64) / f64::from(connections))
-    }
-
-    /// Does a job until its quiet slices have lasted so long together, or it is done: its slices, and what the client says of
-    /// all.
-    fn slices(
-        &mut self,
-        job: &crate::Job,
-        cpu: &Cpu,
-        enough: f64,
-    ) -> Result<(Vec<Slice>, Told), Trouble> {
-        let (mut slices, mut quiet_seconds) = (Vec::new(), 0.0);
-        let mut before = (Usage::default(), NOTHING);
-        let prober = &mut self.prober;
-        let told = self.client.run(job, &mut |done| {
-            let (usage, seen) = (cpu.at_rest()?, prober.read()?);
-            if let Some(told) = done {
-                let ((then, earlier), told) = (before, told.clone());
-                let probe = seen.rate.min(earlier.rate);
-                let ghz = seen.ghz.midpoint(earlier.ghz);
-                let slice = Slice { usage: usage.since(then), told, probe, ghz };
-                if slice.is_quiet(prober.least()) {
-                    quiet_seconds += slice.told.seconds;
-                }
-                slices.push(slice);
-            }
-            before = (usage, seen);
-            Ok(if quiet_seconds < enough { Word::Slice } else { Word::Enough })
-        });
-        match told {
-            Ok(told) => Ok((slices, told)),
-            Err(why) => {
-                // It may be out of step; the next visit needs one that is not.
-                self.client = Client::start(self.client_cpu)?;
-                Err(why)
-            }
-        }
     }
 
     fn target(&self, cells: &[Cell], cell: &Cell) -> Result<(u16, Cpu), String> {
@@ -337,7 +298,7 @@ pub fn rounds(
         tallies.iter_mut().for_each(|t| t.visits.push(None));
         for at in order {
             if stop.load(Ordering::Relaxed) || begun.elapsed() > course.budget {
-                return Ok(ended(tallies, round));
+                return Ok(ended(tallies, round, loopback.prober.quiet()));
             }
             done += 1;
             if tallies[at].state == State::Measured {
@@ -349,15 +310,14 @@ pub fn rounds(
             progress(done, all);
         }
     }
-    Ok(ended(tallies, course.rounds as usize))
+    Ok(ended(tallies, course.rounds as usize, loopback.prober.quiet()))
 }
 
 /// What a last round that was not ended leaves is kept; cells without any visit were not measured.
-fn ended(mut tallies: Vec<Tally>, rounds: usize) -> Vec<Tally> {
-    let core_ghz = usual_clock(&tallies);
+fn ended(mut tallies: Vec<Tally>, rounds: usize, quiet: f64) -> Vec<Tally> {
+    let level = Level::of(&tallies, quiet);
     for tally in &mut tallies {
-        tally.core_ghz = core_ghz;
-        tally.drop_unquiet();
+        tally.level = level;
         let has_any = tally.visits.iter().any(Option::is_some);
         if tally.state == State::Measured && !has_any {
             tally.state = State::Failed;
@@ -365,14 +325,6 @@ fn ended(mut tallies: Vec<Tally>, rounds: usize) -> Vec<Tally> {
         }
     }
     tallies
-}
-
-/// The median over visits of the clock that each had; none where one had none.
-fn usual_clock(tallies: &[Tally]) -> Option<f64> {
-    let visits = || tallies.iter().flat_map(Tally::visited).filter(|v| v.usage.ns > 0);
-    let mut clocks: Vec<f64> = visits().map(|v| v.cycles / v.usage.ns as f64).collect();
-    let is_known = clocks.iter().all(|ghz| *ghz > 0.0);
-    analysis::median(&mut clocks).filter(|_| is_known)
 }
 
 fn no_time(rounds: usize) -> String {
@@ -388,22 +340,7 @@ impl Tally {
             Ok(_) => (State::Measured, None),
             Err(why) => (State::Unsupported, Some(why.clone())),
         };
-        Self { visits: Vec::new(), state, reason, errors: 0, core_ghz: None }
-    }
-
-    /// Takes out the rounds in which the core was never quiet, where enough others are left.
-    fn drop_unquiet(&mut self) {
-        let is_quiet = |visit: &Visit| !visit.unquiet;
-        if self.visited().filter(|v| is_quiet(v)).count() >= ENOUGH_ROUNDS {
-            for visit in &mut self.visits {
-                *visit = visit.take().filter(is_quiet);
-            }
-        }
-    }
-
-    /// Whether a round counts in which the core was never quiet.
-    pub(crate) fn is_unquiet(&self) -> bool {
-        self.visited().any(|visit| visit.unquiet)
+        Self { visits: Vec::new(), state, reason, errors: 0, level: Level::default() }
     }
 
     /// Twice is no accident.
@@ -416,7 +353,7 @@ impl Tally {
         }
     }
 
-    /// Server CPU per unit in µs at the run's core clock, one figure a round.
+    /// Server CPU per unit in µs at the run's level, one figure a round.
     #[must_use]
     pub fn rounds_cpu_us(&self, unit: Unit) -> Vec<Option<f64>> {
         let per_unit = |visit: &Visit| {
@@ -424,8 +361,7 @@ impl Tally {
                 Unit::Connection => visit.told.connections,
                 Unit::Request => visit.told.requests,
             };
-            let ns = self.core_ghz.map_or(visit.usage.ns as f64, |ghz| visit.cycles / ghz);
-            (units > 0).then(|| ns / 1e3 / units as f64)
+            (units > 0).then(|| self.level.ns(visit) / 1e3 / units as f64)
         };
         self.visits.iter().map(|v| v.as_ref().and_then(per_unit)).collect()
     }
@@ -471,49 +407,15 @@ mod tests {
     }
 
     #[test]
-    fn times_are_told_at_the_clock_that_most_visits_had() {
-        let at = |ghz: f64| Visit { cycles: 30_000.0 * ghz, ..visit(30_000, 10, 0) };
-        let mut tally = Tally::new(&Ok((1, Cpu::of(1))));
-        tally.visits = vec![Some(at(2.0)), Some(at(2.0)), Some(at(3.0))];
-        let told = ended(vec![tally.clone()], 3).remove(0);
-        assert_eq!(told.core_ghz, Some(2.0));
-        let us: Vec<f64> = told.rounds_cpu_us(Unit::Connection).into_iter().flatten().collect();
-        assert!(us.iter().zip([3.0, 3.0, 4.5]).all(|(a, b)| (a - b).abs() < 1e-9), "{us:?}");
-        tally.visits.push(Some(visit(30_000, 10, 0)));
-        assert_eq!(ended(vec![tally], 4)[0].core_ghz, None, "one was without a clock");
-    }
-
-    #[test]
-    fn rounds_that_were_never_quiet_count_only_where_others_are_too_few() {
-        let mut tally = Tally::new(&Ok((1, Cpu::of(1))));
-        let unquiet = Visit { unquiet: true, ..visit(9000, 1, 1) };
-        tally.visits = vec![Some(visit(1000, 1, 1)), Some(unquiet), Some(visit(1000, 1, 1))];
-        tally.drop_unquiet();
-        assert!(tally.visited().count() == 3 && tally.is_unquiet());
-        tally.visits.push(Some(visit(1000, 1, 1)));
-        tally.drop_unquiet();
-        let of = [Some(1.0), None, Some(1.0), Some(1.0)];
-        assert!(tally.rounds_cpu_us(Unit::Connection) == of && !tally.is_unquiet());
-    }
-
-    #[test]
-    fn slices_count_when_the_core_was_quiet_and_the_server_did_not_wait() {
-        let slice = |ns, waited_ns, probe| Slice {
-            usage: Usage { ns, waited_ns, switches: 1 },
-            told: Told { connections: 1, seconds: 0.1, ..Told::default() },
-            probe,
-            ghz: 2.0,
-        };
-        assert!(slice(1000, 0, 5.0).is_quiet(4.7) && slice(1100, 10, 4.8).is_quiet(4.7));
-        assert!(!slice(1900, 0, 3.0).is_quiet(4.7), "contended");
-        assert!(!slice(1200, 100, 5.0).is_quiet(4.7), "waited");
-        assert!(slice(900, 0, 0.0).is_quiet(0.0), "no probe says anything");
+    fn a_server_that_waited_for_its_cpu_is_known() {
+        let used = |ns, waited_ns| Usage { ns, waited_ns, switches: 1 };
+        assert!(had_its_cpu(used(1000, 50)) && had_its_cpu(used(0, 0)));
+        assert!(!had_its_cpu(used(1000, 51)));
         let mut visit = Visit::default();
-        visit.add(&slice(1000, 0, 5.0));
-        visit.add(&slice(1100, 10, 4.8));
-        assert_eq!((visit.usage.ns, visit.usage.waited_ns), (2100, 10));
-        assert!((visit.cycles - 4200.0).abs() < 1e-9);
-        assert_eq!((visit.told.connections, visit.told.seconds), (2, 0.2));
+        visit.add(used(1000, 0), &Told { connections: 1, ..Told::default() }, 2.0);
+        visit.add(used(500, 10), &Told { connections: 2, ..Told::default() }, 3.0);
+        assert_eq!((visit.usage.ns, visit.usage.waited_ns, visit.told.connections), (1500, 10, 3));
+        assert!((visit.cycles - 3500.0).abs() < 1e-9);
     }
 
     #[test]

@@ -39,14 +39,8 @@ pub fn validate(
     let (of_calibration, of_rows) = tallies.split_at(calibrating.len());
     let mut calibration = document(wanted, &loopback, started, &calibrating, of_calibration)?;
     calibration.seconds = timer.elapsed().as_secs_f64();
-    let is_unquiet = |regime| {
-        let mut of = calibrating.iter().zip(of_calibration).filter(|(c, _)| c.regime == regime);
-        of.any(|(_, tally)| tally.is_unquiet())
-    };
-    let rows = rows.iter().zip(of_rows).map(|((regime, planned), tally)| {
-        let row = row(*regime, planned, tally, &calibration);
-        if tally.is_unquiet() || is_unquiet(*regime) { doubtful(row) } else { row }
-    });
+    let rows = rows.iter().zip(of_rows);
+    let rows = rows.map(|((regime, planned), tally)| row(*regime, planned, tally, &calibration));
     let rows = rows.collect();
     let configuration = loopback.configuration().unwrap_or_default();
     Ok(ValidatedPart {
@@ -179,16 +173,6 @@ fn row(
     }
 }
 
-/// Takes the verdict from a point in whose figures others on the core have a part.
-fn doubtful(mut row: ValidatedRow) -> ValidatedRow {
-    if matches!(row.verdict, Judgement::Pass | Judgement::Fail) {
-        row.verdict = Judgement::Inconclusive;
-        let why = "the servers' core was never quiet in a round of this point or its calibration";
-        row.reason.get_or_insert_with(|| why.to_owned());
-    }
-    row
-}
-
 /// Whether it is the one that the real server's own code is calibrated with.
 fn is_calibration(planned: &Planned) -> bool {
     let Planned { case, resumed, responses, http, aes_hardware, .. } = planned;
@@ -299,7 +283,7 @@ mod tests {
             state: State::Measured,
             reason: None,
             errors: 0,
-            core_ghz: None,
+            level: crate::Level::default(),
         }
     }
 
@@ -354,6 +338,9 @@ mod tests {
         let cells = cells_for(&all(), &[Regime::Low]);
         let real: Vec<&Cell> = cells.iter().filter(|c| c.role == Role::RealTls).collect();
         assert_eq!(real.len(), 1);
+        let longer: Vec<Role> =
+            cells.iter().filter(|c| c.is_in_every_prediction()).map(|c| c.role).collect();
+        assert_eq!(longer, [Role::RealTls, Role::MinimalTls]);
         let marked: Vec<String> =
             all().iter().filter(|p| is_calibration(p)).map(|p| p.name.clone()).collect();
         assert_eq!(marked, ["p256, 1.3"]);
@@ -380,9 +367,6 @@ mod tests {
         assert_eq!(unsure.verdict, Judgement::Inconclusive, "{:?}", unsure.predicted_noise);
         let dear = of(&tally(&[800.0, 800.0, 800.0], 100, 100));
         assert_eq!(dear.verdict, Judgement::Fail);
-        let doubted = doubtful(dear);
-        assert_eq!(doubted.verdict, Judgement::Inconclusive);
-        assert!(doubted.reason.unwrap().contains("never quiet"));
         let unmeasured = Tally { state: State::Failed, ..tally(&[], 0, 0) };
         assert_eq!(of(&unmeasured).verdict, Judgement::None);
     }

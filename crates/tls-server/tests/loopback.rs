@@ -6,7 +6,7 @@
 
 use ciphermark_tls_server::{
     Client, Ends, Job, Libraries, Minimal, MinimalPlan, MinimalTls, Nginx, SUBCOMMAND, Sessions,
-    Site, SiteTls, Told, Word, find_nginx, serve,
+    Site, SiteTls, Told, find_nginx, serve,
 };
 use std::path::{Path, PathBuf};
 use tls::{Case, Certificate, Exchange, Kind, Suite, Version};
@@ -29,10 +29,9 @@ fn main() {
     let Some(libraries) = libraries() else {
         return eprintln!("left out: there is no libssl.so.3");
     };
-    let tests: [Test; 7] = [
+    let tests: [Test; 6] = [
         ("the_minimal_server_answers_every_case_that_is_asked", every_case),
         ("a_share_that_resumes_is_counted", shares),
-        ("a_client_that_is_told_that_it_is_enough_ends", enough),
         ("connections_that_are_held_are_made_before_the_word", held),
         ("handshakes_that_are_to_fail_do", failures),
         ("a_case_that_the_server_does_not_have_is_told_by_the_client", contradiction),
@@ -98,7 +97,7 @@ fn job(libraries: &Libraries, port: u16, tls: Option<Case>) -> Job {
 }
 
 fn run(client: &mut Client, job: &Job) -> Told {
-    client.run(job, &mut |_| Ok(Word::Slice)).unwrap_or_else(|why| panic!("{why}: {job:?}"))
+    client.run(job, &mut |_| Ok(())).unwrap_or_else(|why| panic!("{why}: {job:?}"))
 }
 
 fn minimal(libraries: &Libraries, cases: &[Case]) -> Minimal {
@@ -152,22 +151,6 @@ fn shares(libraries: &Libraries) {
     assert_eq!((told.connections, told.resumed), (10, 6));
 }
 
-fn enough(libraries: &Libraries) {
-    let mut client = Client::start(cpu(1)).unwrap();
-    let server = minimal(libraries, &[]);
-    let endless = Job {
-        connections: u64::MAX,
-        slice_seconds: 0.001,
-        ..job(libraries, port(&server, 0), None)
-    };
-    let mut slices = Vec::new();
-    let told = client.run(&endless, &mut |slice| {
-        slices.extend(slice.map(|told| told.connections));
-        Ok(if slices.len() < 3 { Word::Slice } else { Word::Enough })
-    });
-    assert_eq!((slices.len(), told.unwrap().connections), (3, slices.iter().sum()));
-}
-
 fn held(libraries: &Libraries) {
     let mut client = Client::start(cpu(1)).unwrap();
     let case = case(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::Full);
@@ -176,7 +159,7 @@ fn held(libraries: &Libraries) {
     let mut open = Vec::new();
     let told = client.run(&job, &mut |_| {
         open.push(connections_to(port(&server, 1)));
-        Ok(Word::Slice)
+        Ok(())
     });
     assert_eq!(told.unwrap().requests, 12);
     assert_eq!(open, [4, 4], "connections before and after");
@@ -200,7 +183,7 @@ fn failures(libraries: &Libraries) {
     let refused = Job { ends: Ends::Refused, tls: Some(stranger), ..abandoned.clone() };
     assert_eq!(run(&mut client, &refused).connections, 6);
     let sound = Job { ends: Ends::Refused, ..abandoned };
-    let why = client.run(&sound, &mut |_| Ok(Word::Slice)).unwrap_err();
+    let why = client.run(&sound, &mut |_| Ok(())).unwrap_err();
     assert!(why.to_string().contains("was to fail"), "{why}");
 }
 
@@ -210,7 +193,7 @@ fn contradiction(libraries: &Libraries) {
     let server = minimal(libraries, &[offered]);
     let asked = Case { exchange: Exchange::P384, ..offered };
     let job_of = |asked| job(libraries, port(&server, 1), Some(asked));
-    assert!(client.run(&job_of(asked), &mut |_| Ok(Word::Slice)).is_err());
+    assert!(client.run(&job_of(asked), &mut |_| Ok(())).is_err());
     // The client is of use all the same.
     run(&mut client, &job_of(offered));
 }

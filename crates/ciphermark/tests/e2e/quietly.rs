@@ -39,15 +39,15 @@ fn a_program_runs_to_its_end_and_what_was_seen_is_told() {
 fn the_exit_code_is_the_programs_own() {
     quietly(&["-q"], "exit 7").with_code(7);
     quietly(&["-q"], "kill -9 $$").with_code(128 + 9);
-    let gone = ciphermark(&["quietly", "-q", "no-such-program"]).with_code(127);
+    let gone = ciphermark(&["quietly", "-q", "no-such-program"], b"").with_code(127);
     assert!(gone.stderr.contains("no-such-program"), "{}", gone.stderr);
 }
 
 #[test]
 fn wrong_use_is_told() {
-    ciphermark(&["quietly"]).with_code(2);
-    ciphermark(&["quietly", "--slice", "soon", "true"]).with_code(2);
-    ciphermark(&["quietly", "-o", "/nowhere/seen.json", "true"]).with_code(2);
+    ciphermark(&["quietly"], b"").with_code(2);
+    ciphermark(&["quietly", "--slice", "soon", "true"], b"").with_code(2);
+    ciphermark(&["quietly", "-o", "/nowhere/seen.json", "true"], b"").with_code(2);
 }
 
 #[test]
