@@ -4,8 +4,11 @@ use crate::support::*;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-const COMMANDS: [&str; 9] =
-    ["run", "list", "verify", "once", "show", "import", "claims", "completions", "man"];
+#[rustfmt::skip]
+const COMMANDS: [&str; 19] = [
+    "run", "list", "verify", "once", "show", "import", "advise", "claims", "explain", "report", "rank", "compare",
+    "pages", "pair", "tls", "quietly", "doctor", "completions", "man",
+];
 
 fn printed(arguments: &[&str]) -> String {
     let done = ciphermark(arguments, b"").with_code(0);
