@@ -33,15 +33,14 @@ pub fn common_slope(groups: &[Vec<(f64, f64)>]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand::{RngExt as _, SeedableRng as _};
-    use rand_chacha::ChaCha8Rng;
+    use crate::simulated::Random;
 
     /// Five groups of ten on levels of their own, with a slope and with scatter.
     fn groups(slope: f64, scatter: f64) -> Vec<Vec<(f64, f64)>> {
-        let mut random = ChaCha8Rng::seed_from_u64(1);
+        let mut random = Random(1);
         let mut point = |level: f64| {
-            let x: f64 = random.random();
-            (x, level + slope * x + scatter * (random.random::<f64>() - 0.5))
+            let x = random.uniform();
+            (x, level + slope * x + scatter * (random.uniform() - 0.5))
         };
         (0..5).map(|level| (0..10).map(|_| point(f64::from(level))).collect()).collect()
     }
