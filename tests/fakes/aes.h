@@ -13,7 +13,7 @@
 enum { AES_BLOCK = 16, AES_ROUNDS = 10, AES_TAG = 16 };
 
 typedef struct aes_key {
-  uint32_t round[AES_ROUNDS + 1][4]; /* columns, the first byte highest */
+  uint8_t round[AES_ROUNDS + 1][AES_BLOCK];
 } aes_key;
 
 /* Counter, and the key stream of the block that it is in. */
@@ -77,12 +77,13 @@ static inline uint32_t aes_substitute(const uint8_t *box, uint32_t n) {
 static void aes_set_key(aes_key *key, const uint8_t bytes[16]) {
   const uint8_t *box = aes_sbox();
   uint8_t constant = 1;
-  for (int c = 0; c < 4; c++) key->round[0][c] = aes_load32(bytes + 4 * c);
+  memcpy(key->round[0], bytes, AES_BLOCK);
   for (int r = 1; r <= AES_ROUNDS; r++, constant = aes_double(constant)) {
-    const uint32_t *last = key->round[r - 1];
-    uint32_t *next = key->round[r];
-    next[0] = last[0] ^ aes_substitute(box, aes_turn(last[3], 24)) ^ (uint32_t)constant << 24;
-    for (int c = 1; c < 4; c++) next[c] = last[c] ^ next[c - 1];
+    const uint8_t *last = key->round[r - 1];
+    uint8_t *next = key->round[r];
+    for (int i = 0; i < 4; i++) next[i] = last[i] ^ box[last[12 + (i + 1) % 4]];
+    next[0] ^= constant;
+    for (int i = 4; i < AES_BLOCK; i++) next[i] = last[i] ^ next[i - 4];
   }
 }
 
@@ -90,18 +91,18 @@ static void aes_encrypt(const aes_key *key, const uint8_t in[16], uint8_t out[16
   const uint8_t *box = aes_sbox();
   const uint32_t *columns = aes_columns();
   uint32_t s[4], t[4];
-  for (int c = 0; c < 4; c++) s[c] = aes_load32(in + 4 * c) ^ key->round[0][c];
+  for (int c = 0; c < 4; c++) s[c] = aes_load32(in + 4 * c) ^ aes_load32(key->round[0] + 4 * c);
   for (int r = 1; r < AES_ROUNDS; r++) {
     for (int c = 0; c < 4; c++)
       t[c] = columns[s[c] >> 24] ^ aes_turn(columns[s[(c + 1) % 4] >> 16 & 255], 8) ^
              aes_turn(columns[s[(c + 2) % 4] >> 8 & 255], 16) ^ aes_turn(columns[s[(c + 3) % 4] & 255], 24) ^
-             key->round[r][c];
+             aes_load32(key->round[r] + 4 * c);
     memcpy(s, t, sizeof s);
   }
   for (int c = 0; c < 4; c++) {
     uint32_t shifted = (s[c] & 0xff000000) | (s[(c + 1) % 4] & 0xff0000) | (s[(c + 2) % 4] & 0xff00) |
                        (s[(c + 3) % 4] & 0xff);
-    aes_store32(out + 4 * c, aes_substitute(box, shifted) ^ key->round[AES_ROUNDS][c]);
+    aes_store32(out + 4 * c, aes_substitute(box, shifted) ^ aes_load32(key->round[AES_ROUNDS] + 4 * c));
   }
 }
 
