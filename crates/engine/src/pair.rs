@@ -243,7 +243,7 @@ impl PairBench {
                 VisitResult::Sample(sample) => {
                     let sample = RawSample { stolen, ..sample };
                     self.tracks[side].freeze(&sample);
-                    self.quiet.add(sample.cpu, sample.probe());
+                    self.quiet.learn(&sample);
                     process.samples.push(sample);
                 }
                 VisitResult::Taken { .. } => {

@@ -2,7 +2,7 @@
 
 use analysis::{quiet_rate, watched_rate};
 use host::Remembered;
-use model::QuietRates;
+use model::{QuietRates, RawSample};
 use probe::Clock;
 use std::collections::BTreeMap;
 
@@ -12,6 +12,9 @@ const GROWTH: f64 = 1.05;
 
 /// Probes of a CPU before what they say of it is kept for later runs: ten then lie above the rate.
 const WORTH_KEEPING: usize = 500;
+
+/// The quiet rate by which no sample is contended.
+const ANY_RATE: f64 = 0.0;
 
 /// Every throughput probe so far and what they say of each quiet core.
 #[derive(Debug, Default)]
@@ -51,8 +54,15 @@ impl Quiet {
         Self { cpus: watched.iter().map(probes).collect(), rates: watched.clone() }
     }
 
-    /// Notes the lower probe of a sample that was taken on this CPU.
-    pub(crate) fn add(&mut self, cpu: u32, probe: f64) {
+    /// Notes the lower probe of a sample. One in which the clock moved, or that was interrupted, says nothing: a clock that rises
+    /// between the chain that tells it and the block that is counted by it makes a core look quieter than any is.
+    pub(crate) fn learn(&mut self, sample: &RawSample) {
+        if sample.disturbance(ANY_RATE).is_none() {
+            self.add(sample.cpu, sample.probe());
+        }
+    }
+
+    fn add(&mut self, cpu: u32, probe: f64) {
         let probes = self.cpus.entry(cpu).or_default();
         probes.all.push(probe);
         if probes.all.len() as f64 >= probes.used as f64 * GROWTH {
@@ -99,6 +109,31 @@ mod tests {
         assert!((94.0..=98.0).contains(&quiet.rates().of(0)), "{:?}", quiet.rates());
         (0..1000).for_each(|_| quiet.add(0, 200.0));
         assert_eq!(quiet.rates().of(0), 200.0);
+    }
+
+    #[test]
+    fn a_sample_whose_clock_moved_says_nothing_of_how_quiet_a_core_is() {
+        let steady = RawSample {
+            ops: 1,
+            ticks: 1,
+            clock_before: 1.4,
+            clock_after: 1.4,
+            probe_before: 5.0,
+            probe_after: 5.0,
+            ..RawSample::default()
+        };
+        let mut quiet = Quiet::default();
+        quiet.learn(&steady);
+        let rate = quiet.rates().of(steady.cpu);
+        assert_eq!(rate, steady.probe());
+        let rising = RawSample {
+            clock_after: steady.clock_after * 1.2,
+            probe_before: rate * 1.2,
+            probe_after: rate * 1.2,
+            ..steady
+        };
+        (0..100).for_each(|_| quiet.learn(&rising));
+        assert_eq!(quiet.rates().of(steady.cpu), rate);
     }
 
     #[test]

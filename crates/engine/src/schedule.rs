@@ -105,7 +105,7 @@ impl<'a> Schedule<'a> {
         };
         let mut quiet = Quiet::new(&start.quiet);
         let stolen = Stolen::new(&measuring_cpus(start.cpu, &tracks));
-        tracks.iter().flat_map(|t| &t.samples).for_each(|s| quiet.add(s.cpu, s.probe()));
+        tracks.iter().flat_map(|t| &t.samples).for_each(|s| quiet.learn(s));
         Self {
             banks: keys.iter().enumerate().map(bank).collect(),
             tracks,
@@ -392,7 +392,7 @@ impl<'a> Schedule<'a> {
         }
         samples.iter_mut().for_each(|sample| sample.stolen = stolen);
         track.take(&samples, latency.clone());
-        samples.iter().for_each(|s| self.quiet.add(s.cpu, s.probe()));
+        samples.iter().for_each(|s| self.quiet.learn(s));
         let quiet = self.quiet.rates();
         let visit = &of_visits(&samples, track.case.threads, quiet)[0];
         track.pass.clean += usize::from(visit.disturbance(quiet.of(visit.cpu)).is_none());

@@ -245,7 +245,7 @@ impl<'a> Schedule<'a> {
                 for mut sample in samples {
                     sample.server.stolen = stolen;
                     track.ops = Some(sample.server.ops);
-                    self.quiet.add(sample.server.cpu, sample.server.probe());
+                    self.quiet.learn(&sample.server);
                     let rate = self.quiet.rates().of(sample.server.cpu);
                     track.taken += 1;
                     track.clean += u32::from(sample.server_sample().disturbance(rate).is_none());
