@@ -9,7 +9,7 @@ use std::time::Duration;
 /// `ciphermark tls calibrate`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    ciphermark tls calibrate -o cal.json                          all three regimes, some three minutes\n  \
+    ciphermark tls calibrate -o cal.json                          all three regimes, some five minutes\n  \
     ciphermark tls calibrate --regime low -o cal.json             for a server that mostly sleeps\n  \
     ciphermark tls calibrate --no-nginx -l 'openssl@3.5*' -o cal.json\n\n\
     Loads servers of this machine over its loopback, at 127.0.0.1 alone, one connection every 5 ms (low), one\n\
