@@ -15,11 +15,11 @@ pub(crate) fn tsc_end() -> u64 {
     0
 }
 
-/// Cycles that [`latency_chain`] takes; 0 where unknown.
-pub(crate) const CHAIN_CYCLES: f64 = 0.0;
+/// Cycles that a round of [`latency_chain`] takes; 0 where unknown.
+pub(crate) const CHAIN_ROUND_CYCLES: f64 = 0.0;
 
 /// Nothing.
-pub(crate) fn latency_chain() {}
+pub(crate) fn latency_chain(_rounds: u64) {}
 
 /// Instructions that [`independent_block`] runs; 0 where there is none.
 pub(crate) const BLOCK_INSTRUCTIONS: f64 = 0.0;

@@ -42,20 +42,18 @@ pub(crate) fn tsc_end() -> u64 {
     tsc_begin()
 }
 
-/// How often the chain's block runs: 4000 dependent multiplications take about three microseconds,
-/// which counters that advance in steps of 10 ns (AMD) resolve to 0.3 %, short against a sample.
-const CHAIN_ROUNDS: u64 = 40;
+/// Multiplications in a round of the chain.
 const CHAIN_BLOCK: f64 = 100.0;
 
-/// Cycles that [`latency_chain`] takes. `imul r64,r64` has a latency of 3 cycles on Intel's cores
+/// Cycles that a round of [`latency_chain`] takes. `imul r64,r64` has a latency of 3 cycles on Intel's cores
 /// from Nehalem on and AMD's from Zen on (Agner Fog, Instruction tables; uops.info), not on Intel's
 /// Atom line and efficiency cores: `measuring_cpu` in the engine keeps off the slower cores. Chains
 /// of `add $imm`, `inc` and `lea` are folded at rename on Golden Cove and later.
-pub(crate) const CHAIN_CYCLES: f64 = CHAIN_ROUNDS as f64 * CHAIN_BLOCK * 3.0;
+pub(crate) const CHAIN_ROUND_CYCLES: f64 = CHAIN_BLOCK * 3.0;
 
 /// A chain of dependent multiplications.
 #[inline(always)]
-pub(crate) fn latency_chain() {
+pub(crate) fn latency_chain(rounds: u64) {
     // SAFETY: touches only its own two registers and the flags.
     unsafe {
         asm!(
@@ -66,7 +64,7 @@ pub(crate) fn latency_chain() {
             "dec {n}",
             "jnz 2b",
             x = inout(reg) 3_u64 => _,
-            n = inout(reg) CHAIN_ROUNDS => _,
+            n = inout(reg) rounds => _,
             options(nomem, nostack)
         );
     }
