@@ -1,7 +1,7 @@
 //! What runs when. Cases are taken stratum by stratum: all libraries at one algorithm belong together.
 //! A stratum is gone through in passes, each with a new process of every library; a pass visits all of
-//! the stratum's unfinished cases in interleaved rounds, in random order. It goes on until each case is
-//! precise enough or the time is up.
+//! the stratum's unfinished cases in interleaved rounds, in random order. When all strata have had the
+//! passes that a number needs, cases that are not precise enough get more, until the time is up.
 
 use crate::asleep::Asleep;
 use crate::bank::{Bank, Start};
@@ -173,26 +173,34 @@ impl<'a> Schedule<'a> {
         reopened
     }
 
-    /// Goes through all unfinished cases; says why when it was cut short. A stratum has its share of
-    /// the time that is left, for a few cases that never become precise must not cost the others
-    /// theirs; but as many passes as a number needs it has in any case.
+    /// Goes through all unfinished cases; says why when it was cut short. First as many passes as a number
+    /// needs, for every stratum. What is left of the time is for cases that scatter from process to
+    /// process: a stratum has its share by how many of them it has, for a few that never become precise
+    /// must not cost the others theirs, and least of all a number.
     fn all_strata(&mut self, stop: &AtomicBool, watch: &mut dyn Watch) -> Option<Stopped> {
         let strata = self.strata();
-        let mut cases: usize = strata.iter().map(Vec::len).sum();
-        for stratum in strata {
-            let left = self.budget.time.saturating_sub(self.elapsed());
-            let share = left.mul_f64(stratum.len() as f64 / cases as f64);
-            let end = self.elapsed() + share;
-            cases -= stratum.len();
-            let mut passes = 0;
-            while self.unfinished(&stratum).next().is_some()
-                && (passes < MIN_PROCESSES || self.elapsed() < end)
-            {
-                let stopped = self.one_pass(&stratum, stop, watch);
+        for stratum in &strata {
+            for _ in 0..MIN_PROCESSES {
+                if self.unfinished(stratum).next().is_none() {
+                    break;
+                }
+                let stopped = self.one_pass(stratum, stop, watch);
                 if stopped.is_some() {
                     return stopped;
                 }
-                passes += 1;
+            }
+        }
+        let mut cases: usize = strata.iter().map(|s| self.unfinished(s).count()).sum();
+        for stratum in &strata {
+            let open = self.unfinished(stratum).count();
+            let left = self.budget.time.saturating_sub(self.elapsed());
+            let end = self.elapsed() + left.mul_f64(open as f64 / cases.max(1) as f64);
+            cases -= open;
+            while self.unfinished(stratum).next().is_some() && self.elapsed() < end {
+                let stopped = self.one_pass(stratum, stop, watch);
+                if stopped.is_some() {
+                    return stopped;
+                }
             }
         }
         None

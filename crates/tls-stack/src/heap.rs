@@ -21,10 +21,12 @@ mod tests {
     #[test]
     fn what_is_held_is_counted_and_what_is_freed_is_not() {
         let _alone = crate::alone();
+        // So much that what the test runner's own threads free beside it is nothing against it.
+        let (held, most) = (64 << 20, 32 << 20);
         let before = live_bytes().unwrap();
-        let held = std::hint::black_box(vec![1_u8; 1 << 20]);
-        assert!(live_bytes().unwrap() >= before + (1 << 20));
-        drop(held);
-        assert!(live_bytes().unwrap() < before + (1 << 20));
+        let block = std::hint::black_box(vec![1_u8; held]);
+        assert!(live_bytes().unwrap() >= before + most);
+        drop(block);
+        assert!(live_bytes().unwrap() < before + most);
     }
 }
