@@ -259,6 +259,8 @@ impl<'a> Schedule<'a> {
             }
             watch.round(self.progress());
         }
+        // The next pass has new ones, and who listens may need the memory that these hold.
+        self.banks.iter_mut().for_each(Bank::end);
         self.judge();
         watch.pass(self.sampled());
         None
