@@ -70,7 +70,7 @@ fn a_torn_record_is_mended_from_its_journal_and_refused_without() {
     running.ends_within(SOON);
     let whole = std::fs::read(&record).unwrap();
     std::fs::write(&record, &whole[..whole.len() / 2]).unwrap();
-    measure(&["--resume", arg(&record), "--budget", "1s"]).with_code(0);
+    measure(&["--resume", arg(&record), "--budget", "10s"]).with_code(0);
     all_measured(&read(&record).1);
     // No journal any more.
     std::fs::write(&record, &whole[..whole.len() / 2]).unwrap();
