@@ -148,11 +148,17 @@ fn core_clock(live: &Live) -> Finding {
         Some(ghz) => Finding::ok(
             "clock",
             "core clock",
-            format!("{ghz:.2} GHz now, by a chain of multiplications"),
+            format!(
+                "{ghz:.2} GHz now, by a chain of multiplications; each takes {:.0} cycles, by a second chain",
+                live.multiplication_cycles
+            ),
         ),
-        None => Finding::ok("clock", "core clock", "unknown").note(
-            "there is no chain of known latency for this architecture yet: figures are in time alone",
-        ),
+        None => {
+            let none = "there is no chain of known latency for this architecture yet";
+            let why = live.cycles_reason.as_deref().unwrap_or(none);
+            Finding::ok("clock", "core clock", "unknown")
+                .note(format!("{why}; figures are in time alone"))
+        }
     }
 }
 

@@ -39,6 +39,10 @@ pub struct Live {
     pub drift_ppm: f64,
     /// Core clock in GHz; none where it cannot be known.
     pub core_ghz: Option<f64>,
+    /// Core cycles of a multiplication of the chain that tells the clock, by a second chain.
+    pub multiplication_cycles: f64,
+    /// Why core cycles cannot be known, where the two chains contradict each other.
+    pub cycles_reason: Option<String>,
     /// Seconds of spinning.
     pub spun_seconds: f64,
     /// Interruptions of the spinning loop.
@@ -108,6 +112,8 @@ fn watch_here(cpu: u32, allowed: &[u32]) -> Live {
         ticks_per_second: rate,
         drift_ppm: (halves.1 / halves.0 - 1.0).abs() * 1e6,
         core_ghz: core_ghz(&clock, rate),
+        multiplication_cycles: clock.multiplication_cycles(),
+        cycles_reason: clock.cycles_reason().map(ToOwned::to_owned),
         spun_seconds: first.seconds + second.seconds,
         gaps: gaps().count(),
         gap_seconds: gaps().sum::<f64>() / 1e9,

@@ -14,6 +14,8 @@ fn live() -> Live {
         ticks_per_second: 2.6e9,
         drift_ppm: 0.4,
         core_ghz: Some(3.7),
+        multiplication_cycles: 3.0,
+        cycles_reason: None,
         spun_seconds: 1.0,
         gaps: 250,
         gap_seconds: 0.001,
@@ -114,4 +116,19 @@ fn missing_extensions_are_named() {
     let findings = examine(&machine(), &live());
     let found = &findings.iter().find(|f| f.name == "extensions").unwrap().found;
     assert!(found.starts_with("AES, VAES; not PCLMUL"), "{found}");
+}
+
+#[test]
+fn a_core_clock_says_what_its_chain_takes_or_why_it_is_not_known() {
+    let clock = |live: Live| {
+        let findings = examine(&machine(), &live);
+        let found = findings.into_iter().find(|f| f.name == "core clock").unwrap();
+        format!("{} {}", found.found, found.mend.unwrap_or_default())
+    };
+    let small = clock(Live { multiplication_cycles: 5.0, ..live() });
+    assert!(small.contains("each takes 5 cycles"), "{small}");
+    let why = "a multiplication takes 3.50 times as long".to_owned();
+    let unknown = clock(Live { core_ghz: None, cycles_reason: Some(why), ..live() });
+    assert!(unknown.starts_with("unknown a multiplication takes 3.50 times"), "{unknown}");
+    assert!(clock(Live { core_ghz: None, ..live() }).contains("no chain of known latency"));
 }

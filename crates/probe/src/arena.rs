@@ -49,15 +49,6 @@ impl Arena {
         (&mut self.walk, &mut self.stacks)
     }
 
-    /// Gives memory to walk through back to the system where it is more than so many bytes: many
-    /// workers wait while one measures.
-    pub fn release_above(&mut self, bytes: usize) {
-        let walk = &self.walk;
-        if walk.input.capacity + walk.output.capacity + walk.evict.capacity > bytes {
-            self.walk = WalkMemory::new();
-        }
-    }
-
     /// The two regions at a placement that `roll` picks (any number, each use of its bits is reduced
     /// to a line of so many pages), grown where they are too small, and the stacks.
     pub(crate) fn place(

@@ -17,6 +17,8 @@ pub struct Clock {
     reason: Option<String>,
     step_ticks: u64,
     overhead_ticks: f64,
+    /// Core cycles of a link of the chain on the CPU that it was judged on, or why they are not known.
+    link_cycles: Result<f64, String>,
 }
 
 /// One moment in both ticks and the system's nanoseconds.
@@ -51,7 +53,8 @@ impl Clock {
     pub fn calibrate() -> Self {
         let reason = arch::tsc_unusable();
         let kind = if reason.is_none() { Kind::Tsc } else { Kind::MonotonicRaw };
-        let mut clock = Self { kind, reason, step_ticks: 1, overhead_ticks: 0.0 };
+        let (step_ticks, overhead_ticks, link_cycles) = (1, 0.0, Ok(0.0));
+        let mut clock = Self { kind, reason, step_ticks, overhead_ticks, link_cycles };
         let mut empty: Vec<u64> = (0..EMPTY_REGIONS)
             .map(|_| {
                 let begin = clock.begin();
@@ -64,11 +67,40 @@ impl Clock {
         // moves in steps, which the median is not.
         let kept = &empty[..EMPTY_REGIONS * 9 / 10];
         clock.overhead_ticks = kept.iter().sum::<u64>() as f64 / kept.len() as f64;
+        clock.judge_chain();
         // The probes' code is cold the first time, which would look like a busy sibling thread.
         for _ in 0..PROBE_WARM_UPS {
             clock.instructions_per_cycle(clock.cycles_per_tick(), 1);
         }
         clock
+    }
+
+    /// The same clock for another CPU, on which the caller is by now: cores of one processor can differ in
+    /// what their chain takes.
+    #[must_use]
+    pub fn on_this_cpu(&self) -> Self {
+        let mut here = self.clone();
+        here.judge_chain();
+        here
+    }
+
+    fn judge_chain(&mut self) {
+        if arch::CHAIN_LINKS > 0.0 {
+            self.link_cycles = crate::chain::judge(|| self.chains());
+        }
+    }
+
+    /// Core cycles that a multiplication of the chain takes here, by a second chain; 0 where core cycles
+    /// cannot be known.
+    #[must_use]
+    pub fn multiplication_cycles(&self) -> f64 {
+        self.link_cycles.as_ref().map_or(0.0, |cycles| *cycles)
+    }
+
+    /// Why core cycles cannot be known, where the architecture has a chain.
+    #[must_use]
+    pub fn cycles_reason(&self) -> Option<&str> {
+        self.link_cycles.as_ref().err().map(String::as_str)
     }
 
     /// `tsc` or `clock_monotonic_raw`.
@@ -133,7 +165,7 @@ impl Clock {
         let begin = self.begin();
         arch::latency_chain(rounds);
         let ticks = (self.end() - begin) as f64 - self.overhead_ticks;
-        rounds as f64 * arch::CHAIN_ROUND_CYCLES / ticks.max(1.0)
+        rounds as f64 * arch::CHAIN_LINKS * self.multiplication_cycles() / ticks.max(1.0)
     }
 
     /// Independent instructions per core cycle right now, the most of so many blocks; 0 where it cannot be known.

@@ -51,10 +51,26 @@ impl Walk {
         !self.input.is_null()
     }
 
+    /// The place before `place`.
+    pub(crate) fn before(&self, place: u64) -> u64 {
+        place.wrapping_sub(self.summand).wrapping_mul(inverse(self.factor)) & self.mask
+    }
+
     /// The place after `place`.
     pub(crate) fn after(&self, place: u64) -> u64 {
         place.wrapping_mul(self.factor).wrapping_add(self.summand) & self.mask
     }
+}
+
+/// What times an odd number is one, modulo 2^64: each of Newton's steps doubles the right bits, and three
+/// are right to begin with.
+const fn inverse(odd: u64) -> u64 {
+    let (mut inverse, mut step) = (odd, 0);
+    while step < 5 {
+        inverse = inverse.wrapping_mul(2_u64.wrapping_sub(odd.wrapping_mul(inverse)));
+        step += 1;
+    }
+    inverse
 }
 
 /// What a loop does.
@@ -118,6 +134,16 @@ mod tests {
             assert_eq!(order.iter().collect::<BTreeSet<_>>().len() as u64, places);
             let ring = places.min(16) as usize;
             assert!((0..order.len()).all(|i| order[i] % 16 == order[i % ring] % 16), "{places}");
+        }
+    }
+
+    #[test]
+    fn a_walk_can_be_gone_backwards() {
+        for mask in [0, 1, 15, 4095, u64::MAX] {
+            let walk = Walk { mask, ..Walk::NONE };
+            for place in [0, 1, 7, 4094, u64::MAX - 5].map(|place| place & mask) {
+                assert_eq!(walk.before(walk.after(place)), place);
+            }
         }
     }
 

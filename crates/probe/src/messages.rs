@@ -27,6 +27,18 @@ const fn output_at(slot: usize) -> usize {
     slot * 27 % PLACES * LINE
 }
 
+/// Bytes that outputs of their own may take together: as much as a second-level cache gives back soon.
+const APART_BYTES: usize = 64 << 10;
+
+/// Messages up to this size are poisoned whole where outputs lie apart; of larger ones only the edges.
+const POISONED_WHOLE: usize = APART_BYTES / 2;
+
+/// How many outputs of `size` bytes lie apart: a power of two, two at least.
+fn outputs_apart(size: usize) -> usize {
+    let fit = (APART_BYTES / size.next_multiple_of(LINE)).clamp(2, RING);
+    1 << fit.ilog2()
+}
+
 /// How many different messages of `size` bytes a batch walks through: as many as fit 16 KiB, so
 /// that small messages stay in the first-level cache with their output; at least two, so that a
 /// library which remembers its last answer gains nothing.
@@ -69,6 +81,23 @@ impl MessageSet<'_> {
     }
 }
 
+/// What one of the last operations worked on, and what is left of what it wrote.
+#[derive(Debug)]
+pub struct Done<'b> {
+    /// Which of the set's messages.
+    pub message: usize,
+    /// Its nonce.
+    pub nonce: Vec<u8>,
+    /// The key that was set before it; of use where keys are set.
+    pub key: Vec<u8>,
+    /// Its tag.
+    pub tag: &'b [u8],
+    /// The bytes of its output that no later operation wrote over.
+    pub output: &'b [u8],
+    /// Where in its output these begin, in bytes.
+    pub from: usize,
+}
+
 /// A stepped operation: its return code, and what it executed.
 pub type Stepped = (i32, Trace);
 
@@ -92,8 +121,8 @@ pub struct MessageBatch<'a> {
 
 /// Where the messages are.
 enum Memory<'a> {
-    /// The same few buffers: the output region.
-    Ring(&'a mut [u8]),
+    /// The same few buffers: the output region, and where in it each descriptor's output begins.
+    Ring(&'a mut [u8], [usize; RING]),
     /// Other memory for each operation.
     Walk(Box<Places<'a>>),
 }
@@ -132,9 +161,30 @@ impl<'a> MessageBatch<'a> {
         assert!(!set.in_place || (set.walk.is_some() && session.in_place()), "in place on a walk");
         assert!(set.keys.is_empty() || session.has_rekey(), "the session takes new keys");
         match set.walk {
-            None => Self::in_a_ring(session, arena, set, roll),
+            None => {
+                let at = std::array::from_fn(output_at);
+                Self::in_a_ring(session, arena, set, roll, (at, set.size + SPREAD))
+            }
             Some(size) => Self::on_a_walk(session, arena, set, (size, roll)),
         }
+    }
+
+    /// Places a set so that outputs do not overlap, which costs more cache than a timed batch may take.
+    /// What of the last [`MessageBatch::kept`] operations was written can be looked at as a whole.
+    ///
+    /// # Panics
+    /// When the set does not fit the session's algorithm, or has a walk: the caller's mistake.
+    pub fn place_apart(
+        session: &'a mut Session,
+        arena: &'a mut Arena,
+        set: &MessageSet<'a>,
+        roll: u64,
+    ) -> Self {
+        assert!(set.walk.is_none() && !set.inputs.is_empty(), "messages without a walk");
+        assert!(set.keys.is_empty() || session.has_rekey(), "the session takes new keys");
+        let (outputs, each) = (outputs_apart(set.size), set.size.next_multiple_of(LINE));
+        let at = std::array::from_fn(|slot| slot % outputs * each);
+        Self::in_a_ring(session, arena, set, roll, (at, outputs * each))
     }
 
     fn in_a_ring(
@@ -142,16 +192,17 @@ impl<'a> MessageBatch<'a> {
         arena: &'a mut Arena,
         set: &MessageSet<'a>,
         roll: u64,
+        (places, len): ([usize; RING], usize),
     ) -> Self {
-        let (input, output, stacks) = arena.place(roll, (set.inputs.len(), set.size + SPREAD));
+        let (input, output, stacks) = arena.place(roll, (set.inputs.len(), len));
         input.copy_from_slice(set.inputs);
         let count = set.count();
         let slots = std::array::from_fn(|i| {
-            let out = &mut output[output_at(i)..][..set.size];
+            let out = &mut output[places[i]..][..set.size];
             Slot::new(&input[(i % count) * set.size..][..set.size], out)
         });
         let control = Control { walk: Walk::NONE, ..control(session, set) };
-        let memory = Memory::Ring(output);
+        let memory = Memory::Ring(output, places);
         let (at, size) = (0, set.size);
         let (descriptors, tags) = (describe(slots), Box::new([[0; 64]; RING]));
         let mut batch =
@@ -243,20 +294,35 @@ impl<'a> MessageBatch<'a> {
         stepped
     }
 
-    /// The descriptor that the last operation used.
-    fn last(&self) -> usize {
-        (self.at + RING - 1) % RING
+    /// The descriptor that the operation used after which there were `back` more.
+    fn slot(&self, back: usize) -> usize {
+        (self.at + RING - 1 - back) % RING
     }
 
-    /// Overwrites what earlier operations left, so that only the batch can have made it. On a walk
-    /// [`Batch::prepare`] does so.
+    /// Overwrites what earlier operations left, so that only the batch can have made it; of large outputs
+    /// that lie apart only the edges. On a walk [`Batch::prepare`] does so.
     pub fn poison(&mut self, byte: u8) {
-        if let Memory::Ring(output) = &mut self.memory {
-            output.fill(byte);
+        let (size, whole) = (self.size, self.is_poisoned_whole());
+        if let Memory::Ring(output, places) = &mut self.memory {
+            if whole {
+                output.fill(byte);
+            } else {
+                for at in places {
+                    output[*at..][..LINE].fill(byte);
+                    output[*at + size - LINE..][..LINE].fill(byte);
+                }
+            }
             if self.session.direction() != Direction::Decrypt {
                 self.tags.iter_mut().for_each(|tag| tag.fill(byte));
             }
         }
+    }
+
+    /// Whether [`MessageBatch::poison`] fills every byte of the outputs.
+    #[must_use]
+    pub fn is_poisoned_whole(&self) -> bool {
+        // As soon as more than two outputs lie apart they are small.
+        self.size <= POISONED_WHOLE || self.kept(u32::MAX) > 2
     }
 
     /// The byte that [`Batch::prepare`] fills outputs with.
@@ -276,28 +342,57 @@ impl<'a> MessageBatch<'a> {
         codes
     }
 
-    /// The output that the last operation left.
+    /// Of how many operations something is left after `ops` of them.
     #[must_use]
-    pub fn output(&self) -> &[u8] {
-        match &self.memory {
-            Memory::Ring(output) => &output[output_at(self.last())..][..self.size],
-            Memory::Walk(places) => places.output(self.control.walk.place as usize),
-        }
+    pub fn kept(&self, ops: u32) -> usize {
+        let most = match &self.memory {
+            Memory::Ring(_, places) => (1..RING).find(|i| places[*i] == places[0]).unwrap_or(RING),
+            Memory::Walk(places) => RING.min(places.round() as usize),
+        };
+        most.min(ops as usize)
     }
 
-    /// The tag that the last operation left.
+    /// What is left of the operation after which there were `back` more, fewer than
+    /// [`MessageBatch::kept`].
     #[must_use]
-    pub fn last_tag(&self) -> &[u8] {
-        match &self.memory {
-            Memory::Ring(_) => &self.tags[self.last()][..self.session.algorithm().tag_len],
-            Memory::Walk(places) => places.tag(self.control.walk.place as usize),
-        }
+    pub fn done(&self, back: usize) -> Done<'_> {
+        let slot = self.slot(back);
+        let (output, from, tag) = match &self.memory {
+            Memory::Ring(output, places) => {
+                let visible = self.visible(back, places);
+                let from = visible.start - places[slot];
+                let tag = &self.tags[slot][..self.session.algorithm().tag_len];
+                (&output[visible], from, tag)
+            }
+            Memory::Walk(places) => {
+                let walk = &self.control.walk;
+                let place = (0..back).fold(walk.place, |place, _| walk.before(place)) as usize;
+                (places.output(place), 0, places.tag(place))
+            }
+        };
+        let message = slot % self.count;
+        Done { message, nonce: self.nonce_of(slot), key: self.key_of(slot), tag, output, from }
     }
 
-    /// The nonce of the last operation.
-    #[must_use]
-    pub fn last_nonce(&self) -> Vec<u8> {
-        let mut slot = self.descriptors.ring.0[self.last()];
+    /// Where the output region still has what an operation wrote. All outputs are equally long, so what
+    /// begins before it can have covered its beginning alone, and what begins behind it its end.
+    fn visible(&self, back: usize, places: &[usize; RING]) -> std::ops::Range<usize> {
+        let own = places[self.slot(back)];
+        let (mut begin, mut end) = (own, own + self.size);
+        for later in 0..back {
+            let other = places[self.slot(later)];
+            if other <= own {
+                begin = begin.max(other + self.size);
+            } else {
+                end = end.min(other);
+            }
+        }
+        begin.min(end)..end
+    }
+
+    /// The nonce that a descriptor was last used with.
+    fn nonce_of(&self, slot: usize) -> Vec<u8> {
+        let mut slot = self.descriptors.ring.0[slot];
         let len = self.session.algorithm().nonce_len;
         if self.control.fresh && len >= 8 {
             slot.raise_nonce((RING as u64).wrapping_neg());
@@ -305,20 +400,35 @@ impl<'a> MessageBatch<'a> {
         slot.nonce[..len].to_vec()
     }
 
-    /// The key that was set before the last operation.
-    #[must_use]
-    pub fn last_key(&self) -> Vec<u8> {
-        let mut key = self.descriptors.keys.0[self.last()];
+    /// The key that was last set before a descriptor was used.
+    fn key_of(&self, slot: usize) -> Vec<u8> {
+        let mut key = self.descriptors.keys.0[slot];
         if self.control.fresh {
             Keys::raise(&mut key.0, (RING as u64).wrapping_neg());
         }
         key.0[..self.session.algorithm().key_len].to_vec()
     }
 
-    /// Which of the set's messages the last operation worked on.
+    /// Whether nonces, and keys where they are set, count up from message to message.
     #[must_use]
-    pub fn last_message(&self) -> usize {
-        self.last() % self.count
+    pub fn counts(&self) -> bool {
+        self.control.fresh
+    }
+
+    /// Gives each of the next sixteen operations a number of its own: what the first eight bytes of its
+    /// nonce, and of its key where keys are set, are in little-endian order.
+    pub fn renumber(&mut self, mut number: impl FnMut() -> u64) {
+        let algorithm = self.session.algorithm();
+        let Descriptors { ring, keys } = &mut *self.descriptors;
+        for i in 0..RING {
+            let (at, number) = ((self.at + i) % RING, number().to_le_bytes());
+            if algorithm.nonce_len >= 8 {
+                ring.0[at].nonce[..8].copy_from_slice(&number);
+            }
+            if self.control.rekey.is_some() {
+                keys.0[at].0[..8].copy_from_slice(&number);
+            }
+        }
     }
 
     /// Whether the batch's data are to be in no cache.
@@ -331,7 +441,7 @@ impl<'a> MessageBatch<'a> {
     #[must_use]
     pub fn round(&self) -> Option<u32> {
         match &self.memory {
-            Memory::Ring(_) => None,
+            Memory::Ring(..) => None,
             Memory::Walk(places) => Some(places.round()),
         }
     }
@@ -444,6 +554,111 @@ mod tests {
                 .collect();
             assert!(apart.len() >= RING - 2, "{size}: {} distances", apart.len());
         }
+    }
+
+    /// Writes the lowest byte of the nonce over output and tag.
+    unsafe extern "C" fn mark(_: *mut std::ffi::c_void, m: *const contract::raw::Message) -> i32 {
+        // SAFETY: the batch's descriptors point at whole messages of an algorithm with 16-byte tags.
+        unsafe {
+            let m = &*m;
+            std::ptr::write_bytes(m.output, *m.nonce, m.len);
+            std::ptr::write_bytes(m.tag, *m.nonce, 16);
+        }
+        contract::raw::OK
+    }
+
+    /// Encryption that leaves marks in place of ciphertexts.
+    fn marking() -> Session {
+        let table =
+            contract::raw::Session { message: Some(mark), ..contract::raw::Session::empty() };
+        let gcm = model::Algorithm::find("aes-256-gcm").unwrap();
+        // SAFETY: `mark` keeps the interface's rules, and needs no state.
+        unsafe { Session::new(table, gcm, Direction::Encrypt) }
+    }
+
+    fn set<'a>(size: usize, inputs: &'a [u8], nonces: &'a [Vec<u8>]) -> MessageSet<'a> {
+        let (tags, keys, aad) = ([].as_slice(), [].as_slice(), [].as_slice());
+        let (expected, in_place, walk) = (contract::raw::OK, false, None);
+        MessageSet { size, inputs, nonces, tags, keys, aad, expected, in_place, walk }
+    }
+
+    /// Checks what is shown of the last operations; returns how many bytes of each.
+    fn shown(batch: &mut MessageBatch<'_>) -> Vec<usize> {
+        batch.poison(0xee);
+        batch.prepare(37);
+        assert_eq!(batch.run(37), 0);
+        let left = (0..batch.kept(37)).map(|back| {
+            let done = batch.done(back);
+            assert_eq!(done.nonce[0], 36 - back as u8, "{back} before the last");
+            let own = done.output.iter().chain(done.tag);
+            assert!(own.clone().all(|b| *b == done.nonce[0]), "{back} before the last");
+            assert!(done.from + done.output.len() <= batch.size && done.tag.len() == 16);
+            done.output.len()
+        });
+        left.collect()
+    }
+
+    #[test]
+    fn what_an_operation_left_is_shown_without_what_later_ones_wrote_over() {
+        let (mut session, mut arena) = (marking(), Arena::new(0, 0));
+        let nonces = [vec![0; 12]];
+        for size in [1, 16, 64, 192, 256, 700, 4096, 8192, 100_000] {
+            let inputs = vec![0; size * messages_for(size)];
+            let set = set(size, &inputs, &nonces);
+            let mut ring = MessageBatch::place(&mut session, &mut arena, &set, 12345);
+            let shown = shown(&mut ring);
+            assert_eq!((shown.len(), shown[0]), (RING, size));
+            assert_eq!(shown.iter().all(|len| *len == size), size <= 192, "{size}: {shown:?}");
+            assert!(shown.iter().filter(|len| **len > 0).count() >= 4, "{size}: {shown:?}");
+        }
+    }
+
+    #[test]
+    fn outputs_that_lie_apart_are_shown_whole() {
+        let (mut session, mut arena) = (marking(), Arena::new(0, 0));
+        let nonces = [vec![0; 12]];
+        for (size, kept) in [(1, 16), (700, 16), (4096, 16), (8192, 8), (32768, 2), (1 << 20, 2)] {
+            let inputs = vec![0; size * messages_for(size)];
+            let set = set(size, &inputs, &nonces);
+            let mut apart = MessageBatch::place_apart(&mut session, &mut arena, &set, 12345);
+            assert_eq!(shown(&mut apart), vec![size; kept]);
+            // Where too little is filled to say that nothing was written, nothing is said.
+            assert_eq!(apart.is_poisoned_whole(), size <= POISONED_WHOLE);
+            apart.poison(0x77);
+            let output = apart.done(0).output;
+            assert!((output[0], output[size - 1]) == (0x77, 0x77));
+            assert_eq!(output.iter().all(|b| *b == 0x77), size <= POISONED_WHOLE);
+        }
+    }
+
+    #[test]
+    fn what_operations_of_a_walk_left_is_shown() {
+        let (mut session, mut arena) = (marking(), Arena::new(0, 0));
+        let (nonces, inputs) = ([vec![0; 12]], vec![0; 64 * messages_for(64)]);
+        for (bytes, kept) in [(24 << 10, 16), (1 << 10, 4)] {
+            let walk = Some(WalkSize::Within(bytes));
+            let set = MessageSet { walk, ..set(64, &inputs, &nonces) };
+            let mut batch = MessageBatch::place(&mut session, &mut arena, &set, 12345);
+            assert_eq!(shown(&mut batch), vec![64; kept]);
+        }
+    }
+
+    #[test]
+    fn operations_take_the_numbers_that_they_are_given() {
+        let (mut session, mut arena) = (marking(), Arena::new(0, 0));
+        let (nonces, inputs) = ([vec![0; 12]], vec![0; 16 * messages_for(16)]);
+        let set = set(16, &inputs, &nonces);
+        let mut batch = MessageBatch::place(&mut session, &mut arena, &set, 0);
+        batch.run(5);
+        let mut next = 100;
+        batch.renumber(|| {
+            next += 7;
+            next
+        });
+        batch.run(16);
+        let last: Vec<u8> = (0..16).map(|back| batch.done(back).nonce[0]).collect();
+        let given: Vec<u8> = (1..=16).rev().map(|i| 100 + 7 * i).collect();
+        assert_eq!(last, given);
     }
 
     #[test]

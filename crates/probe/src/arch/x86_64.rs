@@ -43,15 +43,12 @@ pub(crate) fn tsc_end() -> u64 {
 }
 
 /// Multiplications in a round of the chain.
-const CHAIN_BLOCK: f64 = 100.0;
+pub(crate) const CHAIN_LINKS: f64 = 100.0;
 
-/// Cycles that a round of [`latency_chain`] takes. `imul r64,r64` has a latency of 3 cycles on Intel's cores
-/// from Nehalem on and AMD's from Zen on (Agner Fog, Instruction tables; uops.info), not on Intel's
-/// Atom line and efficiency cores: `measuring_cpu` in the engine keeps off the slower cores. Chains
-/// of `add $imm`, `inc` and `lea` are folded at rename on Golden Cove and later.
-pub(crate) const CHAIN_ROUND_CYCLES: f64 = CHAIN_BLOCK * 3.0;
-
-/// A chain of dependent multiplications.
+/// A chain of dependent multiplications. `imul r64,r64` has a latency of 3 cycles on Intel's cores from
+/// Nehalem on and AMD's from Zen on (Agner Fog, Instruction tables; uops.info), 4 to 6 on others:
+/// [`simple_chain`] tells. Chains of `add $imm`, `inc` and `lea` are folded at rename on Golden Cove and
+/// later.
 #[inline(always)]
 pub(crate) fn latency_chain(rounds: u64) {
     // SAFETY: touches only its own two registers and the flags.
@@ -70,17 +67,51 @@ pub(crate) fn latency_chain(rounds: u64) {
     }
 }
 
-/// How often the block runs: 9600 instructions take about half a microsecond, which a counter with
-/// steps of 10 ns resolves to 2 %.
-const BLOCK_ROUNDS: u64 = 16;
-const BLOCK_LEN: f64 = 600.0;
+/// Cycles that a round of [`simple_chain`] takes.
+pub(crate) const SIMPLE_ROUND_CYCLES: f64 = 100.0;
 
-/// Instructions that [`independent_block`] runs, the loop's own two per round left out.
-pub(crate) const BLOCK_INSTRUCTIONS: f64 = BLOCK_ROUNDS as f64 * BLOCK_LEN;
+/// A chain of rotations and exclusive ors in turn, whose latency is one cycle on every x86-64 core: two
+/// kinds, neither of which any core is known to fold at rename.
+#[inline(always)]
+pub(crate) fn simple_chain(rounds: u64) {
+    // SAFETY: touches only its own three registers and the flags.
+    unsafe {
+        asm!(
+            "2:",
+            ".rept 50",
+            "ror {x}, 7",
+            "xor {x}, {c}",
+            ".endr",
+            "dec {n}",
+            "jnz 2b",
+            x = inout(reg) 3_u64 => _,
+            c = in(reg) 5_u64,
+            n = inout(reg) rounds => _,
+            options(nomem, nostack)
+        );
+    }
+}
 
-/// Independent instructions that fill the front end. Two rotations, one zeroing idiom and three
-/// no-ops in six keep every current core at its dispatch width, which is what a busy sibling
-/// hardware thread takes away; no clock shows that.
+/// How often the front end is filled: 9600 instructions.
+const FILL_ROUNDS: u64 = 16;
+const FILL_LEN: f64 = 600.0;
+/// How often a pair of chains runs: 800 cycles on a quiet Zen 4, a third of the whole, so that chains that
+/// take 1.4 times as long lower the reading by more than a tenth.
+const WINDOW_ROUNDS: u64 = 8;
+const WINDOW_LEN: f64 = 2.0 * (1.0 + 24.0 + 140.0);
+
+/// Instructions that [`independent_block`] runs, the loops' own two per round left out.
+pub(crate) const BLOCK_INSTRUCTIONS: f64 =
+    FILL_ROUNDS as f64 * FILL_LEN + WINDOW_ROUNDS as f64 * WINDOW_LEN;
+
+/// What a busy sibling hardware thread slows and no clock shows, in two parts.
+///
+/// The front end: two rotations, one zeroing idiom and three no-ops in six keep every current core at its
+/// dispatch width, which a sibling shares.
+///
+/// The reorder buffer: a core that runs two threads gives each half of it, however few instructions the
+/// other executes. A chain of 24 multiplications waits 72 cycles and 140 zeroing idioms lie between it and
+/// the next: the whole buffer of Zen 4 (320 entries) holds two such pieces, half of it none.
 #[inline(always)]
 pub(crate) fn independent_block() {
     // SAFETY: touches only its own registers and the flags.
@@ -97,10 +128,23 @@ pub(crate) fn independent_block() {
             ".endr",
             "dec {n}",
             "jnz 2b",
+            "3:",
+            ".rept 2",
+            "mov {a:e}, 3",
+            ".rept 24",
+            "imul {a}, {a}",
+            ".endr",
+            ".rept 140",
+            "xor {c:e}, {c:e}",
+            ".endr",
+            ".endr",
+            "dec {m}",
+            "jnz 3b",
             a = inout(reg) 1_u64 => _,
             b = inout(reg) 2_u64 => _,
             c = inout(reg) 3_u64 => _,
-            n = inout(reg) BLOCK_ROUNDS => _,
+            n = inout(reg) FILL_ROUNDS => _,
+            m = inout(reg) WINDOW_ROUNDS => _,
             options(nomem, nostack)
         );
     }
