@@ -163,7 +163,7 @@ static int32_t open_cipher(const cm_request *r, cm_session *session) {
   session->flags = CM_IN_PLACE;
   session->rekey = rekey;
   session->rekey_call = "the key expansion of the cipher (IMB_AES_KEYEXP_*, IMB_DES_KEYSCHED, IMB_SM4_KEYEXP)";
-  session->call = "IMB_GET_NEXT_JOB, IMB_SUBMIT_JOB, IMB_FLUSH_JOB";
+  session->call = "IMB_GET_NEXT_JOB, IMB_SUBMIT_JOB, IMB_FLUSH_JOB (1 job in flight)";
 #if HAS_2_0
   if (s->mode == IMB_CIPHER_CFB) {
     session->message = cfb_message;

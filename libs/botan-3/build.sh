@@ -1,7 +1,10 @@
 # shellcheck shell=bash disable=SC2034 # read by the driver
 name=botan
-object=libbotan-3.so
-seconds=85
+object=libciphermark_botan.so
+also_name=botan-c
+also_object=libbotan-3.so
+seconds=95
+uses=(attach/botan include/ciphermark.h)
 
 version() { archive | sed 's/.*Botan-\(.*\)\.tar\.xz/\1/'; }
 archive() { echo "$SRC"/vendor/Botan-*.tar.xz; }
@@ -33,4 +36,7 @@ build() {
   note "$(sed -n 's/^LANG_FLAGS *= */CXXFLAGS: /p; s/^CXXFLAGS *= */CXXFLAGS: /p' Makefile | xargs)"
   make libs
   cp -L libbotan-3.so "$OUT/"
+  # The same code behind the C++ classes: one object, so that nothing has to be found beside it.
+  noted c++ -std=c++20 -O3 -fPIC -DNDEBUG -I "$PROJECT/include" -isystem build/include/public -shared -o "$OUT/$object" \
+    "$PROJECT"/attach/botan/*.cpp build/obj/lib/*.o -Wl,-Bsymbolic-functions
 }

@@ -24,9 +24,11 @@ pub(crate) fn system_library(variable: &str, file: &str) -> Option<Box<dyn Libra
 pub(crate) fn findings(library: &dyn Library) -> Vec<(&'static str, String)> {
     Algorithm::all()
         .iter()
-        .filter_map(|algorithm| match verify::verify(library, algorithm, &mut |_| ()) {
-            Ok(_) | Err(verify::Finding::Unsupported(_)) => None,
-            Err(finding) => Some((algorithm.name, finding.to_string())),
+        .filter_map(|algorithm| {
+            match verify::verify(library, algorithm, &verify::Scope::BRIEF, &mut |_| ()) {
+                Ok(_) | Err(verify::Finding::Unsupported(_)) => None,
+                Err(finding) => Some((algorithm.name, finding.to_string())),
+            }
         })
         .collect()
 }

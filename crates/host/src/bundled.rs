@@ -20,6 +20,24 @@ pub(crate) struct Manifest {
     source: String,
     /// How it was built, one fact a line.
     build: Vec<String>,
+    /// Other ways to call the same code, each a library of its own in the same directory.
+    #[serde(default)]
+    also: Vec<Also>,
+}
+
+/// A further object of a build.
+#[derive(Debug, Deserialize)]
+struct Also {
+    name: String,
+    object: String,
+}
+
+impl Manifest {
+    /// Name and object of every library of the build.
+    fn objects(&self) -> impl Iterator<Item = (&str, &str)> {
+        let also = self.also.iter().map(|a| (a.name.as_str(), a.object.as_str()));
+        std::iter::once((self.name.as_str(), self.object.as_str())).chain(also)
+    }
 }
 
 /// What is known of a library that was built with us and that it may not say of itself.
@@ -38,36 +56,39 @@ pub struct Bundled {
 #[must_use]
 pub fn bundled(object: &Path) -> Option<Bundled> {
     let manifest = read(&object.with_file_name(MANIFEST)).ok()?;
-    if object.file_name()?.to_str()? != manifest.object {
-        return None;
-    }
+    let file = object.file_name()?.to_str()?;
+    let name = manifest.objects().find(|(_, o)| *o == file)?.0.to_owned();
     let source = std::iter::once(format!("source: {}", manifest.source));
     let build = source.chain(manifest.build).collect();
-    Some(Bundled { name: manifest.name, version: manifest.version, build })
+    Some(Bundled { name, version: manifest.version, build })
 }
 
 /// The libraries whose directories lie in `place`.
 pub(crate) fn find_in(place: &Path) -> Vec<Found> {
     let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
     let manifests = entries.map(|e| e.path().join(MANIFEST)).filter(|m| m.is_file());
-    manifests.map(|manifest| found(&manifest)).collect()
+    manifests.flat_map(|manifest| found(&manifest)).collect()
 }
 
-/// A manifest's object; the manifest itself, with the reason, where that cannot be told.
-fn found(manifest: &Path) -> Found {
-    match object_of(manifest) {
+/// A manifest's objects; the manifest itself, with the reason, in place of one that is not usable.
+fn found(manifest: &Path) -> Vec<Found> {
+    let paths = match read(manifest) {
+        Ok(read) => read.objects().map(|(_, object)| object_of(manifest, object)).collect(),
+        Err(why) => vec![Err(why)],
+    };
+    let of = |path: Result<PathBuf, String>| match path {
         Ok(path) => Found { family: family_by_name(&path), path, problem: None },
         Err(why) => {
             let problem = Some(format!("'{}' {why}", manifest.display()));
             Found { family: family_by_name(manifest), path: manifest.to_owned(), problem }
         }
-    }
+    };
+    paths.into_iter().map(of).collect()
 }
 
-fn object_of(manifest: &Path) -> Result<PathBuf, String> {
-    let object = read(manifest)?.object;
-    let path = manifest.with_file_name(&object);
-    if Path::new(&object).file_name() != Some(object.as_ref()) {
+fn object_of(manifest: &Path, object: &str) -> Result<PathBuf, String> {
+    let path = manifest.with_file_name(object);
+    if Path::new(object).file_name() != Some(object.as_ref()) {
         Err(format!("names '{object}': not a file name"))
     } else if !path.is_file() {
         Err(format!("names '{object}', which is not there: build it again with libs/build"))
@@ -126,6 +147,23 @@ mod tests {
         let facts = bundled(&object).unwrap();
         assert_eq!((facts.name.as_str(), facts.version.as_str()), ("wolfssl-noasm", "5"));
         assert_eq!(facts.build, ["source: crate x 1", "cc 12", "configure"]);
+    }
+
+    #[test]
+    fn a_second_library_of_a_build_is_found_with_its_own_name() {
+        let two = format!("{GOOD}[[also]]\nname = \"botan-c\"\nobject = \"libbotan-3.so\"\n");
+        let (place, directory) = library(&two);
+        shared_object(&directory.join("libbotan-3.so"));
+        let families: Vec<Family> = find_in(place.path()).iter().map(|f| f.family).collect();
+        assert_eq!(families, [Family::Wolfssl, Family::Botan]);
+        let facts = bundled(&directory.join("libbotan-3.so")).unwrap();
+        assert_eq!((facts.name.as_str(), facts.version.as_str()), ("botan-c", "5"));
+        assert_eq!(bundled(&directory.join("libwolfssl.so")).unwrap().name, "wolfssl-noasm");
+
+        std::fs::remove_file(directory.join("libbotan-3.so")).unwrap();
+        let problems: Vec<_> = find_in(place.path()).into_iter().map(|f| f.problem).collect();
+        assert_eq!(problems[0], None);
+        assert!(problems[1].as_ref().unwrap().contains("names 'libbotan-3.so'"), "{problems:?}");
     }
 
     #[test]

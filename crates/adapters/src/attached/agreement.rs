@@ -212,7 +212,9 @@ pub(crate) fn verify_whole_offer(library: &dyn Library) -> (Vec<&'static str>, V
         });
         if !offered {
             unsupported.push(algorithm.name);
-        } else if let Err(finding) = verify::verify(library, algorithm, &mut |_| {}) {
+        } else if let Err(finding) =
+            verify::verify(library, algorithm, &verify::Scope::BRIEF, &mut |_| {})
+        {
             refused.push(format!("{algorithm}: {finding}"));
         }
     }

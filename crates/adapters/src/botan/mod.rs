@@ -1,4 +1,4 @@
-//! Botan through its C interface. `README.md` beside this file says which functions, and why.
+//! Botan through its C interface, as the library `botan-c`. Its C++ classes are `botan` (`attach/botan`). `README.md` beside this file says which functions, and why.
 
 mod aead;
 mod api;
@@ -28,7 +28,7 @@ pub(crate) fn attach(
 ) -> Result<Box<dyn Library>, LoadError> {
     let api = Api::load(&object)?;
     let (major, version, build) = version(&object)?;
-    let identity = Identity { name: name.unwrap_or("botan").to_owned(), version, build };
+    let identity = Identity { name: name.unwrap_or("botan-c").to_owned(), version, build };
     Ok(Box::new(Botan { identity, api, major }))
 }
 

@@ -30,7 +30,7 @@ fn open(library: &dyn Library, name: &str, direction: Direction) -> Session {
 fn the_library_says_who_it_is() {
     let library = library();
     let identity = library.identity();
-    assert_eq!(identity.name, "botan");
+    assert_eq!(identity.name, "botan-c");
     assert_eq!(identity.version.split('.').count(), 3, "{identity:?}");
     assert!(identity.build[0].contains(&identity.version), "{identity:?}");
 }

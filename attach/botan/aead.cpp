@@ -1,0 +1,165 @@
+// Modes with a tag. Botan's message is ciphertext and tag in one piece (SIV: tag, then ciphertext);
+// only its end has to be joined, because the rest is processed where it lies.
+//
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "modes.hpp"
+
+#include <botan/aead.h>
+
+namespace adapter {
+namespace {
+
+using Vector = Botan::secure_vector<uint8_t>;
+
+bool is(const std::string &name, const char *mode) {
+  return name.find(std::string("/") + mode) != std::string::npos;
+}
+
+bool takes_whole(const std::string &name) {
+  return is(name, "CCM") || is(name, "SIV") || is(name, "GCM-SIV");
+}
+
+struct Aead {
+  std::unique_ptr<Botan::AEAD_Mode> mode;
+  // A message that is begun and not ended would be in the way of the next one.
+  std::unique_ptr<Botan::AEAD_Mode> stream;
+  Split split;
+  size_t key_len, nonce_len, tag_len;
+  bool tag_first;
+  // EAX of Botan 2 keeps its state after a message and refuses the next one's associated data.
+  bool resets;
+  // The end of the message, and the tag.
+  Vector last = {};
+
+  explicit Aead(const Wanted &wanted)
+      : mode(created(wanted)), stream(created(wanted)), split(*mode, takes_whole(wanted.name)),
+        key_len(wanted.request.key_len), nonce_len(wanted.request.nonce_len),
+        tag_len(wanted.request.tag_len), tag_first(is(wanted.name, "SIV")),
+        resets(BOTAN_VERSION_MAJOR < 3 && is(wanted.name, "EAX")) {}
+
+  static std::unique_ptr<Botan::AEAD_Mode> created(const Wanted &wanted) {
+    auto mode = Botan::AEAD_Mode::create_or_throw(wanted.name, direction(wanted));
+    if (!mode->valid_nonce_length(wanted.request.nonce_len))
+      throw Botan::Lookup_Error("this version takes no such nonce");
+    mode->set_key(wanted.request.key, wanted.request.key_len);
+    return mode;
+  }
+
+  void set_key(const uint8_t *key) { mode->set_key(key, key_len); }
+
+  // Associated data also when there is none: Botan keeps that of the message before.
+  void begin(const cm_message &m) {
+    if (resets) mode->reset();
+    mode->set_associated_data(m.aad, m.aad_len);
+    mode->start(m.nonce, nonce_len);
+  }
+
+  int32_t start(const uint8_t *nonce) {
+    stream->reset();
+    stream->set_associated_data(nullptr, 0);
+    stream->start(nonce, nonce_len);
+    return CM_OK;
+  }
+  int32_t update(const uint8_t *input, uint8_t *output, size_t len) {
+    return process(*stream, input, output, len) ? CM_OK : CM_FAILED;
+  }
+};
+
+struct Sealing : Aead {
+  using Aead::Aead;
+
+  int32_t message(const cm_message &m) {
+    begin(m);
+    const size_t bulk = split.bulk(m.len), rest = m.len - bulk;
+    if (!process(*mode, m.input, m.output, bulk)) return CM_FAILED;
+    last.assign(m.input + bulk, m.input + m.len);
+    mode->finish(last);
+    if (last.size() != rest + tag_len) return CM_FAILED;
+    const uint8_t *text = last.data() + (tag_first ? tag_len : 0);
+    if (rest > 0) std::memcpy(m.output + bulk, text, rest);
+    std::memcpy(m.tag, last.data() + (tag_first ? 0 : rest), tag_len);
+    return CM_OK;
+  }
+};
+
+struct Opening : Aead {
+  using Aead::Aead;
+
+  int32_t message(const cm_message &m) {
+    begin(m);
+    const size_t bulk = split.bulk(m.len), rest = m.len - bulk;
+    if (!process(*mode, m.input, m.output, bulk)) return CM_FAILED;
+    join(m.input + bulk, rest, m.tag);
+    try {
+      mode->finish(last);
+    } catch (...) {
+      mode->reset();
+      throw;
+    }
+    if (last.size() != rest) return CM_FAILED;
+    if (rest > 0) std::memcpy(m.output + bulk, last.data(), rest);
+    return CM_OK;
+  }
+
+  void join(const uint8_t *text, size_t len, const uint8_t *tag) {
+    last.resize(len + tag_len);
+    if (len > 0) std::memcpy(last.data() + (tag_first ? tag_len : 0), text, len);
+    std::memcpy(last.data() + (tag_first ? 0 : len), tag, tag_len);
+  }
+};
+
+// The class GMAC of Botan 2 forgets its key with each message. NIST SP 800-38D defines it by GCM.
+struct Gmac : Aead {
+  using Aead::Aead;
+
+  int32_t message(const cm_message &m) {
+    mode->set_associated_data(m.input, m.len);
+    mode->start(m.nonce, nonce_len);
+    last.clear();
+    mode->finish(last);
+    if (last.size() != tag_len) return CM_FAILED;
+    std::memcpy(m.tag, last.data(), tag_len);
+    return CM_OK;
+  }
+};
+
+// What allocates for each message (README.md counts it).
+bool allocates(const Wanted &wanted) {
+  if (is(wanted.name, "CCM") || is(wanted.name, "SIV")) return true;
+#if BOTAN_VERSION_MAJOR >= 3
+  if (wanted.name == "ChaCha20Poly1305" && wanted.request.nonce_len == 24) return true;
+  return is(wanted.name, "GCM-SIV") || is(wanted.name, "OCB");
+#else
+  return false;
+#endif
+}
+
+template <class T> cm_session opened(const Wanted &wanted) {
+  T *state = std::make_unique<T>(wanted).release();
+  const char *call = takes_whole(wanted.name)
+                         ? "AEAD_Mode::set_associated_data, Cipher_Mode::start, Cipher_Mode::finish"
+                     : state->resets ? "Cipher_Mode::reset, AEAD_Mode::set_associated_data, "
+                                       "Cipher_Mode::start, Cipher_Mode::process, Cipher_Mode::finish"
+                                     : "AEAD_Mode::set_associated_data, Cipher_Mode::start, "
+                                       "Cipher_Mode::process, Cipher_Mode::finish";
+  const uint32_t flags = CM_IN_PLACE | CM_COPIES | (allocates(wanted) ? CM_ALLOCATES : 0);
+  cm_session session = keyed(messages(state, flags, call), state);
+  // OCB has whole blocks in pieces by definition; the others must take single bytes.
+  const size_t most = is(wanted.name, "OCB") ? 16 : 1;
+  const bool streams = !state->split.whole && state->mode->update_granularity() <= most;
+  return streams ? streaming(session, state) : session;
+}
+
+} // namespace
+
+cm_session open_aead(const Wanted &wanted) {
+  return wanted.encrypts() ? opened<Sealing>(wanted) : opened<Opening>(wanted);
+}
+
+cm_session open_gmac(const Wanted &wanted) {
+  Gmac *state = std::make_unique<Gmac>(wanted).release();
+  const char *call = "AEAD_Mode::set_associated_data, Cipher_Mode::start, Cipher_Mode::finish";
+  return keyed(messages(state, 0, call), state);
+}
+
+} // namespace adapter

@@ -1,0 +1,71 @@
+//! The compiled object, loaded the way ciphermark loads it.
+
+use contract::Library;
+use std::sync::OnceLock;
+
+/// Botan's releases that have headers of their own.
+const BOTAN_3: trial::Foreign = trial::Foreign {
+    directory: "attach/botan",
+    compiler: &["g++", "-O2", "-std=c++20", "-isystem", "/usr/include/botan-3"],
+    ending: "cpp",
+    header: "botan/build.h",
+    link: "botan-3",
+};
+const BOTAN_2: trial::Foreign = trial::Foreign {
+    compiler: &["g++", "-O2", "-std=c++17", "-isystem", "/usr/include/botan-2"],
+    link: "botan-2",
+    ..BOTAN_3
+};
+
+/// `None` where Botan's headers are not on this machine.
+fn library() -> Option<Box<dyn Library>> {
+    static OBJECT: OnceLock<Option<std::path::PathBuf>> = OnceLock::new();
+    let object = OBJECT.get_or_init(|| BOTAN_3.compile().or_else(|| BOTAN_2.compile())).as_deref();
+    object.map(trial::load)
+}
+
+#[test]
+fn the_library_says_its_version_and_what_it_chose_on_this_cpu() {
+    let Some(library) = library() else { return };
+    let identity = library.identity();
+    assert_eq!(identity.name, "botan");
+    assert_eq!(identity.version.split('.').count(), 3, "{identity:?}");
+    for fact in ["Botan ", "AES-256 ", "SHA-256 ", "headers ", "adapter compiled by "] {
+        trial::fact(identity, fact);
+    }
+}
+
+#[test]
+fn everything_that_it_offers_passes_every_check() {
+    let Some(library) = library() else { return };
+    let offer = trial::whole_offer(&*library);
+    assert!(offer.refused.is_empty(), "{:?}", offer.refused);
+    for algorithm in [
+        "aes-128-ecb",
+        "aes-192-cbc",
+        "aes-256-cfb",
+        "aes-128-cfb8",
+        "aes-256-ofb",
+        "aes-128-ctr",
+        "aes-256-xts",
+        "aes-256-gcm",
+        "aes-128-ccm",
+        "aes-192-eax",
+        "aes-256-ocb",
+        "aes-128-siv",
+        "aes-256-gmac",
+        "camellia-256-gcm",
+        "aria-128-ctr",
+        "sm4-xts",
+        "des-ede3-ctr",
+        "chacha20",
+        "chacha20-poly1305",
+        "xchacha20-poly1305",
+        "sha3-384",
+        "blake2b512",
+        "hmac-sha512",
+        "poly1305",
+    ] {
+        assert!(offer.names.contains(&algorithm), "{algorithm} is missing: {:?}", offer.names);
+    }
+}
