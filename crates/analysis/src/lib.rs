@@ -1,6 +1,7 @@
 //! Samples into estimates and intervals. Pure: no I/O, no clock, no randomness, no unsafe code.
 #![forbid(unsafe_code)]
 
+mod estimate;
 mod groups;
 mod latency;
 mod line;
@@ -11,14 +12,18 @@ mod period;
 #[cfg(test)]
 mod properties;
 mod quiet;
+mod rank_sum;
+#[cfg(test)]
+mod real_tests;
+mod run_effect;
 mod signed_rank;
 #[cfg(test)]
 mod simulated;
 mod summary;
 mod threads;
-mod trimmed;
 mod within;
 
+pub use estimate::Estimate;
 pub use groups::{Difference, Group, ratio_of_groups};
 pub use latency::Ticks;
 pub use line::{Line, MIN_SIZES, fit_line};
@@ -26,12 +31,12 @@ pub use many::{
     ALPHA, BETWEEN_RUNS, FAMILY_ALPHA, geometric_mean, holm, surely_faster, verdict_of_many,
 };
 pub use order::{median, quantile};
-pub use pair::{FALSE_VERDICTS, LOOKS, Look, Ratio, Verdict, ratio_of_pairs};
+pub use pair::{FALSE_VERDICTS, LOOKS, Look, Ratio, Verdict, last_look, ratio_of_pairs};
 pub use period::{Period, period};
 pub use quiet::{quiet_rate, watched_rate};
+pub use run_effect::run_effect;
 pub use summary::{
     MIN_PER_PROCESS, MIN_PROCESSES, Summary, costs_by_process, summarise, summarise_sparse,
 };
 pub use threads::of_visits;
-pub use trimmed::Estimate;
 pub use within::common_slope;

@@ -11,8 +11,8 @@ pub const ALPHA: f64 = 0.05;
 /// for nothing every twentieth time.
 pub const FAMILY_ALPHA: f64 = 0.01;
 
-/// The error that all costs of one run may share (a fraction): the core clock's scale. Cases of
-/// 16 KiB, where nothing else is left, spread by 0.12 % from survey to survey (`docs/ACCURACY.md`).
+/// The error that all costs of a case in one run may share (a fraction): the core clock's scale, and how busy the
+/// machine's other parts were. Cases of 16 KiB, where nothing else was left, spread by 0.12 % from survey to survey.
 pub const BETWEEN_RUNS: f64 = 0.001;
 
 /// Which of many hypotheses of equality can be given up so that, with the chance of at least
@@ -76,7 +76,9 @@ pub fn verdict_of_many(ratio: &Ratio, differs: bool, tolerance: f64) -> Verdict 
 #[must_use]
 pub fn surely_faster(ranked: &[Group], shown: usize, alpha: f64) -> Vec<(usize, usize)> {
     let each = alpha / ranked.len().saturating_sub(1).max(1) as f64;
-    let is_faster = |faster: &Group, group: &Group| group.less(faster).chance(0.0) < each;
+    let is_faster = |faster: &Group, group: &Group| {
+        faster.is_far_below(group) || group.less(faster).chance(0.0) < each
+    };
     let count = |(i, group): (usize, &Group)| {
         // Most are surely slower than the first: one look is enough for them.
         if i >= shown && is_faster(&ranked[0], group) {

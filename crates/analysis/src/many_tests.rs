@@ -16,7 +16,7 @@ fn of_many_equal_cases_seldom_any_is_told_apart() {
     const TRIALS: usize = 2000;
     let mut random = Random(11);
     let mut group = || {
-        let costs: Vec<f64> = (0..6).map(|_| 1.0 + 0.004 * random.normal()).collect();
+        let costs: Vec<f64> = (0..12).map(|_| 1.0 + 0.004 * random.normal()).collect();
         Group::of(&costs).unwrap()
     };
     let wrong = (0..TRIALS).filter(|_| {
@@ -39,12 +39,12 @@ fn the_truly_fastest_is_nearly_always_among_those_that_tie() {
             .map(|i| {
                 let speed = if i == 0 { 0.99 } else { 1.0 };
                 let costs: Vec<f64> =
-                    (0..6).map(|_| speed * (1.0 + 0.004 * random.normal())).collect();
+                    (0..12).map(|_| speed * (1.0 + 0.004 * random.normal())).collect();
                 (Group::of(&costs).unwrap(), i == 0)
             })
             .collect();
         cases.sort_by(|a, b| a.0.cost().total_cmp(&b.0.cost()));
-        let groups: Vec<Group> = cases.iter().map(|(g, _)| *g).collect();
+        let groups: Vec<Group> = cases.iter().map(|(g, _)| g.clone()).collect();
         let places = surely_faster(&groups, groups.len(), ALPHA);
         found += usize::from(places.iter().any(|(i, faster)| cases[*i].1 && *faster == 0));
         let ties = |places: &[(usize, usize)]| places.iter().filter(|(_, f)| *f == 0).count();

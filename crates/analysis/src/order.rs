@@ -1,6 +1,6 @@
 //! Order statistics: medians and quantiles.
 
-use crate::trimmed::CONFIDENCE;
+use crate::estimate::CONFIDENCE;
 
 /// The median; `None` of nothing. Sorts its argument.
 pub fn median(values: &mut [f64]) -> Option<f64> {

@@ -19,13 +19,33 @@ pub struct Look {
 /// the parts add up to it (Bonferroni: they do so whatever one look has to do with the next).
 ///
 /// Twelve pairs are the fewest for which signed ranks can be as sure as one in two thousand: all of
-/// one sign, 2 / 2^12. That finds a difference of three times what pairs scatter by. Twenty-four
-/// find one of the scatter itself.
-pub const LOOKS: [Look; 3] = [
+/// one sign, 2 / 2^12. That finds a difference of three times what pairs scatter by, and takes half of
+/// the chance: most comparisons end there. Twenty-four find one of the scatter itself, the last look one
+/// of a third of it. Each has about half as many pairs more than the one before.
+pub const LOOKS: [Look; 8] = [
     Look { pairs: 12, alpha: 0.0005 },
-    Look { pairs: 16, alpha: 0.0002 },
-    Look { pairs: 24, alpha: 0.0003 },
+    Look { pairs: 16, alpha: 0.000_14 },
+    Look { pairs: 24, alpha: 0.000_12 },
+    Look { pairs: 36, alpha: 0.000_08 },
+    Look { pairs: 56, alpha: 0.000_05 },
+    Look { pairs: 84, alpha: 0.000_04 },
+    Look { pairs: 128, alpha: 0.000_04 },
+    Look { pairs: 192, alpha: 0.000_03 },
 ];
+
+/// The look for a comparison whose time is over between two looks: at all pairs that it has, with all
+/// of the chance that was not spent. `None` where there are no pairs but those of the look before.
+///
+/// When the time is over hangs on how long pairs take, not on which of a pair is slower, so this is a
+/// look like any other, and the parts add up as before.
+#[must_use]
+pub fn last_look(pairs: usize) -> Option<Look> {
+    let before = LOOKS.iter().take_while(|look| look.pairs <= pairs);
+    let (count, spent) = before.clone().fold((0, 0.0), |(_, sum), l| (l.pairs, sum + l.alpha));
+    let left = FALSE_VERDICTS - spent;
+    (count > 0 && count < pairs && count < LOOKS[LOOKS.len() - 1].pairs)
+        .then_some(Look { pairs, alpha: left })
+}
 
 /// What is said of the new case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

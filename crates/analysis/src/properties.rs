@@ -1,7 +1,7 @@
 //! What must hold of the statistics for any samples.
 
+use crate::estimate::median_with_interval;
 use crate::simulated::Random;
-use crate::trimmed::trimmed_mean;
 use crate::{Estimate, fit_line, geometric_mean, holm, median, quantile, ratio_of_groups};
 use proptest::prelude::*;
 
@@ -14,12 +14,12 @@ fn parts(e: Estimate) -> [f64; 3] {
 }
 
 fn estimate(values: &[f64]) -> Estimate {
-    trimmed_mean(&mut values.to_vec()).expect("there are two values at least")
+    median_with_interval(&mut values.to_vec()).expect("there are two values at least")
 }
 
 /// Times as they are measured: positive, of any unit.
 fn times() -> impl Strategy<Value = Vec<f64>> {
-    prop::collection::vec(1.0..1e6_f64, 2..40)
+    prop::collection::vec(1.0..1e6_f64, 4..40)
 }
 
 /// The same values in another order.
@@ -29,13 +29,14 @@ fn shuffled() -> impl Strategy<Value = (Vec<f64>, Vec<f64>)> {
 
 proptest! {
     #[test]
-    fn another_unit_or_a_constant_on_top_changes_an_estimate_as_it_changes_the_values(
+    fn another_unit_changes_an_estimate_as_it_changes_the_values_and_a_constant_on_top_the_median(
         values in times(), scale in 1e-3..1e3_f64, shift in -1e3..1e3_f64,
     ) {
-        let changed: Vec<f64> = values.iter().map(|v| v * scale + shift).collect();
-        for (was, is) in parts(estimate(&values)).into_iter().zip(parts(estimate(&changed))) {
-            prop_assert!(close(was * scale + shift, is, 1e6 * scale), "{was} {is}");
+        let scaled: Vec<f64> = values.iter().map(|v| v * scale).collect();
+        for (was, is) in parts(estimate(&values)).into_iter().zip(parts(estimate(&scaled))) {
+            prop_assert!(close(was * scale, is, 1e6 * scale), "{was} {is}");
         }
+        let changed: Vec<f64> = values.iter().map(|v| v * scale + shift).collect();
         let (mut a, mut b) = (values, changed);
         let (was, is) = (median(&mut a).unwrap(), median(&mut b).unwrap());
         prop_assert!(close(was * scale + shift, is, 1e6 * scale));
@@ -49,7 +50,7 @@ proptest! {
     fn the_order_of_the_values_is_no_part_of_what_they_say((values, other) in shuffled()) {
         prop_assert_eq!(estimate(&values), estimate(&other));
         prop_assert_eq!(median(&mut values.clone()), median(&mut other.clone()));
-        let base = [10.0, 11.0, 12.0];
+        let base = [10.0, 11.0, 12.0, 13.0];
         let ratio = |new: &[f64]| ratio_of_groups(&base, new, 0.05, 0.0);
         prop_assert_eq!(ratio(&values), ratio(&other));
     }
@@ -124,22 +125,23 @@ proptest! {
 fn missed(trials: usize, n: usize, mut source: impl FnMut() -> f64, truth: f64) -> f64 {
     let miss = |_: &usize| {
         let mut values: Vec<f64> = (0..n).map(|_| source()).collect();
-        let e = trimmed_mean(&mut values).expect("two values at least");
+        let e = median_with_interval(&mut values).expect("two values at least");
         truth < e.low || truth > e.high
     };
     (0..trials).filter(miss).count() as f64 / trials as f64
 }
 
 #[test]
-fn intervals_of_simulated_processes_miss_about_as_often_as_they_say() {
+fn intervals_of_simulated_processes_miss_no_more_often_than_they_say() {
     for n in [6, 8, 12, 24] {
         let mut random = Random(n as u64);
         let normal = missed(1500, n, || 100.0 + random.normal(), 100.0);
-        assert!((0.025..0.08).contains(&normal), "{n} normal values: {normal}");
-        // Two layouts of a library: the interval of the mean still holds it, a little less often.
+        // One in twenty, and three standard deviations of counting.
+        assert!(normal < 0.067, "{n} normal values: {normal}");
+        // Two layouts of a library, as often as not: the median lies between them.
         let mut random = Random(100 + n as u64);
         let layout = || if random.uniform() < 0.5 { 100.0 } else { 110.0 } + 0.5 * random.normal();
         let two = missed(1500, n, layout, 105.0);
-        assert!(two < 0.13, "{n} processes of two layouts: {two}");
+        assert!(two < 0.067, "{n} processes of two layouts: {two}");
     }
 }

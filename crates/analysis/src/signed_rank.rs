@@ -35,7 +35,7 @@ fn walsh_averages(values: &[f64]) -> Vec<f64> {
 
 /// The largest rank r for which the statistic is below r with a chance of at most `alpha` / 2: the
 /// r-th smallest and r-th largest average are the interval's ends.
-fn interval_rank(n: usize, alpha: f64) -> Option<usize> {
+pub(crate) fn interval_rank(n: usize, alpha: f64) -> Option<usize> {
     let chances = null_distribution(n);
     let mut below = 0.0;
     let within = chances.iter().take_while(|chance| {
