@@ -24,7 +24,13 @@ impl Call<'_> {
 
     /// Blocks of 16 bytes.
     pub(crate) fn blocks(&self) -> f64 {
-        self.size.div_ceil(16) as f64
+        self.pieces(16)
+    }
+
+    /// Pieces of so many bytes: whole ones of a message, while what a stream leaves of one is the next
+    /// operation's.
+    pub(crate) fn pieces(&self, bytes: usize) -> f64 {
+        if self.stream { self.size as f64 / bytes as f64 } else { self.size.div_ceil(bytes) as f64 }
     }
 
     /// Work once per message, which a stream leaves out.

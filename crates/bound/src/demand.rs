@@ -26,6 +26,8 @@ pub(crate) struct Demand {
     pub(crate) loaded: f64,
     /// Bytes stored.
     pub(crate) stored: f64,
+    /// Whether operations go on with one message, so that work for several may be done at once.
+    pub(crate) stream: bool,
 }
 
 /// So many instructions one after the other on each of so many lanes of 128 bits.
@@ -57,6 +59,8 @@ pub(crate) struct Divisible {
     pub(crate) scalar: Way,
     /// What it is bound by where this bounds.
     pub(crate) bound: Bound,
+    /// As for [`Demand`].
+    pub(crate) stream: bool,
 }
 
 /// One way to do a piece of work.
@@ -98,6 +102,17 @@ pub(crate) enum Step {
 pub(crate) const SIMPLE: &[&str] = &["pxor", "pternlogd", "paddd", "paddq", "pshufb"];
 
 impl Demand {
+    /// Rounds of AES, each on a block.
+    pub(crate) fn aes_rounds(&self) -> f64 {
+        let updates = self.updates.map_or(0.0, |u| u.count * u.words * u.lanes);
+        self.aes.iter().map(|v| v.lanes * v.each).sum::<f64>() + updates
+    }
+
+    /// Carry-less multiplications of 64 bits.
+    pub(crate) fn products(&self) -> f64 {
+        self.carryless.iter().map(|v| v.lanes * v.each).sum()
+    }
+
     /// Both at once, as if they shared nothing.
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.aes.extend(other.aes);
@@ -109,6 +124,7 @@ impl Demand {
         self.chains.extend(other.chains);
         self.loaded = self.loaded.max(other.loaded);
         self.stored = self.stored.max(other.stored);
+        self.stream |= other.stream;
         self
     }
 

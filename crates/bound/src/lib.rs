@@ -1,5 +1,5 @@
 //! What a core can do at best: measured throughputs and latencies in, the floor of each algorithm
-//! out, with what it is bound by. Pure: no I/O, no clock, no unsafe code. `docs/LIMITS.md` has the
+//! out, with what it is bound by and whom it binds. Pure: no I/O, no clock, no unsafe code. `docs/LIMITS.md` has the
 //! derivations in words.
 #![forbid(unsafe_code)]
 
@@ -14,5 +14,5 @@ mod others;
 mod sample;
 
 pub use crate::core::{Access, Bandwidth, Core, Instruction, Level, Pair};
-pub use floor::{Bound, Floor};
-pub use limit::{Limit, Operation, floor, limit};
+pub use floor::{Basis, Bound, Floor};
+pub use limit::{Limit, Operation, Seen, floor, limit, proven};

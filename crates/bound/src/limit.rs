@@ -4,7 +4,7 @@ use crate::ciphers::{self, Call};
 use crate::demand::{Chain, Demand, Divisible, SIMPLE, Step, Updates, Vector};
 use crate::machine::{Machine, cover};
 use crate::others;
-use crate::{Access, Bound, Core, Floor, Level};
+use crate::{Access, Basis, Bound, Core, Floor, Level};
 use model::{Algorithm, Direction, Footprint, Kind, Model, Primitive, Tier};
 
 /// One operation.
@@ -33,8 +33,19 @@ pub struct Limit {
     pub cycles: f64,
     /// What decides them.
     pub by: Bound,
+    /// Whom they bind.
+    pub basis: Basis,
     /// Relative spread of the readings that they are derived from.
     pub spread: f64,
+}
+
+/// What one operation of an implementation was seen to execute.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Seen {
+    /// Rounds of AES by instructions, each on a block.
+    pub aes_rounds: f64,
+    /// Carry-less multiplications, each of one block's 128 bits.
+    pub products: f64,
 }
 
 /// A long message: everything that is paid once is less than a thousandth.
@@ -51,14 +62,50 @@ pub fn limit(core: &Core, operation: &Operation<'_>) -> Result<Limit, String> {
     let machine = Machine::new(core, operation.tier);
     let demand = demand(&machine, operation)?;
     complete(core)?;
-    let mut found = candidates(&machine, &demand);
-    if let Some(level) = level(operation.footprint) {
-        outer(&machine, &demand, level, operation.in_place, &mut found);
-    }
-    let longest = found.into_iter().filter(|l| l.cycles.is_finite() && l.cycles > 0.0);
-    longest
-        .max_by(|a, b| a.cycles.total_cmp(&b.cycles))
+    longest(all(&machine, &demand, operation))
         .ok_or_else(|| "nothing that bounds it was measured on this core".to_owned())
+}
+
+/// What an operation takes at least however it is done, or by an implementation that was seen to execute
+/// so much. None where nothing is proven of it.
+#[must_use]
+pub fn proven(core: &Core, operation: &Operation<'_>, seen: Option<Seen>) -> Option<Limit> {
+    let machine = Machine::new(core, operation.tier);
+    // Of a core that was not wholly read nothing is proven; what has no bound of its own moves bytes.
+    complete(core).ok()?;
+    let demand = match demand(&machine, operation) {
+        Ok(demand) => demand,
+        Err(_) => moves(operation)?,
+    };
+    let binding = all(&machine, &demand, operation).into_iter().filter_map(|l| match l.basis {
+        Basis::Proven => Some(l),
+        Basis::IfExecuted => {
+            Some(Limit { cycles: l.cycles * executed(&demand, seen?), basis: Basis::Proven, ..l })
+        }
+        Basis::KnownMethods => None,
+    });
+    longest(binding.collect())
+}
+
+/// The part of the counted rounds and products that was seen: whoever executes a part of them takes at
+/// least that part of the time. What more was seen is overhead.
+fn executed(demand: &Demand, seen: Seen) -> f64 {
+    let part =
+        |counted: f64, seen: f64| if counted > 0.0 { (seen / counted).min(1.0) } else { 1.0 };
+    part(demand.aes_rounds(), seen.aes_rounds).min(part(demand.products(), seen.products))
+}
+
+fn all(machine: &Machine<'_>, demand: &Demand, operation: &Operation<'_>) -> Vec<Limit> {
+    let mut found = candidates(machine, demand);
+    if let Some(level) = level(operation.footprint) {
+        outer(machine, demand, level, operation.in_place, &mut found);
+    }
+    found
+}
+
+fn longest(found: Vec<Limit>) -> Option<Limit> {
+    let known = found.into_iter().filter(|l| l.cycles.is_finite() && l.cycles > 0.0);
+    known.max_by(|a, b| a.cycles.total_cmp(&b.cycles))
 }
 
 /// A core of which only the narrow instructions were read would seem slower than it is.
@@ -95,6 +142,7 @@ pub fn floor(
         tier,
         cycles_per_byte: found.as_ref().ok().map(|l| l.cycles / LONG as f64),
         limited_by: found.as_ref().ok().map(|l| l.by),
+        basis: found.as_ref().ok().map(|l| l.basis),
         reason: found.err(),
     }
 }
@@ -126,12 +174,18 @@ fn demand(machine: &Machine<'_>, operation: &Operation<'_>) -> Result<Demand, St
             }
         }
     };
-    demand.loaded = size as f64;
-    let keeps_out = rejected && demand.aes.is_empty() && demand.updates.is_none();
-    if algorithm.writes_output() && !rejected && !keeps_out {
-        demand.stored = size as f64;
-    }
-    Ok(demand)
+    demand.stream = stream;
+    Ok(moves(operation).map_or(Demand::default(), |m| m.and(demand)))
+}
+
+/// Every byte of the input is loaded, and each of the output stored: a message that is rejected has none.
+/// None where nothing is moved.
+fn moves(operation: &Operation<'_>) -> Option<Demand> {
+    let Operation { algorithm, model, size, .. } = *operation;
+    let size = size as f64;
+    let writes = algorithm.writes_output() && model != Model::Forgery;
+    let stored = if writes { size } else { 0.0 };
+    (algorithm.kind != Kind::Null).then(|| Demand { loaded: size, stored, ..Demand::default() })
 }
 
 /// What one algorithm that is no composite needs.
@@ -195,27 +249,27 @@ fn level(footprint: Footprint) -> Option<Level> {
 fn vector_units(machine: &Machine<'_>, demand: &Demand, found: &mut Vec<Limit>) {
     let units = |parts: &[Vector], names: &[&str]| {
         let widths = machine.widths(names);
-        parts.iter().map(|v| v.each * cover(v.lanes, &widths)).sum::<f64>()
+        parts.iter().map(|v| v.each * cover(v.lanes, &widths, demand.stream)).sum::<f64>()
     };
     let lanes = |parts: &[Vector]| parts.iter().map(|v| v.lanes * v.each).sum::<f64>();
     let (aes, carryless) = (&demand.aes, &demand.carryless);
-    let mut add = |cycles, by, names| {
-        found.push(Limit { cycles, by, spread: machine.spread(names) });
+    let mut add = |cycles, by, basis, names| {
+        found.push(Limit { cycles, by, basis, spread: machine.spread(names) });
     };
     let (rounds, products) = (units(aes, AES), units(carryless, CARRYLESS));
-    add(rounds, Bound::AesUnits, AES);
-    add(products, Bound::CarrylessMultiply, CARRYLESS);
+    add(rounds, Bound::AesUnits, Basis::IfExecuted, AES);
+    add(products, Bound::CarrylessMultiply, Basis::IfExecuted, CARRYLESS);
     let simple = machine.widths(SIMPLE);
     let all = lanes(aes) + lanes(carryless) + demand.simple;
     let best = simple.iter().map(|(l, t)| t / l).fold(f64::INFINITY, f64::min);
     if all > 0.0 {
-        add(all * best, Bound::SharedVectorPorts, SIMPLE);
+        add(all * best, Bound::SharedVectorPorts, Basis::KnownMethods, SIMPLE);
     }
     let two = (("aesenc", lanes(aes)), ("pclmulqdq", lanes(carryless)));
     // Where the two do not wait for each other, the slower one's own units decide.
     let together = machine.shared(two.0, two.1).filter(|t| *t > rounds.max(products) * 1.001);
     if let Some(cycles) = together {
-        add(cycles, Bound::SharedVectorPorts, CARRYLESS);
+        add(cycles, Bound::SharedVectorPorts, Basis::IfExecuted, CARRYLESS);
     }
 }
 
@@ -229,7 +283,8 @@ fn aegis(machine: &Machine<'_>, updates: &Updates) -> Vec<Limit> {
     let window = if updates.endless { Some(0.0) } else { machine.window() };
     let overlap = window.map(|w| w / updates.words);
     let layout = |each: f64, apart: f64| {
-        let mut found = vec![Limit { cycles: updates.count * each, by: Bound::AesUnits, spread }];
+        let (cycles, basis) = (updates.count * each, Basis::IfExecuted);
+        let mut found = vec![Limit { cycles, by: Bound::AesUnits, basis, spread }];
         if let Some(overlap) = overlap {
             // A decrypted word enters the key of a round, whose result is the next round's state and
             // decrypts, with one exclusive or, the word after the next.
@@ -237,13 +292,14 @@ fn aegis(machine: &Machine<'_>, updates: &Updates) -> Vec<Limit> {
             let steps = |n: f64| (n - overlap).max(0.0);
             let cycles =
                 (steps(updates.count) * (latency + apart)).max(steps(updates.decrypting) * decrypt);
-            found.push(Limit { cycles, by: Bound::LatencyChain, spread });
+            let (by, basis) = (Bound::LatencyChain, Basis::KnownMethods);
+            found.push(Limit { cycles, by, basis, spread });
         }
         found
     };
     let worst = |l: &[Limit]| l.iter().map(|l| l.cycles).fold(0.0, f64::max);
-    let apart = layout(updates.words * cover(updates.lanes, &widths), 0.0);
-    let joined = layout(cover(updates.words * updates.lanes, &widths), 1.0);
+    let apart = layout(updates.words * cover(updates.lanes, &widths, updates.endless), 0.0);
+    let joined = layout(cover(updates.words * updates.lanes, &widths, updates.endless), 1.0);
     if worst(&joined) < worst(&apart) { joined } else { apart }
 }
 
@@ -251,7 +307,8 @@ fn aegis(machine: &Machine<'_>, updates: &Updates) -> Vec<Limit> {
 fn divided(machine: &Machine<'_>, work: &Divisible) -> Option<Limit> {
     let ways = work.vector.iter().filter_map(|way| {
         let widths = machine.widths(way.names);
-        (!widths.is_empty()).then(|| way.each * cover(way.lanes * work.pieces, &widths))
+        (!widths.is_empty())
+            .then(|| way.each * cover(way.lanes * work.pieces, &widths, work.stream))
     });
     let vector = ways.fold(f64::INFINITY, f64::min);
     if vector.is_infinite() || work.pieces <= 0.0 {
@@ -261,7 +318,8 @@ fn divided(machine: &Machine<'_>, work: &Divisible) -> Option<Limit> {
     let scalar = scalar.fold(0.0, f64::max) / work.scalar.each;
     let cycles = work.pieces / (work.pieces / vector + scalar);
     let names: Vec<&str> = work.vector.iter().flat_map(|w| w.names).copied().collect();
-    Some(Limit { cycles, by: work.bound, spread: machine.spread(&names) })
+    let (by, basis) = (work.bound, Basis::KnownMethods);
+    Some(Limit { cycles, by, basis, spread: machine.spread(&names) })
 }
 
 /// A chain, less what of it can overlap with the next operation's.
@@ -275,7 +333,11 @@ fn chain(machine: &Machine<'_>, chain: &Chain) -> Option<Limit> {
     };
     let overlap = if chain.endless { 0.0 } else { machine.window()? / chain.waiting };
     let cycles = (chain.steps - overlap).max(0.0) * step;
-    Some(Limit { cycles, by: Bound::LatencyChain, spread: machine.spread(names) })
+    let basis = match chain.step {
+        Step::AesRound => Basis::IfExecuted,
+        _ => Basis::KnownMethods,
+    };
+    Some(Limit { cycles, by: Bound::LatencyChain, basis, spread: machine.spread(names) })
 }
 
 /// Cycles of two rounds: by the instruction or by the least that software takes.
@@ -294,7 +356,8 @@ fn sha_units(machine: &Machine<'_>, chain: &Chain) -> Option<Limit> {
     };
     let rate = machine.per_cycle(name, width).filter(|_| machine.has_sha())?;
     let cycles = chain.steps / rate;
-    Some(Limit { cycles, by: Bound::SharedVectorPorts, spread: machine.spread(&[name]) })
+    let (by, basis) = (Bound::SharedVectorPorts, Basis::KnownMethods);
+    Some(Limit { cycles, by, basis, spread: machine.spread(&[name]) })
 }
 
 /// Loading and storing so many bytes at a level.
@@ -305,7 +368,13 @@ fn moving(
 ) -> Vec<Limit> {
     let limit = |(access, bytes): &(Access, f64)| {
         let (each, spread) = machine.per_byte(level, *access)?;
-        Some(Limit { cycles: bytes * each, by, spread })
+        // Loads and stores were read one kind and width at a time: a mix may copy faster. Of an outer
+        // level a walk shows what that walk gets; two at once get more.
+        let basis = match (level, access) {
+            (Level::L1, Access::Read | Access::Write) => Basis::Proven,
+            _ => Basis::KnownMethods,
+        };
+        Some(Limit { cycles: bytes * each, by, basis, spread })
     };
     moves.iter().filter_map(limit).collect()
 }

@@ -127,11 +127,12 @@ impl<'a> Machine<'a> {
 }
 
 /// The least time in which instructions of these widths go over `lanes` lanes once. Each entry is
-/// lanes and cycles of one instruction; whole instructions only.
-pub(crate) fn cover(lanes: f64, widths: &[(f64, f64)]) -> f64 {
+/// lanes and cycles of one instruction; whole instructions only, unless a register may hold lanes of
+/// `several` operations.
+pub(crate) fn cover(lanes: f64, widths: &[(f64, f64)], several: bool) -> f64 {
     let best = widths.iter().map(|(l, t)| t / l).fold(f64::INFINITY, f64::min);
     // Past a few registers the last one no longer decides, and any split of them is allowed for.
-    if lanes > 64.0 {
+    if several || lanes > 64.0 {
         return lanes * best;
     }
     let lanes = lanes.ceil() as usize;
@@ -150,12 +151,13 @@ mod tests {
     #[test]
     fn a_lone_block_cannot_fill_a_wide_register() {
         let widths = [(1.0, 0.5), (2.0, 0.5), (4.0, 1.0)];
-        assert_eq!(cover(0.0, &widths), 0.0);
-        assert_eq!(cover(1.0, &widths), 0.5);
-        assert_eq!(cover(2.0, &widths), 0.5);
-        assert_eq!(cover(3.0, &widths), 1.0);
-        assert_eq!(cover(5.0, &widths), 1.5);
-        assert_eq!(cover(4096.0, &widths), 1024.0);
+        assert_eq!(cover(0.0, &widths, false), 0.0);
+        assert_eq!(cover(1.0, &widths, false), 0.5);
+        assert_eq!(cover(2.0, &widths, false), 0.5);
+        assert_eq!(cover(3.0, &widths, false), 1.0);
+        assert_eq!(cover(5.0, &widths, false), 1.5);
+        assert_eq!(cover(4096.0, &widths, false), 1024.0);
+        assert_eq!(cover(1.0, &widths, true), 0.25);
     }
 
     #[test]

@@ -162,6 +162,98 @@ fn a_stream_goes_on_and_leaves_out_what_a_message_pays() {
     assert!(cycles("aes-128-ocb", Model::Stream) < cycles("aes-128-ocb", Model::Message));
 }
 
+/// A library that is handed 16 bytes at a time hashes a block at every fourth call.
+#[test]
+fn a_digest_in_a_stream_pays_for_the_blocks_that_its_bytes_fill() {
+    let cycles = |model| {
+        let (algorithm, tier) = (Algorithm::find("sha256").unwrap(), Tier::Native);
+        let (direction, footprint) = (Direction::Digest, Footprint::Hot);
+        let of =
+            Operation { algorithm, direction, model, tier, size: 16, footprint, in_place: false };
+        limit(&zen4(), &of).unwrap().cycles
+    };
+    assert!(close(cycles(Model::Stream), 32.0 * 4.0 / 4.0));
+    assert!(close(cycles(Model::Message), 32.0));
+}
+
+fn of(name: &str, direction: Direction, tier: Tier) -> Operation<'static> {
+    let (algorithm, model, footprint) =
+        (Algorithm::find(name).unwrap(), Model::Message, Footprint::Hot);
+    Operation { algorithm, direction, model, tier, size: 4096, footprint, in_place: false }
+}
+
+#[test]
+fn rounds_bind_whoever_was_seen_to_execute_them_and_in_that_part() {
+    let core = zen4();
+    let ctr = of("aes-256-ctr", Direction::Encrypt, Tier::Native);
+    let bytes = 4096.0 / 32.0;
+    // 256 blocks of 14 rounds at four a cycle.
+    let counted = limit(&core, &ctr).unwrap();
+    assert!(close(counted.cycles, 896.0) && counted.basis == Basis::IfExecuted, "{counted:?}");
+    let bound = |rounds| {
+        let found = proven(&core, &ctr, Some(Seen { aes_rounds: rounds, products: 0.0 })).unwrap();
+        assert_eq!(found.basis, Basis::Proven);
+        (found.cycles, found.by)
+    };
+    assert_eq!(bound(256.0 * 14.0), (counted.cycles, Bound::AesUnits));
+    // More than are needed, as wide registers do for the last block, bind no further.
+    assert_eq!(bound(1e9), (counted.cycles, Bound::AesUnits));
+    // Two rounds by tables, as FACE does.
+    assert_eq!(bound(256.0 * 12.0), (256.0 * 12.0 / 4.0, Bound::AesUnits));
+    assert_eq!(bound(0.0), (bytes, Bound::LoadStore));
+    let unseen = proven(&core, &ctr, None).unwrap();
+    assert_eq!((unseen.cycles, unseen.by), (bytes, Bound::LoadStore));
+}
+
+#[test]
+fn a_chain_of_rounds_binds_whoever_executes_them() {
+    let cbc = of("aes-128-cbc", Direction::Encrypt, Tier::Native);
+    let seen = Seen { aes_rounds: 2560.0, products: 0.0 };
+    let found = proven(&zen4(), &cbc, Some(seen)).unwrap();
+    assert!(close(found.cycles, (2560.0 - 62.0) * 4.0) && found.by == Bound::LatencyChain);
+}
+
+#[test]
+fn what_other_methods_may_do_faster_is_not_proven() {
+    let core = zen4();
+    let digest = |name| (name, Direction::Digest);
+    let poly = ("chacha20-poly1305", Direction::Encrypt);
+    let everything = Some(Seen { aes_rounds: 1e9, products: 1e9 });
+    for (name, direction) in
+        [digest("crc32c"), digest("blake3"), digest("sha256"), digest("sha3-256"), poly]
+    {
+        let of = of(name, direction, Tier::Native);
+        assert_eq!(limit(&core, &of).unwrap().basis, Basis::KnownMethods, "{name}");
+        let found = proven(&core, &of, everything).unwrap();
+        assert_eq!(found.by, Bound::LoadStore, "{name}");
+    }
+    // Nothing is known of Camellia's work, and its bytes move all the same.
+    let camellia = of("camellia-128-ctr", Direction::Encrypt, Tier::Native);
+    assert!(limit(&core, &camellia).is_err());
+    assert_eq!(proven(&core, &camellia, None).unwrap().cycles, 4096.0 / 32.0);
+}
+
+/// A walk through an outer level is one way of many; what a core loads in a cycle is not.
+#[test]
+fn loads_and_stores_in_the_first_cache_are_proven_and_outer_levels_are_not() {
+    let mut core = zen4();
+    let first = core.bandwidths[0].clone();
+    core.bandwidths.push(crate::Bandwidth {
+        level: Level::Memory,
+        access: Access::Read,
+        bytes_per_cycle: 5.0,
+        ..first
+    });
+    let mut copy = of("memcpy", Direction::Copy, Tier::Native);
+    assert_eq!(proven(&core, &copy, None).unwrap().cycles, 128.0);
+    copy.footprint = Footprint::Memory;
+    let outer = limit(&core, &copy).unwrap();
+    assert_eq!((outer.by, outer.basis), (Bound::Memory, Basis::KnownMethods));
+    assert_eq!(proven(&core, &copy, None).unwrap().by, Bound::LoadStore);
+    core.unread = vec!["load-512".to_owned()];
+    assert_eq!(proven(&core, &copy, None), None);
+}
+
 #[test]
 fn what_has_no_bound_says_why() {
     let why = |name, tier| {
