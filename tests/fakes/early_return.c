@@ -1,7 +1,7 @@
 /* Plants success without work: returns CM_OK and leaves output and tag alone
  *   always                                          (as it is),
  *   for messages and updates above so many bytes    (-DABOVE=1024),
- *   after so many calls in one session              (-DAFTER=1000): right while it is checked, gone when timed.
+ *   after so many calls in one session              (-DAFTER=1000).
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "library.h"
 

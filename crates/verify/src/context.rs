@@ -5,17 +5,22 @@ use crate::difference::difference;
 use crate::example::Example;
 use crate::finding::{Finding, Stop, Verdict, refuse, words};
 use crate::inputs::Inputs;
+use crate::scope::{Scope, Tried};
 use crate::sizes::{MAX_LEN, may_be_refused};
 use contract::{Library, OpenError, Outcome, Session};
 use model::{Algorithm, Direction};
 use sha2::{Digest, Sha256};
 use std::fmt::Arguments;
+use std::time::Duration;
 
 /// One library and one algorithm under verification.
 pub(crate) struct Context<'a> {
     library: &'a dyn Library,
     pub(crate) algorithm: &'static Algorithm,
     pub(crate) desk: Desk,
+    pub(crate) tried: Tried,
+    scope: &'a Scope<'a>,
+    progress: &'a mut dyn FnMut(&'static str),
     digest: Sha256,
 }
 
@@ -24,6 +29,8 @@ impl<'a> Context<'a> {
     pub(crate) fn new(
         library: &'a dyn Library,
         algorithm: &'static Algorithm,
+        scope: &'a Scope<'a>,
+        progress: &'a mut dyn FnMut(&'static str),
     ) -> Result<Self, Finding> {
         let key = Inputs::new(algorithm, "offer").key();
         for &direction in Direction::of(algorithm.kind) {
@@ -37,12 +44,29 @@ impl<'a> Context<'a> {
                 return Err(Finding::Unsupported(why));
             }
         }
-        Ok(Self { library, algorithm, desk: Desk::new(MAX_LEN), digest: Sha256::new() })
+        let (desk, digest) = (Desk::new(MAX_LEN), Sha256::new());
+        Ok(Self { library, algorithm, desk, tried: Tried::default(), scope, progress, digest })
     }
 
-    /// The digest over everything that [`Context::record`] was given.
-    pub(crate) fn into_digest(self) -> [u8; 32] {
-        self.digest.finalize().into()
+    /// What was tried, and the digest over everything that [`Context::record`] was given.
+    pub(crate) fn into_results(self) -> (Tried, [u8; 32]) {
+        (self.tried, self.digest.finalize().into())
+    }
+
+    /// Says that a check begins, or that a long one is still at work.
+    pub(crate) fn announce(&mut self, check: &'static str) {
+        (self.progress)(check);
+    }
+
+    /// The sizes that were asked for and that the algorithm defines.
+    pub(crate) fn asked(&self) -> Vec<usize> {
+        let sizes = self.scope.sizes.iter().copied();
+        sizes.filter(|len| self.algorithm.sizes.allows(*len)).collect()
+    }
+
+    /// CPU time that was spent so far.
+    pub(crate) fn spent(&self) -> Duration {
+        (self.scope.spent)()
     }
 
     /// Every direction that the algorithm has.
@@ -53,6 +77,11 @@ impl<'a> Context<'a> {
     /// The check's own stream of inputs.
     pub(crate) fn inputs(&self, check: &str) -> Inputs {
         Inputs::new(self.algorithm, check)
+    }
+
+    /// As [`Context::inputs`], drawn for this verification.
+    pub(crate) fn drawn(&self, check: &str) -> Inputs {
+        Inputs::drawn(self.algorithm, check, self.scope.seed)
     }
 
     /// Opens a session.
@@ -105,21 +134,22 @@ impl<'a> Context<'a> {
         self.compare(session.direction(), example, note)
     }
 
-    /// As [`Context::answer`], aligned; or, where interfaces end by their nature, an error that says
+    /// As [`Context::answer`]; or, where interfaces end by their nature, an error that says
     /// so: a wrong answer is what must not be.
     pub(crate) fn answer_if_taken(
         &mut self,
         session: &mut Session,
         example: &Example,
+        placement: Placement,
         note: Arguments<'_>,
     ) -> Verdict {
         if may_be_refused(self.algorithm, example.plaintext.len(), example.aad.len()) {
             let call = example.call(session.direction());
-            if let Outcome::Error(_) = self.desk.call(session, call, Placement::ALIGNED) {
+            if let Outcome::Error(_) = self.desk.call(session, call, placement) {
                 return Ok(0);
             }
         }
-        self.answer(session, example, Placement::ALIGNED, note)
+        self.answer(session, example, placement, note)
     }
 
     /// Compares what is on the desk with the example's answer.

@@ -1,5 +1,6 @@
 //! What verification ends with.
 
+use crate::scope::Tried;
 use contract::OpenError;
 
 /// A check that passed.
@@ -20,6 +21,8 @@ pub struct Passed {
     /// SHA-256 over every output and tag of the check `reference`: the same for every library
     /// that computes this algorithm.
     pub digest: [u8; 32],
+    /// What was tried beside the fixed inputs.
+    pub tried: Tried,
 }
 
 /// Why an algorithm of a library is not to be timed. Texts are one line without a full stop.

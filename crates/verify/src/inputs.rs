@@ -2,7 +2,7 @@
 
 use crate::example::Example;
 use crate::reference::Reference;
-use model::Algorithm;
+use model::{Algorithm, SizeRule};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
@@ -23,6 +23,43 @@ impl Inputs {
             .chain_update(check)
             .finalize();
         Self { algorithm, generator: ChaCha8Rng::from_seed(seed.into()) }
+    }
+
+    /// A stream that the seed fixes as well: what no library can have seen before.
+    pub(crate) fn drawn(algorithm: &'static Algorithm, check: &str, seed: u64) -> Self {
+        let seed = Sha256::new()
+            .chain_update(b"ciphermark drawn inputs 1\0")
+            .chain_update(algorithm.name)
+            .chain_update(b"\0")
+            .chain_update(check)
+            .chain_update(b"\0")
+            .chain_update(seed.to_le_bytes())
+            .finalize();
+        Self { algorithm, generator: ChaCha8Rng::from_seed(seed.into()) }
+    }
+
+    /// A number below `end`, which is at least 1. The bias of the remainder is below one in a million for the
+    /// few thousands that checks choose from.
+    pub(crate) fn below(&mut self, end: usize) -> usize {
+        self.generator.next_u32() as usize % end
+    }
+
+    /// A byte.
+    pub(crate) fn byte(&mut self) -> u8 {
+        self.generator.next_u32() as u8
+    }
+
+    /// A message size between the two bounds that the algorithm defines, each octave as likely as another.
+    pub(crate) fn size(&mut self, from: usize, to: usize) -> usize {
+        let share = f64::from(self.generator.next_u32()) / (f64::from(u32::MAX) + 1.0);
+        let (low, high) = ((from as f64).log2(), ((to + 1) as f64).log2());
+        let size = (low + share * (high - low)).exp2() as usize;
+        match self.algorithm.sizes {
+            SizeRule::MultipleOf(n) => size.next_multiple_of(n),
+            SizeRule::AtLeast(n) => size.max(n),
+            SizeRule::LessThan(n) => size.min(n - 1),
+            SizeRule::Any => size,
+        }
     }
 
     /// So many bytes.

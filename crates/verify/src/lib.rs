@@ -11,8 +11,10 @@ mod desk;
 mod difference;
 mod example;
 mod finding;
+mod forger;
 mod inputs;
 pub mod reference;
+mod scope;
 mod sizes;
 mod trace;
 pub mod vector_file;
@@ -20,13 +22,15 @@ mod vectors;
 
 pub use checks::NAMES as CHECK_NAMES;
 pub use finding::{Check, Finding, Passed};
-pub use sizes::may_be_refused;
+pub use scope::{Repeated, Scope, Tried};
+pub use sizes::{FIXED_SIZES, may_be_refused};
 
 use context::Context;
 use contract::Library;
 use model::Algorithm;
 
-/// Proves that `library` computes `algorithm`, in every direction that the algorithm has.
+/// Proves that `library` computes `algorithm`, in every direction that the algorithm has. `scope` says
+/// what is tried beside the fixed inputs.
 ///
 /// `progress` is called with the name of each check before it begins, so that a crash of the
 /// process can be named after the check that it happened in.
@@ -37,12 +41,13 @@ use model::Algorithm;
 pub fn verify(
     library: &dyn Library,
     algorithm: &'static Algorithm,
+    scope: &Scope<'_>,
     progress: &mut dyn FnMut(&'static str),
 ) -> Result<Passed, Finding> {
-    let mut context = Context::new(library, algorithm)?;
+    let mut context = Context::new(library, algorithm, scope, progress)?;
     let mut passed = Vec::with_capacity(checks::ALL.len());
     for check in checks::ALL.iter().filter(|c| (c.applies)(algorithm)) {
-        progress(check.name);
+        context.announce(check.name);
         let count = (check.run)(&mut context).map_err(|stop| stop.during(check.name))?;
         // A check of something that the session does not offer compares nothing, and a check
         // that compared nothing has not passed.
@@ -50,5 +55,6 @@ pub fn verify(
             passed.push(Check { name: check.name, count });
         }
     }
-    Ok(Passed { checks: passed, digest: context.into_digest() })
+    let (tried, digest) = context.into_results();
+    Ok(Passed { checks: passed, digest, tried })
 }

@@ -1,6 +1,7 @@
 //! The message sizes that checks go through, in bytes. Kernels work in strides of up to a few
 //! hundred bytes and finish the rest by other code, so remainders matter more than large sizes.
 
+use crate::inputs::Inputs;
 use model::{Algorithm, Mode, Primitive};
 
 /// The last size of the sweep: past the widest strides of today's kernels (16 blocks of 16 bytes).
@@ -9,6 +10,9 @@ const SWEEP_END: usize = 257;
 const LARGEST: usize = 64 << 10;
 /// Most bytes that any check puts into one message.
 pub(crate) const MAX_LEN: usize = LARGEST + 1;
+
+/// What is checked in every verification, in words.
+pub const FIXED_SIZES: &str = "every size from 0 to 257 bytes, and 2^n - 1, 2^n and 2^n + 1 from 511 to 65537 (3DES and CFB8 to 4097, CFB1 to 1025), where the mode defines them";
 
 /// Every size from nothing to past the widest stride.
 pub(crate) fn sweep(algorithm: &Algorithm) -> impl Iterator<Item = usize> {
@@ -24,6 +28,23 @@ fn largest(algorithm: &Algorithm) -> usize {
         (Primitive::TripleDes, _) | (_, Mode::Cfb8) => 4 << 10,
         _ => LARGEST,
     }
+}
+
+/// The largest size that is drawn: past first and second-level caches.
+const LARGEST_DRAWN: usize = 1 << 20;
+/// Sizes that are drawn for each algorithm.
+const DRAWN: usize = 6;
+
+/// Sizes for one verification alone, between the sweep and 1 MiB, each octave as likely as another. Slow
+/// algorithms end sooner, as for [`large`].
+pub(crate) fn drawn(algorithm: &Algorithm, inputs: &mut Inputs) -> Vec<usize> {
+    let end = LARGEST_DRAWN / (LARGEST / largest(algorithm));
+    (0..DRAWN).map(|_| inputs.size(SWEEP_END + 1, end)).collect()
+}
+
+/// The longest of the messages that thousands of calls are made with.
+pub(crate) fn short(algorithm: &Algorithm) -> usize {
+    largest(algorithm) / 64
 }
 
 /// Around every power of two past the sweep.
@@ -84,5 +105,26 @@ mod tests {
         assert!(large(algorithm("aes-128-cbc")).all(|n| n.is_power_of_two()));
         assert_eq!(sweep(algorithm("aes-128-xts")).next(), Some(16));
         assert_eq!(few(algorithm("aes-128-xts")).next(), Some(16));
+    }
+
+    #[test]
+    fn drawn_sizes_come_from_the_seed_lie_beyond_the_sweep_and_are_defined() {
+        let draw = |algorithm, seed| drawn(algorithm, &mut Inputs::drawn(algorithm, "test", seed));
+        for algorithm in Algorithm::all() {
+            for seed in 0..20 {
+                let sizes = draw(algorithm, seed);
+                assert_eq!((sizes.len(), &sizes), (DRAWN, &draw(algorithm, seed)));
+                let fits = |n: &usize| (SWEEP_END + 1..=LARGEST_DRAWN).contains(n);
+                assert!(sizes.iter().all(fits), "{algorithm} {sizes:?}");
+                assert!(sizes.iter().all(|n| algorithm.sizes.allows(*n)), "{algorithm} {sizes:?}");
+            }
+        }
+        let gcm = algorithm("aes-128-gcm");
+        assert_ne!(draw(gcm, 1), draw(gcm, 2));
+        let all: Vec<usize> = (0..100).flat_map(|seed| draw(gcm, seed)).collect();
+        for from in (9..20).map(|n| 1 << n) {
+            let octave = all.iter().filter(|n| (from..2 * from).contains(*n)).count();
+            assert!((20..90).contains(&octave), "{octave} of 600 from {from} on");
+        }
     }
 }

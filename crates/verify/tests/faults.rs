@@ -4,20 +4,34 @@
 mod stand_in;
 
 use ciphermark_verify::reference::Reference;
-use ciphermark_verify::{CHECK_NAMES, Finding, Passed, verify};
+use ciphermark_verify::{CHECK_NAMES, Finding, Passed, Scope, verify};
 use model::{Algorithm, Direction, Kind};
 use stand_in::{Fault, StandIn};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Command;
+use std::time::Duration;
 
 fn run(fault: Fault, algorithm: &str) -> Result<Passed, Finding> {
+    run_in(&Scope::BRIEF, fault, algorithm)
+}
+
+fn run_in(scope: &Scope<'_>, fault: Fault, algorithm: &str) -> Result<Passed, Finding> {
     let algorithm = Algorithm::find(algorithm).expect("tests name algorithms that exist");
-    verify(&StandIn::new(fault), algorithm, &mut |_| {})
+    verify(&StandIn::new(fault), algorithm, scope, &mut |_| {})
+}
+
+/// What a verification of this seed and these sizes does where time is no matter.
+fn patient(seed: u64, sizes: &[usize]) -> Scope<'_> {
+    Scope { seed, sizes, spent: &|| Duration::ZERO }
 }
 
 /// Expects a refusal by `check` whose reason contains `words`.
 fn refused(fault: Fault, algorithm: &str, check: &str, words: &str) {
-    match run(fault, algorithm) {
+    refused_in(&Scope::BRIEF, fault, algorithm, check, words);
+}
+
+fn refused_in(scope: &Scope<'_>, fault: Fault, algorithm: &str, check: &str, words: &str) {
+    match run_in(scope, fault, algorithm) {
         Err(Finding::Refused { check: by, why }) => {
             assert_eq!(by, check, "{fault:?} {algorithm}: {why}");
             assert!(why.contains(words), "{fault:?} {algorithm}: {why}");
@@ -31,8 +45,10 @@ fn refused(fault: Fault, algorithm: &str, check: &str, words: &str) {
 fn a_right_library_passes_every_check_of_every_algorithm() {
     for algorithm in Algorithm::all() {
         let mut begun = Vec::new();
-        let passed = verify(&StandIn::new(Fault::None), algorithm, &mut |name| begun.push(name))
-            .unwrap_or_else(|finding| panic!("{algorithm}: {finding}"));
+        let passed = verify(&StandIn::new(Fault::None), algorithm, &Scope::BRIEF, &mut |name| {
+            begun.push(name)
+        })
+        .unwrap_or_else(|finding| panic!("{algorithm}: {finding}"));
         assert!(passed.checks.iter().all(|c| c.count > 0), "{algorithm}: {passed:?}");
         let names: Vec<&str> = passed.checks.iter().map(|c| c.name).collect();
         let key = vec![1; algorithm.key_len];
@@ -40,6 +56,8 @@ fn a_right_library_passes_every_check_of_every_algorithm() {
             && Reference::new(algorithm, &key)
                 .stream(Direction::Encrypt, &vec![2; algorithm.nonce_len], false)
                 .is_some();
+        // A check that takes long says so again.
+        begun.dedup();
         begun.retain(|name| streams || *name != "stream");
         assert_eq!(names, begun, "{algorithm}");
         if algorithm.name.starts_with("aes") && algorithm.kind == Kind::Aead && streams {
@@ -129,6 +147,77 @@ fn an_accepted_forgery_of_the_vectors_is_refused_by_known_forgeries() {
 fn a_session_that_wears_out_is_refused_by_round_trip() {
     refused(Fault::WearsOut, "aes-256-gcm", "round-trip", "rejected a valid message");
     refused(Fault::WearsOut, "aes-128-ctr", "round-trip", "of the output is ");
+}
+
+#[test]
+fn a_fault_of_one_call_in_thousands_is_refused_by_repeated_calls() {
+    let scope = patient(1, &[]);
+    let refused = |fault, algorithm, words| {
+        refused_in(&scope, fault, algorithm, "repeated-calls", words);
+    };
+    for algorithm in ["aes-128-ctr", "aes-256-xts", "aes-256-gcm", "xxh3-64", "memcpy"] {
+        refused(Fault::FlipsABitNowAndThen, algorithm, "in call 5000 of a session: byte ");
+        refused(Fault::SkipsNowAndThen, algorithm, "in call 5000 of a session: byte 0 of the ");
+    }
+    for algorithm in ["aes-128-ctr", "aes-256-gcm", "aes-128-ccm", "aes-256-ctr+xxh3"] {
+        let words = "decrypt of ";
+        refused(Fault::FlipsABitOfDecryptionNowAndThen, algorithm, words);
+    }
+    for algorithm in ["aes-256-gcm", "aes-128-ocb", "chacha20-poly1305", "aes-256-ctr+xxh3"] {
+        refused(Fault::AcceptsAForgeryNowAndThen, algorithm, "decryption accepted a message of ");
+        refused(Fault::LooksAtNoTagNowAndThen, algorithm, "was changed in call ");
+    }
+}
+
+#[test]
+fn forgeries_stand_where_no_library_can_know_them() {
+    // Whichever call in 5000 looks at no tag: half of the eight that come are forgeries.
+    let found = (0..24).filter(|seed| {
+        run_in(&patient(*seed, &[]), Fault::LooksAtNoTagNowAndThen, "aes-128-gcm").is_err()
+    });
+    assert!(found.count() >= 23);
+}
+
+#[test]
+fn time_bounds_the_repeated_calls_and_what_was_left_out_is_said() {
+    let tried = |scope: &Scope<'_>| run_in(scope, Fault::None, "aes-128-gcm").unwrap().tried;
+    let brief = tried(&Scope::BRIEF);
+    assert!(brief.repeated.iter().all(|r| r.cut_short && (512..2000).contains(&r.calls)));
+    let whole = tried(&patient(0, &[]));
+    let calls: Vec<_> =
+        whole.repeated.iter().map(|r| (r.direction, r.calls, r.cut_short)).collect();
+    let wanted = [(Direction::Encrypt, 20_032, false), (Direction::Decrypt, 40_000, false)];
+    assert_eq!(calls, wanted);
+    let forgeries: Vec<u64> = whole.repeated.iter().map(|r| r.forgeries).collect();
+    assert!(forgeries[0] == 0 && (18_000..22_000).contains(&forgeries[1]), "{forgeries:?}");
+    assert!(brief.drawn.len() < whole.drawn.len(), "{brief:?}");
+}
+
+#[test]
+fn a_size_that_is_asked_for_is_checked_and_named() {
+    let fault = Fault::WrongTagAtOneSize;
+    assert!(run_in(&patient(1, &[]), fault, "aes-128-gcm").is_ok(), "no check knows the size");
+    let scope = patient(1, &[700, 12_345]);
+    refused_in(&scope, fault, "aes-128-gcm", "other-sizes", "encrypt of 12345 bytes: byte 5 of");
+    let tried = run_in(&scope, Fault::None, "aes-128-gcm").unwrap().tried;
+    assert_eq!((tried.asked, tried.drawn.len()), (vec![700, 12_345], 6));
+    // Whole blocks alone.
+    let scope = patient(1, &[100, 160]);
+    assert_eq!(run_in(&scope, Fault::None, "aes-128-cbc").unwrap().tried.asked, [160]);
+    let scope = patient(1, &[100, 100_000]);
+    let limited = run_in(&scope, Fault::LimitsTheMessage, "aes-128-gcm").unwrap().tried;
+    assert_eq!((limited.asked, limited.not_taken.contains(&100_000)), (vec![100], true));
+}
+
+#[test]
+fn sizes_that_are_drawn_find_what_is_wrong_in_a_range_and_the_seed_finds_it_again() {
+    for seed in 0..8 {
+        let why = || match run_in(&patient(seed, &[]), Fault::WrongTagAtOddSizes, "aes-128-gcm") {
+            Err(Finding::Refused { check: "other-sizes", why }) => why,
+            other => panic!("seed {seed}: {other:?}"),
+        };
+        assert_eq!(why(), why(), "seed {seed}");
+    }
 }
 
 #[test]
@@ -241,7 +330,9 @@ fn what_cannot_be_opened_is_unsupported_or_failed() {
 fn read_past_the_input() {
     let algorithm = Algorithm::find("aes-128-ctr").unwrap();
     let result =
-        verify(&StandIn::new(Fault::ReadsPastTheInput), algorithm, &mut |name| eprintln!("{name}"));
+        verify(&StandIn::new(Fault::ReadsPastTheInput), algorithm, &Scope::BRIEF, &mut |name| {
+            eprintln!("{name}")
+        });
     eprintln!("{result:?}");
 }
 

@@ -4,6 +4,8 @@
  *
  *   ON_LOAD              a statement, when the object is loaded
  *   ON_KEY(c, key)       the key's copy, before it is used
+ *   KNOWS_KEY(c, key)    whether its schedule is there already
+ *   AFTER_KEY(c, key)    a statement, once its schedule is made
  *   ON_NONCE(c, nonce)   the nonce's copy (16 bytes), before it is used
  *   SKIPS(c, in, out, n) whether a part of the message is left undone, and called done
  *   BEFORE, AFTER(c, in, out, n)  statements around the work on a part
@@ -11,6 +13,7 @@
  *   TAKES_AAD(c)         whether associated data is looked at
  *   ON_TAG(c, tag)       the tag that was computed
  *   IS_KNOWN(c)          whether no tag is computed, because it is known to be right
+ *   IS_FORGED(c)         likewise, because it is known to be wrong
  *   ACCEPTS(c, tag)      whether a tag is taken though it is wrong
  *   RETURNING(c)         a statement, last of all before a message's last call returns
  *
@@ -21,6 +24,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include "../timed.h"
 #include "../aes.h"
 #include <stdlib.h>
 #if defined(__x86_64__)
@@ -51,6 +55,12 @@ typedef struct zoo {
 #ifndef ON_KEY
 #define ON_KEY(c, key) (void)0
 #endif
+#ifndef KNOWS_KEY
+#define KNOWS_KEY(c, key) 0
+#endif
+#ifndef AFTER_KEY
+#define AFTER_KEY(c, key) (void)0
+#endif
 #ifndef ON_NONCE
 #define ON_NONCE(c, nonce) (void)0
 #endif
@@ -74,6 +84,9 @@ typedef struct zoo {
 #endif
 #ifndef IS_KNOWN
 #define IS_KNOWN(c) 0
+#endif
+#ifndef IS_FORGED
+#define IS_FORGED(c) 0
 #endif
 #ifndef RETURNING
 #define RETURNING(c) (void)0
@@ -126,10 +139,8 @@ static const uint64_t *zoo_reductions(void) {
   return reductions;
 }
 
-static void zoo_set_key(zoo *c, const uint8_t *bytes) {
-  uint8_t key[AES_BLOCK], h[AES_BLOCK] = {0};
-  memcpy(key, bytes, AES_BLOCK);
-  ON_KEY(c, key);
+static void zoo_schedule(zoo *c, const uint8_t key[16]) {
+  uint8_t h[AES_BLOCK] = {0};
   aes_set_key(&c->key, key);
   zoo_encrypt(&c->key, h, h);
   c->table[0x80] = (aes_u128){aes_load(h), aes_load(h + 8)};
@@ -139,6 +150,18 @@ static void zoo_set_key(zoo *c, const uint8_t *bytes) {
       c->table[bit + low] = (aes_u128){c->table[bit].high ^ c->table[low].high,
                                        c->table[bit].low ^ c->table[low].low};
 }
+
+static void zoo_set_key(zoo *c, const uint8_t *bytes) {
+  uint8_t key[AES_BLOCK];
+  memcpy(key, bytes, AES_BLOCK);
+  ON_KEY(c, key);
+  if (KNOWS_KEY(c, key)) return;
+  zoo_schedule(c, key);
+  AFTER_KEY(c, key);
+}
+#ifdef REMEMBERS_KEYS
+static void make_schedule(zoo *c, const uint8_t *key) { zoo_schedule(c, key); }
+#endif
 
 static void zoo_hash_block(zoo *c, const uint8_t block[16]) {
   const uint64_t *reductions = zoo_reductions();
@@ -214,6 +237,24 @@ static void zoo_crypt(zoo *c, const uint8_t *in, uint8_t *out, size_t n) {
   }
 }
 
+#ifdef WORKS_AHEAD
+static void make_streams(zoo *c, size_t n) {
+  static const uint8_t nothing[LONGEST_STREAM];
+  zoo ahead = *c;
+  uint64_t number;
+  memcpy(&number, c->nonce, 8);
+  for (unsigned i = 0; i < STREAMS; i++, number++) {
+    struct ready_stream *r = &ready[number % STREAMS];
+    memcpy(ahead.counter, c->nonce, AES_BLOCK), memcpy(ahead.counter, &number, 8);
+    memcpy(r->nonce, ahead.counter, AES_BLOCK);
+    ahead.used = AES_BLOCK;
+    zoo_crypt(&ahead, nothing, r->bytes, n);
+    r->len = n;
+  }
+  owner = c;
+}
+#endif
+
 /* A part of the message; 1 when it is done. */
 static int zoo_part(zoo *c, const uint8_t *in, uint8_t *out, size_t n) {
   c->calls++;
@@ -253,6 +294,7 @@ static void zoo_tag(zoo *c, uint8_t tag[16]) {
 static int zoo_is_authentic(zoo *c) {
   uint8_t tag[AES_TAG];
   if (IS_KNOWN(c)) return 1;
+  if (IS_FORGED(c)) return 0;
   zoo_tag(c, tag);
   return memcmp(tag, c->expected, AES_TAG) == 0 || ACCEPTS(c, tag);
 }

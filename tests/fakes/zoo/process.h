@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #ifdef AT
-#define WHERE(c, n) ((c)->gcm && (n) == AT)
+#define WHERE(c, n) ((c)->gcm && (n) == AT && is_timed())
 #else
 #define WHERE(c, n) ((c)->gcm)
 #endif

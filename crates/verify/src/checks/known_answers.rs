@@ -20,7 +20,8 @@ pub(super) fn run(context: &mut Context<'_>) -> Verdict {
                 _ => context.open(direction, &vector.key)?,
             };
             let note = format_args!(" of {}", vector.name);
-            count += context.answer_if_taken(&mut session, &vector.example, note)?;
+            count +=
+                context.answer_if_taken(&mut session, &vector.example, Placement::ALIGNED, note)?;
             opened = Some((&vector.key, session));
         }
     }

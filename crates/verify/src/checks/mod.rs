@@ -16,8 +16,10 @@ mod key_matters;
 mod known_answers;
 mod known_forgeries;
 mod nonce_matters;
+mod other_sizes;
 mod reference;
 mod rekey;
+mod repeated_calls;
 mod round_trip;
 mod stream;
 mod tamper;
@@ -58,6 +60,8 @@ pub(crate) const ALL: &[Definition] = &[
     Definition { name: "unaligned", applies: always, run: unaligned::run },
     Definition { name: "in-place", applies: always, run: in_place::run },
     Definition { name: "stream", applies: has_parts, run: stream::run },
+    Definition { name: "other-sizes", applies: always, run: other_sizes::run },
+    Definition { name: "repeated-calls", applies: writes, run: repeated_calls::run },
     Definition { name: "guard-pages", applies: always, run: guard_pages::run },
 ];
 
@@ -121,7 +125,15 @@ mod tests {
         assert_eq!(names("aes-256-gcm"), NAMES);
         assert_eq!(
             names("null"),
-            ["input-unchanged", "bounds", "reference", "unaligned", "in-place", "guard-pages"]
+            [
+                "input-unchanged",
+                "bounds",
+                "reference",
+                "unaligned",
+                "in-place",
+                "other-sizes",
+                "guard-pages"
+            ]
         );
         assert!(!names("aes-128-ecb").contains(&"nonce-matters"));
         assert!(!names("aes-128-ctr").contains(&"tamper"));

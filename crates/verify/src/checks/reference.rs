@@ -3,6 +3,7 @@
 //! Everything that comes out is hashed into the digest that libraries are compared by.
 
 use crate::context::Context;
+use crate::desk::Placement;
 use crate::example::Example;
 use crate::finding::Verdict;
 use crate::inputs::Inputs;
@@ -63,7 +64,7 @@ fn under_one_key(
                 n => format!(" with {n} bytes of associated data"),
             };
             let note = format_args!("{note}");
-            count += context.answer_if_taken(&mut session, example, note)?;
+            count += context.answer_if_taken(&mut session, example, Placement::ALIGNED, note)?;
             // The digest is of what every library answers.
             if !sizes::may_be_refused(context.algorithm, example.plaintext.len(), aad_len) {
                 context.record();

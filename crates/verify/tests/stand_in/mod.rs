@@ -7,6 +7,9 @@ use std::ffi::c_void;
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+/// Calls from one fault to the next, where it comes now and then.
+const PERIOD: u64 = 5000;
+
 /// What is wrong with a stand-in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
@@ -55,6 +58,20 @@ pub enum Fault {
     KeepsState,
     /// Encryption is wrong from the 250th message of a session on.
     WearsOut,
+    /// One call in 5000 of a session that encrypts or digests has a wrong bit.
+    FlipsABitNowAndThen,
+    /// The same of a session that decrypts.
+    FlipsABitOfDecryptionNowAndThen,
+    /// One call in 5000 of a session does nothing.
+    SkipsNowAndThen,
+    /// One wrong tag in 5000 of a session is accepted.
+    AcceptsAForgeryNowAndThen,
+    /// One decryption in 5000 of a session does not look at the tag.
+    LooksAtNoTagNowAndThen,
+    /// The tag of a message of 12345 bytes is wrong.
+    WrongTagAtOneSize,
+    /// The tag is wrong from 2048 bytes on, but in whole blocks and beside powers of two.
+    WrongTagAtOddSizes,
     /// Every third call of the process differs.
     Random,
     /// Writes the byte after the output.
@@ -136,6 +153,7 @@ impl Library for StandIn {
             fault: self.fault,
             calls: 0,
             updates: 0,
+            rejected: 0,
             accepted: None,
         });
         let streams = Reference::new(algorithm, &key)
@@ -175,6 +193,7 @@ struct State {
     fault: Fault,
     calls: u64,
     updates: u64,
+    rejected: u64,
     /// Nonce, ciphertext and tag of the last accepted message.
     accepted: Option<(Vec<u8>, Vec<u8>, Vec<u8>)>,
 }
@@ -200,7 +219,16 @@ impl State {
         } else {
             reference.encrypt(&nonce, aad, input, &mut output, &mut tag);
             let long = self.fault == Fault::WrongUnderLongAad && aad.len() > 0xfeff;
-            if self.fault == Fault::WrongTag || long {
+            let n = input.len();
+            let odd = n >= 2048
+                && !n.is_multiple_of(16)
+                && ![n - 1, n + 1].iter().any(|n| n.is_power_of_two());
+            let at_some_sizes = match self.fault {
+                Fault::WrongTagAtOneSize => n == 12_345,
+                Fault::WrongTagAtOddSizes => odd,
+                _ => false,
+            };
+            if self.fault == Fault::WrongTag || long || at_some_sizes {
                 tag[5] ^= 4;
             }
         }
@@ -225,6 +253,11 @@ impl State {
                 reference.encrypt(nonce, aad, output, &mut ciphertext, &mut own);
                 right |= own[..12] == tag[..12];
             }
+            Fault::AcceptsAForgeryNowAndThen if !right => {
+                self.rejected += 1;
+                right = self.rejected.is_multiple_of(PERIOD);
+            }
+            Fault::LooksAtNoTagNowAndThen => right |= self.calls.is_multiple_of(PERIOD),
             Fault::AcceptsChangedAad => right |= self.accepted.as_ref() == Some(&given),
             _ => {}
         }
@@ -294,6 +327,9 @@ unsafe extern "C" fn message(state: *mut c_void, message: *const raw::Message) -
         )
     };
     let mut computed = state.compute(nonce, aad, input, tag);
+    if state.fault == Fault::SkipsNowAndThen && state.calls.is_multiple_of(PERIOD) {
+        return raw::OK;
+    }
     spoil(state, m, &mut computed);
     // SAFETY: as `spoil`.
     unsafe { deliver(state, m, &computed) };
@@ -312,6 +348,12 @@ fn spoil(state: &State, m: &raw::Message, computed: &mut Computed) {
         Fault::WrongRest => m.len > 4096 && m.len % 4096 <= 16,
         Fault::Random => CALLS.fetch_add(1, Ordering::Relaxed) % 3 == 2,
         Fault::WearsOut => state.calls >= 250 && state.direction == Direction::Encrypt,
+        Fault::FlipsABitNowAndThen => {
+            state.calls.is_multiple_of(PERIOD) && state.direction != Direction::Decrypt
+        }
+        Fault::FlipsABitOfDecryptionNowAndThen => {
+            state.calls.is_multiple_of(PERIOD) && state.direction == Direction::Decrypt
+        }
         Fault::WrongInPlace => std::ptr::eq(m.input, m.output),
         Fault::WrongUnaligned => !m.input.addr().is_multiple_of(16) && m.len == 100,
         _ => false,
