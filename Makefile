@@ -55,7 +55,7 @@ fmt: ## format the code
 verify: build libs ## run every check over every library found, no timing
 	$(CIPHERMARK) verify
 
-agree: build ## hold the stream model against `openssl speed -evp`, in turn
+agree: build ## compare with `openssl speed -evp` of OpenSSL 3 and 4, in turn
 	scripts/agree $(CIPHERMARK)
 
 repeat: build ## run the same survey twice and compare the two

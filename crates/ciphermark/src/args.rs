@@ -338,8 +338,12 @@ pub enum What {
 #[command(after_help = "Examples:\n  ciphermark verify\n  \
     ciphermark verify -a 'aes-*-gcm' -l mine=./libcrypto.so\n  \
     ciphermark verify -t noaes -t aesni -l openssl\n  \
+    ciphermark verify -l mine=./libcrypto.so -s 777,3000,12345     these sizes too\n  \
+    ciphermark verify -l mine=./libcrypto.so --seed 4711           what an earlier one drew\n  \
     ciphermark verify --vectors aes_gcm_test.json\n\n\
-    Exit code 1 when a check found something.")]
+    Every size from 0 to 257 bytes is checked, those around powers of two up to 64 KiB, the ones of\n\
+    --size, and six more for each algorithm, drawn anew each time up to 1 MiB. The end of the output\n\
+    says what was tried. Exit code 1 when a check found something.")]
 pub struct VerifyArgs {
     /// Algorithms by name or glob, with commas between; may be repeated.
     #[arg(short, long, value_name = "GLOB")]
@@ -350,6 +354,13 @@ pub struct VerifyArgs {
     /// Which CPU instructions the library may see; may be repeated.
     #[arg(short, long, value_name = "TIER", default_value = "native", conflicts_with = "vectors")]
     pub tier: Vec<TierArg>,
+    /// Message sizes to check beside the fixed and the drawn ones, as for `run`: 777,3000 or 16..64K.
+    #[arg(short, long, value_name = "LIST", conflicts_with = "vectors")]
+    pub size: Option<String>,
+    /// Seed of the sizes, messages and order of calls that are drawn; a random one is chosen and
+    /// printed.
+    #[arg(long, value_name = "N", conflicts_with = "vectors")]
+    pub seed: Option<u64>,
     /// Hold the libraries to the vectors of this file (Project Wycheproof's JSON format) instead.
     #[arg(long, value_name = "FILE", conflicts_with = "algorithm")]
     pub vectors: Option<PathBuf>,
@@ -456,10 +467,14 @@ pub struct ExplainArgs {
 #[command(after_help = "Examples:\n  \
     ciphermark pair openssl@3.0.22 openssl@4.0.1 -a aes-256-gcm -s 16K\n  \
     ciphermark pair old=base/libcrypto.so new=patched/libcrypto.so -a aes-128-ctr\n\n\
+    ciphermark pair old=base/libcrypto.so new=patched/libcrypto.so -a aes-128-ctr --margin 3% \\\n      \
+    --budget 2m --fail-if slower --fail-if undecided\n\n\
     Both are verified first. Then pairs of worker processes, one of each library, are sampled in\n\
-    turn. After 12, 16 and 24 pairs the verdict is looked for: 'slower' and 'faster' are wrong at\n\
-    most once in a thousand comparisons of the same with the same. A planted 1 % is found within a\n\
-    second, mostly. Exit code 1 when the second library is slower.")]
+    turn. The verdict is looked for after 12, 16, 24, 36, 56, 84, 128 and 192 pairs and when the\n\
+    time is over: 'slower' and 'faster' are wrong at most once in a thousand comparisons of the same\n\
+    with the same. A planted 1 % is found within a second, mostly.\n\n\
+    Exit codes: 0 compared; 1 a condition of --fail-if holds (of several --trials: never); 2 wrong\n\
+    usage; 3 a check refused one of the two; 4 one of the two does not offer the case, or was lost.")]
 pub struct PairArgs {
     /// The library to compare with: a name or name@version that matches one, or NAME=PATH.
     #[arg(value_name = "BASE")]
@@ -491,6 +506,9 @@ pub struct PairArgs {
     /// Most time for one comparison.
     #[arg(long, value_parser = parse_duration, value_name = "TIME", default_value = "20s")]
     pub budget: Duration,
+    /// What makes the exit code 1; may be repeated.
+    #[arg(long, value_name = "VERDICT", default_values = ["slower"])]
+    pub fail_if: Vec<PairFailArg>,
     /// Seed of keys, messages and the order of processes.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
@@ -500,6 +518,19 @@ pub struct PairArgs {
     /// No progress bar.
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+/// `--fail-if` of `pair`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PairFailArg {
+    /// The second library is slower.
+    Slower,
+    /// The second library is faster.
+    Faster,
+    /// The time was over without a verdict.
+    Undecided,
+    /// Nothing: the exit code is 0 whatever the verdict.
+    Never,
 }
 
 /// `ciphermark doctor`

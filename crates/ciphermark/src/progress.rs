@@ -45,6 +45,13 @@ impl Bar {
         self.bar.set_message(format!("{done} of {of} algorithms in libraries"));
     }
 
+    /// Candidates of a comparison that pairs of processes settle.
+    pub fn confirming(&self, done: usize, of: usize, algorithm: &str, size: usize) {
+        self.bar.set_prefix("confirming");
+        self.bar.set_position(STEPS * done as u64 / of.max(1) as u64);
+        self.bar.set_message(format!("{done} of {of} cases, now {algorithm} of {size} bytes"));
+    }
+
     /// Algorithms whose messages are counted.
     pub fn counting(&self, done: usize, of: usize) {
         self.bar.set_prefix("counting");

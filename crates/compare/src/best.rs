@@ -26,7 +26,7 @@ impl Best {
         let mut best = BTreeMap::new();
         for mut table in tables.into_values().filter(|t| t.len() > 1) {
             table.sort_by(|a, b| a.0.cost().total_cmp(&b.0.cost()));
-            let groups: Vec<Group> = table.iter().map(|(g, _)| *g).collect();
+            let groups: Vec<Group> = table.iter().map(|(g, _)| g.clone()).collect();
             let first = surely_faster(&groups, 0, ALPHA);
             for (i, _) in &first {
                 let m = table[*i].1;

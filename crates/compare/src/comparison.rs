@@ -1,14 +1,15 @@
 //! Two sides, case by case.
 
 use crate::case::Case as Key;
-use crate::costs::{Unit, group};
+use crate::confirm::{ByPairs, Confirmation};
+use crate::costs::{Unit, costs, group};
 use crate::instructions::{InstructionRow, rows as instruction_rows};
 use crate::matching::{Matching, pairs};
 use crate::states::{Met, Only, OnlyIn, StateRow, meet, row as state_row};
 use crate::summary::{Summary, Tally, summaries};
 use crate::{family, warnings};
 use analysis::{
-    ALPHA, BETWEEN_RUNS, Difference, FAMILY_ALPHA, Ratio, Verdict, holm, verdict_of_many,
+    ALPHA, BETWEEN_RUNS, FAMILY_ALPHA, Group, Ratio, Verdict, holm, run_effect, verdict_of_many,
 };
 use model::Tier;
 use record::{LibraryId, Measurement, Record, State};
@@ -90,6 +91,9 @@ pub struct Case {
     pub new_cost: Option<f64>,
     /// Why there is no more to say.
     pub reason: Option<String>,
+    /// What pairs of processes said, where they were asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by_pairs: Option<ByPairs>,
 }
 
 impl Case {
@@ -136,6 +140,9 @@ pub struct Comparison {
     pub warnings: Vec<String>,
     /// Verdicts.
     pub tally: Tally,
+    /// What came of settling candidates by pairs, where that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confirmation: Option<Confirmation>,
     /// Whether several pairs of libraries are compared, so that each case must name its own.
     pub several: bool,
     /// Over all families: over all pairs of libraries, then for each pair.
@@ -179,6 +186,7 @@ pub fn compare(base: &Side<'_>, new: &Side<'_>, settings: &Settings) -> Comparis
         family_alpha: FAMILY_ALPHA,
         warnings: warnings::of(base, new, unit, &cases, &pairs),
         tally: Tally::of(&cases),
+        confirmation: None,
         several: overall.len() > 1,
         overall,
         families,
@@ -273,7 +281,7 @@ fn unit(base: &Record, new: &Record, cases: &[(&Measurement, &Measurement)]) -> 
 /// What is known of a case before the others are looked at.
 enum Known {
     Identical,
-    Different(Difference),
+    Costs { base: Group, new: Group },
     Nothing(&'static str),
 }
 
@@ -284,16 +292,16 @@ fn judge(
     settings: &Settings,
 ) -> Vec<Case> {
     let one_run = (&base.started, base.plan.seed) == (&new.started, new.plan.seed);
-    let common = if one_run { 0.0 } else { BETWEEN_RUNS };
     let known: Vec<Known> = measured.iter().map(|(b, n)| know((base, b), (new, n), unit)).collect();
+    let common = if one_run { 0.0 } else { between_runs(measured, (base, new), unit) };
     let chances: Vec<f64> = known.iter().filter_map(|k| k.chance(common)).collect();
     let mut differs = holm(&chances, FAMILY_ALPHA).into_iter();
     let mut cases: Vec<Case> = Vec::with_capacity(measured.len());
     for ((b, n), known) in measured.iter().zip(&known) {
-        let differs = matches!(known, Known::Different(_)) && differs.next() == Some(true);
+        let differs = matches!(known, Known::Costs { .. }) && differs.next() == Some(true);
         let ratio = match known {
             Known::Identical => Some(Ratio { estimate: 1.0, low: 1.0, high: 1.0 }),
-            Known::Different(difference) => Some(difference.ratio(ALPHA, common)),
+            Known::Costs { base, new } => Some(new.less(base).ratio(ALPHA, common)),
             Known::Nothing(_) => None,
         };
         let says = |r: &Ratio| verdict_of_many(r, differs, settings.tolerance);
@@ -310,6 +318,24 @@ fn judge(
     cases
 }
 
+/// What is learned is the effect that nine cases of ten stay below, 1.64 standard deviations; the largest of
+/// hundreds lies at three.
+const MOST_OF_HUNDREDS: f64 = 1.8;
+
+/// By how much a run moves all costs of a case: learned from cases whose library is the same build in both
+/// runs, where there are enough.
+fn between_runs(
+    measured: &[(&Measurement, &Measurement)],
+    (base, new): (&Record, &Record),
+    unit: Unit,
+) -> f64 {
+    let same_build = measured.iter().filter(|(b, n)| b.library.id == n.library.id);
+    let both =
+        |(b, n): &(&Measurement, &Measurement)| costs(base, b, unit).zip(costs(new, n, unit));
+    let learned = run_effect(&same_build.filter_map(both).collect::<Vec<_>>());
+    (MOST_OF_HUNDREDS * learned.unwrap_or(0.0)).max(BETWEEN_RUNS)
+}
+
 fn know(
     (base, b): (&Record, &Measurement),
     (new, n): (&Record, &Measurement),
@@ -323,7 +349,7 @@ fn know(
         return Known::Nothing("one side saw only a busy core, so it is at least so fast");
     }
     match (group(base, b, unit), group(new, n, unit)) {
-        (Some(b), Some(n)) => Known::Different(n.less(&b)),
+        (Some(base), Some(new)) => Known::Costs { base, new },
         _ => Known::Nothing("one side is imported, or has no raw samples of two processes or more"),
     }
 }
@@ -331,7 +357,7 @@ fn know(
 impl Known {
     fn chance(&self, common: f64) -> Option<f64> {
         match self {
-            Self::Different(difference) => Some(difference.chance(common)),
+            Self::Costs { base, new } => Some(new.less(base).chance(common)),
             Self::Identical | Self::Nothing(_) => None,
         }
     }
@@ -352,6 +378,7 @@ fn blank(b: &Measurement, n: &Measurement, unit: Unit, settings: &Settings) -> C
         base_cost: cost(b),
         new_cost: cost(n),
         reason: None,
+        by_pairs: None,
     }
 }
 

@@ -161,9 +161,61 @@ fn instructions_are_compared_exactly() {
     assert_eq!(finds(&c, "instructions"), None);
     new.executed = vec![executed(&m, 2.008, 404.0)];
     let c = compare(&side(&base), &side(&new), &SETTINGS);
-    assert_eq!(finds(&c, "instructions").unwrap(), "instructions grew in 1 case");
+    assert_eq!(finds(&c, "instructions").unwrap(), "instructions grew in 1 case, by up to 1.00 %");
     assert_eq!(finds(&c, "instructions-per-byte:0.5%"), None);
     assert!(finds(&c, "instructions-per-message:0.5%").is_some());
+}
+
+/// Counts of whole operations beside equal counts per byte and per message.
+fn counted_at(m: &Measurement, sizes: &[(usize, u64)]) -> record::Executed {
+    let mut e = executed(m, 4.0, 50.0);
+    let of = |(size, instructions): &(usize, u64)| record::ExecutedSize {
+        size: *size,
+        instructions: *instructions,
+    };
+    e.sizes = sizes.iter().map(of).collect();
+    e
+}
+
+#[test]
+fn instructions_of_a_measured_size_are_compared_where_the_slope_of_small_ones_shows_nothing() {
+    let cases = [64, 8192].map(|size| case("aes-128-gcm", size, &STEADY)).to_vec();
+    let (mut base, mut new) = (record("a", cases.clone()), record("b", cases.clone()));
+    base.executed = vec![counted_at(&cases[0], &[(64, 306), (4096, 16_434), (8192, 32_818)])];
+    // 4096 was counted and grew, but nobody measured it.
+    new.executed = vec![counted_at(&cases[0], &[(64, 306), (4096, 20_000), (8192, 33_803)])];
+    let c = compare(&side(&base), &side(&new), &SETTINGS);
+    let row = &c.instructions[0];
+    assert_eq!(row.sizes.iter().map(|s| s.size).collect::<Vec<_>>(), [64, 8192]);
+    assert_eq!(row.worst_size().unwrap().size, 8192);
+    assert!(!row.is_equal() && row.per_byte_growth == Some(0.0));
+    assert_eq!(
+        finds(&c, "instructions:2.9%").unwrap(),
+        "instructions grew in 1 case, by up to 3.00 %"
+    );
+    assert_eq!(finds(&c, "instructions:3.1%"), None);
+    assert!(finds(&c, "instructions-per-operation:2.9%").is_some());
+    assert_eq!(finds(&c, "instructions-per-byte"), None);
+    let equal = compare(&side(&base), &side(&base), &SETTINGS);
+    assert!(equal.instructions[0].is_equal());
+    assert_eq!(finds(&equal, "instructions"), None);
+}
+
+#[test]
+fn a_measured_size_that_a_side_did_not_count_is_named_and_not_extrapolated() {
+    let cases = [64, 8192].map(|size| case("aes-128-gcm", size, &STEADY)).to_vec();
+    let (mut base, mut new) = (record("a", cases.clone()), record("b", cases.clone()));
+    base.executed = vec![counted_at(&cases[0], &[(64, 306)])];
+    new.executed = vec![counted_at(&cases[0], &[(64, 306)])];
+    let unknown = compare(&side(&base), &side(&new), &SETTINGS).instructions[0].uncounted.clone();
+    assert_eq!((unknown[0].size, &*unknown[0].reason), (8192, "not counted"));
+    let too_long = || record::UncountedSize { size: 8192, reason: "too long".to_owned() };
+    base.executed[0].uncounted = vec![too_long()];
+    new.executed = vec![counted_at(&cases[0], &[(64, 306), (8192, 90_000)])];
+    let c = compare(&side(&base), &side(&new), &SETTINGS);
+    assert_eq!(c.instructions[0].sizes.len(), 1);
+    assert_eq!(c.instructions[0].uncounted[0].reason, "base: too long");
+    assert_eq!(finds(&c, "instructions"), None);
 }
 
 #[test]

@@ -13,8 +13,11 @@ pub enum Condition {
     Slower(f64),
     /// The geometric mean over all shared cases is surely slower, and by more than this.
     Mean(f64),
-    /// Instructions for each byte or for each message grew by more than this.
+    /// Instructions for each byte, for each message or of an operation of a measured size grew by more
+    /// than this.
     Instructions(f64),
+    /// Instructions of an operation of a measured size grew by more than this.
+    InstructionsPerOperation(f64),
     /// Instructions for each byte grew by more than this.
     InstructionsPerByte(f64),
     /// Instructions for each message grew by more than this.
@@ -30,7 +33,7 @@ pub enum Condition {
 }
 
 /// Each condition as it is typed, with its meaning.
-pub const CONDITIONS: [(&str, &str); 9] = [
+pub const CONDITIONS: [(&str, &str); 10] = [
     ("slower[:PERCENT]", "a case is surely slower, and by more than this (default: the tolerance)"),
     (
         "mean[:PERCENT]",
@@ -38,7 +41,11 @@ pub const CONDITIONS: [(&str, &str); 9] = [
     ),
     (
         "instructions[:PERCENT]",
-        "instructions per byte or per message grew by more than this (default 0)",
+        "instructions at a measured size, per byte or per message grew by more than this (default 0)",
+    ),
+    (
+        "instructions-per-operation[:PERCENT]",
+        "instructions at a measured size grew by more than this",
     ),
     ("instructions-per-byte[:PERCENT]", "instructions per byte grew by more than this"),
     ("instructions-per-message[:PERCENT]", "instructions per message grew by more than this"),
@@ -61,6 +68,7 @@ impl FromStr for Condition {
             "slower" => Self::Slower(or(0.0)),
             "mean" => Self::Mean(or(0.0)),
             "instructions" => Self::Instructions(or(0.0)),
+            "instructions-per-operation" => Self::InstructionsPerOperation(or(0.0)),
             "instructions-per-byte" => Self::InstructionsPerByte(or(0.0)),
             "instructions-per-message" => Self::InstructionsPerMessage(or(0.0)),
             "refused" | "missing" | "undecided" | "never" if least.is_some() => {
@@ -97,6 +105,7 @@ impl fmt::Display for Condition {
             Self::Slower(least) => ("slower", *least),
             Self::Mean(least) => ("mean", *least),
             Self::Instructions(least) => ("instructions", *least),
+            Self::InstructionsPerOperation(least) => ("instructions-per-operation", *least),
             Self::InstructionsPerByte(least) => ("instructions-per-byte", *least),
             Self::InstructionsPerMessage(least) => ("instructions-per-message", *least),
             Self::Refused => ("refused", 0.0),
@@ -127,16 +136,20 @@ impl Condition {
     #[must_use]
     pub fn find(&self, comparison: &Comparison) -> Option<Found> {
         let rows = &comparison.instructions;
-        let grew = |what: &str, growth: &dyn Fn(&InstructionRow) -> f64, least: f64| {
-            let count = rows.iter().filter(|row| growth(row) > least).count();
-            counted(count, &format!("{what} grew in"), "case")
+        let grew = |what: &str, growth: &dyn Fn(&InstructionRow) -> Option<f64>, least: f64| {
+            let growths: Vec<f64> = rows.iter().filter_map(growth).filter(|g| *g > least).collect();
+            let most = growths.iter().copied().fold(0.0, f64::max) * 100.0;
+            let count = counted(growths.len(), &format!("{what} grew in"), "case")?;
+            Some(format!("{count}, by up to {most:.2} %"))
         };
         let what = match self {
             Self::Slower(least) => counted(slower(comparison, *least), "slower:", "case"),
             Self::Mean(least) => mean(comparison, *least),
             Self::Instructions(least) => {
-                let either = |row: &InstructionRow| row.per_byte_growth.max(row.per_message_growth);
-                grew("instructions", &either, *least)
+                grew("instructions", &|row| Some(row.largest_growth()), *least)
+            }
+            Self::InstructionsPerOperation(least) => {
+                grew("instructions of an operation", &|row| row.per_operation_growth(), *least)
             }
             Self::InstructionsPerByte(least) => {
                 grew("instructions per byte", &|row| row.per_byte_growth, *least)

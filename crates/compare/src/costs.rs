@@ -34,9 +34,14 @@ impl Unit {
     }
 }
 
-/// The costs of one operation of a measured case, from its raw samples, as the estimate in the record
-/// is made of them; `None` where samples of fewer than two processes count.
+/// The costs of one operation of a measured case, to be held against another's; `None` where samples of fewer
+/// than two processes count.
 pub(crate) fn group(record: &Record, m: &Measurement, unit: Unit) -> Option<Group> {
+    Group::of(&costs(record, m, unit)?)
+}
+
+/// The same, one a process, from its raw samples, as the estimate in the record is made of them.
+pub(crate) fn costs(record: &Record, m: &Measurement, unit: Unit) -> Option<Vec<f64>> {
     if m.state != State::Measured {
         return None;
     }
@@ -44,13 +49,12 @@ pub(crate) fn group(record: &Record, m: &Measurement, unit: Unit) -> Option<Grou
     let clean: Vec<RawSample> =
         m.raw.iter().filter(|(_, counts)| *counts).map(|(s, _)| s).collect();
     let visits = of_visits(&clean, m.threads, &QuietRates::default());
-    let costs = match unit {
+    Some(match unit {
         Unit::Cycles => costs_by_process(&visits, RawSample::cycles_per_op),
         Unit::Nanoseconds => {
             let ns = 1e9 / record.host.clock.ticks_per_second;
             let ticks = costs_by_process(&visits, RawSample::ticks_per_op);
             ticks.into_iter().map(|t| t * ns).collect()
         }
-    };
-    Group::of(&costs)
+    })
 }

@@ -7,6 +7,7 @@ mod best;
 mod case;
 mod comparison;
 mod conditions;
+mod confirm;
 mod costs;
 mod family;
 mod instructions;
@@ -23,9 +24,10 @@ pub use best::Best;
 pub use case::Case;
 pub use comparison::{Case as Compared, Comparison, Facts, Interval, Settings, Side, compare};
 pub use conditions::{CONDITIONS, Condition, Found};
+pub use confirm::{ByPairs, Confirmation, Told};
 pub use costs::Unit;
 pub use family::family;
-pub use instructions::{Counts, InstructionRow};
+pub use instructions::{Counts, InstructionRow, NOT_COUNTED, SizeCounts, Uncounted};
 pub use matching::Matching;
 pub use question::{
     By, Class, EXAMPLES, Per, Question, WORDS, Word, parse as parse_question, words,

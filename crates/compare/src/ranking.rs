@@ -353,7 +353,7 @@ fn standing(name: Option<String>, mut all: Vec<Contender<'_>>, rows: usize) -> (
             .total_cmp(&b.cost)
             .then_with(|| (&a.m.library, &a.m.algorithm).cmp(&(&b.m.library, &b.m.algorithm)))
     });
-    let groups: Vec<Group> = all.iter().filter_map(|c| c.group).collect();
+    let groups: Vec<Group> = all.iter().filter_map(|c| c.group.clone()).collect();
     let places = if groups.len() == all.len() {
         surely_faster(&groups, rows, ALPHA)
     } else {
@@ -381,8 +381,8 @@ fn exact_places(ranked: &[Contender<'_>], shown: usize) -> Vec<(usize, usize)> {
 
 fn ranked(c: &Contender<'_>, faster: usize, tied: bool, first: Option<&Contender<'_>>) -> Ranked {
     let exactly = |ratio: f64| Ratio { estimate: ratio, low: ratio, high: ratio };
-    let behind = first.map(|first| match (c.group, first.group) {
-        (Some(own), Some(best)) => own.less(&best).ratio(ALPHA, 0.0),
+    let behind = first.map(|first| match (&c.group, &first.group) {
+        (Some(own), Some(best)) => own.less(best).ratio(ALPHA, 0.0),
         _ => exactly(c.cost / first.cost),
     });
     Ranked {

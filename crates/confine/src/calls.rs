@@ -18,6 +18,8 @@ pub(crate) enum Condition {
     Not { argument: u8, value: u32 },
     /// It is a null pointer.
     Null { argument: u8 },
+    /// It is the word that only this program knows.
+    Word { argument: u8, value: u64 },
 }
 
 impl Condition {
@@ -63,6 +65,16 @@ const OF_DEVICES: [u32; 9] =
 /// PR_GET_TAGGED_ADDR_CTRL, PR_GET_AUXV, PR_SET_VMA.
 const OF_PROCESSES: [u32; 18] =
     [2, 3, 15, 16, 21, 23, 25, 29, 30, 38, 39, 41, 42, 51, 52, 56, 0x4155_5856, 0x5356_4d41];
+
+/// PR_SET_PDEATHSIG: a forked process asks to end with the worker.
+const SET_DEATH_SIGNAL: u32 = 1;
+
+/// What fork(3) passes to clone(2), and the argument that the kernel does not look at then.
+pub(crate) const FORK_FLAGS: u32 =
+    (libc::CLONE_CHILD_SETTID | libc::CLONE_CHILD_CLEARTID | libc::SIGCHLD) as u32;
+pub(crate) const FORK_WORD_AT: u8 = 2;
+/// The argument of kill(2) and tgkill(2) that the kernel does not look at.
+pub(crate) const KILL_WORD_AT: u8 = 5;
 
 /// PR_SCHED_CORE: a core of its own, which the worker asks for once the library is there.
 const SCHED_CORE: u32 = 62;
@@ -116,8 +128,9 @@ const OLDER: &[i64] = &[
 #[cfg(not(target_arch = "x86_64"))]
 const OLDER: &[i64] = &[];
 
-/// What is allowed from before the library is loaded; `own` is this process's number.
-pub(crate) fn allowed(own: u32) -> Vec<Rule> {
+/// What is allowed from before the library is loaded; `own` is this process's number, `word` what this
+/// program passes where it forks, or has a forked process end itself.
+pub(crate) fn allowed(own: u32, word: u64) -> Vec<Rule> {
     let any = |call: &i64| Rule { call: *call, conditions: Vec::new() };
     let mut rules: Vec<Rule> = ANY_USE.iter().chain(OLDER).map(any).collect();
     rules.extend(unknown());
@@ -132,6 +145,24 @@ pub(crate) fn allowed(own: u32) -> Vec<Rule> {
     {
         rules.extend(some(call, 0, [own]));
     }
+    for call in [libc::SYS_kill, libc::SYS_tgkill] {
+        let conditions = vec![Condition::Word { argument: KILL_WORD_AT, value: word }];
+        rules.push(Rule { call, conditions });
+    }
+    rules.push(Rule {
+        call: libc::SYS_clone,
+        conditions: vec![
+            Condition::is(0, FORK_FLAGS),
+            Condition::Word { argument: FORK_WORD_AT, value: word },
+        ],
+    });
+    rules.push(Rule {
+        call: libc::SYS_prctl,
+        conditions: vec![
+            Condition::is(0, SET_DEATH_SIGNAL),
+            Condition::is(1, libc::SIGKILL as u32),
+        ],
+    });
     // Limits are asked for, and not set: `new_limit` is null.
     rules.push(Rule {
         call: libc::SYS_prlimit64,
@@ -179,8 +210,9 @@ mod tests {
             Condition::Masked { argument, mask, value } => at(argument) & mask == value,
             Condition::Not { argument, value } => at(argument) != value,
             Condition::Null { argument } => at(argument) == 0,
+            Condition::Word { .. } => false,
         };
-        allowed(77).iter().any(|r| r.call == call && r.conditions.iter().all(holds))
+        allowed(77, 1 << 40).iter().any(|r| r.call == call && r.conditions.iter().all(holds))
     }
 
     #[test]
@@ -199,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_may_be_started_and_processes_may_not() {
+    fn threads_may_be_started_and_processes_may_not_without_the_word() {
         let clone = |flags: i32| permits(libc::SYS_clone, [flags as u32, 0, 0]);
         assert!(clone(libc::CLONE_VM | libc::CLONE_THREAD | libc::CLONE_SETTLS));
         for flags in [

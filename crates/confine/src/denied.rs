@@ -4,7 +4,7 @@
 //! The handler is strict about async-signal safety: no allocation, no lock, nothing but loads and stores on
 //! its own statics and one direct system call.
 
-use crate::names;
+use crate::{fork, names};
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -122,6 +122,9 @@ extern "C" fn on_denied(_: c_int, info: *mut libc::siginfo_t, context: *mut c_vo
         // Sent by somebody: no call waits for its outcome.
         return;
     }
+    if fork::granted(context) {
+        return;
+    }
     let call = answer(context, -i64::from(libc::EPERM));
     let number = usize::try_from(call).unwrap_or(NUMBERS - 1).min(NUMBERS - 1);
     let (word, bit) = (number / 64, 1 << (number % 64));
@@ -133,14 +136,14 @@ extern "C" fn on_denied(_: c_int, info: *mut libc::siginfo_t, context: *mut c_vo
 
 /// Gives the call that was caught its outcome; which call it was.
 #[cfg(target_arch = "x86_64")]
-fn answer(context: &mut libc::ucontext_t, outcome: i64) -> i64 {
+pub(crate) fn answer(context: &mut libc::ucontext_t, outcome: i64) -> i64 {
     // The kernel has put the number back where it was, and has stepped over the instruction.
     std::mem::replace(&mut context.uc_mcontext.gregs[libc::REG_RAX as usize], outcome)
 }
 
 /// Gives the call that was caught its outcome; which call it was.
 #[cfg(target_arch = "aarch64")]
-fn answer(context: &mut libc::ucontext_t, outcome: i64) -> i64 {
+pub(crate) fn answer(context: &mut libc::ucontext_t, outcome: i64) -> i64 {
     context.uc_mcontext.regs[0] = outcome as u64;
     context.uc_mcontext.regs[8] as i64
 }

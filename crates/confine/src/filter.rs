@@ -1,6 +1,7 @@
 //! System calls, by seccomp (seccomp(2), Linux 3.17 and later).
 
 use crate::calls::{self, Condition, Rule};
+use crate::fork;
 use seccompiler::{
     BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition,
     SeccompFilter, SeccompRule, TargetArch, sock_filter,
@@ -13,7 +14,7 @@ const FLAGS: libc::c_ulong = libc::SECCOMP_FILTER_FLAG_TSYNC | libc::SECCOMP_FIL
 
 /// From now on only the calls that computing and loading need.
 pub(crate) fn while_loading() -> Result<String, String> {
-    let allowed = calls::allowed(std::process::id());
+    let allowed = calls::allowed(std::process::id(), fork::word());
     let count = allowed.len();
     // First those that are to be taken for unknown: the C library does without them then. The other filter
     // must allow them, for what it catches comes before an error number.
@@ -61,6 +62,9 @@ fn condition(c: &Condition) -> Result<SeccompCondition, BackendError> {
         }
         Condition::Not { argument, value } => {
             SeccompCondition::new(argument, Dword, SeccompCmpOp::Ne, u64::from(value))
+        }
+        Condition::Word { argument, value } => {
+            SeccompCondition::new(argument, Qword, SeccompCmpOp::Eq, value)
         }
         Condition::Null { argument } => SeccompCondition::new(argument, Qword, SeccompCmpOp::Eq, 0),
     }

@@ -15,6 +15,7 @@ mod calls;
 mod denied;
 mod files;
 mod filter;
+mod fork;
 mod limits;
 mod names;
 mod needed;
@@ -22,6 +23,7 @@ mod privileges;
 mod wanted;
 
 pub use denied::{Denied, hostile_so_far, take_denied};
+pub use fork::{Forked, end_with_parent, fork, leave};
 pub use privileges::close_inherited;
 
 use record::{Confinement, Restriction};

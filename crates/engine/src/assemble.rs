@@ -69,6 +69,8 @@ pub(crate) fn host_facts(
         host.clock.reason.clone_from(&ready.clock_reason);
         host.clock.step_ticks = ready.step_ticks;
         host.clock.overhead_ticks = ready.overhead_ticks;
+        host.clock.multiplication_cycles = ready.multiplication_cycles;
+        host.clock.cycles_reason.clone_from(&ready.cycles_reason);
     }
     host.clock.ticks_per_second = rates.ticks_per_second;
     core_clock(&mut host, cpu, tracks.iter().flat_map(|t| &t.samples), &rates.quiet);
@@ -197,6 +199,7 @@ fn blank(plan: &Planned, libraries: &[Attached]) -> Measurement {
         limit_fraction: None,
         limit_cycles_per_op: None,
         limited_by: None,
+        limit_basis: None,
         per_thread: Vec::new(),
         key_setup: None,
         latency_ns: None,

@@ -52,7 +52,7 @@ pub(crate) fn is_of_process(reply: &Reply, process: u32) -> bool {
         }
         _ => return true,
     };
-    results.iter().all(|result| match result {
+    results.iter().flatten().all(|result| match result {
         VisitResult::Sample(sample) => sample.process == process,
         VisitResult::Taken { samples, .. } => samples.iter().all(|s| s.process == process),
         VisitResult::Finding(_) => true,
@@ -75,8 +75,9 @@ fn check(reply: &mut Reply) -> Result<(), String> {
             tidy(check);
             Ok(())
         }
-        Reply::Verified { checks, digest, remarks } => {
+        Reply::Verified { checks, digest, remarks, tried } => {
             tidy(digest);
+            tried.repeated.iter().try_for_each(|r| at_most(r.calls.max(r.forgeries)))?;
             if remarks.len() > MOST_REMARKS {
                 return Err(format!("{} remarks", remarks.len()));
             }
@@ -90,7 +91,7 @@ fn check(reply: &mut Reply) -> Result<(), String> {
             wrong.iter_mut().for_each(tidy);
             Ok(())
         }
-        Reply::Samples { results } => results.iter_mut().try_for_each(check_visit),
+        Reply::Samples { results } => results.iter_mut().flatten().try_for_each(check_visit),
         Reply::Result { .. } => Ok(()),
         Reply::Metered { costs } => costs.iter().try_for_each(check_costs),
         Reply::Stepped(steps) => check_steps(steps),
@@ -155,9 +156,10 @@ fn check_facts(facts: &mut Facts) -> Result<(), String> {
 }
 
 fn check_ready(ready: &mut Ready) -> Result<(), String> {
-    let Ready { name, version, build, clock, clock_reason, tier, one_thread_only, .. } = ready;
+    let Ready { name, version, build, clock, tier, .. } = ready;
+    let reasons = [&mut ready.clock_reason, &mut ready.cycles_reason, &mut ready.one_thread_only];
     [name, version, clock].into_iter().chain(build).for_each(tidy);
-    clock_reason.iter_mut().chain(one_thread_only).for_each(tidy);
+    reasons.into_iter().flatten().for_each(tidy);
     if let Some(applied) = tier {
         [&mut applied.mechanism, &mut applied.proof, &mut applied.reason]
             .into_iter()

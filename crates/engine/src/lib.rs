@@ -14,6 +14,7 @@ mod earlier;
 mod evidence;
 mod handshakes;
 mod keeper;
+mod last_words;
 mod limits;
 mod link;
 mod memory;
@@ -41,7 +42,7 @@ mod waiting;
 pub mod worker;
 
 pub use discover::{Attached, LibraryChoice, SelectError, discover, select};
-pub use evidence::{Evidence, Exact, Operation, gather};
+pub use evidence::{Evidence, Exact, Operation, Wanted, gather};
 pub use handshakes::{
     HandshakeRequest, PrimitivesRequest, RecordsRequest, SelectedStacks, StackFile, handshakes,
     primitives, records, select_stacks,
@@ -59,4 +60,4 @@ pub use survey::{
 };
 pub use tiers::{AtTier, TierHere, at_tiers, tier_here};
 pub use vectors::{Outcomes, hold_to_vectors};
-pub use verification::{Subject, Verdict, verify_all};
+pub use verification::{Extra, Subject, Verdict, verify_all};

@@ -7,14 +7,14 @@ use crate::link::WorkerError;
 use crate::noise::disturbances;
 use crate::plan::{Request, cases};
 use crate::process::{Worker, out_of_protocol};
-use crate::protocol::{Finding, Hello, Reply, Request as Ask, VisitResult};
+use crate::protocol::{Finding, Hello, Reply, Request as Ask, Visit, VisitResult};
 use crate::quiet::{self, Quiet};
 use crate::stolen::Stolen;
 use crate::survey::{machine, measuring_cpu, rough_rate, step_aside};
 use crate::tiers::at_tiers;
 use crate::track::Track;
-use crate::verification::{Subject, verify_all};
-use analysis::{LOOKS, Ratio, Verdict, median, ratio_of_pairs};
+use crate::verification::{Extra, Subject, verify_all};
+use analysis::{LOOKS, Look, Ratio, Verdict, last_look, median, ratio_of_pairs};
 use model::RawSample;
 use probe::Clock;
 use rand::seq::SliceRandom as _;
@@ -25,11 +25,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Visits of one process in a row, as in a survey.
-const BLOCK: usize = 16;
+const BLOCK: u32 = 16;
 
 /// Clean samples of a process that its median needs. Samples of one process scatter by some 0.3 %,
 /// so the median of twenty is good to a tenth of a per cent, less than processes differ by.
 const CLEAN: usize = 20;
+
+/// Most pairs of processes at once: each holds a copy of its library.
+const TOGETHER: usize = 12;
 
 /// What a pair cannot be compared by.
 const ONE_THREAD: &str = "pairs are compared with one thread, and without single operations";
@@ -151,13 +154,16 @@ impl PairBench {
         let mut taken = Taken::default();
         let (mut ratio, mut verdict) = (None, Verdict::Undecided);
         for look in LOOKS {
-            self.take_pairs(look.pairs - taken.pairs.len(), begun, stop, &mut taken)?;
-            if taken.pairs.len() < look.pairs {
-                break;
-            }
-            ratio = ratio_of_pairs(&taken.pairs, look.alpha);
+            self.take_until(look.pairs, begun, stop, &mut taken)?;
+            let look = if taken.pairs.len() < look.pairs {
+                last_look(taken.pairs.len())
+            } else {
+                Some(look)
+            };
+            let Some(Look { alpha, .. }) = look else { break };
+            ratio = ratio_of_pairs(&taken.pairs, alpha);
             verdict = ratio.map_or(Verdict::Undecided, |r| r.verdict(self.margin));
-            if verdict != Verdict::Undecided {
+            if verdict != Verdict::Undecided || self.over(begun, stop) {
                 break;
             }
         }
@@ -173,6 +179,25 @@ impl PairBench {
         })
     }
 
+    /// Takes pairs until there are so many, a few side by side, or the time is over.
+    fn take_until(
+        &mut self,
+        pairs: usize,
+        begun: Instant,
+        stop: &AtomicBool,
+        taken: &mut Taken,
+    ) -> Result<(), PairError> {
+        while taken.pairs.len() < pairs && !self.over(begun, stop) {
+            let lacking = (pairs - taken.pairs.len()).min(TOGETHER);
+            self.take_pairs(lacking, begun, stop, taken)?;
+        }
+        Ok(())
+    }
+
+    fn over(&self, begun: Instant, stop: &AtomicBool) -> bool {
+        begun.elapsed() >= self.budget || stop.load(Ordering::Relaxed)
+    }
+
     /// Starts so many processes of each library side by side, samples all of them in turn, and adds
     /// the pairs that came about.
     fn take_pairs(
@@ -184,9 +209,8 @@ impl PairBench {
     ) -> Result<(), PairError> {
         let mut processes = self.launch(count)?;
         let sampling = Instant::now();
-        let over = |bench: &Self| begun.elapsed() >= bench.budget || stop.load(Ordering::Relaxed);
         let mut open: Vec<usize> = (0..processes.len()).collect();
-        while !open.is_empty() && !over(self) {
+        while !open.is_empty() && !self.over(begun, stop) {
             // A new order each round, so that drift favours neither.
             open.shuffle(&mut self.order);
             for i in &open {
@@ -230,15 +254,17 @@ impl PairBench {
         let side = process.side;
         let track = &mut self.tracks[side];
         self.stolen.advanced();
-        process.worker.send(&Ask::Sample { visits: vec![track.visit(); BLOCK] });
-        let reply = process.worker.reply(track.deadline() * BLOCK as u32);
+        process
+            .worker
+            .send(&Ask::Sample { visits: vec![Visit { samples: BLOCK, ..track.visit() }] });
+        let reply = process.worker.reply(track.deadline() * BLOCK);
         let results = match reply {
             Ok(Reply::Samples { results }) => results,
             Ok(other) => return Err(self.lost(side, out_of_protocol(&other))),
             Err(error) => return Err(self.lost(side, error)),
         };
         let stolen = self.stolen.advanced();
-        for result in results {
+        for result in results.into_iter().flatten() {
             match result {
                 VisitResult::Sample(sample) => {
                     let sample = RawSample { stolen, ..sample };
@@ -292,7 +318,8 @@ fn verify(request: &Request, libraries: &[Attached]) -> Result<(), PairError> {
     let subjects: Vec<Subject> = (0..libraries.len())
         .flat_map(|library| kinds().map(move |(tier, a)| (library, *tier, *a)))
         .collect();
-    let verdicts = verify_all(libraries, &subjects, &AtomicBool::new(false), &|| {});
+    let extra = Extra { seed: request.seed, sizes: &request.sizes };
+    let verdicts = verify_all(libraries, &subjects, extra, &AtomicBool::new(false), &|| {});
     for verdict in verdicts {
         if let Err(finding) = verdict.outcome {
             return Err(found(libraries, verdict.library, finding));

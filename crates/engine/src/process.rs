@@ -1,6 +1,7 @@
 //! One worker process: started, asked, watched, killed, and what it said last.
 
 use crate::decode;
+use crate::last_words::{self, LAST_WORDS, SIGKILL};
 use crate::link::{LineEnd, Link, WorkerError};
 use crate::patience::patient;
 use crate::protocol::{Hello, Ready, Reply, Request};
@@ -19,12 +20,6 @@ use std::time::Duration;
 
 /// Loading a library: dynamic linking, self-tests of a FIPS module, clock calibration.
 const HELLO_DEADLINE: Duration = Duration::from_secs(20);
-
-/// Most of a dead worker's last words that is kept: a page of them says what is to be said.
-const LAST_WORDS: u64 = 4096;
-
-/// The signal that nothing but another process or the kernel sends.
-const SIGKILL: i32 = 9;
 
 /// The name of the hidden subcommand that makes a process a worker.
 pub const SUBCOMMAND: &str = "worker";
@@ -286,15 +281,10 @@ impl Worker {
     }
 
     fn describe(&mut self, status: ExitStatus) -> String {
-        let end = match (status.signal(), status.code()) {
-            (Some(signal), _) => format!("crashed: {}", signal_name(signal)),
-            (None, Some(PIPE_GONE)) => "closed the protocol's pipe".into(),
-            (None, Some(code)) => format!("exited with code {code}"),
-            (None, None) => "ended".into(),
-        };
-        match self.last_words() {
-            Some(words) => format!("{end}; last words: {words}"),
-            None => end,
+        let words = self.last_words();
+        match status.code() {
+            Some(PIPE_GONE) => last_words::joined("closed the protocol's pipe", words),
+            code => last_words::ending(status.signal(), code, words),
         }
     }
 
@@ -304,18 +294,8 @@ impl Worker {
         self.stderr.seek(SeekFrom::Start(len.saturating_sub(LAST_WORDS))).ok()?;
         let mut bytes = Vec::new();
         (&mut self.stderr).take(LAST_WORDS).read_to_end(&mut bytes).ok()?;
-        let text = String::from_utf8_lossy(&bytes).into_owned();
-        let line = telling(&text)?;
-        Some(line.chars().filter(|c| !c.is_control()).take(200).collect())
+        last_words::of(&bytes)
     }
-}
-
-/// The line that tells most of how a process ended: of a Rust panic its message, which has advice and
-/// perhaps other panics behind it; else the last.
-fn telling(text: &str) -> Option<&str> {
-    let mut lines = text.lines().filter(|l| !l.trim().is_empty());
-    let panicked = |l: &&str| l.starts_with("thread '") && l.contains(" panicked at ");
-    lines.clone().skip_while(|l| !panicked(l)).nth(1).or_else(|| lines.next_back())
 }
 
 impl Drop for Worker {
@@ -328,36 +308,4 @@ impl Drop for Worker {
 pub(crate) fn out_of_protocol(reply: &Reply) -> WorkerError {
     let text = format!("{reply:?}");
     WorkerError::OutOfProtocol(text.chars().take(80).collect())
-}
-
-fn signal_name(signal: i32) -> String {
-    // The signals that a library's fault raises; any other is told by its number.
-    let name = match signal {
-        4 => "SIGILL, illegal instruction",
-        5 => "SIGTRAP",
-        6 => "SIGABRT, aborted itself",
-        7 => "SIGBUS, bad memory access",
-        8 => "SIGFPE, arithmetic fault",
-        SIGKILL => "SIGKILL, killed from outside",
-        11 => "SIGSEGV, bad memory access",
-        15 => "SIGTERM",
-        25 => "SIGXFSZ, wrote more than 64 MiB",
-        31 => "SIGSYS, forbidden system call",
-        other => return format!("signal {other}"),
-    };
-    name.to_owned()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn of_a_panic_the_message_is_told_and_else_the_last_line() {
-        let panic =
-            "\nthread 'main' (7) panicked at src/lib.rs:1:2:\nno such thing\nnote: run with it\n";
-        assert_eq!(telling(panic), Some("no such thing"));
-        assert_eq!(telling("loading\nout of luck\n\n"), Some("out of luck"));
-        assert_eq!(telling("\n"), None);
-    }
 }

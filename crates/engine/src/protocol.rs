@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 /// Raised when a message changes its meaning.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// From the scheduler.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,6 +25,12 @@ pub enum Request {
     Verify {
         /// Name of the algorithm.
         algorithm: String,
+        /// Sizes, messages and the order of calls that are drawn come from it.
+        #[serde(default)]
+        seed: u64,
+        /// Sizes in bytes to check beside the fixed and the drawn ones.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        sizes: Vec<usize>,
     },
     /// Hold the library to one published vector. Answer: [`Reply::Judged`].
     Vector {
@@ -33,7 +39,7 @@ pub enum Request {
         /// The vector.
         vector: verify::vector_file::Vector,
     },
-    /// Take one sample of each visit. Answer: [`Reply::Samples`].
+    /// Visit cases, each in a process that is forked for it. Answer: [`Reply::Samples`].
     Sample {
         /// What to visit.
         visits: Vec<Visit>,
@@ -91,7 +97,7 @@ pub struct Hello {
     pub pages: Option<crate::pages::PageFiles>,
 }
 
-/// Take one sample of a case.
+/// Take samples of a case in a process of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Visit {
     /// Name of the algorithm.
@@ -120,6 +126,8 @@ pub struct Visit {
     pub latency_ops: u32,
     /// Operations in the batch; null lets the worker find how many fill a sample.
     pub ops: Option<u32>,
+    /// Samples to take, one after the other.
+    pub samples: u32,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -291,6 +299,9 @@ pub enum Reply {
         /// What is no fault and a reader must know all the same, each in one line.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         remarks: Vec<String>,
+        /// What was tried beside the fixed inputs.
+        #[serde(default)]
+        tried: verify::Tried,
     },
     /// What became of a vector.
     Judged {
@@ -303,8 +314,8 @@ pub enum Reply {
     /// visit, its work would fall into the next one's sample, on a core that may be the sibling
     /// hardware thread.
     Samples {
-        /// One result for each visit, up to the first that [spoils the process](VisitResult::spoils_the_process).
-        results: Vec<VisitResult>,
+        /// For each visit its samples, or those before a finding and the finding.
+        results: Vec<Vec<VisitResult>>,
     },
     /// Output of [`Request::Once`].
     Result {
@@ -328,7 +339,7 @@ pub enum Reply {
     Finding(Finding),
 }
 
-/// What came of a visit.
+/// What came of one sample.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum VisitResult {
@@ -346,11 +357,14 @@ pub enum VisitResult {
 }
 
 impl VisitResult {
-    /// Whether a check found something: whatever the library has done, the next visit is to be another
-    /// process's. None of the block's later visits were made then.
+    /// Operations of the batch.
     #[must_use]
-    pub fn spoils_the_process(&self) -> bool {
-        matches!(self, Self::Finding(finding) if finding.state == record::State::Refused)
+    pub fn ops(&self) -> Option<u32> {
+        match self {
+            Self::Sample(sample) => Some(sample.ops),
+            Self::Taken { samples, .. } => samples.first().map(|s| s.ops),
+            Self::Finding(_) => None,
+        }
     }
 }
 
@@ -371,6 +385,13 @@ pub struct Ready {
     pub step_ticks: u64,
     /// Ticks of an empty timed region.
     pub overhead_ticks: u64,
+    /// Core cycles that a multiplication of the chain takes, by a second chain; null where core cycles are
+    /// not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub multiplication_cycles: Option<f64>,
+    /// Why core cycles are not known, where the architecture has a chain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycles_reason: Option<String>,
     /// How the tier was applied; null at `native`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tier: Option<record::AppliedTier>,
@@ -471,11 +492,12 @@ mod tests {
             cpus: Vec::new(),
             latency_ops: 0,
             ops: None,
+            samples: 3,
         };
         let line = serde_json::to_string(&Request::Sample { visits: vec![visit] }).unwrap();
         assert_eq!(
             line,
-            r#"{"sample":{"visits":[{"algorithm":"aes-128-gcm","direction":"encrypt","model":"message","size":8192,"ops":null}]}}"#
+            r#"{"sample":{"visits":[{"algorithm":"aes-128-gcm","direction":"encrypt","model":"message","size":8192,"ops":null,"samples":3}]}}"#
         );
         let line = serde_json::to_string(&Reply::Finding(Finding::refused("wrong tag"))).unwrap();
         assert_eq!(line, r#"{"finding":{"state":"refused","why":"wrong tag"}}"#);

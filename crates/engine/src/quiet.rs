@@ -37,7 +37,7 @@ struct Probes {
 pub(crate) fn watch(clock: &Clock, cpu: u32) -> QuietRates {
     let mut probes = std::thread::scope(|scope| {
         let watching = scope.spawn(|| match probe::pin_to(&[cpu]) {
-            Ok(()) => clock.watch(),
+            Ok(()) => clock.on_this_cpu().watch(),
             Err(_) => Vec::new(),
         });
         watching.join().unwrap_or_default()

@@ -55,7 +55,7 @@ impl Recording<'_> {
             assemble(planned, sampled.tracks, libraries, self.checks, self.memory, &rates);
         evidence::tell(&mut measurements, self.executed);
         if let Ok(core) = &core {
-            limits::hold(&mut measurements, core);
+            limits::hold(&mut measurements, core, self.executed);
         }
         // Of what is left after the limits: a case that is refused for its speed has no part in
         // others.

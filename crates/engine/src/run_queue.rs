@@ -33,6 +33,14 @@ impl RunQueue {
 /// The second number of each thread's `schedstat`: nanoseconds on a run queue
 /// (Documentation/scheduler/sched-stats.rst).
 fn delays(process: u32) -> HashMap<String, u64> {
+    // Of the process that it has forked too, where the work is done (`CONFIG_PROC_CHILDREN`).
+    let children = std::fs::read_to_string(format!("/proc/{process}/task/{process}/children"));
+    let mut all = delays_of(&process.to_string());
+    children.iter().flat_map(|c| c.split_whitespace()).for_each(|c| all.extend(delays_of(c)));
+    all
+}
+
+fn delays_of(process: &str) -> HashMap<String, u64> {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten();
     let delay = |thread: std::io::Result<std::fs::DirEntry>| {
         let thread = thread.ok()?;

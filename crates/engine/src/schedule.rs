@@ -1,7 +1,7 @@
 //! What runs when. Cases are taken stratum by stratum: all libraries at one algorithm belong together.
 //! A stratum is gone through in passes, each with a new process of every library; a pass visits all of
 //! the stratum's unfinished cases in interleaved rounds, in random order. When all strata have had the
-//! passes that a number needs, cases that are not precise enough get more, until the time is up.
+//! passes that a look needs, cases that are not precise enough get more, until the time is up.
 
 use crate::asleep::Asleep;
 use crate::bank::{Bank, Start};
@@ -26,12 +26,16 @@ use std::time::{Duration, Instant};
 
 /// Visits of one worker in a row. One would cost a wake-up of another process for every sample;
 /// sixteen take one to two milliseconds, still short against the drift that interleaving spreads.
-const BLOCK: usize = 16;
+const BLOCK: usize = 16 / MIN_PER_PROCESS;
 
 /// Cases that are interleaved at most, but for those of one algorithm, which stay together. A pass over
 /// so many takes about ten seconds: libraries are compared within that, whatever the machine does
 /// later; and workers keep ciphertexts of every case that they sample.
 const STRATUM: usize = 2500;
+
+/// Processes of a case that are sampled before anyone asks how precise it is: six values of two kinds agree
+/// by luck too often.
+pub(crate) const PROCESSES: usize = 12;
 
 /// Who is told what sampling does. No sample is being taken while it listens.
 pub(crate) trait Watch {
@@ -173,17 +177,16 @@ impl<'a> Schedule<'a> {
         reopened
     }
 
-    /// Goes through all unfinished cases; says why when it was cut short. First as many passes as a number
-    /// needs, for every stratum. What is left of the time is for cases that scatter from process to
+    /// Goes through all unfinished cases; says why when it was cut short. First every stratum has the passes that
+    /// a number needs, then those that a first look needs. What is left of the time is for cases that scatter from process to
     /// process: a stratum has its share by how many of them it has, for a few that never become precise
     /// must not cost the others theirs, and least of all a number.
     fn all_strata(&mut self, stop: &AtomicBool, watch: &mut dyn Watch) -> Option<Stopped> {
         let strata = self.strata();
-        for stratum in &strata {
-            for _ in 0..MIN_PROCESSES {
-                if self.unfinished(stratum).next().is_none() {
-                    break;
-                }
+        let rounds = [MIN_PROCESSES, PROCESSES - MIN_PROCESSES];
+        let passes = rounds.iter().flat_map(|n| strata.iter().flat_map(move |s| vec![s; *n]));
+        for stratum in passes {
+            if self.unfinished(stratum).next().is_some() {
                 let stopped = self.one_pass(stratum, stop, watch);
                 if stopped.is_some() {
                     return stopped;
@@ -318,12 +321,13 @@ impl<'a> Schedule<'a> {
     ) -> Vec<JournalEntry> {
         match once_more_if_killed(|| self.ask(bank, block, stop)) {
             Ok((results, stolen)) => {
-                if results.last().is_some_and(VisitResult::spoils_the_process) {
-                    // The rest of the block is visited in a later round.
-                    self.banks[bank].end();
+                let mut entries = Vec::new();
+                for (i, results) in block.iter().zip(results) {
+                    for result in results {
+                        entries.extend(self.take(*i, result, stolen));
+                    }
                 }
-                let taken = block.iter().zip(results);
-                taken.flat_map(|(i, result)| self.take(*i, result, stolen)).collect()
+                entries
             }
             Err(WorkerError::Interrupted) => Vec::new(),
             // Taken away between the pass's beginning and the worker's.
@@ -346,7 +350,7 @@ impl<'a> Schedule<'a> {
         bank: usize,
         block: &[usize],
         stop: &AtomicBool,
-    ) -> Result<(Vec<VisitResult>, bool), WorkerError> {
+    ) -> Result<(Vec<Vec<VisitResult>>, bool), WorkerError> {
         let asked = self.ask_worker(bank, block, stop);
         if asked.is_err() {
             self.banks[bank].end();
@@ -359,7 +363,7 @@ impl<'a> Schedule<'a> {
         bank: usize,
         block: &[usize],
         stop: &AtomicBool,
-    ) -> Result<(Vec<VisitResult>, bool), WorkerError> {
+    ) -> Result<(Vec<Vec<VisitResult>>, bool), WorkerError> {
         let worker = self.banks[bank].worker(stop)?;
         // What was stolen before, while processes were started, is no sample's loss.
         self.stolen.advanced();
@@ -374,7 +378,7 @@ impl<'a> Schedule<'a> {
         // All three are looked at: each look is also the beginning of the next.
         let taken = [self.stolen.advanced(), self.asleep.advanced(), stood_still, !away.is_zero()];
         match reply? {
-            Reply::Samples { results } if answers(&results, block.len()) => {
+            Reply::Samples { results } if results.len() == block.len() => {
                 Ok((results, taken.contains(&true)))
             }
             other => Err(out_of_protocol(&other)),
@@ -411,13 +415,20 @@ impl<'a> Schedule<'a> {
         samples.into_iter().map(entry).map(JournalEntry::Sample).collect()
     }
 
-    /// Ends the cases that are precise enough: each is looked at after each pass.
+    /// Ends the cases that are precise enough. Each look is a chance to stop where an interval happens to be
+    /// narrow, so there are few: after twelve processes, twice as many, four times …
     fn judge(&mut self) {
-        let least = (MIN_PER_PROCESS * MIN_PROCESSES) as u32;
         let quiet = self.quiet.rates();
-        for track in self.tracks.iter_mut().filter(|t| t.end.is_none() && t.visits >= least) {
-            if is_precise(&track.of_visits(quiet), quiet, self.budget.precision) {
+        for track in self.tracks.iter_mut().filter(|t| t.end.is_none() && t.is_due()) {
+            let summary = summarise(&track.of_visits(quiet), quiet);
+            let Some(summary) = summary.filter(|s| s.processes >= track.next_look) else {
+                continue;
+            };
+            if summary.precision() <= self.budget.precision {
                 track.end = Some(End::Stopped(Stopped::Precision));
+            }
+            while track.next_look <= summary.processes {
+                track.next_look *= 2;
             }
         }
     }
@@ -431,7 +442,7 @@ impl<'a> Schedule<'a> {
     fn progress(&self) -> Progress {
         let cases = self.tracks.len();
         let ended = self.tracks.iter().filter(|t| t.end.is_some()).count();
-        let least = (MIN_PER_PROCESS * MIN_PROCESSES) as f64;
+        let least = (MIN_PER_PROCESS * PROCESSES) as f64;
         // A case with the visits that all need is nearly done: most end then.
         let open = self.tracks.iter().filter(|t| t.end.is_none());
         let nearly: f64 = open.map(|t| 0.9 * (f64::from(t.visits) / least).min(1.0)).sum();
@@ -440,12 +451,6 @@ impl<'a> Schedule<'a> {
         let foreseen = elapsed.mul_f64((1.0 - fraction) / fraction.max(0.01));
         Progress { ended, cases, fraction, left: foreseen.min(budget.saturating_sub(elapsed)) }
     }
-}
-
-/// Whether these are the results of so many visits.
-fn answers(results: &[VisitResult], visits: usize) -> bool {
-    let spoilt = results.last().is_some_and(VisitResult::spoils_the_process);
-    results.len() == visits || (spoilt && results.len() < visits)
 }
 
 /// Every CPU that measures.

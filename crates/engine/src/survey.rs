@@ -4,7 +4,7 @@ use crate::assemble::{Checks, Proof};
 use crate::bank::Start;
 use crate::discover::Attached;
 use crate::earlier::{self, Earlier};
-use crate::evidence::{self, Evidence, Operation};
+use crate::evidence::{self, Evidence, Operation, Wanted};
 use crate::keeper::Keeper;
 use crate::limits::{self, Conditions};
 use crate::memory::memory;
@@ -15,12 +15,12 @@ use crate::schedule::{Progress, Schedule};
 use crate::setting::{Machine, placement};
 use crate::ticking::Ticking;
 use crate::tiers::at_tiers;
-use crate::verification::{Subject, Verdict, verify_all};
+use crate::verification::{Extra, Subject, Verdict, verify_all};
 use model::{Algorithm, Tier};
 use probe::Clock;
 use record::{Executed, Journal, JournalEntry, JournalFinding, Kept, Record, RecordError};
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
@@ -118,7 +118,8 @@ pub fn survey(
     let cpus_allowed = probe::allowed_cpus().len() as u32;
     let known: Vec<bool> = planned.iter().map(|p| p.verdict.is_some()).collect();
     // Neither is timed, so both use every CPU.
-    let checks = verify(&mut planned, libraries, stop, events);
+    let extra = Extra { seed: request.seed, sizes: &request.sizes };
+    let checks = verify(&mut planned, libraries, extra, stop, events);
     let memory = memory(&planned, libraries, stop);
     let executed = evidence(request, &mut planned, libraries, stop, events);
     keep_verdicts(&mut journal, &planned, &known, stop);
@@ -239,6 +240,7 @@ pub(crate) fn step_aside(cpu: u32) {
 fn verify(
     planned: &mut [Planned],
     libraries: &[Attached],
+    extra: Extra<'_>,
     stop: &AtomicBool,
     events: &(dyn Fn(Event<'_>) + Sync),
 ) -> Checks {
@@ -253,11 +255,11 @@ fn verify(
         .collect();
     let (count, of) = (AtomicUsize::new(0), subjects.len());
     events(Event::Verifying { done: 0, of });
-    let verdicts = verify_all(libraries, &subjects, stop, &|| {
+    let verdicts = verify_all(libraries, &subjects, extra, stop, &|| {
         events(Event::Verifying { done: count.fetch_add(1, Ordering::Relaxed) + 1, of });
     });
     let mut checks = Checks::new();
-    for Verdict { library, tier, algorithm, outcome, remarks } in verdicts {
+    for Verdict { library, tier, algorithm, outcome, remarks, .. } in verdicts {
         match outcome {
             Ok(passed) => {
                 checks.insert((library, tier, algorithm), Proof { checks: passed, remarks });
@@ -271,6 +273,18 @@ fn verify(
         }
     }
     checks
+}
+
+/// Instructions that may be stepped at measured sizes, over all cases: what a tenth of the run's time
+/// is enough for, on two CPUs. Not hung on how many there are here nor how fast they are, so that the
+/// same request counts the same sizes everywhere.
+fn steps_allowed(budget: Duration) -> u64 {
+    /// A step on a virtual machine.
+    const STEP: Duration = Duration::from_micros(12);
+    /// A few seconds at most: enough for a gate over few cases, however short its run.
+    const LEAST: u64 = 200_000;
+    let steps = 2.0 * 0.1 * budget.as_secs_f64() / STEP.as_secs_f64();
+    LEAST.max(steps as u64)
 }
 
 /// Steps what is to be measured; what contradicts its tier is decided without measuring.
@@ -287,10 +301,15 @@ fn evidence(
     let open = planned.iter().filter(|p| p.verdict.is_none()).map(|p| Operation::of(&p.case));
     let subjects: BTreeSet<Operation> = open.collect();
     let subjects: Vec<Operation> = subjects.into_iter().collect();
-    let (count, of) = (AtomicUsize::new(0), subjects.len());
-    events(Event::Stepping { done: 0, of });
-    let gathered = evidence::gather(libraries, &subjects, &[], stop, &|| {
-        events(Event::Stepping { done: count.fetch_add(1, Ordering::Relaxed) + 1, of });
+    events(Event::Stepping { done: 0, of: subjects.len() });
+    let mut sizes: BTreeMap<Operation, Vec<usize>> = BTreeMap::new();
+    for p in planned.iter().filter(|p| p.verdict.is_none()) {
+        sizes.entry(Operation::of(&p.case)).or_default().push(p.case.size);
+    }
+    let of = |subject: &Operation| sizes.get(subject).cloned().unwrap_or_default();
+    let wanted = Wanted { of: &of, allowance: Some(steps_allowed(request.budget.time)) };
+    let gathered = evidence::gather(libraries, &subjects, wanted, stop, &|done, of| {
+        events(Event::Stepping { done, of });
     });
     let mut executed = Vec::with_capacity(gathered.len());
     for Evidence { subject, executed: counts, refused, .. } in gathered {

@@ -1,6 +1,7 @@
 //! A case on its way: what was sampled of it, and how it ended.
 
 use crate::protocol::{Finding, Visit};
+use crate::schedule::PROCESSES;
 use crate::setting::Setting;
 use analysis::{MIN_PER_PROCESS, of_visits};
 use model::{Case, QuietRates, RawSample, Tier};
@@ -28,6 +29,8 @@ pub(crate) struct Track {
     ops: Option<u32>,
     pub(crate) visits: u32,
     pub(crate) pass: Pass,
+    /// Processes at which it is next asked whether it is precise enough.
+    pub(crate) next_look: usize,
 }
 
 /// What a case got of the pass that is going on.
@@ -64,6 +67,7 @@ impl Track {
             ops: None,
             visits: 0,
             pass: Pass::default(),
+            next_look: PROCESSES,
         }
     }
 
@@ -79,6 +83,11 @@ impl Track {
         self.ops = self.samples.first().map(|s| s.ops);
         self.visits = (whole / threads) as u32;
         self
+    }
+
+    /// Whether there can be as many processes as its next look needs.
+    pub(crate) fn is_due(&self) -> bool {
+        self.visits as usize >= MIN_PER_PROCESS * self.next_look
     }
 
     /// One sample for each visit, whatever the number of threads.
@@ -102,6 +111,7 @@ impl Track {
             cpus: self.setting.cpus.clone(),
             latency_ops: self.setting.latency_ops,
             ops: self.ops,
+            samples: (MIN_PER_PROCESS - self.pass.clean.min(MIN_PER_PROCESS - 1)) as u32,
         }
     }
 

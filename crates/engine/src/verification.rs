@@ -11,6 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use verify::Tried;
 
 /// One check over one algorithm: all sizes of the largest take some milliseconds in fast
 /// libraries and a second in the slowest known.
@@ -39,16 +40,37 @@ pub struct Verdict {
     pub outcome: Result<Vec<Check>, Finding>,
     /// What is no fault and a reader must know all the same, each in one line.
     pub remarks: Vec<String>,
+    /// What was tried beside the fixed inputs; none where something was found.
+    pub tried: Option<Tried>,
 }
 
 struct Passed {
     checks: Vec<Check>,
     digest: String,
     remarks: Vec<String>,
+    tried: Tried,
 }
 
 /// An algorithm of a library at a tier.
 pub type Subject = (usize, Tier, &'static Algorithm);
+
+/// What is checked beside the fixed inputs.
+#[derive(Clone, Copy, Debug)]
+pub struct Extra<'a> {
+    /// Sizes, messages and the order of calls are drawn from it.
+    pub seed: u64,
+    /// Sizes in bytes to check, those that are measured among them.
+    pub sizes: &'a [usize],
+}
+
+impl Extra<'_> {
+    /// How long all checks over one algorithm may take: beside the usual time that of the sizes, at half a
+    /// megabyte a second.
+    fn deadline(&self) -> Duration {
+        let bytes: usize = self.sizes.iter().sum();
+        ALGORITHM_DEADLINE + Duration::from_micros(2 * bytes as u64)
+    }
+}
 
 /// Runs every check over all subjects, libraries and tiers side by side, each in a worker of
 /// its own. `done` is called after each subject; `stop` ends it early, and what was not verified then
@@ -56,6 +78,7 @@ pub type Subject = (usize, Tier, &'static Algorithm);
 pub fn verify_all(
     libraries: &[Attached],
     subjects: &[Subject],
+    extra: Extra<'_>,
     stop: &AtomicBool,
     done: &(dyn Fn() + Sync),
 ) -> Vec<Verdict> {
@@ -70,7 +93,7 @@ pub fn verify_all(
                 while let Some((library, tier)) = next(&queue) {
                     let own = subjects.iter().filter(|(l, t, _)| (*l, *t) == (library, tier));
                     let own = own.map(|(_, _, algorithm)| algorithm.name);
-                    let verify = Verifying { library: &libraries[library], tier, stop };
+                    let verify = Verifying { library: &libraries[library], tier, extra, stop };
                     let results = verify.all(own, done);
                     let results = results.into_iter().map(|(a, found)| (library, tier, a, found));
                     found.lock().expect("no thread panics holding it").extend(results);
@@ -93,6 +116,7 @@ type Found = (usize, Tier, &'static str, Result<Passed, Finding>);
 struct Verifying<'a> {
     library: &'a Attached,
     tier: Tier,
+    extra: Extra<'a>,
     stop: &'a AtomicBool,
 }
 
@@ -151,20 +175,21 @@ impl Verifying<'_> {
             Some(worker) => worker,
             None => Worker::start(self.library.hello(self.tier, None, 0, 0))?,
         };
-        worker.send(&Request::Verify { algorithm: algorithm.to_owned() });
+        let (algorithm, Extra { seed, sizes }) = (algorithm.to_owned(), self.extra);
+        worker.send(&Request::Verify { algorithm, seed, sizes: sizes.to_vec() });
         "opening".clone_into(check);
         let printed = worker.printed();
         let (begun, mut away) = (Instant::now(), Duration::ZERO);
         let verdict = loop {
             let waited = spent(begun.elapsed().saturating_sub(away));
-            let left = ALGORITHM_DEADLINE.saturating_sub(waited);
+            let left = self.extra.deadline().saturating_sub(waited);
             let reply = worker.reply_unless(self.stop, CHECK_DEADLINE.min(left))?;
             away += worker.take_away();
             match reply {
                 Reply::Checking { check: next } => *check = next,
-                Reply::Verified { checks, digest, mut remarks } => {
+                Reply::Verified { checks, digest, mut remarks, tried } => {
                     remarks.extend(prints(&worker, printed));
-                    break Ok(Passed { checks, digest, remarks });
+                    break Ok(Passed { checks, digest, remarks, tried });
                 }
                 Reply::Finding(finding) => break Err(finding),
                 other => return Ok(Err(Finding::failed(out_of_protocol(&other).to_string()))),
@@ -195,9 +220,6 @@ fn death_in_check(check: &str, error: &WorkerError) -> Finding {
     }
 }
 
-/// Checks and remarks.
-type Judged = (Vec<Check>, Vec<String>);
-
 /// Holds the digests of each algorithm over all libraries against each other: the libraries that
 /// are outvoted are refused.
 fn compare_libraries(found: Vec<Found>) -> Vec<Verdict> {
@@ -208,8 +230,8 @@ fn compare_libraries(found: Vec<Found>) -> Vec<Verdict> {
             votes.entry((algorithm, passed.digest.clone())).or_default().insert(*library);
         }
     }
-    let judge = |algorithm: &'static str, passed: Passed| -> Result<Judged, Finding> {
-        let own = votes[&(algorithm, passed.digest)].len() as u64;
+    let judge = |algorithm: &'static str, mut passed: Passed| -> Result<Passed, Finding> {
+        let own = votes[&(algorithm, passed.digest.clone())].len() as u64;
         let most =
             votes.iter().filter(|((a, _), _)| *a == algorithm).map(|(_, v)| v.len() as u64).max();
         if most > Some(own) {
@@ -218,21 +240,20 @@ fn compare_libraries(found: Vec<Found>) -> Vec<Verdict> {
                 most.unwrap_or(0)
             )));
         }
-        let mut checks = passed.checks;
         if own > 1 {
-            checks.push(Check { name: "cross-library".to_owned(), count: own - 1 });
+            passed.checks.push(Check { name: "cross-library".to_owned(), count: own - 1 });
         }
-        Ok((checks, passed.remarks))
+        Ok(passed)
     };
     found
         .into_iter()
         .map(|(library, tier, algorithm, outcome)| {
-            let judged = outcome.and_then(|passed| judge(algorithm, passed));
-            let (outcome, remarks) = match judged {
-                Ok((checks, remarks)) => (Ok(checks), remarks),
-                Err(finding) => (Err(finding), Vec::new()),
-            };
-            Verdict { library, tier, algorithm, outcome, remarks }
+            let (outcome, remarks, tried) =
+                match outcome.and_then(|passed| judge(algorithm, passed)) {
+                    Ok(Passed { checks, remarks, tried, .. }) => (Ok(checks), remarks, Some(tried)),
+                    Err(finding) => (Err(finding), Vec::new(), None),
+                };
+            Verdict { library, tier, algorithm, outcome, remarks, tried }
         })
         .collect()
 }
@@ -242,7 +263,8 @@ mod tests {
     use super::*;
 
     fn passed(digest: &str) -> Result<Passed, Finding> {
-        Ok(Passed { checks: Vec::new(), digest: digest.into(), remarks: Vec::new() })
+        let (checks, remarks) = (Vec::new(), Vec::new());
+        Ok(Passed { checks, digest: digest.into(), remarks, tried: Tried::default() })
     }
 
     #[test]

@@ -7,7 +7,7 @@
 
 use ciphermark_engine::protocol::{Ready, Reply, Request, Steps};
 use ciphermark_engine::{
-    Attached, LibraryChoice, Operation, SUBCOMMAND, discover, gather, verify_all,
+    Attached, Extra, LibraryChoice, Operation, SUBCOMMAND, Wanted, discover, gather, verify_all,
 };
 use model::{Algorithm, Direction, Model, Tier};
 use std::io::{BufRead as _, Write as _};
@@ -64,7 +64,8 @@ fn a_size_that_was_not_asked_for_is_not_asked_for_again() {
         model: Model::Message,
     };
     let libraries = [attached("another-size")];
-    let found = gather(&libraries, &[operation], &[], &AtomicBool::new(false), &|| ());
+    let wanted = Wanted { of: &|_| Vec::new(), allowance: None };
+    let found = gather(&libraries, &[operation], wanted, &AtomicBool::new(false), &|_, _| ());
     let why = found[0].executed.reason.as_deref();
     assert!(why.is_some_and(|why| why.starts_with("answered out of protocol: Stepped")), "{why:?}");
 }
@@ -72,7 +73,8 @@ fn a_size_that_was_not_asked_for_is_not_asked_for_again() {
 fn checks_that_are_announced_without_end_end_together() {
     let libraries = [attached("check-after-check")];
     let subject = (0, Tier::Native, Algorithm::find("aes-128-ctr").unwrap());
-    let verdicts = verify_all(&libraries, &[subject], &AtomicBool::new(false), &|| ());
+    let extra = Extra { seed: 1, sizes: &[] };
+    let verdicts = verify_all(&libraries, &[subject], extra, &AtomicBool::new(false), &|| ());
     let why =
         &verdicts[0].outcome.as_ref().expect_err("what announces for ever proves nothing").why;
     assert!(why.starts_with("in check one more: no answer within"), "{why}");
@@ -149,6 +151,7 @@ fn lie() {
                     checks: Vec::new(),
                     digest: "00".into(),
                     remarks: Vec::new(),
+                    tried: Default::default(),
                 });
             }
             other => panic!("{other:?}"),

@@ -80,6 +80,7 @@ impl Row {
             limit_fraction: None,
             limit_cycles_per_op: None,
             limited_by: None,
+            limit_basis: None,
             per_thread: Vec::new(),
             key_setup: None,
             latency_ns: None,

@@ -26,7 +26,7 @@ fn decoded(reply: &Reply) {
     let again = decode::reply(&serde_json::to_vec(reply).expect("plain data"));
     assert_eq!(again.as_ref(), Ok(reply), "a reply that was let through is let through again");
     if let Reply::Samples { results } = reply {
-        summarised(results);
+        summarised(&results.concat());
     }
 }
 

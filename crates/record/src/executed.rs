@@ -32,6 +32,13 @@ pub struct Executed {
     /// Every size that was counted, in ascending order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<ExecutedSize>,
+    /// The two of `sizes` that the counts per byte and per message come from, smaller first; empty
+    /// where there are none, and in records without it, where they are the last two.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub slope_sizes: Vec<usize>,
+    /// Measured sizes that were not counted, in ascending order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uncounted: Vec<UncountedSize>,
     /// What kinds of instructions they are: each instruction is in one class.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub classes: Vec<ClassCount>,
@@ -73,6 +80,15 @@ pub struct ExecutedSize {
     pub size: usize,
     /// Instructions of the whole operation.
     pub instructions: u64,
+}
+
+/// A measured size without a count.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UncountedSize {
+    /// Bytes of plaintext.
+    pub size: usize,
+    /// Why it has no count.
+    pub reason: String,
 }
 
 /// A count, divided into what each byte and what each message costs.

@@ -97,6 +97,14 @@ pub struct Clock {
     pub step_ticks: u64,
     /// Ticks that an empty timed region takes; taken off every sample.
     pub overhead_ticks: u64,
+    /// Core cycles that a multiplication of the chain takes, by a second chain whose links take one (since
+    /// 1.3); null where core cycles are not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub multiplication_cycles: Option<f64>,
+    /// Why core cycles are not known, where the two chains contradict what is known of any core (since
+    /// 1.3).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cycles_reason: Option<String>,
     /// Median core clock over the clean samples, in GHz.
     pub core_ghz_median: Option<f64>,
     /// Its 5th and 95th percentile.

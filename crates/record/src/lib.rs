@@ -20,7 +20,9 @@ mod samples;
 mod write;
 
 pub use costs::{Fit, KeySetup, Latencies, Latency, Rekeying, ThreadShare};
-pub use executed::{ClassCount, Executed, ExecutedSize, FunctionCount, PmuCount, Share};
+pub use executed::{
+    ClassCount, Executed, ExecutedSize, FunctionCount, PmuCount, Share, UncountedSize,
+};
 pub use file::{RecordError, check_writable, save};
 pub use format::{
     AppliedTier, Call, Confinement, FORMAT_VERSION, Library, Limits, Plan, Record, Restriction,

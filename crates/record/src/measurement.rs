@@ -85,7 +85,7 @@ pub struct LibraryId {
 /// An estimate with its 95 % interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
-    /// 10 % trimmed mean over worker processes of each process's median.
+    /// Median over processes of each one's median.
     pub median: f64,
     /// Lower end of the interval.
     pub low: f64,
@@ -181,6 +181,10 @@ pub struct Measurement {
     /// What the limit is bound by.
     #[serde(default)]
     pub limited_by: Option<bound::Bound>,
+    /// Whom the limit binds (since 1.3): `proven` for every implementation or for this one by the
+    /// instructions that it was seen to execute, else `known-methods`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_basis: Option<bound::Basis>,
     /// What each thread reached, where several measured at once (since 1.2). `mb_per_s` is then of
     /// all together, and the times per operation and byte are those of one thread.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

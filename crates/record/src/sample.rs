@@ -3,7 +3,7 @@
 use crate::{
     Cache, Check, ClassCount, Clock, Cpu, Disturbances, Estimate, Evidence, Executed, ExecutedSize,
     FORMAT_VERSION, FunctionCount, Host, Library, LibraryId, Limits, Measurement, Noise, Plan,
-    PmuCount, QuietCpu, Record, Samples, Share, State, Stopped, Tool,
+    PmuCount, QuietCpu, Record, Samples, Share, State, Stopped, Tool, UncountedSize,
 };
 use model::{Direction, Footprint, Model, RawSample, Tier};
 
@@ -146,6 +146,7 @@ fn without_number(state: State, reason: &str) -> Measurement {
         limit_fraction: None,
         limit_cycles_per_op: None,
         limited_by: None,
+        limit_basis: None,
         per_thread: Vec::new(),
         key_setup: None,
         latency_ns: None,
@@ -207,6 +208,11 @@ fn executed() -> Executed {
             ExecutedSize { size: 1024, instructions: 656 },
             ExecutedSize { size: 4096, instructions: 1424 },
         ],
+        slope_sizes: vec![1024, 4096],
+        uncounted: vec![UncountedSize {
+            size: 1 << 20,
+            reason: "about 262544 instructions".to_owned(),
+        }],
         classes: vec![
             ClassCount {
                 class: "aes-round".to_owned(),

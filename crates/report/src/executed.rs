@@ -69,8 +69,11 @@ fn total(e: &Executed) -> String {
     let Some((per_byte, per_message)) = e.per_byte.zip(e.per_message) else {
         return "instructions not counted".to_owned();
     };
-    let sizes: Vec<String> =
-        e.sizes.iter().rev().take(2).rev().map(|s| s.size.to_string()).collect();
+    let mut between = e.slope_sizes.clone();
+    if between.is_empty() {
+        between.extend(e.sizes.iter().rev().take(2).rev().map(|s| s.size));
+    }
+    let sizes: Vec<String> = between.iter().map(usize::to_string).collect();
     format!(
         "{} instructions a byte + {} a message ({}, {} B)",
         figure(per_byte),

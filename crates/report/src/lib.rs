@@ -28,6 +28,7 @@ mod summary;
 mod survey;
 mod table;
 mod text;
+mod vintage;
 
 pub use advice::{Advice, Grade, advice};
 pub use calls::{CallRow, MessageCost, calls};

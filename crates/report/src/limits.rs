@@ -3,7 +3,7 @@
 use crate::Options;
 use crate::grid::{Align, Cell, Columns};
 use crate::text::{ASIDE, HEADING, PLAIN, clean, paint, wrap};
-use bound::{Bandwidth, Core, Floor, Instruction};
+use bound::{Bandwidth, Basis, Core, Floor, Instruction};
 use model::Tier;
 use record::Limits;
 use std::collections::BTreeMap;
@@ -25,6 +25,7 @@ pub fn limits(limits: &Limits, options: Options) -> String {
 }
 
 const BOUND_BY: &str = "bound by";
+const BINDS: &str = "binds";
 
 /// Rows under a heading.
 fn table(
@@ -38,7 +39,7 @@ fn table(
         return String::new();
     }
     // Words after the numbers are aligned like words.
-    let words = |i: usize| i < left || heads[i] == BOUND_BY;
+    let words = |i: usize| i < left || [BOUND_BY, BINDS].contains(&heads[i]);
     let alignments = (0..heads.len()).map(|i| if words(i) { Align::Left } else { Align::Point });
     let mut columns = Columns::new(alignments);
     let cells = |row: &[String], style| -> Vec<Cell> {
@@ -109,6 +110,15 @@ fn bandwidths(core: &Core, options: Options) -> String {
     table("bandwidth of one core", &heads, 3, &rows, options)
 }
 
+/// Whom a limit binds.
+fn whom(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Proven => "all",
+        Basis::IfExecuted => "whoever executes it",
+        Basis::KnownMethods => "known methods",
+    }
+}
+
 /// One row for an algorithm and direction, one column for each tier.
 fn floors(floors: &[Floor], options: Options) -> String {
     let mut tiers: Vec<Tier> = floors.iter().map(|f| f.tier).collect();
@@ -139,11 +149,12 @@ fn floors(floors: &[Floor], options: Options) -> String {
         }));
         let by = same.iter().find_map(|f| f.limited_by);
         row.push(by.map(|b| b.to_string()).unwrap_or_default());
+        row.push(same.iter().find_map(|f| f.basis).map(whom).unwrap_or_default().to_owned());
         rows.push(row);
     }
     let mut heads = vec!["algorithm", "direction"];
     heads.extend(tiers.iter().map(|t| t.name()));
-    heads.push(BOUND_BY);
+    heads.extend([BOUND_BY, BINDS]);
     let title = "floors: cycles per byte that a long message takes at least";
     let mut out = table(title, &heads, 2, &rows, options);
     for (reason, names) in reasons {
@@ -199,6 +210,7 @@ mod tests {
             tier,
             cycles_per_byte: cycles,
             limited_by: cycles.map(|_| Bound::AesUnits),
+            basis: cycles.map(|_| Basis::IfExecuted),
             reason: cycles.is_none().then(|| "no bound is known".to_owned()),
         };
         let floors = vec![

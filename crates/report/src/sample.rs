@@ -50,6 +50,8 @@ fn host() -> Host {
         cpu: Cpu { name: "Example CPU 9000".to_owned(), ..Cpu::default() },
         clock: Clock {
             source: "tsc".to_owned(),
+            multiplication_cycles: Some(3.0),
+            cycles_reason: None,
             core_ghz_median: Some(3.0),
             core_ghz_range: Some((2.98, 3.02)),
             ..Clock::default()
@@ -160,6 +162,7 @@ fn case(
         limit_fraction: known.then_some(0.5),
         limit_cycles_per_op: known.then_some(ns * 1.5),
         limited_by: known.then_some(bound::Bound::AesUnits),
+        limit_basis: known.then_some(bound::Basis::Proven),
         per_thread: Vec::new(),
         key_setup: None,
         latency_ns: None,
@@ -205,6 +208,7 @@ fn damage(m: &mut Measurement) {
     m.limit_fraction = None;
     m.limit_cycles_per_op = None;
     m.limited_by = None;
+    m.limit_basis = None;
     m.stopped = None;
     m.checks.clear();
 }
@@ -225,6 +229,8 @@ pub(crate) fn executed() -> Executed {
             ExecutedSize { size: 1024, instructions: 656 },
             ExecutedSize { size: 4096, instructions: 1424 },
         ],
+        slope_sizes: Vec::new(),
+        uncounted: Vec::new(),
         classes: vec![
             class("aes-round", Some(512), 0.15625, 40.0),
             class("scalar", None, 0.09375, 360.0),

@@ -220,6 +220,8 @@ fn legend(record: &Record, selection: &[&Measurement], survey: &Survey<'_>) -> V
         lines.push(format!("{}: crash, hang or error", shout(State::Failed)));
     }
     lines.extend(warnings(selection));
+    let measured = selection.iter().filter(|m| m.state == State::Measured);
+    lines.extend(crate::vintage::note(measured.map(|m| (&*m.library.name, &*m.library.version))));
     lines.extend(crate::remarks::lines(selection));
     lines
 }
@@ -322,6 +324,26 @@ mod tests {
         assert!(lines.contains(said), "{lines}");
         assert!(counts(&record, &selection).contains("1 imported and unverified"));
         assert_eq!(mark(&record.measurements[0]), "†");
+    }
+
+    #[test]
+    fn a_table_with_old_and_new_releases_says_so_and_what_is_not_measured_has_no_part_in_it() {
+        let mut record = sample::record();
+        let lines = |record: &Record| {
+            let selection: Vec<&Measurement> = record.measurements.iter().collect();
+            foot(record, &selection, &Survey::of(record, &selection)).join("\n")
+        };
+        assert!(!lines(&record).contains("releases of different years"), "five months apart");
+        let of_gcrypt = |m: &&mut Measurement| m.library.name == "libgcrypt";
+        record.measurements.iter_mut().filter(of_gcrypt).for_each(|m| {
+            m.library.name = "wolfssl".to_owned();
+            m.library.version = "5.9.4".to_owned();
+        });
+        let said = "the newest are of 2026-09, but openssl@3.0.22 2021-09 (";
+        assert!(lines(&record).contains(said), "{}", lines(&record));
+        let new = record.measurements.iter_mut().filter(|m| m.library.name == "wolfssl");
+        new.for_each(|m| m.state = State::Unsupported);
+        assert!(!lines(&record).contains("releases of different years"));
     }
 
     #[test]

@@ -63,7 +63,7 @@ const fn flag(name: &'static str) -> Column {
     Column { name, kind: Kind::Flag, unit: None }
 }
 
-const COLUMNS: [Column; 51] = [
+const COLUMNS: [Column; 52] = [
     text("library_name"),
     text("library_version"),
     text("library_path"),
@@ -115,6 +115,7 @@ const COLUMNS: [Column; 51] = [
     text("imported_source"),
     text("imported_machine"),
     text("remarks"),
+    text("limit_basis"),
 ];
 
 /// Every column, in the order in which formats have them. New ones come last.
@@ -152,6 +153,7 @@ pub(crate) fn row(m: &Measurement) -> [Option<Value>; COLUMNS.len()] {
         limit_fraction,
         limit_cycles_per_op,
         limited_by,
+        limit_basis,
         per_thread: _,
         key_setup,
         latency_ns,
@@ -229,6 +231,7 @@ pub(crate) fn row(m: &Measurement) -> [Option<Value>; COLUMNS.len()] {
         source.map(Value::Text),
         machine.map(Value::Text),
         written(&remarks.join("; ")),
+        limit_basis.as_ref().and_then(word),
     ]
 }
 

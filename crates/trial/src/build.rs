@@ -59,7 +59,14 @@ impl Foreign {
         }
         let language = if self.ending == "c" { "c" } else { "c++" };
         let mut probe = Command::new(program);
-        probe.args(["-fsyntax-only", "-x", language, "-include", self.header, "/dev/null"]);
+        probe.args(options).args([
+            "-fsyntax-only",
+            "-x",
+            language,
+            "-include",
+            self.header,
+            "/dev/null",
+        ]);
         if !succeeds(&mut probe) {
             println!("skipped: the header {} is not on this machine", self.header);
             return None;

@@ -24,7 +24,7 @@ pub fn whole_offer(library: &dyn Library) -> Offer {
     let mut offer = Offer::default();
     for algorithm in primitives().filter(|a| is_offered(library, a)) {
         offer.names.push(algorithm.name);
-        match verify::verify(library, algorithm, &mut |_| {}) {
+        match verify::verify(library, algorithm, &verify::Scope::BRIEF, &mut |_| {}) {
             Ok(_) => {}
             Err(Finding::Unsupported(why)) => panic!("{algorithm} in one direction only: {why}"),
             Err(finding) => offer.refused.push((algorithm.name, finding.to_string())),

@@ -1,10 +1,11 @@
 //! `ciphermark compare` as it is typed.
 
 use super::Filter;
-use crate::units::{parse_fraction, parse_rows};
+use crate::units::{parse_duration, parse_fraction, parse_rows};
 use clap::{Args, ValueEnum};
 use compare::Condition;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// `ciphermark compare`
 #[derive(Debug, Args)]
@@ -14,16 +15,21 @@ use std::path::PathBuf;
     ciphermark compare run.json --libraries 'openssl@4*'            one library against each other one\n  \
     ciphermark compare run.json --tiers noaes,native -a 'aes-*'\n  \
     ciphermark compare base.json head.json --fail-if slower:2% --fail-if instructions:0.5%\n  \
+    ciphermark compare base.json head.json --confirm --budget 2m    settles candidates with pairs of processes\n  \
     ciphermark compare base.json head.json --format markdown >> \"$GITHUB_STEP_SUMMARY\"\n\n\
     Conditions of --fail-if:\n  \
     slower[:PERCENT]        a case is surely slower, and by more than this by its estimate\n  \
     mean[:PERCENT]          the geometric mean over all shared cases is surely slower, by more than this\n  \
-    instructions[:PERCENT]  instructions per byte or per message grew by more than this;\n                          \
-    also instructions-per-byte, instructions-per-message\n  \
+    instructions[:PERCENT]  instructions at a measured size, per byte or per message grew by more than\n                          \
+    this; also instructions-per-operation, -per-byte, -per-message\n  \
     refused                 a case measured in the base is refused or failed now\n  \
     missing                 a case measured in the base is not there now\n  \
     undecided               a case can be called neither the same nor faster nor slower\n  \
     never                   nothing\n\n\
+    With --confirm, each case that is called faster or slower, or that is undecided with an estimate\n\
+    beyond --same-within, is compared again as `ciphermark pair` does, where both builds are still on\n\
+    this machine: what would fail first, until --budget is over. A verdict of pairs takes the place of\n\
+    the other one, and the exit code follows it.\n\n\
     Exit codes: 0 nothing found; 1 a condition holds; 2 wrong usage, or nothing to compare.")]
 pub struct CompareArgs {
     /// The record to compare with.
@@ -48,6 +54,15 @@ pub struct CompareArgs {
     /// What makes the exit code 1; may be repeated.
     #[arg(long, value_name = "CONDITION", default_values = ["slower", "refused"])]
     pub fail_if: Vec<Condition>,
+    /// Settle candidates by pairs of processes of the two builds, which must be on this machine.
+    #[arg(long, conflicts_with = "tiers")]
+    pub confirm: bool,
+    /// Most time for --confirm.
+    #[arg(long, value_parser = parse_duration, value_name = "TIME", default_value = "60s", requires = "confirm")]
+    pub budget: Duration,
+    /// No progress bar.
+    #[arg(short, long)]
+    pub quiet: bool,
     /// How many cases of each verdict text and Markdown list: a number, or all.
     #[arg(long, value_name = "N|all", default_value = "20", value_parser = parse_rows)]
     pub rows: usize,

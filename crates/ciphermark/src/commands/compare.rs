@@ -1,5 +1,6 @@
 //! `ciphermark compare`: two records, or two libraries or tiers of one, case by case.
 
+use super::confirm;
 use crate::args::{CompareArgs, TierArg};
 use crate::error::{Exit, Failure};
 use crate::{choose, screen};
@@ -26,8 +27,12 @@ pub fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     }
     let tiers_differ = args.tiers.is_some();
     let settings = Settings { tolerance: args.same_within, matching, tiers_differ };
-    let comparison = compare::compare(&sides.0, &sides.1, &settings);
+    let mut comparison = compare::compare(&sides.0, &sides.1, &settings);
     demand(&comparison, &args.fail_if)?;
+    if args.confirm {
+        let records = [&base, new.as_ref().unwrap_or(&base)];
+        confirm::confirm(args, records, matching, &mut comparison)?;
+    }
     let found: Vec<_> = args.fail_if.iter().filter_map(|c| c.find(&comparison)).collect();
     screen::print(|options| {
         report::comparison(&comparison, &found, args.format.into(), args.rows, options)
@@ -156,6 +161,7 @@ fn demand(comparison: &Comparison, conditions: &[Condition]) -> Result<(), Failu
         matches!(
             c,
             Condition::Instructions(_)
+                | Condition::InstructionsPerOperation(_)
                 | Condition::InstructionsPerByte(_)
                 | Condition::InstructionsPerMessage(_)
         )

@@ -6,7 +6,7 @@ use crate::error::{Exit, Failure};
 use crate::progress::Bar;
 use crate::{choose, screen};
 use engine::protocol::Offer;
-use engine::{Attached, Evidence, Explained, Operation};
+use engine::{Attached, Evidence, Explained, Operation, Wanted};
 use model::{Algorithm, Direction, Model, Tier};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -68,11 +68,11 @@ fn counted(args: &ExplainArgs) -> Result<Vec<Row>, Failure> {
     let raised = || count.fetch_add(1, Ordering::Relaxed) + 1;
     let explained = engine::explain(&libraries, &wanted, &sizes, &|| bar.counting(raised(), total));
     let operations = operations(&libraries, &explained, &tiers, Model::from(args.model));
-    count.store(0, Ordering::Relaxed);
     let stop = AtomicBool::new(false);
-    let stepped = engine::gather(&libraries, &operations, &sizes, &stop, &|| {
-        bar.stepping(raised(), operations.len());
-    });
+    let of = |_: &Operation| sizes.clone();
+    let wanted = Wanted { of: &of, allowance: None };
+    let stepped =
+        engine::gather(&libraries, &operations, wanted, &stop, &|done, of| bar.stepping(done, of));
     bar.finish();
     let own = |e: &Explained| {
         let same = |s: &Operation| {

@@ -1,6 +1,7 @@
 //! `ciphermark pair`: two libraries held against each other on one case, until a verdict.
 
-use crate::args::{DirectionArg, PairArgs};
+use super::pair_advice::advice;
+use crate::args::{DirectionArg, PairArgs, PairFailArg};
 use crate::commands::run::{random_seed, watch_signals};
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
@@ -8,6 +9,7 @@ use crate::{choose, screen};
 use analysis::Verdict;
 use engine::{Attached, Budget, PairBench, PairError, PairOutcome, Request};
 use model::{Algorithm, Direction, Footprint, Model, Tier};
+use record::State;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
 
@@ -32,16 +34,28 @@ pub fn pair(args: &PairArgs) -> Result<Exit, Failure> {
         let text = serde_json::to_string_pretty(&whole).map_err(Failure::not_done)?;
         screen::print(|_| format!("{text}\n"))?;
     } else {
-        screen::print(|_| text_of(&request, &libraries, &outcomes))?;
+        screen::print(|_| text_of(args, &request, &libraries, &outcomes))?;
     }
     // Many trials are asked for to learn about the verdicts, not about the libraries.
-    let slower = matches!(&outcomes[..], [only] if only.verdict == Verdict::Slower);
-    Ok(if slower { Exit::Found } else { Exit::Done })
+    let fails = matches!(&outcomes[..], [only] if fails(&args.fail_if, only.verdict));
+    Ok(if fails { Exit::Found } else { Exit::Done })
 }
 
+fn fails(conditions: &[PairFailArg], verdict: Verdict) -> bool {
+    conditions.iter().any(|condition| match condition {
+        PairFailArg::Slower => verdict == Verdict::Slower,
+        PairFailArg::Faster => verdict == Verdict::Faster,
+        PairFailArg::Undecided => verdict == Verdict::Undecided,
+        PairFailArg::Never => false,
+    })
+}
+
+/// What a check found is a case that was refused; what nobody offers cannot be compared at all.
 fn failure(error: PairError) -> Failure {
-    match error {
-        PairError::Found { .. } => Failure { exit: Exit::SomeRefused, ..Failure::not_done(error) },
+    match &error {
+        PairError::Found { finding, .. } if finding.state != State::Unsupported => {
+            Failure { exit: Exit::SomeRefused, ..Failure::not_done(error) }
+        }
         _ => Failure::not_done(error),
     }
 }
@@ -94,7 +108,12 @@ fn request(args: &PairArgs) -> Result<Request, Failure> {
     })
 }
 
-fn text_of(request: &Request, libraries: &[Attached], outcomes: &[PairOutcome]) -> String {
+fn text_of(
+    args: &PairArgs,
+    request: &Request,
+    libraries: &[Attached],
+    outcomes: &[PairOutcome],
+) -> String {
     let [base, new] = libraries else { return String::new() };
     let algorithm = request.algorithms[0];
     let mut out = format!(
@@ -105,6 +124,11 @@ fn text_of(request: &Request, libraries: &[Attached], outcomes: &[PairOutcome]) 
     );
     for outcome in outcomes {
         out += &format!("{}\n", line(outcome));
+    }
+    if let [only] = outcomes
+        && only.verdict == Verdict::Undecided
+    {
+        out += &format!("  undecided: {}\n", advice(only, args.margin, args.budget));
     }
     if outcomes.len() > 1 {
         let count = |v: Verdict| outcomes.iter().filter(|o| o.verdict == v).count();
@@ -150,12 +174,14 @@ fn document(
     let trials: Vec<Value> = outcomes
         .iter()
         .map(|o| {
+            let advice =
+                (o.verdict == Verdict::Undecided).then(|| advice(o, args.margin, args.budget));
             let ratio =
                 o.ratio.map(|r| json!({"median": r.estimate, "low": r.low, "high": r.high}));
             json!({
                 "verdict": o.verdict.name(), "ratio": ratio, "unit": o.unit, "pairs": o.pairs,
                 "seconds": o.seconds, "sampling_seconds": o.sampling_seconds,
-                "samples": o.samples, "disturbed": o.disturbed,
+                "samples": o.samples, "disturbed": o.disturbed, "advice": advice,
             })
         })
         .collect();

@@ -27,7 +27,7 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     let (record, lost) = measure(args.quiet, job, &stop)?;
     let rows: Vec<_> = record.measurements.iter().collect();
     screen::print_record(&record, &rows, args.format, None)?;
-    lost.map_or(Ok(exit(&record)), Err)
+    lost.map_or_else(|| exit(&record), Err)
 }
 
 /// Measures what the flags and the suite ask for, without printing.
@@ -209,7 +209,16 @@ pub fn watch_signals() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
-fn exit(record: &Record) -> Exit {
+fn exit(record: &Record) -> Result<Exit, Failure> {
     let state = |s| record.measurements.iter().any(|m| m.state == s);
-    if state(State::Refused) || state(State::Failed) { Exit::SomeRefused } else { Exit::Done }
+    if state(State::Refused) || state(State::Failed) {
+        return Ok(Exit::SomeRefused);
+    }
+    if record.measurements.iter().all(|m| m.state == State::Unsupported) {
+        return Err(Failure::not_done(
+            "nothing was measured: no library that was selected offers what was asked for; \
+             `ciphermark list algorithms` tells who offers what",
+        ));
+    }
+    Ok(Exit::Done)
 }

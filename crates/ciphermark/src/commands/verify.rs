@@ -1,11 +1,13 @@
 //! `ciphermark verify`: every check, no timing.
 
+use super::run::random_seed;
+use super::tried;
 use crate::args::VerifyArgs;
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
 use crate::{choose, screen};
 use engine::protocol::Finding;
-use engine::{Attached, Subject, Verdict};
+use engine::{Attached, Extra, Subject, Verdict};
 use model::{Algorithm, Tier};
 use record::State;
 use serde_json::json;
@@ -28,16 +30,20 @@ pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
     if subjects.is_empty() && missing.is_empty() {
         return Err(Failure::not_done("no library that was selected offers any of the algorithms"));
     }
+    let sizes = args.size.as_deref().map(model::parse_sizes).transpose().map_err(Failure::usage)?;
+    let seed = args.seed.unwrap_or_else(random_seed);
+    let extra = Extra { seed, sizes: sizes.as_deref().unwrap_or_default() };
     let bar = Bar::new(args.quiet);
     let count = AtomicUsize::new(0);
-    let verdicts = engine::verify_all(&libraries, &subjects, &AtomicBool::new(false), &|| {
-        bar.verifying(count.fetch_add(1, Ordering::Relaxed) + 1, subjects.len());
-    });
+    let verdicts =
+        engine::verify_all(&libraries, &subjects, extra, &AtomicBool::new(false), &|| {
+            bar.verifying(count.fetch_add(1, Ordering::Relaxed) + 1, subjects.len());
+        });
     bar.finish();
     if args.json {
-        print_json(&libraries, &verdicts, &missing)?
+        print_json(&libraries, &verdicts, &missing, seed)?
     } else {
-        print_text(&libraries, &verdicts, &missing)?
+        print_text(&libraries, &verdicts, &missing, seed)?
     }
     let findings = verdicts.iter().filter_map(|v| v.outcome.as_ref().err());
     let mut findings = findings.chain(missing.iter().map(|m| &m.why));
@@ -84,6 +90,7 @@ fn print_text(
     libraries: &[Attached],
     verdicts: &[Verdict],
     missing: &[Missing],
+    seed: u64,
 ) -> Result<(), Failure> {
     let found = |f: &Finding| Err((f.state, f.why.clone()));
     let checked = verdicts.iter().map(|v| report::CheckRow {
@@ -99,18 +106,21 @@ fn print_text(
         outcome: found(&m.why),
     });
     let rows: Vec<report::CheckRow> = checked.chain(missing).collect();
-    screen::print(|options| report::checks(&rows, options))
+    let tried = tried::in_words(libraries, verdicts, seed);
+    screen::print(|options| report::checks(&rows, options) + &report::pairs(&tried, options))
 }
 
 fn print_json(
     libraries: &[Attached],
     verdicts: &[Verdict],
     missing: &[Missing],
+    seed: u64,
 ) -> Result<(), Failure> {
     let row = |library: usize,
                tier: Tier,
                algorithm: Option<&str>,
-               outcome: Result<&[record::Check], &Finding>| {
+               outcome: Result<&[record::Check], &Finding>,
+               tried: Option<&verify::Tried>| {
         let facts = &libraries[library].facts;
         let (state, reason, checks): (_, _, &[record::Check]) = match outcome {
             Ok(checks) => ("passed", None, checks),
@@ -119,11 +129,13 @@ fn print_json(
         json!({
             "library": {"name": facts.name, "version": facts.version, "path": facts.path, "id": facts.id},
             "tier": tier, "algorithm": algorithm, "state": state, "reason": reason, "checks": checks,
+            "seed": seed, "tried": tried,
         })
     };
-    let checked =
-        verdicts.iter().map(|v| row(v.library, v.tier, Some(v.algorithm), v.outcome.as_deref()));
-    let missing = missing.iter().map(|m| row(m.library, m.tier, None, Err(&m.why)));
+    let checked = verdicts
+        .iter()
+        .map(|v| row(v.library, v.tier, Some(v.algorithm), v.outcome.as_deref(), v.tried.as_ref()));
+    let missing = missing.iter().map(|m| row(m.library, m.tier, None, Err(&m.why), None));
     let rows: Vec<_> = checked.chain(missing).collect();
     let text = serde_json::to_string_pretty(&rows).map_err(Failure::not_done)?;
     screen::print(|_| format!("{text}\n"))

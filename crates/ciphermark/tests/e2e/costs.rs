@@ -102,7 +102,7 @@ fn forgeries_are_rejected_every_time_or_the_case_is_refused() {
         assert_eq!(text(row, "state"), "unsupported", "{row}");
         assert!(text(row, "reason").contains("only decryption with a tag"), "{row}");
     }
-    let library = fakes::variant("accepts_forgery", "FORGED_AT=700");
+    let library = fakes::variant("accepts_forgery", "FORGED_IN_TIME=700");
     let all = rows(&record(&[&["-l", &library][..], &what].concat(), 3));
     for row in of(&all, &[("algorithm", "aes-128-gcm"), ("direction", "decrypt")]) {
         let refused = row["size"] == 700;

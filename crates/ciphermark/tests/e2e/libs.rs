@@ -116,6 +116,24 @@ fn the_manifest_says_what_was_built_without_this_machines_paths() {
 }
 
 #[test]
+fn a_second_library_of_a_build_stands_in_the_manifest_and_must_be_there() {
+    let second = "also_name=second also_object=libsecond.so";
+    let driver = Driver::new(&[]);
+    driver.write("two", &format!("{COMPILE}; cp \"$OUT/$object\" \"$OUT/libsecond.so\""), second);
+    driver.builds();
+    let text = std::fs::read_to_string(driver.built("two/library.toml")).unwrap();
+    let manifest: toml::Table = text.parse().unwrap();
+    let also = manifest["also"].as_array().unwrap();
+    assert_eq!(also[0]["name"].as_str(), Some("second"));
+    assert_eq!(also[0]["object"].as_str(), Some("libsecond.so"));
+
+    driver.write("two", COMPILE, &format!("{second} # without it"));
+    let Outcome { text, code } = driver.run(&[]);
+    assert_eq!(code, Some(3), "{text}");
+    assert!(text.contains("left no shared object"), "{text}");
+}
+
+#[test]
 fn what_is_there_is_not_built_again_until_its_recipe_changes() {
     let driver = Driver::new(&[("one", COMPILE), ("two", COMPILE)]);
     driver.builds();

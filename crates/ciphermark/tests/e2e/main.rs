@@ -17,6 +17,7 @@ mod errors;
 mod explain;
 mod exports;
 mod formats;
+mod gate;
 mod libs;
 mod list;
 mod meta;

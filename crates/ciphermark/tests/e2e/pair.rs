@@ -36,6 +36,23 @@ fn several_trials_are_counted_by_verdict() {
 }
 
 #[test]
+fn without_a_verdict_there_is_advice_and_an_exit_code_for_who_asks() {
+    let (base, new) = (planted(0), planted(3000));
+    // No pair of processes is through in this time.
+    let hurried = |more: &[&str]| {
+        let what = ["pair", &base, &new, "-a", "crc32c", "-s", "16000", "--budget", "1ms"];
+        ciphermark(&[&what[..], more].concat(), b"")
+    };
+    let done = hurried(&[]).with_code(0);
+    assert!(done.stdout.contains("undecided: the time was over after 0 pairs"), "{}", done.stdout);
+    hurried(&["--fail-if", "slower", "--fail-if", "undecided"]).with_code(1);
+    let whole: Value = serde_json::from_str(&hurried(&["--json"]).stdout).unwrap();
+    assert!(text(&whole["trials"][0], "advice").contains("--budget"), "{whole}");
+    compare(&base, &new, &["--fail-if", "undecided"]).with_code(0);
+    compare(&new, &base, &["--fail-if", "faster"]).with_code(1);
+}
+
+#[test]
 fn a_library_that_fails_a_check_is_not_compared() {
     let (right, wrong) = (fakes::library("correct"), fakes::library("wrong_tag"));
     let done =
@@ -55,6 +72,6 @@ fn what_is_no_pair_gets_one_line_that_helps() {
     assert!(both.contains("one direction"), "{both}");
     let unknown = line(&["pair", &correct, &correct, "-a", "aes-129-ctr"], 2);
     assert!(unknown.contains("aes-129-ctr"), "{unknown}");
-    let missing = line(&["pair", &correct, &correct, "-a", "sm4-ctr"], 3);
+    let missing = line(&["pair", &correct, &correct, "-a", "sm4-ctr"], 4);
     assert!(missing.contains("correct@1.0"), "{missing}");
 }

@@ -88,13 +88,14 @@ fn every_format_has_the_answer() {
     let question = "fastest authenticated at 8 KiB";
     let markdown = rank(&[question, "--format", "markdown"]).stdout;
     assert!(
-        markdown.starts_with("### fastest authenticated") && markdown.contains("| 1 |"),
+        markdown.starts_with("### fastest authenticated")
+            && (markdown.contains("| 1 |") || markdown.contains("| 1= |")),
         "{markdown}"
     );
     let csv = rank(&[question, "--format", "csv"]).stdout;
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    assert_eq!((rows.len(), &rows[0][2]), (10, "1"));
+    assert!(rows.len() >= 10 && rows[0][2].starts_with('1'), "{} rows", rows.len());
 }
 
 #[test]

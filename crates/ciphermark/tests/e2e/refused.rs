@@ -75,11 +75,28 @@ fn success_without_work_on_long_messages_is_found_whatever_sizes_are_asked_for()
 }
 
 #[test]
-fn success_without_work_after_so_many_calls_is_found_in_the_timed_loop() {
-    // A copy takes so little that the checks before make far fewer calls than a timed batch.
+fn success_without_work_after_so_many_calls_is_found_before_timing() {
     let broken = fakes::variant("early_return", "AFTER=1000");
+    let found = beside_openssl(&broken, "16", &[]);
+    found.all("after", "aes-128-ctr", "refused", "repeated-calls: encrypt of ");
+    found.all("after", "aes-128-gcm", "refused", "repeated-calls: encrypt of ");
+}
+
+#[test]
+fn success_without_work_after_more_calls_than_any_check_makes_is_found_in_the_timed_loop() {
+    // A copy takes so little that a few timed batches make more.
+    let broken = fakes::variant("early_return", "AFTER=21000");
     let found = beside_openssl(&broken, "16", &["-a", "memcpy"]);
     found.all("after", "memcpy", "refused", "timed-output: ");
+}
+
+#[test]
+fn the_sizes_that_are_measured_are_checked_before() {
+    let broken = fakes::variant("accepts_forgery", "FORGED_AT=700");
+    let found = beside_openssl(&broken, "16,700", &[]);
+    let words = "other-sizes: decryption did not reject a message of 700 bytes";
+    found.all("forged_at", "aes-128-gcm", "refused", words);
+    found.healthy("forged_at", "aes-128-ctr");
 }
 
 #[test]

@@ -73,6 +73,44 @@ fn agreeing_on_a_wrong_answer_helps_no_library() {
     assert_eq!(text(where_(&all, &[("library.name", "openssl")])[0], "state"), "passed");
 }
 
+#[test]
+fn a_size_that_is_asked_for_is_checked_and_the_end_says_what_was_tried() {
+    let broken = fakes::variant("accepts_forgery", "FORGED_AT=700");
+    let what = ["-l", &broken, "-a", "aes-128-gcm", "--seed", "1"];
+    let all = verdicts(&what, 0);
+    assert!(!all[0]["tried"]["drawn"].as_array().unwrap().contains(&Value::from(700)));
+    let all = verdicts(&[&what[..], &["-s", "700"]].concat(), 1);
+    let words = "other-sizes: decryption did not reject a message of 700 bytes whose ";
+    assert!(text(&all[0], "reason").starts_with(words), "{all:?}");
+    let plain = [&["verify", "-q"], &what[..], &["-s", "16,777"]].concat();
+    let done = ciphermark(&plain, b"").with_code(0);
+    let line = |heading: &str| {
+        let line = done.stdout.lines().find_map(|line| line.strip_prefix(heading));
+        line.unwrap_or_else(|| panic!("{heading}: {done:?}")).trim().to_owned()
+    };
+    assert_eq!(line("asked sizes"), "16, 777");
+    assert!(line("fixed sizes").starts_with("every size from 0 to 257 bytes"));
+    assert!(line("drawn sizes").starts_with("aes-128-gcm: "));
+    assert!(line("repeated calls").contains(" in 2 sessions, "));
+    assert_eq!(line("seed"), "1; --seed 1 draws the same again");
+    refusal(&["verify", "-l", &broken, "-s", "many"]);
+}
+
+#[test]
+fn a_seed_draws_the_same_sizes_again_and_without_one_they_are_others_each_time() {
+    let broken = fakes::library("correct");
+    let drawn = |more: &[&str]| {
+        let what = [&["-l", &broken, "-a", "aes-128-ctr"], more].concat();
+        let all = verdicts(&what, 0);
+        (all[0]["seed"].clone(), all[0]["tried"]["drawn"].clone())
+    };
+    let (seed, sizes) = drawn(&[]);
+    let (again, others) = drawn(&[]);
+    assert!(seed != again && sizes != others, "{seed} {sizes} {again} {others}");
+    let (same, once_more) = drawn(&["--seed", &seed.to_string()]);
+    assert_eq!((same, once_more), (seed, sizes));
+}
+
 /// Test case 2 of McGrew and Viega's paper on GCM, with what is asked changed.
 fn vector(id: u64, iv: &str, tag: &str, result: &str) -> String {
     let zeros = "0".repeat(32);

@@ -33,7 +33,7 @@ pub(crate) fn any_reply() -> impl Strategy<Value = Reply> {
         vec(costs(), 0..5).prop_map(|costs| Reply::Metered { costs }),
         steps().prop_map(Reply::Stepped),
         finding().prop_map(Reply::Finding),
-        vec(visit(), 0..4).prop_map(|results| Reply::Samples { results }),
+        vec(vec(visit(), 0..4), 0..3).prop_map(|results| Reply::Samples { results }),
     ]
 }
 
@@ -81,9 +81,12 @@ prop_compose! {
 prop_compose! {
     fn verified()(
         checks in vec((text(), 0..=MOST), 0..6), digest in "[0-9a-f]{64}", remarks in vec(text(), 0..MOST_REMARKS),
+        asked in vec(any::<usize>(), 0..6), calls in 0..=MOST, cut_short: bool,
     ) -> Reply {
         let checks = checks.into_iter().map(|(name, count)| Check { name, count }).collect();
-        Reply::Verified { checks, digest, remarks }
+        let repeated = verify::Repeated { direction: Direction::Decrypt, calls, forgeries: calls, cut_short };
+        let tried = verify::Tried { asked, repeated: vec![repeated], ..Default::default() };
+        Reply::Verified { checks, digest, remarks, tried }
     }
 }
 

@@ -16,7 +16,18 @@ fn sample() -> RawSample {
 }
 
 fn samples(sample: RawSample) -> Reply {
-    Reply::Samples { results: vec![VisitResult::Sample(sample)] }
+    Reply::Samples { results: vec![vec![VisitResult::Sample(sample)]] }
+}
+
+fn verified(checks: Vec<Check>, calls: u64) -> Reply {
+    let repeated = verify::Repeated {
+        direction: model::Direction::Copy,
+        calls,
+        forgeries: 0,
+        cut_short: false,
+    };
+    let tried = verify::Tried { repeated: vec![repeated], ..Default::default() };
+    Reply::Verified { checks, digest: String::new(), remarks: Vec::new(), tried }
 }
 
 #[test]
@@ -29,12 +40,10 @@ fn a_number_that_no_worker_sends_is_out_of_protocol() {
     assert!(why(&samples(racing)).contains("impossible clock"));
     let latency = Some(Latencies { ticks: vec![(1, u64::MAX)], disturbed: 0 });
     let taken = VisitResult::Taken { samples: vec![sample()], latency };
-    assert!(why(&Reply::Samples { results: vec![taken] }).contains("too large"));
+    assert!(why(&Reply::Samples { results: vec![vec![taken]] }).contains("too large"));
     let checks = vec![Check { name: "x".into(), count: u64::MAX }];
-    assert_eq!(
-        why(&Reply::Verified { checks, digest: String::new(), remarks: Vec::new() }),
-        format!("a count of {}", u64::MAX)
-    );
+    assert_eq!(why(&verified(checks, 1)), format!("a count of {}", u64::MAX));
+    assert_eq!(why(&verified(Vec::new(), u64::MAX)), format!("a count of {}", u64::MAX));
     let counted = Steps { pmu: Some(-1e300), ..Steps::default() };
     assert_eq!(why(&Reply::Stepped(counted)), "an impossible number 1e300");
     let costs = vec![Costs {
@@ -55,7 +64,7 @@ fn no_finding_calls_itself_a_measurement() {
         let expected = format!("a finding with the state '{}'", state.name());
         assert_eq!(why(&Reply::Finding(finding.clone())), expected);
         let results = vec![VisitResult::Finding(finding)];
-        assert_eq!(why(&Reply::Samples { results }), expected);
+        assert_eq!(why(&Reply::Samples { results: vec![results] }), expected);
     }
 }
 
@@ -89,7 +98,7 @@ fn samples_of_another_process_are_told_apart() {
     assert!(!is_of_process(&samples(RawSample { process: 5, ..sample() }), 4));
     let samples = vec![RawSample { process: 4, ..sample() }, sample()];
     let taken = VisitResult::Taken { samples, latency: None };
-    assert!(!is_of_process(&Reply::Samples { results: vec![taken] }, 4));
+    assert!(!is_of_process(&Reply::Samples { results: vec![vec![taken]] }, 4));
 }
 
 /// Numbers whose text has all their digits.
@@ -121,7 +130,7 @@ proptest! {
     #[test]
     fn samples_come_out_as_they_went_in(all in prop::collection::vec(any_sample(), 0..20)) {
         let results = vec![VisitResult::Taken { samples: all, latency: None }];
-        let sent = Reply::Samples { results };
+        let sent = Reply::Samples { results: vec![results] };
         prop_assert_eq!(reply(&line(&sent)), Ok(sent));
     }
 
@@ -144,7 +153,7 @@ proptest! {
         use model::{Direction, Model};
         let direction = Direction::Decrypt;
         for sent in [
-            Request::Verify { algorithm: algorithm.clone() },
+            Request::Verify { algorithm: algorithm.clone(), seed: most_steps, sizes: sizes.clone() },
             Request::Meter(Metering { algorithm: algorithm.clone(), direction, sizes }),
             Request::Step(Stepping { algorithm, direction, model: Model::Rekey, size, most_steps }),
         ] {

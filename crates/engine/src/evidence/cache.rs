@@ -16,7 +16,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 /// Raised when what is counted changes its meaning, or which sizes are.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// Entries that were written so long ago are removed: each new build of the program leaves all
 /// earlier ones behind.
@@ -57,6 +57,17 @@ pub(super) struct Kept {
     pub(super) runs: Vec<Steps>,
     /// At sizes that were asked for, each once; what a byte costs does not come from these.
     pub(super) exact: Vec<Steps>,
+    /// Sizes that took more steps than were allowed.
+    pub(super) too_long: Vec<TooLong>,
+}
+
+/// A size whose operation was not seen to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct TooLong {
+    /// Bytes of plaintext.
+    pub(super) size: usize,
+    /// Steps that were allowed, and taken.
+    pub(super) most_steps: u64,
 }
 
 /// The directory of entries, where there is one, and the hashes that were worked out so far.
@@ -242,7 +253,11 @@ mod tests {
                 objects: objects.clone(),
                 ..Steps::default()
             };
-            Kept { runs: vec![run(1024)], exact: vec![run(48)] }
+            Kept {
+                runs: vec![run(1024)],
+                exact: vec![run(48)],
+                too_long: vec![TooLong { size: 1 << 20, most_steps: 1024 }],
+            }
         }
 
         fn entry(&self) -> PathBuf {

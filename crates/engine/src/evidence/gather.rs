@@ -1,18 +1,18 @@
 //! Stepping everything that is to be measured, in workers of its own, side by side: counts are the
 //! same however busy the machine is.
 
-use super::cache::{Cache, Kept};
-use super::sizes::{Next, next};
-use super::{summary, tier};
+use super::cache::{Cache, TooLong};
+use super::counted::Counted;
+use super::sizes::{Next, limit, most_steps, next};
 use crate::discover::Attached;
 use crate::link::{WorkerError, once_more_if_killed};
 use crate::process::{Worker, out_of_protocol};
 use crate::protocol::{Finding, Reply, Request, Stepping, Steps};
 use model::{Algorithm, Case, Direction, KERNEL_PATH, Model, Tier};
-use record::{Executed, ExecutedSize, LibraryId, State};
+use record::{Executed, ExecutedSize, State};
 use std::collections::VecDeque;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// What is stepped: one algorithm of one library.
@@ -60,6 +60,16 @@ pub struct Evidence {
 /// The instructions of an operation of one size, or why they are not known.
 pub type Exact = Result<ExecutedSize, String>;
 
+/// Which sizes are counted beside those that a byte's cost comes from.
+#[derive(Clone, Copy)]
+pub struct Wanted<'a> {
+    /// Sizes of a subject.
+    pub of: &'a (dyn Fn(&Operation) -> Vec<usize> + Sync),
+    /// Instructions that may be stepped for them, of all subjects together; `None` for as many as it
+    /// takes, also where nothing is foretold.
+    pub allowance: Option<u64>,
+}
+
 /// Subjects that one worker steps: few enough that all CPUs have work to the end.
 const BATCH: usize = 8;
 
@@ -68,78 +78,97 @@ const STEP: Duration = Duration::from_micros(200);
 /// Opening the algorithm, making the messages and decoding, on top.
 const DEADLINE: Duration = Duration::from_secs(30);
 
-/// Steps for sizes that are asked for by name: a minute at most.
-const MOST_STEPS_EXACT: u64 = 3_000_000;
-
-/// Steps all subjects; with `exact`, also an operation of each of these sizes. `done` is called
-/// after each subject.
+/// Steps all subjects at the sizes that a byte's cost comes from, then those sizes that are `wanted`,
+/// as long as they are worth it. `done` is called after each subject, with how many of how many.
 pub fn gather(
     libraries: &[Attached],
     subjects: &[Operation],
-    exact: &[usize],
+    wanted: Wanted<'_>,
     stop: &AtomicBool,
-    done: &(dyn Fn() + Sync),
+    done: &(dyn Fn(usize, usize) + Sync),
 ) -> Vec<Evidence> {
     let mut sorted = subjects.to_vec();
     sorted.sort();
     sorted.dedup();
-    let of_one_worker = |a: &Operation, b: &Operation| (a.library, a.tier) == (b.library, b.tier);
-    let batches = sorted.chunk_by(of_one_worker).flat_map(|c| c.chunks(BATCH));
-    let queue: Mutex<VecDeque<&[Operation]>> = Mutex::new(batches.collect());
-    let found = Mutex::new(Vec::new());
     let cache = Cache::open();
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                let take = || queue.lock().expect("no thread panics holding it").pop_front();
-                while let Some(batch) = take() {
-                    let mut stepping = Gathering { libraries, cache: &cache, worker: None, stop };
-                    for subject in batch {
-                        let evidence = stepping.one(subject, exact);
-                        found.lock().expect("no thread panics holding it").push(evidence);
-                        done();
-                    }
+    let bench = Bench { libraries, cache: &cache, stop, done };
+    let mut counted: Vec<Counted> = sorted.into_iter().map(Counted::new).collect();
+    for one in &mut counted {
+        one.sizes = (wanted.of)(&one.subject);
+        one.unforeseen_too = wanted.allowance.is_none();
+        one.sizes.sort_unstable();
+        one.sizes.dedup();
+    }
+    bench.each(counted.iter_mut().collect(), |gathering, one| gathering.slope(one));
+    let foretold: Vec<u64> = counted.iter().flat_map(Counted::foretold).collect();
+    let limit = limit(&foretold, wanted.allowance.unwrap_or(u64::MAX));
+    let (more, whole): (Vec<_>, Vec<_>) =
+        counted.iter_mut().partition(|one| !one.lacking(limit).is_empty());
+    drop(whole);
+    bench.each(more, |gathering, one| gathering.sizes(one, limit));
+    counted.into_iter().map(|one| one.evidence(libraries, limit)).collect()
+}
+
+/// What is shared by all workers that step.
+struct Bench<'a> {
+    libraries: &'a [Attached],
+    cache: &'a Cache,
+    stop: &'a AtomicBool,
+    done: &'a (dyn Fn(usize, usize) + Sync),
+}
+
+impl Bench<'_> {
+    /// Has workers go through the subjects, a few in one worker, on all CPUs.
+    fn each(
+        &self,
+        mut subjects: Vec<&mut Counted>,
+        step: impl Fn(&mut Gathering<'_>, &mut Counted) + Sync,
+    ) {
+        let (count, of) = (AtomicUsize::new(0), subjects.len());
+        let of_one_worker = |a: &&mut Counted, b: &&mut Counted| {
+            (a.subject.library, a.subject.tier) == (b.subject.library, b.subject.tier)
+        };
+        let batches = subjects.chunk_by_mut(of_one_worker).flat_map(|c| c.chunks_mut(BATCH));
+        let queue: Mutex<VecDeque<&mut [&mut Counted]>> = Mutex::new(batches.collect());
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let work = || {
+            let take = || queue.lock().expect("no thread panics holding it").pop_front();
+            while let Some(batch) = take() {
+                let mut gathering = Gathering { bench: self, worker: None };
+                for one in batch {
+                    step(&mut gathering, one);
+                    (self.done)(count.fetch_add(1, Ordering::Relaxed) + 1, of);
                 }
-            });
-        }
-    });
-    let mut found = found.into_inner().expect("no thread panics holding it");
-    found.sort_by(|a, b| a.subject.cmp(&b.subject));
-    found
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(work);
+            }
+        });
+    }
 }
 
 /// One worker's share.
 struct Gathering<'a> {
-    libraries: &'a [Attached],
-    cache: &'a Cache,
+    bench: &'a Bench<'a>,
     worker: Option<Worker>,
-    stop: &'a AtomicBool,
 }
 
 impl Gathering<'_> {
-    fn one(&mut self, subject: &Operation, exact: &[usize]) -> Evidence {
-        let library = &self.libraries[subject.library];
-        let key = self.cache.key(library, subject);
-        let mut kept = key.as_ref().and_then(|k| self.cache.load(k)).unwrap_or_default();
-        let had = (kept.runs.len(), kept.exact.len());
-        let why = self.steps(subject, &mut kept.runs);
-        let exact = exact.iter().map(|size| (*size, self.exact(subject, *size, &mut kept)));
-        let exact = exact.collect();
-        if let Some(key) = key.filter(|_| (kept.runs.len(), kept.exact.len()) != had) {
-            self.cache.store(&key, &kept);
-        }
-        Evidence {
-            refused: refused(subject.tier, &kept, why.as_ref()),
-            executed: summary::executed(id(library), subject, &kept.runs, why.map(|f| f.why)),
-            subject: subject.clone(),
-            exact,
-        }
+    /// The sizes that a byte's cost comes from, as far as they are not kept from an earlier run.
+    fn slope(&mut self, one: &mut Counted) {
+        let cache = self.bench.cache;
+        one.key = cache.key(&self.bench.libraries[one.subject.library], &one.subject);
+        one.kept = one.key.as_ref().and_then(|k| cache.load(k)).unwrap_or_default();
+        let before = one.kept.clone();
+        one.why = self.steps(&one.subject, &mut one.kept.runs);
+        one.store(cache, &before);
     }
 
     /// Adds what the sizes of choice give; what came in the way.
     fn steps(&mut self, subject: &Operation, runs: &mut Vec<Steps>) -> Option<Finding> {
-        let library = &self.libraries[subject.library];
+        let library = &self.bench.libraries[subject.library];
         if library.facts.path == KERNEL_PATH {
             return Some(Finding::unsupported("it runs in the kernel, which cannot be stepped"));
         }
@@ -156,23 +185,27 @@ impl Gathering<'_> {
         None
     }
 
-    fn exact(&mut self, subject: &Operation, size: usize, kept: &mut Kept) -> Exact {
-        let of = |run: &Steps| ExecutedSize { size, instructions: run.instructions };
-        let mut all = kept.runs.iter().chain(&kept.exact);
-        if let Some(run) = all.find(|r| r.size == size && r.complete) {
-            return Ok(of(run));
+    /// The sizes that were asked for and are not known.
+    fn sizes(&mut self, one: &mut Counted, limit: u64) {
+        let before = one.kept.clone();
+        let most_steps = most_steps(limit);
+        for size in one.lacking(limit) {
+            match self.ask(&one.subject, size, most_steps) {
+                Ok(steps) if steps.complete => one.kept.exact.push(steps),
+                Ok(_) => one.kept.too_long.push(TooLong { size, most_steps }),
+                Err(finding) => {
+                    one.failed.push((size, finding.why.clone()));
+                    // A wrong output refuses the subject at whatever size it was left.
+                    let is_first = finding.state == State::Refused && one.why.is_none();
+                    one.why = if is_first { Some(finding) } else { one.why.take() };
+                }
+            }
         }
-        let run = self.ask(subject, size, MOST_STEPS_EXACT).map_err(|f| f.why)?;
-        if !run.complete {
-            return Err(format!("more than {MOST_STEPS_EXACT} instructions"));
-        }
-        let told = of(&run);
-        kept.exact.push(run);
-        Ok(told)
+        one.store(self.bench.cache, &before);
     }
 
     fn ask(&mut self, subject: &Operation, size: usize, most_steps: u64) -> Result<Steps, Finding> {
-        if self.stop.load(Ordering::Relaxed) {
+        if self.bench.stop.load(Ordering::Relaxed) {
             return Err(Finding::failed("interrupted before it was stepped"));
         }
         let failed = |e: WorkerError| Finding::failed(e.to_string());
@@ -193,7 +226,7 @@ impl Gathering<'_> {
         let mut worker = match self.worker.take() {
             Some(worker) => worker,
             None => {
-                let library = &self.libraries[subject.library];
+                let library = &self.bench.libraries[subject.library];
                 Worker::start(library.hello(subject.tier, None, 0, 0))?
             }
         };
@@ -206,24 +239,8 @@ impl Gathering<'_> {
         }));
         let deadline = DEADLINE + STEP * u32::try_from(most_steps).unwrap_or(u32::MAX);
         // A worker that gave no answer is dead; the next question starts another.
-        let reply = worker.reply_unless(self.stop, deadline)?;
+        let reply = worker.reply_unless(self.bench.stop, deadline)?;
         self.worker = Some(worker);
         Ok(reply)
-    }
-}
-
-fn refused(tier: Tier, kept: &Kept, why: Option<&Finding>) -> Option<Finding> {
-    let contradiction = |runs: &[Steps]| tier::contradiction(tier, runs).map(Finding::refused);
-    let contradicted = contradiction(&kept.runs).or_else(|| contradiction(&kept.exact));
-    contradicted.or_else(|| why.filter(|f| f.state == State::Refused).cloned())
-}
-
-fn id(library: &Attached) -> LibraryId {
-    let facts = &library.facts;
-    LibraryId {
-        name: facts.name.clone(),
-        version: facts.version.clone(),
-        path: facts.path.clone(),
-        id: facts.id.clone(),
     }
 }

@@ -2,10 +2,11 @@
 //! fits the tier, and keeping it from run to run, because it is always the same.
 
 mod cache;
+mod counted;
 mod gather;
 mod sizes;
 mod summary;
 mod tier;
 
-pub use gather::{Evidence, Exact, Operation, gather};
+pub use gather::{Evidence, Exact, Operation, Wanted, gather};
 pub(crate) use summary::tell;

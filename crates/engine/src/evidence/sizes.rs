@@ -105,6 +105,43 @@ pub(super) fn slope(runs: &[Steps]) -> Option<Slope<'_>> {
     Some(Slope { small, large, per_byte: more as f64 / (large.size - small.size) as f64 })
 }
 
+/// Instructions of an operation of this size, as the two sizes foretell; where they tell nothing of a
+/// byte, as many for each as the largest that was seen took. `None` where none was seen to its end.
+pub(super) fn foretold(runs: &[Steps], size: usize) -> Option<u64> {
+    if let Some(slope) = slope(runs) {
+        let (from, base) = (slope.small.size as f64, slope.small.instructions as f64);
+        return Some((base + slope.per_byte * (size as f64 - from)).max(1.0) as u64);
+    }
+    let largest = runs.iter().filter(|r| r.complete).max_by_key(|r| r.size)?;
+    let each = largest.instructions as f64 / largest.size as f64;
+    Some((each * largest.size.max(size) as f64) as u64)
+}
+
+/// The most instructions that an operation may take to be stepped, so that all that may take no more
+/// than `allowance` together. A power of two, so that two builds that differ by little, in one run or
+/// in two, are counted at the same sizes.
+pub(super) fn limit(foretold: &[u64], allowance: u64) -> u64 {
+    let cost =
+        |limit: u64| foretold.iter().filter(|n| **n <= limit).fold(0, |a, n| n.saturating_add(a));
+    let mut limit = LEAST_LIMIT;
+    while limit < MOST_STEPS && cost(2 * limit) <= allowance {
+        limit *= 2;
+    }
+    limit.min(MOST_STEPS)
+}
+
+/// Steps after which an operation of this limit is given up: twice what is foreseen, because it is
+/// looked for that large messages take more than small ones tell.
+pub(super) fn most_steps(limit: u64) -> u64 {
+    (2 * limit).min(MOST_STEPS)
+}
+
+/// Steps for one size: a minute at most.
+pub(super) const MOST_STEPS: u64 = 3_000_000;
+
+/// Short operations are always stepped: a thousand steps are a hundredth of a second.
+const LEAST_LIMIT: u64 = 1024;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -160,5 +197,27 @@ mod tests {
         assert_eq!((share.per_byte, share.per_message), (0.25, 400.0));
         assert_eq!(super::slope(&runs[..1]), None);
         assert_eq!(super::slope(&[run(64, Some(9000)), run(128, Some(8000))]), None);
+    }
+
+    #[test]
+    fn what_a_size_takes_is_foretold_by_the_slope_and_else_by_the_largest_size() {
+        let runs = [run(512, Some(528)), run(2048, Some(912))];
+        assert_eq!(foretold(&runs, 8192), Some(2448));
+        assert_eq!(foretold(&runs, 16), Some(404));
+        let one = [run(16, Some(800)), run(48, None)];
+        assert_eq!((foretold(&one, 160), foretold(&one, 8)), (Some(8000), Some(800)));
+        assert_eq!(foretold(&[run(16, None)], 16), None);
+    }
+
+    #[test]
+    fn the_limit_is_the_largest_whose_operations_fit_the_allowance_together() {
+        let foretold = [900, 1500, 1500, 3000, 40_000];
+        assert_eq!(limit(&foretold, 4000), 2048);
+        assert_eq!(limit(&foretold, 7500), 32_768, "what is between costs nothing more");
+        assert_eq!(limit(&foretold, 50_000), MOST_STEPS);
+        assert_eq!(limit(&[u64::MAX, u64::MAX], u64::MAX - 1), MOST_STEPS);
+        assert_eq!(limit(&foretold, 0), LEAST_LIMIT, "short operations are always stepped");
+        let slightly_more: Vec<u64> = foretold.iter().map(|n| n * 103 / 100).collect();
+        assert_eq!(limit(&slightly_more, 7500), 32_768, "as for a build of 3 % more");
     }
 }

@@ -53,6 +53,8 @@ pub(super) fn executed(
         per_byte: total.map(|t| t.per_byte),
         per_message: total.map(|t| t.per_message),
         sizes,
+        slope_sizes: slope.map(|s| vec![s.small.size, s.large.size]).unwrap_or_default(),
+        uncounted: Vec::new(),
         classes: slope.map(classes).unwrap_or_default(),
         memory_reads: reads,
         memory_writes: writes,

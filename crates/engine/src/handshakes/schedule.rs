@@ -12,7 +12,7 @@ use crate::protocol::{Reply, Request};
 use crate::quiet::Quiet;
 use crate::schedule::Progress;
 use crate::stolen::Stolen;
-use analysis::{MIN_PER_PROCESS, MIN_PROCESSES};
+use analysis::MIN_PROCESSES;
 use model::QuietRates;
 use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;
@@ -28,7 +28,7 @@ use tls::{
 /// Clean samples of a process, and samples of a case's first visit in it: one more than make it count, for
 /// a quiet rate that is learned later may take one away. What the interval wants is processes: their
 /// layouts differ by more than the samples of one.
-const CLEAN: u32 = MIN_PER_PROCESS as u32 + 1;
+const CLEAN: u32 = 6;
 /// Samples of a later visit, at least: it begins with handshakes that do not count.
 const FEWEST: u32 = 3;
 /// Samples of a case in one process after which no more are asked for: where fewer than a third of them are clean, more of the

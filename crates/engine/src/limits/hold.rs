@@ -1,24 +1,26 @@
-//! Measurements held against the core's limits. What is faster than the core can be is refused:
-//! something other than the algorithm was timed, or the limit is no bound, and neither is to be
-//! printed.
+//! Measurements held against the core's limits. What is faster than is proven to be possible is refused:
+//! something other than the algorithm was timed. What is faster than the best method known to us is
+//! printed with a remark: another method may be faster, and the limit is then no bound.
 
-use bound::{Core, Operation};
+use bound::{Basis, Core, Limit, Operation, Seen};
 use model::{Algorithm, Model};
-use record::{Measurement, State};
+use record::{ClassCount, Executed, Measurement, State};
 
 /// How much faster than the limit a result may be, beside its own interval and the limit's
 /// spread: the limit's instructions and the operation are timed by the same chain, whose readings
 /// scatter by less than half a per cent.
 const TOLERANCE: f64 = 0.02;
 
-/// Fills in the limits of measured cases, and refuses what is faster.
-pub(crate) fn hold(measurements: &mut [Measurement], core: &Core) {
+/// Fills in the limits of measured cases, and refuses what is faster than is proven of what it was seen to
+/// execute.
+pub(crate) fn hold(measurements: &mut [Measurement], core: &Core, executed: &[Executed]) {
     for m in measurements.iter_mut().filter(|m| m.state == State::Measured) {
-        hold_one(m, core);
+        let counts = executed.iter().find(|e| e.is_of(m));
+        hold_one(m, core, counts.and_then(|e| seen(e, m.size)));
     }
 }
 
-fn hold_one(m: &mut Measurement, core: &Core) {
+fn hold_one(m: &mut Measurement, core: &Core, seen: Option<Seen>) {
     // Threads share the outer caches, memory and, as siblings, a core.
     if m.threads != 1 {
         return;
@@ -29,22 +31,56 @@ fn hold_one(m: &mut Measurement, core: &Core) {
     let Measurement { direction, model, tier, size, footprint, .. } = *m;
     let in_place = m.in_place || model == Model::Stream;
     let operation = Operation { algorithm, direction, model, tier, size, footprint, in_place };
-    let Ok(limit) = bound::limit(core, &operation) else { return };
-    let fraction = limit.cycles / cycles.median;
-    let interval = m.precision.unwrap_or(0.0);
-    if fraction > (1.0 + TOLERANCE) * (1.0 + interval) * (1.0 + limit.spread) {
+    let (cycles, interval) = (cycles.median, m.precision.unwrap_or(0.0));
+    let beats = |limit: &Limit| {
+        limit.cycles / cycles > (1.0 + TOLERANCE) * (1.0 + interval) * (1.0 + limit.spread)
+    };
+    let proven = bound::proven(core, &operation, seen);
+    if let Some(limit) = proven.filter(beats) {
         let why = format!(
-            "faster than this core can be: {:.2} cycles an operation, and its limit is {:.2} ({}; {:.0} % of the limit)",
-            cycles.median,
+            "faster than this core can be: {cycles:.2} cycles an operation, and its limit is {:.2} ({}; {:.0} % of the limit)",
             limit.cycles,
             limit.by,
-            fraction * 100.0
+            limit.cycles / cycles * 100.0
         );
         return withdraw(m, why);
     }
-    m.limit_fraction = Some(fraction);
+    let Ok(limit) = bound::limit(core, &operation) else { return };
+    let is_proven = proven.is_some_and(|p| p.cycles >= limit.cycles * WHOLE);
+    let basis = if is_proven { Basis::Proven } else { Basis::KnownMethods };
+    if basis == Basis::KnownMethods && beats(&limit) {
+        m.remarks.push(format!(
+            "{FASTER}: {size} B at {:.2} of the limit ({})",
+            limit.cycles / cycles,
+            limit.by
+        ));
+    }
+    m.limit_fraction = Some(limit.cycles / cycles);
     m.limit_cycles_per_op = Some(limit.cycles);
     m.limited_by = Some(limit.by);
+    m.limit_basis = Some(basis);
+}
+
+/// What a remark begins with.
+const FASTER: &str = "faster than the best method known to us";
+
+/// The part of a limit from which on what is proven of an implementation is as good as all of it: its counts
+/// per byte come from two sizes, and leave out less than this.
+const WHOLE: f64 = 0.98;
+
+/// What one operation of a size executes of the instructions that limits count, from the counts of two sizes.
+/// None where nothing was counted.
+fn seen(counts: &Executed, size: usize) -> Option<Seen> {
+    counts.source.as_ref()?;
+    let lanes = |class: &str| {
+        let of_class = counts.classes.iter().filter(|c| c.class == class);
+        let blocks = |c: &ClassCount| {
+            let each = f64::from(c.width.unwrap_or(128)) / 128.0;
+            (c.per_byte * size as f64 + c.per_message).max(0.0) * each
+        };
+        of_class.map(blocks).sum()
+    };
+    Some(Seen { aes_rounds: lanes("aes-round"), products: lanes("carry-less") })
 }
 
 /// Takes the numbers out; the samples stay, for whoever wants to see.
@@ -64,6 +100,7 @@ fn withdraw(m: &mut Measurement, why: String) {
     m.limit_fraction = None;
     m.limit_cycles_per_op = None;
     m.limited_by = None;
+    m.limit_basis = None;
     m.precision = None;
     m.stopped = None;
 }
@@ -131,6 +168,7 @@ mod tests {
             limit_fraction: None,
             limit_cycles_per_op: None,
             limited_by: None,
+            limit_basis: None,
             precision: Some(0.0),
             stopped: Some(record::Stopped::Precision),
             samples: 30,
@@ -142,8 +180,48 @@ mod tests {
         }
     }
 
+    /// What single-stepping showed: so many rounds of AES and products at 128 bits a block.
+    fn counts(m: &Measurement, aes: f64, products: f64) -> Executed {
+        let class = |class: &str, per_block: f64| ClassCount {
+            class: class.into(),
+            width: Some(256),
+            per_byte: per_block / 16.0 / 2.0,
+            per_message: 0.0,
+        };
+        Executed {
+            slope_sizes: Vec::new(),
+            uncounted: Vec::new(),
+            library: m.library.clone(),
+            algorithm: m.algorithm.clone(),
+            direction: m.direction,
+            model: m.model,
+            tier: m.tier,
+            source: Some("single-step".into()),
+            reason: None,
+            per_byte: Some(1.0),
+            per_message: Some(0.0),
+            sizes: Vec::new(),
+            classes: vec![class("aes-round", aes), class("carry-less", products)],
+            memory_reads: None,
+            memory_writes: None,
+            instruction_sets: Vec::new(),
+            functions: Vec::new(),
+            excepted: None,
+            pmu: None,
+        }
+    }
+
+    /// By an implementation that does its rounds by AES instructions.
     fn held(mut m: Measurement, core: &Core) -> Measurement {
-        hold(std::slice::from_mut(&mut m), core);
+        let rounds = if m.algorithm.starts_with("aes-128") { 10.0 } else { 0.0 };
+        let executed = counts(&m, rounds, 0.0);
+        hold(std::slice::from_mut(&mut m), core, &[executed]);
+        m
+    }
+
+    /// By an implementation that nothing was counted of.
+    fn held_unseen(mut m: Measurement, core: &Core) -> Measurement {
+        hold(std::slice::from_mut(&mut m), core, &[]);
         m
     }
 
@@ -154,6 +232,7 @@ mod tests {
         assert_eq!(m.state, State::Measured);
         assert_eq!((m.limit_fraction, m.limit_cycles_per_op), (Some(0.8), Some(320.0)));
         assert_eq!(m.limited_by, Some(Bound::AesUnits));
+        assert_eq!(m.limit_basis, Some(Basis::Proven));
         let copy = held(measured("memcpy", 32.0), &core(0.0));
         assert_eq!((copy.limit_fraction, copy.limited_by), (Some(1.0), Some(Bound::LoadStore)));
     }
@@ -169,6 +248,42 @@ mod tests {
         assert!(m.ns_per_op.is_none() && m.cycles_per_op.is_none() && m.mb_per_s.is_none());
         assert!(m.cycles_per_byte.is_none() && m.limit_fraction.is_none());
         assert_eq!(m.samples, 30);
+    }
+
+    #[test]
+    fn what_beats_the_best_known_method_keeps_its_number_and_says_so() {
+        let published = |m: &Measurement, fraction: &str| {
+            assert_eq!((m.state, m.limit_basis), (State::Measured, Some(Basis::KnownMethods)));
+            assert!(m.ns_per_op.is_some() && m.limit_fraction.unwrap() > 1.0, "{m:?}");
+            let remark = "faster than the best method known to us: 1024 B at ";
+            assert_eq!(m.remarks, [format!("{remark}{fraction} of the limit (AES units)")]);
+        };
+        // Nobody saw AES instructions.
+        published(&held_unseen(measured("aes-128-ctr", 300.0), &core(0.0)), "1.07");
+        // Two rounds of ten by tables.
+        let mut face = measured("aes-128-ctr", 270.0);
+        let executed = counts(&face, 8.0, 0.0);
+        hold(std::slice::from_mut(&mut face), &core(0.0), &[executed]);
+        published(&face, "1.19");
+        // And faster than the eight rounds that it does execute.
+        let mut faster = measured("aes-128-ctr", 250.0);
+        let executed = counts(&faster, 8.0, 0.0);
+        hold(std::slice::from_mut(&mut faster), &core(0.0), &[executed]);
+        assert_eq!(faster.state, State::Refused);
+        let slower = held_unseen(measured("aes-128-ctr", 400.0), &core(0.0));
+        assert_eq!((slower.limit_basis, slower.remarks.len()), (Some(Basis::KnownMethods), 0));
+    }
+
+    #[test]
+    fn bytes_that_no_load_can_bring_are_refused_of_any_algorithm() {
+        let mut core = core(0.0);
+        let read = Bandwidth { access: Access::Read, ..core.bandwidths[0].clone() };
+        core.bandwidths.push(Bandwidth { bytes_per_cycle: 64.0, ..read });
+        for name in ["camellia-128-cbc", "aes-128-ctr", "memcpy"] {
+            let m = held_unseen(measured(name, 15.0), &core);
+            assert_eq!(m.state, State::Refused, "{name}");
+            assert!(m.reason.unwrap().contains("limit is 16.00 (load/store"), "{name}");
+        }
     }
 
     #[test]

@@ -43,7 +43,8 @@ pub(crate) fn measure(clock: &Clock, conditions: &Conditions) -> Result<Core, St
         let measuring = scope.spawn(|| {
             probe::pin_to(&[conditions.cpu])
                 .map_err(|e| format!("cannot stay on CPU {}: {e}", conditions.cpu))?;
-            let mut prober = Prober::new(clock);
+            let clock = clock.on_this_cpu();
+            let mut prober = Prober::new(&clock);
             let read = instructions::read(&mut prober, conditions.quiet_probe, INSTRUCTIONS_TIME)?;
             let until = Instant::now() + BANDWIDTHS_TIME;
             let bandwidths = bandwidth::all(&mut prober, &read, &caches, conditions, until);

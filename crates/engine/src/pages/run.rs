@@ -9,7 +9,7 @@ use crate::discover::Attached;
 use crate::protocol::Finding;
 use crate::survey::{rough_rate, step_aside};
 use crate::tiers::at_tiers;
-use crate::verification::verify_all;
+use crate::verification::{Extra, verify_all};
 use at_rest::{
     CellKey, CellSamples, FORMAT_VERSION, KIND, Medium, Nonces, PageStore, PagesRecord,
     ProfileFacts, Seen, Snapshot, Timing, cell, nonces, scheme_facts, set_over_none,
@@ -294,7 +294,9 @@ fn check(
         let done = done.fetch_add(1, std::sync::atomic::Ordering::Relaxed) + 1;
         events(PagesEvent::Checking { done, of: asked.len() as u64 });
     };
-    for verdict in verify_all(libraries, &asked, &plan.stop, &step) {
+    // Every page of the store is verified as well, so the page's size is.
+    let extra = Extra { seed: plan.seed, sizes: &[] };
+    for verdict in verify_all(libraries, &asked, extra, &plan.stop, &step) {
         let Err(finding) = verdict.outcome else { continue };
         for ((library, scheme), standing) in standings.iter_mut() {
             let cipher = plan.recipes[*scheme].cipher.as_deref();

@@ -7,6 +7,7 @@ use probe::{Batch, Clock, Pace, Taken, Together, Undisturbed, sample_together};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// Single operations between two looks at whether the thread was left alone: a look is a system
 /// call, which takes some of the branch predictors' memory with it.
@@ -16,12 +17,18 @@ const LOOK_EVERY: u32 = 16;
 /// that their number falls.
 const LONGEST_ALONE_NS: f64 = 2e6;
 
+/// How long a case runs untimed before the first sample of a process: a new process's memory is mapped
+/// as it is touched, and predictors still know what ran before.
+const SETTLING: Duration = Duration::from_micros(100);
+
 /// What every visit is measured with.
 pub(super) struct Around<'a> {
     pub(super) clock: &'a Clock,
     pub(super) ticks_per_ns: f64,
     pub(super) pace: Pace,
     pub(super) process: u32,
+    /// Whether nothing of the case has run in this process yet.
+    pub(super) first: bool,
     /// None where one thread measures alone.
     pub(super) meeting: Option<Meeting<'a>>,
 }
@@ -72,6 +79,9 @@ impl Around<'_> {
     ) -> (Taken, u32) {
         let ops = self.ops(batch, visit.ops);
         let warm_up = self.warm_up_ops(ops);
+        if self.first {
+            settle(batch, warm_up);
+        }
         let taken = match &self.meeting {
             None => {
                 ready(batch, warm_up, ops);
@@ -137,6 +147,16 @@ impl Around<'_> {
             left -= now;
         }
         (Some(Latencies { ticks: counts.into_iter().collect(), disturbed }), codes)
+    }
+}
+
+/// Runs the case until predictors and caches have forgotten what ran before.
+fn settle<B: Batch>(batch: &mut B, warm_up: u32) {
+    let ops = warm_up.min(batch.most());
+    let begun = Instant::now();
+    while begun.elapsed() < SETTLING {
+        batch.prepare(ops);
+        batch.run(ops);
     }
 }
 

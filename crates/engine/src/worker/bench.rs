@@ -12,10 +12,6 @@ use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Memory to walk through that a worker keeps between blocks of visits: as much as second-level
-/// caches hold. Workers of all libraries wait while one measures, and would hold it together.
-const KEPT_WALK_BYTES: usize = 4 << 20;
-
 /// Everything that a worker samples with.
 pub(super) struct Bench {
     clock: Clock,
@@ -24,6 +20,8 @@ pub(super) struct Bench {
     seed: u64,
     /// One for each thread that measures.
     lanes: Vec<Lane>,
+    /// Whether a sample was taken in this process.
+    settled: bool,
     /// The process as it was before the first visit.
     pulse: Option<Pulse>,
 }
@@ -40,14 +38,12 @@ impl Bench {
             std::thread::sleep(Duration::from_millis(1));
             start.ticks_per_second(clock.anchor()) / 1e9
         });
-        Self {
-            clock,
-            ticks_per_ns,
-            process,
-            seed,
-            lanes: vec![Lane::new(process, 0, seed)],
-            pulse: None,
-        }
+        Self { clock, ticks_per_ns, process, seed, lanes: Vec::new(), settled: false, pulse: None }
+    }
+
+    /// What runs next is to settle anew.
+    pub(super) fn unsettle(&mut self) {
+        self.settled = false;
     }
 
     pub(super) fn clock(&self) -> &Clock {
@@ -84,15 +80,25 @@ impl Bench {
     }
 
     fn alone(&mut self, library: &'static dyn Library, visit: &Visit) -> Part {
+        self.lanes_for(1);
+        let first = !std::mem::replace(&mut self.settled, true);
         let Self { clock, ticks_per_ns, process, lanes, .. } = self;
         let around = Around {
             clock,
             ticks_per_ns: *ticks_per_ns,
             pace: Pace::default(),
             process: *process,
+            first,
             meeting: None,
         };
         lanes[0].visit(library, visit, &around)
+    }
+
+    fn lanes_for(&mut self, threads: usize) {
+        while self.lanes.len() < threads {
+            let thread = self.lanes.len() as u32;
+            self.lanes.push(Lane::new(self.process, thread, self.seed));
+        }
     }
 
     fn together(
@@ -104,10 +110,8 @@ impl Bench {
         if let Some(why) = library.one_thread_only() {
             return Err(Finding::unsupported(why));
         }
-        while self.lanes.len() < cpus.len() {
-            let thread = self.lanes.len() as u32;
-            self.lanes.push(Lane::new(self.process, thread, self.seed));
-        }
+        self.lanes_for(cpus.len());
+        let first = !std::mem::replace(&mut self.settled, true);
         let Self { clock, ticks_per_ns, process, lanes, .. } = self;
         let (together, failed) = (Together::new(cpus.len()), AtomicBool::new(false));
         let ops = OnceLock::new();
@@ -124,6 +128,7 @@ impl Bench {
                         ticks_per_ns: *ticks_per_ns,
                         pace: Pace::default(),
                         process: *process,
+                        first,
                         meeting: Some(meeting),
                     };
                     scope.spawn(move || {
@@ -147,10 +152,5 @@ impl Bench {
             return Err(finding.clone());
         }
         parts.into_iter().map(|part| part.map(|(sample, _)| sample)).collect()
-    }
-
-    /// Gives memory back that only the visits of a block needed.
-    pub(super) fn end_of_block(&mut self) {
-        self.lanes.iter_mut().for_each(|lane| lane.release_above(KEPT_WALK_BYTES));
     }
 }

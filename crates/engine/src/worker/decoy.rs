@@ -1,76 +1,153 @@
-//! A batch that looks like a timed one from within the library and is none: of a length that nobody can
-//! foresee, with its last output checked, and for decryption with a forged tag at its end. A library that does its
-//! work only where it is looked at cannot know where that is.
+//! Batches that look like timed ones from within the library and are none: of lengths that nobody can foresee,
+//! with what they left checked, and for decryption with forged tags among them. A library that does its work only
+//! where it is looked at cannot know where that is.
 
 use super::lane::codes;
-use super::subject::Left;
-use crate::protocol::{Finding, Visit};
+use super::outputs::{Expected, time_for};
+use crate::protocol::Finding;
 use contract::raw;
-use model::{Algorithm, Direction, Model};
+use model::{Direction, Model};
 use probe::{Batch as _, MessageBatch};
-use verify::reference::Reference;
+use rand::Rng as _;
+use rand::rngs::StdRng;
+use std::time::{Duration, Instant};
 
-/// What a decoy is made of: what the visit's timed batch was.
-pub(super) struct Decoy<'a> {
-    pub(super) algorithm: &'static Algorithm,
-    pub(super) visit: &'a Visit,
-    pub(super) reference: &'a Reference,
-    pub(super) aad: &'a [u8],
-    /// All messages of the batch.
-    pub(super) plain: &'a [u8],
-    /// Operations of the timed batch.
-    pub(super) most: u32,
+/// Time of a decoy whose operations are short, in nanoseconds: on average half of it.
+const SHORT_NS: f64 = 30_000.0;
+/// Longest that the few may take, ...
+const LONGEST_NS: f64 = 50e6;
+/// Operations at most of one whose operations are long, ...
+const FEW: u32 = 11;
+/// ... and how many more one in so many has: what bites once in fifty calls must meet one even where a
+/// process makes fewer in its life.
+const MANY: u32 = 50;
+const MANY_OF: u64 = 16;
+/// ... and they: a visit's deadline is some seconds.
+const LONGEST_MANY_NS: f64 = 500e6;
+
+/// The timed batch once more, at another length.
+pub(super) fn again(
+    expected: &mut Expected<'_>,
+    batch: &mut MessageBatch<'_>,
+    timed: u32,
+    rng: &mut StdRng,
+) -> Result<(), Finding> {
+    let most = timed.min(batch.most()).max(1);
+    let ops = 1 + rng.next_u32() % most;
+    batch.poison(batch.poison_byte());
+    batch.prepare(ops);
+    let found = codes(batch.run(ops), expected.model)
+        .and_then(|()| expected.check(batch, ops, time_for(Duration::ZERO), rng));
+    found.map_err(|finding| in_decoy(finding, ops))?;
+    forge(expected, batch, timed, rng.next_u32())
 }
 
-impl Decoy<'_> {
-    /// Runs it after the timed batch, outside any clock.
-    pub(super) fn check(&self, batch: &mut MessageBatch<'_>, roll: u64) -> Result<(), Finding> {
-        let ops = self.run(batch, roll)?;
-        self.forge(batch, roll >> 32)?;
-        debug_assert!(ops <= self.most);
-        Ok(())
+/// A forged tag behind some right ones must be rejected, and nothing else.
+fn forge(
+    expected: &Expected<'_>,
+    batch: &mut MessageBatch<'_>,
+    timed: u32,
+    roll: u32,
+) -> Result<(), Finding> {
+    let decrypts = expected.direction == Direction::Decrypt;
+    if !decrypts || !expected.algorithm.rejects() || batch.round().is_some() {
+        return Ok(());
     }
-
-    fn run(&self, batch: &mut MessageBatch<'_>, roll: u64) -> Result<u32, Finding> {
-        let most = self.most.min(batch.most()).max(1);
-        let ops = 1 + (roll % u64::from(most)) as u32;
-        let poison = batch.poison_byte();
-        batch.poison(poison);
-        batch.prepare(ops);
-        let in_decoy = |finding: Finding| Finding {
-            why: format!("{} (in an untimed batch of {ops} operations)", finding.why),
-            ..finding
-        };
-        codes(batch.run(ops), self.visit.model).map_err(in_decoy)?;
-        let left = Left {
-            output: batch.output(),
-            tag: batch.last_tag(),
-            nonce: &batch.last_nonce(),
-            poison,
-        };
-        let size = self.visit.size;
-        let message = &self.plain[batch.last_message() * size..][..size];
-        let key = (self.visit.model == Model::Rekey).then(|| batch.last_key());
-        let reference = (self.reference, key.as_deref());
-        left.check(self.algorithm, self.visit.direction, reference, self.aad, message)
-            .map_err(in_decoy)?;
-        Ok(ops)
+    let ops = 1 + roll % timed.min(probe::MAX_MESSAGES as u32);
+    let found = batch.run_to_a_forgery(ops);
+    if found == raw::OK ^ raw::REJECTED {
+        return Ok(());
     }
+    Err(Finding::refused(format!(
+        "timed-forgery: {} a forged tag that came {ops} operations into an untimed batch (bits {found:#x})",
+        if found == 0 { "accepted" } else { "returned an error for" }
+    )))
+}
 
-    /// A forged tag behind some right ones must be rejected, and nothing else.
-    fn forge(&self, batch: &mut MessageBatch<'_>, roll: u64) -> Result<(), Finding> {
-        let decrypts = self.visit.direction == Direction::Decrypt;
-        if !decrypts || !self.algorithm.rejects() || batch.round().is_some() {
-            return Ok(());
+/// How many operations of `op_ns` nanoseconds each a decoy of its own makes.
+pub(super) fn length(op_ns: f64, rng: &mut StdRng) -> u32 {
+    let op_ns = op_ns.max(1.0);
+    let many = if rng.next_u64().is_multiple_of(MANY_OF) { MANY } else { 0 };
+    let few = 1 + rng.next_u32() % FEW.max((SHORT_NS / op_ns) as u32);
+    let within = |ns: f64| (ns / op_ns) as u32;
+    few.min(within(LONGEST_NS)).max(1) + many.min(within(LONGEST_MANY_NS))
+}
+
+/// Operations whose outputs lie apart, so that each leaves all of what it wrote.
+pub(super) fn apart(
+    expected: &mut Expected<'_>,
+    batch: &mut MessageBatch<'_>,
+    ops: u32,
+    rng: &mut StdRng,
+) -> Result<(), Finding> {
+    if expected.model == Model::Forgery {
+        return forgeries_among(expected, batch, ops, rng);
+    }
+    let (most, mut time, mut ran) = (batch.kept(u32::MAX) as u32, time_for(Duration::ZERO), 0);
+    while ran < ops {
+        // Groups of unlike length: where one ends must not be foreseen either.
+        let group = (1 + rng.next_u32() % most).min(ops - ran);
+        batch.poison(batch.poison_byte());
+        let codes = codes(batch.run(group), expected.model);
+        let begun = Instant::now();
+        let found = codes.and_then(|()| expected.check_some(batch, group, time, rng));
+        time = time.saturating_sub(begun.elapsed());
+        ran += group;
+        found.map_err(|finding| in_decoy(finding, ran))?;
+    }
+    Ok(())
+}
+
+/// As [`apart`], with every other tag on average forged. A library that says of a message that it is forged
+/// without having looked would be right in a loop of forgeries.
+fn forgeries_among(
+    expected: &mut Expected<'_>,
+    batch: &mut MessageBatch<'_>,
+    ops: u32,
+    rng: &mut StdRng,
+) -> Result<(), Finding> {
+    for ran in 1..=ops {
+        let forged = rng.next_u32().is_multiple_of(2);
+        batch.poison(batch.poison_byte());
+        let found = if forged { batch.run_to_a_forgery(1) ^ raw::REJECTED } else { batch.run(1) };
+        if found != raw::OK {
+            let (what, judged) =
+                if forged { ("a forged", "rejected") } else { ("the right", "taken") };
+            return Err(Finding::refused(format!(
+                "timed-forgery: {what} tag was not {judged} {ran} operations into an untimed batch (bits {found:#x})"
+            )));
         }
-        let ops = 1 + (roll % u64::from(self.most.min(probe::MAX_MESSAGES as u32))) as u32;
-        let found = batch.run_to_a_forgery(ops);
-        if found == raw::OK ^ raw::REJECTED {
-            return Ok(());
+        if !forged {
+            expected.check_last(batch).map_err(|finding| in_decoy(finding, ran))?;
         }
-        Err(Finding::refused(format!(
-            "timed-forgery: {} a forged tag that came {ops} operations into an untimed batch (bits {found:#x})",
-            if found == 0 { "accepted" } else { "returned an error for" }
-        )))
+    }
+    Ok(())
+}
+
+fn in_decoy(finding: Finding, ops: u32) -> Finding {
+    Finding { why: format!("{} (in an untimed batch of {ops} operations)", finding.why), ..finding }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng as _;
+
+    #[test]
+    fn decoys_are_as_long_as_their_operations_allow_and_some_have_more_than_fifty() {
+        let mut rng = StdRng::seed_from_u64(1);
+        let mut drawn =
+            |op_ns| -> Vec<u32> { (0..4000).map(|_| length(op_ns, &mut rng)).collect() };
+        for (op_ns, most) in [(50.0, 600), (1600.0, 18), (2e4, 11), (5e5, 11)] {
+            let all = drawn(op_ns);
+            let short: Vec<u32> = all.iter().copied().filter(|n| *n <= most).collect();
+            assert!(all.contains(&1) && all.contains(&most), "{op_ns} ns");
+            assert!(all.iter().all(|n| *n <= most + MANY), "{op_ns} ns");
+            if most < MANY {
+                let share = (all.len() - short.len()) as f64 / all.len() as f64;
+                assert!((share * MANY_OF as f64 - 1.0).abs() < 0.3, "{op_ns} ns: {share}");
+            }
+        }
+        assert!(drawn(2e7).iter().all(|n| *n <= 2 || *n >= 26) && drawn(1e12) == vec![1; 4000]);
     }
 }

@@ -2,16 +2,21 @@
 
 use super::around::{Around, part};
 use super::bench::Part;
-use super::decoy::Decoy;
-use super::material::{Ciphertexts, Plaintext};
+use super::decoy;
+use super::material::{Ciphertexts, Feed, Plaintext};
 use super::novelty;
-use super::subject::{Left, Subject};
-use crate::protocol::{Finding, Visit};
+use super::outputs::{Expected, time_for};
+use super::subject::Subject;
+use crate::protocol::{Finding, Latencies, Visit};
 use contract::{Library, Outcome, raw};
-use model::{Algorithm, Direction, Footprint, Model};
-use probe::{Arena, Batch, MessageBatch, MessageSet, Place, StreamBatch, WalkSize, messages_for};
-use rand::{Rng as _, SeedableRng as _, rngs::StdRng};
+use model::{Algorithm, Direction, Footprint, Kind, Model};
+use probe::{
+    Arena, Batch, MessageBatch, MessageSet, Place, StreamBatch, Taken, WalkSize, messages_for,
+};
+use rand::rngs::{StdRng, SysRng};
+use rand::{Rng as _, SeedableRng as _};
 use std::collections::HashMap;
+use std::time::Duration;
 use verify::may_be_refused;
 
 /// Ciphertexts up to this size stay in memory between visits; making larger ones anew costs little
@@ -21,10 +26,24 @@ const KEPT_BYTES: usize = 256 << 10;
 /// Nonces set aside for one visit: far more than its operations, warm-up and calibration.
 pub(super) const NONCES_PER_VISIT: u64 = 1 << 26;
 
-/// Of so many visits one makes a decoy, and a later one looks once more whether messages that come again
-/// are remembered. Which ones, no library can foresee.
-const DECOY_OF: u64 = 4;
-const NOVELTY_OF: u64 = 64;
+/// Of so many visits one runs its batch once more at another length, ...
+const AGAIN_OF: u64 = 4;
+/// ... one makes calls whose outputs lie apart, ...
+const APART_OF: u64 = 2;
+/// ... and one, and the first of a case in a process, looks whether anything is remembered or worked out ahead.
+/// Which ones, no library can foresee: a case has some 24 visits in a dozen processes.
+const NOVELTY_OF: f64 = 8.0;
+/// Of visits with long operations fewer look, ...
+const FEWEST_NOVELTY_OF: f64 = 32.0;
+/// ... so that a look, which takes a dozen operations at least, costs a visit about so many nanoseconds, ...
+const NOVELTY_NS: f64 = 60_000.0;
+const NOVELTY_OPS: f64 = 12.0;
+/// ... and from here on the first visit does so by chance like others.
+const LONG_OP_NS: f64 = 1e6;
+
+/// Messages larger than this would need much memory for outputs that lie apart, and a batch of them is one
+/// operation, which is compared whole.
+const LARGEST_APART: usize = 1 << 20;
 
 /// Memory to walk through in place where nobody says how much: three quarters of a small first-level
 /// cache.
@@ -35,7 +54,7 @@ pub(super) struct Lane {
     seed: u64,
     arena: Arena,
     /// Places each visit's buffers; not from the run's seed, because layouts must differ between
-    /// runs for their agreement to mean anything.
+    /// runs for their agreement to mean anything; from the kernel, so that forks of one process differ too.
     placement: StdRng,
     nonces_used: u64,
     plaintext: Plaintext,
@@ -47,16 +66,12 @@ impl Lane {
         Self {
             seed,
             arena: Arena::new(0, 0),
-            placement: StdRng::from_rng(&mut rand::rng()),
+            placement: StdRng::try_from_rng(&mut SysRng).expect("the kernel has random numbers"),
             // Processes and threads share the key, so each counts its nonces in a range of its own.
             nonces_used: (u64::from(process) << 48) + (u64::from(thread) << 42),
             plaintext: Plaintext::new(seed),
             subjects: HashMap::new(),
         }
-    }
-
-    pub(super) fn release_above(&mut self, bytes: usize) {
-        self.arena.release_above(bytes);
     }
 
     pub(super) fn visit(
@@ -100,83 +115,102 @@ impl Lane {
     }
 
     fn message(&mut self, subject: &mut Subject, visit: &Visit, around: &Around<'_>) -> Part {
-        let algorithm = subject.session.algorithm();
-        let (size, roll) = (visit.size, self.placement.next_u64());
-        let plain = self.plaintext.first(size * messages_for(size));
-        let made = subject.ciphertexts(visit, plain);
-        let first = [subject.material.nonce_raised(self.nonces_used)];
-        let first_key = [subject.material.key_raised(self.nonces_used)];
-        self.nonces_used += NONCES_PER_VISIT;
-        let forges = visit.model == Model::Forgery;
-        let forged = made.as_ref().filter(|_| forges).map(Ciphertexts::forged_tags);
-        let (inputs, nonces, tags) = match &made {
-            Some(made) => (
-                made.inputs.as_slice(),
-                made.nonces.as_slice(),
-                forged.as_deref().unwrap_or(&made.tags),
-            ),
-            None => (plain, first.as_slice(), [].as_slice()),
-        };
-        let keys = match (&made, visit.model) {
-            (Some(made), Model::Rekey) => made.keys.as_slice(),
-            (None, Model::Rekey) => first_key.as_slice(),
-            _ => &[],
-        };
-        let set = MessageSet {
-            size,
-            inputs,
-            nonces,
-            tags,
-            keys,
-            aad: &subject.material.aad,
-            expected: if forges { raw::REJECTED } else { raw::OK },
-            in_place: visit.in_place,
-            walk: around.gather(walk(algorithm, visit))?,
-        };
-        let mut batch = MessageBatch::place(&mut subject.session, &mut self.arena, &set, roll);
-        let poison = batch.poison_byte();
-        let (taken, ops) = around.measure(&mut batch, visit, &|batch, warm_up, ops| {
-            ready(batch, warm_up, ops, poison);
-        });
-        let too_long = may_be_refused(algorithm, size, subject.material.aad.len());
-        if taken.codes != 0 && too_long && !forges {
-            return Err(Finding::unsupported(format!(
-                "the library's interface reports an error for messages of {size} bytes"
-            )));
-        }
-        codes(taken.codes, visit.model)?;
-        if !forges {
-            let left = Left {
-                output: batch.output(),
-                tag: batch.last_tag(),
-                nonce: &batch.last_nonce(),
-                poison,
-            };
-            let message = &plain[batch.last_message() * size..][..size];
-            let (reference, aad) = (&subject.reference, &subject.material.aad);
-            let key = (visit.model == Model::Rekey).then(|| batch.last_key());
-            left.check(algorithm, visit.direction, (reference, key.as_deref()), aad, message)?;
-            if around.meeting.is_none() && self.placement.next_u64().is_multiple_of(DECOY_OF) {
-                let decoy = Decoy { algorithm, visit, reference, aad, plain, most: ops };
-                decoy.check(&mut batch, self.placement.next_u64())?;
-            }
-        }
-        let (latency, alone) = around.alone(&mut batch, visit, &taken);
-        codes(alone, visit.model)?;
-        drop(batch);
-        let again = visit.ops.is_none() || self.placement.next_u64().is_multiple_of(NOVELTY_OF);
-        if again && novelty::comes_again(subject, visit) {
-            novelty::check(subject, &mut self.arena, visit, &mut self.placement)?;
+        let size = visit.size;
+        let made = subject.ciphertexts(visit, self.plaintext.first(size * messages_for(size)));
+        let (taken, latency, took) = self.timed(subject, visit, around, made.as_ref())?;
+        let hot = visit.footprint == Footprint::Hot && !visit.in_place;
+        if around.meeting.is_none() && hot && subject.session.algorithm().kind != Kind::Null {
+            let op_ns = taken.sample.ticks_per_op() / around.ticks_per_ns;
+            self.untimed(subject, visit, made.as_ref(), (op_ns, took))?;
         }
         if let Some(made) = made {
-            if forges {
-                subject.still_accepts(&made, &plain[..size])?;
+            if visit.model == Model::Forgery {
+                subject.still_accepts(&made, self.plaintext.first(size))?;
             }
             if made.inputs.len() <= KEPT_BYTES {
                 subject.keep(size, made);
             }
         }
         part(taken, latency)
+    }
+
+    /// The sample, with what it left compared; how long one comparison took.
+    fn timed(
+        &mut self,
+        subject: &mut Subject,
+        visit: &Visit,
+        around: &Around<'_>,
+        made: Option<&Ciphertexts>,
+    ) -> Result<(Taken, Option<Latencies>, Duration), Finding> {
+        let (size, first, roll) = (visit.size, self.next_nonces(), self.placement.next_u64());
+        let plain = self.plaintext.first(size * messages_for(size));
+        let Subject { session, reference, material, answers, .. } = subject;
+        let algorithm = session.algorithm();
+        let feed = Feed::new(material, visit, (plain, made), first);
+        let walk = around.gather(walk(algorithm, visit))?;
+        let set = MessageSet { in_place: visit.in_place, walk, ..feed.set() };
+        let mut batch = MessageBatch::place(session, &mut self.arena, &set, roll);
+        let poison = batch.poison_byte();
+        let (taken, ops) = around.measure(&mut batch, visit, &|batch, warm_up, ops| {
+            ready(batch, warm_up, ops, poison);
+        });
+        let (forges, mut took) = (visit.model == Model::Forgery, Duration::ZERO);
+        if taken.codes != 0 && may_be_refused(algorithm, size, material.aad.len()) && !forges {
+            return Err(Finding::unsupported(format!(
+                "the library's interface reports an error for messages of {size} bytes"
+            )));
+        }
+        codes(taken.codes, visit.model)?;
+        if !forges {
+            let texts = (material.aad.as_slice(), plain);
+            let mut expected = Expected::new(reference, visit, texts, (poison, answers, took));
+            let ns = taken.sample.ticks as f64 / around.ticks_per_ns;
+            let time = time_for(Duration::from_nanos(ns as u64));
+            expected.check(&batch, ops, time, &mut self.placement)?;
+            if around.meeting.is_none() && self.placement.next_u64().is_multiple_of(AGAIN_OF) {
+                decoy::again(&mut expected, &mut batch, ops, &mut self.placement)?;
+            }
+            took = expected.took;
+        }
+        let (latency, alone) = around.alone(&mut batch, visit, &taken);
+        codes(alone, visit.model)?;
+        Ok((taken, latency, took))
+    }
+
+    /// What follows a sample outside any clock: at random, as no library can foresee.
+    fn untimed(
+        &mut self,
+        subject: &mut Subject,
+        visit: &Visit,
+        made: Option<&Ciphertexts>,
+        (op_ns, took): (f64, Duration),
+    ) -> Result<(), Finding> {
+        let (size, first) = (visit.size, self.next_nonces());
+        let plain = self.plaintext.first(size * messages_for(size));
+        let rng = &mut self.placement;
+        if rng.next_u64().is_multiple_of(APART_OF) && size <= LARGEST_APART {
+            let Subject { session, reference, material, answers, .. } = &mut *subject;
+            let feed = Feed::new(material, visit, (plain, made), first).authentic();
+            let roll = rng.next_u64();
+            let set = feed.set();
+            let mut batch = MessageBatch::place_apart(session, &mut self.arena, &set, roll);
+            let texts = (material.aad.as_slice(), plain);
+            let mut expected =
+                Expected::new(reference, visit, texts, (batch.poison_byte(), answers, took));
+            decoy::apart(&mut expected, &mut batch, decoy::length(op_ns, rng), rng)?;
+        }
+        let first = visit.ops.is_none() && op_ns < LONG_OP_NS;
+        if (first || looks(op_ns, rng)) && novelty::can_tell(subject, visit) {
+            novelty::check(subject, &mut self.arena, visit, (plain, made), rng)?;
+        }
+        Ok(())
+    }
+
+    /// Where the nonces and keys of a batch begin that count up.
+    fn next_nonces(&mut self) -> u64 {
+        let first = self.nonces_used;
+        self.nonces_used += NONCES_PER_VISIT;
+        first
     }
 
     fn stream(&mut self, subject: &mut Subject, visit: &Visit, around: &Around<'_>) -> Part {
@@ -198,6 +232,13 @@ impl Lane {
         subject.check_stream(visit, all, initial, &left)?;
         part(taken, None)
     }
+}
+
+/// Whether a visit whose operations take so long looks whether anything is remembered.
+fn looks(op_ns: f64, rng: &mut StdRng) -> bool {
+    let share = NOVELTY_NS / (NOVELTY_OPS * op_ns.max(1.0));
+    let share = share.clamp(1.0 / FEWEST_NOVELTY_OF, 1.0 / NOVELTY_OF);
+    f64::from(rng.next_u32()) < share * 2_f64.powi(32)
 }
 
 /// What a visit walks through.
@@ -274,5 +315,21 @@ fn begun(outcome: Outcome) -> Result<(), Finding> {
     match outcome {
         Outcome::Done => Ok(()),
         other => Err(Finding::failed(format!("setting the nonce of a stream returned {other:?}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn visits_with_long_operations_look_less_often_but_do() {
+        let mut rng = StdRng::seed_from_u64(1);
+        let mut share =
+            |op_ns| (0..6400).filter(|_| looks(op_ns, &mut rng)).count() as f64 / 6400.0;
+        for (op_ns, expected) in [(10.0, 0.125), (2e4, 0.125), (5e4, 0.1), (1e9, 0.031)] {
+            let share = share(op_ns);
+            assert!((share - expected).abs() < 0.02, "{op_ns} ns: {share}");
+        }
     }
 }

@@ -1,7 +1,10 @@
 //! Keys, nonces and messages of a run, all from its seed: every worker of a run makes the same keys
 //! and messages.
 
-use model::{AAD_LEN, Algorithm, Mode};
+use crate::protocol::Visit;
+use contract::raw;
+use model::{AAD_LEN, Algorithm, Mode, Model};
+use probe::MessageSet;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use verify::reference::Reference;
@@ -122,6 +125,63 @@ impl Ciphertexts {
             tag
         });
         forged.collect()
+    }
+}
+
+/// What a batch of whole messages works on.
+pub(super) struct Feed<'a> {
+    size: usize,
+    plain: &'a [u8],
+    aad: &'a [u8],
+    /// Of decryption.
+    made: Option<&'a Ciphertexts>,
+    /// Of forgeries.
+    forged: Option<Vec<Vec<u8>>>,
+    /// To count up from.
+    nonce: [Vec<u8>; 1],
+    key: Option<[Vec<u8>; 1]>,
+}
+
+impl<'a> Feed<'a> {
+    /// For a visit; nonces and keys that count up begin `first` above the material's own.
+    pub(super) fn new(
+        material: &'a Material,
+        visit: &Visit,
+        (plain, made): (&'a [u8], Option<&'a Ciphertexts>),
+        first: u64,
+    ) -> Self {
+        let forged = made.filter(|_| visit.model == Model::Forgery).map(Ciphertexts::forged_tags);
+        let key = (visit.model == Model::Rekey).then(|| [material.key_raised(first)]);
+        let nonce = [material.nonce_raised(first)];
+        Self { size: visit.size, plain, aad: &material.aad, made, forged, nonce, key }
+    }
+
+    /// With the right tags, whatever the model.
+    pub(super) fn authentic(self) -> Self {
+        Self { forged: None, ..self }
+    }
+
+    /// As the probe takes it: the same few buffers again and again.
+    pub(super) fn set(&self) -> MessageSet<'_> {
+        let key = self.key.as_ref().map_or([].as_slice(), |key| key);
+        let (inputs, nonces, tags, keys) = match self.made {
+            Some(made) => {
+                let tags = self.forged.as_ref().unwrap_or(&made.tags);
+                (&*made.inputs, &*made.nonces, &**tags, &*made.keys)
+            }
+            None => (self.plain, self.nonce.as_slice(), [].as_slice(), key),
+        };
+        MessageSet {
+            size: self.size,
+            inputs,
+            nonces,
+            tags,
+            keys,
+            aad: self.aad,
+            expected: if self.forged.is_some() { raw::REJECTED } else { raw::OK },
+            in_place: false,
+            walk: None,
+        }
     }
 }
 

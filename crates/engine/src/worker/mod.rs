@@ -2,16 +2,20 @@
 
 mod around;
 mod bench;
+mod company;
 mod decoy;
+mod heap;
 mod lane;
 mod manners;
 mod material;
 mod metering;
 mod novelty;
+mod outputs;
 mod pages;
 mod power;
 mod primitives;
 mod records;
+mod sampling;
 mod serve;
 mod stack;
 mod stepping;

@@ -4,25 +4,35 @@ use super::bench::Bench;
 use super::manners;
 use super::pages::Desk;
 use super::power::Power;
+use super::sampling::Sampler;
 use super::stack::StackBench;
 use super::stepping::Counter;
 use crate::decode;
-use crate::protocol::{Finding, Hello, Offer, Once, Ready, Reply, Request, VERSION, VisitResult};
+use crate::protocol::{Finding, Hello, Offer, Once, Ready, Reply, Request, VERSION};
 use ::tier::Applied;
 use contract::{Library, Message, OpenError, Outcome};
 use model::{Algorithm, Direction, Model, Tier};
 use probe::InstructionCounter;
+use rand::rngs::StdRng;
+use rand::{Rng as _, SeedableRng as _};
 use record::{Confinement, Rekeying};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::PathBuf;
+use verify::reference::Reference;
 use verify::vector_file::{Judged, Vector};
 
 /// The exit code of a worker whose library has closed the protocol's pipe: EX_IOERR of sysexits(3), which is
 /// none of the program's own. Without it, what became of the library would hang on who is first: the
 /// worker, which finds its pipe gone, or the scheduler, which kills it for that.
 pub(crate) const PIPE_GONE: i32 = 74;
+
+/// Room for lines of the protocol: what fits stays out of the heap that the processes of visits inherit.
+const ROOM: usize = 1 << 20;
+
+/// Bytes of the message that the references' own one-time work is done with.
+const WARMING: usize = 32;
 
 /// Serves requests from standard input until it closes. Standard output becomes a copy of
 /// standard error before any library is loaded: whatever a library prints stays out of the
@@ -33,7 +43,8 @@ pub(crate) const PIPE_GONE: i32 = 74;
 /// # Errors
 /// When the pipes cannot be set up: the process is of no use then.
 pub fn serve() -> std::io::Result<()> {
-    let mut replies = Replies { pipe: take_standard_output()?, token: None };
+    let mut replies =
+        Replies { pipe: take_standard_output()?, token: None, line: Vec::with_capacity(ROOM) };
     confine::close_inherited(replies.pipe.as_fd());
     // A hung library reads no end of file: without this, a killed scheduler would leave it behind.
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))?;
@@ -54,10 +65,20 @@ pub fn serve() -> std::io::Result<()> {
 /// # Errors
 /// When one of the protocol's pipes is gone.
 fn requests(replies: &mut Replies) -> std::io::Result<()> {
-    let (mut state, mut stack) = (None, None);
-    for line in BufReader::new(std::io::stdin()).lines() {
-        let line = line?;
-        match decode::request(line.as_bytes()) {
+    let (mut state, mut stack): (Option<State>, _) = (None, None);
+    let mut requests = BufReader::new(std::io::stdin());
+    let mut line = Vec::with_capacity(ROOM);
+    loop {
+        line.clear();
+        if requests.read_until(b'\n', &mut line)? == 0 {
+            return Ok(());
+        }
+        if let (true, Some(state)) = (Sampler::is_asked(&line), &mut state) {
+            let reply = state.sampler.answer(&line, state.library, &mut state.bench);
+            replies.say(reply)?;
+            continue;
+        }
+        match decode::request(&line) {
             Ok(Request::Hello(hello)) => state = greet(&hello, replies)?,
             Ok(Request::Stack(hello)) => stack = greet_stack(&hello, replies)?,
             Ok(Request::Tls(ask)) => say(replies, &ask_stack(stack.as_mut(), &ask))?,
@@ -68,7 +89,6 @@ fn requests(replies: &mut Replies) -> std::io::Result<()> {
             Err(e) => say(replies, &no_number(Finding::failed(format!("bad request: {e}"))))?,
         }
     }
-    Ok(())
 }
 
 /// Whether the scheduler, whose number is the argument, died before its death could be a signal. A
@@ -97,17 +117,25 @@ struct Replies {
     pipe: File,
     /// What each line begins with, and a space, once the greeting has said so.
     token: Option<String>,
+    line: Vec<u8>,
+}
+
+impl Replies {
+    /// Says what is JSON already.
+    fn say(&mut self, reply: &[u8]) -> std::io::Result<()> {
+        self.line.clear();
+        if let Some(token) = &self.token {
+            self.line.extend_from_slice(token.as_bytes());
+            self.line.push(b' ');
+        }
+        self.line.extend_from_slice(reply);
+        self.line.push(b'\n');
+        self.pipe.write_all(&self.line)
+    }
 }
 
 fn say(replies: &mut Replies, reply: &Reply) -> std::io::Result<()> {
-    let mut line = Vec::new();
-    if let Some(token) = &replies.token {
-        line.extend_from_slice(token.as_bytes());
-        line.push(b' ');
-    }
-    serde_json::to_writer(&mut line, reply)?;
-    line.push(b'\n');
-    replies.pipe.write_all(&line)
+    replies.say(&serde_json::to_vec(reply)?)
 }
 
 fn no_number(finding: Finding) -> Reply {
@@ -122,6 +150,7 @@ struct State {
     /// The files whose code came into the process with the library.
     objects: Vec<PathBuf>,
     bench: Bench,
+    sampler: Sampler,
     core_alone: bool,
     counter: Counter,
     confinement: Option<Confinement>,
@@ -142,6 +171,8 @@ fn greet(hello: &Hello, replies: &mut Replies) -> std::io::Result<Option<State>>
                 clock_reason: clock.reason().map(ToOwned::to_owned),
                 step_ticks: clock.step_ticks(),
                 overhead_ticks: clock.overhead_ticks(),
+                multiplication_cycles: Some(clock.multiplication_cycles()).filter(|c| *c > 0.0),
+                cycles_reason: clock.cycles_reason().map(ToOwned::to_owned),
                 tier: state.tier.as_ref().map(|a| super::tier::facts(hello.tier, a)),
                 core_alone: state.core_alone,
                 one_thread_only: state.library.one_thread_only().map(ToOwned::to_owned),
@@ -205,6 +236,7 @@ fn load(hello: &Hello) -> Result<State, String> {
     // Opened now or never: the superuser's right to have one is given up too.
     let counter = InstructionCounter::open();
     let power = Power::give_up(hello, &prepared)?;
+    let sampler = Sampler::new()?;
     let files = prepared.files.clone();
     let load = || super::tier::load(hello, prepared).map_err(super::power::why);
     let (library, tier) = match hello.tier {
@@ -214,6 +246,9 @@ fn load(hello: &Hello) -> Result<State, String> {
     };
     is_the_same(hello, library.as_ref())?;
     let library: &'static dyn Library = Box::leak(library);
+    if hello.cpu.is_some() {
+        initialise(library);
+    }
     let objects = host::loaded_objects().difference(&before).cloned().collect();
     let objects = super::tier::originals(objects, &files);
     pin()?;
@@ -221,7 +256,33 @@ fn load(hello: &Hello) -> Result<State, String> {
     let core_alone = hello.cpu.is_some() && probe::have_core_alone().is_ok();
     let bench = Bench::new(hello.process, hello.seed, hello.ticks_per_ns);
     let confinement = power.give_up_more(&objects)?;
-    Ok(State { library, tier, objects, bench, core_alone, counter, confinement, desk })
+    Ok(State { library, tier, objects, bench, sampler, core_alone, counter, confinement, desk })
+}
+
+/// Has the library do what it does once, at its first use: one algorithm of each kind is opened and closed, always
+/// the same ones. The processes of visits would each do it again. The references' code asks the processor at its first use
+/// which instructions it has, and in a virtual machine each question takes microseconds: it asks here too.
+fn initialise(library: &dyn Library) {
+    let mut kinds = Vec::new();
+    let _ = StdRng::seed_from_u64(0).next_u64();
+    for algorithm in Algorithm::all().iter().filter(|a| !a.name.contains('+')) {
+        let direction = Direction::of(algorithm.kind)[0];
+        let key: Vec<u8> = (1..=algorithm.key_len as u8).collect();
+        warm(&Reference::new(algorithm, &key));
+        if !kinds.contains(&algorithm.kind) && library.open(algorithm, direction, &key).is_ok() {
+            kinds.push(algorithm.kind);
+        }
+    }
+}
+
+/// Has a reference do its one-time work.
+fn warm(reference: &Reference) {
+    let algorithm = reference.algorithm();
+    if algorithm.sizes.allows(WARMING) {
+        let (nonce, mut tag) = (vec![0; algorithm.nonce_len], vec![0; algorithm.tag_len]);
+        let mut output = vec![0; if algorithm.writes_output() { WARMING } else { 0 }];
+        reference.encrypt(&nonce, &[], &[0; WARMING], &mut output, &mut tag);
+    }
 }
 
 /// Whether the library is still what it was in an earlier process.
@@ -238,7 +299,7 @@ fn is_the_same(hello: &Hello, library: &dyn Library) -> Result<(), String> {
 fn answer(state: &mut State, request: Request, replies: &mut Replies) -> std::io::Result<()> {
     let library = state.library;
     match request {
-        Request::Hello(_) | Request::Stack(_) | Request::Tls(_) => {
+        Request::Hello(_) | Request::Stack(_) | Request::Tls(_) | Request::Sample { .. } => {
             unreachable!("the caller answers it")
         }
         Request::Offers => {
@@ -248,21 +309,11 @@ fn answer(state: &mut State, request: Request, replies: &mut Replies) -> std::io
             let denied = super::power::denied();
             say(replies, &Reply::Offers { offers, instructions, cpuid_answered, denied })
         }
-        Request::Verify { algorithm } => verify_one(library, &algorithm, replies),
-        Request::Vector { algorithm, vector } => say(replies, &judge(library, &algorithm, &vector)),
-        Request::Sample { visits } => {
-            let bench = &mut state.bench;
-            let mut results = Vec::with_capacity(visits.len());
-            for visit in &visits {
-                results.push(super::power::held(bench.visit(library, visit)));
-                if results.last().is_some_and(VisitResult::spoils_the_process) {
-                    // What follows is left for another process.
-                    break;
-                }
-            }
-            bench.end_of_block();
-            say(replies, &Reply::Samples { results })
+        Request::Verify { algorithm, seed, sizes } => {
+            let scope = verify::Scope { seed, sizes: &sizes, spent: &manners::spent() };
+            verify_one(library, &algorithm, &scope, replies)
         }
+        Request::Vector { algorithm, vector } => say(replies, &judge(library, &algorithm, &vector)),
         Request::Meter(asked) => {
             let costs = super::metering::run(library, &asked);
             let reply = costs.map_or_else(no_number, |costs| Reply::Metered { costs });
@@ -357,6 +408,7 @@ fn offer(library: &dyn Library, algorithm: &'static Algorithm, direction: Direct
 fn verify_one(
     library: &'static dyn Library,
     name: &str,
+    scope: &verify::Scope<'_>,
     replies: &mut Replies,
 ) -> std::io::Result<()> {
     let algorithm = match Algorithm::find(name) {
@@ -378,7 +430,8 @@ fn verify_one(
     };
     let verified = manners::calls(library, algorithm).and_then(|mut calls| {
         unchanged()?;
-        let passed = verify::verify(library, algorithm, &mut announce).map_err(finding_of)?;
+        let passed =
+            verify::verify(library, algorithm, scope, &mut announce).map_err(finding_of)?;
         announce(manners::CHECK);
         calls.remarks.extend(manners::periods(library, algorithm)?);
         unchanged()?;
@@ -399,6 +452,7 @@ fn all_passed(calls: manners::Calls, passed: verify::Passed) -> Reply {
         checks: own.into_iter().chain(others).collect(),
         digest: hex::encode(passed.digest),
         remarks: calls.remarks,
+        tried: passed.tried,
     }
 }
 

@@ -95,6 +95,8 @@ impl StackBench {
             clock_reason: self.clock.reason().map(ToOwned::to_owned),
             step_ticks: self.clock.step_ticks(),
             overhead_ticks: self.clock.overhead_ticks(),
+            multiplication_cycles: Some(self.clock.multiplication_cycles()).filter(|c| *c > 0.0),
+            cycles_reason: self.clock.cycles_reason().map(ToOwned::to_owned),
             core_alone: self.core_alone,
             confinement: self.confinement.clone(),
             ..Ready::default()

@@ -1,7 +1,8 @@
 //! One operation of a case, single-stepped: the very call that the timed loop makes.
 
 use super::material::Plaintext;
-use super::subject::{Left, Subject};
+use super::outputs::{Answers, Expected};
+use super::subject::Subject;
 use crate::protocol::{ClassSteps, Finding, FunctionSteps, SetSteps, Stepping, Steps, Visit};
 use contract::{Library, Outcome};
 use model::{Algorithm, Direction, Footprint, Model};
@@ -10,6 +11,7 @@ use probe::{
     StreamBatch, messages_for,
 };
 use std::path::PathBuf;
+use std::time::Duration;
 use step::{Code, End, Stepper, Unavailable};
 
 /// Operations before the one that is stepped: twice round the ring of descriptors, so that it works
@@ -121,11 +123,19 @@ fn message(
     batch.poison(POISON);
     let stepped = batch.step(stepper, asked.most_steps).map_err(unavailable)?;
     if stepped.0 == 0 {
-        let (output, tag) = (batch.output(), batch.last_tag());
-        let left = Left { output, tag, nonce: &batch.last_nonce(), poison: POISON };
-        let message = &plain[batch.last_message() * size..][..size];
-        let reference = (&subject.reference, None);
-        left.check(algorithm, asked.direction, reference, &material.aad, message)?;
+        let mut expected = Expected {
+            algorithm,
+            direction: asked.direction,
+            model: Model::Message,
+            size,
+            reference: &subject.reference,
+            aad: &material.aad,
+            plain,
+            poison: POISON,
+            answers: &mut Answers::new(),
+            took: Duration::ZERO,
+        };
+        expected.check_last(&batch)?;
     }
     Ok(Taken { stepped, pmu })
 }
@@ -147,6 +157,7 @@ fn stream(
         cpus: Vec::new(),
         latency_ops: 0,
         ops: None,
+        samples: 1,
     };
     subject.offers(&visit)?;
     let (mut plaintext, mut arena) = (Plaintext::new(0), Arena::new(0, 0));

@@ -1,9 +1,10 @@
 //! An opened algorithm in one direction with what checks it.
 
 use super::material::{Ciphertexts, Material};
+use super::outputs::Answers;
 use crate::protocol::{Finding, Visit};
 use contract::{Library, Message, Outcome, Session};
-use model::{Algorithm, Direction, Kind, Model};
+use model::{Algorithm, Direction, Model};
 use std::collections::HashMap;
 use verify::reference::Reference;
 use xxhash_rust::xxh3::xxh3_64;
@@ -22,6 +23,8 @@ pub(super) struct Subject {
     ciphertexts: HashMap<usize, Ciphertexts>,
     /// Digest of what a stream must leave, by size and number of updates.
     streams: HashMap<(usize, u32), u64>,
+    /// Of messages that come again under the same nonce, or none.
+    pub(super) answers: Answers,
 }
 
 impl Subject {
@@ -44,7 +47,8 @@ impl Subject {
         }
         let reference = Reference::new(algorithm, &material.key);
         let (ciphertexts, streams) = (HashMap::new(), HashMap::new());
-        Ok(Self { session, reference, material, rekeys, ciphertexts, streams })
+        let answers = Answers::new();
+        Ok(Self { session, reference, material, rekeys, ciphertexts, streams, answers })
     }
 
     /// Whether the visit can be made.
@@ -148,59 +152,5 @@ impl Subject {
         Err(Finding::refused(format!(
             "timed-output: after {ops} timed updates the buffer is not what the reference gives"
         )))
-    }
-}
-
-/// What the last timed operation on a message left.
-pub(super) struct Left<'a> {
-    pub(super) output: &'a [u8],
-    pub(super) tag: &'a [u8],
-    pub(super) nonce: &'a [u8],
-    /// What the output and, but for decryption, the tag were filled with before.
-    pub(super) poison: u8,
-}
-
-impl Left<'_> {
-    /// Holds it against the reference, under another key than its own where one is given.
-    pub(super) fn check(
-        &self,
-        algorithm: &'static Algorithm,
-        direction: Direction,
-        (reference, key): (&Reference, Option<&[u8]>),
-        aad: &[u8],
-        plain: &[u8],
-    ) -> Result<(), Finding> {
-        let size = plain.len();
-        let mut tag = vec![0; algorithm.tag_len];
-        let mut output = vec![self.poison; size];
-        match (algorithm.kind, direction) {
-            (_, Direction::Decrypt) => {
-                output.copy_from_slice(plain);
-                tag.copy_from_slice(self.tag);
-            }
-            (Kind::Null, _) => {}
-            _ => match key {
-                Some(key) => Reference::new(algorithm, key).encrypt(
-                    self.nonce,
-                    aad,
-                    plain,
-                    &mut output,
-                    &mut tag,
-                ),
-                None => reference.encrypt(self.nonce, aad, plain, &mut output, &mut tag),
-            },
-        }
-        if let Some(at) = output.iter().zip(self.output).position(|(a, b)| a != b) {
-            return Err(Finding::refused(format!(
-                "timed-output: byte {at} of {size} that the timed loop left is {:02x}, the reference has {:02x}",
-                self.output[at], output[at]
-            )));
-        }
-        if tag != self.tag {
-            return Err(Finding::refused(
-                "timed-output: the tag that the timed loop left is not the reference's",
-            ));
-        }
-        Ok(())
     }
 }

@@ -82,7 +82,11 @@ impl Columns {
             names.texts.number(&format!("{}{machine}", from.source))
         }));
         self.warning.push(m.warning.as_deref().map(|w| names.texts.number(w)));
-        self.limited_by.push(m.limited_by.map(|b| names.texts.number(b.name())));
+        let by = m.limited_by.map(|by| match m.limit_basis {
+            Some(basis) => format!("{by}, {basis}"),
+            None => by.to_string(),
+        });
+        self.limited_by.push(by.map(|by| names.texts.number(&by)));
     }
 
     fn push_numbers(&mut self, m: &Measurement) {

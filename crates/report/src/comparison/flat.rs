@@ -16,7 +16,7 @@ pub(super) fn json(comparison: &Comparison, found: &[Found]) -> String {
     serde_json::to_string_pretty(&whole).expect("plain data always serialises") + "\n"
 }
 
-const COLUMNS: [&str; 24] = [
+const COLUMNS: [&str; 26] = [
     "base_library_name",
     "base_library_version",
     "base_library_id",
@@ -41,6 +41,8 @@ const COLUMNS: [&str; 24] = [
     "base_cost_per_op",
     "new_cost_per_op",
     "reason",
+    "pairs_verdict",
+    "samples_verdict",
 ];
 
 /// One row a case: those that were compared, those that were refused or failed on one side, those
@@ -61,13 +63,14 @@ fn row(
     new: Option<&LibraryId>,
     case: &Case,
     base_tier: String,
-    rest: [String; 8],
+    rest: [String; 10],
 ) -> Row {
     let library = |id: Option<&LibraryId>| {
         id.map_or_else(Default::default, |l| [l.name.clone(), l.version.clone(), l.id.clone()])
     };
     let ([bn, bv, bi], [nn, nv, ni]) = (library(base), library(new));
-    let [verdict, identical, ratio, low, high, base_cost, new_cost, reason] = rest;
+    let [verdict, identical, ratio, low, high, base_cost, new_cost, reason, by_pairs, by_samples] =
+        rest;
     [
         bn,
         bv,
@@ -93,6 +96,8 @@ fn row(
         base_cost,
         new_cost,
         reason,
+        by_pairs,
+        by_samples,
     ]
 }
 
@@ -107,13 +112,15 @@ fn compared(c: &Compared) -> Row {
         number(c.base_cost),
         number(c.new_cost),
         c.reason.clone().unwrap_or_default(),
+        c.by_pairs.as_ref().map(|p| p.verdict.name().to_owned()).unwrap_or_default(),
+        c.by_pairs.as_ref().map(|p| p.verdict_before.name().to_owned()).unwrap_or_default(),
     ];
     let base_tier = c.base_tier.unwrap_or(c.case.tier).to_string();
     row(Some(&c.base_library), Some(&c.new_library), &c.case, base_tier, rest)
 }
 
-fn without_numbers(verdict: String, reason: String) -> [String; 8] {
-    let mut rest: [String; 8] = Default::default();
+fn without_numbers(verdict: String, reason: String) -> [String; 10] {
+    let mut rest: [String; 10] = Default::default();
     rest[0] = verdict;
     rest[7] = reason;
     rest

@@ -6,7 +6,7 @@ use crate::labels::size;
 use crate::markdown::{escape, line};
 use crate::text::clean;
 use analysis::Verdict;
-use compare::{Compared, Comparison, Found, InstructionRow, Summary};
+use compare::{Compared, Comparison, Counts, Found, InstructionRow, Summary};
 
 pub(super) fn markdown(c: &Comparison, found: &[Found], rows: usize) -> String {
     let mut out = format!("### {}\n\n", headline(c, found));
@@ -25,6 +25,11 @@ pub(super) fn markdown(c: &Comparison, found: &[Found], rows: usize) -> String {
         c.unit.short(),
         words::tally(&c.tally)
     );
+    if let Some(confirmation) = &c.confirmation {
+        out.push('\n');
+        let lines = words::confirmation(confirmation);
+        lines.iter().for_each(|l| out += &format!("- {}\n", escape(l)));
+    }
     if !c.warnings.is_empty() {
         out.push('\n');
         c.warnings.iter().for_each(|w| out += &format!("- ⚠️ {}\n", escape(&clean(w))));
@@ -145,6 +150,9 @@ fn row(case: &Compared, several: bool) -> String {
         name += &format!(" {word}");
     }
     let pair = || escape(&words::pair(&case.base_library, &case.new_library));
+    if case.by_pairs.is_some() {
+        name += &format!(" ({})", words::remark(case));
+    }
     let mut cells = vec![escape(&name)];
     cells.extend(several.then(pair));
     cells.push(size(case.case.size));
@@ -170,31 +178,64 @@ fn instructions(c: &Comparison, rows: usize) -> String {
     let mut changed: Vec<&InstructionRow> =
         c.instructions.iter().filter(|row| !row.is_equal()).collect();
     let equal = c.instructions.len() - changed.len();
-    changed.sort_by(|a, b| b.per_byte_growth.total_cmp(&a.per_byte_growth));
+    changed.sort_by(|a, b| b.largest_growth().total_cmp(&a.largest_growth()));
     let title = format!("Instructions, counted exactly: {} changed, {equal} equal", changed.len());
-    if changed.is_empty() {
+    let uncounted = words::uncounted(c);
+    let listed =
+        uncounted.iter().take(rows).map(|line| format!("- not counted: {}\n", escape(line)));
+    let mut listed: String = listed.collect();
+    if uncounted.len() > rows {
+        listed += &format!("- … and {} more not counted\n", uncounted.len() - rows);
+    }
+    if changed.is_empty() && listed.is_empty() {
         return format!("\n{title}.\n");
     }
-    let heads =
-        ["algorithm", "base /B", "new /B", "/B %", "base /message", "new /message", "/message %"];
+    if changed.is_empty() {
+        return folded(&title, &listed);
+    }
+    let heads = [
+        "algorithm",
+        "most at",
+        "base",
+        "new",
+        "%",
+        "base /B",
+        "new /B",
+        "/B %",
+        "base /message",
+        "new /message",
+        "/message %",
+    ];
     let mut inside = table_head(&heads, 1);
     for row in changed.iter().take(rows) {
         let mut name = format!("{} {}", clean(&row.algorithm), words::direction(row.direction));
         if c.several {
             name += &format!(", {}", words::pair(&row.base_library, &row.new_library));
         }
-        inside += &line(&[
-            escape(&name),
-            format!("{:.4}", row.base.per_byte),
-            format!("{:.4}", row.new.per_byte),
-            words::change(1.0 + row.per_byte_growth, 0.0),
-            format!("{:.0}", row.base.per_message),
-            format!("{:.0}", row.new.per_message),
-            words::change(1.0 + row.per_message_growth, 0.0),
-        ]);
+        let per_byte = |c: Option<Counts>| c.map(|c| format!("{:.4}", c.per_byte));
+        let per_message = |c: Option<Counts>| c.map(|c| format!("{:.0}", c.per_message));
+        let change = |growth: Option<f64>| growth.map(|g| words::change(1.0 + g, 0.0));
+        let worst = row.worst_size();
+        let cells = [
+            worst.map(|s| size(s.size)),
+            worst.map(|s| s.base.to_string()),
+            worst.map(|s| s.new.to_string()),
+            change(row.per_operation_growth()),
+            per_byte(row.base),
+            per_byte(row.new),
+            change(row.per_byte_growth),
+            per_message(row.base),
+            per_message(row.new),
+            change(row.per_message_growth),
+        ];
+        let cells = cells.into_iter().map(Option::unwrap_or_default);
+        inside += &line(&[escape(&name)].into_iter().chain(cells).collect::<Vec<_>>());
     }
     if changed.len() > rows {
         inside += &format!("\n… and {} more.\n", changed.len() - rows);
+    }
+    if !listed.is_empty() {
+        inside += &format!("\n{listed}");
     }
     folded(&title, &inside)
 }

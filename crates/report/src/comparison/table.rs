@@ -4,7 +4,7 @@ use super::words::{self, ORDER};
 use crate::Options;
 use crate::fitted::{Column, Fitted};
 use crate::grid::{Align, Cell};
-use crate::labels::size;
+use crate::labels::{size, size_with_unit};
 use crate::text::{ALARM, ASIDE, CAUTION, GOOD, HEADING, PLAIN, clean, paint, wrap_hanging};
 use analysis::Verdict;
 use anstyle::Style;
@@ -47,7 +47,11 @@ fn head(c: &Comparison, options: Options) -> String {
     }
     let unit = c.unit.short();
     let text = format!("{} cases in {unit}: {}", c.tally.cases(), words::tally(&c.tally));
-    out + &painted(&text, HEADING, options)
+    out += &painted(&text, HEADING, options);
+    for line in c.confirmation.iter().flat_map(words::confirmation) {
+        out += &wrap_hanging(&line, options.width, 2);
+    }
+    out
 }
 
 /// More rows than this are no summary.
@@ -174,15 +178,19 @@ fn row(case: &Compared, c: &Comparison, style: Style) -> Vec<Cell> {
         Cell::plain(of_ratio(&|r| words::factor(r.estimate))),
         Cell::number(words::per_byte(case.base_cost, &case.case), PLAIN),
         Cell::number(words::per_byte(case.new_cost, &case.case), PLAIN),
-        Cell::new(case.reason.as_deref().map(clean).unwrap_or_default(), CAUTION),
+        Cell::new(words::remark(case), CAUTION),
     ]
 }
 
-const INSTRUCTIONS: [Column; 9] = [
+const INSTRUCTIONS: [Column; 13] = [
     Column::new("instructions of", Align::Left, 0),
     Column::new("direction", Align::Left, 5),
     Column::new("", Align::Left, 4),
     Column::new("libraries", Align::Left, 6),
+    Column::new("most at", Align::Left, 0),
+    Column::new("base", Align::Point, 7),
+    Column::new("new", Align::Point, 7),
+    Column::new("%", Align::Point, 0),
     Column::new("base /B", Align::Point, 2),
     Column::new("new /B", Align::Point, 3),
     Column::new("/B %", Align::Point, 0),
@@ -197,11 +205,11 @@ fn instructions(c: &Comparison, rows: usize, options: Options) -> String {
     let mut changed: Vec<&InstructionRow> =
         c.instructions.iter().filter(|row| !row.is_equal()).collect();
     let equal = c.instructions.len() - changed.len();
-    changed.sort_by(|a, b| b.per_byte_growth.total_cmp(&a.per_byte_growth));
+    changed.sort_by(|a, b| b.largest_growth().total_cmp(&a.largest_growth()));
     let title = format!("instructions, counted exactly: {} changed, {equal} equal", changed.len());
     let mut out = format!("\n{}\n", paint(&title, HEADING, options.color));
     if changed.is_empty() {
-        return out;
+        return out + &uncounted(c, rows, options);
     }
     let several = c.several;
     let cells = changed.iter().take(rows).map(|row| instruction_row(row, several)).collect();
@@ -209,6 +217,19 @@ fn instructions(c: &Comparison, rows: usize, options: Options) -> String {
     out += &table.text(options);
     if changed.len() > rows {
         out += &format!("… and {} more (--rows all)\n", changed.len() - rows);
+    }
+    out + &uncounted(c, rows, options)
+}
+
+/// Measured sizes that no count speaks for.
+fn uncounted(c: &Comparison, rows: usize, options: Options) -> String {
+    let lines = words::uncounted(c);
+    let mut out = String::new();
+    for line in lines.iter().take(rows) {
+        out += &painted(&format!("not counted: {line}"), CAUTION, options);
+    }
+    if lines.len() > rows {
+        out += &format!("… and {} more not counted (--rows all)\n", lines.len() - rows);
     }
     out
 }
@@ -230,16 +251,28 @@ fn instruction_row(row: &InstructionRow, several: bool) -> Vec<Cell> {
         in_place: false,
     };
     let pair = || words::pair(&row.base_library, &row.new_library);
-    let growth = |g: f64| Cell::number(words::change(1.0 + g, 0.0), style(g));
+    let growth = |g: Option<f64>| match g {
+        Some(g) => Cell::number(words::change(1.0 + g, 0.0), style(g)),
+        None => Cell::plain(String::new()),
+    };
+    let worst = row.worst_size();
+    let at = |text: &dyn Fn(&compare::SizeCounts) -> String| worst.map(text).unwrap_or_default();
+    let of = |counts: Option<compare::Counts>, text: &dyn Fn(compare::Counts) -> String| {
+        Cell::number(counts.map(text).unwrap_or_default(), PLAIN)
+    };
     vec![
         Cell::plain(clean(&row.algorithm)),
         Cell::plain(words::direction(row.direction)),
         Cell::plain(words::setting(&case, None)),
         Cell::plain(if several { pair() } else { String::new() }),
-        Cell::number(format!("{:.4}", row.base.per_byte), PLAIN),
-        Cell::number(format!("{:.4}", row.new.per_byte), PLAIN),
+        Cell::plain(at(&|s| size_with_unit(s.size))),
+        Cell::number(at(&|s| s.base.to_string()), PLAIN),
+        Cell::number(at(&|s| s.new.to_string()), PLAIN),
+        growth(row.per_operation_growth()),
+        of(row.base, &|c| format!("{:.4}", c.per_byte)),
+        of(row.new, &|c| format!("{:.4}", c.per_byte)),
         growth(row.per_byte_growth),
-        Cell::number(format!("{:.0}", row.base.per_message), PLAIN),
+        of(row.base, &|c| format!("{:.0}", c.per_message)),
         growth(row.per_message_growth),
     ]
 }

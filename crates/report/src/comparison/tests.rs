@@ -15,7 +15,7 @@ fn record(started: &str, factor: impl Fn(&Measurement) -> f64) -> Record {
     record.host.clock.ticks_per_second = 1e9;
     for m in record.measurements.iter_mut().filter(|m| m.state == State::Measured) {
         let ns = m.ns_per_op.unwrap().median * factor(m);
-        for process in 0..6 {
+        for process in 0..12 {
             let scatter = 1.0 + 0.001 * f64::from(process % 3);
             let sample = RawSample {
                 process,
@@ -46,6 +46,14 @@ fn after() -> Record {
     });
     after.executed = vec![sample::executed()];
     after.executed[0].per_byte = Some(0.26);
+    // Other builds, but for the baselines: what a run adds is learned from those that are the same.
+    let rebuilt = |id: &mut record::LibraryId| {
+        if id.name != "baselines" {
+            id.id = id.id.replace("001122", "ffeedd");
+        }
+    };
+    after.measurements.iter_mut().for_each(|m| rebuilt(&mut m.library));
+    after.executed.iter_mut().for_each(|e| rebuilt(&mut e.library));
     for m in after.measurements.iter_mut().filter(|m| m.algorithm == "aes-128-ecb") {
         *m = Measurement {
             state: State::Refused,

@@ -1,9 +1,12 @@
 //! The words of a comparison, the same for a terminal and for Markdown.
 
-use crate::labels::{size, versioned};
+use crate::labels::{size, size_with_unit, versioned};
 use crate::text::clean;
 use analysis::Verdict;
-use compare::{Case, Comparison, Facts, OnlyIn, Summary, Tally, Unit};
+use compare::{
+    Case, Compared, Comparison, Confirmation, Facts, InstructionRow, NOT_COUNTED, OnlyIn, Summary,
+    Tally, Uncounted, Unit,
+};
 use model::{Direction, Footprint, Model, Tier};
 use record::LibraryId;
 use std::collections::BTreeMap;
@@ -45,6 +48,28 @@ pub(super) fn tally(tally: &Tally) -> String {
         "{} same{identical}, {} faster, {} slower, {} undecided",
         tally.same, tally.faster, tally.slower, tally.undecided
     )
+}
+
+/// What came of settling candidates by pairs: what was settled first, then why the rest was not.
+pub(super) fn confirmation(c: &Confirmation) -> Vec<String> {
+    let mut lines = vec![format!(
+        "confirmed by pairs: {} of {} candidates settled, {} undecided still, {} left; {:.0} s of {:.0} s",
+        c.settled, c.candidates, c.undecided, c.left, c.seconds, c.budget_seconds
+    )];
+    let reason = |(why, count): &(String, usize)| format!("left: {count}, {}", clean(why));
+    lines.extend(c.reasons.iter().map(reason));
+    lines
+}
+
+/// What a reader must know of a case's verdict: why there is none, or that pairs gave it.
+pub(super) fn remark(case: &Compared) -> String {
+    let by_pairs = case.by_pairs.as_ref().map(|p| match (p.is_settled(), p.verdict_before) {
+        (false, _) => format!("{} pairs: undecided too", p.pairs),
+        (true, before) if before == p.verdict => format!("confirmed by {} pairs", p.pairs),
+        (true, before) => format!("settled by {} pairs, was {}", p.pairs, before.name()),
+    });
+    let reason = case.reason.as_deref().map(clean);
+    reason.into_iter().chain(by_pairs).collect::<Vec<_>>().join("; ")
 }
 
 /// Change of time in per cent, with as many digits as the interval allows.
@@ -164,6 +189,25 @@ pub(super) fn only(comparison: &Comparison) -> Vec<String> {
     groups.into_iter().map(line).collect()
 }
 
+/// Measured sizes whose instructions were not counted on both sides, a line each; those of records
+/// that have no counts of measured sizes in one.
+pub(super) fn uncounted(comparison: &Comparison) -> Vec<String> {
+    let rows = comparison.instructions.iter();
+    let all = rows.flat_map(|row| row.uncounted.iter().map(move |u| (row, u)));
+    let (known, unknown): (Vec<_>, Vec<_>) = all.partition(|(_, u)| u.reason != NOT_COUNTED);
+    let line = |(row, u): (&InstructionRow, &Uncounted)| {
+        let mut name = format!("{} {}", clean(&row.algorithm), direction(row.direction));
+        if comparison.several {
+            name += &format!(", {}", pair(&row.base_library, &row.new_library));
+        }
+        format!("{name}, {}: {}", size_with_unit(u.size), clean(&u.reason))
+    };
+    let older = (!unknown.is_empty()).then(|| {
+        format!("{} measured sizes, by runs of an older version on both sides", unknown.len())
+    });
+    known.into_iter().map(line).chain(older).collect()
+}
+
 /// `aes-128-gcm encrypt 8K`, with what is not as usual.
 pub(super) fn case(case: &Case) -> String {
     let parts =
@@ -178,7 +222,12 @@ pub(super) fn legend(comparison: &Comparison) -> Vec<String> {
         Unit::Cycles => "core cycles",
         Unit::Nanoseconds => "nanoseconds",
     };
-    vec![
+    let by_pairs = comparison.confirmation.as_ref().map(|_| {
+        "confirmed and settled: verdict, change and interval are those of pairs of processes, wrong at most \
+         once in 1000 comparisons of the same with the same (`ciphermark pair`)"
+            .to_owned()
+    });
+    let all = vec![
         format!(
             "time %: change of an operation's {unit}, new against base (below zero is faster), with its \
              95 % interval; ×: speed, new over base"
@@ -190,5 +239,6 @@ pub(super) fn legend(comparison: &Comparison) -> Vec<String> {
             comparison.tally.cases(),
             (1.0 - comparison.family_alpha) * 100.0
         ),
-    ]
+    ];
+    all.into_iter().chain(by_pairs).collect()
 }

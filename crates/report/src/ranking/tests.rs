@@ -11,7 +11,7 @@ fn record() -> Record {
     for m in record.measurements.iter_mut().filter(|m| m.state == State::Measured) {
         let ns = m.ns_per_op.unwrap().median;
         let ns = if m.algorithm == "aes-128-ctr" { 1000.0 } else { ns };
-        for process in 0..6 {
+        for process in 0..12 {
             let scatter = 1.0 + 0.001 * f64::from(process % 3);
             let sample = RawSample {
                 process,
@@ -47,6 +47,26 @@ fn answers_with_ties_labels_and_refused_cases() {
 fn answers_as_markdown() {
     let answers = asked(&record(), &QUESTIONS);
     insta::assert_snapshot!(rankings(&answers, ComparisonFormat::Markdown, Options::default()));
+}
+
+#[test]
+fn an_answer_with_old_and_new_releases_says_so() {
+    let mut record = record();
+    for m in record.measurements.iter_mut().filter(|m| m.library.name == "libgcrypt") {
+        m.library.name = "wolfssl".to_owned();
+        m.library.version = "5.9.4".to_owned();
+    }
+    let said = |record: &Record, format| {
+        rankings(&asked(record, &QUESTIONS[..1]), format, Options { width: 300, color: false })
+    };
+    for format in [ComparisonFormat::Text, ComparisonFormat::Markdown] {
+        assert!(
+            said(&record, format).contains("openssl@3.0.22 2021-09"),
+            "{}",
+            said(&record, format)
+        );
+        assert!(!said(&self::record(), format).contains("releases of different years"));
+    }
 }
 
 #[test]

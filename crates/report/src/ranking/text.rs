@@ -130,6 +130,8 @@ fn notes(answer: &Ranking) -> Vec<String> {
         };
         notes.push(format!("{} cases: {ties}{more}", only.contenders));
     }
+    let shown = answer.standings.iter().flat_map(|s| &s.rows).map(|r| &r.library);
+    notes.extend(crate::vintage::note(shown.map(|l| (&*l.name, &*l.version))));
     if answer.unranked > 0 {
         let what = match answer.terms.by {
             By::Time => "raw samples of two processes",

@@ -106,3 +106,9 @@ pub fn processes_below(parent: u32) -> Vec<(u32, String)> {
     })
     .collect()
 }
+
+/// These, and those that they have started: a visit of a case has a process below a worker's.
+pub fn descendants(parent: u32) -> Vec<u32> {
+    let below = processes_below(parent);
+    below.into_iter().flat_map(|(pid, _)| [vec![pid], descendants(pid)].concat()).collect()
+}

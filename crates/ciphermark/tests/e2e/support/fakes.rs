@@ -17,7 +17,7 @@ pub fn variant(source: &str, define: &str) -> String {
     format!("{}={}", name.to_lowercase(), arg(&object(source, define)))
 }
 
-/// The compiled stand-in.
+/// The compiled stand-in; several macros are separated by spaces.
 pub fn object(source: &str, define: &str) -> PathBuf {
     type Compiled = HashMap<(String, String), Arc<OnceLock<PathBuf>>>;
     static OBJECTS: OnceLock<Mutex<Compiled>> = OnceLock::new();
@@ -33,13 +33,11 @@ pub fn object(source: &str, define: &str) -> PathBuf {
 fn compile(source: &str, define: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fakes");
     std::fs::create_dir_all(&directory).unwrap();
-    let file = format!("{source}{}.so", define.replace('=', "-").to_lowercase());
+    let file = format!("{source}{}.so", define.replace(['=', ' '], "-").to_lowercase());
     let fresh = tempfile::NamedTempFile::new_in(&directory).unwrap().into_temp_path();
     let mut cc = Command::new("cc");
     cc.args(["-shared", "-fPIC", "-O2", "-I"]).arg(repository("include"));
-    if !define.is_empty() {
-        cc.arg(format!("-D{define}"));
-    }
+    cc.args(define.split_whitespace().map(|define| format!("-D{define}")));
     cc.arg("-o").arg(&fresh).arg(repository("tests/fakes").join(source).with_extension("c"));
     let output = cc.output().expect("a C compiler is installed as `cc`");
     let messages = String::from_utf8_lossy(&output.stderr);

@@ -9,7 +9,7 @@ mod rates;
 mod rows;
 mod venv;
 
-pub use background::{Background, processes_below};
+pub use background::{Background, descendants, processes_below};
 pub use postgres::Cluster;
 pub use program::{
     Done, QUICK, attached_object, ciphermark, ciphermark_bundled, ciphermark_with,

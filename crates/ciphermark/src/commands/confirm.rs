@@ -1,0 +1,194 @@
+//! `compare --confirm`: candidates of a comparison, settled by pairs of processes of the two builds.
+
+use super::run::{random_seed, watch_signals};
+use crate::args::CompareArgs;
+use crate::choose;
+use crate::error::Failure;
+use crate::progress::Bar;
+use analysis::Verdict;
+use compare::{Compared, Comparison, Confirmation, Matching, Told};
+use engine::{Attached, Budget, PairBench, PairError, Request};
+use model::{Algorithm, Direction, KERNEL_PATH};
+use record::{LibraryId, Record};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Most time for one case, so that one that cannot be decided leaves some for the others.
+const MOST_FOR_ONE: Duration = Duration::from_secs(30);
+/// Less is not worth the start of the processes.
+const LEAST_FOR_ONE: Duration = Duration::from_secs(3);
+
+/// Settles what can be settled in the time, most suspicious first.
+pub fn confirm(
+    args: &CompareArgs,
+    records: [&Record; 2],
+    matching: Matching,
+    comparison: &mut Comparison,
+) -> Result<(), Failure> {
+    let stop = watch_signals()?;
+    let bar = Bar::new(args.quiet);
+    let begun = Instant::now();
+    let candidates = comparison.candidates();
+    let mut told = Confirmation {
+        candidates: candidates.len(),
+        budget_seconds: args.budget.as_secs_f64(),
+        ..Confirmation::default()
+    };
+    let mut builds = Builds { elsewhere: elsewhere(records), found: BTreeMap::new() };
+    for (done, index) in candidates.iter().copied().enumerate() {
+        let case = &comparison.cases[index];
+        bar.confirming(done, candidates.len(), &case.case.algorithm, case.case.size);
+        let left = args.budget.saturating_sub(begun.elapsed());
+        let budget = share(left, candidates.len() - done);
+        match settle(case, &mut builds, args.same_within, budget, &stop) {
+            Ok((verdict, one)) => {
+                comparison.settle(index, verdict, one);
+                let settled = verdict != Verdict::Undecided;
+                *(if settled { &mut told.settled } else { &mut told.undecided }) += 1;
+            }
+            Err(why) => told.leave(&why),
+        }
+    }
+    bar.finish();
+    told.seconds = begun.elapsed().as_secs_f64();
+    comparison.sum_up(matching, told);
+    Ok(())
+}
+
+/// Time for the next case: twice its share, because most end long before theirs is over. `None` when
+/// the rest is worth no case more.
+fn share(left: Duration, cases: usize) -> Option<Duration> {
+    let share = left * 2 / u32::try_from(cases).unwrap_or(u32::MAX).max(1);
+    (left >= LEAST_FOR_ONE).then(|| share.clamp(LEAST_FOR_ONE, MOST_FOR_ONE).min(left))
+}
+
+/// Compares one case by pairs, or says why it is left.
+fn settle(
+    case: &Compared,
+    builds: &mut Builds,
+    margin: f64,
+    budget: Option<Duration>,
+    stop: &AtomicBool,
+) -> Result<(Verdict, Told), String> {
+    let request = request(case, budget)?;
+    let sides = [builds.find(&case.base_library)?, builds.find(&case.new_library)?];
+    if stop.load(Ordering::Relaxed) {
+        return Err("interrupted".to_owned());
+    }
+    let budget = request.budget.time;
+    if budget.is_zero() {
+        return Err("no time left: give more with --budget".to_owned());
+    }
+    let begun = Instant::now();
+    let failed = |error: PairError| format!("pairs could not be measured: {error}");
+    let mut bench = PairBench::new(&request, &sides, margin).map_err(failed)?;
+    let outcome = bench.trial(stop).map_err(failed)?;
+    let told = Told {
+        ratio: outcome.ratio.map(Into::into),
+        pairs: outcome.pairs.len(),
+        seconds: begun.elapsed().as_secs_f64(),
+    };
+    if outcome.ratio.is_none() {
+        return Err("no time left: give more with --budget".to_owned());
+    }
+    Ok((outcome.verdict, told))
+}
+
+fn request(case: &Compared, budget: Option<Duration>) -> Result<Request, String> {
+    let c = &case.case;
+    if c.threads != 1 {
+        return Err("pairs are compared with one thread".to_owned());
+    }
+    let algorithm = Algorithm::find(&c.algorithm).map_err(|e| e.to_string())?;
+    // A digest has one direction, whichever is asked for.
+    let directions = match c.direction {
+        Direction::Decrypt => vec![Direction::Decrypt],
+        _ => vec![Direction::Encrypt],
+    };
+    Ok(Request {
+        suite: None,
+        algorithms: vec![algorithm],
+        directions,
+        models: vec![c.model],
+        sizes: vec![c.size],
+        tiers: vec![c.tier],
+        footprints: vec![c.footprint],
+        threads: vec![1],
+        in_place: vec![c.in_place],
+        latency: false,
+        budget: Budget { precision: 0.0, time: budget.unwrap_or_default() },
+        evidence: false,
+        seed: random_seed(),
+        command: std::env::args().collect(),
+    })
+}
+
+/// The builds that were measured, as they are found on this machine.
+struct Builds {
+    /// Why no build of these records can be paired here.
+    elsewhere: Option<String>,
+    found: BTreeMap<LibraryId, Result<Attached, String>>,
+}
+
+impl Builds {
+    /// The very build that the record names, loaded once.
+    fn find(&mut self, id: &LibraryId) -> Result<Attached, String> {
+        if let Some(why) = &self.elsewhere {
+            return Err(why.clone());
+        }
+        self.found.entry(id.clone()).or_insert_with(|| attach(id)).clone()
+    }
+}
+
+/// A pair measured here says nothing of another processor.
+fn elsewhere(records: [&Record; 2]) -> Option<String> {
+    let here = host::facts(0).cpu.name;
+    let other = records.into_iter().map(|r| &r.host.cpu.name).find(|name| **name != here)?;
+    Some(format!("measured on another processor ({other}); this one is {here}"))
+}
+
+fn attach(id: &LibraryId) -> Result<Attached, String> {
+    let label = format!("{}@{}", id.name, id.version);
+    if id.path == KERNEL_PATH {
+        return Err(format!("{label} is in the kernel, which pairs do not reload"));
+    }
+    if !Path::new(&id.path).is_file() {
+        return Err(format!("{label} is not at hand: '{}' does not exist", id.path));
+    }
+    let here = host::file_id(Path::new(&id.path)).map_err(|e| format!("'{}': {e}", id.path))?;
+    if here != id.id {
+        return Err(format!("{label} is not at hand: '{}' is another build now ({here})", id.path));
+    }
+    let mut found = choose::attached(&[format!("{}={}", id.name, id.path)])
+        .map_err(|e| format!("{label} cannot be loaded: {}", e.message))?;
+    found.pop().ok_or_else(|| format!("{label} cannot be loaded"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_case_gets_twice_its_share_within_bounds_and_never_more_than_is_left() {
+        let seconds = Duration::from_secs;
+        assert_eq!(share(seconds(60), 8), Some(seconds(15)));
+        assert_eq!(share(seconds(60), 1), Some(MOST_FOR_ONE));
+        assert_eq!(share(seconds(60), 1000), Some(LEAST_FOR_ONE));
+        assert_eq!(share(seconds(4), 1), Some(seconds(4)));
+        assert_eq!(share(seconds(2), 1), None);
+    }
+
+    #[test]
+    fn a_build_that_is_gone_or_was_replaced_is_named() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("libx.so");
+        let path = file.display().to_string();
+        let id =
+            LibraryId { name: "x".into(), version: "1".into(), path, id: "build-id:00".into() };
+        assert!(attach(&id).unwrap_err().ends_with("does not exist"));
+        std::fs::write(&file, "another build").unwrap();
+        assert!(attach(&id).unwrap_err().contains("is another build now (sha256:"));
+    }
+}

@@ -1,0 +1,133 @@
+//! Forks of this program's own, in a process whose filter denies them to the library.
+//!
+//! The C library's fork(3) is what has to run: it keeps locks and thread numbers right, and libraries have
+//! registered what is to happen then. The filter catches its clone(2); where this program asked for it, the
+//! handler makes the call once more with a word that the filter knows and the library does not, in an argument
+//! that the kernel does not look at.
+
+use crate::calls::FORK_FLAGS;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Whether this program is forking now.
+static FORKING: AtomicBool = AtomicBool::new(false);
+
+/// Which of the two processes this is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forked {
+    /// The new one.
+    Child,
+    /// The one that forked, and the new one's number.
+    Parent(i32),
+}
+
+/// Forks. The process must have no other thread.
+///
+/// # Errors
+/// The system's.
+pub fn fork() -> std::io::Result<Forked> {
+    FORKING.store(true, Ordering::SeqCst);
+    // SAFETY: the process has one thread, as the caller promises, so no lock is held by another one.
+    let number = unsafe { libc::fork() };
+    FORKING.store(false, Ordering::SeqCst);
+    match number {
+        ..0 => Err(std::io::Error::last_os_error()),
+        0 => Ok(Forked::Child),
+        number => Ok(Forked::Parent(number)),
+    }
+}
+
+/// Has the calling process killed when the one that forked it dies.
+///
+/// # Errors
+/// The system's.
+pub fn end_with_parent() -> std::io::Result<()> {
+    // SAFETY: a system call without pointers.
+    match unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL as libc::c_ulong) } {
+        0 => Ok(()),
+        _ => Err(std::io::Error::last_os_error()),
+    }
+}
+
+/// Ends the calling process at once: what the library has registered to run then is another process's.
+pub fn leave(code: i32) -> ! {
+    // SAFETY: nothing runs after it.
+    unsafe { libc::_exit(code) }
+}
+
+/// What only this program knows.
+pub(crate) fn word() -> u64 {
+    static WORD: OnceLock<u64> = OnceLock::new();
+    *WORD.get_or_init(|| {
+        let mut bytes = [0; 8];
+        // SAFETY: a buffer with its length.
+        let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
+        // Without randomness the address of a stack is what nobody foresees.
+        if got == 8 { u64::from_ne_bytes(bytes) } else { (&raw const bytes) as u64 }
+    })
+}
+
+/// Makes a call that the filter has caught once more where it is this program's fork, or a signal to the
+/// calling process itself: a forked process has another number than the filter knows.
+///
+/// Runs in a signal handler: no allocation, no lock.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn granted(context: &mut libc::ucontext_t) -> bool {
+    let r = &context.uc_mcontext.gregs;
+    let register = |name: libc::c_int| r[name as usize];
+    let arguments = [
+        register(libc::REG_RDI),
+        register(libc::REG_RSI),
+        register(libc::REG_RDX),
+        register(libc::REG_R10),
+        register(libc::REG_R8),
+    ];
+    let Some(outcome) = once_more(register(libc::REG_RAX), arguments) else { return false };
+    context.uc_mcontext.gregs[libc::REG_RAX as usize] = outcome;
+    true
+}
+
+/// As above.
+#[cfg(target_arch = "aarch64")]
+pub(crate) fn granted(context: &mut libc::ucontext_t) -> bool {
+    let r = context.uc_mcontext.regs.map(u64::cast_signed);
+    let Some(outcome) = once_more(r[8], [r[0], r[1], r[2], r[3], r[4]]) else { return false };
+    context.uc_mcontext.regs[0] = outcome.cast_unsigned();
+    true
+}
+
+/// The outcome as the kernel gives it; `None` where the call stays denied.
+fn once_more(call: i64, a: [i64; 5]) -> Option<i64> {
+    let word = word().cast_signed();
+    let forks =
+        call == libc::SYS_clone && a[0] == i64::from(FORK_FLAGS) && FORKING.load(Ordering::SeqCst);
+    // SAFETY: a system call without pointers.
+    let own = unsafe { libc::syscall(libc::SYS_getpid) };
+    let signals_itself = (call == libc::SYS_kill || call == libc::SYS_tgkill) && a[0] == own;
+    let outcome = if forks {
+        // SAFETY: the arguments are those of the C library's fork, but for one that the kernel ignores with
+        // these flags.
+        unsafe { libc::syscall(call, a[0], a[1], word, a[3], a[4]) }
+    } else if signals_itself {
+        // SAFETY: a system call without pointers.
+        unsafe { libc::syscall(call, a[0], a[1], a[2], 0, 0, word) }
+    } else {
+        return None;
+    };
+    // SAFETY: the C library's own, of this thread.
+    Some(if outcome < 0 { -i64::from(unsafe { *libc::__errno_location() }) } else { outcome })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_fork_of_ours_and_no_signal_to_ourselves_stays_denied() {
+        assert_eq!(once_more(libc::SYS_clone, [i64::from(FORK_FLAGS), 0, 0, 0, 0]), None);
+        assert_eq!(once_more(libc::SYS_kill, [1, 0, 0, 0, 0]), None);
+        assert_eq!(once_more(libc::SYS_execve, [0; 5]), None);
+        let own = i64::from(std::process::id());
+        assert_eq!(once_more(libc::SYS_kill, [own, 0, 0, 0, 0]), Some(0), "signal 0 asks only");
+    }
+}

@@ -1,0 +1,201 @@
+//! Each visit in a process of its own, forked from the one that has loaded the library.
+//!
+//! The process with the library opens no session and takes no sample: its heap, its pages and what its
+//! branches have taught the core are the same whatever is asked of it, and so is what a visit begins with.
+//! What a fork inherits, it draws anew: where the heap puts the session (`heap::draw`), where buffers and
+//! stacks lie.
+
+use super::bench::Bench;
+use super::{company, heap, power};
+use crate::decode;
+use crate::last_words::{self, LAST_WORDS, SIGKILL};
+use crate::protocol::{Finding, Request, Visit, VisitResult};
+use confine::Forked;
+use contract::Library;
+use rustix::fs::MemfdFlags;
+use rustix::process::{Pid, WaitOptions, WaitStatus, waitpid};
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::panic::AssertUnwindSafe;
+
+/// The exit code of a visit's process that has said all it had to say.
+const SAID: i32 = 86;
+
+/// Room for a block's results: what fits stays out of the heap that the visits inherit.
+const ROOM: usize = 1 << 20;
+
+/// What the processes of visits are forked with.
+pub(super) struct Sampler {
+    /// Where a visit's process leaves how many visits the block has, and its results as JSON.
+    results: File,
+    reply: Vec<u8>,
+}
+
+impl Sampler {
+    /// Must be made before memory files are denied.
+    pub(super) fn new() -> Result<Self, String> {
+        let results = rustix::fs::memfd_create("ciphermark:results", MemfdFlags::CLOEXEC);
+        let results = results.map_err(|e| format!("no memory file: {e}"))?;
+        Ok(Self { results: File::from(results), reply: Vec::with_capacity(ROOM) })
+    }
+
+    /// Whether the line asks for samples. It is read by the processes that take them.
+    pub(super) fn is_asked(line: &[u8]) -> bool {
+        line.starts_with(br#"{"sample":"#)
+    }
+
+    /// Takes the samples that the line asks for: the reply.
+    pub(super) fn answer(
+        &mut self,
+        line: &[u8],
+        library: &'static dyn Library,
+        bench: &mut Bench,
+    ) -> &[u8] {
+        self.reply.clear();
+        self.reply.extend_from_slice(br#"{"samples":{"results":["#);
+        let mut visits = 1;
+        let mut at = 0;
+        while at < visits {
+            if at > 0 {
+                self.reply.push(b',');
+            }
+            let mut ended = self.one(line, at, library, bench);
+            if matches!(&ended, Err(Ended { killed: true, .. })) {
+                // By nobody here: once more.
+                ended = self.one(line, at, library, bench);
+            }
+            match ended {
+                Ok(count) => visits = count,
+                Err(Ended { finding, .. }) => {
+                    let results = [VisitResult::Finding(finding)];
+                    serde_json::to_writer(&mut self.reply, &results).expect("plain data");
+                    // The line has as many visits as it has, whatever became of this one's process.
+                    visits = visits.max(visits_in(line));
+                }
+            }
+            at += 1;
+        }
+        self.reply.extend_from_slice(b"]}}");
+        &self.reply
+    }
+
+    /// Forks for one visit and waits: how many visits the block has.
+    fn one(
+        &mut self,
+        line: &[u8],
+        at: usize,
+        library: &'static dyn Library,
+        bench: &mut Bench,
+    ) -> Result<usize, Ended> {
+        let said_before = printed();
+        let failed = |why: String| Ended { finding: Finding::failed(why), killed: false };
+        self.results.set_len(0).map_err(|e| failed(format!("results: {e}")))?;
+        match confine::fork().map_err(|e| failed(format!("no process can be forked: {e}")))? {
+            Forked::Child => {
+                let said = std::panic::catch_unwind(AssertUnwindSafe(|| {
+                    self.visit(line, at, library, bench)
+                }));
+                confine::leave(if said.is_ok_and(|said| said) { SAID } else { 101 })
+            }
+            Forked::Parent(number) => self.take(wait(number), said_before),
+        }
+    }
+
+    /// In the visit's process: draws what it inherits anew, takes the samples, leaves the results. Whether
+    /// it could.
+    fn visit(
+        &self,
+        line: &[u8],
+        at: usize,
+        library: &'static dyn Library,
+        bench: &mut Bench,
+    ) -> bool {
+        if confine::end_with_parent().is_err() {
+            return false;
+        }
+        let drawn = heap::draw();
+        let (results, count) = match decode::request(line) {
+            Ok(Request::Sample { visits }) => {
+                company::keep(library, bench, &visits[at]);
+                (samples(library, bench, &visits[at]), visits.len())
+            }
+            _ => (vec![VisitResult::Finding(Finding::failed("not a request for samples"))], 1),
+        };
+        let mut said = (count as u64).to_le_bytes().to_vec();
+        let written = serde_json::to_writer(&mut said, &results).is_ok();
+        std::hint::black_box(drawn);
+        written && self.results.write_all_at(&said, 0).is_ok()
+    }
+
+    /// Adds what a visit's process has left to the reply.
+    fn take(&mut self, status: Option<WaitStatus>, said_before: u64) -> Result<usize, Ended> {
+        let code = status.and_then(WaitStatus::exit_status);
+        let mut count = [0; 8];
+        if code == Some(SAID) && self.results.read_exact_at(&mut count, 0).is_ok() {
+            let len = self.results.metadata().map_or(0, |m| m.len()) as usize;
+            let begin = self.reply.len();
+            self.reply.resize(begin + len.saturating_sub(count.len()), 0);
+            if self.results.read_exact_at(&mut self.reply[begin..], count.len() as u64).is_ok() {
+                return Ok(u64::from_le_bytes(count) as usize);
+            }
+            self.reply.truncate(begin);
+        }
+        let signal = status.and_then(WaitStatus::terminating_signal);
+        let why = last_words::ending(signal, code, said_since(said_before));
+        Err(Ended { finding: Finding::failed(why), killed: signal == Some(SIGKILL) })
+    }
+}
+
+/// A visit's process that ended before it had said anything.
+struct Ended {
+    finding: Finding,
+    /// Whether another process or the kernel ended it.
+    killed: bool,
+}
+
+/// The visit's samples, up to a finding.
+fn samples(library: &'static dyn Library, bench: &mut Bench, visit: &Visit) -> Vec<VisitResult> {
+    let mut visit = visit.clone();
+    let mut results = Vec::with_capacity(visit.samples as usize);
+    for _ in 0..visit.samples {
+        let result = power::held(bench.visit(library, &visit));
+        visit.ops = visit.ops.or_else(|| result.ops());
+        let found = matches!(result, VisitResult::Finding(_));
+        results.push(result);
+        if found {
+            break;
+        }
+    }
+    results
+}
+
+fn visits_in(line: &[u8]) -> usize {
+    match decode::request(line) {
+        Ok(Request::Sample { visits }) => visits.len(),
+        _ => 1,
+    }
+}
+
+fn wait(number: i32) -> Option<WaitStatus> {
+    loop {
+        match waitpid(Pid::from_raw(number), WaitOptions::empty()) {
+            Ok(ended) => return ended.map(|(_, status)| status),
+            Err(rustix::io::Errno::INTR) => {}
+            Err(_) => return None,
+        }
+    }
+}
+
+/// Bytes on standard error so far.
+fn printed() -> u64 {
+    rustix::fs::fstat(rustix::stdio::stderr()).map_or(0, |stat| stat.st_size.cast_unsigned())
+}
+
+/// What was said last on standard error, if anything was after so many bytes.
+fn said_since(before: u64) -> Option<String> {
+    let now = printed();
+    let from = before.max(now.saturating_sub(LAST_WORDS));
+    let mut bytes = vec![0; now.saturating_sub(from) as usize];
+    let read = rustix::io::pread(rustix::stdio::stderr(), &mut bytes, from).ok()?;
+    last_words::of(&bytes[..read])
+}
