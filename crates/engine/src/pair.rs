@@ -254,9 +254,9 @@ impl PairBench {
         let side = process.side;
         let track = &mut self.tracks[side];
         self.stolen.advanced();
-        process
-            .worker
-            .send(&Ask::Sample { visits: vec![Visit { samples: BLOCK, ..track.visit() }] });
+        let visit = Visit { samples: BLOCK, ..track.visit() };
+        track.visits += 1;
+        process.worker.send(&Ask::Sample { visits: vec![visit] });
         let reply = process.worker.reply(track.deadline() * BLOCK);
         let results = match reply {
             Ok(Reply::Samples { results }) => results,

@@ -128,6 +128,9 @@ pub struct Visit {
     pub ops: Option<u32>,
     /// Samples to take, one after the other.
     pub samples: u32,
+    /// Make every check of the timed loop behind the last sample, and not only some of them by chance.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub every_check: bool,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -493,6 +496,7 @@ mod tests {
             latency_ops: 0,
             ops: None,
             samples: 3,
+            every_check: false,
         };
         let line = serde_json::to_string(&Request::Sample { visits: vec![visit] }).unwrap();
         assert_eq!(

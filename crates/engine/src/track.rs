@@ -5,6 +5,8 @@ use crate::schedule::PROCESSES;
 use crate::setting::Setting;
 use analysis::{MIN_PER_PROCESS, of_visits};
 use model::{Case, QuietRates, RawSample, Tier};
+use rand::rngs::{StdRng, SysRng};
+use rand::{RngExt as _, SeedableRng as _};
 use record::{JournalSample, Latencies, Stopped};
 use std::borrow::Cow;
 use std::time::Duration;
@@ -28,6 +30,8 @@ pub(crate) struct Track {
     pub(crate) setting: Setting,
     ops: Option<u32>,
     pub(crate) visits: u32,
+    /// The visit that makes every check: one of those that every case has.
+    checked_at: u32,
     pub(crate) pass: Pass,
     /// Processes at which it is next asked whether it is precise enough.
     pub(crate) next_look: usize,
@@ -66,6 +70,7 @@ impl Track {
             setting,
             ops: None,
             visits: 0,
+            checked_at: drawn((PROCESSES * MIN_PER_PROCESS) as u32),
             pass: Pass::default(),
             next_look: PROCESSES,
         }
@@ -100,6 +105,7 @@ impl Track {
     }
 
     pub(crate) fn visit(&self) -> Visit {
+        let samples = (MIN_PER_PROCESS - self.pass.clean.min(MIN_PER_PROCESS - 1)) as u32;
         Visit {
             algorithm: self.case.algorithm.clone(),
             direction: self.case.direction,
@@ -111,7 +117,8 @@ impl Track {
             cpus: self.setting.cpus.clone(),
             latency_ops: self.setting.latency_ops,
             ops: self.ops,
-            samples: (MIN_PER_PROCESS - self.pass.clean.min(MIN_PER_PROCESS - 1)) as u32,
+            samples,
+            every_check: (self.visits..self.visits + samples).contains(&self.checked_at),
         }
     }
 
@@ -137,4 +144,10 @@ impl Track {
         let (operations, filling) = (8 * self.case.size as u64 * threads, walked * threads / 20);
         Duration::from_secs(3) + Duration::from_micros(operations + filling)
     }
+}
+
+/// A number below the bound that no library can foresee: from the kernel, not from the run's seed, which workers know.
+fn drawn(below: u32) -> u32 {
+    let mut rng = StdRng::try_from_rng(&mut SysRng).expect("the kernel has random numbers");
+    rng.random_range(0..below)
 }

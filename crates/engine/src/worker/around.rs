@@ -79,15 +79,20 @@ impl Around<'_> {
     ) -> (Taken, u32) {
         let ops = self.ops(batch, visit.ops);
         let warm_up = self.warm_up_ops(ops);
-        if self.first {
-            settle(batch, warm_up);
-        }
         let taken = match &self.meeting {
             None => {
+                // The warm-up settles too: a long operation runs once before the first sample, and not twice.
+                let begun = Instant::now();
                 ready(batch, warm_up, ops);
+                while self.first && begun.elapsed() < SETTLING {
+                    ready(batch, warm_up, ops);
+                }
                 batch.sample(self.clock, self.process, ops)
             }
             Some(meeting) => {
+                if self.first {
+                    settle(batch, warm_up);
+                }
                 let who = (self.process, meeting.thread);
                 sample_together(self.clock, meeting.together, who, ops, batch, |batch| {
                     ready(batch, warm_up, ops);

@@ -12,18 +12,13 @@ use rand::Rng as _;
 use rand::rngs::StdRng;
 use std::time::{Duration, Instant};
 
-/// Time of a decoy whose operations are short, in nanoseconds: on average half of it.
+/// Time of a decoy, in nanoseconds, where that is more than one operation: on average half of it.
 const SHORT_NS: f64 = 30_000.0;
-/// Longest that the few may take, ...
-const LONGEST_NS: f64 = 50e6;
-/// Operations at most of one whose operations are long, ...
-const FEW: u32 = 11;
-/// ... and how many more one in so many has: what bites once in fifty calls must meet one even where a
-/// process makes fewer in its life.
+/// How many operations more the one visit has that makes every check: what bites once in fifty calls must meet one even
+/// where a process makes fewer in its life.
 const MANY: u32 = 50;
-const MANY_OF: u64 = 16;
-/// ... and they: a visit's deadline is some seconds.
-const LONGEST_MANY_NS: f64 = 500e6;
+/// Longest that they may take: as much as hundreds of samples.
+const LONGEST_NS: f64 = 25e6;
 
 /// The timed batch once more, at another length.
 pub(super) fn again(
@@ -65,12 +60,10 @@ fn forge(
 }
 
 /// How many operations of `op_ns` nanoseconds each a decoy of its own makes.
-pub(super) fn length(op_ns: f64, rng: &mut StdRng) -> u32 {
-    let op_ns = op_ns.max(1.0);
-    let many = if rng.next_u64().is_multiple_of(MANY_OF) { MANY } else { 0 };
-    let few = 1 + rng.next_u32() % FEW.max((SHORT_NS / op_ns) as u32);
-    let within = |ns: f64| (ns / op_ns) as u32;
-    few.min(within(LONGEST_NS)).max(1) + many.min(within(LONGEST_MANY_NS))
+pub(super) fn length(op_ns: f64, every_check: bool, rng: &mut StdRng) -> u32 {
+    let within = |ns: f64| (ns / op_ns.max(1.0)) as u32;
+    let many = if every_check { MANY.min(within(LONGEST_NS)) } else { 0 };
+    1 + rng.next_u32() % within(SHORT_NS).max(1) + many
 }
 
 /// Operations whose outputs lie apart, so that each leaves all of what it wrote.
@@ -134,20 +127,19 @@ mod tests {
     use rand::SeedableRng as _;
 
     #[test]
-    fn decoys_are_as_long_as_their_operations_allow_and_some_have_more_than_fifty() {
+    fn decoys_are_as_long_as_a_sample_and_among_every_check_have_more_than_fifty_operations() {
         let mut rng = StdRng::seed_from_u64(1);
-        let mut drawn =
-            |op_ns| -> Vec<u32> { (0..4000).map(|_| length(op_ns, &mut rng)).collect() };
-        for (op_ns, most) in [(50.0, 600), (1600.0, 18), (2e4, 11), (5e5, 11)] {
-            let all = drawn(op_ns);
-            let short: Vec<u32> = all.iter().copied().filter(|n| *n <= most).collect();
+        let mut drawn = |op_ns, every_check| -> Vec<u32> {
+            (0..9000).map(|_| length(op_ns, every_check, &mut rng)).collect()
+        };
+        for (op_ns, most) in [(50.0, 600), (1600.0, 18), (2e4, 1), (5e5, 1), (1e12, 1)] {
+            let all = drawn(op_ns, false);
             assert!(all.contains(&1) && all.contains(&most), "{op_ns} ns");
-            assert!(all.iter().all(|n| *n <= most + MANY), "{op_ns} ns");
-            if most < MANY {
-                let share = (all.len() - short.len()) as f64 / all.len() as f64;
-                assert!((share * MANY_OF as f64 - 1.0).abs() < 0.3, "{op_ns} ns: {share}");
-            }
+            assert!(all.iter().all(|n| (1..=most).contains(n)), "{op_ns} ns");
         }
-        assert!(drawn(2e7).iter().all(|n| *n <= 2 || *n >= 26) && drawn(1e12) == vec![1; 4000]);
+        for op_ns in [50.0, 1600.0, 2e4, 5e5] {
+            assert!(drawn(op_ns, true).iter().all(|n| *n > MANY), "{op_ns} ns");
+        }
+        assert_eq!(drawn(1e7, true), vec![3; 9000]);
     }
 }

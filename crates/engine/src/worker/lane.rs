@@ -26,19 +26,19 @@ const KEPT_BYTES: usize = 256 << 10;
 /// Nonces set aside for one visit: far more than its operations, warm-up and calibration.
 pub(super) const NONCES_PER_VISIT: u64 = 1 << 26;
 
-/// Of so many visits one runs its batch once more at another length, ...
+/// One visit of a case makes every check ([`Visit::every_check`]), and others some: which ones, no library can foresee.
+/// Of so many one runs its batch once more at another length, ...
 const AGAIN_OF: u64 = 4;
 /// ... one makes calls whose outputs lie apart, ...
 const APART_OF: u64 = 2;
-/// ... and one, and the first of a case in a process, looks whether anything is remembered or worked out ahead.
-/// Which ones, no library can foresee: a case has some 24 visits in a dozen processes.
+/// ... and one looks whether anything is remembered or worked out ahead.
 const NOVELTY_OF: f64 = 8.0;
 /// Of visits with long operations fewer look, ...
 const FEWEST_NOVELTY_OF: f64 = 32.0;
 /// ... so that a look, which takes a dozen operations at least, costs a visit about so many nanoseconds, ...
 const NOVELTY_NS: f64 = 60_000.0;
 const NOVELTY_OPS: f64 = 12.0;
-/// ... and from here on the first visit does so by chance like others.
+/// ... and from here on the visit that makes every check does so by chance like others.
 const LONG_OP_NS: f64 = 1e6;
 
 /// Messages larger than this would need much memory for outputs that lie apart, and a batch of them is one
@@ -48,6 +48,15 @@ const LARGEST_APART: usize = 1 << 20;
 /// Memory to walk through in place where nobody says how much: three quarters of a small first-level
 /// cache.
 const SMALL_WALK_BYTES: usize = 24 << 10;
+
+/// What was compared of what a sample left.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    /// Whether every call of it was.
+    all: bool,
+    /// What one comparison took.
+    took: Duration,
+}
 
 /// One thread's sessions and memory.
 pub(super) struct Lane {
@@ -117,11 +126,11 @@ impl Lane {
     fn message(&mut self, subject: &mut Subject, visit: &Visit, around: &Around<'_>) -> Part {
         let size = visit.size;
         let made = subject.ciphertexts(visit, self.plaintext.first(size * messages_for(size)));
-        let (taken, latency, took) = self.timed(subject, visit, around, made.as_ref())?;
+        let (taken, latency, seen) = self.timed(subject, visit, around, made.as_ref())?;
         let hot = visit.footprint == Footprint::Hot && !visit.in_place;
         if around.meeting.is_none() && hot && subject.session.algorithm().kind != Kind::Null {
             let op_ns = taken.sample.ticks_per_op() / around.ticks_per_ns;
-            self.untimed(subject, visit, made.as_ref(), (op_ns, took))?;
+            self.untimed(subject, visit, made.as_ref(), (op_ns, seen))?;
         }
         if let Some(made) = made {
             if visit.model == Model::Forgery {
@@ -134,14 +143,14 @@ impl Lane {
         part(taken, latency)
     }
 
-    /// The sample, with what it left compared; how long one comparison took.
+    /// The sample, with what it left compared.
     fn timed(
         &mut self,
         subject: &mut Subject,
         visit: &Visit,
         around: &Around<'_>,
         made: Option<&Ciphertexts>,
-    ) -> Result<(Taken, Option<Latencies>, Duration), Finding> {
+    ) -> Result<(Taken, Option<Latencies>, Seen), Finding> {
         let (size, first, roll) = (visit.size, self.next_nonces(), self.placement.next_u64());
         let plain = self.plaintext.first(size * messages_for(size));
         let Subject { session, reference, material, answers, .. } = subject;
@@ -154,7 +163,7 @@ impl Lane {
         let (taken, ops) = around.measure(&mut batch, visit, &|batch, warm_up, ops| {
             ready(batch, warm_up, ops, poison);
         });
-        let (forges, mut took) = (visit.model == Model::Forgery, Duration::ZERO);
+        let (forges, mut seen) = (visit.model == Model::Forgery, Seen::default());
         if taken.codes != 0 && may_be_refused(algorithm, size, material.aad.len()) && !forges {
             return Err(Finding::unsupported(format!(
                 "the library's interface reports an error for messages of {size} bytes"
@@ -163,18 +172,19 @@ impl Lane {
         codes(taken.codes, visit.model)?;
         if !forges {
             let texts = (material.aad.as_slice(), plain);
-            let mut expected = Expected::new(reference, visit, texts, (poison, answers, took));
+            let mut expected = Expected::new(reference, visit, texts, (poison, answers, seen.took));
             let ns = taken.sample.ticks as f64 / around.ticks_per_ns;
             let time = time_for(Duration::from_nanos(ns as u64));
-            expected.check(&batch, ops, time, &mut self.placement)?;
-            if around.meeting.is_none() && self.placement.next_u64().is_multiple_of(AGAIN_OF) {
+            seen.all = expected.check(&batch, ops, time, &mut self.placement)?;
+            let again = visit.every_check || self.placement.next_u64().is_multiple_of(AGAIN_OF);
+            if around.meeting.is_none() && again {
                 decoy::again(&mut expected, &mut batch, ops, &mut self.placement)?;
             }
-            took = expected.took;
+            seen.took = expected.took;
         }
         let (latency, alone) = around.alone(&mut batch, visit, &taken);
         codes(alone, visit.model)?;
-        Ok((taken, latency, took))
+        Ok((taken, latency, seen))
     }
 
     /// What follows a sample outside any clock: at random, as no library can foresee.
@@ -183,12 +193,14 @@ impl Lane {
         subject: &mut Subject,
         visit: &Visit,
         made: Option<&Ciphertexts>,
-        (op_ns, took): (f64, Duration),
+        (op_ns, seen): (f64, Seen),
     ) -> Result<(), Finding> {
         let (size, first) = (visit.size, self.next_nonces());
         let plain = self.plaintext.first(size * messages_for(size));
         let rng = &mut self.placement;
-        if rng.next_u64().is_multiple_of(APART_OF) && size <= LARGEST_APART {
+        // Where every call of the sample was compared, none of them was left out.
+        let apart = visit.every_check || !seen.all && rng.next_u64().is_multiple_of(APART_OF);
+        if apart && size <= LARGEST_APART {
             let Subject { session, reference, material, answers, .. } = &mut *subject;
             let feed = Feed::new(material, visit, (plain, made), first).authentic();
             let roll = rng.next_u64();
@@ -196,11 +208,12 @@ impl Lane {
             let mut batch = MessageBatch::place_apart(session, &mut self.arena, &set, roll);
             let texts = (material.aad.as_slice(), plain);
             let mut expected =
-                Expected::new(reference, visit, texts, (batch.poison_byte(), answers, took));
-            decoy::apart(&mut expected, &mut batch, decoy::length(op_ns, rng), rng)?;
+                Expected::new(reference, visit, texts, (batch.poison_byte(), answers, seen.took));
+            let ops = decoy::length(op_ns, visit.every_check, rng);
+            decoy::apart(&mut expected, &mut batch, ops, rng)?;
         }
-        let first = visit.ops.is_none() && op_ns < LONG_OP_NS;
-        if (first || looks(op_ns, rng)) && novelty::can_tell(subject, visit) {
+        let every = visit.every_check && op_ns < LONG_OP_NS;
+        if (every || looks(op_ns, rng)) && novelty::can_tell(subject, visit) {
             novelty::check(subject, &mut self.arena, visit, (plain, made), rng)?;
         }
         Ok(())

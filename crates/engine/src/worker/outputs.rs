@@ -57,14 +57,15 @@ impl<'a> Expected<'a> {
         Self { algorithm, direction, model, size, reference, aad, plain, poison, answers, took }
     }
     /// Compares what the last of `ran` operations left, and as much of what is left of those before it, in
-    /// random order, as there is time for. Of the others, whether they were written at all.
+    /// random order, as there is time for. Of the others, whether they were written at all. Whether all were
+    /// compared.
     pub(super) fn check(
         &mut self,
         batch: &MessageBatch<'_>,
         ran: u32,
         time: Duration,
         rng: &mut StdRng,
-    ) -> Result<(), Finding> {
+    ) -> Result<bool, Finding> {
         let begun = Instant::now();
         self.check_last(batch)?;
         self.check_from(1, batch, ran, (begun, time), rng)
@@ -82,7 +83,7 @@ impl<'a> Expected<'a> {
         ran: u32,
         time: Duration,
         rng: &mut StdRng,
-    ) -> Result<(), Finding> {
+    ) -> Result<bool, Finding> {
         self.check_from(0, batch, ran, (Instant::now(), time), rng)
     }
 
@@ -93,17 +94,20 @@ impl<'a> Expected<'a> {
         ran: u32,
         (begun, time): (Instant, Duration),
         rng: &mut StdRng,
-    ) -> Result<(), Finding> {
-        let mut left: Vec<usize> = (first..batch.kept(ran)).collect();
+    ) -> Result<bool, Finding> {
+        let kept = batch.kept(ran);
+        let mut left: Vec<usize> = (first..kept).collect();
+        let mut all = kept == ran as usize;
         while !left.is_empty() {
             let back = left.swap_remove(rng.next_u64() as usize % left.len());
             if may_go_on(self.took, begun.elapsed(), time, rng) {
                 self.compare(batch, back)?;
             } else {
                 self.is_written(&batch.done(back))?;
+                all = false;
             }
         }
-        Ok(())
+        Ok(all)
     }
 
     /// Compares what the operation left after which there were `back` more.

@@ -154,10 +154,11 @@ struct Ended {
 }
 
 /// The visit's samples, up to a finding.
-fn samples(library: &'static dyn Library, bench: &mut Bench, visit: &Visit) -> Vec<VisitResult> {
-    let mut visit = visit.clone();
+fn samples(library: &'static dyn Library, bench: &mut Bench, asked: &Visit) -> Vec<VisitResult> {
+    let mut visit = asked.clone();
     let mut results = Vec::with_capacity(visit.samples as usize);
-    for _ in 0..visit.samples {
+    for left in (0..visit.samples).rev() {
+        visit.every_check = asked.every_check && left == 0;
         let result = power::held(bench.visit(library, &visit));
         visit.ops = visit.ops.or_else(|| result.ops());
         let found = matches!(result, VisitResult::Finding(_));

@@ -158,6 +158,7 @@ fn stream(
         latency_ops: 0,
         ops: None,
         samples: 1,
+        every_check: false,
     };
     subject.offers(&visit)?;
     let (mut plaintext, mut arena) = (Plaintext::new(0), Arena::new(0, 0));

@@ -112,6 +112,8 @@ fn every_stand_in_is_found_named_rightly_and_costs_nothing_but_its_own_cases() {
     caught.extend(timed);
     let missed: Vec<&Caught> = caught.iter().filter(|c| c.wrong.is_some()).collect();
     println!("zoo: {} planted, {} caught", caught.len(), caught.len() - missed.len());
+    // What was missed first: of a failed test's words, a log's end shows the first lines.
+    missed.iter().for_each(|c| println!("  {c:?}"));
     caught.iter().for_each(|c| println!("  {c}"));
     assert!(missed.is_empty(), "{} of {} were missed: {missed:#?}", missed.len(), caught.len());
     assert!(caught.len() >= 40, "a zoo of {}", caught.len());
