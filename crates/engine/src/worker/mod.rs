@@ -5,6 +5,7 @@ mod bench;
 mod company;
 mod decoy;
 mod heap;
+mod inherited;
 mod lane;
 mod manners;
 mod material;

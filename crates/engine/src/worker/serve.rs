@@ -1,6 +1,7 @@
 //! The worker's request loop.
 
 use super::bench::Bench;
+use super::inherited::Memory;
 use super::manners;
 use super::pages::Desk;
 use super::power::Power;
@@ -235,6 +236,7 @@ fn load(hello: &Hello) -> Result<State, String> {
     let prepared = super::tier::prepare(hello)?;
     // Opened now or never: the superuser's right to have one is given up too.
     let counter = InstructionCounter::open();
+    let memory = Memory::open();
     let power = Power::give_up(hello, &prepared)?;
     let sampler = Sampler::new()?;
     let files = prepared.files.clone();
@@ -248,6 +250,9 @@ fn load(hello: &Hello) -> Result<State, String> {
     let library: &'static dyn Library = Box::leak(library);
     if hello.cpu.is_some() {
         initialise(library);
+        if let Ok(memory) = memory {
+            memory.keep_code_for_forks();
+        }
     }
     let objects = host::loaded_objects().difference(&before).cloned().collect();
     let objects = super::tier::originals(objects, &files);
