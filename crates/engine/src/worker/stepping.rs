@@ -13,6 +13,7 @@ use probe::{
 use std::path::PathBuf;
 use std::time::Duration;
 use step::{Code, End, Stepper, Unavailable};
+use verify::may_be_refused;
 
 /// Operations before the one that is stepped: twice round the ring of descriptors, so that it works
 /// on memory that was used before, and whatever a library sets up once or twice is set up. A whole
@@ -48,6 +49,14 @@ pub(super) fn run(
             return Err(Finding::unsupported(why));
         }
     };
+    let aad_len = subject.material.aad.len();
+    if codes != 0 && asked.model == Model::Message && may_be_refused(algorithm, asked.size, aad_len)
+    {
+        return Err(Finding::unsupported(format!(
+            "the library's interface reports an error for messages of {} bytes",
+            asked.size
+        )));
+    }
     if codes != 0 {
         return Err(Finding::refused(format!(
             "return-codes: the stepped call returned an error ({codes:#x})"
