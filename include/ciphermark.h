@@ -1,4 +1,4 @@
-/* ciphermark adapter interface, version 3.
+/* ciphermark adapter interface, version 4.
  *
  * A shared object that exports `ciphermark_adapter` is a library that ciphermark can measure and
  * verify: `ciphermark run --library NAME=/path/to/object.so`. Any language that can make a shared
@@ -26,9 +26,10 @@
 extern "C" {
 #endif
 
-/* Raised when a struct or a rule below changes. Objects built for version 2 still load: they have no
- * `rekey` and are measured with one thread. Any other version is refused by name. */
-#define CIPHERMARK_ABI 3u
+/* Raised when a struct or a rule below changes. Objects built for version 3 still load: they have no
+ * `drain`. So do those built for version 2: they have no `rekey` either and are measured with one
+ * thread. Any other version is refused by name. */
+#define CIPHERMARK_ABI 4u
 
 /* What the functions below return. Any other value is an error of the library, shown as its code. */
 #define CM_OK 0          /* done */
@@ -48,6 +49,9 @@ enum cm_direction { CM_ENCRYPT = 0, CM_DECRYPT = 1, CM_DIGEST = 2, CM_COPY = 3 }
  * the message is copied; memory is allocated for each message. */
 #define CM_COPIES 4u
 #define CM_ALLOCATES 8u
+
+/* The most messages that a session with `drain` may have in work at once. */
+#define CM_MOST_IN_FLIGHT 16u
 
 /* What is to be opened. `algorithm` is ciphermark's name (`aes-256-gcm`); lengths are in bytes and
  * fixed for the session. The key of aes-256-xts is 64 bytes: data key, then tweak key; that of a
@@ -81,7 +85,8 @@ typedef struct cm_message {
 typedef struct cm_session {
   void *state;
   uint32_t flags;
-  /* Model `message`: one call is one operation. NULL: not offered. */
+  /* Model `message`: one call is one operation. Its work is done when it returns, unless there is a
+   * `drain`. NULL: not offered. */
   int32_t (*message)(void *state, const cm_message *message);
   /* Model `stream`: `start` sets the nonce (outside the clock), each `update` continues the same
    * stream (inside the clock); no tag is made or checked. Both NULL: not offered.
@@ -102,6 +107,20 @@ typedef struct cm_session {
   int32_t (*rekey)(void *state, const uint8_t *key);
   /* The library's functions that `rekey` calls, as `call`. May be NULL. Since version 3. */
   const char *rekey_call;
+  /* For libraries that work on several messages at once. With it, `message` may return before its
+   * output and tag are written. `drain` completes everything that was handed over, and returns CM_OK
+   * or the first error that no `message` has returned. It runs inside the clock.
+   *  - The input, output, nonce, associated data and tag of a message stay valid and untouched until
+   *    `drain` returns or 15 further messages were handed over. So at most 15 may be unfinished when
+   *    `message` returns: complete the oldest first. The cm_message itself is gone by then.
+   *  - What is in work at once never overlaps, but inputs may be the same.
+   *  - Not with `rekey` (messages in flight share a key), and not for decryption with a tag, where
+   *    each message has an outcome of its own.
+   * NULL: every message is done when `message` returns. Since version 4. */
+  int32_t (*drain)(void *state);
+  /* With `drain`: the most messages in work at once, the one being handed over among them; 2 to
+   * CM_MOST_IN_FLIGHT. Latencies of one message then are no limit of a row. Since version 4. */
+  uint32_t in_flight;
 } cm_session;
 
 /* A library. Strings live as long as the shared object is loaded. */

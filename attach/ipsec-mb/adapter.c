@@ -3,6 +3,8 @@
  *     cd attach/ipsec-mb
  *     cc -O2 -fPIC -shared *.c -I../../include -lIPSec_MB -o libciphermark_ipsec_mb.so
  *
+ * and with -DJOBS for several jobs in flight.
+ *
  * The functions are pointers in a struct whose layout differs from version to version, so that the
  * adapter is compiled for one version of the library.
  *
@@ -33,6 +35,17 @@ static const char *known_absence(const char *name) {
   return NULL;
 }
 
+#ifdef JOBS
+/* Why an algorithm has one row, that of one job at a time; NULL for those that have a second one. */
+static const char *only_alone(const char *name, size_t tag_len) {
+  const int chained = strstr(name, "-cbc") != NULL && strncmp(name, "sm4", 3) != 0;
+  if (chained || strncmp(name, "sha", 3) == 0 || strncmp(name, "hmac-sha", 8) == 0) return NULL;
+  if (tag_len != 0 && strstr(name, "ccm") != NULL)
+    return "its decryption would not say which of the tags in flight is wrong; see ipsec-mb";
+  return "one message keeps the CPU busy: several in flight gain nothing; see ipsec-mb";
+}
+#endif
+
 /* The code that the library takes on this CPU; none where the CPU shows no AES instructions and the
  * library was built without their emulation: a manager's functions are null then. */
 static IMB_ARCH chosen(void) {
@@ -55,6 +68,13 @@ static int32_t open_session(const cm_request *request, cm_session *session, char
     else snprintf(why, why_len, "ipsec-mb has no %s", request->algorithm);
     return CM_UNSUPPORTED;
   }
+#ifdef JOBS
+  absence = only_alone(request->algorithm, request->tag_len);
+  if (absence != NULL) {
+    snprintf(why, why_len, "%s", absence);
+    return CM_UNSUPPORTED;
+  }
+#endif
   if (chosen() == IMB_ARCH_NONE) {
     snprintf(why, why_len, "ipsec-mb has no code for a CPU without AES instructions");
     return CM_UNSUPPORTED;
@@ -66,6 +86,13 @@ static int32_t open_session(const cm_request *request, cm_session *session, char
     snprintf(why, why_len, "ipsec-mb has no %s of these lengths", request->algorithm);
   else if (code != CM_OK)
     snprintf(why, why_len, "no manager: out of memory");
+#ifdef JOBS
+  /* Jobs in flight read the key schedule that `rekey` would write. */
+  session->rekey = NULL;
+  session->rekey_call = NULL;
+  session->drain = drain;
+  session->in_flight = IN_FLIGHT;
+#endif
   return code;
 }
 
@@ -112,7 +139,7 @@ static const char *architecture(void) {
 
 const cm_adapter *ciphermark_adapter(void) {
   static char build[200];
-  static cm_adapter adapter = {CIPHERMARK_ABI, "ipsec-mb", NULL, build, open_session};
+  static cm_adapter adapter = {CIPHERMARK_ABI, NAME, NULL, build, open_session};
   /* The library that is loaded, not the one that this was compiled for. */
   adapter.version = imb_get_version_str();
   snprintf(build, sizeof build, "code for %s\nheaders %s\nadapter compiled by gcc or clang %s",

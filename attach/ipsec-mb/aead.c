@@ -91,7 +91,7 @@ static struct aead_state *new_aead(const cm_request *r, cm_session *session) {
   s->key_len = r->key_len;
   session->state = s;
   session->flags = CM_IN_PLACE;
-  session->call = "IMB_GET_NEXT_JOB, IMB_SUBMIT_JOB, IMB_FLUSH_JOB (1 job in flight)";
+  session->call = JOB_CALLS;
   return s;
 }
 

@@ -46,6 +46,10 @@ static int32_t chained_message(void *state, const cm_message *m) {
   const uint8_t *iv = m->nonce;
   uint8_t blocks[2][BLOCK_LEN]; /* the IV in use and the next one */
   size_t done = 0;
+#ifdef JOBS
+  /* Each part of a longer message would have to wait for the one before. */
+  if (m->len > MOST_JOB_LEN) return CM_FAILED;
+#endif
   for (unsigned turn = 0; m->len - done > MOST_JOB_LEN; turn ^= 1) {
     const uint8_t *ciphertext = s->direction == CM_DECRYPT ? m->input : m->output;
     const size_t end = done + MOST_JOB_LEN;
@@ -163,7 +167,7 @@ static int32_t open_cipher(const cm_request *r, cm_session *session) {
   session->flags = CM_IN_PLACE;
   session->rekey = rekey;
   session->rekey_call = "the key expansion of the cipher (IMB_AES_KEYEXP_*, IMB_DES_KEYSCHED, IMB_SM4_KEYEXP)";
-  session->call = "IMB_GET_NEXT_JOB, IMB_SUBMIT_JOB, IMB_FLUSH_JOB (1 job in flight)";
+  session->call = JOB_CALLS;
 #if HAS_2_0
   if (s->mode == IMB_CIPHER_CFB) {
     session->message = cfb_message;

@@ -1,10 +1,34 @@
-/* Jobs: filled in, submitted, and waited for, one at a time.
+/* Jobs: filled in, submitted, and waited for, one at a time or (-DJOBS) several.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "session.h"
 
 #include <stddef.h>
+#include <string.h>
 
+#ifdef JOBS
+static int32_t outcome(const IMB_JOB *job) {
+  return job->status == IMB_STATUS_COMPLETED ? CM_OK : CM_FAILED;
+}
+
+/* Jobs come back in the order in which they were submitted, each once. */
+int32_t run(IMB_MGR *mgr, IMB_JOB *job) {
+  (void)job;
+  int32_t code = CM_OK;
+  for (IMB_JOB *done = IMB_SUBMIT_JOB(mgr); done != NULL; done = IMB_GET_COMPLETED_JOB(mgr))
+    code |= outcome(done);
+  while (IMB_QUEUE_SIZE(mgr) > MOST_UNFINISHED) code |= outcome(IMB_FLUSH_JOB(mgr));
+  return code;
+}
+
+int32_t drain(void *state) {
+  IMB_MGR *mgr;
+  memcpy(&mgr, state, sizeof mgr);
+  int32_t code = CM_OK;
+  for (IMB_JOB *done; (done = IMB_FLUSH_JOB(mgr)) != NULL;) code |= outcome(done);
+  return code;
+}
+#else
 int32_t run(IMB_MGR *mgr, IMB_JOB *job) {
   (void)job;
   IMB_JOB *done = IMB_SUBMIT_JOB(mgr);
@@ -12,6 +36,7 @@ int32_t run(IMB_MGR *mgr, IMB_JOB *job) {
   if (done == NULL) done = IMB_FLUSH_JOB(mgr);
   return done != NULL && done->status == IMB_STATUS_COMPLETED ? CM_OK : CM_FAILED;
 }
+#endif
 
 IMB_JOB *cipher_job(IMB_MGR *mgr, IMB_CIPHER_MODE mode, uint32_t direction) {
   IMB_JOB *job = IMB_GET_NEXT_JOB(mgr);

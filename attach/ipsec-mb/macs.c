@@ -87,7 +87,7 @@ static int32_t open_mac(const cm_request *r, cm_session *session) {
   s->key_len = r->key_len;
   s->tag_len = r->tag_len;
   session->state = s;
-  session->call = "IMB_GET_NEXT_JOB, IMB_SUBMIT_JOB, IMB_FLUSH_JOB (1 job in flight)";
+  session->call = JOB_CALLS;
   if (s->hash == IMB_AUTH_POLY1305) {
     take_key(s, r->key);
     session->rekey = take_key;

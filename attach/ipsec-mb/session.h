@@ -11,6 +11,17 @@
 /* Version 2.0 added CFB and SM4. */
 #define HAS_2_0 (IMB_VERSION_NUM >= IMB_VERSION(2, 0, 0))
 
+/* The library `ipsec-mb-jobs`: several jobs in flight. */
+#ifdef JOBS
+#define NAME "ipsec-mb-jobs"
+#define JOB_CALLS                                                                                  \
+  "IMB_GET_NEXT_JOB, IMB_SUBMIT_JOB, IMB_GET_COMPLETED_JOB, then IMB_FLUSH_JOB (16 jobs in flight)"
+#else
+#define NAME "ipsec-mb"
+#define JOB_CALLS "IMB_GET_NEXT_JOB, IMB_SUBMIT_JOB, IMB_FLUSH_JOB (1 job in flight)"
+#endif
+
+enum { IN_FLIGHT = CM_MOST_IN_FLIGHT, MOST_UNFINISHED = IN_FLIGHT - 1 };
 enum { ALIGNMENT = 64, BLOCK_LEN = 16, NONCE_LEN = 12, TAG_LEN = 16 };
 
 /* One of the algorithms. `open` fills the session in and returns CM_OK, or says why not. */
@@ -32,8 +43,12 @@ const struct algorithm *find_algorithm(const char *name);
 void *new_state(size_t size);
 void close_state(void *state);
 
-/* Submits the one job that is filled in and waits for it. */
+/* Submits the job that is filled in, and waits for it; compiled with -DJOBS it waits for older ones
+ * only, where more than MOST_UNFINISHED would be left, and `drain` for all. A message is one job then. */
 int32_t run(IMB_MGR *mgr, IMB_JOB *job);
+#ifdef JOBS
+int32_t drain(void *state);
+#endif
 /* A job that enciphers with `mode` and makes no tag; keys, IV and buffers are left to fill in. */
 IMB_JOB *cipher_job(IMB_MGR *mgr, IMB_CIPHER_MODE mode, uint32_t direction);
 /* A job that makes a tag over `len` bytes and enciphers nothing. */

@@ -1,6 +1,8 @@
 # shellcheck shell=bash disable=SC2034 # read by the driver
 name=ipsec-mb
 object=libciphermark_ipsec_mb.so
+also_name=ipsec-mb-jobs
+also_object=libciphermark_ipsec_mb_jobs.so
 seconds=5
 uses=(attach/ipsec-mb include/ciphermark.h)
 source="attach/ipsec-mb and the system's libIPSec_MB"
@@ -18,5 +20,8 @@ build() {
   compiler cc
   local options=(-O3 -fPIC -DNDEBUG -I "$PROJECT/include")
   note "CFLAGS: ${options[*]}; linked to the system's libIPSec_MB"
-  cc "${options[@]}" -shared -o "$OUT/$object" "$PROJECT"/attach/ipsec-mb/*.c -Wl,-Bsymbolic -lIPSec_MB
+  options+=("$PROJECT"/attach/ipsec-mb/*.c -Wl,-Bsymbolic -lIPSec_MB)
+  cc -shared -o "$OUT/$object" "${options[@]}"
+  note "$also_name: -DJOBS"
+  cc -shared -DJOBS -o "$OUT/$also_object" "${options[@]}"
 }

@@ -1,20 +1,28 @@
 //! The compiled object, loaded the way ciphermark loads it.
 
-use contract::Library;
+use contract::{Library, OpenError};
+use model::{Algorithm, Direction};
 use std::sync::OnceLock;
+
+const ALONE: trial::Foreign = trial::Foreign {
+    directory: "attach/ipsec-mb",
+    compiler: &["cc", "-O2"],
+    ending: "c",
+    header: "intel-ipsec-mb.h",
+    link: "IPSec_MB",
+};
+const JOBS: trial::Foreign = trial::Foreign { compiler: &["cc", "-O2", "-DJOBS"], ..ALONE };
 
 /// `None` where the library is not on this machine.
 fn library() -> Option<Box<dyn Library>> {
     static OBJECT: OnceLock<Option<std::path::PathBuf>> = OnceLock::new();
-    let foreign = trial::Foreign {
-        directory: "attach/ipsec-mb",
-        compiler: &["cc", "-O2"],
-        ending: "c",
-        header: "intel-ipsec-mb.h",
-        link: "IPSec_MB",
-    };
-    let object = OBJECT.get_or_init(|| foreign.compile()).as_deref();
-    object.map(trial::load)
+    OBJECT.get_or_init(|| ALONE.compile()).as_deref().map(trial::load)
+}
+
+/// The same with several jobs in flight.
+fn jobs() -> Option<Box<dyn Library>> {
+    static OBJECT: OnceLock<Option<std::path::PathBuf>> = OnceLock::new();
+    OBJECT.get_or_init(|| JOBS.compile()).as_deref().map(trial::load)
 }
 
 #[test]
@@ -47,4 +55,56 @@ fn everything_that_it_offers_passes_every_check() {
     ] {
         assert!(offer.names.contains(&algorithm), "{algorithm} is missing: {:?}", offer.names);
     }
+}
+
+#[test]
+fn everything_that_it_offers_with_several_jobs_in_flight_passes_every_check() {
+    let Some(library) = jobs() else { return };
+    assert_eq!(library.identity().name, "ipsec-mb-jobs");
+    let offer = trial::whole_offer(&*library);
+    assert_eq!(offer.refused, [], "what it refuses beyond 65520 bytes is no fault");
+    let expected = [
+        "aes-128-cbc",
+        "aes-192-cbc",
+        "aes-256-cbc",
+        "des-ede3-cbc",
+        "sha256",
+        "sha384",
+        "sha512",
+        "hmac-sha256",
+        "hmac-sha384",
+        "hmac-sha512",
+    ];
+    assert!(expected.iter().all(|name| offer.names.contains(name)), "{:?}", offer.names);
+    assert_eq!(offer.names.len(), expected.len(), "{:?}", offer.names);
+}
+
+fn algorithm(name: &str) -> &'static Algorithm {
+    Algorithm::find(name).expect("an algorithm of ours")
+}
+
+#[test]
+fn what_has_no_row_with_several_jobs_says_why() {
+    let Some(library) = jobs() else { return };
+    for (name, why) in [
+        ("aes-128-ctr", "several in flight gain nothing"),
+        ("aes-128-gcm", "several in flight gain nothing"),
+        ("aes-128-ccm", "which of the tags in flight is wrong"),
+        ("camellia-128-cbc", "has no camellia-128-cbc"),
+    ] {
+        match library.open(algorithm(name), Direction::Encrypt, &[7; 16]) {
+            Err(OpenError::Unsupported(said)) => assert!(said.contains(why), "{name}: {said}"),
+            other => panic!("{name}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn its_jobs_in_flight_share_one_key_and_are_sixteen() {
+    let Some(library) = jobs() else { return };
+    let session = library.open(algorithm("aes-128-cbc"), Direction::Encrypt, &[7; 16]);
+    let session = session.expect("it is offered");
+    assert!(session.in_flight() == 16 && !session.has_rekey());
+    let calls = session.calls().unwrap_or_default();
+    assert!(calls.contains("16 jobs in flight"), "{calls}");
 }

@@ -24,6 +24,8 @@ pub struct Operation<'a> {
     pub footprint: Footprint,
     /// Whether the output is written over the input.
     pub in_place: bool,
+    /// Whether several messages are in work at once: then what one waits for, others fill.
+    pub several: bool,
 }
 
 /// What one operation takes at least.
@@ -132,8 +134,16 @@ pub fn floor(
     (direction, model, tier): (Direction, Model, Tier),
 ) -> Floor {
     let footprint = Footprint::Hot;
-    let operation =
-        Operation { algorithm, direction, model, tier, size: LONG, footprint, in_place: false };
+    let operation = Operation {
+        algorithm,
+        direction,
+        model,
+        tier,
+        size: LONG,
+        footprint,
+        in_place: false,
+        several: false,
+    };
     let found = limit(core, &operation);
     Floor {
         algorithm: algorithm.name.to_owned(),
@@ -175,7 +185,22 @@ fn demand(machine: &Machine<'_>, operation: &Operation<'_>) -> Result<Demand, St
         }
     };
     demand.stream = stream;
+    if operation.several {
+        demand = side_by_side(demand);
+    }
     Ok(moves(operation).map_or(Demand::default(), |m| m.and(demand)))
+}
+
+/// Of one message among several: no chain binds, and a register may hold lanes of several. What SHA
+/// instructions take is no bound either, for vector registers do several messages without them.
+fn side_by_side(mut demand: Demand) -> Demand {
+    demand.chains.clear();
+    demand.stream = true;
+    demand.divisible.iter_mut().for_each(|work| work.stream = true);
+    if let Some(Updates { count, words, lanes, .. }) = demand.updates.take() {
+        demand.aes.push(Vector { lanes: words * lanes, each: count });
+    }
+    demand
 }
 
 /// Every byte of the input is loaded, and each of the output stored: a message that is rejected has none.

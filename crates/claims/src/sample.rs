@@ -48,6 +48,7 @@ pub(crate) fn record() -> Record {
         allocates: false,
         rekeying: None,
         rekey_functions: None,
+        in_flight: None,
     }];
     record
 }

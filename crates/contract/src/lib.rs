@@ -8,7 +8,7 @@ pub mod raw;
 mod reopening;
 mod session;
 
-pub use reopening::reopening;
+pub use reopening::{ONE_KEY, reopening};
 pub use session::{Message, Outcome, Session};
 
 use model::{Algorithm, Direction};

@@ -3,8 +3,8 @@
 use std::ffi::{c_char, c_void};
 
 /// Version of the interface (`CIPHERMARK_ABI`).
-pub const ABI: u32 = 3;
-/// The oldest version of the interface whose objects still load. Version 3 added to the end of
+pub const ABI: u32 = 4;
+/// The oldest version of the interface whose objects still load. Versions 3 and 4 added to the end of
 /// `cm_session`, which an older object leaves as it was given: nothing.
 pub const OLDEST_ABI: u32 = 2;
 /// Name of the one exported symbol.
@@ -77,6 +77,8 @@ pub type UpdateFn =
 pub type FinishFn = unsafe extern "C" fn(state: *mut c_void, tag: *mut u8) -> i32;
 /// Sets a new key of the length that was opened.
 pub type RekeyFn = unsafe extern "C" fn(state: *mut c_void, key: *const u8) -> i32;
+/// Completes every message that was handed over.
+pub type DrainFn = unsafe extern "C" fn(state: *mut c_void) -> i32;
 /// Frees the state.
 pub type CloseFn = unsafe extern "C" fn(state: *mut c_void);
 
@@ -104,7 +106,15 @@ pub struct Session {
     pub rekey: Option<RekeyFn>,
     /// The library's functions that `rekey` calls, NUL-terminated; may be null. Since version 3.
     pub rekey_call: *const c_char,
+    /// With it, `message` may return before its output is written; this completes what was handed
+    /// over. Since version 4.
+    pub drain: Option<DrainFn>,
+    /// With `drain`: the most messages in work at once. Since version 4.
+    pub in_flight: u32,
 }
+
+/// The most messages that may be in work at once (`CM_MOST_IN_FLIGHT`).
+pub const MOST_IN_FLIGHT: u32 = 16;
 
 impl Session {
     /// A session that offers nothing yet.
@@ -121,7 +131,28 @@ impl Session {
             close: None,
             rekey: None,
             rekey_call: std::ptr::null(),
+            drain: None,
+            in_flight: 0,
         }
+    }
+
+    /// Calls `message` and, where sessions have `drain`, completes it: the outcome is the message's.
+    ///
+    /// # Safety
+    /// The rules of `include/ciphermark.h` hold for the table and the message, and no other message is
+    /// in work.
+    ///
+    /// # Panics
+    /// When `message` is not offered.
+    pub unsafe fn complete(&self, message: &Message) -> i32 {
+        let call = self.message.expect("the model `message` is offered");
+        // SAFETY: the caller's promise.
+        let code = unsafe { call(self.state, &raw const *message) };
+        let Some(drain) = self.drain else { return code };
+        // Also after an error: the message's memory is the caller's again when this returns.
+        // SAFETY: the session's own state.
+        let late = unsafe { drain(self.state) };
+        if code == OK { late } else { code }
     }
 }
 
@@ -180,13 +211,15 @@ mod tests {
         assert_eq!(offset_of!(Request, key), 16);
         assert_eq!(size_of::<Message>(), 56);
         assert_eq!(offset_of!(Message, tag), 48);
-        assert_eq!(size_of::<Session>(), 80);
+        assert_eq!(size_of::<Session>(), 96);
         assert_eq!(offset_of!(Session, message), 16);
         assert_eq!(offset_of!(Session, finish), 40);
         assert_eq!(offset_of!(Session, call), 48);
         assert_eq!(offset_of!(Session, close), 56);
         assert_eq!(offset_of!(Session, rekey), 64);
         assert_eq!(offset_of!(Session, rekey_call), 72);
+        assert_eq!(offset_of!(Session, drain), 80);
+        assert_eq!(offset_of!(Session, in_flight), 88);
         assert_eq!(size_of::<Adapter>(), 40);
         assert_eq!(offset_of!(Adapter, open), 32);
     }

@@ -4,6 +4,9 @@ use crate::{Library, OpenError, Session, raw};
 use model::{Algorithm, Direction};
 use std::ffi::c_void;
 
+/// Why sessions with several messages in flight take no new keys.
+pub const ONE_KEY: &str = "several messages in flight share one key";
+
 /// What stands behind the session that [`reopening`] gives.
 struct State {
     library: &'static dyn Library,
@@ -17,7 +20,8 @@ struct State {
 /// That is what an application does with a library that has no call for it.
 ///
 /// # Errors
-/// As [`Library::open`].
+/// As [`Library::open`]; and [`OpenError::Unsupported`] of a session with several messages in flight,
+/// which closing would have to wait for.
 pub fn reopening(
     library: &'static dyn Library,
     algorithm: &'static Algorithm,
@@ -25,6 +29,9 @@ pub fn reopening(
     key: &[u8],
 ) -> Result<Session, OpenError> {
     let session = library.open(algorithm, direction, key)?;
+    if session.in_flight() > 1 {
+        return Err(OpenError::Unsupported(ONE_KEY.to_owned()));
+    }
     let (flags, offers, call) =
         (session.raw().flags, session.raw().message.is_some(), session.raw().call);
     let state = Box::new(State { library, algorithm, direction, session: Some(session) });

@@ -123,6 +123,12 @@ impl Session {
         self.raw.flags & raw::ALLOCATES != 0
     }
 
+    /// Messages in work at once in the timed loop: one, unless the session has `drain`.
+    #[must_use]
+    pub fn in_flight(&self) -> u32 {
+        if self.raw.drain.is_some() { self.raw.in_flight } else { 1 }
+    }
+
     /// The library's functions that the model `message` calls, in order, as the adapter says.
     #[must_use]
     pub fn calls(&self) -> Option<String> {
@@ -154,7 +160,7 @@ impl Session {
         unsafe { f(self.raw.state, key.as_ptr()) }.into()
     }
 
-    /// One whole message.
+    /// One whole message, complete when this returns.
     ///
     /// # Panics
     /// When a length does not fit the algorithm, or `message` is not offered: a mistake of the
@@ -200,9 +206,9 @@ impl Session {
             output,
             tag: tag.as_mut_ptr(),
         };
-        let f = self.raw.message.expect("the model `message` is offered");
-        // SAFETY: `new`'s contract; every pointer covers the length that the contract names.
-        unsafe { f(self.raw.state, &raw const message) }.into()
+        // SAFETY: `new`'s contract; every pointer covers the length that the contract names; each
+        // message is completed before the next.
+        unsafe { self.raw.complete(&message) }.into()
     }
 
     /// Begins a stream under a nonce.

@@ -106,6 +106,7 @@ pub(crate) fn library_facts(library: &Attached, request: &Request) -> record::Li
         allocates: o.allocates,
         rekeying: o.rekeying,
         rekey_functions: o.rekey_functions.clone(),
+        in_flight: o.in_flight,
     });
     record::Library { calls: calls.collect(), ..library.facts.clone() }
 }

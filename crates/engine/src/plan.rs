@@ -218,6 +218,9 @@ fn offered(
             Model::Rekey if algorithm.key_len == 0 => {
                 return Err(Finding::unsupported(format!("{algorithm} has no key")));
             }
+            Model::Rekey if offer.in_flight.is_some() => {
+                return Err(Finding::unsupported(contract::ONE_KEY));
+            }
             Model::Forgery if !(algorithm.rejects() && direction == Direction::Decrypt) => {
                 return Err(Finding::unsupported(crate::worker::NO_FORGERY));
             }
@@ -283,6 +286,7 @@ mod tests {
             rekeying: None,
             rekey_functions: None,
             in_place: false,
+            in_flight: None,
         }
     }
 

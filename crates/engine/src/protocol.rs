@@ -437,6 +437,9 @@ pub struct Offer {
     /// Whether the output may be written over the input.
     #[serde(default, skip_serializing_if = "is_default")]
     pub in_place: bool,
+    /// The most messages in work at once, where that is more than one.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub in_flight: Option<u32>,
 }
 
 /// No number, and why.

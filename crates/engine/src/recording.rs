@@ -54,8 +54,9 @@ impl Recording<'_> {
         let mut measurements =
             assemble(planned, sampled.tracks, libraries, self.checks, self.memory, &rates);
         evidence::tell(&mut measurements, self.executed);
+        let facts: Vec<_> = libraries.iter().map(|l| library_facts(l, request)).collect();
         if let Ok(core) = &core {
-            limits::hold(&mut measurements, core, self.executed);
+            limits::hold(&mut measurements, core, self.executed, &facts);
         }
         // Of what is left after the limits: a case that is refused for its speed has no part in
         // others.
@@ -70,7 +71,7 @@ impl Recording<'_> {
             started: self.started.to_owned(),
             measuring_seconds: self.seconds(sampled),
             host,
-            libraries: libraries.iter().map(|l| library_facts(l, request)).collect(),
+            libraries: facts,
             plan: plan_facts(request),
             noise: Some(noise(&sampled)),
             executed: self.executed.to_vec(),

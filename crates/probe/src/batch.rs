@@ -12,6 +12,11 @@ pub trait Batch {
     /// Most operations that can be run after one [`Batch::prepare`].
     fn most(&self) -> u32;
 
+    /// Operations that are in work side by side: a sample holds whole groups of so many.
+    fn together(&self) -> u32 {
+        1
+    }
+
     /// Runs operations outside any clock; returns the bits of their return codes, each exclusive-or
     /// the expected one.
     fn run(&mut self, ops: u32) -> i32;

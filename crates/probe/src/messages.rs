@@ -6,6 +6,7 @@ use crate::arena::{Arena, LINE, PLACES};
 use crate::batch::Batch;
 use crate::clock::Clock;
 use crate::control::{Control, KEY_BYTES, Key, Keys, Walk};
+use crate::flight::Flight;
 use crate::ring::{RING, Ring, Slot};
 use crate::stacks::Stacks;
 use crate::walk::{Place, Places, WalkSize};
@@ -33,10 +34,19 @@ const APART_BYTES: usize = 64 << 10;
 /// Messages up to this size are poisoned whole where outputs lie apart; of larger ones only the edges.
 const POISONED_WHOLE: usize = APART_BYTES / 2;
 
-/// How many outputs of `size` bytes lie apart: a power of two, two at least.
-fn outputs_apart(size: usize) -> usize {
-    let fit = (APART_BYTES / size.next_multiple_of(LINE)).clamp(2, RING);
+/// And of messages that are in work at once, each of which needs one: there are sixteen up to a megabyte each.
+const IN_FLIGHT_BYTES: usize = 16 << 20;
+
+/// How many outputs of `size` bytes lie apart in so many bytes: a power of two, two at least.
+fn outputs_apart(size: usize, bytes: usize) -> usize {
+    let fit = (bytes / size.next_multiple_of(LINE)).clamp(2, RING);
     1 << fit.ilog2()
+}
+
+/// How far apart the outputs of messages in flight begin: an odd number of lines, so that those of a page
+/// each do not all share the same sets of a cache.
+fn in_flight_stride(size: usize) -> usize {
+    (size.div_ceil(LINE) | 1) * LINE
 }
 
 /// How many different messages of `size` bytes a batch walks through: as many as fit 16 KiB, so
@@ -112,6 +122,8 @@ pub struct MessageBatch<'a> {
     memory: Memory<'a>,
     stacks: &'a mut Stacks,
     control: Control,
+    /// None where each message is done when the library returns.
+    flight: Option<Flight>,
     roll: u64,
     size: usize,
     count: usize,
@@ -142,7 +154,7 @@ impl<'a> MessageBatch<'a> {
     /// descriptors' outputs lie evenly spread over a page from there on, so that every batch walks
     /// through sixteen relative placements of input and output and its time is their mean: where
     /// input and output lie alike modulo a page, loads can falsely depend on earlier stores and
-    /// wait for them.
+    /// wait for them. Messages that are in work at once have outputs that do not overlap.
     ///
     /// Encryption under a nonce: message number `i` of this batch object uses the set's first
     /// nonce with its first eight bytes, a little-endian number, raised by `i`; where keys are set,
@@ -161,6 +173,7 @@ impl<'a> MessageBatch<'a> {
         assert!(!set.in_place || (set.walk.is_some() && session.in_place()), "in place on a walk");
         assert!(set.keys.is_empty() || session.has_rekey(), "the session takes new keys");
         match set.walk {
+            None if session.in_flight() > 1 => Self::place_apart(session, arena, set, roll),
             None => {
                 let at = std::array::from_fn(output_at);
                 Self::in_a_ring(session, arena, set, roll, (at, set.size + SPREAD))
@@ -182,7 +195,11 @@ impl<'a> MessageBatch<'a> {
     ) -> Self {
         assert!(set.walk.is_none() && !set.inputs.is_empty(), "messages without a walk");
         assert!(set.keys.is_empty() || session.has_rekey(), "the session takes new keys");
-        let (outputs, each) = (outputs_apart(set.size), set.size.next_multiple_of(LINE));
+        let (outputs, each) = if session.in_flight() > 1 {
+            (outputs_apart(set.size, IN_FLIGHT_BYTES), in_flight_stride(set.size))
+        } else {
+            (outputs_apart(set.size, APART_BYTES), set.size.next_multiple_of(LINE))
+        };
         let at = std::array::from_fn(|slot| slot % outputs * each);
         Self::in_a_ring(session, arena, set, roll, (at, outputs * each))
     }
@@ -203,10 +220,21 @@ impl<'a> MessageBatch<'a> {
         });
         let control = Control { walk: Walk::NONE, ..control(session, set) };
         let memory = Memory::Ring(output, places);
-        let (at, size) = (0, set.size);
+        let (at, size, flight) = (0, set.size, Flight::of(session, counts(session, set)));
         let (descriptors, tags) = (describe(slots), Box::new([[0; 64]; RING]));
-        let mut batch =
-            Self { session, descriptors, tags, memory, stacks, control, roll, size, count, at };
+        let mut batch = Self {
+            session,
+            descriptors,
+            tags,
+            memory,
+            stacks,
+            control,
+            flight,
+            roll,
+            size,
+            count,
+            at,
+        };
         batch.point(set, count);
         batch
     }
@@ -231,10 +259,22 @@ impl<'a> MessageBatch<'a> {
         let slots = [Slot::new(&set.inputs[..set.size], &mut []); RING];
         let control = Control { walk, ..control(session, set) };
         let (at, size, count) = (0, set.size, places.messages());
+        let flight = Flight::of(session, counts(session, set));
         let memory = Memory::Walk(Box::new(places));
         let (descriptors, tags) = (describe(slots), Box::new([[0; 64]; RING]));
-        let mut batch =
-            Self { session, descriptors, tags, memory, stacks, control, roll, size, count, at };
+        let mut batch = Self {
+            session,
+            descriptors,
+            tags,
+            memory,
+            stacks,
+            control,
+            flight,
+            roll,
+            size,
+            count,
+            at,
+        };
         batch.point(set, count);
         batch
     }
@@ -243,7 +283,7 @@ impl<'a> MessageBatch<'a> {
     fn point(&mut self, set: &MessageSet<'_>, count: usize) {
         let algorithm = self.session.algorithm();
         let decrypt = self.session.direction() == Direction::Decrypt;
-        let fresh = self.control.fresh;
+        let fresh = self.counts();
         let Descriptors { ring, keys } = &mut *self.descriptors;
         for (i, (slot, tag)) in ring.0.iter_mut().zip(self.tags.iter_mut()).enumerate() {
             let of_message =
@@ -273,11 +313,19 @@ impl<'a> MessageBatch<'a> {
     }
 
     /// Single-steps the next operation: the same call as in the loop, with the same descriptor.
-    /// Returns the operation's return code with what it executed.
+    /// Returns the operation's return code with what it executed. Of messages in flight a round
+    /// ([`Batch::together`]) with its end is stepped, since none of them is done alone.
     ///
     /// # Errors
     /// When it cannot be stepped here.
     pub fn step(&mut self, stepper: &mut Stepper, most_steps: u64) -> Result<Stepped, Unavailable> {
+        match self.flight {
+            None => self.step_message(stepper, most_steps),
+            Some(flight) => self.step_round(flight, stepper, most_steps),
+        }
+    }
+
+    fn step_message(&mut self, stepper: &mut Stepper, most: u64) -> Result<Stepped, Unavailable> {
         let table = self.session.raw();
         let call = table.message.expect("the model `message` is offered");
         let slot = &mut self.descriptors.ring.0[self.at];
@@ -285,13 +333,46 @@ impl<'a> MessageBatch<'a> {
         let stepped = self.stacks.once(|| {
             // SAFETY: `Session::new`'s contract holds for the function and its two arguments; the
             // descriptor points at the placed set, whose lengths were checked.
-            unsafe { stepper.call(call as *const (), arguments, most_steps) }
+            unsafe { stepper.call(call as *const (), arguments, most) }
         });
         if self.control.fresh {
             slot.raise_nonce(RING as u64);
         }
         self.at = (self.at + 1) % RING;
         stepped
+    }
+
+    fn step_round(
+        &mut self,
+        flight: Flight,
+        stepper: &mut Stepper,
+        most: u64,
+    ) -> Result<Stepped, Unavailable> {
+        let (oldest, together) = (self.at, self.together() as usize);
+        let mut round = self.step_message(stepper, most);
+        for _ in 1..together {
+            round = round.and_then(|so_far| {
+                let left = most.saturating_sub(so_far.1.steps).max(1);
+                Ok(joined(so_far, self.step_message(stepper, left)?))
+            });
+        }
+        let (drain, state) = flight.call();
+        let drained = round.and_then(|so_far| {
+            let left = most.saturating_sub(so_far.1.steps).max(1);
+            let arguments = [state as usize, 0, 0, 0];
+            // SAFETY: `Session::new`'s contract holds for the function and its argument.
+            let end =
+                self.stacks.once(|| unsafe { stepper.call(drain as *const (), arguments, left) });
+            Ok(joined(so_far, end?))
+        });
+        if drained.is_err() {
+            // SAFETY: the session lives; what is in flight uses this batch's memory.
+            unsafe { flight.drain() };
+        }
+        for i in (0..together).filter(|_| flight.counts) {
+            self.descriptors.ring.0[(oldest + i) % RING].raise_nonce(RING as u64);
+        }
+        drained
     }
 
     /// The descriptor that the operation used after which there were `back` more.
@@ -321,8 +402,8 @@ impl<'a> MessageBatch<'a> {
     /// Whether [`MessageBatch::poison`] fills every byte of the outputs.
     #[must_use]
     pub fn is_poisoned_whole(&self) -> bool {
-        // As soon as more than two outputs lie apart they are small.
-        self.size <= POISONED_WHOLE || self.kept(u32::MAX) > 2
+        // As soon as more than two outputs lie apart they are small, unless each message in flight has one.
+        self.size <= POISONED_WHOLE || self.flight.is_none() && self.kept(u32::MAX) > 2
     }
 
     /// The byte that [`Batch::prepare`] fills outputs with.
@@ -394,7 +475,7 @@ impl<'a> MessageBatch<'a> {
     fn nonce_of(&self, slot: usize) -> Vec<u8> {
         let mut slot = self.descriptors.ring.0[slot];
         let len = self.session.algorithm().nonce_len;
-        if self.control.fresh && len >= 8 {
+        if self.counts() && len >= 8 {
             slot.raise_nonce((RING as u64).wrapping_neg());
         }
         slot.nonce[..len].to_vec()
@@ -403,7 +484,7 @@ impl<'a> MessageBatch<'a> {
     /// The key that was last set before a descriptor was used.
     fn key_of(&self, slot: usize) -> Vec<u8> {
         let mut key = self.descriptors.keys.0[slot];
-        if self.control.fresh {
+        if self.counts() {
             Keys::raise(&mut key.0, (RING as u64).wrapping_neg());
         }
         key.0[..self.session.algorithm().key_len].to_vec()
@@ -412,7 +493,7 @@ impl<'a> MessageBatch<'a> {
     /// Whether nonces, and keys where they are set, count up from message to message.
     #[must_use]
     pub fn counts(&self) -> bool {
-        self.control.fresh
+        self.control.fresh || self.flight.is_some_and(|f| f.counts)
     }
 
     /// Gives each of the next sixteen operations a number of its own: what the first eight bytes of its
@@ -447,22 +528,32 @@ impl<'a> MessageBatch<'a> {
     }
 }
 
+/// Two calls as one.
+fn joined((code, trace): Stepped, (other_code, other): Stepped) -> Stepped {
+    (code | other_code, trace.and(other))
+}
+
 /// What the loop is to do, but for the walk.
 fn control(session: &Session, set: &MessageSet<'_>) -> Control {
-    let (table, algorithm) = (session.raw(), session.algorithm());
-    let decrypt = session.direction() == Direction::Decrypt;
-    let rekey = if set.keys.is_empty() { None } else { table.rekey };
+    let table = session.raw();
     Control {
         call: table.message.expect("whole messages are offered"),
         state: table.state,
         at: std::ptr::null_mut(),
         expected: set.expected,
-        // With new keys a nonce that is too short to count may stay: no key has two messages.
-        fresh: !decrypt && (algorithm.nonce_len >= 8 || rekey.is_some()),
-        rekey,
+        // The nonce of a message in flight is not the loop's to write.
+        fresh: counts(session, set) && table.drain.is_none(),
+        rekey: if set.keys.is_empty() { None } else { table.rekey },
         to_key: TO_KEY,
         walk: Walk::NONE,
     }
+}
+
+/// Whether nonces, and keys where they are set, count up. With new keys a nonce that is too short to count
+/// may stay: no key has two messages.
+fn counts(session: &Session, set: &MessageSet<'_>) -> bool {
+    let decrypt = session.direction() == Direction::Decrypt;
+    !decrypt && (session.algorithm().nonce_len >= 8 || !set.keys.is_empty())
 }
 
 fn describe(slots: [Slot; RING]) -> Box<Descriptors> {
@@ -486,12 +577,17 @@ impl Batch for MessageBatch<'_> {
         }
     }
 
+    fn together(&self) -> u32 {
+        if self.flight.is_some() { self.kept(u32::MAX) as u32 } else { 1 }
+    }
+
     fn run(&mut self, ops: u32) -> i32 {
-        self.loop_over(ops, |step, ops| step(ops))
+        let together = self.together();
+        self.loop_over(ops, together, |step, ops| step(ops))
     }
 
     fn run_alone(&mut self, clock: &Clock, ops: u32, ticks: &mut Vec<u64>) -> i32 {
-        self.loop_over(ops, |step, ops| {
+        self.loop_over(ops, 1, |step, ops| {
             (0..ops).fold(0, |codes, _| {
                 let begin = clock.begin();
                 let code = step(1);
@@ -504,19 +600,22 @@ impl Batch for MessageBatch<'_> {
 }
 
 impl MessageBatch<'_> {
-    /// Runs `part` on each of the stacks, which is given what runs operations.
+    /// Runs `part` on each of the stacks, which is given what runs operations. Of messages that are in
+    /// flight, so many at once.
     #[inline(always)]
     fn loop_over(
         &mut self,
         ops: u32,
+        together: u32,
         mut part: impl FnMut(&mut dyn FnMut(u32) -> i32, u32) -> i32,
     ) -> i32 {
-        let Self { stacks, control, descriptors, at, roll, .. } = self;
+        let Self { stacks, control, descriptors, at, roll, flight, .. } = self;
         let first = (&raw mut **descriptors).cast::<Slot>();
         let simple = control.rekey.is_none() && !control.walk.is_walked();
         let (state, call, expected) = (control.state, control.call, control.expected);
         let plain = arch::message_loop(call as *const () as usize, control.fresh);
         let controlled = if simple { None } else { Some(arch::control_loop(control)) };
+        let oldest = *at;
         let mut step = |ops: u32| {
             let from = *at;
             *at = (from + ops as usize) % RING;
@@ -535,7 +634,14 @@ impl MessageBatch<'_> {
                 }
             }
         };
-        stacks.spread(*roll, ops, |ops| part(&mut step, ops))
+        let Some(flight) = flight else {
+            return stacks.spread(*roll, ops, |ops| part(&mut step, ops));
+        };
+        // SAFETY: the ring that `step` runs on, of which it writes no nonce itself, and the session's own
+        // functions; nothing is in flight yet.
+        let mut rounds = unsafe { flight.rounds((first, oldest), together, &mut step) };
+        let codes = stacks.spread(*roll, ops, |ops| part(&mut |ops| rounds.hand_over(ops), ops));
+        codes | rounds.drain()
     }
 }
 

@@ -133,7 +133,7 @@ pub(crate) fn calibrate_ops(
     pace: Pace,
     batch: &mut impl Batch,
 ) -> u32 {
-    let most = batch.most().min(MAX_OPS);
+    let (most, together) = (batch.most().min(MAX_OPS), batch.together());
     let mut time = |ops: u32| {
         batch.prepare(ops);
         let begin = clock.begin();
@@ -142,7 +142,8 @@ pub(crate) fn calibrate_ops(
     };
     let scale = |ops: u32, ns: f64| {
         let op_ns = ns.max(1.0) / f64::from(ops);
-        balanced((pace.sample_ns / op_ns).round() as u32, op_ns).min(most)
+        let ops = balanced((pace.sample_ns / op_ns).round() as u32, op_ns);
+        ops.next_multiple_of(together).min(most)
     };
     let mut ops = 1_u32;
     time(ops);

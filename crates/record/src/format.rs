@@ -152,6 +152,9 @@ pub struct Call {
     /// The library's functions that set a new key, as the adapter says (since 1.2).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rekey_functions: Option<String>,
+    /// The most messages in work at once (since 1.3); absent where it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight: Option<u32>,
 }
 
 /// What was asked for.

@@ -54,6 +54,25 @@ pub struct Trace {
     pub end: End,
 }
 
+impl Trace {
+    /// This call and another one, as if they were one.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.visits.extend(other.visits);
+        self.visits.sort_unstable_by_key(|v| v.address);
+        self.visits.dedup_by(|later, kept| {
+            let same = later.address == kept.address;
+            if same {
+                kept.count += later.count;
+                kept.repeats += later.repeats;
+            }
+            same
+        });
+        let end = if self.end == End::Returned { other.end } else { self.end };
+        Self { visits: self.visits, steps: self.steps + other.steps, end }
+    }
+}
+
 /// How often one address was executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Visit {
@@ -64,4 +83,21 @@ pub struct Visit {
     /// How often the instruction executed next was again this one: repetitions of an instruction
     /// with a repeat prefix, or a jump to itself.
     pub repeats: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_calls_as_one_add_what_each_address_was_visited() {
+        let visit = |address, count| Visit { address, count, repeats: 1 };
+        let trace = |visits: &[Visit], steps, end| Trace { visits: visits.to_vec(), steps, end };
+        let one = trace(&[visit(1, 2), visit(5, 1)], 3, End::Returned);
+        let other = trace(&[visit(1, 3), visit(4, 7)], 10, End::StepLimit);
+        let both = one.clone().and(other.clone());
+        let at_one = Visit { address: 1, count: 5, repeats: 2 };
+        assert_eq!(both, trace(&[at_one, visit(4, 7), visit(5, 1)], 13, End::StepLimit));
+        assert_eq!(other.and(one), both);
+    }
 }

@@ -3,6 +3,7 @@
 use crate::registers::{self, Left};
 use contract::{Message, Outcome, Session, raw};
 use model::Direction;
+use std::ffi::c_void;
 
 /// One whole message, and what the call left in the registers.
 ///
@@ -25,7 +26,21 @@ pub fn call(session: &mut Session, m: Message<'_>) -> (Outcome, Left) {
     };
     let table = session.raw();
     let function = table.message.expect("the model `message` is offered");
-    // SAFETY: `Session::new`'s contract; every pointer covers the length that the contract names.
-    let (code, left) = unsafe { registers::call(function, table, &message) };
+    if table.drain.is_none() {
+        // SAFETY: `Session::new`'s contract; every pointer covers the length that the contract names.
+        let (code, left) = unsafe { registers::call(function, table, &message) };
+        return (code.into(), left);
+    }
+    // Much of the work is done while the message is drained: both calls are watched as one.
+    let both =
+        raw::Session { state: (&raw const *table).cast_mut().cast(), ..raw::Session::empty() };
+    // SAFETY: as above; `complete` takes the table as its state.
+    let (code, left) = unsafe { registers::call(complete, &both, &message) };
     (code.into(), left)
+}
+
+/// A message of the session whose table is the state, completed.
+unsafe extern "C" fn complete(table: *mut c_void, message: *const raw::Message) -> i32 {
+    // SAFETY: `call` passes a table and a message, which are only read, with the header's rules kept.
+    unsafe { (*table.cast::<raw::Session>()).complete(&*message) }
 }

@@ -73,7 +73,10 @@ impl Foreign {
         }
         let target = profile_directory().join("trial");
         std::fs::create_dir_all(&target).expect("the target directory can be written");
-        let object = target.join(format!("libciphermark_{}.so", name(self.directory)));
+        // A variant that a macro makes lies beside the other ones.
+        let macros = options.iter().filter_map(|o| o.strip_prefix("-D")).collect::<String>();
+        let file = format!("libciphermark_{}{}.so", name(self.directory), macros.to_lowercase());
+        let object = target.join(file);
         let mut build = Command::new(program);
         build.args(options).args(["-fPIC", "-shared", "-Wall", "-Wextra", "-Werror"]);
         build.args(sources(&repository(self.directory), self.ending));

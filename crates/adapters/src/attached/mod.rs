@@ -58,12 +58,12 @@ impl Attached {
         let abi = unsafe { (&raw const (*adapter).abi).read() };
         if !(raw::OLDEST_ABI..=raw::ABI).contains(&abi) {
             return Err(format!(
-                "it is built for adapter interface {abi}, this program speaks {} and {}; rebuild it with this version's include/ciphermark.h",
+                "it is built for adapter interface {abi}, this program speaks {} to {}; rebuild it with this version's include/ciphermark.h",
                 raw::OLDEST_ABI,
                 raw::ABI
             ));
         }
-        // SAFETY: the struct of our version; that of the older one is the same.
+        // SAFETY: the struct of our version; that of the older ones is the same.
         let adapter = unsafe { &*adapter };
         let open = adapter.open.ok_or("its adapter has no `open` function")?;
         // SAFETY: the interface's strings.
@@ -112,7 +112,7 @@ impl Library for Attached {
     }
 
     fn one_thread_only(&self) -> Option<&str> {
-        // Version 2 promised one thread; version 3 asks for more.
+        // Version 2 promised one thread; later ones ask for more.
         (self.abi < 3).then_some(
             "it is built for adapter interface 2, which has one thread only; rebuild it with this version's include/ciphermark.h",
         )
@@ -133,7 +133,7 @@ impl Library for Attached {
             nonce_len: algorithm.nonce_len,
             tag_len: algorithm.tag_len,
         };
-        // An object of version 2 fills in the beginning of the session and knows nothing of the rest.
+        // An object of an older version fills in the beginning of the session and knows nothing of the rest.
         let mut session = raw::Session::empty();
         let mut why = [0; WHY_LEN];
         // SAFETY: every pointer covers the length beside it and outlives the call, as the
@@ -157,6 +157,7 @@ fn opened(
     direction: Direction,
 ) -> Result<Session, OpenError> {
     let halves = session.start.is_some() != session.update.is_some();
+    let unfit = session.drain.and_then(|_| cannot_be_drained(&session, algorithm, direction));
     // SAFETY: the adapter says that it follows the interface for this algorithm and direction,
     // which is all that can be known of a foreign object; from here on the session closes itself.
     let session = unsafe { Session::new(session, algorithm, direction) };
@@ -165,12 +166,35 @@ fn opened(
             "`open` gave one of `start` and `update` without the other".to_owned(),
         ));
     }
+    if let Some(why) = unfit {
+        return Err(OpenError::Failed(format!("`open` gave `drain` {why}")));
+    }
     if !session.has_message() && !session.has_stream() {
         return Err(OpenError::Failed(
             "`open` succeeded and gave neither `message` nor `start` and `update`".to_owned(),
         ));
     }
     Ok(session)
+}
+
+/// What `drain` does not go together with.
+fn cannot_be_drained(
+    session: &raw::Session,
+    algorithm: &Algorithm,
+    direction: Direction,
+) -> Option<String> {
+    let most = raw::MOST_IN_FLIGHT;
+    if session.message.is_none() {
+        return Some("without `message`".to_owned());
+    }
+    if session.rekey.is_some() {
+        return Some("and `rekey`: messages in flight share one key".to_owned());
+    }
+    if algorithm.rejects() && direction == Direction::Decrypt {
+        return Some("for decryption with a tag: no call would say which tag is wrong".to_owned());
+    }
+    let number = session.in_flight;
+    (!(2..=most).contains(&number)).then(|| format!("and {number} in flight, not 2 to {most}"))
 }
 
 /// The reason that `open` left in its buffer, which is not trusted to be terminated.

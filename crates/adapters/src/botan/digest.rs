@@ -129,6 +129,7 @@ fn session(state: State, call: &'static CStr) -> raw::Session {
         finish: Some(finish),
         call: call.as_ptr(),
         close: Some(close),
+        ..raw::Session::empty()
     }
 }
 

@@ -94,6 +94,8 @@ fn session<C: Check>(
 /// Whether the cipher can be taken as the composite goes over the message.
 fn offers(cipher: &Session, parts: Composite) -> Result<(), OpenError> {
     let why = match parts.passes {
+        // The check would have to wait for each message, which then is in work alone.
+        _ if cipher.in_flight() > 1 => "it is offered with several messages in flight only",
         Passes::Two if cipher.has_message() => return Ok(()),
         Passes::Two => "the adapter offers no whole messages",
         // Each update is a data unit of its own: the pieces of a message would be others.

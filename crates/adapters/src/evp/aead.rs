@@ -128,6 +128,7 @@ impl Aead {
             close: Some(close),
             rekey: Some(rekey),
             rekey_call: c"EVP_AEAD_CTX_free, EVP_AEAD_CTX_new".as_ptr(),
+            ..raw::Session::empty()
         }))
     }
 }

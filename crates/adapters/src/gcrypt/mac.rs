@@ -72,6 +72,7 @@ impl State {
             close: Some(close),
             rekey: Some(rekey),
             rekey_call: c"gcry_mac_setkey".as_ptr(),
+            ..raw::Session::empty()
         }
     }
 

@@ -64,6 +64,7 @@ impl<M: AeadMode> State<M> {
             close: Some(close::<Self>),
             rekey: Some(rekey::<M>),
             rekey_call: M::REKEY.as_ptr(),
+            ..raw::Session::empty()
         }
     }
 

@@ -56,6 +56,7 @@ pub(super) fn open(api: &Api, key: &[u8]) -> Result<raw::Session, OpenError> {
         close: Some(close::<State>),
         rekey: Some(rekey),
         rekey_call: c"chacha_setup".as_ptr(),
+        ..raw::Session::empty()
     })
 }
 

@@ -173,6 +173,7 @@ pub(super) fn open(
         close: Some(close::<State>),
         rekey: Some(rekey),
         rekey_call: c"the mode's start function".as_ptr(),
+        ..raw::Session::empty()
     })
 }
 

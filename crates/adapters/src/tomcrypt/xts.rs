@@ -62,6 +62,7 @@ pub(super) fn open(
         close: Some(close::<State>),
         rekey: Some(rekey),
         rekey_call: c"xts_start".as_ptr(),
+        ..raw::Session::empty()
     })
 }
 

@@ -210,6 +210,7 @@ pub(super) fn open(
         close: Some(close::<State>),
         rekey: Some(rekey),
         rekey_call: set_key_words.as_ptr(),
+        ..raw::Session::empty()
     })
 }
 

@@ -94,6 +94,7 @@ pub(super) fn open(
         close: Some(close::<State>),
         rekey: Some(rekey),
         rekey_call: rekey_call.as_ptr(),
+        ..raw::Session::empty()
     })
 }
 

@@ -116,6 +116,7 @@ pub(super) fn open(
         close: Some(close::<State>),
         rekey: Some(rekey),
         rekey_call: c"none: the key is an argument of each message".as_ptr(),
+        ..raw::Session::empty()
     })
 }
 

@@ -75,6 +75,7 @@ pub(super) fn open(
         close: Some(close::<State>),
         rekey: Some(rekey),
         rekey_call: c"wc_AesXtsSetKey".as_ptr(),
+        ..raw::Session::empty()
     })
 }
 

@@ -130,7 +130,16 @@ fn small_messages_take_whole_instructions_and_what_each_message_costs() {
         let (model, tier, footprint) = (Model::Message, Tier::Native, Footprint::Hot);
         limit(
             &core,
-            &Operation { algorithm, direction, model, tier, size, footprint, in_place: false },
+            &Operation {
+                algorithm,
+                direction,
+                model,
+                tier,
+                size,
+                footprint,
+                in_place: false,
+                several: false,
+            },
         )
         .unwrap()
     };
@@ -153,8 +162,16 @@ fn a_stream_goes_on_and_leaves_out_what_a_message_pays() {
     let cycles = |name, model| {
         let (direction, tier, footprint) = (Direction::Encrypt, Tier::Native, Footprint::Hot);
         let algorithm = Algorithm::find(name).unwrap();
-        let of =
-            Operation { algorithm, direction, model, tier, size: 1024, footprint, in_place: false };
+        let of = Operation {
+            algorithm,
+            direction,
+            model,
+            tier,
+            size: 1024,
+            footprint,
+            in_place: false,
+            several: false,
+        };
         limit(&core, &of).unwrap().cycles
     };
     assert!(close(cycles("aes-128-cbc", Model::Stream), 2560.0));
@@ -168,8 +185,16 @@ fn a_digest_in_a_stream_pays_for_the_blocks_that_its_bytes_fill() {
     let cycles = |model| {
         let (algorithm, tier) = (Algorithm::find("sha256").unwrap(), Tier::Native);
         let (direction, footprint) = (Direction::Digest, Footprint::Hot);
-        let of =
-            Operation { algorithm, direction, model, tier, size: 16, footprint, in_place: false };
+        let of = Operation {
+            algorithm,
+            direction,
+            model,
+            tier,
+            size: 16,
+            footprint,
+            in_place: false,
+            several: false,
+        };
         limit(&zen4(), &of).unwrap().cycles
     };
     assert!(close(cycles(Model::Stream), 32.0 * 4.0 / 4.0));
@@ -179,7 +204,16 @@ fn a_digest_in_a_stream_pays_for_the_blocks_that_its_bytes_fill() {
 fn of(name: &str, direction: Direction, tier: Tier) -> Operation<'static> {
     let (algorithm, model, footprint) =
         (Algorithm::find(name).unwrap(), Model::Message, Footprint::Hot);
-    Operation { algorithm, direction, model, tier, size: 4096, footprint, in_place: false }
+    Operation {
+        algorithm,
+        direction,
+        model,
+        tier,
+        size: 4096,
+        footprint,
+        in_place: false,
+        several: false,
+    }
 }
 
 #[test]
@@ -299,6 +333,7 @@ fn floors_never_fall_with_the_size_nor_with_fewer_instructions() {
                             size,
                             footprint,
                             in_place: false,
+                            several: false,
                         };
                         let Ok(found) = limit(&core, &of) else { continue };
                         assert!(found.cycles >= before, "{of:?}: {found:?} after {before}");
@@ -335,8 +370,20 @@ fn beyond_the_first_cache_the_level_bounds_what_is_light_on_work() {
     let of = |name, in_place, footprint| {
         let (direction, model, tier) = KEY;
         let (algorithm, size) = (Algorithm::find(name).unwrap(), 4096);
-        limit(&core, &Operation { algorithm, direction, model, tier, size, footprint, in_place })
-            .unwrap()
+        limit(
+            &core,
+            &Operation {
+                algorithm,
+                direction,
+                model,
+                tier,
+                size,
+                footprint,
+                in_place,
+                several: false,
+            },
+        )
+        .unwrap()
     };
     let apart = of("aes-128-ctr", false, Footprint::Memory);
     assert!(close(apart.cycles, 4096.0 / 2.5) && apart.by == Bound::Memory, "{apart:?}");

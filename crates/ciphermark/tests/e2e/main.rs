@@ -18,6 +18,7 @@ mod explain;
 mod exports;
 mod formats;
 mod gate;
+mod in_flight;
 mod libs;
 mod list;
 mod meta;

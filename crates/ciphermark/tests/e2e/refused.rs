@@ -230,7 +230,7 @@ fn chatter_on_standard_output_harms_nothing() {
 #[test]
 fn an_object_of_another_interface_version_is_refused_by_name() {
     let line = refusal(&["run", "-l", &fakes::library("wrong_abi"), "-s", "16"]);
-    assert!(line.contains("wrong_abi") && line.contains("adapter interface 4"), "{line}");
+    assert!(line.contains("wrong_abi") && line.contains("adapter interface 5"), "{line}");
 }
 
 /// The stand-in executes AES instructions whatever it is told of the CPU.

@@ -56,7 +56,7 @@ prop_compose! {
 prop_compose! {
     fn offer()(
         names in [text(), text()], gaps in [option::of(text()), option::of(text())], flags: [bool; 4],
-        encrypts: bool,
+        encrypts: bool, in_flight in option::of(2..=16_u32),
     ) -> Offer {
         let [algorithm, functions] = names;
         let [reason, rekey_functions] = gaps;
@@ -65,6 +65,7 @@ prop_compose! {
         Offer {
             algorithm, direction, models: vec![Model::Message, Model::Rekey], reason, failed,
             functions: Some(functions), copies, allocates, rekeying: None, rekey_functions, in_place,
+            in_flight,
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use bound::{Basis, Core, Limit, Operation, Seen};
 use model::{Algorithm, Model};
-use record::{ClassCount, Executed, Measurement, State};
+use record::{ClassCount, Executed, Library, Measurement, State};
 
 /// How much faster than the limit a result may be, beside its own interval and the limit's
 /// spread: the limit's instructions and the operation are timed by the same chain, whose readings
@@ -12,15 +12,29 @@ use record::{ClassCount, Executed, Measurement, State};
 const TOLERANCE: f64 = 0.02;
 
 /// Fills in the limits of measured cases, and refuses what is faster than is proven of what it was seen to
-/// execute.
-pub(crate) fn hold(measurements: &mut [Measurement], core: &Core, executed: &[Executed]) {
+/// execute. The libraries say how many messages are in flight.
+pub(crate) fn hold(
+    measurements: &mut [Measurement],
+    core: &Core,
+    executed: &[Executed],
+    libraries: &[Library],
+) {
     for m in measurements.iter_mut().filter(|m| m.state == State::Measured) {
         let counts = executed.iter().find(|e| e.is_of(m));
-        hold_one(m, core, counts.and_then(|e| seen(e, m.size)));
+        let several = in_flight(m, libraries) > 1;
+        hold_one(m, core, (counts.and_then(|e| seen(e, m.size)), several));
     }
 }
 
-fn hold_one(m: &mut Measurement, core: &Core, seen: Option<Seen>) {
+/// How many messages are in work at once where `m` was measured.
+fn in_flight(m: &Measurement, libraries: &[Library]) -> u32 {
+    let same = |l: &&Library| (&l.path, &l.id) == (&m.library.path, &m.library.id);
+    let calls = libraries.iter().filter(same).flat_map(|l| &l.calls);
+    let mut own = calls.filter(|c| c.algorithm == m.algorithm && c.direction == m.direction);
+    own.find_map(|c| c.in_flight).unwrap_or(1)
+}
+
+fn hold_one(m: &mut Measurement, core: &Core, (seen, several): (Option<Seen>, bool)) {
     // Threads share the outer caches, memory and, as siblings, a core.
     if m.threads != 1 {
         return;
@@ -30,7 +44,8 @@ fn hold_one(m: &mut Measurement, core: &Core, seen: Option<Seen>) {
     };
     let Measurement { direction, model, tier, size, footprint, .. } = *m;
     let in_place = m.in_place || model == Model::Stream;
-    let operation = Operation { algorithm, direction, model, tier, size, footprint, in_place };
+    let operation =
+        Operation { algorithm, direction, model, tier, size, footprint, in_place, several };
     let (cycles, interval) = (cycles.median, m.precision.unwrap_or(0.0));
     let beats = |limit: &Limit| {
         limit.cycles / cycles > (1.0 + TOLERANCE) * (1.0 + interval) * (1.0 + limit.spread)
@@ -211,17 +226,32 @@ mod tests {
         }
     }
 
+    fn library(of: &LibraryId) -> Library {
+        Library {
+            name: of.name.clone(),
+            version: of.version.clone(),
+            path: of.path.clone(),
+            id: of.id.clone(),
+            build: Vec::new(),
+            error: None,
+            calls: Vec::new(),
+            instructions: None,
+            tiers: Vec::new(),
+            confinement: None,
+        }
+    }
+
     /// By an implementation that does its rounds by AES instructions.
     fn held(mut m: Measurement, core: &Core) -> Measurement {
         let rounds = if m.algorithm.starts_with("aes-128") { 10.0 } else { 0.0 };
         let executed = counts(&m, rounds, 0.0);
-        hold(std::slice::from_mut(&mut m), core, &[executed]);
+        hold(std::slice::from_mut(&mut m), core, &[executed], &[]);
         m
     }
 
     /// By an implementation that nothing was counted of.
     fn held_unseen(mut m: Measurement, core: &Core) -> Measurement {
-        hold(std::slice::from_mut(&mut m), core, &[]);
+        hold(std::slice::from_mut(&mut m), core, &[], &[]);
         m
     }
 
@@ -263,12 +293,12 @@ mod tests {
         // Two rounds of ten by tables.
         let mut face = measured("aes-128-ctr", 270.0);
         let executed = counts(&face, 8.0, 0.0);
-        hold(std::slice::from_mut(&mut face), &core(0.0), &[executed]);
+        hold(std::slice::from_mut(&mut face), &core(0.0), &[executed], &[]);
         published(&face, "1.19");
         // And faster than the eight rounds that it does execute.
         let mut faster = measured("aes-128-ctr", 250.0);
         let executed = counts(&faster, 8.0, 0.0);
-        hold(std::slice::from_mut(&mut faster), &core(0.0), &[executed]);
+        hold(std::slice::from_mut(&mut faster), &core(0.0), &[executed], &[]);
         assert_eq!(faster.state, State::Refused);
         let slower = held_unseen(measured("aes-128-ctr", 400.0), &core(0.0));
         assert_eq!((slower.limit_basis, slower.remarks.len()), (Some(Basis::KnownMethods), 0));
@@ -284,6 +314,42 @@ mod tests {
             assert_eq!(m.state, State::Refused, "{name}");
             assert!(m.reason.unwrap().contains("limit is 16.00 (load/store"), "{name}");
         }
+    }
+
+    #[test]
+    fn several_messages_in_flight_are_held_to_throughput_and_not_to_a_chain() {
+        // CBC: 640 rounds of four cycles one after the other, or two a cycle side by side.
+        let mut core = core(0.0);
+        core.window = Some(0.0);
+        let hold_one = |cycles, in_flight, rounds| {
+            let mut m = measured("aes-128-cbc", cycles);
+            let call = record::Call {
+                algorithm: m.algorithm.clone(),
+                direction: m.direction,
+                functions: None,
+                copies: false,
+                allocates: false,
+                rekeying: None,
+                rekey_functions: None,
+                in_flight,
+            };
+            let library = Library { calls: vec![call], ..library(&m.library) };
+            let executed = counts(&m, rounds, 0.0);
+            hold(std::slice::from_mut(&mut m), &core, &[executed], &[library]);
+            m
+        };
+        let alone = hold_one(400.0, None, 10.0);
+        assert!(alone.state == State::Refused && alone.reason.unwrap().contains("2560.00"));
+        let jobs = hold_one(400.0, Some(16), 10.0);
+        assert_eq!((jobs.state, jobs.limit_cycles_per_op), (State::Measured, Some(320.0)));
+        assert_eq!(
+            (jobs.limited_by, jobs.limit_basis),
+            (Some(Bound::AesUnits), Some(Basis::Proven))
+        );
+        let faster = hold_one(300.0, Some(16), 10.0);
+        assert!(faster.state == State::Refused && faster.reason.unwrap().contains("320.00"));
+        // Where nobody saw the rounds, they prove nothing.
+        assert_eq!(hold_one(300.0, Some(16), 0.0).state, State::Measured);
     }
 
     #[test]

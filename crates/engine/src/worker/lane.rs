@@ -8,7 +8,7 @@ use super::novelty;
 use super::outputs::{Expected, time_for};
 use super::subject::Subject;
 use crate::protocol::{Finding, Latencies, Visit};
-use contract::{Library, Outcome, raw};
+use contract::{Library, Outcome, Session, raw};
 use model::{Algorithm, Direction, Footprint, Kind, Model};
 use probe::{
     Arena, Batch, MessageBatch, MessageSet, Place, StreamBatch, Taken, WalkSize, messages_for,
@@ -156,7 +156,7 @@ impl Lane {
         let Subject { session, reference, material, answers, .. } = subject;
         let algorithm = session.algorithm();
         let feed = Feed::new(material, visit, (plain, made), first);
-        let walk = around.gather(walk(algorithm, visit))?;
+        let walk = around.gather(walk(session, visit))?;
         let set = MessageSet { in_place: visit.in_place, walk, ..feed.set() };
         let mut batch = MessageBatch::place(session, &mut self.arena, &set, roll);
         let poison = batch.poison_byte();
@@ -255,13 +255,15 @@ fn looks(op_ns: f64, rng: &mut StdRng) -> bool {
 }
 
 /// What a visit walks through.
-fn walk(algorithm: &Algorithm, visit: &Visit) -> Result<Option<WalkSize>, Finding> {
+fn walk(session: &Session, visit: &Visit) -> Result<Option<WalkSize>, Finding> {
+    let (in_flight, algorithm) = (session.in_flight() as usize, session.algorithm());
     let place = Place::of(algorithm, visit.direction, visit.size, visit.in_place);
     let size = match (visit.footprint, visit.walk_bytes) {
         (Footprint::Hot, _) if !visit.in_place => return Ok(None),
         // Fresh data for each operation: two places at least, so that none is used twice in a row.
         (Footprint::Hot, bytes) => {
-            WalkSize::Within(bytes.unwrap_or(SMALL_WALK_BYTES).max(2 * place.bytes()))
+            let least = in_flight.next_power_of_two().max(2) * place.bytes();
+            WalkSize::Within(bytes.unwrap_or(SMALL_WALK_BYTES).max(least))
         }
         (Footprint::Memory, Some(bytes)) => WalkSize::Cold { at_least: bytes, evict: bytes / 2 },
         (_, Some(bytes)) => WalkSize::Within(bytes),
@@ -272,6 +274,10 @@ fn walk(algorithm: &Algorithm, visit: &Visit) -> Result<Option<WalkSize>, Findin
         }
     };
     match place.count(size) {
+        Some(places) if places < in_flight => Err(Finding::unsupported(format!(
+            "the footprint {} holds {places} operations, and {in_flight} are in flight",
+            visit.footprint
+        ))),
         Some(_) => Ok(Some(size)),
         None => Err(Finding::unsupported(format!(
             "the {} bytes that an operation touches do not fit the footprint {}",

@@ -381,6 +381,7 @@ fn offer(library: &dyn Library, algorithm: &'static Algorithm, direction: Direct
         rekeying: None,
         rekey_functions: None,
         in_place: false,
+        in_flight: None,
     };
     match library.open(algorithm, direction, &key) {
         Ok(session) => {
@@ -389,7 +390,9 @@ fn offer(library: &dyn Library, algorithm: &'static Algorithm, direction: Direct
             }
             if session.has_message() {
                 offer.models.push(Model::Message);
-                if algorithm.key_len > 0 {
+                let in_flight = session.in_flight();
+                offer.in_flight = (in_flight > 1).then_some(in_flight);
+                if algorithm.key_len > 0 && in_flight == 1 {
                     offer.models.push(Model::Rekey);
                     let reused = session.has_rekey();
                     offer.rekeying =

@@ -13,6 +13,7 @@ use probe::{
 use std::path::PathBuf;
 use std::time::Duration;
 use step::{Code, End, Stepper, Unavailable};
+use verify::may_be_refused;
 
 /// Operations before the one that is stepped: twice round the ring of descriptors, so that it works
 /// on memory that was used before, and whatever a library sets up once or twice is set up. A whole
@@ -40,7 +41,7 @@ pub(super) fn run(
     }
     let mut stepper = Stepper::new().map_err(unavailable)?;
     let mut subject = Subject::open(library, algorithm, asked.direction, 0, false)?;
-    let Taken { stepped: (codes, trace), pmu } = match asked.model {
+    let Taken { stepped: (codes, trace), ops, pmu } = match asked.model {
         Model::Message => message(&mut subject, asked, &mut stepper, counter)?,
         Model::Stream => stream(&mut subject, asked, &mut stepper, counter)?,
         other => {
@@ -48,6 +49,14 @@ pub(super) fn run(
             return Err(Finding::unsupported(why));
         }
     };
+    let aad_len = subject.material.aad.len();
+    if codes != 0 && asked.model == Model::Message && may_be_refused(algorithm, asked.size, aad_len)
+    {
+        return Err(Finding::unsupported(format!(
+            "the library's interface reports an error for messages of {} bytes",
+            asked.size
+        )));
+    }
     if codes != 0 {
         return Err(Finding::refused(format!(
             "return-codes: the stepped call returned an error ({codes:#x})"
@@ -55,7 +64,7 @@ pub(super) fn run(
     }
     let complete = trace.end == End::Returned;
     let code = Code::of_this_process(&|mapped| super::tier::original(mapped, objects));
-    let steps = told(asked.size, complete, step::profile(&trace, &code));
+    let steps = told(asked.size, complete, ops, step::profile(&trace, &code));
     let (pmu, pmu_reason) = match pmu {
         Ok(count) => (Some(count), None),
         Err(why) => (None, Some(why)),
@@ -66,9 +75,11 @@ pub(super) fn run(
 /// The performance counter, or why there is none.
 pub(super) type Counter = Result<InstructionCounter, String>;
 
-/// A stepped operation, and the performance counter's count of one such operation.
+/// What was stepped, and the performance counter's count of one such operation.
 struct Taken {
     stepped: Stepped,
+    /// How many operations it was: one, or those that are in flight together.
+    ops: u32,
     pmu: Result<f64, String>,
 }
 
@@ -121,6 +132,7 @@ fn message(
     batch.run(WARM_UP_OPS);
     let pmu = per_operation(counter, |ops| batch.run(ops));
     batch.poison(POISON);
+    let ops = batch.together();
     let stepped = batch.step(stepper, asked.most_steps).map_err(unavailable)?;
     if stepped.0 == 0 {
         let mut expected = Expected {
@@ -137,7 +149,7 @@ fn message(
         };
         expected.check_last(&batch)?;
     }
-    Ok(Taken { stepped, pmu })
+    Ok(Taken { stepped, ops, pmu })
 }
 
 fn stream(
@@ -181,36 +193,42 @@ fn stream(
     if codes | code == 0 {
         subject.check_stream(&visit, ops + 1, initial, &left)?;
     }
-    Ok(Taken { stepped: (codes | code, trace), pmu })
+    Ok(Taken { stepped: (codes | code, trace), ops: 1, pmu })
 }
 
-/// A profile as the protocol has it.
-fn told(size: usize, complete: bool, profile: step::Profile) -> Steps {
+/// A profile of `ops` operations as the protocol has it: of one, rounded up, so that nothing that was
+/// executed is told as nothing.
+fn told(size: usize, complete: bool, ops: u32, profile: step::Profile) -> Steps {
+    let of_one = |count: u64| count.div_ceil(u64::from(ops));
     let sets = |sets: Vec<step::SetCount>| {
         sets.into_iter()
-            .map(|s| SetSteps { set: s.set, count: s.count, example: s.example })
+            .map(|s| SetSteps { set: s.set, count: of_one(s.count), example: s.example })
             .collect()
     };
     let functions = profile.functions.into_iter();
     Steps {
         size,
         complete,
-        instructions: profile.instructions,
+        instructions: of_one(profile.instructions),
         classes: profile
             .classes
             .iter()
             .map(|c| ClassSteps {
                 class: c.class.name().to_owned(),
                 width: c.width,
-                count: c.count,
+                count: of_one(c.count),
             })
             .collect(),
-        memory_reads: profile.memory_reads,
-        memory_writes: profile.memory_writes,
+        memory_reads: of_one(profile.memory_reads),
+        memory_writes: of_one(profile.memory_writes),
         sets: sets(profile.sets),
         sets_elsewhere: sets(profile.sets_elsewhere),
         functions: functions
-            .map(|f| FunctionSteps { function: f.function, object: f.object, count: f.count })
+            .map(|f| FunctionSteps {
+                function: f.function,
+                object: f.object,
+                count: of_one(f.count),
+            })
             .collect(),
         objects: profile.objects,
         pmu: None,

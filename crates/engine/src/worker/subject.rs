@@ -12,6 +12,9 @@ use xxhash_rust::xxh3::xxh3_64;
 /// Why a case has no forgeries.
 pub(crate) const NO_FORGERY: &str = "only decryption with a tag can meet a forgery";
 
+/// Messages in flight need an output each.
+const LARGEST_IN_FLIGHT: usize = 1 << 20;
+
 /// An opened algorithm in one direction with what checks it.
 pub(super) struct Subject {
     pub(super) session: Session,
@@ -58,6 +61,11 @@ impl Subject {
         }
         if !self.session.has_message() {
             return Err(Finding::unsupported("the library does not offer whole messages"));
+        }
+        if self.session.in_flight() > 1 && visit.size > LARGEST_IN_FLIGHT {
+            return Err(Finding::unsupported(format!(
+                "with several messages in flight, none is larger than {LARGEST_IN_FLIGHT} bytes"
+            )));
         }
         if visit.in_place && !self.session.in_place() {
             return Err(Finding::unsupported("the library's interface does not work in place"));

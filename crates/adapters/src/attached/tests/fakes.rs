@@ -6,7 +6,7 @@ use super::Object;
 use crate::attached::agreement::{
     Sealed, bytes, forgeries_are_rejected, messages_agree, streams_agree,
 };
-use contract::{Library, Message, Outcome, Session};
+use contract::{Library, Message, OpenError, Outcome, Session};
 use model::{Algorithm, Direction};
 use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
@@ -45,6 +45,63 @@ fn the_correct_one_is_right() {
     let message =
         Message { nonce: &[], aad: &[], input: &input, output: &mut output, tag: &mut [] };
     assert_eq!((copy.message(message), output), (Outcome::Done, input));
+}
+
+#[test]
+fn objects_of_older_versions_of_the_interface_still_load_without_what_came_later() {
+    for (name, rekeys, threads) in [("abi_2", false, false), ("abi_3", true, true)] {
+        let library = fake(name, &[]).load();
+        assert_eq!(library.one_thread_only().is_none(), threads, "{name}");
+        let (session, _) = open(&*library, GCM, Direction::Encrypt);
+        assert_eq!((session.has_rekey(), session.in_flight()), (rekeys, 1), "{name}");
+        messages_agree(&*library, algorithm(GCM));
+    }
+}
+
+#[test]
+fn defers_does_no_message_before_it_is_drained_or_has_eight() {
+    let library = fake("defers", &[]).load();
+    // Each message is drained before its outcome is told.
+    messages_agree(&*library, algorithm(CTR));
+    messages_agree(&*library, algorithm(GCM));
+    forgeries_are_rejected(&*library, algorithm(GCM));
+    let (session, reference) = open(&*library, CTR, Direction::Encrypt);
+    let (s, table) = (Sealed::new(&reference, 100), session.raw());
+    let mut outputs = vec![[0; 100]; 9];
+    let message = |output: &mut [u8; 100]| contract::raw::Message {
+        nonce: s.nonce.as_ptr(),
+        aad: std::ptr::null(),
+        aad_len: 0,
+        input: s.plain.as_ptr(),
+        len: 100,
+        output: output.as_mut_ptr(),
+        tag: std::ptr::null_mut(),
+    };
+    let messages: Vec<_> = outputs.iter_mut().map(message).collect();
+    let mut done = Vec::new();
+    for m in &messages {
+        // SAFETY: messages of the algorithm's lengths, which live until they are drained.
+        assert_eq!(unsafe { table.message.unwrap()(table.state, &raw const *m) }, 0);
+        // SAFETY: within an output, which nothing else writes now.
+        done.push(messages.iter().filter(|m| unsafe { *m.output } == s.cipher[0]).count());
+    }
+    assert_eq!(done, [0, 0, 0, 0, 0, 0, 0, 8, 8]);
+    // SAFETY: the session's own function and state.
+    assert_eq!(unsafe { table.drain.unwrap()(table.state) }, 0);
+    assert!(outputs.iter().all(|o| o[..] == s.cipher));
+}
+
+#[test]
+fn what_does_not_go_together_with_several_in_flight_is_refused_when_it_is_opened() {
+    for (flag, why) in [
+        ("-DREKEYS", "`open` gave `drain` and `rekey`: messages in flight share one key"),
+        ("-DIN_FLIGHT=1", "`open` gave `drain` and 1 in flight, not 2 to 16"),
+        ("-DIN_FLIGHT=17", "`open` gave `drain` and 17 in flight, not 2 to 16"),
+    ] {
+        let library = fake("defers", &[flag]).load();
+        let refused = library.open(algorithm(CTR), Direction::Encrypt, &bytes(16, 1));
+        assert_eq!(refused.err(), Some(OpenError::Failed(why.to_owned())), "{flag}");
+    }
 }
 
 #[test]
@@ -124,7 +181,7 @@ fn wrong_abi_is_refused_with_both_numbers() {
     let text = error.to_string();
     let ours = contract::raw::ABI;
     let words =
-        format!("built for adapter interface {}, this program speaks 2 and {ours}", ours + 1);
+        format!("built for adapter interface {}, this program speaks 2 to {ours}", ours + 1);
     assert!(text.contains(&words) && text.contains("libunder-test.so"), "{text}");
 }
 

@@ -45,7 +45,11 @@ fn agreement() -> String {
         update,
         finish,
         call,
-        close
+        close,
+        rekey,
+        rekey_call,
+        drain,
+        in_flight
     );
     layout!(source, "cm_adapter", Adapter, abi, library, version, build, open);
     let numbers = [
@@ -58,6 +62,7 @@ fn agreement() -> String {
         ("CM_NEXT_UNIT", raw::NEXT_UNIT as i32),
         ("CM_COPIES", raw::COPIES as i32),
         ("CM_ALLOCATES", raw::ALLOCATES as i32),
+        ("CM_MOST_IN_FLIGHT", raw::MOST_IN_FLIGHT as i32),
         ("CM_ENCRYPT", raw::direction_number(model::Direction::Encrypt) as i32),
         ("CM_DECRYPT", raw::direction_number(model::Direction::Decrypt) as i32),
         ("CM_DIGEST", raw::direction_number(model::Direction::Digest) as i32),

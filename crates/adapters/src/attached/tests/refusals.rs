@@ -117,7 +117,7 @@ fn nothing_but_the_number_is_read_of_another_versions_struct() {
     let number: u32 = 7;
     // SAFETY: another version's struct, of which only the number is there.
     let refused = unsafe { Attached::new((&raw const number).cast(), None) }.err().unwrap();
-    let words = format!("built for adapter interface 7, this program speaks 2 and {}", raw::ABI);
+    let words = format!("built for adapter interface 7, this program speaks 2 to {}", raw::ABI);
     assert!(refused.contains(&words), "{refused}");
 }
 
