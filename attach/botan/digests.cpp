@@ -25,6 +25,15 @@ template <class Function> struct Pieces {
     if (begun) stream->final(unwanted);
     begun = true;
   }
+  int32_t message(const cm_message &m) {
+    function->update(m.input, m.len);
+    function->final(m.tag);
+    return CM_OK;
+  }
+  int32_t start(const uint8_t *) {
+    begin();
+    return CM_OK;
+  }
   int32_t update(const uint8_t *input, uint8_t *, size_t len) {
     stream->update(input, len);
     return CM_OK;
@@ -36,32 +45,12 @@ template <class Function> struct Pieces {
   }
 };
 
-struct Hash : Pieces<Botan::HashFunction> {
-  int32_t message(const cm_message &m) {
-    function->update(m.input, m.len);
-    function->final(m.tag);
-    return CM_OK;
-  }
-  int32_t start(const uint8_t *) {
-    begin();
-    return CM_OK;
-  }
-};
+struct Hash : Pieces<Botan::HashFunction> {};
 
 struct Hmac : Pieces<Botan::MessageAuthenticationCode> {
   size_t key_len = 0, nonce_len = 0;
 
   void set_key(const uint8_t *key) { function->set_key(key, key_len); }
-
-  int32_t message(const cm_message &m) {
-    function->update(m.input, m.len);
-    function->final(m.tag);
-    return CM_OK;
-  }
-  int32_t start(const uint8_t *) {
-    begin();
-    return CM_OK;
-  }
 };
 
 struct Gmac : Hmac {

@@ -57,10 +57,14 @@ mod tests {
     }
 
     #[test]
-    fn the_process_goes_on_as_before() {
-        let memory = Memory::open().unwrap();
-        memory.keep_code_for_forks();
+    fn the_programs_code_has_a_page_of_its_own_afterwards() {
+        Memory::open().unwrap().keep_code_for_forks();
         let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
-        assert!(maps.contains("r-xp"), "{maps}");
+        let program = std::env::current_exe().unwrap();
+        let own = maps
+            .split_once(" r-xp ")
+            .filter(|(_, code)| code.lines().next().unwrap().ends_with(program.to_str().unwrap()));
+        let pages = own.and_then(|(_, code)| code.lines().find(|l| l.starts_with("Anonymous:")));
+        assert!(pages.is_some_and(|line| !line.ends_with(" 0 kB")), "{pages:?}");
     }
 }

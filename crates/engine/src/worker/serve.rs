@@ -236,7 +236,7 @@ fn load(hello: &Hello) -> Result<State, String> {
     let prepared = super::tier::prepare(hello)?;
     // Opened now or never: the superuser's right to have one is given up too.
     let counter = InstructionCounter::open();
-    let memory = Memory::open();
+    let memory = hello.cpu.and_then(|_| Memory::open().ok());
     let power = Power::give_up(hello, &prepared)?;
     let sampler = Sampler::new()?;
     let files = prepared.files.clone();
@@ -250,9 +250,9 @@ fn load(hello: &Hello) -> Result<State, String> {
     let library: &'static dyn Library = Box::leak(library);
     if hello.cpu.is_some() {
         initialise(library);
-        if let Ok(memory) = memory {
-            memory.keep_code_for_forks();
-        }
+    }
+    if let Some(memory) = memory {
+        memory.keep_code_for_forks();
     }
     let objects = host::loaded_objects().difference(&before).cloned().collect();
     let objects = super::tier::originals(objects, &files);
