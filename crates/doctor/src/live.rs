@@ -3,7 +3,6 @@
 use analysis::{median, quiet_rate};
 use host::Remembered;
 use probe::Clock;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How long the CPU is watched for interruptions: a hundred ticks of a slow timer interrupt.
@@ -148,23 +147,9 @@ fn neighbours(clock: &Clock, cpu: u32, allowed: &[u32], quiet: f64) -> Vec<Neigh
     let others = allowed.iter().copied().filter(|c| *c != cpu).take(MOST_NEIGHBOURS);
     others
         .filter_map(|other| {
-            let stop = AtomicBool::new(false);
-            let mut probes = std::thread::scope(|scope| {
-                scope.spawn(|| keep_busy(clock, other, &stop));
-                let probes = clock.probe_for(NEIGHBOUR, Duration::ZERO);
-                stop.store(true, Ordering::Relaxed);
-                probes
-            });
+            let mut probes = clock.beside(Some(other), NEIGHBOUR).rates;
             let left = median(&mut probes)? / quiet;
             Some(Neighbour { cpu: other, left })
         })
         .collect()
-}
-
-fn keep_busy(clock: &Clock, cpu: u32, stop: &AtomicBool) {
-    if probe::pin_to(&[cpu]).is_ok() {
-        while !stop.load(Ordering::Relaxed) {
-            clock.work();
-        }
-    }
 }

@@ -7,7 +7,7 @@ const JITTER: Duration = Duration::from_millis(1);
 
 /// How long the machine has slept since it was started: the difference of the clock that counts sleep
 /// (`CLOCK_BOOTTIME`) and the one that does not (`CLOCK_MONOTONIC`).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Asleep {
     last: Duration,
     read: fn() -> Duration,

@@ -16,8 +16,8 @@ const PAUSE: Duration = Duration::from_millis(300);
 /// What every worker of a run is started with.
 #[derive(Clone, Debug)]
 pub(crate) struct Start {
-    /// CPU to measure on.
-    pub(crate) cpu: Option<u32>,
+    /// CPUs to measure on, side by side; workers start on the first.
+    pub(crate) cpus: Vec<u32>,
     /// Seed of the run.
     pub(crate) seed: u64,
     /// Ticks in a nanosecond.
@@ -63,14 +63,20 @@ impl<'a> Bank<'a> {
 
     /// Processes that are started from now on measure on this CPU.
     pub(crate) fn measure_on(&mut self, cpu: u32) {
-        self.start.cpu = Some(cpu);
+        self.start.cpus = vec![cpu];
     }
 
     fn hello(&mut self) -> Hello {
-        let Start { cpu, seed, ticks_per_ns, .. } = self.start;
+        let Start { seed, ticks_per_ns, .. } = self.start;
+        let cpu = self.start.cpus.first().copied();
         let process = self.next;
         self.next += 1;
         Hello { ticks_per_ns, ..self.library.hello(self.tier, cpu, process, seed) }
+    }
+
+    /// Whether there is a worker, and it has something to say or is gone, of those that have been asked.
+    pub(crate) fn asked(&self) -> Option<&Worker> {
+        self.worker.as_ref()
     }
 
     /// Whether the worker has its core to itself, as far as the kernel can give it that.

@@ -23,6 +23,7 @@ mod noise;
 pub mod pages;
 mod pair;
 mod patience;
+mod placement;
 mod plan;
 mod process;
 pub mod protocol;
@@ -51,13 +52,12 @@ pub use limits::limits_here;
 pub use link::WorkerError;
 pub use meter::{Explained, explain};
 pub use pair::{PairBench, PairError, PairOutcome};
+pub use placement::{machine, measuring_cpu, usable_cpus};
 pub use plan::{Budget, Request, cases};
 pub use process::{SUBCOMMAND, Worker};
 pub use schedule::Progress;
 pub use setting::Machine;
-pub use survey::{
-    Event, Keeping, Outcome, SurveyError, machine, measuring_cpu, survey, usable_cpus,
-};
+pub use survey::{Event, Keeping, Outcome, SurveyError, survey};
 pub use tiers::{AtTier, TierHere, at_tiers, tier_here};
 pub use vectors::{Outcomes, hold_to_vectors};
 pub use verification::{Extra, Subject, Verdict, verify_all};

@@ -5,6 +5,7 @@ use crate::protocol::{Reply, Request};
 use crate::waiting::Patience;
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{ErrorKind, Read as _, Write as _};
+use std::os::fd::{AsFd as _, BorrowedFd};
 use std::process::{ChildStdin, ChildStdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -94,6 +95,11 @@ impl Link {
         rustix::fs::fcntl_setfl(&to, flags | rustix::fs::OFlags::NONBLOCK)?;
         let token = format!("{token} ").into_bytes();
         Ok(Self { process, to, from, ahead: Vec::new(), token, searched: 0 })
+    }
+
+    /// What the worker's lines come from: to be waited for with those of others.
+    pub(crate) fn pipe(&self) -> BorrowedFd<'_> {
+        self.from.as_fd()
     }
 
     /// Sends one request. A closed pipe, or a worker that does not read, shows at the next reply,

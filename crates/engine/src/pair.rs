@@ -5,12 +5,12 @@ use crate::bank::Start;
 use crate::discover::Attached;
 use crate::link::WorkerError;
 use crate::noise::disturbances;
+use crate::placement::{machine, measuring_cpu, rough_rate, step_aside};
 use crate::plan::{Request, cases};
 use crate::process::{Worker, out_of_protocol};
 use crate::protocol::{Finding, Hello, Reply, Request as Ask, Visit, VisitResult};
 use crate::quiet::{self, Quiet};
 use crate::stolen::Stolen;
-use crate::survey::{machine, measuring_cpu, rough_rate, step_aside};
 use crate::tiers::at_tiers;
 use crate::track::Track;
 use crate::verification::{Extra, Subject, verify_all};
@@ -127,7 +127,7 @@ impl PairBench {
         let (cpu, clock) = (measuring_cpu(), Clock::calibrate());
         step_aside(cpu);
         let start = Start {
-            cpu: Some(cpu),
+            cpus: vec![cpu],
             seed: request.seed,
             ticks_per_ns: rough_rate(&clock),
             quiet: quiet::watch(&clock, cpu),
@@ -242,7 +242,8 @@ impl PairBench {
     }
 
     fn hello(&mut self, side: usize) -> Hello {
-        let Start { cpu, seed, ticks_per_ns, .. } = self.start;
+        let Start { seed, ticks_per_ns, .. } = self.start;
+        let cpu = self.start.cpus.first().copied();
         let process = self.next;
         self.next += 1;
         let tier = self.tracks[side].case.tier;
@@ -253,8 +254,8 @@ impl PairBench {
     fn visit(&mut self, process: &mut Process) -> Result<(), PairError> {
         let side = process.side;
         let track = &mut self.tracks[side];
-        self.stolen.advanced();
-        let visit = Visit { samples: BLOCK, ..track.visit() };
+        let stolen = self.stolen.of(&[]);
+        let visit = Visit { samples: BLOCK, most: BLOCK, ..track.visit() };
         track.visits += 1;
         process.worker.send(&Ask::Sample { visits: vec![visit] });
         let reply = process.worker.reply(track.deadline() * BLOCK);
@@ -263,7 +264,7 @@ impl PairBench {
             Ok(other) => return Err(self.lost(side, out_of_protocol(&other))),
             Err(error) => return Err(self.lost(side, error)),
         };
-        let stolen = self.stolen.advanced();
+        let stolen = self.stolen.of(&[]) > stolen;
         for result in results.into_iter().flatten() {
             match result {
                 VisitResult::Sample(sample) => {

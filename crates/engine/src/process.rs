@@ -8,6 +8,7 @@ use crate::protocol::{Hello, Ready, Reply, Request};
 use crate::waiting::Patience;
 use crate::worker::PIPE_GONE;
 use model::Tier;
+use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::MemfdFlags;
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -15,7 +16,7 @@ use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Loading a library: dynamic linking, self-tests of a FIPS module, clock calibration.
@@ -154,6 +155,12 @@ impl Worker {
     #[must_use]
     pub fn ready(&self) -> &Ready {
         &self.ready
+    }
+
+    /// Has it, and what it forks from now on, run on this CPU.
+    pub(crate) fn move_to(&self, cpu: u32) -> Result<(), WorkerError> {
+        probe::move_to(self.child.id(), cpu)
+            .map_err(|e| WorkerError::Unusable(format!("cannot be moved to CPU {cpu}: {e}")))
     }
 
     /// Sends a request.
@@ -302,6 +309,28 @@ impl Drop for Worker {
     fn drop(&mut self) {
         self.kill();
     }
+}
+
+/// How long no worker may answer before one of them is waited for by itself, up to its deadline.
+const ANY: Duration = Duration::from_secs(1);
+
+/// Waits until one of several workers has something to say or is gone, or time is up: the place of the one to listen to;
+/// and how long this process was stopped meanwhile.
+pub(crate) fn first_to_say(workers: &[&Worker], stop: &AtomicBool) -> (usize, Duration) {
+    let mut patience = Patience::with(workers[0].child.id(), ANY);
+    let mut pipes: Vec<PollFd<'_>> =
+        workers.iter().map(|w| PollFd::from_borrowed_fd(w.link.pipe(), PollFlags::IN)).collect();
+    while !patience.is_over() && !stop.load(Ordering::Relaxed) {
+        let ready = patience.stretch(|time| {
+            let timeout = time.try_into().expect("a stretch is short");
+            poll(&mut pipes, Some(&timeout))
+        });
+        let said = pipes.iter().position(|pipe| !pipe.revents().is_empty());
+        if let (Ok(1..), Some(first)) = (ready, said) {
+            return (first, patience.away());
+        }
+    }
+    (0, patience.away())
 }
 
 /// The error for a reply that does not fit the request.

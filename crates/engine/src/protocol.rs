@@ -128,7 +128,10 @@ pub struct Visit {
     pub ops: Option<u32>,
     /// Samples to take, one after the other.
     pub samples: u32,
-    /// Make every check of the timed loop behind the last sample, and not only some of them by chance.
+    /// Samples at most: beyond those above as many as it takes until enough were left alone and two of these agree.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub most: u32,
+    /// Make every check of the timed loop behind the last of `samples`, and not only some of them by chance.
     #[serde(default, skip_serializing_if = "is_default")]
     pub every_check: bool,
 }
@@ -360,6 +363,16 @@ pub enum VisitResult {
 }
 
 impl VisitResult {
+    /// The sample, where one thread took it.
+    #[must_use]
+    pub fn sample(&self) -> Option<RawSample> {
+        match self {
+            Self::Sample(sample) => Some(*sample),
+            Self::Taken { samples, .. } if samples.len() == 1 => samples.first().copied(),
+            _ => None,
+        }
+    }
+
     /// Operations of the batch.
     #[must_use]
     pub fn ops(&self) -> Option<u32> {
@@ -499,6 +512,7 @@ mod tests {
             latency_ops: 0,
             ops: None,
             samples: 3,
+            most: 0,
             every_check: false,
         };
         let line = serde_json::to_string(&Request::Sample { visits: vec![visit] }).unwrap();

@@ -1,26 +1,25 @@
-//! What runs when. Cases are taken stratum by stratum: all libraries at one algorithm belong together.
-//! A stratum is gone through in passes, each with a new process of every library; a pass visits all of
-//! the stratum's unfinished cases in interleaved rounds, in random order. When all strata have had the
-//! passes that a look needs, cases that are not precise enough get more, until the time is up.
+//! What runs when. Cases are gone through in passes, each with a new process of every library; a pass visits all
+//! unfinished cases in interleaved rounds, in random order. When all have had the passes that a look needs, those that
+//! are not precise enough get more, until the time is up.
 
-use crate::asleep::Asleep;
+mod round;
+
 use crate::bank::{Bank, Start};
 use crate::discover::Attached;
-use crate::link::{WorkerError, once_more_if_killed};
+use crate::placement::{another_cpu, step_aside};
 use crate::plan::Budget;
-use crate::process::out_of_protocol;
-use crate::protocol::{Finding, Reply, Request, Visit, VisitResult};
+use crate::protocol::{Finding, VisitResult};
 use crate::quiet::Quiet;
 use crate::stolen::Stolen;
-use crate::survey::{another_cpu, step_aside};
 use crate::track::{End, Pass, Track};
-use analysis::{MIN_PER_PROCESS, MIN_PROCESSES, of_visits, summarise};
+use analysis::{MIN_PER_PROCESS, of_visits, summarise};
 use model::{QuietRates, RawSample, Tier};
 use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 use record::{JournalEntry, JournalFinding, JournalSample, Stopped};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use round::Block;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -28,18 +27,13 @@ use std::time::{Duration, Instant};
 /// sixteen take one to two milliseconds, still short against the drift that interleaving spreads.
 const BLOCK: usize = 16 / MIN_PER_PROCESS;
 
-/// Cases that are interleaved at most, but for those of one algorithm, which stay together. A pass over
-/// so many takes about ten seconds: libraries are compared within that, whatever the machine does
-/// later; and workers keep ciphertexts of every case that they sample.
-const STRATUM: usize = 2500;
-
 /// Processes of a case that are sampled before anyone asks how precise it is: six values of two kinds agree
 /// by luck too often.
 pub(crate) const PROCESSES: usize = 12;
 
-/// Who is told what sampling does. No sample is being taken while it listens.
+/// Who is told what sampling does. No sample is being taken while it listens to rounds and passes.
 pub(crate) trait Watch {
-    /// What a block of visits gave.
+    /// What a block of visits gave. Another one is being sampled meanwhile where there is a CPU for that.
     fn block(&mut self, entries: Vec<JournalEntry>);
     /// A round is over.
     fn round(&mut self, progress: Progress);
@@ -80,12 +74,13 @@ pub(crate) struct Schedule<'a> {
     tracks: Vec<Track>,
     budget: Budget,
     order: ChaCha8Rng,
-    /// The CPU that measures.
-    cpu: Option<u32>,
+    /// The CPUs that measure, each a case of its own; none where workers stay where they are.
+    cpus: Vec<u32>,
     quiet: Quiet,
     stolen: Stolen,
-    asleep: Asleep,
     cores_alone: bool,
+    /// Whether this process has a CPU that is not the only one that measures.
+    has_room: bool,
     started: Instant,
     /// Time in which this process was stopped.
     away: Duration,
@@ -108,18 +103,18 @@ impl<'a> Schedule<'a> {
             Bank::new(&libraries[library], tier, start.clone(), next_process(&tracks, i))
         };
         let mut quiet = Quiet::new(&start.quiet);
-        let stolen = Stolen::new(&measuring_cpus(start.cpu, &tracks));
+        let stolen = Stolen::new(&measuring_cpus(&start.cpus, &tracks));
         tracks.iter().flat_map(|t| &t.samples).for_each(|s| quiet.learn(s));
         Self {
             banks: keys.iter().enumerate().map(bank).collect(),
             tracks,
             budget,
             order: ChaCha8Rng::seed_from_u64(start.seed),
-            cpu: start.cpu,
+            cpus: start.cpus.clone(),
             quiet,
             stolen,
-            asleep: Asleep::new(),
             cores_alone: true,
+            has_room: probe::allowed_cpus().iter().any(|cpu| start.cpus.first() != Some(cpu)),
             started: Instant::now(),
             away: Duration::ZERO,
         }
@@ -131,8 +126,8 @@ impl<'a> Schedule<'a> {
         // What an earlier part of the run has ended needs no more.
         self.judge();
         let mut stopped = None;
-        while stopped.is_none() && (self.is_unfinished() || self.reopen()) {
-            stopped = self.all_strata(stop, watch);
+        while stopped.is_none() && (self.unfinished().next().is_some() || self.reopen()) {
+            stopped = self.one_pass(stop, watch);
         }
         self.judge();
         self.end_all(stopped.unwrap_or(Stopped::Precision));
@@ -149,17 +144,21 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// Keeps for later runs what this one saw of a quiet core.
-    pub(crate) fn keep_quiet(&self, cpu: u32) {
-        self.quiet.keep(cpu);
+    /// Keeps for later runs what this one saw of its quiet cores.
+    pub(crate) fn keep_quiet(&self) {
+        self.cpus.iter().for_each(|cpu| self.quiet.keep(*cpu));
     }
 
     fn elapsed(&self) -> Duration {
         self.started.elapsed().saturating_sub(self.away)
     }
 
-    fn is_unfinished(&self) -> bool {
-        self.tracks.iter().any(|t| t.end.is_none())
+    /// Why no more is to be sampled.
+    fn is_over(&self, stop: &AtomicBool) -> Option<Stopped> {
+        if stop.load(Ordering::Relaxed) {
+            return Some(Stopped::Interrupted);
+        }
+        (self.elapsed() >= self.budget.time).then_some(Stopped::Budget)
     }
 
     /// Goes on with cases that ended while the quiet rate was thought lower than it is: a run that
@@ -177,88 +176,23 @@ impl<'a> Schedule<'a> {
         reopened
     }
 
-    /// Goes through all unfinished cases; says why when it was cut short. First every stratum has the passes that
-    /// a number needs, then those that a first look needs. What is left of the time is for cases that scatter from process to
-    /// process: a stratum has its share by how many of them it has, for a few that never become precise
-    /// must not cost the others theirs, and least of all a number.
-    fn all_strata(&mut self, stop: &AtomicBool, watch: &mut dyn Watch) -> Option<Stopped> {
-        let strata = self.strata();
-        let rounds = [MIN_PROCESSES, PROCESSES - MIN_PROCESSES];
-        let passes = rounds.iter().flat_map(|n| strata.iter().flat_map(move |s| vec![s; *n]));
-        for stratum in passes {
-            if self.unfinished(stratum).next().is_some() {
-                let stopped = self.one_pass(stratum, stop, watch);
-                if stopped.is_some() {
-                    return stopped;
-                }
-            }
-        }
-        let mut cases: usize = strata.iter().map(|s| self.unfinished(s).count()).sum();
-        for stratum in &strata {
-            let open = self.unfinished(stratum).count();
-            let left = self.budget.time.saturating_sub(self.elapsed());
-            let end = self.elapsed() + left.mul_f64(open as f64 / cases.max(1) as f64);
-            cases -= open;
-            while self.unfinished(stratum).next().is_some() && self.elapsed() < end {
-                let stopped = self.one_pass(stratum, stop, watch);
-                if stopped.is_some() {
-                    return stopped;
-                }
-            }
-        }
-        None
+    fn unfinished(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.tracks.len()).filter(|i| self.tracks[*i].end.is_none())
     }
 
-    /// The unfinished cases, cut where an algorithm ends.
-    fn strata(&self) -> Vec<Vec<usize>> {
-        let mut by_algorithm: Vec<(&str, Vec<usize>)> = Vec::new();
-        let mut places = HashMap::new();
-        for (i, track) in self.tracks.iter().enumerate().filter(|(_, t)| t.end.is_none()) {
-            let name = track.case.algorithm.as_str();
-            let place = *places.entry(name).or_insert_with(|| {
-                by_algorithm.push((name, Vec::new()));
-                by_algorithm.len() - 1
-            });
-            by_algorithm[place].1.push(i);
-        }
-        let mut strata: Vec<Vec<usize>> = Vec::new();
-        for (_, cases) in by_algorithm {
-            match strata.last_mut().filter(|s| s.len() + cases.len() <= STRATUM) {
-                Some(stratum) => stratum.extend(cases),
-                None => strata.push(cases),
-            }
-        }
-        strata
-    }
-
-    fn unfinished<'s>(&'s self, stratum: &'s [usize]) -> impl Iterator<Item = usize> + 's {
-        stratum.iter().copied().filter(|i| self.tracks[*i].end.is_none())
-    }
-
-    /// Samples the stratum's unfinished cases with a new process of each library; says why when it
-    /// was cut short.
-    fn one_pass(
-        &mut self,
-        stratum: &[usize],
-        stop: &AtomicBool,
-        watch: &mut dyn Watch,
-    ) -> Option<Stopped> {
+    /// Samples the unfinished cases with a new process of each library; says why when it was cut short.
+    fn one_pass(&mut self, stop: &AtomicBool, watch: &mut dyn Watch) -> Option<Stopped> {
         self.follow_cpu();
-        self.new_processes(stratum, stop);
-        stratum.iter().for_each(|i| self.tracks[*i].pass = Pass::default());
+        self.new_processes(stop);
+        self.tracks.iter_mut().for_each(|track| track.pass = Pass::default());
         loop {
-            let blocks = self.blocks(stratum);
+            let blocks = self.blocks();
             if blocks.is_empty() {
                 break;
             }
-            for (bank, block) in blocks {
-                if stop.load(Ordering::Relaxed) {
-                    return Some(Stopped::Interrupted);
-                }
-                if self.elapsed() >= self.budget.time {
-                    return Some(Stopped::Budget);
-                }
-                watch.block(self.visit_block(bank, &block, stop));
+            let stopped = self.round(blocks, stop, watch);
+            if stopped.is_some() {
+                return stopped;
             }
             watch.round(self.progress());
         }
@@ -269,22 +203,21 @@ impl<'a> Schedule<'a> {
         None
     }
 
-    /// Measures on another CPU where the one so far was taken offline or away from this process: new
-    /// workers could not go there. Each sample says where it was taken. Whether it is another one.
+    /// Measures on another CPU where one of those so far was taken offline or away from this process: workers
+    /// could not go there. Each sample says where it was taken. Whether it is another one.
     fn follow_cpu(&mut self) -> bool {
-        let Some(cpu) = self.cpu.and_then(another_cpu) else { return false };
-        self.cpu = Some(cpu);
+        let Some(cpu) = self.cpus.iter().find_map(|cpu| another_cpu(*cpu)) else { return false };
+        self.cpus = vec![cpu];
         self.stolen.watch(cpu);
         step_aside(cpu);
         self.banks.iter_mut().for_each(|bank| bank.measure_on(cpu));
         true
     }
 
-    /// Replaces the worker process of each library that the stratum still samples, and ends the
-    /// others'. They start side by side.
-    fn new_processes(&mut self, stratum: &[usize], stop: &AtomicBool) {
-        let wanted: BTreeSet<usize> =
-            self.unfinished(stratum).map(|i| self.tracks[i].bank).collect();
+    /// Replaces the worker process of each library that is still sampled, and ends the others'. They start side by
+    /// side.
+    fn new_processes(&mut self, stop: &AtomicBool) {
+        let wanted: BTreeSet<usize> = self.unfinished().map(|i| self.tracks[i].bank).collect();
         self.banks.iter_mut().for_each(Bank::end);
         for bank in &wanted {
             self.banks[*bank].launch();
@@ -297,92 +230,18 @@ impl<'a> Schedule<'a> {
 
     /// A round: every case that this pass still wants samples of, in random order, cut into blocks of
     /// one worker each, blocks shuffled.
-    fn blocks(&mut self, stratum: &[usize]) -> Vec<(usize, Vec<usize>)> {
+    fn blocks(&mut self) -> Vec<Block> {
         let mut queues: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for i in self.unfinished(stratum).filter(|i| !self.tracks[*i].pass.is_done()) {
+        for i in self.unfinished().filter(|i| !self.tracks[*i].pass.is_done()) {
             queues.entry(self.tracks[i].bank).or_default().push(i);
         }
         let mut blocks = Vec::new();
         for (bank, mut queue) in queues {
             queue.shuffle(&mut self.order);
-            blocks.extend(queue.chunks(BLOCK).map(|block| (bank, block.to_vec())));
+            blocks.extend(queue.chunks(BLOCK).map(|tracks| Block::of(bank, tracks.to_vec())));
         }
         blocks.shuffle(&mut self.order);
         blocks
-    }
-
-    /// Visits a block of one worker's cases; what came of it. When the worker is lost in a block of
-    /// several, each visit is tried again alone: the one that is lost again is the one at fault.
-    fn visit_block(
-        &mut self,
-        bank: usize,
-        block: &[usize],
-        stop: &AtomicBool,
-    ) -> Vec<JournalEntry> {
-        match once_more_if_killed(|| self.ask(bank, block, stop)) {
-            Ok((results, stolen)) => {
-                let mut entries = Vec::new();
-                for (i, results) in block.iter().zip(results) {
-                    for result in results {
-                        entries.extend(self.take(*i, result, stolen));
-                    }
-                }
-                entries
-            }
-            Err(WorkerError::Interrupted) => Vec::new(),
-            // Taken away between the pass's beginning and the worker's.
-            Err(WorkerError::Unusable(_)) if self.follow_cpu() => {
-                self.visit_block(bank, block, stop)
-            }
-            Err(error) => {
-                if let [only] = block {
-                    return vec![self.found(*only, Finding::failed(error.to_string()))];
-                }
-                block.chunks(1).flat_map(|visit| self.visit_block(bank, visit, stop)).collect()
-            }
-        }
-    }
-
-    /// The worker's results, and whether the CPU was taken from it meanwhile. After an error there is
-    /// no worker.
-    fn ask(
-        &mut self,
-        bank: usize,
-        block: &[usize],
-        stop: &AtomicBool,
-    ) -> Result<(Vec<Vec<VisitResult>>, bool), WorkerError> {
-        let asked = self.ask_worker(bank, block, stop);
-        if asked.is_err() {
-            self.banks[bank].end();
-        }
-        asked
-    }
-
-    fn ask_worker(
-        &mut self,
-        bank: usize,
-        block: &[usize],
-        stop: &AtomicBool,
-    ) -> Result<(Vec<Vec<VisitResult>>, bool), WorkerError> {
-        let worker = self.banks[bank].worker(stop)?;
-        // What was stolen before, while processes were started, is no sample's loss.
-        self.stolen.advanced();
-        self.asleep.advanced();
-        worker.stood_still();
-        let visits: Vec<Visit> = block.iter().map(|i| self.tracks[*i].visit()).collect();
-        worker.send(&Request::Sample { visits });
-        let deadline = block.iter().map(|i| self.tracks[*i].deadline()).sum();
-        let reply = worker.reply_unless(stop, deadline);
-        let (away, stood_still) = (worker.take_away(), worker.stood_still());
-        self.away += away;
-        // All three are looked at: each look is also the beginning of the next.
-        let taken = [self.stolen.advanced(), self.asleep.advanced(), stood_still, !away.is_zero()];
-        match reply? {
-            Reply::Samples { results } if results.len() == block.len() => {
-                Ok((results, taken.contains(&true)))
-            }
-            other => Err(out_of_protocol(&other)),
-        }
     }
 
     /// Ends a case without a number.
@@ -454,9 +313,9 @@ impl<'a> Schedule<'a> {
 }
 
 /// Every CPU that measures.
-fn measuring_cpus(cpu: Option<u32>, tracks: &[Track]) -> Vec<u32> {
+fn measuring_cpus(own: &[u32], tracks: &[Track]) -> Vec<u32> {
     let of_threads = tracks.iter().flat_map(|t| t.setting.cpus.iter().copied());
-    let mut cpus: Vec<u32> = cpu.into_iter().chain(of_threads).collect();
+    let mut cpus: Vec<u32> = own.iter().copied().chain(of_threads).collect();
     cpus.sort_unstable();
     cpus.dedup();
     cpus
@@ -519,16 +378,10 @@ mod tests {
     }
 
     fn start(seed: u64) -> Start {
-        Start { cpu: None, seed, ticks_per_ns: None, quiet: QuietRates::default() }
+        Start { cpus: Vec::new(), seed, ticks_per_ns: None, quiet: QuietRates::default() }
     }
 
     const BUDGET: Budget = Budget { precision: 0.01, time: Duration::from_secs(1) };
-
-    fn of_algorithm(algorithm: &str, cases: usize) -> Vec<Track> {
-        let mut tracks: Vec<Track> = (0..cases).map(|i| track(i % 2, i + 1)).collect();
-        tracks.iter_mut().for_each(|t| t.case.algorithm = algorithm.to_owned());
-        tracks
-    }
 
     #[test]
     fn a_round_visits_every_case_once_that_the_pass_wants_samples_of() {
@@ -538,13 +391,12 @@ mod tests {
         tracks[8].pass.clean = MIN_PER_PROCESS;
         tracks[9].pass.visits = MOST_VISITS;
         let mut schedule = Schedule::new(&libraries, tracks, BUDGET, &start(1));
-        let stratum: Vec<usize> = (0..100).collect();
-        let blocks = schedule.blocks(&stratum);
-        let mut seen: Vec<usize> = blocks.iter().flat_map(|(_, b)| b.clone()).collect();
+        let blocks = schedule.blocks();
+        let mut seen: Vec<usize> = blocks.iter().flat_map(|b| b.tracks.clone()).collect();
         seen.sort_unstable();
         assert_eq!(seen, (0..100).filter(|i| ![7, 8, 9].contains(i)).collect::<Vec<_>>());
-        assert!(blocks.iter().all(|(l, b)| b.iter().all(|i| i % 2 == *l)));
-        assert!(blocks.iter().all(|(_, b)| b.len() <= BLOCK));
+        assert!(blocks.iter().all(|b| b.tracks.iter().all(|i| i % 2 == b.bank)));
+        assert!(blocks.iter().all(|b| b.tracks.len() <= BLOCK));
     }
 
     #[test]
@@ -554,28 +406,9 @@ mod tests {
         let libraries = [attached()];
         let mut schedule = Schedule::new(&libraries, tracks, BUDGET, &start(1));
         assert_eq!(schedule.banks.len(), 2);
-        for (bank, block) in schedule.blocks(&[0, 1, 2, 3, 4, 5, 6, 7]) {
-            assert!(block.iter().all(|i| (*i >= 5) == (bank == 1)), "{bank} {block:?}");
+        for Block { bank, tracks, .. } in schedule.blocks() {
+            assert!(tracks.iter().all(|i| (*i >= 5) == (bank == 1)), "{bank} {tracks:?}");
         }
-    }
-
-    #[test]
-    fn strata_keep_an_algorithm_together_and_hold_no_more_than_they_may() {
-        let libraries = [attached(), attached()];
-        let mut tracks = of_algorithm("a", STRATUM - 10);
-        tracks.extend(of_algorithm("b", 20));
-        tracks.extend(of_algorithm("c", STRATUM - 20));
-        tracks.extend(of_algorithm("a", 5));
-        tracks[0].end = Some(End::Stopped(Stopped::Precision));
-        let schedule = Schedule::new(&libraries, tracks, BUDGET, &start(1));
-        let strata = schedule.strata();
-        let algorithms = |s: &Vec<usize>| -> BTreeSet<String> {
-            s.iter().map(|i| schedule.tracks[*i].case.algorithm.clone()).collect()
-        };
-        let names: Vec<Vec<String>> =
-            strata.iter().map(|s| algorithms(s).into_iter().collect()).collect();
-        assert_eq!(names, [vec!["a"], vec!["b", "c"]]);
-        assert_eq!(strata.iter().map(Vec::len).collect::<Vec<_>>(), [STRATUM - 6, STRATUM]);
     }
 
     #[test]
@@ -583,8 +416,8 @@ mod tests {
         let libraries = [attached()];
         let order = |seed| {
             let tracks = (0..50).map(|i| track(0, i + 1)).collect();
-            let stratum: Vec<usize> = (0..50).collect();
-            Schedule::new(&libraries, tracks, BUDGET, &start(seed)).blocks(&stratum)
+            let blocks = Schedule::new(&libraries, tracks, BUDGET, &start(seed)).blocks();
+            blocks.into_iter().map(|block| block.tracks).collect::<Vec<_>>()
         };
         assert_eq!(order(1), order(1));
         assert_ne!(order(1), order(2));

@@ -55,6 +55,13 @@ impl Machine {
         self.cpus.first().copied().unwrap_or(0)
     }
 
+    /// Bytes of a core's second-level cache, where no other core shares it.
+    pub(crate) fn second_level_bytes(&self) -> Option<u64> {
+        let cache = self.caches.iter().find(|c| c.level == 2 && c.size_bytes > 0)?;
+        let sharing = self.cpus.iter().filter(|cpu| lists(&cache.shared_by, **cpu)).count();
+        (sharing <= 1).then_some(cache.size_bytes)
+    }
+
     /// The setting of a case.
     ///
     /// # Errors
@@ -112,35 +119,12 @@ impl Machine {
 }
 
 /// Whether a list of CPUs as the kernel writes it (`0-3,8`) has this one.
-fn lists(list: &str, cpu: u32) -> bool {
+pub(crate) fn lists(list: &str, cpu: u32) -> bool {
     list.split(',').any(|part| {
         let (from, to) = part.split_once('-').unwrap_or((part, part));
         let bounds = from.trim().parse::<u32>().ok().zip(to.trim().parse::<u32>().ok());
         bounds.is_some_and(|(from, to)| (from..=to).contains(&cpu))
     })
-}
-
-/// The CPUs in the order in which threads are placed: `first`, then CPUs whose core has no thread
-/// yet, then the rest. `siblings` gives the hardware threads of a CPU's core.
-pub(crate) fn placement(
-    first: u32,
-    allowed: &[u32],
-    siblings: &dyn Fn(u32) -> Option<String>,
-) -> Vec<u32> {
-    let mut placed = vec![first];
-    let mut rest: Vec<u32> = allowed.iter().copied().filter(|cpu| *cpu != first).collect();
-    for alone in [true, false] {
-        rest.retain(|cpu| {
-            let own = siblings(*cpu).unwrap_or_default();
-            let taken = placed.iter().any(|p| lists(&own, *p));
-            if alone && taken {
-                return true;
-            }
-            placed.push(*cpu);
-            false
-        });
-    }
-    placed
 }
 
 #[cfg(test)]
@@ -199,12 +183,5 @@ mod tests {
         assert!(why.contains("no level 3 cache"), "{why}");
         let why = machine(8192).setting(Footprint::Hot, false, 4, false).unwrap_err();
         assert!(why.contains("4 threads") && why.contains("may use 3"), "{why}");
-    }
-
-    #[test]
-    fn threads_go_to_cores_of_their_own_first() {
-        let siblings = |cpu: u32| Some(format!("{},{}", cpu % 4, cpu % 4 + 4));
-        assert_eq!(placement(5, &[0, 1, 2, 4, 5, 6], &siblings), [5, 0, 2, 1, 4, 6]);
-        assert_eq!(placement(1, &[0, 1], &|_| None), [1, 0]);
     }
 }

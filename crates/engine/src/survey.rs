@@ -8,11 +8,11 @@ use crate::evidence::{self, Evidence, Operation, Wanted};
 use crate::keeper::Keeper;
 use crate::limits::{self, Conditions};
 use crate::memory::memory;
+use crate::placement::{machine, rough_rate, side_by_side, step_aside};
 use crate::plan::{Planned, Request, cases};
 use crate::quiet;
 use crate::recording::Recording;
 use crate::schedule::{Progress, Schedule};
-use crate::setting::{Machine, placement};
 use crate::ticking::Ticking;
 use crate::tiers::at_tiers;
 use crate::verification::{Extra, Subject, Verdict, verify_all};
@@ -125,7 +125,8 @@ pub fn survey(
     keep_verdicts(&mut journal, &planned, &known, stop);
     step_aside(cpu);
     let clock = Clock::calibrate();
-    let watched = quiet::watch(&clock, cpu);
+    let mut watched = quiet::watch(&clock, cpu);
+    let cpus = side_by_side(&clock, cpu, &mut watched, &planned);
     let conditions = Conditions {
         cpu,
         quiet_probe: watched.of(cpu),
@@ -133,7 +134,7 @@ pub fn survey(
     };
     let core = limits::measure(&clock, &conditions);
     let start = Start {
-        cpu: Some(cpu),
+        cpus,
         seed: request.seed,
         ticks_per_ns: Some(conditions.ticks_per_ns),
         quiet: watched,
@@ -156,7 +157,7 @@ pub fn survey(
     };
     let mut keeper = Keeper::new(journal, snapshots, &recording, &core, events);
     schedule.run(stop, &mut keeper);
-    schedule.keep_quiet(cpu);
+    schedule.keep_quiet();
     let journal = keeper.end(schedule.sampled());
     let quiet_probe = schedule.sampled().quiet.of(cpu);
     let core = limits::again(&clock, &conditions, core.clone(), quiet_probe);
@@ -180,60 +181,6 @@ fn keep_verdicts(
         Some(JournalEntry::Found(JournalFinding { case, state, reason }))
     });
     journal.append(&findings.collect::<Vec<_>>());
-}
-
-/// Ticks in a nanosecond, well enough for the length of batches.
-pub(crate) fn rough_rate(clock: &Clock) -> Option<f64> {
-    let begin = clock.anchor();
-    std::thread::sleep(Duration::from_millis(2));
-    Some(begin.ticks_per_second(clock.anchor()) / 1e9)
-}
-
-/// How many CPUs this process may use.
-#[must_use]
-pub fn usable_cpus() -> usize {
-    probe::allowed_cpus().len()
-}
-
-/// The machine, as far as cases hang on it: before the scheduler steps aside, because it asks for the
-/// CPUs that may be used.
-#[must_use]
-pub fn machine() -> Machine {
-    Machine::new(&host::facts(measuring_cpu()), placed_cpus())
-}
-
-/// CPUs in the order in which threads are placed, the measuring CPU first.
-pub(crate) fn placed_cpus() -> Vec<u32> {
-    let siblings = |cpu| host::facts(cpu).cpu.thread_siblings;
-    placement(measuring_cpu(), &probe::allowed_cpus(), &siblings)
-}
-
-/// The CPU to measure on: of those that may be used the one with the highest frequency, so that a
-/// hybrid processor's efficiency cores are left alone, and of several the last, because CPU 0 takes
-/// most interrupts.
-#[must_use]
-pub fn measuring_cpu() -> u32 {
-    let cpus = probe::allowed_cpus();
-    cpus.into_iter().max_by_key(|cpu| (host::max_frequency_khz(*cpu), *cpu)).unwrap_or(0)
-}
-
-/// The CPU to measure on instead of one that was taken offline or away from this process; `None` as
-/// long as that one is there.
-pub(crate) fn another_cpu(cpu: u32) -> Option<u32> {
-    let own = probe::allowed_cpus();
-    let there = probe::pin_to(&[cpu]).is_ok();
-    let _ = probe::pin_to(&own);
-    (!there).then(measuring_cpu)
-}
-
-/// Keeps the scheduler off the measuring CPU where there is another.
-pub(crate) fn step_aside(cpu: u32) {
-    let others: Vec<u32> = probe::allowed_cpus().into_iter().filter(|c| *c != cpu).collect();
-    if !others.is_empty() {
-        // Where the system forbids it the scheduler stays where it is; its work falls between
-        // samples in any case.
-        let _ = probe::pin_to(&others);
-    }
 }
 
 /// Verifies what is to be measured; what fails is decided without measuring.

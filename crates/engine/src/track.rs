@@ -15,6 +15,9 @@ use std::time::Duration;
 /// count. Where fewer than half of the samples are clean, more of the same would not be either.
 pub(crate) const MOST_VISITS: u32 = 2 * MIN_PER_PROCESS as u32;
 
+/// Samples of a process that takes them because they do not agree.
+const MOST_IN_A_ROW: u32 = 5;
+
 /// A case on its way.
 #[derive(Clone, Debug)]
 pub(crate) struct Track {
@@ -30,11 +33,22 @@ pub(crate) struct Track {
     pub(crate) setting: Setting,
     ops: Option<u32>,
     pub(crate) visits: u32,
-    /// The visit that makes every check: one of those that every case has.
+    /// The sample that every check is made behind: one of those that every case has.
     checked_at: u32,
+    /// Whether it was, or is asked for.
+    checked: Checked,
     pub(crate) pass: Pass,
     /// Processes at which it is next asked whether it is precise enough.
     pub(crate) next_look: usize,
+}
+
+/// Whether a case has had every check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Checked {
+    NotYet,
+    /// Until there is a sample of it, it was not.
+    Asked,
+    Done,
 }
 
 /// What a case got of the pass that is going on.
@@ -71,6 +85,7 @@ impl Track {
             ops: None,
             visits: 0,
             checked_at: drawn((PROCESSES * MIN_PER_PROCESS) as u32),
+            checked: Checked::NotYet,
             pass: Pass::default(),
             next_look: PROCESSES,
         }
@@ -104,8 +119,14 @@ impl Track {
         (self.case.library, self.case.tier)
     }
 
-    pub(crate) fn visit(&self) -> Visit {
+    /// What to ask for next.
+    pub(crate) fn visit(&mut self) -> Visit {
         let samples = (MIN_PER_PROCESS - self.pass.clean.min(MIN_PER_PROCESS - 1)) as u32;
+        let due = self.checked_at < self.visits + samples;
+        let every_check = due && self.checked != Checked::Done;
+        if every_check {
+            self.checked = Checked::Asked;
+        }
         Visit {
             algorithm: self.case.algorithm.clone(),
             direction: self.case.direction,
@@ -118,7 +139,8 @@ impl Track {
             latency_ops: self.setting.latency_ops,
             ops: self.ops,
             samples,
-            every_check: (self.visits..self.visits + samples).contains(&self.checked_at),
+            most: if self.case.threads > 1 { samples } else { MOST_IN_A_ROW },
+            every_check,
         }
     }
 
@@ -129,6 +151,9 @@ impl Track {
 
     pub(crate) fn take(&mut self, samples: &[RawSample], latency: Option<Latencies>) {
         samples.iter().for_each(|sample| self.freeze(sample));
+        if self.checked == Checked::Asked {
+            self.checked = Checked::Done;
+        }
         self.visits += 1;
         self.pass.visits += 1;
         self.samples.extend(samples);

@@ -1,5 +1,6 @@
 //! Which CPUs the process may use.
 
+use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 /// The CPUs that this process may use, ascending.
@@ -14,11 +15,23 @@ pub fn allowed_cpus() -> Vec<u32> {
 /// # Errors
 /// The system's reason, when none of the CPUs may be used.
 pub fn pin_to(cpus: &[u32]) -> std::io::Result<()> {
+    Ok(sched_setaffinity(None, &set_of(cpus))?)
+}
+
+/// Lets another process, which has one thread, run on this CPU only.
+///
+/// # Errors
+/// The system's reason, when the CPU may not be used or the process is not this user's.
+pub fn move_to(process: u32, cpu: u32) -> std::io::Result<()> {
+    Ok(sched_setaffinity(Pid::from_raw(process.cast_signed()), &set_of(&[cpu]))?)
+}
+
+fn set_of(cpus: &[u32]) -> CpuSet {
     let mut set = CpuSet::new();
     for cpu in cpus {
         set.set(*cpu as usize);
     }
-    Ok(sched_setaffinity(None, &set)?)
+    set
 }
 
 /// Asks the kernel to let no other program run on the core's other hardware threads while this

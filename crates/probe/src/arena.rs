@@ -26,22 +26,32 @@ pub struct Arena {
 }
 
 /// Memory to walk through, and memory to read in between.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct WalkMemory {
     input: Region,
     output: Region,
     evict: Region,
 }
 
+impl Default for Arena {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Arena {
-    /// Memory for at most so many bytes of input (all messages of a set together) and of output.
+    /// Stacks, and memory as soon as it is asked for.
     ///
     /// # Panics
     /// When the memory cannot be had.
     #[must_use]
-    pub fn new(input_len: usize, output_len: usize) -> Self {
-        let (input, output) = (Region::new(input_len), Region::new(output_len));
-        Self { input, output, walk: WalkMemory::new(), stacks: Stacks::new() }
+    pub fn new() -> Self {
+        Self {
+            input: Region::default(),
+            output: Region::default(),
+            walk: WalkMemory::default(),
+            stacks: Stacks::new(),
+        }
     }
 
     /// The memory to walk through, and the stacks.
@@ -69,10 +79,6 @@ impl Arena {
 }
 
 impl WalkMemory {
-    fn new() -> Self {
-        Self { input: Region::new(0), output: Region::new(0), evict: Region::new(0) }
-    }
-
     /// Inputs and outputs of so many bytes, each beginning on a line that `roll` picks, and memory to
     /// read in between.
     pub(crate) fn lay_out(
@@ -100,27 +106,25 @@ impl WalkMemory {
 
 /// Page-aligned memory with pages to spare for placement. What is not placed on is not touched: many
 /// workers are there at once.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Region {
-    memory: GuardedBuffer,
+    /// None as long as nothing was asked for: every process of a visit has regions that it never uses.
+    memory: Option<GuardedBuffer>,
     capacity: usize,
 }
 
 impl Region {
-    fn new(capacity: usize) -> Self {
-        Self { memory: GuardedBuffer::new(capacity + PAGES * PAGE), capacity }
-    }
-
     /// Makes room; what was there is lost when it grows.
     fn reserve(&mut self, capacity: usize) {
-        if capacity > self.capacity {
-            *self = Self::new(capacity);
+        if self.memory.is_none() || capacity > self.capacity {
+            *self = Self { memory: Some(GuardedBuffer::new(capacity + PAGES * PAGE)), capacity };
         }
     }
 
     fn slice(&mut self, at: usize, len: usize) -> &mut [u8] {
         assert!(at < PAGES * PAGE && len <= self.capacity, "placement within the region");
-        &mut self.memory.as_mut_slice()[at..][..len]
+        let memory = self.memory.as_mut().expect("room was made");
+        &mut memory.as_mut_slice()[at..][..len]
     }
 }
 
@@ -130,7 +134,7 @@ mod tests {
 
     #[test]
     fn placements_differ_and_regions_grow_as_needed() {
-        let mut arena = Arena::new(100, 200);
+        let mut arena = Arena::new();
         let (a, b, _) = arena.place(1 | (3 << 32), (100, 200));
         assert_eq!((a.len(), b.len()), (100, 200));
         assert_eq!((a.as_ptr() as usize % PAGE, b.as_ptr() as usize % PAGE), (64, 192));

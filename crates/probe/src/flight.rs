@@ -159,7 +159,7 @@ mod tests {
         walk: Option<WalkSize>,
         run: impl FnOnce(&mut MessageBatch<'_>),
     ) {
-        let (mut session, mut arena) = (session(late), Arena::new(0, 0));
+        let (mut session, mut arena) = (session(late), Arena::new());
         let (inputs, nonces) = (vec![0; size * messages_for(size)], [vec![0; 12]]);
         let (tags, keys, aad) = ([].as_slice(), [].as_slice(), [].as_slice());
         let (inputs, nonces, in_place, expected) = (&inputs[..], &nonces[..], false, raw::OK);

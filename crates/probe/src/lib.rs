@@ -26,7 +26,7 @@ mod together;
 mod walk;
 mod watch;
 
-pub use affinity::{allowed_cpus, have_core_alone, pin_to};
+pub use affinity::{allowed_cpus, have_core_alone, move_to, pin_to};
 pub use arena::Arena;
 pub use batch::Batch;
 pub use clock::{Anchor, Clock};
@@ -40,4 +40,4 @@ pub use sample::{Met, Pace, Taken, Undisturbed};
 pub use stream::StreamBatch;
 pub use together::{Together, sample_together};
 pub use walk::{Place, WalkSize};
-pub use watch::Interruptions;
+pub use watch::{Beside, Interruptions};

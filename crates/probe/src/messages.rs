@@ -706,7 +706,7 @@ mod tests {
 
     #[test]
     fn what_an_operation_left_is_shown_without_what_later_ones_wrote_over() {
-        let (mut session, mut arena) = (marking(), Arena::new(0, 0));
+        let (mut session, mut arena) = (marking(), Arena::new());
         let nonces = [vec![0; 12]];
         for size in [1, 16, 64, 192, 256, 700, 4096, 8192, 100_000] {
             let inputs = vec![0; size * messages_for(size)];
@@ -721,7 +721,7 @@ mod tests {
 
     #[test]
     fn outputs_that_lie_apart_are_shown_whole() {
-        let (mut session, mut arena) = (marking(), Arena::new(0, 0));
+        let (mut session, mut arena) = (marking(), Arena::new());
         let nonces = [vec![0; 12]];
         for (size, kept) in [(1, 16), (700, 16), (4096, 16), (8192, 8), (32768, 2), (1 << 20, 2)] {
             let inputs = vec![0; size * messages_for(size)];
@@ -739,7 +739,7 @@ mod tests {
 
     #[test]
     fn what_operations_of_a_walk_left_is_shown() {
-        let (mut session, mut arena) = (marking(), Arena::new(0, 0));
+        let (mut session, mut arena) = (marking(), Arena::new());
         let (nonces, inputs) = ([vec![0; 12]], vec![0; 64 * messages_for(64)]);
         for (bytes, kept) in [(24 << 10, 16), (1 << 10, 4)] {
             let walk = Some(WalkSize::Within(bytes));
@@ -751,7 +751,7 @@ mod tests {
 
     #[test]
     fn operations_take_the_numbers_that_they_are_given() {
-        let (mut session, mut arena) = (marking(), Arena::new(0, 0));
+        let (mut session, mut arena) = (marking(), Arena::new());
         let (nonces, inputs) = ([vec![0; 12]], vec![0; 16 * messages_for(16)]);
         let set = set(16, &inputs, &nonces);
         let mut batch = MessageBatch::place(&mut session, &mut arena, &set, 0);

@@ -1,8 +1,10 @@
 //! Watching a CPU: what interrupts a loop that does nothing but read the clock.
 
+use crate::affinity::pin_to;
 use crate::arch;
 use crate::clock::Clock;
 use crate::sample::Usage;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// What interrupted a spinning loop.
@@ -58,10 +60,34 @@ impl Clock {
         self.cycles_per_tick()
     }
 
-    /// A moment's work that fills the front end of a core, for seeing who shares it.
-    pub fn work(&self) {
-        arch::independent_block();
+    /// The throughput probe, and then the clock, while another CPU is kept busy with what fills the front end of a
+    /// core, or none is. Who shares the core is seen by it, and in virtual machines
+    /// what the system says of siblings is often not true.
+    #[must_use]
+    pub fn beside(&self, other: Option<u32>, time: Duration) -> Beside {
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let Some(other) = other else { return };
+                while pin_to(&[other]).is_ok() && !stop.load(Ordering::Relaxed) {
+                    (0..1000).for_each(|_| arch::independent_block());
+                }
+            });
+            let rates = self.probe_for(time, Duration::ZERO);
+            let clocks = (0..101).map(|_| self.core_cycles_per_tick()).collect();
+            stop.store(true, Ordering::Relaxed);
+            Beside { rates, clocks }
+        })
     }
+}
+
+/// What is left of a CPU while another one is busy.
+#[derive(Clone, Debug, Default)]
+pub struct Beside {
+    /// Independent instructions per core cycle.
+    pub rates: Vec<f64>,
+    /// Core cycles per tick.
+    pub clocks: Vec<f64>,
 }
 
 #[cfg(test)]

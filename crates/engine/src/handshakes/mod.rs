@@ -12,9 +12,9 @@ pub use records::{RecordsRequest, records};
 pub use stacks::{SelectedStacks, StackFile, select_stacks};
 
 use crate::assemble::core_clock;
+use crate::placement::{measuring_cpu, rough_rate, step_aside};
 use crate::quiet;
 use crate::schedule::Progress;
-use crate::survey::{measuring_cpu, rough_rate, step_aside};
 use assemble::{Run, assemble};
 use probe::Clock;
 use record::Host;

@@ -215,13 +215,13 @@ impl<'a> Schedule<'a> {
             }
         }
         let worker = workers[stack].as_mut().expect("just started");
-        self.stolen.advanced();
+        let stolen = self.stolen.of(&[]);
         let visits = block.iter().map(|i| self.tracks[*i].visit()).collect();
         worker.send(&Request::Tls(Ask::Visits(visits)));
         let reply = worker.reply(DEADLINE * block.len() as u32);
         let error = match reply {
             Ok(Reply::Tls(Answer::Visited(all))) if all.len() == block.len() => {
-                let stolen = self.stolen.advanced();
+                let stolen = self.stolen.of(&[]) > stolen;
                 for (track, visited) in block.iter().zip(all) {
                     self.take(*track, visited, stolen);
                 }

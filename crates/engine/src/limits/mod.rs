@@ -158,11 +158,11 @@ pub(crate) fn limits(
 #[must_use]
 pub fn limits_here(algorithms: &[&'static Algorithm]) -> Limits {
     let clock = Clock::calibrate();
-    let cpu = crate::survey::measuring_cpu();
+    let cpu = crate::placement::measuring_cpu();
     let conditions = Conditions {
         cpu,
         quiet_probe: quiet::watch(&clock, cpu).of(cpu),
-        ticks_per_ns: crate::survey::rough_rate(&clock).unwrap_or(1.0),
+        ticks_per_ns: crate::placement::rough_rate(&clock).unwrap_or(1.0),
     };
     let directions = [Direction::Encrypt, Direction::Decrypt];
     let core = measure(&clock, &conditions);

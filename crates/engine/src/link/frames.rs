@@ -5,7 +5,6 @@ use crate::decode::any_reply;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use std::fs::File;
-use std::os::fd::AsFd as _;
 use std::process::{Child, Command, Stdio};
 
 const TOKEN: &str = "00112233445566778899aabbccddeeff";

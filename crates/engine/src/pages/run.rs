@@ -6,8 +6,8 @@ use super::prove::{Standing, Standings, probe, verdicts, verify};
 use super::rounds::{Timed, time};
 use super::stage::{PART, Stage};
 use crate::discover::Attached;
+use crate::placement::{rough_rate, step_aside};
 use crate::protocol::Finding;
-use crate::survey::{rough_rate, step_aside};
 use crate::tiers::at_tiers;
 use crate::verification::{Extra, verify_all};
 use at_rest::{
@@ -148,7 +148,7 @@ pub fn run(
     let of_probes = (seed, plan.probes);
     let probes = probe(store, recipes, (&mut stage, &mut crew), &mut standings, of_probes, events)?;
     drop(crew);
-    let cpus = crate::survey::placed_cpus();
+    let cpus = crate::placement::placed_cpus();
     let mut timed = Timed::default();
     if !plan.media.is_empty() {
         let window = (PART / store.page_size()) as u64;

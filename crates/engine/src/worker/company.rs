@@ -43,6 +43,7 @@ fn others(library: &'static dyn Library, visit: &Visit, number: usize) -> Vec<Vi
         size: [16, 64, 256, 1024, 4096][i % 5],
         ops: None,
         samples: 1,
+        most: 0,
         every_check: false,
         ..visit.clone()
     };

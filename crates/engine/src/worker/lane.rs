@@ -74,7 +74,7 @@ impl Lane {
     pub(super) fn new(process: u32, thread: u32, seed: u64) -> Self {
         Self {
             seed,
-            arena: Arena::new(0, 0),
+            arena: Arena::new(),
             placement: StdRng::try_from_rng(&mut SysRng).expect("the kernel has random numbers"),
             // Processes and threads share the key, so each counts its nonces in a range of its own.
             nonces_used: (u64::from(process) << 48) + (u64::from(thread) << 42),

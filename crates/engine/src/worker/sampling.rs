@@ -12,6 +12,7 @@ use crate::last_words::{self, LAST_WORDS, SIGKILL};
 use crate::protocol::{Finding, Request, Visit, VisitResult};
 use confine::Forked;
 use contract::Library;
+use model::RawSample;
 use rustix::fs::MemfdFlags;
 use rustix::process::{Pid, WaitOptions, WaitStatus, waitpid};
 use std::fs::File;
@@ -156,18 +157,40 @@ struct Ended {
 /// The visit's samples, up to a finding.
 fn samples(library: &'static dyn Library, bench: &mut Bench, asked: &Visit) -> Vec<VisitResult> {
     let mut visit = asked.clone();
-    let mut results = Vec::with_capacity(visit.samples as usize);
-    for left in (0..visit.samples).rev() {
-        visit.every_check = asked.every_check && left == 0;
+    let (mut results, mut taken) = (Vec::with_capacity(asked.samples as usize), Vec::new());
+    loop {
+        let count = results.len() as u32 + 1;
+        visit.every_check = asked.every_check && count == asked.samples;
         let result = power::held(bench.visit(library, &visit));
         visit.ops = visit.ops.or_else(|| result.ops());
+        taken.extend(result.sample());
         let found = matches!(result, VisitResult::Finding(_));
         results.push(result);
-        if found {
-            break;
+        let long = |s: &RawSample| s.ticks as f64 > LONG_NS * bench.ticks_per_ns();
+        let more = count < asked.most && !agree(&taken, asked.samples) && !taken.iter().any(long);
+        if found || count >= asked.samples && !more {
+            return results;
         }
     }
-    results
+}
+
+/// Samples that are longer are as many as were asked for.
+const LONG_NS: f64 = 2e6;
+
+/// Two samples of one process that agree differ by no more.
+const AGREE: f64 = 0.01;
+
+/// Whether of a process's samples as many as were asked for were left alone, as far as it shows here, and two of them agree.
+/// An interrupt, which the kernel counts nowhere, makes one longer by some per cent up to several times, and two so
+/// rarely by the same.
+fn agree(taken: &[RawSample], asked: u32) -> bool {
+    let left_alone = taken.iter().filter(|s| s.disturbance(0.0).is_none());
+    let mut costs: Vec<f64> = left_alone
+        .map(|s| if s.clock() > 0.0 { s.cycles_per_op() } else { s.ticks_per_op() })
+        .collect();
+    costs.sort_unstable_by(f64::total_cmp);
+    let agree = costs.windows(2).any(|two| two[1] <= two[0] * (1.0 + AGREE));
+    costs.len() >= asked as usize && (asked < 2 || agree)
 }
 
 fn visits_in(line: &[u8]) -> usize {
@@ -199,4 +222,29 @@ fn said_since(before: u64) -> Option<String> {
     let mut bytes = vec![0; now.saturating_sub(from) as usize];
     let read = rustix::io::pread(rustix::stdio::stderr(), &mut bytes, from).ok()?;
     last_words::of(&bytes[..read])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(ticks: u64) -> RawSample {
+        let (clock_before, clock_after) = (1.5, 1.5);
+        RawSample { ops: 10, ticks, clock_before, clock_after, ..RawSample::default() }
+    }
+
+    #[test]
+    fn a_process_has_enough_when_two_samples_that_were_left_alone_agree() {
+        let of = |ticks: &[u64], asked| {
+            agree(&ticks.iter().map(|t| sample(*t)).collect::<Vec<_>>(), asked)
+        };
+        assert!(!of(&[1000], 2));
+        assert!(of(&[1000, 1009], 2));
+        assert!(!of(&[1000, 1300], 2));
+        assert!(of(&[1000, 1300, 1004], 2));
+        assert!(!of(&[1000, 1300, 1600, 1150], 2));
+        assert!(of(&[1000], 1), "one alone is what was asked for");
+        let switched = RawSample { switches: 1, ..sample(1000) };
+        assert!(!agree(&[sample(1000), switched], 2));
+    }
 }

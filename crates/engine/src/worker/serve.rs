@@ -232,6 +232,7 @@ fn load(hello: &Hello) -> Result<State, String> {
     if std::process::id() % 2 == 1 {
         pin()?;
     }
+    warm_references();
     let before = host::loaded_objects();
     let prepared = super::tier::prepare(hello)?;
     // Opened now or never: the superuser's right to have one is given up too.
@@ -265,18 +266,25 @@ fn load(hello: &Hello) -> Result<State, String> {
 }
 
 /// Has the library do what it does once, at its first use: one algorithm of each kind is opened and closed, always
-/// the same ones. The processes of visits would each do it again. The references' code asks the processor at its first use
-/// which instructions it has, and in a virtual machine each question takes microseconds: it asks here too.
+/// the same ones. The processes of visits would each do it again.
 fn initialise(library: &dyn Library) {
     let mut kinds = Vec::new();
     let _ = StdRng::seed_from_u64(0).next_u64();
     for algorithm in Algorithm::all().iter().filter(|a| !a.name.contains('+')) {
         let direction = Direction::of(algorithm.kind)[0];
         let key: Vec<u8> = (1..=algorithm.key_len as u8).collect();
-        warm(&Reference::new(algorithm, &key));
         if !kinds.contains(&algorithm.kind) && library.open(algorithm, direction, &key).is_ok() {
             kinds.push(algorithm.kind);
         }
+    }
+}
+
+/// Has the references ask the processor at their first use which instructions it has: in a virtual machine each question
+/// takes microseconds, and a library's tier, which comes later, is none of theirs.
+fn warm_references() {
+    for algorithm in Algorithm::all().iter().filter(|a| !a.name.contains('+')) {
+        let key: Vec<u8> = (1..=algorithm.key_len as u8).collect();
+        warm(&Reference::new(algorithm, &key));
     }
 }
 

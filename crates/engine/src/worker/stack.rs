@@ -68,7 +68,7 @@ impl StackBench {
         let core_alone = hello.cpu.is_some() && probe::have_core_alone().is_ok();
         let clock = Clock::calibrate();
         let ticks_per_ns =
-            hello.ticks_per_ns.or_else(|| crate::survey::rough_rate(&clock)).unwrap_or(1.0);
+            hello.ticks_per_ns.or_else(|| crate::placement::rough_rate(&clock)).unwrap_or(1.0);
         let confinement = power.give_up_more(&objects)?;
         Ok(Self {
             stack,

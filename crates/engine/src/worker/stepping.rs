@@ -107,7 +107,7 @@ fn message(
     if !subject.session.has_message() {
         return Err(Finding::unsupported("the library does not offer whole messages"));
     }
-    let (size, mut plaintext, mut arena) = (asked.size, Plaintext::new(0), Arena::new(0, 0));
+    let (size, mut plaintext, mut arena) = (asked.size, Plaintext::new(0), Arena::new());
     let plain = plaintext.first(size * messages_for(size));
     let material = &subject.material;
     let made = (asked.direction == Direction::Decrypt)
@@ -170,10 +170,11 @@ fn stream(
         latency_ops: 0,
         ops: None,
         samples: 1,
+        most: 0,
         every_check: false,
     };
     subject.offers(&visit)?;
-    let (mut plaintext, mut arena) = (Plaintext::new(0), Arena::new(0, 0));
+    let (mut plaintext, mut arena) = (Plaintext::new(0), Arena::new());
     let initial = plaintext.first(asked.size);
     let nonce = subject.material.nonce.clone();
     let mut batch = StreamBatch::place(&mut subject.session, &mut arena, initial, &nonce, PLACE);
