@@ -31,6 +31,10 @@ const BLOCK: usize = 16 / MIN_PER_PROCESS;
 /// by luck too often.
 pub(crate) const PROCESSES: usize = 12;
 
+/// Processes of a case that are sampled at most, whatever its precision: the medians of more differ by what a run shares
+/// (where processes come in two kinds, by how many of each there are this minute), and their interval would not say so.
+const MOST_PROCESSES: usize = 4 * PROCESSES;
+
 /// Who is told what sampling does. No sample is being taken while it listens to rounds and passes.
 pub(crate) trait Watch {
     /// What a block of visits gave. Another one is being sampled meanwhile where there is a CPU for that.
@@ -275,7 +279,7 @@ impl<'a> Schedule<'a> {
     }
 
     /// Ends the cases that are precise enough. Each look is a chance to stop where an interval happens to be
-    /// narrow, so there are few: after twelve processes, twice as many, four times …
+    /// narrow, so there are few: after twelve processes, twice as many and four times as many, the last.
     fn judge(&mut self) {
         let quiet = self.quiet.rates();
         for track in self.tracks.iter_mut().filter(|t| t.end.is_none() && t.is_due()) {
@@ -285,6 +289,8 @@ impl<'a> Schedule<'a> {
             };
             if summary.precision() <= self.budget.precision {
                 track.end = Some(End::Stopped(Stopped::Precision));
+            } else if summary.processes >= MOST_PROCESSES {
+                track.end = Some(End::Stopped(Stopped::Scatter));
             }
             while track.next_look <= summary.processes {
                 track.next_look *= 2;

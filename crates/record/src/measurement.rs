@@ -61,6 +61,8 @@ pub struct Imported {
 pub enum Stopped {
     /// The interval is within the asked precision.
     Precision,
+    /// As many processes as say anything differ by too much for it.
+    Scatter,
     /// The time budget ran out first.
     Budget,
     /// The run was interrupted.

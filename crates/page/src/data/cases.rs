@@ -136,6 +136,7 @@ impl Columns {
 fn stopped(why: record::Stopped) -> &'static str {
     match why {
         record::Stopped::Precision => "the asked precision was reached",
+        record::Stopped::Scatter => "its processes differ too much for the asked precision",
         record::Stopped::Budget => "the time budget ran out",
         record::Stopped::Interrupted => "the run was interrupted",
     }
