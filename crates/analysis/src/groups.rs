@@ -49,6 +49,13 @@ impl Group {
         self.middle.exp()
     }
 
+    /// How far apart the middle eight tenths of the costs lie (a logarithm).
+    #[must_use]
+    pub fn spread(&self) -> f64 {
+        let tenth = (self.logs.len() - 1) / 10;
+        self.logs[self.logs.len() - 1 - tenth] - self.logs[tenth]
+    }
+
     /// Whether every cost lies below every one of the other group by more than layouts were ever seen to move a
     /// case: groups of six are too small for rank sums to say so among hundreds.
     #[must_use]
@@ -87,6 +94,22 @@ impl Difference<'_> {
         Ratio { estimate: estimate.exp(), low: low.exp(), high: high.exp() }
     }
 
+    /// By how much the whole of the group lies above the base (a logarithm; below it: negative): by what its lower and its
+    /// upper quartile do both; 0 where they lie on two sides. Where processes come in two kinds, how many are of which
+    /// hangs on the hour and moves the median from one kind to the other; a build that is another one moves both kinds.
+    #[must_use]
+    pub fn shift(&self) -> f64 {
+        let moved = |q| quartile(self.new, q) - quartile(self.base, q);
+        let (lower, upper) = (moved(1), moved(3));
+        if lower * upper <= 0.0 {
+            0.0
+        } else if lower.abs() < upper.abs() {
+            lower
+        } else {
+            upper
+        }
+    }
+
     /// The chance that two cases of the same speed differ at least so much, in either direction.
     #[must_use]
     pub fn chance(&self, common: f64) -> f64 {
@@ -95,6 +118,11 @@ impl Difference<'_> {
         let pairs = slower.max(faster);
         (2.0 * chance_of_at_least(pairs, self.new.len(), self.base.len())).min(1.0)
     }
+}
+
+/// Of values in ascending order, the one that so many quarters of them lie below.
+fn quartile(sorted: &[f64], quarters: usize) -> f64 {
+    sorted[(sorted.len() - 1) * quarters / 4]
 }
 
 #[cfg(test)]

@@ -95,3 +95,19 @@ proptest! {
         prop_assert!(narrow.low <= narrow.estimate && narrow.estimate <= narrow.high);
     }
 }
+
+#[test]
+fn another_number_of_processes_of_each_kind_is_no_shift_and_both_kinds_slower_is_one() {
+    let two_kinds = |fast: usize, by: f64| -> Group {
+        let costs: Vec<f64> =
+            (0..48).map(|i| if i < fast { 1700.0 } else { 2340.0 } * by).collect();
+        Group::of(&costs).unwrap()
+    };
+    let shift = |a: &Group, b: &Group| b.less(a).shift();
+    assert_eq!(shift(&two_kinds(30, 1.0), &two_kinds(18, 1.0)), 0.0);
+    assert_eq!(shift(&two_kinds(44, 1.0), &two_kinds(18, 1.0)), 0.0);
+    let slower = shift(&two_kinds(30, 1.0), &two_kinds(18, 1.03));
+    assert!((slower - 1.03_f64.ln()).abs() < 1e-9, "{slower}");
+    let faster = shift(&two_kinds(30, 1.03), &two_kinds(30, 1.0));
+    assert!((faster + 1.03_f64.ln()).abs() < 1e-9, "{faster}");
+}

@@ -9,7 +9,8 @@ use crate::states::{Met, Only, OnlyIn, StateRow, meet, row as state_row};
 use crate::summary::{Summary, Tally, summaries};
 use crate::{family, warnings};
 use analysis::{
-    ALPHA, BETWEEN_RUNS, FAMILY_ALPHA, Group, Ratio, Verdict, holm, run_effect, verdict_of_many,
+    ALPHA, BETWEEN_RUNS, BETWEEN_RUNS_OF_ONE_CASE, FAMILY_ALPHA, Group, Ratio, Verdict, holm,
+    run_effect, verdict_of_many,
 };
 use model::Tier;
 use record::{LibraryId, Measurement, Record, State};
@@ -298,7 +299,13 @@ fn judge(
     let mut differs = holm(&chances, FAMILY_ALPHA).into_iter();
     let mut cases: Vec<Case> = Vec::with_capacity(measured.len());
     for ((b, n), known) in measured.iter().zip(&known) {
-        let differs = matches!(known, Known::Costs { .. }) && differs.next() == Some(true);
+        let differs = match known {
+            Known::Costs { base, new } => {
+                let sure = differs.next() == Some(true);
+                sure && (one_run || new.less(base).shift().abs() > BETWEEN_RUNS_OF_ONE_CASE.ln_1p())
+            }
+            _ => false,
+        };
         let ratio = match known {
             Known::Identical => Some(Ratio { estimate: 1.0, low: 1.0, high: 1.0 }),
             Known::Costs { base, new } => Some(new.less(base).ratio(ALPHA, common)),
@@ -348,10 +355,29 @@ fn know(
     if b.contended || n.contended {
         return Known::Nothing("one side saw only a busy core, so it is at least so fast");
     }
+    if unit == Unit::Cycles && (follows_clock(base, b) || follows_clock(new, n)) {
+        return Known::Nothing(
+            "its cycles follow the core's clock, and its time does not: power limits decide, whatever the build",
+        );
+    }
     match (group(base, b, unit), group(new, n, unit)) {
         (Some(base), Some(new)) => Known::Costs { base, new },
         _ => Known::Nothing("one side is imported, or has no raw samples of two processes or more"),
     }
+}
+
+/// Eight tenths of a case's costs lie further apart in cycles than this (a fraction), ...
+const APART: f64 = 0.05;
+/// ... and not so far apart in time, by this part.
+const STEADIER: f64 = 0.5;
+
+/// Whether a case takes the same time at every clock that its core had. Where wide instructions draw more power than there is, a core runs
+/// either at a lower clock or, at a higher one, fewer instructions in each cycle: cycles are of two kinds then,
+/// and of which there are more hangs on the hour.
+fn follows_clock(record: &Record, m: &Measurement) -> bool {
+    let spread = |unit| group(record, m, unit).map(|group| group.spread());
+    let spreads = spread(Unit::Cycles).zip(spread(Unit::Nanoseconds));
+    spreads.is_some_and(|(cycles, time)| cycles > APART && time < STEADIER * cycles)
 }
 
 impl Known {

@@ -1,7 +1,7 @@
 use super::*;
 use crate::sample::{case, executed, library, record, without_number};
 use crate::{Change, Condition};
-use model::Direction;
+use model::{Direction, RawSample};
 use proptest::prelude::*;
 
 const STEADY: [f64; 6] = [1000.0, 1001.0, 1002.0, 999.0, 998.0, 1000.0];
@@ -280,4 +280,42 @@ proptest! {
         let itself = compared(base.clone(), base);
         prop_assert_eq!(itself.tally.same, cases.len());
     }
+}
+
+#[test]
+fn cycles_that_follow_the_clock_while_the_time_stays_are_no_ground_for_a_verdict() {
+    // Processes at one of two clocks, each operation in the same time.
+    let at = |fast: usize, slower: f64| {
+        let mut m = case("aes-128-gcm", 16, &[1000.0 * slower; 12]);
+        let mut raw = record::Samples::default();
+        for (sample, counts) in m.raw.iter() {
+            let clock = if (sample.process as usize) < fast { 2.6 } else { 2.0 };
+            raw.push(&RawSample { clock_before: clock, clock_after: clock, ..sample }, counts);
+        }
+        m.raw = raw;
+        m
+    };
+    let verdict = |base, new| {
+        let c = compared(vec![base], vec![new]);
+        (c.cases[0].verdict, c.cases[0].reason.clone().unwrap_or_default())
+    };
+    let (said, why) = verdict(at(10, 1.0), at(2, 1.0));
+    assert!(
+        said == Verdict::Undecided && why.contains("follow the core's clock"),
+        "{said:?} {why}"
+    );
+    assert_eq!(verdict(at(0, 1.0), at(0, 1.1)), (Verdict::Slower, String::new()));
+}
+
+#[test]
+fn a_sure_difference_that_equal_builds_may_have_from_run_to_run_is_undecided() {
+    let of = |by: f64| {
+        let c = compared(
+            vec![case("aes-128-gcm", 16, &STEADY)],
+            vec![case("aes-128-gcm", 16, &scaled(by))],
+        );
+        c.cases[0].verdict
+    };
+    assert_eq!((of(1.01), of(1.03)), (Verdict::Undecided, Verdict::Slower));
+    assert_eq!((of(0.99), of(0.97)), (Verdict::Undecided, Verdict::Faster));
 }

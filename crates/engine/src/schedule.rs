@@ -12,7 +12,7 @@ use crate::protocol::{Finding, VisitResult};
 use crate::quiet::Quiet;
 use crate::stolen::Stolen;
 use crate::track::{End, Pass, Track};
-use analysis::{MIN_PER_PROCESS, of_visits, summarise};
+use analysis::{BETWEEN_RUNS, MIN_PER_PROCESS, of_visits, summarise};
 use model::{QuietRates, RawSample, Tier};
 use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;
@@ -31,7 +31,7 @@ const BLOCK: usize = 16 / MIN_PER_PROCESS;
 /// by luck too often.
 pub(crate) const PROCESSES: usize = 12;
 
-/// Processes of a case that are sampled at most, whatever its precision: the medians of more differ by what a run shares
+/// Processes of a case that are sampled at most, unless a precision was asked for that no interval has: the medians of more differ by what a run shares
 /// (where processes come in two kinds, by how many of each there are this minute), and their interval would not say so.
 const MOST_PROCESSES: usize = 4 * PROCESSES;
 
@@ -289,7 +289,7 @@ impl<'a> Schedule<'a> {
             };
             if summary.precision() <= self.budget.precision {
                 track.end = Some(End::Stopped(Stopped::Precision));
-            } else if summary.processes >= MOST_PROCESSES {
+            } else if summary.processes >= MOST_PROCESSES && self.budget.precision >= BETWEEN_RUNS {
                 track.end = Some(End::Stopped(Stopped::Scatter));
             }
             while track.next_look <= summary.processes {
