@@ -17,7 +17,7 @@ pub const BETWEEN_RUNS: f64 = 0.001;
 
 /// What a single case of equal builds was seen to move by from run to run (a fraction), all of its processes together: beyond
 /// what all cases of a run share, a case in a thousand meets a state of memory or of the core's power that lasts for seconds.
-/// Of 12,600 pairs of cases none moved further as a whole (docs/ACCURACY.md, "Same against same").
+/// What verdicts are worth with it is measured (docs/ACCURACY.md, "Same against same").
 pub const BETWEEN_RUNS_OF_ONE_CASE: f64 = 0.015;
 
 /// Which of many hypotheses of equality can be given up so that, with the chance of at least

@@ -102,11 +102,10 @@ pub(crate) fn side_by_side(
     clock: &Clock,
     cpu: u32,
     watched: &mut QuietRates,
-    planned: &[Planned],
+    (planned, machine): (&[Planned], &Machine),
 ) -> Vec<u32> {
-    let machine = machine();
     let open = || planned.iter().filter(|p| p.verdict.is_none());
-    if watched.of(cpu) <= 0.0 || !open().all(|p| stays_in_its_core(p, &machine)) {
+    if watched.of(cpu) <= 0.0 || !open().all(|p| stays_in_its_core(p, machine)) {
         return vec![cpu];
     }
     let frequency = host::max_frequency_khz(cpu);

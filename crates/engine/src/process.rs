@@ -158,9 +158,8 @@ impl Worker {
     }
 
     /// Has it, and what it forks from now on, run on this CPU.
-    pub(crate) fn move_to(&self, cpu: u32) -> Result<(), WorkerError> {
+    pub(crate) fn move_to(&self, cpu: u32) -> std::io::Result<()> {
         probe::move_to(self.child.id(), cpu)
-            .map_err(|e| WorkerError::Unusable(format!("cannot be moved to CPU {cpu}: {e}")))
     }
 
     /// Sends a request.

@@ -126,7 +126,7 @@ pub fn survey(
     step_aside(cpu);
     let clock = Clock::calibrate();
     let mut watched = quiet::watch(&clock, cpu);
-    let cpus = side_by_side(&clock, cpu, &mut watched, &planned);
+    let cpus = side_by_side(&clock, cpu, &mut watched, (&planned, &machine));
     let conditions = Conditions {
         cpu,
         quiet_probe: watched.of(cpu),

@@ -176,3 +176,43 @@ fn drawn(below: u32) -> u32 {
     let mut rng = StdRng::try_from_rng(&mut SysRng).expect("the kernel has random numbers");
     rng.random_range(0..below)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Direction, Footprint, Model};
+
+    fn track() -> Track {
+        let case = Case {
+            library: 0,
+            algorithm: "aes-128-ctr".into(),
+            direction: Direction::Encrypt,
+            model: Model::Message,
+            size: 16,
+            tier: Tier::Native,
+            threads: 1,
+            footprint: Footprint::Hot,
+            in_place: false,
+        };
+        Track::new(0, case, Setting::default())
+    }
+
+    #[test]
+    fn one_of_the_visits_that_every_case_has_makes_every_check_and_a_lost_one_is_asked_for_again() {
+        for at in 0..(PROCESSES * MIN_PER_PROCESS) as u32 {
+            let mut track = Track { checked_at: at, ..track() };
+            let mut made = 0;
+            for process in 0..PROCESSES as u32 {
+                track.pass = Pass::default();
+                let asked = track.visit().every_check;
+                // Its worker died, and it is asked for once more.
+                assert_eq!(track.visit().every_check, asked, "{at}");
+                made += usize::from(asked);
+                // Two samples, or more because they did not agree.
+                let samples = 2 + (process + at) % 4;
+                (0..samples).for_each(|_| track.take(&[RawSample::default()], None));
+            }
+            assert_eq!(made, 1, "{at}");
+        }
+    }
+}

@@ -24,6 +24,8 @@ struct Asked {
     block: Block,
     /// Where it measures; none where workers stay where they are.
     cpu: Option<u32>,
+    /// CPUs whose lost time is its samples'; none for all of the run.
+    looked_at: Vec<u32>,
     /// Longest wait for the reply, if it could be asked.
     deadline: Result<Duration, WorkerError>,
     before: Before,
@@ -101,10 +103,12 @@ impl Schedule<'_> {
     fn ask(&mut self, block: Block, cpu: Option<u32>, stop: &AtomicBool) -> Asked {
         // Before it is looked at what else happens: what is lost while processes are started is no sample's loss.
         let started = self.banks[block.bank].worker(stop).map(|_| ());
-        let stolen = self.stolen.of(cpu.as_slice());
+        // Several threads measure on CPUs of their own, and then nothing else does.
+        let looked_at = if self.cpus.len() > 1 { cpu.into_iter().collect() } else { Vec::new() };
+        let stolen = self.stolen.of(&looked_at);
         let before = Before { stolen, asleep: Asleep::new(), away: self.away };
         let deadline = started.and_then(|()| self.send(&block, cpu, stop));
-        Asked { block, cpu, deadline, before }
+        Asked { block, cpu, looked_at, deadline, before }
     }
 
     fn send(
@@ -114,8 +118,11 @@ impl Schedule<'_> {
         stop: &AtomicBool,
     ) -> Result<Duration, WorkerError> {
         let worker = self.banks[block.bank].worker(stop)?;
-        if let Some(cpu) = cpu.filter(|_| self.cpus.len() > 1) {
-            worker.move_to(cpu)?;
+        if let Some(cpu) = cpu.filter(|_| self.cpus.len() > 1)
+            && worker.move_to(cpu).is_err()
+        {
+            // It measures where it is, and the others with it from now on.
+            self.cpus.truncate(1);
         }
         worker.stood_still();
         let tracks = &mut self.tracks;
@@ -142,7 +149,7 @@ impl Schedule<'_> {
         let (away, stood_still) = (worker.take_away(), worker.stood_still());
         self.away += away;
         let Before { stolen, asleep, away } = &asked.before;
-        let stolen = self.stolen.of(asked.cpu.as_slice()) > *stolen;
+        let stolen = self.stolen.of(&asked.looked_at) > *stolen;
         let taken = stolen || asleep.clone().advanced() || stood_still || self.away > *away;
         match reply? {
             Reply::Samples { results } if results.len() == asked.block.tracks.len() => {
