@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::OnceLock;
 
-const TODAY: Date = date(2026, 11, 21);
+const TODAY: Date = date(2026, 11, 23);
 
 /// One row: a question, and its answer.
 #[derive(Debug, Deserialize)]
@@ -62,7 +62,7 @@ struct Table {
 fn record() -> &'static Record {
     static RECORD: OnceLock<Record> = OnceLock::new();
     let path =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../records/at-rest-2026-11-21-zen4.json.gz");
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../records/at-rest-2026-11-23-gnr.json.gz");
     RECORD.get_or_init(|| record::load(&path).unwrap())
 }
 

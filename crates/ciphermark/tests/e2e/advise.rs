@@ -4,7 +4,7 @@ use crate::support::*;
 use serde_json::Value;
 
 fn record() -> &'static str {
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../../records/at-rest-2026-11-21-zen4.json.gz")
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../records/at-rest-2026-11-23-gnr.json.gz")
 }
 
 fn advice(arguments: &[&str], code: i32) -> Value {

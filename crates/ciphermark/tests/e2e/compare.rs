@@ -5,7 +5,7 @@ use crate::support::*;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
-const PUBLISHED: &str = "records/published-2026-11-21-zen4.json.gz";
+const PUBLISHED: &str = "records/published-2026-11-23-gnr.json.gz";
 
 fn published() -> String {
     arg(&repository(PUBLISHED)).to_owned()
@@ -123,14 +123,17 @@ fn what_cannot_be_compared_gets_one_line_that_helps() {
     assert!(line(&[]).contains("NEW"), "{}", line(&[]));
     assert!(line(&["no/such.json"]).contains("no/such.json"));
     let several = line(&["--libraries", "openssl*,wolfssl"]);
-    assert!(several.contains("matches 3 libraries (openssl@3.0.22, "), "{several}");
+    assert!(several.contains("matches 3 libraries (openssl@3.0.19, "), "{several}");
     let unknown = line(&["--libraries", "opensl,wolfssl"]);
     assert!(unknown.contains("did you mean 'openssl'?"), "{unknown}");
     let tier = line(&["--tiers", "noaes,native"]);
     assert!(tier.contains("no case at tier noaes") && tier.contains("run -t noaes"), "{tier}");
     let condition = line(&["--libraries", "wolfssl@5.9*,openssl@4*", "--fail-if", "slow"]);
     assert!(condition.contains("'slow' is none of: slower[:PERCENT]"), "{condition}");
-    let counts = line(&["--libraries", "wolfssl@5.9*,openssl@4*", "--fail-if", "instructions"]);
+    // Measured with --no-evidence.
+    let uncounted = repository("records/at-rest-2026-11-23-gnr.json.gz");
+    let libraries = ["--libraries", "wolfssl@5.9*,openssl@4*", "--fail-if", "instructions"];
+    let counts = refusal(&[&["compare", arg(&uncounted)], &libraries[..]].concat());
     assert!(counts.contains("no instructions were counted on both sides"), "{counts}");
     let nothing = line(&["--libraries", "libaegis,ring"]);
     assert!(nothing.contains("have no case in common"), "{nothing}");

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 const BEGINNING: &str = "<!doctype html>\n<!-- ciphermark report -->\n";
 
 fn published() -> PathBuf {
-    repository("records/published-2026-11-21-zen4.json.gz")
+    repository("records/published-2026-11-23-gnr.json.gz")
 }
 
 fn report(arguments: &[&str]) -> Done {

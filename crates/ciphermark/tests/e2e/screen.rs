@@ -60,7 +60,7 @@ fn a_full_disk_under_standard_output_is_told() {
 
 #[test]
 fn every_line_fits_the_terminal_or_what_columns_says() {
-    let record = arg(&repository("records/published-2026-11-21-zen4.json.gz")).to_owned();
+    let record = arg(&repository("records/published-2026-11-23-gnr.json.gz")).to_owned();
     let fits = |text: &str, width: usize| {
         let wide = text.lines().filter(|l| l.trim_end_matches('\r').chars().count() > width);
         let wide: Vec<&str> = wide.collect();
@@ -87,8 +87,8 @@ fn every_line_fits_the_terminal_or_what_columns_says() {
 
 #[test]
 fn the_best_is_marked_with_and_without_colours() {
-    let record = arg(&repository("records/published-2026-11-21-zen4.json.gz")).to_owned();
-    let show = ["show", &*record, "-a", "aegis-128l", "-s", "8K", "-d", "encrypt"];
+    let record = arg(&repository("records/published-2026-11-23-gnr.json.gz")).to_owned();
+    let show = ["show", &*record, "-a", "aegis-128l", "-s", "1K", "-d", "encrypt"];
     let plain = ciphermark(&show, b"").with_code(0).stdout;
     assert_eq!(plain.lines().filter(|l| l.starts_with("1=  aegis-128l")).count(), 2, "{plain}");
     let painted =
