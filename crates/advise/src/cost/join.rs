@@ -87,7 +87,7 @@ mod tests {
     use record::{Record, State};
 
     /// The published record, without raw samples and other sizes than a page's; in core cycles, because
-    /// its machine's clock moved by a tenth from case to case.
+    /// its machine's core clock differs from case to case.
     fn record() -> Record {
         let path =
             concat!(env!("CARGO_MANIFEST_DIR"), "/../../records/at-rest-2026-11-23-gnr.json.gz");
