@@ -1,6 +1,6 @@
 //! Tracks into measurements: what sampling gave, with what turns ticks into time.
 
-use crate::discover::Attached;
+use crate::attached::Attached;
 use crate::memory::Memory;
 use crate::plan::{Planned, Request};
 use crate::protocol::{Finding, Offer};
@@ -253,7 +253,7 @@ fn conclude(m: &mut Measurement, track: &Track, rates: &Rates) {
     };
     numbers(m, &summary, rates);
     m.contended = all_count;
-    m.per_thread = per_thread(m, &track.setting.cpus, rates);
+    m.per_thread = per_thread(m, track.subject.cpus(), rates);
     m.latency_ns = latency(&track.latencies, rates);
     m.evidence = evidence(&track.samples, rates);
     // Also asked of cases that stopped as precise: the quiet rate was still being learned then.

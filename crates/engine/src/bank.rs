@@ -1,12 +1,13 @@
-//! The worker process of one library at one tier, one after another.
+//! The worker process of one library at one tier, or of one TLS stack, one after another.
 
-use crate::discover::Attached;
+use crate::attached::{Attached, StackFile};
 use crate::link::WorkerError;
 use crate::process::Worker;
 use crate::protocol::Hello;
 use model::{QuietRates, Tier};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
+use tls::StackHello;
 
 /// How often a process that the system does not start is tried again, and after what pause: short of
 /// memory or processes it may have some a moment later, and without a worker no case goes on.
@@ -26,11 +27,17 @@ pub(crate) struct Start {
     pub(crate) quiet: QuietRates,
 }
 
-/// The process with one library at one tier that is sampled now. Each has a memory layout of its own.
+/// What workers load.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Source<'a> {
+    Library(&'a Attached, Tier),
+    Stack(&'a StackFile),
+}
+
+/// The process that is sampled now. Each has a memory layout of its own.
 #[derive(Debug)]
 pub(crate) struct Bank<'a> {
-    library: &'a Attached,
-    tier: Tier,
+    source: Source<'a>,
     start: Start,
     worker: Option<Worker>,
     /// Number of the next process.
@@ -39,20 +46,20 @@ pub(crate) struct Bank<'a> {
 
 impl<'a> Bank<'a> {
     /// No process is started yet; the first will have the number `next`.
-    pub(crate) fn new(library: &'a Attached, tier: Tier, start: Start, next: u32) -> Self {
-        Self { library, tier, start, worker: None, next }
+    pub(crate) fn new(source: Source<'a>, start: Start, next: u32) -> Self {
+        Self { source, start, worker: None, next }
     }
 
     /// The worker, started if there is none.
     pub(crate) fn worker(&mut self, stop: &AtomicBool) -> Result<&mut Worker, WorkerError> {
         if self.worker.is_none() {
-            let mut started = Worker::launch(self.hello());
+            let mut started = self.started();
             for _ in 0..MORE_TRIES {
                 if !matches!(started, Err(WorkerError::Start(_))) {
                     break;
                 }
                 std::thread::sleep(PAUSE);
-                started = Worker::launch(self.hello());
+                started = self.started();
             }
             let mut worker = started?;
             worker.greet(Some(stop))?;
@@ -66,12 +73,25 @@ impl<'a> Bank<'a> {
         self.start.cpus = vec![cpu];
     }
 
-    fn hello(&mut self) -> Hello {
+    fn started(&mut self) -> Result<Worker, WorkerError> {
         let Start { seed, ticks_per_ns, .. } = self.start;
         let cpu = self.start.cpus.first().copied();
         let process = self.next;
         self.next += 1;
-        Hello { ticks_per_ns, ..self.library.hello(self.tier, cpu, process, seed) }
+        match self.source {
+            Source::Library(library, tier) => {
+                let hello = library.hello(tier, cpu, process, seed);
+                Worker::launch(Hello { ticks_per_ns, ..hello })
+            }
+            Source::Stack(stack) => Worker::launch_stack(StackHello {
+                path: stack.path.clone(),
+                crypto: stack.crypto.clone(),
+                cpu,
+                process,
+                ticks_per_ns,
+                token: None,
+            }),
+        }
     }
 
     /// Whether there is a worker, and it has something to say or is gone, of those that have been asked.
@@ -92,7 +112,7 @@ impl<'a> Bank<'a> {
     /// Starts a new process without waiting for it: those of several libraries load side by side.
     /// [`Bank::greet`] must come next.
     pub(crate) fn launch(&mut self) {
-        self.worker = Worker::launch(self.hello()).ok();
+        self.worker = self.started().ok();
     }
 
     /// Waits for the new process. One that does not start is tried again, and its error told, when

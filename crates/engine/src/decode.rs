@@ -2,10 +2,10 @@
 //! what it likes, so a reply is held to what an honest worker can say before anything is done with
 //! it: what the types cannot rule out ends here, and every text is one line with an end.
 
-use crate::pages::Answer;
+use crate::protocol::pages::Answer;
 use crate::protocol::{Costs, Finding, Offer, Ready, Reply, Request, Steps, VisitResult};
 use record::{State, impossible_latencies, impossible_sample};
-use tls::{Facts, Found, HandshakeSample, Negotiated, NoNumber, Visited};
+use tls::{Facts, Found, HandshakeSample, Negotiated};
 
 /// The longest line that is taken of anything but the output of one operation: ten times what the
 /// offers of the richest library take.
@@ -45,18 +45,8 @@ pub fn request(line: &[u8]) -> Result<Request, String> {
 /// Whether samples are of the process that sends them: what an interval is worth hangs on how many
 /// processes there were.
 pub(crate) fn is_of_process(reply: &Reply, process: u32) -> bool {
-    let results = match reply {
-        Reply::Samples { results } => results,
-        Reply::Tls(tls::Answer::Visited(all)) => {
-            return all.iter().flat_map(tls::Visited::samples).all(|s| s.server.process == process);
-        }
-        _ => return true,
-    };
-    results.iter().flatten().all(|result| match result {
-        VisitResult::Sample(sample) => sample.process == process,
-        VisitResult::Taken { samples, .. } => samples.iter().all(|s| s.process == process),
-        VisitResult::Finding(_) => true,
-    })
+    let Reply::Samples { results } = reply else { return true };
+    results.iter().flatten().flat_map(VisitResult::processes).all(|p| p == process)
 }
 
 fn check(reply: &mut Reply) -> Result<(), String> {
@@ -97,45 +87,29 @@ fn check(reply: &mut Reply) -> Result<(), String> {
         Reply::Stepped(steps) => check_steps(steps),
         Reply::Pages(answer) => check_pages(answer),
         Reply::Finding(finding) => check_finding(finding),
-        Reply::Tls(tls::Answer::Visited(all)) => all.iter_mut().try_for_each(check_handshakes),
     }
 }
 
-fn check_handshakes(visited: &mut Visited) -> Result<(), String> {
-    match visited {
-        Visited::Finding(NoNumber { state, why }) => {
-            let mut finding = Finding { state: *state, why: std::mem::take(why) };
-            check_finding(&mut finding)?;
-            *why = finding.why;
-            Ok(())
-        }
-        Visited::Taken { samples, facts } => {
-            let wrong = |s: &HandshakeSample| {
-                impossible_sample(&s.server).or_else(|| impossible_sample(&s.client_sample()))
-            };
-            if let Some(why) = samples.iter().find_map(wrong) {
-                return Err(why);
-            }
-            let setup = |s: &HandshakeSample| {
-                s.server_setup_ticks <= s.server.ticks && s.client_setup_ticks <= s.client_ticks
-            };
-            if !samples.iter().all(setup) {
-                return Err("a part that is longer than the whole".to_owned());
-            }
-            match facts.as_deref_mut() {
-                None => Ok(()),
-                Some(Found::Handshake(facts)) => check_facts(facts),
-                Some(Found::Records(facts)) => {
-                    tidy_negotiated(&mut facts.negotiated);
-                    Ok(())
-                }
-                Some(Found::Primitive(facts)) => {
-                    facts.checks.iter_mut().for_each(tidy);
-                    Ok(())
-                }
-            }
-        }
+fn check_ends(samples: &[HandshakeSample], facts: Option<&mut Found>) -> Result<(), String> {
+    let wrong = |s: &HandshakeSample| {
+        impossible_sample(&s.server).or_else(|| impossible_sample(&s.client_sample()))
+    };
+    if let Some(why) = samples.iter().find_map(wrong) {
+        return Err(why);
     }
+    let setup = |s: &HandshakeSample| {
+        s.server_setup_ticks <= s.server.ticks && s.client_setup_ticks <= s.client_ticks
+    };
+    if !samples.iter().all(setup) {
+        return Err("a part that is longer than the whole".to_owned());
+    }
+    match facts {
+        None => {}
+        Some(Found::Handshake(facts)) => check_facts(facts)?,
+        Some(Found::Records(facts)) => tidy_negotiated(&mut facts.negotiated),
+        Some(Found::Primitive(facts)) => facts.checks.iter_mut().for_each(tidy),
+    }
+    Ok(())
 }
 
 fn tidy_negotiated(negotiated: &mut Negotiated) {
@@ -190,6 +164,7 @@ fn check_visit(result: &mut VisitResult) -> Result<(), String> {
     let (samples, latency) = match result {
         VisitResult::Sample(sample) => (std::slice::from_ref(sample), None),
         VisitResult::Taken { samples, latency } => (samples.as_slice(), latency.as_ref()),
+        VisitResult::Ends { samples, facts } => return check_ends(samples, facts.as_deref_mut()),
         VisitResult::Finding(finding) => return check_finding(finding),
     };
     let wrong = samples.iter().find_map(impossible_sample);

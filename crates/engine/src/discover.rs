@@ -1,12 +1,11 @@
 //! Libraries: found, loaded once to learn who they are, and selected.
 
+use crate::attached::Attached;
 use crate::link::{WorkerError, once_more_if_killed};
 use crate::process::{Worker, out_of_protocol};
-use crate::protocol::{Finding, Hello, Offer, Ready, Reply, Request, VERSION};
-use crate::tiers::AtTier;
+use crate::protocol::{Offer, Ready, Reply, Request};
 use model::{KERNEL_PATH, NameGlob, Tier, nearest};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// Opening every algorithm in every direction once.
@@ -24,25 +23,6 @@ pub enum LibraryChoice {
         /// The shared object.
         path: PathBuf,
     },
-}
-
-/// A library that was loaded once, with what it said.
-#[derive(Clone, Debug)]
-pub struct Attached {
-    /// Facts for the record; `error` says why it could not be loaded.
-    pub facts: record::Library,
-    /// Name that was given on the command line.
-    pub given_name: Option<String>,
-    /// Name that it was built under with us: the library itself cannot tell two builds apart.
-    pub bundled_name: Option<String>,
-    /// What it offers.
-    pub offers: Vec<Offer>,
-    /// The worker's clock, from its greeting.
-    pub ready: Option<Ready>,
-    /// What it offers at other tiers than `native`, as far as that was asked.
-    pub tiers: Vec<AtTier>,
-    /// What its workers load at other tiers than `native`.
-    pub copies: Option<Arc<tier::Copies>>,
 }
 
 /// Why a selection cannot be made.
@@ -72,52 +52,6 @@ pub enum SelectError {
         "no library found; install one (libssl3, libgcrypt20) or name a file with --library NAME=PATH"
     )]
     None,
-}
-
-impl Attached {
-    /// `name@version`.
-    #[must_use]
-    pub fn label(&self) -> String {
-        format!("{}@{}", self.facts.name, self.facts.version)
-    }
-
-    /// What starts a worker process with this library.
-    #[must_use]
-    pub fn hello(&self, tier: Tier, cpu: Option<u32>, process: u32, seed: u64) -> Hello {
-        Hello {
-            protocol: VERSION,
-            path: PathBuf::from(&self.facts.path),
-            name: self.given_name.as_ref().or(self.bundled_name.as_ref()).cloned(),
-            version: self.ready.as_ref().map(|ready| ready.version.clone()),
-            tier,
-            cpu,
-            process,
-            seed,
-            ticks_per_ns: None,
-            token: None,
-            plan: self.copies.as_ref().filter(|_| tier != Tier::Native).map(|c| c.plan.clone()),
-            pages: None,
-        }
-    }
-
-    /// What it offers at a tier; else why the tier cannot be had.
-    ///
-    /// # Errors
-    /// The finding that every case of the tier gets.
-    pub fn offers_at(&self, tier: Tier) -> Result<&[Offer], Finding> {
-        if tier == Tier::Native {
-            return Ok(&self.offers);
-        }
-        let at = self.tiers.iter().find(|at| at.tier == tier);
-        at.map_or_else(
-            || Err(Finding::failed(format!("tier {tier} was not tried"))),
-            |at| at.offers.as_deref().map_err(Clone::clone),
-        )
-    }
-
-    pub(crate) fn matches(&self, glob: &NameGlob) -> bool {
-        glob.matches(&self.facts.name) || glob.matches(&self.label())
-    }
 }
 
 /// Finds libraries and loads each once, side by side. Files that `choices` name come first; where

@@ -1,10 +1,10 @@
 //! The earlier part of a run that is gone on with.
 
 use crate::assemble::plan_facts;
-use crate::discover::Attached;
+use crate::attached::Attached;
+use crate::kinds::{Message, Subject};
 use crate::plan::{Planned, Request};
 use crate::protocol::Finding;
-use crate::survey::SurveyError;
 use crate::track::Track;
 use record::{JournalFinding, JournalHead, JournalSample, Kept};
 use std::collections::BTreeMap;
@@ -44,9 +44,9 @@ pub(crate) struct Earlier {
 impl Earlier {
     /// Holds the earlier part against this one: samples of two machines, of two builds or of two
     /// plans are never mixed.
-    pub(crate) fn of(kept: Option<Kept>, now: &JournalHead) -> Result<Self, SurveyError> {
+    pub(crate) fn of(kept: Option<Kept>, now: &JournalHead) -> Result<Self, String> {
         let Some(kept) = kept else { return Ok(Self::default()) };
-        difference(&kept.head, now).map_or(Ok(()), |what| Err(SurveyError::Resume(what)))?;
+        difference(&kept.head, now).map_or(Ok(()), Err)?;
         let Kept { head, samples, findings, seconds, .. } = kept;
         Ok(Self { started: Some(head.started), seconds, samples, findings })
     }
@@ -74,7 +74,8 @@ pub(crate) fn tracks(planned: &[Planned], earlier: &[JournalSample]) -> Vec<Trac
     }
     let open = planned.iter().enumerate().filter(|(_, p)| p.verdict.is_none());
     open.map(|(i, p)| {
-        let track = Track::new(i, p.case.clone(), p.setting.clone());
+        let message = Message::new(p.case.clone(), p.setting.clone());
+        let track = Track::new(i, Subject::Message(message));
         track.continued(samples.remove(&i).unwrap_or_default())
     })
     .collect()

@@ -2,9 +2,9 @@
 //! after passes. Neither is written while a sample is being taken: the workers wait for their next
 //! block.
 
+use crate::events::{Event, Progress};
 use crate::recording::Recording;
-use crate::schedule::{Progress, Sampled, Watch};
-use crate::survey::Event;
+use crate::schedule::{Sampled, Watch};
 use bound::Core;
 use record::{Journal, JournalEntry};
 use std::path::PathBuf;

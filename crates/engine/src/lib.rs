@@ -6,14 +6,17 @@
 
 mod asleep;
 mod assemble;
+mod attached;
 mod bank;
 mod costs;
 pub mod decode;
 mod discover;
 mod earlier;
+mod events;
 mod evidence;
 mod handshakes;
 mod keeper;
+mod kinds;
 mod last_words;
 mod limits;
 mod link;
@@ -32,6 +35,7 @@ mod recording;
 mod run_queue;
 mod schedule;
 mod setting;
+mod side_by_side;
 mod stolen;
 mod survey;
 mod ticking;
@@ -42,11 +46,13 @@ mod verification;
 mod waiting;
 pub mod worker;
 
-pub use discover::{Attached, LibraryChoice, SelectError, discover, select};
+pub use attached::{AtTier, Attached, StackFile};
+pub use discover::{LibraryChoice, SelectError, discover, select};
+pub use events::{Event, Progress};
 pub use evidence::{Evidence, Exact, Operation, Wanted, gather};
 pub use handshakes::{
-    HandshakeRequest, PrimitivesRequest, RecordsRequest, SelectedStacks, StackFile, handshakes,
-    primitives, records, select_stacks,
+    HandshakeRequest, PrimitivesRequest, RecordsRequest, SelectedStacks, handshakes, primitives,
+    records, select_stacks,
 };
 pub use limits::limits_here;
 pub use link::WorkerError;
@@ -55,9 +61,8 @@ pub use pair::{PairBench, PairError, PairOutcome};
 pub use placement::{machine, measuring_cpu, usable_cpus};
 pub use plan::{Budget, Request, cases};
 pub use process::{SUBCOMMAND, Worker};
-pub use schedule::Progress;
 pub use setting::Machine;
-pub use survey::{Event, Keeping, Outcome, SurveyError, survey};
-pub use tiers::{AtTier, TierHere, at_tiers, tier_here};
+pub use survey::{Keeping, Outcome, SurveyError, survey};
+pub use tiers::{TierHere, at_tiers, tier_here};
 pub use vectors::{Outcomes, hold_to_vectors};
 pub use verification::{Extra, Subject, Verdict, verify_all};

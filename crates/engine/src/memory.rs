@@ -1,7 +1,7 @@
 //! What libraries allocate and lose for each message of a run: no fault, and to be told beside the numbers.
 //! Counted after the checks and before anything is timed.
 
-use crate::discover::Attached;
+use crate::attached::Attached;
 use crate::meter::{METER, ask};
 use crate::plan::Planned;
 use crate::protocol::Costs;

@@ -1,6 +1,6 @@
 //! What libraries allocate and copy for a message: counted in workers with the meter preloaded.
 
-use crate::discover::Attached;
+use crate::attached::Attached;
 use crate::process::{Worker, out_of_protocol};
 use crate::protocol::{Costs, Finding, Metering, Offer, Reply, Request};
 use model::Tier;

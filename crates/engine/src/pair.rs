@@ -1,18 +1,19 @@
 //! Two libraries held against each other on one case, process by process and in turn, until a
 //! verdict. `analysis::LOOKS` says when it is looked for.
 
+use crate::attached::Attached;
 use crate::bank::Start;
-use crate::discover::Attached;
+use crate::kinds::{Message, Pass};
 use crate::link::WorkerError;
 use crate::noise::disturbances;
-use crate::placement::{machine, measuring_cpu, rough_rate, step_aside};
+use crate::placement::{machine, measuring_cpu, step_aside};
 use crate::plan::{Request, cases};
 use crate::process::{Worker, out_of_protocol};
 use crate::protocol::{Finding, Hello, Reply, Request as Ask, Visit, VisitResult};
 use crate::quiet::{self, Quiet};
 use crate::stolen::Stolen;
 use crate::tiers::at_tiers;
-use crate::track::Track;
+
 use crate::verification::{Extra, Subject, verify_all};
 use analysis::{LOOKS, Look, Ratio, Verdict, last_look, median, ratio_of_pairs};
 use model::RawSample;
@@ -86,7 +87,7 @@ pub struct PairOutcome {
 #[derive(Debug)]
 pub struct PairBench {
     libraries: Vec<Attached>,
-    tracks: [Track; 2],
+    sides: [Side; 2],
     start: Start,
     margin: f64,
     budget: Duration,
@@ -95,6 +96,15 @@ pub struct PairBench {
     order: ChaCha8Rng,
     /// Number of the next process.
     next: u32,
+}
+
+/// One of the two.
+#[derive(Debug)]
+struct Side {
+    message: Message,
+    /// Operations of a batch, as the first one had them.
+    ops: Option<u32>,
+    visits: u32,
 }
 
 /// One process of one of the two.
@@ -120,21 +130,23 @@ impl PairBench {
             }
         }
         verify(request, &libraries)?;
-        let track = |planned: &crate::plan::Planned| {
-            Track::new(0, planned.case.clone(), planned.setting.clone())
+        let side = |planned: &crate::plan::Planned| Side {
+            message: Message::new(planned.case.clone(), planned.setting.clone()),
+            ops: None,
+            visits: 0,
         };
-        let tracks = [track(base), track(new)];
+        let sides = [side(base), side(new)];
         let (cpu, clock) = (measuring_cpu(), Clock::calibrate());
         step_aside(cpu);
         let start = Start {
             cpus: vec![cpu],
             seed: request.seed,
-            ticks_per_ns: rough_rate(&clock),
+            ticks_per_ns: Some(clock.rough_ticks_per_ns()),
             quiet: quiet::watch(&clock, cpu),
         };
         Ok(Self {
             libraries,
-            tracks,
+            sides,
             margin,
             budget: request.budget.time,
             quiet: Quiet::new(&start.quiet),
@@ -246,19 +258,20 @@ impl PairBench {
         let cpu = self.start.cpus.first().copied();
         let process = self.next;
         self.next += 1;
-        let tier = self.tracks[side].case.tier;
+        let tier = self.sides[side].message.case.tier;
         Hello { ticks_per_ns, ..self.libraries[side].hello(tier, cpu, process, seed) }
     }
 
     /// One block of samples of a process.
     fn visit(&mut self, process: &mut Process) -> Result<(), PairError> {
         let side = process.side;
-        let track = &mut self.tracks[side];
+        let Side { message, ops, visits } = &mut self.sides[side];
         let stolen = self.stolen.of(&[]);
-        let visit = Visit { samples: BLOCK, most: BLOCK, ..track.visit() };
-        track.visits += 1;
+        let visit = message.visit(Pass::default(), *visits, *ops);
+        let visit = Visit { samples: BLOCK, most: BLOCK, ..visit };
+        *visits += 1;
         process.worker.send(&Ask::Sample { visits: vec![visit] });
-        let reply = process.worker.reply(track.deadline() * BLOCK);
+        let reply = process.worker.reply(message.deadline() * BLOCK);
         let results = match reply {
             Ok(Reply::Samples { results }) => results,
             Ok(other) => return Err(self.lost(side, out_of_protocol(&other))),
@@ -269,11 +282,12 @@ impl PairBench {
             match result {
                 VisitResult::Sample(sample) => {
                     let sample = RawSample { stolen, ..sample };
-                    self.tracks[side].freeze(&sample);
+                    self.sides[side].ops = Some(sample.ops);
+                    self.sides[side].message.is_sampled();
                     self.quiet.learn(&sample);
                     process.samples.push(sample);
                 }
-                VisitResult::Taken { .. } => {
+                VisitResult::Taken { .. } | VisitResult::Ends { .. } => {
                     let finding = Finding::unsupported(ONE_THREAD);
                     return Err(found(&self.libraries, side, finding));
                 }

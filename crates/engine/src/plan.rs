@@ -1,7 +1,7 @@
 //! What was asked for, laid out as cases.
 
-use crate::discover::Attached;
-use crate::protocol::{Finding, Offer};
+use crate::attached::Attached;
+use crate::protocol::{Finding, NO_FORGERY, Offer};
 use crate::setting::{Machine, Setting};
 use model::{Algorithm, Case, Direction, Footprint, Model, Tier};
 use probe::Place;
@@ -222,7 +222,7 @@ fn offered(
                 return Err(Finding::unsupported(contract::ONE_KEY));
             }
             Model::Forgery if !(algorithm.rejects() && direction == Direction::Decrypt) => {
-                return Err(Finding::unsupported(crate::worker::NO_FORGERY));
+                return Err(Finding::unsupported(NO_FORGERY));
             }
             _ => {}
         }
@@ -247,7 +247,7 @@ mod properties;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tiers::AtTier;
+    use crate::attached::AtTier;
 
     pub(super) fn attached(offers: Vec<Offer>) -> Attached {
         let facts = record::Library {

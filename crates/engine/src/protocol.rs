@@ -5,12 +5,21 @@
 //! `hello`. Both ends are the same executable, so the version only guards against a stray one.
 
 use model::{Direction, Footprint, Model, RawSample, Tier};
-pub use record::Latencies;
+pub use record::{Finding, Latencies};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
+pub mod pages;
+
 /// Raised when a message changes its meaning.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
+
+/// The exit code of a worker whose library closed the protocol's pipe: EX_IOERR of sysexits(3). It makes the
+/// outcome independent of who notices first: the worker, or the scheduler, which kills it.
+pub(crate) const PIPE_GONE: i32 = 74;
+
+/// Why a case has no forgeries.
+pub(crate) const NO_FORGERY: &str = "only decryption with a tag can meet a forgery";
 
 /// From the scheduler.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,12 +62,15 @@ pub enum Request {
     /// [`Reply::Finding`].
     Step(Stepping),
     /// A job with staged pages. Answer: [`Reply::Pages`] or [`Reply::Finding`].
-    Pages(Box<crate::pages::Job>),
+    Pages(Box<pages::Job>),
     /// First message in the place of `hello`: load a TLS stack. Answer: [`Reply::Ready`] or
     /// [`Reply::Unusable`].
     Stack(tls::StackHello),
-    /// Something of a TLS stack. Answer: [`Reply::Tls`] or [`Reply::Finding`].
-    Tls(tls::Ask),
+    /// Visit cases of a TLS stack, all in this process. Answer: [`Reply::Samples`].
+    Tls {
+        /// What to visit.
+        visits: Vec<tls::Visit>,
+    },
 }
 
 /// Load a library.
@@ -94,7 +106,7 @@ pub struct Hello {
     pub plan: Option<tier::Plan>,
     /// Files for jobs with pages; null where there are to be none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pages: Option<crate::pages::PageFiles>,
+    pub pages: Option<pages::PageFiles>,
 }
 
 /// Take samples of a case in a process of its own.
@@ -338,9 +350,7 @@ pub enum Reply {
     /// What one operation executed.
     Stepped(Steps),
     /// What came of a job with pages.
-    Pages(Box<crate::pages::Answer>),
-    /// What came of [`Request::Tls`].
-    Tls(tls::Answer),
+    Pages(Box<pages::Answer>),
     /// No number, and why.
     Finding(Finding),
 }
@@ -357,6 +367,13 @@ pub enum VisitResult {
         samples: Vec<RawSample>,
         /// Single operations, where they were asked for.
         latency: Option<Latencies>,
+    },
+    /// Samples of a TLS stack, of both ends.
+    Ends {
+        /// Every handshake in them was the one that was asked for.
+        samples: Vec<tls::HandshakeSample>,
+        /// What goes with the subject: at its first visit in a process.
+        facts: Option<Box<tls::Found>>,
     },
     /// No number, and why.
     Finding(Finding),
@@ -379,7 +396,18 @@ impl VisitResult {
         match self {
             Self::Sample(sample) => Some(sample.ops),
             Self::Taken { samples, .. } => samples.first().map(|s| s.ops),
+            Self::Ends { samples, .. } => samples.first().map(|s| s.server.ops),
             Self::Finding(_) => None,
+        }
+    }
+
+    /// The numbers of the processes that took the samples.
+    pub(crate) fn processes(&self) -> Vec<u32> {
+        match self {
+            Self::Sample(sample) => vec![sample.process],
+            Self::Taken { samples, .. } => samples.iter().map(|s| s.process).collect(),
+            Self::Ends { samples, .. } => samples.iter().map(|s| s.server.process).collect(),
+            Self::Finding(_) => Vec::new(),
         }
     }
 }
@@ -455,41 +483,11 @@ pub struct Offer {
     pub in_flight: Option<u32>,
 }
 
-/// No number, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
-    /// `unsupported`, `refused` or `failed`.
-    pub state: record::State,
-    /// Why, in one line.
-    pub why: String,
-}
-
-impl Finding {
-    /// A check failed.
-    #[must_use]
-    pub fn refused(why: impl Into<String>) -> Self {
-        Self { state: record::State::Refused, why: why.into() }
-    }
-
-    /// The library does not have it, or the algorithm does not define it.
-    #[must_use]
-    pub fn unsupported(why: impl Into<String>) -> Self {
-        Self { state: record::State::Unsupported, why: why.into() }
-    }
-
-    /// Crash, hang or error.
-    #[must_use]
-    pub fn failed(why: impl Into<String>) -> Self {
-        Self { state: record::State::Failed, why: why.into() }
-    }
-}
-
-impl From<contract::OpenError> for Finding {
-    fn from(error: contract::OpenError) -> Self {
-        match error {
-            contract::OpenError::Unsupported(why) => Self::unsupported(why),
-            contract::OpenError::Failed(why) => Self::failed(why),
-        }
+/// Why an algorithm could not be opened.
+pub(crate) fn not_opened(error: contract::OpenError) -> Finding {
+    match error {
+        contract::OpenError::Unsupported(why) => Finding::unsupported(why),
+        contract::OpenError::Failed(why) => Finding::failed(why),
     }
 }
 

@@ -1,13 +1,15 @@
 //! The record of a run, at its end or at any moment before.
 
 use crate::assemble::{Checks, Rates, assemble, host_facts, library_facts, plan_facts};
-use crate::discover::Attached;
+use crate::attached::Attached;
+use crate::costs;
+use crate::evidence;
+use crate::limits;
 use crate::memory::Memory;
 use crate::noise::noise;
 use crate::plan::{Planned, Request};
 use crate::schedule::Sampled;
 use crate::ticking::Ticking;
-use crate::{costs, evidence, limits};
 use bound::Core;
 use probe::Clock;
 use record::{Executed, Record, Tool};

@@ -4,16 +4,17 @@
 
 mod round;
 
-use crate::bank::{Bank, Start};
-use crate::discover::Attached;
+use crate::bank::{Bank, Source, Start};
+use crate::events::Progress;
+use crate::kinds::{Judged, PROCESSES, Pass};
 use crate::placement::{another_cpu, step_aside};
 use crate::plan::Budget;
 use crate::protocol::{Finding, VisitResult};
 use crate::quiet::Quiet;
 use crate::stolen::Stolen;
-use crate::track::{End, Pass, Track};
-use analysis::{BETWEEN_RUNS, MIN_PER_PROCESS, of_visits, summarise};
-use model::{QuietRates, RawSample, Tier};
+use crate::track::{End, Track};
+use analysis::{BETWEEN_RUNS, MIN_PER_PROCESS, of_visits};
+use model::{QuietRates, Tier};
 use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
@@ -22,14 +23,11 @@ use round::Block;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use tls::HandshakeSample;
 
 /// Visits of one worker in a row. One would cost a wake-up of another process for every sample;
 /// sixteen take one to two milliseconds, still short against the drift that interleaving spreads.
 const BLOCK: usize = 16 / MIN_PER_PROCESS;
-
-/// Processes of a case that are sampled before anyone asks how precise it is: six values of two kinds agree
-/// by luck too often.
-pub(crate) const PROCESSES: usize = 12;
 
 /// Processes of a case that are sampled at most, unless a precision was asked for that no interval has: the medians of more differ by what a run shares
 /// (where processes come in two kinds, by how many of each there are this minute), and their interval would not say so.
@@ -43,19 +41,6 @@ pub(crate) trait Watch {
     fn round(&mut self, progress: Progress);
     /// A pass is over, and this is what there is by now.
     fn pass(&mut self, sampled: Sampled<'_>);
-}
-
-/// How far sampling is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Progress {
-    /// Cases that have ended.
-    pub ended: usize,
-    /// Cases in all.
-    pub cases: usize,
-    /// The part of the work that is done, as far as it can be foreseen.
-    pub fraction: f64,
-    /// Time that is left, likewise.
-    pub left: Duration,
 }
 
 /// What sampling gave so far.
@@ -92,19 +77,20 @@ pub(crate) struct Schedule<'a> {
 
 impl<'a> Schedule<'a> {
     pub(crate) fn new(
-        libraries: &'a [Attached],
+        source: &dyn Fn(usize, Tier) -> Source<'a>,
         mut tracks: Vec<Track>,
         budget: Budget,
         start: &Start,
     ) -> Self {
-        let mut keys: Vec<(usize, Tier)> = tracks.iter().map(Track::bank_key).collect();
+        let mut keys: Vec<(usize, Tier)> = tracks.iter().map(|t| t.subject.bank_key()).collect();
         keys.sort_unstable();
         keys.dedup();
         for track in &mut tracks {
-            track.bank = keys.binary_search(&track.bank_key()).expect("every track's key is there");
+            track.bank =
+                keys.binary_search(&track.subject.bank_key()).expect("every track's key is there");
         }
         let bank = |(i, &(library, tier)): (usize, &(usize, Tier))| {
-            Bank::new(&libraries[library], tier, start.clone(), next_process(&tracks, i))
+            Bank::new(source(library, tier), start.clone(), next_process(&tracks, i))
         };
         let mut quiet = Quiet::new(&start.quiet);
         let stolen = Stolen::new(&measuring_cpus(&start.cpus, &tracks));
@@ -172,7 +158,7 @@ impl<'a> Schedule<'a> {
         let mut reopened = false;
         for track in &mut self.tracks {
             let precise = track.end == Some(End::Stopped(Stopped::Precision));
-            if precise && !is_precise(&track.of_visits(quiet), quiet, precision) {
+            if precise && !track.is_precise(quiet, precision) {
                 track.end = None;
                 reopened = true;
             }
@@ -236,7 +222,7 @@ impl<'a> Schedule<'a> {
     /// one worker each, blocks shuffled.
     fn blocks(&mut self) -> Vec<Block> {
         let mut queues: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for i in self.unfinished().filter(|i| !self.tracks[*i].pass.is_done()) {
+        for i in (0..self.tracks.len()).filter(|i| self.tracks[*i].is_wanted()) {
             queues.entry(self.tracks[i].bank).or_default().push(i);
         }
         let mut blocks = Vec::new();
@@ -260,22 +246,37 @@ impl<'a> Schedule<'a> {
         let (mut samples, mut latency) = match result {
             VisitResult::Sample(sample) => (vec![sample], None),
             VisitResult::Taken { samples, latency } => (samples, latency),
+            VisitResult::Ends { samples, facts } => {
+                self.tracks[index].take_facts(facts);
+                samples.into_iter().for_each(|sample| self.take_ends(index, sample, stolen));
+                return Vec::new();
+            }
             VisitResult::Finding(finding) => return vec![self.found(index, finding)],
         };
         let track = &mut self.tracks[index];
-        if samples.len() != track.case.threads.max(1) as usize {
-            let why = format!("{} samples of {} threads", samples.len(), track.case.threads);
+        let threads = track.subject.threads();
+        if samples.len() != threads as usize {
+            let why = format!("{} samples of {threads} threads", samples.len());
             return vec![self.found(index, Finding::failed(why))];
         }
         samples.iter_mut().for_each(|sample| sample.stolen = stolen);
         track.take(&samples, latency.clone());
         samples.iter().for_each(|s| self.quiet.learn(s));
         let quiet = self.quiet.rates();
-        let visit = &of_visits(&samples, track.case.threads, quiet)[0];
+        let visit = &of_visits(&samples, threads, quiet)[0];
         track.pass.clean += usize::from(visit.disturbance(quiet.of(visit.cpu)).is_none());
         let case = track.index;
         let entry = |sample| JournalSample { case, sample, latency: latency.take() };
         samples.into_iter().map(entry).map(JournalEntry::Sample).collect()
+    }
+
+    fn take_ends(&mut self, index: usize, mut sample: HandshakeSample, stolen: bool) {
+        sample.server.stolen = stolen;
+        self.quiet.learn(&sample.server);
+        let quiet = self.quiet.rates().of(sample.server.cpu);
+        let track = &mut self.tracks[index];
+        track.take_ends(sample);
+        track.pass.clean += usize::from(sample.server_sample().disturbance(quiet).is_none());
     }
 
     /// Ends the cases that are precise enough. Each look is a chance to stop where an interval happens to be
@@ -283,16 +284,15 @@ impl<'a> Schedule<'a> {
     fn judge(&mut self) {
         let quiet = self.quiet.rates();
         for track in self.tracks.iter_mut().filter(|t| t.end.is_none() && t.is_due()) {
-            let summary = summarise(&track.of_visits(quiet), quiet);
-            let Some(summary) = summary.filter(|s| s.processes >= track.next_look) else {
-                continue;
-            };
-            if summary.precision() <= self.budget.precision {
+            let judged = track.judged(quiet).filter(|j| j.processes >= track.next_look);
+            let Some(Judged { processes, precision, .. }) = judged else { continue };
+            let asked = self.budget.precision;
+            if precision <= track.subject.precision(asked) {
                 track.end = Some(End::Stopped(Stopped::Precision));
-            } else if summary.processes >= MOST_PROCESSES && self.budget.precision >= BETWEEN_RUNS {
+            } else if processes >= MOST_PROCESSES && asked >= BETWEEN_RUNS {
                 track.end = Some(End::Stopped(Stopped::Scatter));
             }
-            while track.next_look <= summary.processes {
+            while track.next_look <= processes {
                 track.next_look *= 2;
             }
         }
@@ -320,15 +320,11 @@ impl<'a> Schedule<'a> {
 
 /// Every CPU that measures.
 fn measuring_cpus(own: &[u32], tracks: &[Track]) -> Vec<u32> {
-    let of_threads = tracks.iter().flat_map(|t| t.setting.cpus.iter().copied());
+    let of_threads = tracks.iter().flat_map(|t| t.subject.cpus().iter().copied());
     let mut cpus: Vec<u32> = own.iter().copied().chain(of_threads).collect();
     cpus.sort_unstable();
     cpus.dedup();
     cpus
-}
-
-fn is_precise(samples: &[RawSample], quiet: &QuietRates, precision: f64) -> bool {
-    summarise(samples, quiet).is_some_and(|s| s.is_complete() && s.precision() <= precision)
 }
 
 /// The first process number that no earlier sample of the bank has.
@@ -340,23 +336,33 @@ fn next_process(tracks: &[Track], bank: usize) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attached::Attached;
+    use crate::kinds::{Message, Subject};
     use crate::setting::Setting;
-    use crate::track::MOST_VISITS;
     use model::{Case, Direction, Footprint, Model};
 
-    fn track(library: usize, size: usize) -> Track {
+    fn track_at(library: usize, size: usize, tier: Tier) -> Track {
         let case = Case {
             library,
             algorithm: "aes-128-ctr".into(),
             direction: Direction::Encrypt,
             model: Model::Message,
             size,
-            tier: Tier::Native,
+            tier,
             threads: 1,
             footprint: Footprint::Hot,
             in_place: false,
         };
-        Track::new(0, case, Setting::default())
+        Track::new(0, Subject::Message(Message::new(case, Setting::default())))
+    }
+
+    fn track(library: usize, size: usize) -> Track {
+        track_at(library, size, Tier::Native)
+    }
+
+    fn schedule(libraries: &[Attached], tracks: Vec<Track>, seed: u64) -> Schedule<'_> {
+        let source = |library: usize, tier| Source::Library(&libraries[library], tier);
+        Schedule::new(&source, tracks, BUDGET, &start(seed))
     }
 
     fn attached() -> Attached {
@@ -395,8 +401,8 @@ mod tests {
         let mut tracks: Vec<Track> = (0..100).map(|i| track(i % 2, i + 1)).collect();
         tracks[7].end = Some(End::Stopped(Stopped::Precision));
         tracks[8].pass.clean = MIN_PER_PROCESS;
-        tracks[9].pass.visits = MOST_VISITS;
-        let mut schedule = Schedule::new(&libraries, tracks, BUDGET, &start(1));
+        tracks[9].pass.visits = 2 * MIN_PER_PROCESS as u32;
+        let mut schedule = schedule(&libraries, tracks, 1);
         let blocks = schedule.blocks();
         let mut seen: Vec<usize> = blocks.iter().flat_map(|b| b.tracks.clone()).collect();
         seen.sort_unstable();
@@ -407,10 +413,10 @@ mod tests {
 
     #[test]
     fn no_worker_samples_cases_of_two_tiers() {
-        let mut tracks: Vec<Track> = (0..8).map(|i| track(0, i + 1)).collect();
-        tracks.iter_mut().skip(5).for_each(|t| t.case.tier = Tier::Noaes);
+        let tier = |i| if i < 5 { Tier::Native } else { Tier::Noaes };
+        let tracks: Vec<Track> = (0..8).map(|i| track_at(0, i + 1, tier(i))).collect();
         let libraries = [attached()];
-        let mut schedule = Schedule::new(&libraries, tracks, BUDGET, &start(1));
+        let mut schedule = schedule(&libraries, tracks, 1);
         assert_eq!(schedule.banks.len(), 2);
         for Block { bank, tracks, .. } in schedule.blocks() {
             assert!(tracks.iter().all(|i| (*i >= 5) == (bank == 1)), "{bank} {tracks:?}");
@@ -422,7 +428,7 @@ mod tests {
         let libraries = [attached()];
         let order = |seed| {
             let tracks = (0..50).map(|i| track(0, i + 1)).collect();
-            let blocks = Schedule::new(&libraries, tracks, BUDGET, &start(seed)).blocks();
+            let blocks = schedule(&libraries, tracks, seed).blocks();
             blocks.into_iter().map(|block| block.tracks).collect::<Vec<_>>()
         };
         assert_eq!(order(1), order(1));

@@ -1,18 +1,20 @@
 //! A whole run: plan, verify, sample, record.
 
 use crate::assemble::{Checks, Proof};
-use crate::bank::Start;
-use crate::discover::Attached;
+use crate::attached::Attached;
+use crate::bank::{Source, Start};
 use crate::earlier::{self, Earlier};
+use crate::events::Event;
 use crate::evidence::{self, Evidence, Operation, Wanted};
 use crate::keeper::Keeper;
 use crate::limits::{self, Conditions};
 use crate::memory::memory;
-use crate::placement::{machine, rough_rate, side_by_side, step_aside};
+use crate::placement::{machine, step_aside};
 use crate::plan::{Planned, Request, cases};
 use crate::quiet;
 use crate::recording::Recording;
-use crate::schedule::{Progress, Schedule};
+use crate::schedule::Schedule;
+use crate::side_by_side::side_by_side;
 use crate::ticking::Ticking;
 use crate::tiers::at_tiers;
 use crate::verification::{Extra, Subject, Verdict, verify_all};
@@ -24,30 +26,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
-
-/// What a run reports while it goes on.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Event<'a> {
-    /// So many pairs of library and algorithm of so many are verified.
-    Verifying {
-        /// Done.
-        done: usize,
-        /// In all.
-        of: usize,
-    },
-    /// So many operations of so many are stepped.
-    Stepping {
-        /// Done.
-        done: usize,
-        /// In all.
-        of: usize,
-    },
-    /// Sampling.
-    Sampling(Progress),
-    /// Something for the user to know at once, in one line: what was measured cannot be kept, or can
-    /// be again.
-    Remark(&'a str),
-}
 
 /// Why a run could not be done.
 #[derive(Debug, thiserror::Error)]
@@ -109,7 +87,7 @@ pub fn survey(
     let cpu = machine.measuring_cpu();
     let head = earlier::head(request, libraries, planned.len(), cpu);
     let Keeping { mut journal, snapshots, earlier } = keeping;
-    let earlier = Earlier::of(earlier, &head)?;
+    let earlier = Earlier::of(earlier, &head).map_err(SurveyError::Resume)?;
     if let Some(journal) = &mut journal {
         journal.begin(&head)?;
     }
@@ -127,11 +105,8 @@ pub fn survey(
     let clock = Clock::calibrate();
     let mut watched = quiet::watch(&clock, cpu);
     let cpus = side_by_side(&clock, cpu, &mut watched, (&planned, &machine));
-    let conditions = Conditions {
-        cpu,
-        quiet_probe: watched.of(cpu),
-        ticks_per_ns: rough_rate(&clock).unwrap_or(1.0),
-    };
+    let conditions =
+        Conditions { cpu, quiet_probe: watched.of(cpu), ticks_per_ns: clock.rough_ticks_per_ns() };
     let core = limits::measure(&clock, &conditions);
     let start = Start {
         cpus,
@@ -139,7 +114,8 @@ pub fn survey(
         ticks_per_ns: Some(conditions.ticks_per_ns),
         quiet: watched,
     };
-    let mut schedule = Schedule::new(libraries, earlier.tracks(&planned), request.budget, &start);
+    let source = |library: usize, tier| Source::Library(&libraries[library], tier);
+    let mut schedule = Schedule::new(&source, earlier.tracks(&planned), request.budget, &start);
     let ticking = RefCell::new(Ticking::new(&clock));
     let recording = Recording {
         request,

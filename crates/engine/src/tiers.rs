@@ -1,23 +1,15 @@
 //! Libraries at other tiers than `native`: each is loaded once at every tier that was asked for, to
 //! learn whether the tier can be applied to it and what it offers there.
 
-use crate::discover::{Attached, Offered, ask_offers};
+use crate::attached::{AtTier, Attached};
+use crate::discover::{Offered, ask_offers};
 use crate::link::WorkerError;
-use crate::protocol::{Finding, Offer};
+use crate::protocol::Finding;
 use model::Tier;
 use record::AppliedTier;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use tier::Mechanism;
-
-/// A library at a tier.
-#[derive(Clone, Debug)]
-pub struct AtTier {
-    /// The tier.
-    pub tier: Tier,
-    /// What it offers there; else why the tier cannot be had.
-    pub offers: Result<Vec<Offer>, Finding>,
-}
 
 /// A tier on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Libraries held to a file of published vectors.
 
-use crate::discover::Attached;
+use crate::attached::Attached;
 use crate::process::{Worker, out_of_protocol};
 use crate::protocol::{Reply, Request};
 use model::{Algorithm, Tier};

@@ -1,6 +1,6 @@
 //! Every check over every library and algorithm of a plan, before anything is timed.
 
-use crate::discover::Attached;
+use crate::attached::Attached;
 use crate::link::{WorkerError, once_more_if_killed};
 use crate::patience::spent;
 use crate::process::{Worker, out_of_protocol};

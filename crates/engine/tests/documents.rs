@@ -45,8 +45,7 @@ impl Message {
             Self::Asked(Request::Step(_)) => "step asked",
             Self::Asked(Request::Pages(_)) => "pages asked",
             Self::Asked(Request::Stack(_)) => "stack asked",
-            Self::Asked(Request::Tls(_)) => "tls asked",
-            Self::Answered(Reply::Tls(_)) => "tls answered",
+            Self::Asked(Request::Tls { .. }) => "tls asked",
             Self::Answered(Reply::Pages(_)) => "pages answered",
             Self::Answered(Reply::Ready(_)) => "ready answered",
             Self::Answered(Reply::Unusable { .. }) => "unusable answered",
@@ -63,7 +62,7 @@ impl Message {
     }
 }
 
-const KINDS: [&str; 24] = [
+const KINDS: [&str; 23] = [
     "checking answered",
     "finding answered",
     "hello asked",
@@ -82,7 +81,6 @@ const KINDS: [&str; 24] = [
     "stack asked",
     "step asked",
     "stepped answered",
-    "tls answered",
     "tls asked",
     "unusable answered",
     "vector asked",

@@ -32,7 +32,7 @@ fn decoded(reply: &Reply) {
 
 /// What is let through can be computed with, and kept in a record.
 fn summarised(results: &[VisitResult]) {
-    let samples: Vec<RawSample> = results.iter().flat_map(of_visit).copied().collect();
+    let samples: Vec<RawSample> = results.iter().flat_map(of_visit).collect();
     let mut kept = Samples::default();
     samples.iter().for_each(|sample| kept.push(sample, true));
     let text = serde_json::to_string(&kept).expect("plain data");
@@ -46,10 +46,13 @@ fn summarised(results: &[VisitResult]) {
     }
 }
 
-fn of_visit(result: &VisitResult) -> &[RawSample] {
+fn of_visit(result: &VisitResult) -> Vec<RawSample> {
     match result {
-        VisitResult::Sample(sample) => std::slice::from_ref(sample),
-        VisitResult::Taken { samples, .. } => samples,
-        VisitResult::Finding(_) => &[],
+        VisitResult::Sample(sample) => vec![*sample],
+        VisitResult::Taken { samples, .. } => samples.clone(),
+        VisitResult::Ends { samples, .. } => {
+            samples.iter().flat_map(|s| [s.server_sample(), s.client_sample()]).collect()
+        }
+        VisitResult::Finding(_) => Vec::new(),
     }
 }

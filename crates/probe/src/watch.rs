@@ -48,12 +48,6 @@ impl Clock {
         }
     }
 
-    fn rough_ticks_per_ns(&self) -> f64 {
-        let begin = self.anchor();
-        std::thread::sleep(Duration::from_millis(2));
-        begin.ticks_per_second(self.anchor()) / 1e9
-    }
-
     /// Core cycles per tick right now; 0 where the architecture has no chain of known latency.
     #[must_use]
     pub fn core_cycles_per_tick(&self) -> f64 {

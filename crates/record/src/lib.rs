@@ -5,6 +5,7 @@
 mod costs;
 mod executed;
 mod file;
+mod finding;
 mod format;
 mod host;
 mod journal;
@@ -24,6 +25,7 @@ pub use executed::{
     ClassCount, Executed, ExecutedSize, FunctionCount, PmuCount, Share, UncountedSize,
 };
 pub use file::{RecordError, check_writable, save};
+pub use finding::Finding;
 pub use format::{
     AppliedTier, Call, Confinement, FORMAT_VERSION, Library, Limits, Plan, Record, Restriction,
     Tool, schema,

@@ -29,9 +29,7 @@ pub use document::{
 };
 pub use file::{TlsFile, TlsFileError, from_json, is_tls};
 pub use matrix::{Filter, UnknownName, matrix, rows};
-pub use message::{
-    Answer, Ask, Facts, Found, NoNumber, PrimitiveFacts, RecordFacts, StackHello, Visit, Visited,
-};
+pub use message::{Facts, Found, PrimitiveFacts, RecordFacts, StackHello, Visit};
 pub use primitive::{Operation, Primitive, Scheme};
 pub use primitives::{PRIMITIVES_SPAN, PrimitiveRow, PrimitivesDocument};
 pub use records::{

@@ -6,7 +6,7 @@
 //! goes wrong here is an error: what is not kept is counted again.
 
 use super::gather::Operation;
-use crate::discover::Attached;
+use crate::attached::Attached;
 use crate::protocol::Steps;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;

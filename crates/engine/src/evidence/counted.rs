@@ -4,7 +4,7 @@ use super::cache::{Cache, Kept, Key};
 use super::gather::{Evidence, Exact, Operation};
 use super::sizes::{foretold, most_steps};
 use super::{summary, tier};
-use crate::discover::Attached;
+use crate::attached::Attached;
 use crate::protocol::{Finding, Steps};
 use model::Tier;
 use record::{ExecutedSize, LibraryId, State, UncountedSize};

@@ -4,7 +4,7 @@
 use super::cache::{Cache, TooLong};
 use super::counted::Counted;
 use super::sizes::{Next, limit, most_steps, next};
-use crate::discover::Attached;
+use crate::attached::Attached;
 use crate::link::{WorkerError, once_more_if_killed};
 use crate::process::{Worker, out_of_protocol};
 use crate::protocol::{Finding, Reply, Request, Stepping, Steps};

@@ -1,43 +1,29 @@
 //! Samples into the document.
 
-use super::HandshakeRequest;
-use super::schedule::{End, Sampled, Track};
-use super::stacks::StackFile;
-use model::QuietRates;
-use record::{Host, State, Stopped};
+use super::{HandshakeRequest, Run};
+use crate::attached::StackFile;
+use crate::kinds::{self, Tls};
+use crate::schedule::Sampled;
+use crate::track::{End, Track};
+use record::{State, Stopped};
 use tls::{
-    Bytes, Case, Document, Facts, First, Found, Handshake, Measured, Memory, Noise, Plan, Subject,
-    measured,
+    Bytes, Case, Document, Facts, First, Found, Handshake, Measured, Memory, Noise, Subject,
+    Temperature, measured,
 };
 
-/// What is known of the run as a whole.
-pub(super) struct Run {
-    pub(super) started: String,
-    pub(super) seconds: f64,
-    pub(super) host: Host,
-    pub(super) plan: Plan,
-    pub(super) ticks_per_ns: f64,
-}
-
 /// The document of a run.
-pub(super) fn assemble(
-    run: Run,
-    request: &HandshakeRequest,
-    stacks: &[StackFile],
-    sampled: Sampled,
-) -> Document {
-    let noise = noise(&sampled);
+pub(super) fn assemble(run: Run, request: &HandshakeRequest, stacks: &[StackFile]) -> Document {
     let row = |track: &Track| {
-        let Subject::Handshake(case) = track.subject else { return None };
-        let label = stacks[track.stack].facts.label.clone();
-        let precision = track.precision(request.precision);
-        let outcome = outcome(track, &sampled.quiet, precision, run.ticks_per_ns);
-        Some(handshake(track, case, label, outcome, run.ticks_per_ns))
+        let tls = of_tls(track)?;
+        let Subject::Handshake(case) = tls.subject else { return None };
+        let label = stacks[tls.stack].facts.label.clone();
+        let outcome = outcome(track, &run, request.precision);
+        Some(handshake(track, (case, tls.temperature), label, outcome, run.ticks_per_ns))
     };
     Document {
         format_version: tls::FORMAT_VERSION.to_owned(),
         kind: "tls-handshakes".to_owned(),
-        handshakes: sampled.tracks.iter().filter_map(row).collect(),
+        handshakes: run.tracks.iter().filter_map(row).collect(),
         started: run.started,
         seconds: run.seconds,
         command: request.command.clone(),
@@ -45,24 +31,27 @@ pub(super) fn assemble(
         span: tls::SPAN.to_owned(),
         plan: run.plan,
         stacks: stacks.iter().map(|s| s.facts.clone()).collect(),
-        noise,
+        noise: run.noise,
     }
 }
 
-pub(super) fn noise(sampled: &Sampled) -> Noise {
-    let mut noise = Noise {
-        stolen_seconds: sampled.stolen_seconds,
-        core_alone: sampled.core_alone,
-        ..Noise::default()
-    };
-    for sample in sampled.tracks.iter().flat_map(|t| &t.samples) {
-        noise.samples += 1;
-        match sample.server_sample().disturbance(sampled.quiet.of(sample.server.cpu)) {
-            None => noise.clean += 1,
-            Some(why) => noise.disturbed.add(why, 1),
-        }
+/// What a track is of.
+pub(super) fn of_tls(track: &Track) -> Option<&Tls> {
+    match &track.subject {
+        kinds::Subject::Tls(tls) => Some(tls),
+        kinds::Subject::Message(_) => None,
     }
-    noise
+}
+
+pub(super) fn noise(sampled: &Sampled<'_>) -> Noise {
+    let record::Noise { samples, clean, disturbed, .. } = crate::noise::noise(sampled);
+    Noise {
+        samples,
+        clean,
+        disturbed,
+        stolen_seconds: sampled.stolen_seconds,
+        core_alone: sampled.cores_alone,
+    }
 }
 
 /// What became of a track.
@@ -74,12 +63,8 @@ pub(super) struct Outcome {
 }
 
 /// Sums a track up; `precision` is what it is held to.
-pub(super) fn outcome(
-    track: &Track,
-    quiet: &QuietRates,
-    precision: f64,
-    ticks_per_ns: f64,
-) -> Outcome {
+pub(super) fn outcome(track: &Track, run: &Run, asked: f64) -> Outcome {
+    let precision = track.subject.precision(asked);
     let without = |state, reason: String, stopped| Outcome {
         state,
         reason: Some(reason),
@@ -91,7 +76,7 @@ pub(super) fn outcome(
         Some(End::Stopped(why)) => *why,
         None => return without(State::Failed, "it was never visited".to_owned(), None),
     };
-    let Some(found) = measured(&track.samples, quiet, ticks_per_ns) else {
+    let Some(found) = measured(&track.ends.0, &run.quiet, run.ticks_per_ns) else {
         let why = too_few(track.samples.len(), stopped);
         return without(State::Failed, why, Some(stopped));
     };
@@ -127,7 +112,7 @@ fn imprecise(found: &Measured, precision: f64) -> Option<String> {
 
 fn handshake(
     track: &Track,
-    case: Case,
+    (case, temperature): (Case, Temperature),
     stack: String,
     outcome: Outcome,
     ticks_per_ns: f64,
@@ -146,7 +131,7 @@ fn handshake(
     Handshake {
         stack,
         case,
-        temperature: track.temperature,
+        temperature,
         state: outcome.state,
         reason: outcome.reason,
         negotiated: facts.first().map(|f| f.negotiated.clone()),

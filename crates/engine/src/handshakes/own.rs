@@ -1,6 +1,6 @@
 //! Stacks that come as shared objects of their own: found, and loaded once to learn who they are.
 
-use super::stacks::StackFile;
+use crate::attached::StackFile;
 use crate::discover::{LibraryChoice, SelectError};
 use crate::link::WorkerError;
 use crate::process::Worker;

@@ -1,12 +1,11 @@
 //! `ciphermark tls primitives`: what the operations under a handshake cost.
 
-use super::assemble::{noise, outcome};
-use super::schedule::Track;
-use super::stacks::StackFile;
-use super::{Wanted, sampled};
+use super::assemble::{of_tls, outcome};
+use super::{Run, Wanted, sampled};
+use crate::attached::StackFile;
+use crate::events::Progress;
 use crate::placement::measuring_cpu;
-use crate::schedule::Progress;
-use model::QuietRates;
+use crate::track::Track;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tls::{Found, Primitive, PrimitiveRow, PrimitivesDocument, Subject, Temperature};
@@ -45,15 +44,12 @@ pub fn primitives(
         seed: request.seed,
         cpu: measuring_cpu(),
     };
-    let (run, sampled) = sampled(&wanted, stacks, stop, progress);
-    let row = |track: &Track| {
-        let label = stacks[track.stack].facts.label.clone();
-        row(track, label, &sampled.quiet, request.precision, run.ticks_per_ns)
-    };
+    let run = sampled(&wanted, stacks, stop, progress);
+    let row = |track: &Track| row(track, stacks, &run, request.precision);
     PrimitivesDocument {
         format_version: tls::FORMAT_VERSION.to_owned(),
         kind: "tls-primitives".to_owned(),
-        primitives: sampled.tracks.iter().filter_map(row).collect(),
+        primitives: run.tracks.iter().filter_map(row).collect(),
         started: run.started.clone(),
         seconds: run.seconds,
         command: request.command.clone(),
@@ -61,27 +57,22 @@ pub fn primitives(
         span: tls::PRIMITIVES_SPAN.to_owned(),
         plan: run.plan.clone(),
         stacks: stacks.iter().map(|s| s.facts.clone()).collect(),
-        noise: noise(&sampled),
+        noise: run.noise,
     }
 }
 
 /// A track's row; none of one that is of no primitive.
-fn row(
-    track: &Track,
-    stack: String,
-    quiet: &QuietRates,
-    precision: f64,
-    ticks_per_ns: f64,
-) -> Option<PrimitiveRow> {
-    let Subject::Primitive(primitive) = track.subject else { return None };
-    let outcome = outcome(track, quiet, precision, ticks_per_ns);
+fn row(track: &Track, stacks: &[StackFile], run: &Run, precision: f64) -> Option<PrimitiveRow> {
+    let tls = of_tls(track)?;
+    let Subject::Primitive(primitive) = tls.subject else { return None };
+    let outcome = outcome(track, run, precision);
     let measured = outcome.measured;
     let checks = track.facts.iter().find_map(|found| match found {
         Found::Primitive(facts) => Some(facts.checks.clone()),
         Found::Handshake(_) | Found::Records(_) => None,
     });
     Some(PrimitiveRow {
-        stack,
+        stack: stacks[tls.stack].facts.label.clone(),
         primitive,
         state: outcome.state,
         reason: outcome.reason,

@@ -1,11 +1,10 @@
 //! `ciphermark tls records`: what sending and receiving cost.
 
-use super::assemble::{noise, outcome};
-use super::schedule::Track;
-use super::stacks::StackFile;
-use super::{Wanted, sampled};
-use crate::schedule::Progress;
-use model::QuietRates;
+use super::assemble::{of_tls, outcome};
+use super::{Run, Wanted, sampled};
+use crate::attached::StackFile;
+use crate::events::Progress;
+use crate::track::Track;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tls::{
@@ -51,14 +50,11 @@ pub fn records(
         seed: request.seed,
         cpu: request.cpu,
     };
-    let (run, sampled) = sampled(&wanted, stacks, stop, progress);
-    let mut tracks: Vec<&Track> = sampled.tracks.iter().collect();
+    let run = sampled(&wanted, stacks, stop, progress);
+    let mut tracks: Vec<&Track> = run.tracks.iter().collect();
     // Each stack's sizes of a suite one below the other.
-    tracks.sort_by_key(|track| track.stack);
-    let row = |track: &&Track| {
-        let label = stacks[track.stack].facts.label.clone();
-        row(track, label, &sampled.quiet, request.precision, run.ticks_per_ns)
-    };
+    tracks.sort_by_key(|track| track.subject.bank_key());
+    let row = |track: &&Track| row(track, stacks, &run, request.precision);
     let records: Vec<RecordRow> = tracks.iter().filter_map(row).collect();
     RecordsDocument {
         format_version: tls::FORMAT_VERSION.to_owned(),
@@ -70,22 +66,17 @@ pub fn records(
         span: tls::RECORDS_SPAN.to_owned(),
         plan: run.plan.clone(),
         stacks: stacks.iter().map(|s| s.facts.clone()).collect(),
-        noise: noise(&sampled),
+        noise: run.noise,
         lines: record_lines(&records),
         records,
     }
 }
 
 /// A track's row; none of one that is of no records.
-fn row(
-    track: &Track,
-    stack: String,
-    quiet: &QuietRates,
-    precision: f64,
-    ticks_per_ns: f64,
-) -> Option<RecordRow> {
-    let Subject::Records { protection, size } = track.subject else { return None };
-    let outcome = outcome(track, quiet, precision, ticks_per_ns);
+fn row(track: &Track, stacks: &[StackFile], run: &Run, precision: f64) -> Option<RecordRow> {
+    let tls = of_tls(track)?;
+    let Subject::Records { protection, size } = tls.subject else { return None };
+    let outcome = outcome(track, run, precision);
     let facts = track.facts.iter().find_map(|found| match found {
         Found::Records(facts) => Some(facts.clone()),
         Found::Handshake(_) | Found::Primitive(_) => None,
@@ -93,7 +84,7 @@ fn row(
     // What was found of a track without a number is no one's.
     let (measured, facts) = (outcome.measured, facts.filter(|_| outcome.measured.is_some()));
     Some(RecordRow {
-        stack,
+        stack: stacks[tls.stack].facts.label.clone(),
         protection,
         size,
         state: outcome.state,

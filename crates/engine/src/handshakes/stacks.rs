@@ -1,19 +1,9 @@
 //! Which of the libraries come with a TLS stack.
 
 use super::own::own_stacks;
-use crate::discover::{Attached, LibraryChoice, SelectError, discover, select};
+use crate::attached::{Attached, StackFile};
+use crate::discover::{LibraryChoice, SelectError, discover, select};
 use std::path::{Path, PathBuf};
-
-/// A stack: the file with the protocol, and the library under it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StackFile {
-    /// Facts for the document.
-    pub facts: tls::Stack,
-    /// The file with the protocol.
-    pub path: PathBuf,
-    /// The file with the primitives, where that is another one.
-    pub crypto: Option<PathBuf>,
-}
 
 /// What was asked for.
 pub struct SelectedStacks {

@@ -162,7 +162,7 @@ pub fn limits_here(algorithms: &[&'static Algorithm]) -> Limits {
     let conditions = Conditions {
         cpu,
         quiet_probe: quiet::watch(&clock, cpu).of(cpu),
-        ticks_per_ns: crate::placement::rough_rate(&clock).unwrap_or(1.0),
+        ticks_per_ns: clock.rough_ticks_per_ns(),
     };
     let directions = [Direction::Encrypt, Direction::Decrypt];
     let core = measure(&clock, &conditions);

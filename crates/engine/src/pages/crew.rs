@@ -1,8 +1,8 @@
 //! One worker for each library, started when it is needed and again when it has died.
 
-use super::job::{Answer, Job, PageFiles};
-use crate::discover::Attached;
+use crate::attached::Attached;
 use crate::process::{Worker, out_of_protocol};
+use crate::protocol::pages::{Answer, Job, PageFiles};
 use crate::protocol::{Finding, Hello, Reply, Request};
 use model::Tier;
 use std::time::Duration;

@@ -2,10 +2,10 @@
 
 use super::copy::Copy;
 use super::crew::Crew;
-use super::job::{Answer, Job, ProbeJob, VerifyJob};
 use super::run::{Events, PagesError, PagesEvent};
 use super::stage::{PART, Stage};
 use crate::protocol::Finding;
+use crate::protocol::pages::{Answer, Job, ProbeJob, VerifyJob};
 use at_rest::{ProbeCounts, Probed, Verified, judge};
 use record::State;
 use scheme::Recipe;

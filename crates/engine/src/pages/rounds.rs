@@ -1,12 +1,12 @@
 //! Timing, round by round: in each round every library once, in random order, in a process of its own.
 
 use super::crew::{answer, hello};
-use super::job::{Answer, Job, TimeJob, TimedCell};
 use super::prove::Standings;
 use super::run::{Events, PagesEvent, PagesPlan};
 use super::stage::Stage;
-use crate::discover::Attached;
+use crate::attached::Attached;
 use crate::process::Worker;
+use crate::protocol::pages::{Answer, Job, TimeJob, TimedCell};
 use crate::protocol::{Finding, Request};
 use analysis::quiet_rate;
 use at_rest::{CellKey, CellSamples, Visit};

@@ -5,8 +5,8 @@ use super::crew::Crew;
 use super::prove::{Standing, Standings, probe, verdicts, verify};
 use super::rounds::{Timed, time};
 use super::stage::{PART, Stage};
-use crate::discover::Attached;
-use crate::placement::{rough_rate, step_aside};
+use crate::attached::Attached;
+use crate::placement::step_aside;
 use crate::protocol::Finding;
 use crate::tiers::at_tiers;
 use crate::verification::{Extra, verify_all};
@@ -359,7 +359,7 @@ fn tool() -> record::Tool {
 fn host(cpu: u32, libraries: &[Attached]) -> record::Host {
     let mut host = host::facts(cpu);
     host.clock.source = clock_of(libraries);
-    host.clock.ticks_per_second = rough_rate(&Clock::calibrate()).unwrap_or(0.0) * 1e9;
+    host.clock.ticks_per_second = Clock::calibrate().rough_ticks_per_ns() * 1e9;
     host
 }
 

@@ -1,7 +1,7 @@
 //! Files that workers open in this process: staged pages in memory, and files on a disk to read and write.
 
-use super::job::LOG_BYTES;
-use super::job::PageFiles;
+use crate::protocol::pages::LOG_BYTES;
+use crate::protocol::pages::PageFiles;
 use rustix::fs::MemfdFlags;
 use scheme::Position;
 use std::fs::File;

@@ -2,8 +2,8 @@
 
 use super::tests::{attached, machine, offer};
 use super::*;
+use crate::attached::AtTier;
 use crate::earlier::tracks;
-use crate::tiers::AtTier;
 use model::RawSample;
 use proptest::prelude::*;
 use proptest::sample::subsequence;
@@ -139,7 +139,7 @@ proptest! {
         let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
         earlier.iter().for_each(|e| *counts.entry(e.case).or_default() += 1);
         for track in &tracks {
-            let threads = track.case.threads as usize;
+            let threads = track.subject.threads() as usize;
             let had = counts.get(&track.index).copied().unwrap_or(0);
             prop_assert_eq!(track.visits as usize, had / threads);
             prop_assert_eq!(track.samples.len(), had / threads * threads);

@@ -3,9 +3,10 @@
 
 use super::{Schedule, Watch};
 use crate::asleep::Asleep;
+use crate::kinds;
 use crate::link::WorkerError;
 use crate::process::{Worker, first_to_say, out_of_protocol};
-use crate::protocol::{Finding, Reply, Request, Visit, VisitResult};
+use crate::protocol::{Finding, Reply, VisitResult};
 use record::{JournalEntry, Stopped};
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
@@ -126,8 +127,8 @@ impl Schedule<'_> {
         }
         worker.stood_still();
         let tracks = &mut self.tracks;
-        let visits: Vec<Visit> = block.tracks.iter().map(|i| tracks[*i].visit()).collect();
-        worker.send(&Request::Sample { visits });
+        let visits = block.tracks.iter().map(|i| tracks[*i].visit()).collect();
+        worker.send(&kinds::request(visits));
         Ok(block.tracks.iter().map(|i| self.tracks[*i].deadline()).sum())
     }
 

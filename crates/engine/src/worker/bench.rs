@@ -10,7 +10,6 @@ use model::RawSample;
 use probe::{Clock, Pace, Together};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 /// Everything that a worker samples with.
 pub(super) struct Bench {
@@ -32,12 +31,7 @@ pub(super) type Part = Result<(RawSample, Option<Latencies>), Finding>;
 impl Bench {
     pub(super) fn new(process: u32, seed: u64, ticks_per_ns: Option<f64>) -> Self {
         let clock = Clock::calibrate();
-        let ticks_per_ns = ticks_per_ns.unwrap_or_else(|| {
-            let start = clock.anchor();
-            // Only the batch length hangs on this rate; the record's is measured over the run.
-            std::thread::sleep(Duration::from_millis(1));
-            start.ticks_per_second(clock.anchor()) / 1e9
-        });
+        let ticks_per_ns = ticks_per_ns.unwrap_or_else(|| clock.rough_ticks_per_ns());
         Self { clock, ticks_per_ns, process, seed, lanes: Vec::new(), settled: false, pulse: None }
     }
 

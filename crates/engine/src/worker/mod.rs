@@ -23,6 +23,4 @@ mod stepping;
 mod subject;
 mod tier;
 
-pub(crate) use serve::PIPE_GONE;
 pub use serve::serve;
-pub(crate) use subject::NO_FORGERY;

@@ -9,7 +9,9 @@ use super::sampling::Sampler;
 use super::stack::StackBench;
 use super::stepping::Counter;
 use crate::decode;
-use crate::protocol::{Finding, Hello, Offer, Once, Ready, Reply, Request, VERSION};
+use crate::protocol::{
+    Finding, Hello, Offer, Once, PIPE_GONE, Ready, Reply, Request, VERSION, not_opened,
+};
 use ::tier::Applied;
 use contract::{Library, Message, OpenError, Outcome};
 use model::{Algorithm, Direction, Model, Tier};
@@ -23,11 +25,6 @@ use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::PathBuf;
 use verify::reference::Reference;
 use verify::vector_file::{Judged, Vector};
-
-/// The exit code of a worker whose library has closed the protocol's pipe: EX_IOERR of sysexits(3), which is
-/// none of the program's own. Without it, what became of the library would hang on who is first: the
-/// worker, which finds its pipe gone, or the scheduler, which kills it for that.
-pub(crate) const PIPE_GONE: i32 = 74;
 
 /// Room for lines of the protocol: what fits stays out of the heap that the processes of visits inherit.
 const ROOM: usize = 1 << 20;
@@ -82,7 +79,7 @@ fn requests(replies: &mut Replies) -> std::io::Result<()> {
         match decode::request(&line) {
             Ok(Request::Hello(hello)) => state = greet(&hello, replies)?,
             Ok(Request::Stack(hello)) => stack = greet_stack(&hello, replies)?,
-            Ok(Request::Tls(ask)) => say(replies, &ask_stack(stack.as_mut(), &ask))?,
+            Ok(Request::Tls { visits }) => say(replies, &visit_stack(stack.as_mut(), &visits))?,
             Ok(request) => match &mut state {
                 Some(state) => answer(state, request, replies)?,
                 None => say(replies, &no_number(Finding::failed("no hello came before")))?,
@@ -207,13 +204,11 @@ fn greet_stack(
     }
 }
 
-fn ask_stack(stack: Option<&mut StackBench>, ask: &tls::Ask) -> Reply {
-    match (stack, ask) {
-        (Some(stack), tls::Ask::Visits(visits)) => {
-            Reply::Tls(tls::Answer::Visited(visits.iter().map(|v| stack.visit(v)).collect()))
-        }
-        (None, _) => no_number(Finding::failed("no stack was loaded before")),
-    }
+fn visit_stack(stack: Option<&mut StackBench>, visits: &[tls::Visit]) -> Reply {
+    let Some(stack) = stack else {
+        return no_number(Finding::failed("no stack was loaded before"));
+    };
+    Reply::Samples { results: visits.iter().map(|visit| vec![stack.visit(visit)]).collect() }
 }
 
 /// Loads the library, in a process that has given up what loading does not need, and then gives up the rest.
@@ -312,7 +307,7 @@ fn is_the_same(hello: &Hello, library: &dyn Library) -> Result<(), String> {
 fn answer(state: &mut State, request: Request, replies: &mut Replies) -> std::io::Result<()> {
     let library = state.library;
     match request {
-        Request::Hello(_) | Request::Stack(_) | Request::Tls(_) | Request::Sample { .. } => {
+        Request::Hello(_) | Request::Stack(_) | Request::Tls { .. } | Request::Sample { .. } => {
             unreachable!("the caller answers it")
         }
         Request::Offers => {
@@ -505,7 +500,7 @@ fn run_once(library: &dyn Library, once: &Once) -> Result<Reply, Finding> {
         return Err(Finding::unsupported(algorithm.size_reason()));
     }
     tag.resize(algorithm.tag_len, 0);
-    let mut session = library.open(algorithm, once.direction, &key).map_err(Finding::from)?;
+    let mut session = library.open(algorithm, once.direction, &key).map_err(not_opened)?;
     if !session.has_message() {
         return Err(Finding::unsupported("the library does not offer whole messages"));
     }

@@ -2,16 +2,16 @@
 
 use super::manners::{self, Pulse};
 use super::power::Power;
-use super::primitives::{self, Primitives};
-use super::records::{self, Lines};
-use crate::protocol::Ready;
+use super::primitives::Primitives;
+use super::records::Lines;
+use crate::protocol::{Finding, Ready, VisitResult};
 use probe::{Clock, Evictor, around_parts};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 use tls::{
-    Case, Facts, Found, HandshakeSample, Kind, Mismatch, Negotiated, NoNumber, StackHello, Subject,
-    Temperature, Visit, Visited,
+    Case, Facts, Found, HandshakeSample, Kind, Mismatch, Negotiated, StackHello, Subject,
+    Temperature, Visit,
 };
 use tls_stack::{Bench, Connection, Identity, Stack, Ticks, Trouble, connect};
 
@@ -36,7 +36,7 @@ pub(super) struct StackBench {
     ticks_per_ns: f64,
     process: u32,
     core_alone: bool,
-    cases: HashMap<Case, Result<Opened, NoNumber>>,
+    cases: HashMap<Case, Result<Opened, Finding>>,
     /// Open connections for records.
     lines: Lines,
     /// Operations that are ready.
@@ -44,6 +44,17 @@ pub(super) struct StackBench {
     evictor: Evictor,
     /// Whether any connection was made in this process.
     used: bool,
+}
+
+/// What a visit gave, with facts at the first one of its subject in a process.
+pub(super) type Taken = Result<(Vec<HandshakeSample>, Option<Found>), Finding>;
+
+/// What samples of records and primitives are taken with.
+pub(super) struct Timing<'a> {
+    pub(super) stack: &'a dyn Stack,
+    pub(super) clock: &'a Clock,
+    pub(super) ticks_per_ns: f64,
+    pub(super) process: u32,
 }
 
 /// A case that is ready to be sampled.
@@ -67,8 +78,7 @@ impl StackBench {
         }
         let core_alone = hello.cpu.is_some() && probe::have_core_alone().is_ok();
         let clock = Clock::calibrate();
-        let ticks_per_ns =
-            hello.ticks_per_ns.or_else(|| crate::placement::rough_rate(&clock)).unwrap_or(1.0);
+        let ticks_per_ns = hello.ticks_per_ns.unwrap_or_else(|| clock.rough_ticks_per_ns());
         let confinement = power.give_up_more(&objects)?;
         Ok(Self {
             stack,
@@ -105,48 +115,44 @@ impl StackBench {
 
     /// Takes the samples of a visit, which count only if the stack reached for nothing it must not and
     /// left the process as it was.
-    pub(super) fn visit(&mut self, visit: &Visit) -> Visited {
+    pub(super) fn visit(&mut self, visit: &Visit) -> VisitResult {
         let pulse = Pulse::now();
-        let visited = self.sampled(visit);
+        let taken = self.sampled(visit);
         let denied = confine::take_denied().reason();
         let changed = pulse.changed().map(|finding| finding.why);
         match denied.into_iter().chain(changed).reduce(|one, other| format!("{one}; {other}")) {
-            None => visited,
-            Some(why) => Visited::Finding(refused(why)),
+            None => match taken {
+                Ok((samples, facts)) => VisitResult::Ends { samples, facts: facts.map(Box::new) },
+                Err(finding) => VisitResult::Finding(finding),
+            },
+            Some(why) => VisitResult::Finding(Finding::refused(why)),
         }
     }
 
-    fn sampled(&mut self, visit: &Visit) -> Visited {
+    fn sampled(&mut self, visit: &Visit) -> Taken {
+        let Self { stack, clock, ticks_per_ns, process, .. } = self;
+        let timing =
+            Timing { stack: &**stack, clock, ticks_per_ns: *ticks_per_ns, process: *process };
         match visit.subject {
-            Subject::Handshake(case) => self.handshakes(&case, visit),
             Subject::Records { protection, size } => {
-                let Self { clock, ticks_per_ns, process, .. } = self;
-                let (ticks_per_ns, process) = (*ticks_per_ns, *process);
-                let timing = records::Timing { stack: &*self.stack, clock, ticks_per_ns, process };
                 self.lines.sampled(&timing, protection, size, visit.samples)
             }
             Subject::Primitive(primitive) => {
-                let Self { clock, ticks_per_ns, process, .. } = self;
-                let (ticks_per_ns, process) = (*ticks_per_ns, *process);
-                let timing =
-                    primitives::Timing { stack: &*self.stack, clock, ticks_per_ns, process };
                 self.primitives.sampled(&timing, primitive, visit.samples)
             }
+            Subject::Handshake(case) => self.handshakes(&case, visit),
         }
     }
 
-    fn handshakes(&mut self, case: &Case, visit: &Visit) -> Visited {
-        let facts = match self.opened(case) {
-            Ok(facts) => facts,
-            Err(finding) => return Visited::Finding(finding),
-        };
+    fn handshakes(&mut self, case: &Case, visit: &Visit) -> Taken {
+        let facts = self.opened(case)?;
         let Some(Ok(opened)) = self.cases.get_mut(case) else { unreachable!("it was just opened") };
         let ops = match visit.temperature {
             Temperature::Hot => visit.ops.unwrap_or(opened.ops),
             // Each handshake is cold by itself.
             Temperature::Idle | Temperature::Cold => 1,
         };
-        let mut timing = Timing {
+        let mut connecting = Connecting {
             clock: &self.clock,
             process: self.process,
             case,
@@ -154,19 +160,14 @@ impl StackBench {
             opened,
             evictor: &mut self.evictor,
         };
-        let taken = timing.warm_up(WARM_UP_NS * self.ticks_per_ns).and_then(|()| {
-            (0..visit.samples).map(|_| timing.sample(ops)).collect::<Result<Vec<_>, _>>()
-        });
-        match taken {
-            Ok(samples) => {
-                Visited::Taken { samples, facts: facts.map(|f| Box::new(Found::Handshake(f))) }
-            }
-            Err(finding) => Visited::Finding(finding),
-        }
+        connecting.warm_up(WARM_UP_NS * self.ticks_per_ns)?;
+        let samples =
+            (0..visit.samples).map(|_| connecting.sample(ops)).collect::<Result<_, _>>()?;
+        Ok((samples, facts.map(Found::Handshake)))
     }
 
     /// Opens a case with the process's first visit of it; what was found then.
-    fn opened(&mut self, case: &Case) -> Result<Option<Facts>, NoNumber> {
+    fn opened(&mut self, case: &Case) -> Result<Option<Facts>, Finding> {
         match self.cases.get(case) {
             Some(Ok(_)) => return Ok(None),
             Some(Err(finding)) => return Err(finding.clone()),
@@ -182,7 +183,7 @@ impl StackBench {
         facts
     }
 
-    fn open(&self, case: &Case) -> Result<(Opened, Facts), NoNumber> {
+    fn open(&self, case: &Case) -> Result<(Opened, Facts), Finding> {
         let mut bench = self.stack.open(case).map_err(not_offered)?;
         let mut make = |case: &Case, weigh: bool| {
             connect(&mut *bench, case, &self.clock, weigh, &mut || {}).map_err(not_offered)
@@ -214,8 +215,8 @@ impl StackBench {
     }
 }
 
-/// What takes the samples of one visit.
-struct Timing<'a> {
+/// What takes the samples of a visit to handshakes.
+struct Connecting<'a> {
     clock: &'a Clock,
     process: u32,
     case: &'a Case,
@@ -224,11 +225,11 @@ struct Timing<'a> {
     evictor: &'a mut Evictor,
 }
 
-impl Timing<'_> {
+impl Connecting<'_> {
     /// Handshakes that do not count, until so many ticks are over: what is not hot needs none. The first of
     /// them, where one is to be resumed, may be a full one: since the last visit the server's cache may have
     /// filled with others' sessions (wolfSSL's holds 33, for the whole process).
-    fn warm_up(&mut self, ticks: f64) -> Result<(), NoNumber> {
+    fn warm_up(&mut self, ticks: f64) -> Result<(), Finding> {
         if self.case.kind.is_resumed() {
             self.connect(Temperature::Hot)?;
         }
@@ -240,7 +241,7 @@ impl Timing<'_> {
         Ok(())
     }
 
-    fn sample(&mut self, ops: u32) -> Result<HandshakeSample, NoNumber> {
+    fn sample(&mut self, ops: u32) -> Result<HandshakeSample, Finding> {
         let (clock, process) = (self.clock, self.process);
         let (all, around) = around_parts(clock, process, || {
             (0..ops).map(|_| self.one()).collect::<Result<Vec<_>, _>>()
@@ -257,16 +258,18 @@ impl Timing<'_> {
     }
 
     /// One handshake, which must be what the first one was.
-    fn one(&mut self) -> Result<Connection, NoNumber> {
+    fn one(&mut self) -> Result<Connection, Finding> {
         let made = self.connect(self.temperature)?;
         match &made.negotiated {
             Ok(negotiated) if *negotiated == self.opened.negotiated => Ok(made),
-            Ok(other) => Err(refused(format!("one handshake in between negotiated {other:?}"))),
-            Err(mismatch) => Err(refused(format!("one handshake in between: {mismatch}"))),
+            Ok(other) => {
+                Err(Finding::refused(format!("one handshake in between negotiated {other:?}")))
+            }
+            Err(mismatch) => Err(Finding::refused(format!("one handshake in between: {mismatch}"))),
         }
     }
 
-    fn connect(&mut self, temperature: Temperature) -> Result<Connection, NoNumber> {
+    fn connect(&mut self, temperature: Temperature) -> Result<Connection, Finding> {
         let evictor = &mut *self.evictor;
         let mut pause = || match temperature {
             Temperature::Hot => {}
@@ -277,7 +280,7 @@ impl Timing<'_> {
             }
         };
         connect(&mut *self.opened.bench, self.case, self.clock, false, &mut pause)
-            .map_err(|trouble| number_less(record::State::Failed, trouble.to_string()))
+            .map_err(|trouble| Finding::failed(trouble.to_string()))
     }
 }
 
@@ -299,25 +302,14 @@ fn bound_to(hello: &StackHello, loaded: &[PathBuf]) -> Result<(), String> {
     }
 }
 
-pub(super) fn number_less(state: record::State, why: String) -> NoNumber {
-    NoNumber { state, why }
-}
-
-fn unsupported(why: String) -> NoNumber {
-    number_less(record::State::Unsupported, why)
-}
-
-fn refused(why: String) -> NoNumber {
-    number_less(record::State::Refused, why)
-}
-
 /// Another handshake than was asked for, at the first try: the stack does something else in its place,
 /// unless it contradicts itself.
-pub(super) fn another(mismatch: Mismatch) -> NoNumber {
-    if mismatch.contradiction { refused(mismatch.why) } else { unsupported(mismatch.why) }
+pub(super) fn another(mismatch: Mismatch) -> Finding {
+    let why = mismatch.why;
+    if mismatch.contradiction { Finding::refused(why) } else { Finding::unsupported(why) }
 }
 
 /// At the first try every trouble is the stack's way to say that it does not do it.
-pub(super) fn not_offered(trouble: Trouble) -> NoNumber {
-    unsupported(trouble.to_string())
+pub(super) fn not_offered(trouble: Trouble) -> Finding {
+    Finding::unsupported(trouble.to_string())
 }

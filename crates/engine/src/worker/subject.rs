@@ -2,15 +2,12 @@
 
 use super::material::{Ciphertexts, Material};
 use super::outputs::Answers;
-use crate::protocol::{Finding, Visit};
+use crate::protocol::{Finding, NO_FORGERY, Visit, not_opened};
 use contract::{Library, Message, Outcome, Session};
 use model::{Algorithm, Direction, Model};
 use std::collections::HashMap;
 use verify::reference::Reference;
 use xxhash_rust::xxh3::xxh3_64;
-
-/// Why a case has no forgeries.
-pub(crate) const NO_FORGERY: &str = "only decryption with a tag can meet a forgery";
 
 /// Messages in flight need an output each.
 const LARGEST_IN_FLIGHT: usize = 1 << 20;
@@ -44,9 +41,10 @@ impl Subject {
         if rekeys && algorithm.key_len == 0 {
             return Err(Finding::unsupported(format!("{algorithm} has no key")));
         }
-        let mut session = library.open(algorithm, direction, &material.key)?;
+        let mut session = library.open(algorithm, direction, &material.key).map_err(not_opened)?;
         if rekeys && !session.has_rekey() {
-            session = contract::reopening(library, algorithm, direction, &material.key)?;
+            session = contract::reopening(library, algorithm, direction, &material.key)
+                .map_err(not_opened)?;
         }
         let reference = Reference::new(algorithm, &material.key);
         let (ciphertexts, streams) = (HashMap::new(), HashMap::new());

@@ -1,7 +1,7 @@
 //! One scheme in one library: pages in, ciphertext and what is stored beside it out, and back.
 
 use super::mac::{Maker, checksum, checksum_by, done, key_bytes};
-use crate::protocol::Finding;
+use crate::protocol::{Finding, not_opened};
 use contract::{Library, Message, Session};
 use model::{Algorithm, Direction, Mode};
 use rand_chacha::ChaCha8Rng;
@@ -109,7 +109,8 @@ impl Codec {
         let Some(algorithm) = self.algorithm else { return Ok(()) };
         for side in [&mut self.sealing, &mut self.opening] {
             side.session = None;
-            let session = self.library.open(algorithm, side.direction, &self.key)?;
+            let session =
+                self.library.open(algorithm, side.direction, &self.key).map_err(not_opened)?;
             if !session.has_message() {
                 return Err(Finding::unsupported("the library does not offer whole messages"));
             }

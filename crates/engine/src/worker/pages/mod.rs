@@ -10,8 +10,8 @@ mod probing;
 mod time;
 mod verify;
 
-use crate::pages::{Answer, Job, PageFiles};
 use crate::protocol::Finding;
+use crate::protocol::pages::{Answer, Job, PageFiles};
 use contract::Library;
 use probe::Clock;
 use scheme::{POSITION_BYTES, Position};

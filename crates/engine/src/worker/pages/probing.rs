@@ -3,8 +3,8 @@
 use super::Staged;
 use super::codec::{Codec, Draw, Refusal};
 use super::effect::Contents;
-use crate::pages::{Answer, ProbeJob};
 use crate::protocol::Finding;
+use crate::protocol::pages::{Answer, ProbeJob};
 use at_rest::ProbeCounts;
 use contract::Library;
 use rand_chacha::ChaCha8Rng;

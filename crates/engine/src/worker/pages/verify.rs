@@ -2,8 +2,8 @@
 
 use super::Staged;
 use super::codec::{Codec, Draw, Refusal};
-use crate::pages::{Answer, VerifyJob};
 use crate::protocol::Finding;
+use crate::protocol::pages::{Answer, VerifyJob};
 use contract::Library;
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;

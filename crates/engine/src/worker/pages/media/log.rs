@@ -3,8 +3,8 @@
 use super::super::codec::Draw;
 use super::super::time::{Lane, Watch, failed, refused};
 use super::{below, empty, findings, io_failed, note, seen, turns};
-use crate::pages::{LOG_BYTES, TimedCell};
 use crate::protocol::Finding;
+use crate::protocol::pages::{LOG_BYTES, TimedCell};
 use at_rest::Medium;
 use model::Direction;
 use std::fs::File;

@@ -1,6 +1,6 @@
 //! What the scheduler asks a worker to do with staged pages, and what it answers.
 
-use crate::protocol::Finding;
+use super::Finding;
 use at_rest::{Keying, Medium, ProbeCounts};
 use model::Direction;
 use scheme::Recipe;

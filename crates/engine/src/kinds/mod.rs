@@ -1,0 +1,152 @@
+//! What is sampled. A kind says what a visit asks for, how many samples a process owes, how long to wait for them, and
+//! how precise a case is; everything else (processes, passes, order, CPUs, disturbances) is the schedule's.
+
+mod message;
+mod tls;
+
+pub(crate) use message::Message;
+pub(crate) use tls::{Ends, Tls};
+
+use crate::protocol::{self, Request};
+use ::tls::Found;
+use analysis::{Summary, of_visits, summarise};
+use model::{QuietRates, RawSample, Tier};
+use std::time::Duration;
+
+/// Processes of a case that are sampled before anyone asks how precise it is: six values of two kinds agree
+/// by luck too often.
+pub(crate) const PROCESSES: usize = 12;
+
+/// Samples that a case got of the process that is sampled now.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pass {
+    pub(crate) visits: u32,
+    pub(crate) clean: usize,
+}
+
+/// What a case is of.
+#[derive(Clone, Debug)]
+pub(crate) enum Subject {
+    /// Operations of a library on messages or a stream.
+    Message(Message),
+    /// Handshakes, records or primitives of a TLS stack.
+    Tls(Tls),
+}
+
+/// What a worker is asked for.
+pub(crate) enum Visit {
+    Message(protocol::Visit),
+    Tls(::tls::Visit),
+}
+
+/// What a case's samples come to so far.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Judged {
+    pub(crate) processes: usize,
+    /// Half the interval's width as a fraction of the estimate; of several parts the widest.
+    pub(crate) precision: f64,
+    /// Whether there are enough processes for the interval to have its confidence.
+    pub(crate) is_complete: bool,
+}
+
+impl Subject {
+    /// The processes that sample it: an index into the run's sources, and the tier.
+    pub(crate) fn bank_key(&self) -> (usize, Tier) {
+        match self {
+            Self::Message(message) => (message.case.library, message.case.tier),
+            Self::Tls(tls) => (tls.stack, Tier::Native),
+        }
+    }
+
+    /// Samples that one visit's answer has: one for each thread.
+    pub(crate) fn threads(&self) -> u32 {
+        match self {
+            Self::Message(message) => message.case.threads.max(1),
+            Self::Tls(_) => 1,
+        }
+    }
+
+    /// CPUs of the threads that measure at once; none where there is one.
+    pub(crate) fn cpus(&self) -> &[u32] {
+        match self {
+            Self::Message(message) => &message.setting.cpus,
+            Self::Tls(_) => &[],
+        }
+    }
+
+    /// What to ask for next, after so many visits in all.
+    pub(crate) fn visit(&mut self, pass: Pass, visits: u32, ops: Option<u32>) -> Visit {
+        match self {
+            Self::Message(message) => Visit::Message(message.visit(pass, visits, ops)),
+            Self::Tls(tls) => Visit::Tls(tls.visit(pass, ops)),
+        }
+    }
+
+    /// Whether the pass needs no more of it.
+    pub(crate) fn is_done(&self, pass: Pass) -> bool {
+        match self {
+            Self::Message(_) => message::is_done(pass),
+            Self::Tls(_) => tls::is_done(pass),
+        }
+    }
+
+    /// Longest wait for a visit.
+    pub(crate) fn deadline(&self) -> Duration {
+        match self {
+            Self::Message(message) => message.deadline(),
+            Self::Tls(_) => tls::DEADLINE,
+        }
+    }
+
+    /// The precision that it is held to.
+    pub(crate) fn precision(&self, asked: f64) -> f64 {
+        match self {
+            Self::Message(_) => asked,
+            Self::Tls(tls) => tls.precision(asked),
+        }
+    }
+
+    /// Sums its samples up; `ends` are those of both ends, where it has two.
+    pub(crate) fn judged(
+        &self,
+        samples: &[RawSample],
+        ends: &Ends,
+        quiet: &QuietRates,
+    ) -> Option<Judged> {
+        let judged = |summary: Summary| Judged {
+            processes: summary.processes,
+            precision: summary.precision(),
+            is_complete: summary.is_complete(),
+        };
+        match self {
+            Self::Message(message) => {
+                let visits = of_visits(samples, message.case.threads, quiet);
+                summarise(&visits, quiet).map(judged)
+            }
+            Self::Tls(_) => {
+                let server = summarise(samples, quiet).map(judged)?;
+                let client = summarise(&ends.clients(), quiet).map(judged)?;
+                Some(Judged { precision: server.precision.max(client.precision), ..server })
+            }
+        }
+    }
+}
+
+/// The request for visits, all of one kind.
+pub(crate) fn request(visits: Vec<Visit>) -> Request {
+    let (mut of_messages, mut of_tls) = (Vec::new(), Vec::new());
+    for visit in visits {
+        match visit {
+            Visit::Message(visit) => of_messages.push(visit),
+            Visit::Tls(visit) => of_tls.push(visit),
+        }
+    }
+    if of_tls.is_empty() {
+        Request::Sample { visits: of_messages }
+    } else {
+        Request::Tls { visits: of_tls }
+    }
+}
+
+/// What processes found of a subject before their first samples.
+pub(crate) type Facts = Vec<Found>;
