@@ -1,10 +1,8 @@
 //! The models of whole messages: each timed call is one, under a nonce of its own; in the model
 //! `rekey` under a key of its own as well.
 
-use crate::arch;
 use crate::arena::{Arena, LINE, PLACES};
 use crate::batch::Batch;
-use crate::clock::Clock;
 use crate::control::{Control, KEY_BYTES, Key, Keys, Walk};
 use crate::flight::Flight;
 use crate::ring::{RING, Ring, Slot};
@@ -12,7 +10,13 @@ use crate::stacks::Stacks;
 use crate::walk::{Place, Places, WalkSize};
 use contract::Session;
 use model::Direction;
-use step::{Stepper, Trace, Unavailable};
+
+mod left;
+mod run;
+mod stepping;
+
+pub use left::Done;
+pub use stepping::Stepped;
 
 /// The most different messages in a set: one for each descriptor.
 pub const MAX_MESSAGES: usize = RING;
@@ -30,9 +34,6 @@ const fn output_at(slot: usize) -> usize {
 
 /// Bytes that outputs of their own may take together: as much as a second-level cache gives back soon.
 const APART_BYTES: usize = 64 << 10;
-
-/// Messages up to this size are poisoned whole where outputs lie apart; of larger ones only the edges.
-const POISONED_WHOLE: usize = APART_BYTES / 2;
 
 /// And of messages that are in work at once, each of which needs one: there are sixteen up to a megabyte each.
 const IN_FLIGHT_BYTES: usize = 16 << 20;
@@ -90,26 +91,6 @@ impl MessageSet<'_> {
         self.inputs.len() / self.size
     }
 }
-
-/// What one of the last operations worked on, and what is left of what it wrote.
-#[derive(Debug)]
-pub struct Done<'b> {
-    /// Which of the set's messages.
-    pub message: usize,
-    /// Its nonce.
-    pub nonce: Vec<u8>,
-    /// The key that was set before it; of use where keys are set.
-    pub key: Vec<u8>,
-    /// Its tag.
-    pub tag: &'b [u8],
-    /// The bytes of its output that no later operation wrote over.
-    pub output: &'b [u8],
-    /// Where in its output these begin, in bytes.
-    pub from: usize,
-}
-
-/// A stepped operation: its return code, and what it executed.
-pub type Stepped = (i32, Trace);
 
 /// Room for any tag or digest.
 type Tag = [u8; 64];
@@ -312,106 +293,6 @@ impl<'a> MessageBatch<'a> {
         }
     }
 
-    /// Single-steps the next operation: the same call as in the loop, with the same descriptor.
-    /// Returns the operation's return code with what it executed. Of messages in flight a round
-    /// ([`Batch::together`]) with its end is stepped, since none of them is done alone.
-    ///
-    /// # Errors
-    /// When it cannot be stepped here.
-    pub fn step(&mut self, stepper: &mut Stepper, most_steps: u64) -> Result<Stepped, Unavailable> {
-        match self.flight {
-            None => self.step_message(stepper, most_steps),
-            Some(flight) => self.step_round(flight, stepper, most_steps),
-        }
-    }
-
-    fn step_message(&mut self, stepper: &mut Stepper, most: u64) -> Result<Stepped, Unavailable> {
-        let table = self.session.raw();
-        let call = table.message.expect("the model `message` is offered");
-        let slot = &mut self.descriptors.ring.0[self.at];
-        let arguments = [table.state as usize, &raw const slot.message as usize, 0, 0];
-        let stepped = self.stacks.once(|| {
-            // SAFETY: `Session::new`'s contract holds for the function and its two arguments; the
-            // descriptor points at the placed set, whose lengths were checked.
-            unsafe { stepper.call(call as *const (), arguments, most) }
-        });
-        if self.control.fresh {
-            slot.raise_nonce(RING as u64);
-        }
-        self.at = (self.at + 1) % RING;
-        stepped
-    }
-
-    fn step_round(
-        &mut self,
-        flight: Flight,
-        stepper: &mut Stepper,
-        most: u64,
-    ) -> Result<Stepped, Unavailable> {
-        let (oldest, together) = (self.at, self.together() as usize);
-        let mut round = self.step_message(stepper, most);
-        for _ in 1..together {
-            round = round.and_then(|so_far| {
-                let left = most.saturating_sub(so_far.1.steps).max(1);
-                Ok(joined(so_far, self.step_message(stepper, left)?))
-            });
-        }
-        let (drain, state) = flight.call();
-        let drained = round.and_then(|so_far| {
-            let left = most.saturating_sub(so_far.1.steps).max(1);
-            let arguments = [state as usize, 0, 0, 0];
-            // SAFETY: `Session::new`'s contract holds for the function and its argument.
-            let end =
-                self.stacks.once(|| unsafe { stepper.call(drain as *const (), arguments, left) });
-            Ok(joined(so_far, end?))
-        });
-        if drained.is_err() {
-            // SAFETY: the session lives; what is in flight uses this batch's memory.
-            unsafe { flight.drain() };
-        }
-        for i in (0..together).filter(|_| flight.counts) {
-            self.descriptors.ring.0[(oldest + i) % RING].raise_nonce(RING as u64);
-        }
-        drained
-    }
-
-    /// The descriptor that the operation used after which there were `back` more.
-    fn slot(&self, back: usize) -> usize {
-        (self.at + RING - 1 - back) % RING
-    }
-
-    /// Overwrites what earlier operations left, so that only the batch can have made it; of large outputs
-    /// that lie apart only the edges. On a walk [`Batch::prepare`] does so.
-    pub fn poison(&mut self, byte: u8) {
-        let (size, whole) = (self.size, self.is_poisoned_whole());
-        if let Memory::Ring(output, places) = &mut self.memory {
-            if whole {
-                output.fill(byte);
-            } else {
-                for at in places {
-                    output[*at..][..LINE].fill(byte);
-                    output[*at + size - LINE..][..LINE].fill(byte);
-                }
-            }
-            if self.session.direction() != Direction::Decrypt {
-                self.tags.iter_mut().for_each(|tag| tag.fill(byte));
-            }
-        }
-    }
-
-    /// Whether [`MessageBatch::poison`] fills every byte of the outputs.
-    #[must_use]
-    pub fn is_poisoned_whole(&self) -> bool {
-        // As soon as more than two outputs lie apart they are small, unless each message in flight has one.
-        self.size <= POISONED_WHOLE || self.flight.is_none() && self.kept(u32::MAX) > 2
-    }
-
-    /// The byte that [`Batch::prepare`] fills outputs with.
-    #[must_use]
-    pub fn poison_byte(&self) -> u8 {
-        (self.roll >> 24) as u8
-    }
-
     /// Runs so many operations, at most as many as there are descriptors, the last of them on a tag of which
     /// one bit is changed; the tag is right again afterwards. Not on a walk.
     pub fn run_to_a_forgery(&mut self, ops: u32) -> i32 {
@@ -421,73 +302,6 @@ impl<'a> MessageBatch<'a> {
         let codes = self.run(ops);
         self.tags[last][bit / 8] ^= 1 << (bit % 8);
         codes
-    }
-
-    /// Of how many operations something is left after `ops` of them.
-    #[must_use]
-    pub fn kept(&self, ops: u32) -> usize {
-        let most = match &self.memory {
-            Memory::Ring(_, places) => (1..RING).find(|i| places[*i] == places[0]).unwrap_or(RING),
-            Memory::Walk(places) => RING.min(places.round() as usize),
-        };
-        most.min(ops as usize)
-    }
-
-    /// What is left of the operation after which there were `back` more, fewer than
-    /// [`MessageBatch::kept`].
-    #[must_use]
-    pub fn done(&self, back: usize) -> Done<'_> {
-        let slot = self.slot(back);
-        let (output, from, tag) = match &self.memory {
-            Memory::Ring(output, places) => {
-                let visible = self.visible(back, places);
-                let from = visible.start - places[slot];
-                let tag = &self.tags[slot][..self.session.algorithm().tag_len];
-                (&output[visible], from, tag)
-            }
-            Memory::Walk(places) => {
-                let walk = &self.control.walk;
-                let place = (0..back).fold(walk.place, |place, _| walk.before(place)) as usize;
-                (places.output(place), 0, places.tag(place))
-            }
-        };
-        let message = slot % self.count;
-        Done { message, nonce: self.nonce_of(slot), key: self.key_of(slot), tag, output, from }
-    }
-
-    /// Where the output region still has what an operation wrote. All outputs are equally long, so what
-    /// begins before it can have covered its beginning alone, and what begins behind it its end.
-    fn visible(&self, back: usize, places: &[usize; RING]) -> std::ops::Range<usize> {
-        let own = places[self.slot(back)];
-        let (mut begin, mut end) = (own, own + self.size);
-        for later in 0..back {
-            let other = places[self.slot(later)];
-            if other <= own {
-                begin = begin.max(other + self.size);
-            } else {
-                end = end.min(other);
-            }
-        }
-        begin.min(end)..end
-    }
-
-    /// The nonce that a descriptor was last used with.
-    fn nonce_of(&self, slot: usize) -> Vec<u8> {
-        let mut slot = self.descriptors.ring.0[slot];
-        let len = self.session.algorithm().nonce_len;
-        if self.counts() && len >= 8 {
-            slot.raise_nonce((RING as u64).wrapping_neg());
-        }
-        slot.nonce[..len].to_vec()
-    }
-
-    /// The key that was last set before a descriptor was used.
-    fn key_of(&self, slot: usize) -> Vec<u8> {
-        let mut key = self.descriptors.keys.0[slot];
-        if self.counts() {
-            Keys::raise(&mut key.0, (RING as u64).wrapping_neg());
-        }
-        key.0[..self.session.algorithm().key_len].to_vec()
     }
 
     /// Whether nonces, and keys where they are set, count up from message to message.
@@ -528,11 +342,6 @@ impl<'a> MessageBatch<'a> {
     }
 }
 
-/// Two calls as one.
-fn joined((code, trace): Stepped, (other_code, other): Stepped) -> Stepped {
-    (code | other_code, trace.and(other))
-}
-
 /// What the loop is to do, but for the walk.
 fn control(session: &Session, set: &MessageSet<'_>) -> Control {
     let table = session.raw();
@@ -560,217 +369,5 @@ fn describe(slots: [Slot; RING]) -> Box<Descriptors> {
     Box::new(Descriptors { ring: Ring(slots), keys: Keys([Key([0; KEY_BYTES]); RING]) })
 }
 
-impl Batch for MessageBatch<'_> {
-    fn prepare(&mut self, ops: u32) {
-        let poison = self.poison_byte();
-        if let Memory::Walk(places) = &mut self.memory {
-            places.prepare(&self.control.walk, ops as usize, poison);
-        }
-    }
-
-    fn most(&self) -> u32 {
-        match &self.memory {
-            // In place a message is overwritten, and can be taken once; what was used is in the
-            // caches.
-            Memory::Walk(places) if places.in_place() || places.is_cold() => places.round(),
-            _ => u32::MAX,
-        }
-    }
-
-    fn together(&self) -> u32 {
-        if self.flight.is_some() { self.kept(u32::MAX) as u32 } else { 1 }
-    }
-
-    fn run(&mut self, ops: u32) -> i32 {
-        let together = self.together();
-        self.loop_over(ops, together, |step, ops| step(ops))
-    }
-
-    fn run_alone(&mut self, clock: &Clock, ops: u32, ticks: &mut Vec<u64>) -> i32 {
-        self.loop_over(ops, 1, |step, ops| {
-            (0..ops).fold(0, |codes, _| {
-                let begin = clock.begin();
-                let code = step(1);
-                let end = clock.end();
-                ticks.push(clock.net(begin, end));
-                codes | code
-            })
-        })
-    }
-}
-
-impl MessageBatch<'_> {
-    /// Runs `part` on each of the stacks, which is given what runs operations. Of messages that are in
-    /// flight, so many at once.
-    #[inline(always)]
-    fn loop_over(
-        &mut self,
-        ops: u32,
-        together: u32,
-        mut part: impl FnMut(&mut dyn FnMut(u32) -> i32, u32) -> i32,
-    ) -> i32 {
-        let Self { stacks, control, descriptors, at, roll, flight, .. } = self;
-        let first = (&raw mut **descriptors).cast::<Slot>();
-        let simple = control.rekey.is_none() && !control.walk.is_walked();
-        let (state, call, expected) = (control.state, control.call, control.expected);
-        let plain = arch::message_loop(call as *const () as usize, control.fresh);
-        let controlled = if simple { None } else { Some(arch::control_loop(control)) };
-        let oldest = *at;
-        let mut step = |ops: u32| {
-            let from = *at;
-            *at = (from + ops as usize) % RING;
-            // SAFETY: `from` is below `RING`, the number of descriptors.
-            let slot = unsafe { first.add(from) };
-            match controlled {
-                // SAFETY: `Session::new`'s contract holds for the table; the slots are a whole
-                // ring, aligned to its size, and point at the placed set, whose lengths were
-                // checked against the algorithm.
-                None => unsafe { plain(call, state, slot.cast(), ops, expected) },
-                Some(run) => {
-                    control.at = slot.cast();
-                    // SAFETY: as above; each descriptor's key lies `TO_KEY` behind it, and the walk's
-                    // places are memory that the batch has borrowed.
-                    unsafe { run(&raw mut *control, ops) }
-                }
-            }
-        };
-        let Some(flight) = flight else {
-            return stacks.spread(*roll, ops, |ops| part(&mut step, ops));
-        };
-        // SAFETY: the ring that `step` runs on, of which it writes no nonce itself, and the session's own
-        // functions; nothing is in flight yet.
-        let mut rounds = unsafe { flight.rounds((first, oldest), together, &mut step) };
-        let codes = stacks.spread(*roll, ops, |ops| part(&mut |ops| rounds.hand_over(ops), ops));
-        codes | rounds.drain()
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_size_meets_sixteen_distances_of_input_and_output() {
-        for size in [16, 64, 128, 256, 512, 1024, 4096, 8192] {
-            let count = messages_for(size);
-            let apart: std::collections::BTreeSet<usize> = (0..RING)
-                .map(|i| {
-                    (output_at(i) + SPREAD - (i % count * size / LINE * LINE) % SPREAD) % SPREAD
-                })
-                .collect();
-            assert!(apart.len() >= RING - 2, "{size}: {} distances", apart.len());
-        }
-    }
-
-    /// Writes the lowest byte of the nonce over output and tag.
-    unsafe extern "C" fn mark(_: *mut std::ffi::c_void, m: *const contract::raw::Message) -> i32 {
-        // SAFETY: the batch's descriptors point at whole messages of an algorithm with 16-byte tags.
-        unsafe {
-            let m = &*m;
-            std::ptr::write_bytes(m.output, *m.nonce, m.len);
-            std::ptr::write_bytes(m.tag, *m.nonce, 16);
-        }
-        contract::raw::OK
-    }
-
-    /// Encryption that leaves marks in place of ciphertexts.
-    fn marking() -> Session {
-        let table =
-            contract::raw::Session { message: Some(mark), ..contract::raw::Session::empty() };
-        let gcm = model::Algorithm::find("aes-256-gcm").unwrap();
-        // SAFETY: `mark` keeps the interface's rules, and needs no state.
-        unsafe { Session::new(table, gcm, Direction::Encrypt) }
-    }
-
-    fn set<'a>(size: usize, inputs: &'a [u8], nonces: &'a [Vec<u8>]) -> MessageSet<'a> {
-        let (tags, keys, aad) = ([].as_slice(), [].as_slice(), [].as_slice());
-        let (expected, in_place, walk) = (contract::raw::OK, false, None);
-        MessageSet { size, inputs, nonces, tags, keys, aad, expected, in_place, walk }
-    }
-
-    /// Checks what is shown of the last operations; returns how many bytes of each.
-    fn shown(batch: &mut MessageBatch<'_>) -> Vec<usize> {
-        batch.poison(0xee);
-        batch.prepare(37);
-        assert_eq!(batch.run(37), 0);
-        let left = (0..batch.kept(37)).map(|back| {
-            let done = batch.done(back);
-            assert_eq!(done.nonce[0], 36 - back as u8, "{back} before the last");
-            let own = done.output.iter().chain(done.tag);
-            assert!(own.clone().all(|b| *b == done.nonce[0]), "{back} before the last");
-            assert!(done.from + done.output.len() <= batch.size && done.tag.len() == 16);
-            done.output.len()
-        });
-        left.collect()
-    }
-
-    #[test]
-    fn what_an_operation_left_is_shown_without_what_later_ones_wrote_over() {
-        let (mut session, mut arena) = (marking(), Arena::new());
-        let nonces = [vec![0; 12]];
-        for size in [1, 16, 64, 192, 256, 700, 4096, 8192, 100_000] {
-            let inputs = vec![0; size * messages_for(size)];
-            let set = set(size, &inputs, &nonces);
-            let mut ring = MessageBatch::place(&mut session, &mut arena, &set, 12345);
-            let shown = shown(&mut ring);
-            assert_eq!((shown.len(), shown[0]), (RING, size));
-            assert_eq!(shown.iter().all(|len| *len == size), size <= 192, "{size}: {shown:?}");
-            assert!(shown.iter().filter(|len| **len > 0).count() >= 4, "{size}: {shown:?}");
-        }
-    }
-
-    #[test]
-    fn outputs_that_lie_apart_are_shown_whole() {
-        let (mut session, mut arena) = (marking(), Arena::new());
-        let nonces = [vec![0; 12]];
-        for (size, kept) in [(1, 16), (700, 16), (4096, 16), (8192, 8), (32768, 2), (1 << 20, 2)] {
-            let inputs = vec![0; size * messages_for(size)];
-            let set = set(size, &inputs, &nonces);
-            let mut apart = MessageBatch::place_apart(&mut session, &mut arena, &set, 12345);
-            assert_eq!(shown(&mut apart), vec![size; kept]);
-            // Where too little is filled to say that nothing was written, nothing is said.
-            assert_eq!(apart.is_poisoned_whole(), size <= POISONED_WHOLE);
-            apart.poison(0x77);
-            let output = apart.done(0).output;
-            assert!((output[0], output[size - 1]) == (0x77, 0x77));
-            assert_eq!(output.iter().all(|b| *b == 0x77), size <= POISONED_WHOLE);
-        }
-    }
-
-    #[test]
-    fn what_operations_of_a_walk_left_is_shown() {
-        let (mut session, mut arena) = (marking(), Arena::new());
-        let (nonces, inputs) = ([vec![0; 12]], vec![0; 64 * messages_for(64)]);
-        for (bytes, kept) in [(24 << 10, 16), (1 << 10, 4)] {
-            let walk = Some(WalkSize::Within(bytes));
-            let set = MessageSet { walk, ..set(64, &inputs, &nonces) };
-            let mut batch = MessageBatch::place(&mut session, &mut arena, &set, 12345);
-            assert_eq!(shown(&mut batch), vec![64; kept]);
-        }
-    }
-
-    #[test]
-    fn operations_take_the_numbers_that_they_are_given() {
-        let (mut session, mut arena) = (marking(), Arena::new());
-        let (nonces, inputs) = ([vec![0; 12]], vec![0; 16 * messages_for(16)]);
-        let set = set(16, &inputs, &nonces);
-        let mut batch = MessageBatch::place(&mut session, &mut arena, &set, 0);
-        batch.run(5);
-        let mut next = 100;
-        batch.renumber(|| {
-            next += 7;
-            next
-        });
-        batch.run(16);
-        let last: Vec<u8> = (0..16).map(|back| batch.done(back).nonce[0]).collect();
-        let given: Vec<u8> = (1..=16).rev().map(|i| 100 + 7 * i).collect();
-        assert_eq!(last, given);
-    }
-
-    #[test]
-    fn sets_fit_the_first_level_cache_and_the_ring() {
-        for (size, count) in [(1, 16), (16, 16), (1024, 16), (3276, 4), (8192, 2), (16 << 20, 2)] {
-            assert_eq!(messages_for(size), count, "{size}");
-        }
-    }
-}
+mod tests;
