@@ -12,7 +12,6 @@ mod args_quietly;
 mod args_report;
 mod args_tls;
 mod args_tls_load;
-mod args_tls_primitives;
 mod args_tls_server;
 mod choose;
 mod commands;

@@ -45,7 +45,7 @@ fn run(path: &Path, command: &str) -> Result<TlsFile, Failure> {
 
 fn no_run_of(path: &Path, command: &str) -> Failure {
     Failure::usage(format!(
-        "'{0}' is no run of tls {command}: `ciphermark tls {command} -o FILE` makes one",
+        "'{0}' is not a run of tls {command}: `ciphermark tls {command} -o FILE` writes one",
         path.display()
     ))
 }

@@ -1,7 +1,7 @@
 //! `ciphermark compare`: two records, or two libraries or tiers of one, case by case.
 
 use super::confirm;
-use crate::args::{CompareArgs, TierArg};
+use crate::args::CompareArgs;
 use crate::error::{Exit, Failure};
 use crate::{choose, screen};
 use clap::ValueEnum as _;
@@ -42,7 +42,7 @@ pub fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
 
 type Rows<'a> = (Vec<&'a Measurement>, Vec<&'a Measurement>);
 
-/// The rows of both sides that the filters keep. A name that only one record has is no mistake.
+/// The rows of both sides that the filters keep. A name need match in one record only.
 fn selected<'a>(
     args: &CompareArgs,
     base: &'a Record,
@@ -83,7 +83,7 @@ fn by_libraries(sides: &mut (Side<'_>, Side<'_>), text: &str) -> Result<Matching
         let names: Vec<String> =
             found.iter().map(|l| format!("{}@{}", l.name, l.version)).collect();
         return Err(Failure::usage(format!(
-            "--libraries '{text}': '{}' matches {} libraries ({}); the base is one",
+            "--libraries '{text}': '{}' matches {} libraries ({}); the base must be one",
             base.text(),
             names.len(),
             names.join(", ")
@@ -95,7 +95,7 @@ fn by_libraries(sides: &mut (Side<'_>, Side<'_>), text: &str) -> Result<Matching
     Ok(Matching::Every)
 }
 
-/// Splits at commas that stand in no braces.
+/// Splits at commas outside of braces.
 fn split(text: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut depth = 0_usize;
@@ -140,9 +140,9 @@ fn by_tiers(sides: &mut (Side<'_>, Side<'_>), text: &str) -> Result<(), Failure>
 }
 
 fn of_tier(side: &mut Side<'_>, name: &str) -> Result<(), Failure> {
-    let tier = TierArg::from_str(name, true).map(Tier::from).map_err(|_| {
+    let tier = Tier::from_str(name, true).map_err(|_| {
         let names: Vec<&str> = Tier::ALL.iter().map(|t| t.name()).collect();
-        Failure::usage(format!("'{name}' is no tier; there are {}", names.join(", ")))
+        Failure::usage(format!("'{name}' is not a tier; there are {}", names.join(", ")))
     })?;
     side.rows.retain(|m| m.tier == tier);
     if side.rows.is_empty() {
@@ -155,7 +155,7 @@ fn of_tier(side: &mut Side<'_>, name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A gate that has nothing to judge by must not look open.
+/// A condition without anything to judge must not look fulfilled.
 fn demand(comparison: &Comparison, conditions: &[Condition]) -> Result<(), Failure> {
     let of_instructions = |c: &&Condition| {
         matches!(
@@ -168,7 +168,7 @@ fn demand(comparison: &Comparison, conditions: &[Condition]) -> Result<(), Failu
     };
     if comparison.cases.is_empty() && comparison.states.is_empty() {
         return Err(Failure::usage(format!(
-            "'{}' and '{}' have no case in common: `ciphermark show` tells what is in each",
+            "'{}' and '{}' have no case in common: `ciphermark show` lists the cases of each",
             comparison.base.name, comparison.new.name
         )));
     }

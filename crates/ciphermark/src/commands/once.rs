@@ -1,13 +1,13 @@
 //! `ciphermark once`: one operation through one library, for settling disagreements by hand.
 
 use crate::args::OnceArgs;
-use crate::choose;
 use crate::error::{Exit, Failure};
+use crate::{choose, screen};
 use engine::Worker;
 use engine::protocol::{Once, Reply, Request};
-use model::{Algorithm, Direction, MAX_SIZE, Tier};
+use model::{Algorithm, Direction, MAX_SIZE};
 use record::State;
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::time::Duration;
 
 /// One operation on at most 16 MiB: a minute is enough for the slowest software known.
@@ -39,7 +39,7 @@ pub fn once(args: &OnceArgs) -> Result<Exit, Failure> {
     if direction != Direction::Decrypt {
         bytes.extend(hex::decode(tag).map_err(Failure::not_done)?);
     }
-    std::io::stdout().write_all(&bytes).map_err(|e| Failure::output(&e))?;
+    screen::print_bytes(&bytes)?;
     Ok(Exit::Done)
 }
 
@@ -115,8 +115,8 @@ fn ask(
             labels.join(", ")
         )));
     };
-    let tier = Tier::from(args.tier);
-    let mut worker = Worker::start(library.hello(tier, None, 0, 0)).map_err(Failure::not_done)?;
+    let mut worker =
+        Worker::start(library.hello(args.tier, None, 0, 0)).map_err(Failure::not_done)?;
     worker.send(&Request::Once(Once {
         algorithm: algorithm.name.to_owned(),
         direction,

@@ -1,14 +1,15 @@
-//! `ciphermark quietly`: another benchmark, run only while nobody else is busy on its core.
+//! `ciphermark quietly`: runs another benchmark only while its core is otherwise idle.
 
 use crate::args_quietly::QuietlyArgs;
 use crate::commands::run::watch_signals;
 use crate::error::{Exit, Failure};
+use crate::screen;
 use gate::{Patience, Quietly};
 
 /// What shells add to the number of a signal that ended a program.
 const BY_SIGNAL: i32 = 128;
 
-/// Runs it and says what was seen.
+/// Runs the program and prints a summary.
 pub fn quietly(args: &QuietlyArgs) -> Result<Exit, Failure> {
     let [program, arguments @ ..] = &args.program[..] else {
         return Err(Failure::usage("name a program"));
@@ -24,8 +25,7 @@ pub fn quietly(args: &QuietlyArgs) -> Result<Exit, Failure> {
         gate::run(&own, cpu, (program, arguments), patience, &stop).map_err(Failure::not_done)?;
     if let Some(path) = &args.output {
         let text = serde_json::to_string_pretty(&seen).map_err(Failure::not_done)?;
-        std::fs::write(path, text + "\n")
-            .map_err(|e| Failure::not_done(format!("cannot write '{}': {e}", path.display())))?;
+        screen::write_file(path, (text + "\n").as_bytes())?;
     }
     if !args.quiet {
         anstream::eprintln!("{}", told(&seen));
