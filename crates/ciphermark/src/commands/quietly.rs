@@ -28,13 +28,13 @@ pub fn quietly(args: &QuietlyArgs) -> Result<Exit, Failure> {
         screen::write_file(path, (text + "\n").as_bytes())?;
     }
     if !args.quiet {
-        anstream::eprintln!("{}", told(&seen));
+        anstream::eprintln!("{}", summary(&seen));
     }
     let code = seen.exit_code.or(seen.signal.map(|n| BY_SIGNAL + n));
     Ok(Exit::Program(code.and_then(|n| u8::try_from(n).ok()).unwrap_or(u8::MAX)))
 }
 
-fn told(seen: &Quietly) -> String {
+fn summary(seen: &Quietly) -> String {
     let share = 100.0 * seen.quiet_cpu_seconds / seen.cpu_seconds.max(1e-9);
     let clock = match (seen.core_ghz, seen.core_ghz_range) {
         (Some(mean), Some([low, high])) => {
@@ -69,11 +69,11 @@ mod tests {
             signal: None,
         };
         assert_eq!(
-            told(&seen),
+            summary(&seen),
             "quietly: 3.500 s of CPU time on CPU 3, 90 % of it in slices that were quiet at both ends; 9.0 s in all, \
              5.5 s of them stopped; core clock 2.00 GHz (1.90 to 2.10)"
         );
         let unknown = Quietly { core_ghz: None, core_ghz_range: None, ..seen };
-        assert!(told(&unknown).ends_with("stopped"));
+        assert!(summary(&unknown).ends_with("stopped"));
     }
 }
