@@ -63,6 +63,20 @@ pub fn attached(texts: &[String]) -> Result<Vec<Attached>, Failure> {
     })
 }
 
+/// The one library that matches.
+pub fn only(text: &str) -> Result<Attached, Failure> {
+    let found = attached(&[text.to_owned()])?;
+    let [library] = &found[..] else {
+        let labels: Vec<String> = found.iter().map(Attached::label).collect();
+        return Err(Failure::usage(format!(
+            "'{text}' matches {} libraries ({}); name one, as in openssl@3.0.22 or a=PATH",
+            found.len(),
+            labels.join(", ")
+        )));
+    };
+    Ok(library.clone())
+}
+
 /// The directions of ciphers.
 pub fn directions(given: DirectionArg) -> Vec<Direction> {
     match given {
@@ -170,7 +184,8 @@ fn all_or<T: PartialEq>(wanted: &[T], value: &T) -> bool {
     wanted.is_empty() || wanted.contains(value)
 }
 
-fn globs(texts: &[String]) -> Result<Vec<NameGlob>, Failure> {
+/// The globs of comma-separated lists.
+pub fn globs(texts: &[String]) -> Result<Vec<NameGlob>, Failure> {
     texts
         .iter()
         .flat_map(|list| NameGlob::of_list(list))

@@ -1,9 +1,9 @@
 //! `ciphermark pair`.
 
-use super::{DirectionArg, one_size};
+use super::{one_of, one_size};
 use crate::units::{parse_duration, parse_fraction};
 use clap::{Args, ValueEnum};
-use model::{Model, Tier};
+use model::{Direction, Model, Tier};
 use std::time::Duration;
 
 /// `ciphermark pair`
@@ -33,8 +33,8 @@ pub struct PairArgs {
     #[arg(short, long, value_name = "BYTES", default_value = "8192", value_parser = one_size)]
     pub size: usize,
     /// Encrypt or decrypt.
-    #[arg(short, long, value_name = "DIRECTION", default_value = "encrypt")]
-    pub direction: DirectionArg,
+    #[arg(short, long, value_name = "DIRECTION", default_value = "encrypt", value_parser = one_of(&[Direction::Encrypt, Direction::Decrypt], Direction::name))]
+    pub direction: Direction,
     /// What one timed operation is.
     #[arg(short, long, value_name = "MODEL", default_value = "message")]
     pub model: Model,

@@ -3,7 +3,7 @@
 use super::run::{claim_output, random_seed, watch_signals};
 use crate::args_advise::{AdviceFormat, AdviseArgs, YesNo};
 use crate::error::{Exit, Failure};
-use crate::{screen, tls_files};
+use crate::{choose, screen, tls_files};
 use engine::HandshakeRequest;
 use tls::{Certificate, Document, Temperature};
 use tls_advise::{Evidence, Format, Question};
@@ -85,10 +85,9 @@ fn question(args: &AdviseArgs) -> Result<Question, Failure> {
 
 /// The run with the requested stacks only.
 fn chosen(args: &AdviseArgs, mut run: Document) -> Result<Document, Failure> {
-    let globs = args.library.iter().filter(|text| !text.contains('='));
-    let globs: Vec<model::NameGlob> = globs
-        .map(|text| model::NameGlob::parse(text).map_err(Failure::usage))
-        .collect::<Result<_, _>>()?;
+    let globs: Vec<String> =
+        args.library.iter().filter(|text| !text.contains('=')).cloned().collect();
+    let globs = choose::globs(&globs)?;
     if !globs.is_empty() {
         let named =
             |s: &tls::Stack| args.library.iter().any(|t| t.split('=').next() == Some(&s.name));

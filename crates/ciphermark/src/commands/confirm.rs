@@ -1,6 +1,6 @@
 //! `compare --confirm`: settles candidates of a comparison with pairs of processes of the two builds.
 
-use super::run::{random_seed, watch_signals};
+use super::run::{plain_request, watch_signals};
 use crate::args::CompareArgs;
 use crate::choose;
 use crate::error::Failure;
@@ -107,21 +107,15 @@ fn request(case: &Compared, budget: Option<Duration>) -> Result<Request, String>
         Direction::Decrypt => vec![Direction::Decrypt],
         _ => vec![Direction::Encrypt],
     };
+    let budget = Budget { precision: 0.0, time: budget.unwrap_or_default() };
     Ok(Request {
-        suite: None,
-        algorithms: vec![algorithm],
         directions,
         models: vec![c.model],
         sizes: vec![c.size],
         tiers: vec![c.tier],
         footprints: vec![c.footprint],
-        threads: vec![1],
         in_place: vec![c.in_place],
-        latency: false,
-        budget: Budget { precision: 0.0, time: budget.unwrap_or_default() },
-        evidence: false,
-        seed: random_seed(),
-        command: std::env::args().collect(),
+        ..plain_request(vec![algorithm], budget)
     })
 }
 

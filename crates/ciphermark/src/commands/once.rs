@@ -106,15 +106,7 @@ fn ask(
     input: &[u8],
     tag: &[u8],
 ) -> Result<Reply, Failure> {
-    let libraries = choose::attached(std::slice::from_ref(&args.library))?;
-    let [library] = libraries.as_slice() else {
-        let labels: Vec<String> = libraries.iter().map(engine::Attached::label).collect();
-        return Err(Failure::usage(format!(
-            "'{}' matches several libraries: {}; name one",
-            args.library,
-            labels.join(", ")
-        )));
-    };
+    let library = choose::only(&args.library)?;
     let mut worker =
         Worker::start(library.hello(args.tier, None, 0, 0)).map_err(Failure::not_done)?;
     worker.send(&Request::Once(Once {

@@ -1,14 +1,14 @@
 //! `ciphermark pair`: two libraries compared on one case until there is a verdict.
 
 use super::pair_advice::advice;
-use crate::args::{DirectionArg, PairArgs, PairFailArg};
-use crate::commands::run::{random_seed, watch_signals};
+use super::run::{plain_request, random_seed, watch_signals};
+use crate::args::{PairArgs, PairFailArg};
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
 use crate::{choose, screen};
 use analysis::Verdict;
 use engine::{Attached, Budget, PairBench, PairError, PairOutcome, Request};
-use model::{Algorithm, Direction, Footprint};
+use model::Algorithm;
 use record::State;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 /// Compares the two as often as asked and prints the verdicts.
 pub fn pair(args: &PairArgs) -> Result<Exit, Failure> {
     let request = request(args)?;
-    let libraries = vec![only(&args.base)?, only(&args.new)?];
+    let libraries = vec![choose::only(&args.base)?, choose::only(&args.new)?];
     let stop = watch_signals()?;
     let bar = Bar::new(args.quiet);
     let mut bench = PairBench::new(&request, &libraries, args.margin).map_err(failure)?;
@@ -58,47 +58,17 @@ fn failure(error: PairError) -> Failure {
     }
 }
 
-fn only(text: &str) -> Result<Attached, Failure> {
-    let mut found = choose::attached(&[text.to_owned()])?;
-    match (found.pop(), found.len()) {
-        (Some(library), 0) => Ok(library),
-        (last, others) => {
-            let mut labels: Vec<String> = found.iter().map(Attached::label).collect();
-            labels.extend(last.map(|l| l.label()));
-            Err(Failure::usage(format!(
-                "'{text}' matches {} libraries ({}); name one, as in openssl@3.0.22 or a=PATH",
-                others + 1,
-                labels.join(", ")
-            )))
-        }
-    }
-}
-
 fn request(args: &PairArgs) -> Result<Request, Failure> {
     let algorithm = Algorithm::find(&args.algorithm).map_err(Failure::usage)?;
-    let directions = match args.direction {
-        DirectionArg::Encrypt => vec![Direction::Encrypt],
-        DirectionArg::Decrypt => vec![Direction::Decrypt],
-        DirectionArg::Both => {
-            return Err(Failure::usage("--direction: give one, encrypt or decrypt"));
-        }
-    };
+    // A pair ends with a verdict or with its budget, whatever its precision.
+    let budget = Budget { precision: 0.0, time: args.budget };
     Ok(Request {
-        suite: None,
-        algorithms: vec![algorithm],
-        directions,
+        directions: vec![args.direction],
         models: vec![args.model],
         sizes: vec![args.size],
         tiers: vec![args.tier],
-        footprints: vec![Footprint::Hot],
-        threads: vec![1],
-        in_place: vec![false],
-        latency: false,
-        // A pair ends with a verdict or with its budget, whatever its precision.
-        budget: Budget { precision: 0.0, time: args.budget },
-        evidence: false,
         seed: args.seed.unwrap_or_else(random_seed),
-        command: std::env::args().collect(),
+        ..plain_request(vec![algorithm], budget)
     })
 }
 

@@ -8,6 +8,7 @@ use crate::suites;
 use crate::units::{parse_duration, parse_fraction};
 use crate::{choose, screen};
 use engine::{Attached, Budget, Event, Keeping, Outcome, Request, SurveyError};
+use model::{Algorithm, Direction, Footprint, Model, Tier};
 use record::{Journal, Record, RecordError, State};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -95,6 +96,26 @@ fn request(args: &RunArgs) -> Result<Request, Failure> {
         suite: Some(suite.name),
         command: std::env::args().collect(),
     })
+}
+
+/// A request for messages in hot buffers, in one thread, without evidence.
+pub fn plain_request(algorithms: Vec<&'static Algorithm>, budget: Budget) -> Request {
+    Request {
+        suite: None,
+        algorithms,
+        directions: vec![Direction::Encrypt, Direction::Decrypt],
+        models: vec![Model::Message],
+        sizes: Vec::new(),
+        tiers: vec![Tier::Native],
+        footprints: vec![Footprint::Hot],
+        threads: vec![1],
+        in_place: vec![false],
+        latency: false,
+        budget,
+        evidence: false,
+        seed: random_seed(),
+        command: std::env::args().collect(),
+    }
 }
 
 fn or_else<T: Copy>(given: &[T], suite: Vec<T>) -> Vec<T> {

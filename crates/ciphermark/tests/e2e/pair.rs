@@ -62,7 +62,7 @@ fn what_is_no_pair_gets_one_line_that_helps() {
     let correct = fakes::library("correct");
     for (flags, words) in [
         ("-a aes-128-ctr -s 16,64", "'16,64' for '--size <BYTES>': give one size"),
-        ("-a aes-128-ctr -d both", "--direction: give one"),
+        ("-a aes-128-ctr -d both", "[possible values: encrypt, decrypt]"),
         ("-a aes-129-ctr", "aes-129-ctr"),
     ] {
         refuses(&format!("pair {correct} {correct} {flags}"), &[words]);

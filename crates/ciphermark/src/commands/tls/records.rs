@@ -1,11 +1,11 @@
 //! `ciphermark tls records`
 
-use super::super::run::{random_seed, survey, watch_signals};
+use super::super::run::{plain_request, random_seed, survey, watch_signals};
 use super::{exit, sampled, stacks};
 use crate::args_tls::RecordsArgs;
 use crate::error::{Exit, Failure};
 use engine::{Attached, Budget, RecordsRequest, Request, StackFile};
-use model::{Algorithm, Direction, Footprint, Model, Tier};
+use model::Algorithm;
 use std::sync::atomic::AtomicBool;
 use tls::{Protection, RecordsDocument};
 
@@ -54,21 +54,11 @@ fn bare(
     let is_wanted = |a: &&Algorithm| request.protections.iter().any(|p| p.suite.cipher() == a.name);
     let has_stack = |l: &&Attached| stacks.iter().any(|s| s.facts.bare_path == l.facts.path);
     let libraries: Vec<Attached> = libraries.iter().filter(has_stack).cloned().collect();
+    let budget = Budget { precision: request.precision, time: args.common.budget / 3 };
     let request = Request {
-        suite: None,
-        algorithms: Algorithm::all().iter().filter(is_wanted).collect(),
-        directions: vec![Direction::Encrypt, Direction::Decrypt],
-        models: vec![Model::Message],
         sizes: request.sizes.iter().map(|size| *size as usize).collect(),
-        tiers: vec![Tier::Native],
-        footprints: vec![Footprint::Hot],
-        threads: vec![1],
-        in_place: vec![false],
-        latency: false,
-        budget: Budget { precision: request.precision, time: args.common.budget / 3 },
-        evidence: false,
         seed: request.seed,
-        command: request.command.clone(),
+        ..plain_request(Algorithm::all().iter().filter(is_wanted).collect(), budget)
     };
     survey(args.common.quiet, &request, &libraries, stop)
 }
