@@ -1,9 +1,9 @@
 //! What is typed after `ciphermark advise`.
 
-use crate::args::TierArg;
 use crate::args_advise_tls::TlsServerArgs;
 use crate::units::{parse_days, parse_duration, parse_micros, parse_share};
 use clap::{Args, ValueEnum};
+use model::Tier;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -88,7 +88,7 @@ pub struct AdviseArgs {
     pub library_version: Option<LibraryVersion>,
     /// Which CPU instructions libraries may see.
     #[arg(short, long, value_name = "TIER", default_value = "native")]
-    pub tier: TierArg,
+    pub tier: Tier,
     /// How to print it.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: AdviceFormat,

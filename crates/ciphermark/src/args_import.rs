@@ -1,7 +1,8 @@
-//! What is typed after `ciphermark import`.
+//! `ciphermark import`.
 
-use crate::args::{FormatArg, TierArg};
+use crate::args::{FormatArg, one_size};
 use clap::{Args, Subcommand};
+use model::Tier;
 use std::path::PathBuf;
 
 /// `ciphermark import`
@@ -10,20 +11,20 @@ use std::path::PathBuf;
     openssl speed -mr -evp aes-128-gcm 2>&1 | ciphermark import openssl-speed - -o theirs.json\n  \
     ciphermark import openssl-speed speed.txt --machine 'i5-8400' --beside run.json -o both.json\n  \
     ciphermark import table claims/tables/highgo.csv --beside run.json -o both.json\n\n\
-    Imported figures were neither measured nor checked here: every table marks them (†) and names\n\
-    their source, they are ranked behind everything that was measured, and they prove nothing.")]
+    Imported figures were neither measured nor checked here. Every table marks them (†), names their\n\
+    source and ranks them behind everything that was measured.")]
 pub struct ImportArgs {
-    /// What is imported.
+    /// What to import.
     #[command(subcommand)]
     pub what: ImportWhat,
 }
 
-/// What is imported.
+/// What to import.
 #[derive(Debug, Subcommand)]
 pub enum ImportWhat {
-    /// What `openssl speed` printed, with `-mr` or without.
+    /// The output of `openssl speed`, with or without `-mr`.
     OpensslSpeed(SpeedArgs),
-    /// A published table: CSV of the shape that docs/FORMAT.md describes.
+    /// A published table: CSV as described in docs/FORMAT.md.
     Table(TableArgs),
 }
 
@@ -33,7 +34,7 @@ pub struct ImportTo {
     /// Write the record to this file (JSON).
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Put the rows beside those of this record; it is not changed.
+    /// Add the rows to those of this record; the record itself is not changed.
     #[arg(long, value_name = "RECORD")]
     pub beside: Option<PathBuf>,
     /// What to print on standard output, unless it goes to a file.
@@ -44,23 +45,23 @@ pub struct ImportTo {
 /// `ciphermark import openssl-speed`
 #[derive(Debug, Args)]
 pub struct SpeedArgs {
-    /// What was printed on standard output, or on both outputs; `-` reads standard input.
+    /// What it printed on standard output, or on both outputs; `-` reads standard input.
     pub file: PathBuf,
-    /// The machine that it ran on, in words.
+    /// The machine it ran on, in words.
     #[arg(long, value_name = "WORDS")]
     pub machine: Option<String>,
-    /// The library whose `openssl speed` it was.
+    /// The name to give the library.
     #[arg(long, value_name = "NAME", default_value = "openssl")]
     pub library: String,
-    /// Its version, where the output does not name it (with `-mr` it never does).
+    /// The library's version, if the output lacks it (with `-mr` it always does).
     #[arg(long, value_name = "VERSION")]
     pub library_version: Option<String>,
-    /// It was called with -decrypt.
+    /// `openssl speed` was called with -decrypt.
     #[arg(long)]
     pub decrypt: bool,
-    /// Which CPU instructions it could see.
+    /// Which CPU instructions it could use.
     #[arg(short, long, value_name = "TIER", default_value = "native")]
-    pub tier: TierArg,
+    pub tier: Tier,
     /// Where the rows go.
     #[command(flatten)]
     pub to: ImportTo,
@@ -71,9 +72,9 @@ pub struct SpeedArgs {
 pub struct TableArgs {
     /// The table; `-` reads standard input.
     pub file: PathBuf,
-    /// Bytes of plaintext in one operation, for rows whose source does not say it.
-    #[arg(short, long, value_name = "BYTES")]
-    pub size: Option<String>,
+    /// Bytes of plaintext in one operation, for rows whose source does not give it.
+    #[arg(short, long, value_name = "BYTES", value_parser = one_size)]
+    pub size: Option<usize>,
     /// Where the rows go.
     #[command(flatten)]
     pub to: ImportTo,

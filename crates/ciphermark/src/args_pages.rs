@@ -1,8 +1,8 @@
 //! What is typed after `ciphermark pages`.
 
-use crate::args::TierArg;
 use crate::units::parse_duration;
 use clap::{Args, ValueEnum};
+use model::Tier;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -53,7 +53,7 @@ pub struct PagesArgs {
     pub library: Vec<String>,
     /// Which CPU instructions the libraries may see.
     #[arg(short, long, value_name = "TIER", default_value = "native")]
-    pub tier: TierArg,
+    pub tier: Tier,
     /// Where timed pages come from and go to; `none`: no time is taken.
     #[arg(
         long,

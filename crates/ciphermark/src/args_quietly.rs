@@ -1,4 +1,4 @@
-//! What is typed for `quietly`.
+//! `ciphermark quietly`.
 
 use crate::units::parse_duration;
 use clap::Args;
@@ -12,19 +12,20 @@ use std::time::Duration;
     ciphermark quietly openssl speed -seconds 5 -evp aes-128-gcm\n  \
     ciphermark quietly -o seen.json -- botan speed --msec=500 AES-128/CTR\n  \
     taskset -c 0 ciphermark quietly ./my-benchmark          on another CPU\n\n\
-    The program is stopped (SIGSTOP) wherever somebody else is busy on the core's other hardware thread, and goes on for a slice when\n\
-    nobody is. That serves programs that divide by their own CPU time, as `openssl speed` does without -elapsed; one that\n\
-    reads the time of day counts the pauses as well. Its output is its own; what was seen goes to standard error.\n\n\
-    The exit code is the program's own (128 and its number for a signal; 127 where it cannot be executed); 4 where no moment\n\
-    was quiet.")]
+    Stops the program (SIGSTOP) while the core's sibling thread is busy, and lets it run for a slice at\n\
+    a time while it is idle. This suits programs that divide by their own CPU time, as `openssl speed`\n\
+    does without -elapsed; a program that reads the time of day counts the pauses as well. The program's\n\
+    output is passed through; a summary goes to standard error.\n\n\
+    The exit code is the program's own (128 plus the number of a signal; 127 if it cannot be executed),\n\
+    or 4 if no moment was quiet.")]
 pub struct QuietlyArgs {
-    /// How long it runs between two looks at the core.
+    /// How long to let the program run between two looks at the core.
     #[arg(long, value_name = "TIME", default_value = "8ms", value_parser = parse_duration)]
     pub slice: Duration,
-    /// Longest wait for a quiet moment; then the program is ended.
+    /// End the program after waiting this long for a quiet moment.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_duration)]
     pub wait: Duration,
-    /// Write what was seen into this file (JSON).
+    /// Write the summary to this file (JSON).
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Nothing on standard error.

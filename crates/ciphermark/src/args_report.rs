@@ -1,4 +1,4 @@
-//! `ciphermark report`, as it is typed.
+//! `ciphermark report`.
 
 use clap::Args;
 use std::path::PathBuf;
@@ -11,11 +11,11 @@ use std::path::PathBuf;
     ciphermark report pages.json advice.json -o at-rest.html  a page store (`pages -o`) and advice (`advise --format json`)\n  \
     ciphermark report tls.json records.json primitives.json -o tls.html  runs of `ciphermark tls`, each with -o\n  \
     ciphermark report run.json.gz | gzip > run.html.gz\n\n\
-    The page is one file that loads nothing from anywhere and keeps every raw sample. What is chosen in it\n\
-    stands in its address, behind '#', so that a view can be sent as a link.")]
+    The page is one file that loads nothing else and contains every raw sample. Its address (after '#')\n\
+    follows your selection, so you can send a view as a link.")]
 pub struct ReportArgs {
-    /// Records that `run -o` or `pages -o` wrote, runs that `tls … -o` wrote, and advice that `advise --format json`
-    /// wrote.
+    /// Records from `run -o` or `pages -o`, runs from `tls … -o`, and advice from `advise --format
+    /// json`.
     #[arg(required = true, value_name = "RECORD")]
     pub records: Vec<PathBuf>,
     /// Write the page to this file; '-' is standard output.

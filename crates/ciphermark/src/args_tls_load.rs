@@ -1,10 +1,13 @@
-//! What is typed after `ciphermark tls load` and `ciphermark tls why`.
+//! `ciphermark tls load` and `ciphermark tls why`.
 
-use crate::args_tls::TlsFormat;
+use crate::args::one_of;
+use crate::args_tls::TlsOutput;
 use crate::args_tls_server::ValidateArgs;
 use crate::units::{parse_bytes, parse_share};
 use clap::Args;
 use std::path::PathBuf;
+use tls::{Certificate, Exchange, Filter};
+use tls_load::{Http, Profile, Regime};
 
 /// `ciphermark tls load`
 #[derive(Debug, Args)]
@@ -13,56 +16,49 @@ use std::path::PathBuf;
     ciphermark tls load site.toml --calibration cal.json --explain        which change saves most\n  \
     ciphermark tls load site.toml --calibration cal.json --profile old --client ie-11-win7\n  \
     ciphermark tls load site.toml --calibration cal.json --records rec.json --primitives prim.json\n\n\
-    SPEC is a small TOML file (docs/examples/tls-site.toml); options go before what it says. What counts is what the\n\
-    clients negotiate: cipher strings are read as OpenSSL reads them. Classes of clients: browser, firefox-100,\n\
-    safari-15, openssl-3.5, openssl-3.0, java-17, go-1.17, chrome-49, firefox-45, safari-9, ie-11-win7,\n\
-    android-4.4, java-8, openssl-1.0.1, tls-1.0. Profiles: modern, intermediate, old, intermediate-2016.\n\n\
-    Every term is shown with its value, the range over rounds, its source and its share. docs/TLS-LOAD.md has the\n\
-    formula, what it is held to, and what it leaves out.\n\n\
+    SPEC is a small TOML file (see docs/examples/tls-site.toml); options override it. The load follows\n\
+    from what the clients negotiate; cipher strings mean what they mean to OpenSSL. Classes of clients:\n\
+    browser, firefox-100, safari-15, openssl-3.5, openssl-3.0, java-17, go-1.17, chrome-49, firefox-45,\n\
+    safari-9, ie-11-win7, android-4.4, java-8, openssl-1.0.1, tls-1.0.\n\n\
+    Each term is shown with its value, its range over rounds, its source and its share. docs/TLS-LOAD.md\n\
+    has the formula, how it was validated, and what it leaves out.\n\n\
     Exit codes: 0 done; 2 wrong usage or specification; 4 nothing to calculate from.")]
 pub struct LoadArgs {
-    /// What the server is asked to do (TOML).
+    /// The specification: traffic, clients and settings of the server (TOML).
     #[arg(value_name = "SPEC")]
     pub spec: Option<PathBuf>,
-    /// What was measured.
     #[command(flatten)]
     pub documents: DocumentArgs,
-    /// What the specification does not say, or says otherwise.
     #[command(flatten)]
     pub site: SiteArgs,
-    /// Show what other configurations would save, the most first.
+    /// Show what other configurations would save, best first.
     #[arg(long)]
     pub explain: bool,
-    /// Hold the model to a real server.
     #[command(flatten)]
     pub validate: ValidateArgs,
-    /// How to print it.
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
-    pub format: TlsFormat,
-    /// Write the load into this file too (JSON).
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub out: TlsOutput,
 }
 
 /// The documents that costs come from.
 #[derive(Debug, Args)]
 pub struct DocumentArgs {
-    /// A calibration of a server on this machine (`tls calibrate -o FILE`). Without one, `tls load` measures it
-    /// first, some minutes long.
+    /// A calibration of a server on this machine (`tls calibrate -o FILE`). Without one, `tls load`
+    /// measures it first, which takes some minutes.
     #[arg(long, value_name = "FILE")]
     pub calibration: Option<PathBuf>,
-    /// A run of `tls records`: tells the cipher of records apart from the rest.
+    /// A run of `tls records`: separates the cipher of records from the rest.
     #[arg(long, value_name = "FILE")]
     pub records: Option<PathBuf>,
-    /// A run of `tls primitives`: tells key exchange and signature apart from the rest of a handshake.
+    /// A run of `tls primitives`: separates key exchange and signature from the rest of a handshake.
     #[arg(long, value_name = "FILE")]
     pub primitives: Option<PathBuf>,
-    /// A run of `tls handshake`: tells how much memory an open connection takes.
+    /// A run of `tls handshake`: says how much memory an open connection takes.
     #[arg(long, value_name = "FILE")]
     pub handshakes: Option<PathBuf>,
 }
 
-/// The commonest values of a specification.
+/// The most common values of a specification.
 #[derive(Debug, Args)]
 pub struct SiteArgs {
     /// New connections per second.
@@ -77,28 +73,28 @@ pub struct SiteArgs {
     /// Share of connections that resume: 60%.
     #[arg(long, value_name = "PERCENT", value_parser = parse_share)]
     pub resumed: Option<f64>,
-    /// Certificates: rsa-2048, rsa-3072, rsa-4096, p256, p384, ed25519; two with a comma.
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    pub certificate: Vec<String>,
-    /// Mozilla's profile.
-    #[arg(long, value_name = "NAME")]
-    pub profile: Option<String>,
-    /// Cipher string of TLS 1.2.
+    /// Certificates, separated by commas: rsa-2048, rsa-3072, rsa-4096, p256, p384, ed25519.
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = Filter::certificate)]
+    pub certificate: Vec<Certificate>,
+    /// A profile of Mozilla's.
+    #[arg(long, value_name = "NAME", value_parser = one_of(Profile::ALL, Profile::name))]
+    pub profile: Option<Profile>,
+    /// Cipher string for TLS 1.2.
     #[arg(long, value_name = "STRING")]
     pub ciphers: Option<String>,
-    /// Groups by colons.
+    /// Groups, separated by colons.
     #[arg(long, value_name = "LIST")]
     pub groups: Option<String>,
-    /// Finite field of DHE: ffdhe2048, ffdhe4096, own-dh-2048.
-    #[arg(long, value_name = "FIELD")]
-    pub dh: Option<String>,
-    /// Version of HTTP: 1.1, 2.
-    #[arg(long, value_name = "VERSION")]
-    pub http: Option<String>,
-    /// How close connections follow one another: low, steady, saturated.
-    #[arg(long, value_name = "REGIME")]
-    pub regime: Option<String>,
-    /// Class of clients, in equal shares where several are named.
+    /// Finite field for DHE: ffdhe2048, ffdhe4096, own-dh-2048.
+    #[arg(long, value_name = "FIELD", value_parser = Filter::exchange)]
+    pub dh: Option<Exchange>,
+    /// Version of HTTP.
+    #[arg(long, value_name = "VERSION", value_parser = one_of(Http::ALL, Http::name))]
+    pub http: Option<Http>,
+    /// How closely connections follow one another; with --validate, a list.
+    #[arg(long, value_name = "REGIME", value_delimiter = ',', value_parser = one_of(Regime::ALL, Regime::name))]
+    pub regime: Vec<Regime>,
+    /// Classes of clients, in equal shares.
     #[arg(long, value_name = "CLASS", value_delimiter = ',')]
     pub client: Vec<String>,
 }
@@ -110,11 +106,11 @@ pub struct SiteArgs {
     ciphermark tls why --from 0.5% --to 2.5% --spec site.toml --calibration cal.json    which change it was\n  \
     ciphermark tls why --from 0.5% --to 2.5% --spec old.toml --spec-is before --calibration cal.json\n  \
     ciphermark tls why --from 0.5% --to 2..3% --slower 1.3..2.5 --mbit 20 --calibration cal.json\n\n\
-    Percentages are of one core; a range is written as 2..3%. With a specification its rates exclude what would\n\
-    need more connections, requests or bytes than there are, and each change of its settings is priced.\n\
-    docs/TLS-LOAD.md works through an example.\n\n\
-    Exit codes: 0 answered, also where CPU use alone cannot decide; 2 wrong usage or specification; 4 nothing to\n\
-    calculate from.")]
+    Percentages are of one core; write a range as 2..3%. A specification adds two things: its rates\n\
+    exclude explanations that need more connections, requests or bytes than there are, and each change\n\
+    of its settings gets a price. docs/TLS-LOAD.md works through an example.\n\n\
+    Exit codes: 0 answered, even if CPU use alone cannot decide; 2 wrong usage or specification;\n\
+    4 nothing to calculate from.")]
 pub struct WhyArgs {
     /// CPU use before, in percent of one core.
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
@@ -122,27 +118,22 @@ pub struct WhyArgs {
     /// CPU use after.
     #[arg(long, value_name = "PERCENT", value_parser = parse_percent)]
     pub to: (f64, f64),
-    /// What is known of the server (TOML).
+    /// The specification of the server (TOML).
     #[arg(long, value_name = "FILE")]
     pub spec: Option<PathBuf>,
-    /// Whether the specification is that of the server before the rise, or after it.
+    /// Whether the specification describes the server before the rise or after it.
     #[arg(long, value_name = "WHEN", default_value = "after")]
     pub spec_is: WhenArg,
     /// How many times slower the observed core is than the calibrated one: 1.9 or 1.3..2.5.
     #[arg(long, value_name = "FACTOR", default_value = "1", value_parser = parse_range)]
     pub slower: (f64, f64),
-    /// Most that the server's clients receive, in Mbit per second.
+    /// The most that the server's clients receive, in Mbit per second.
     #[arg(long, value_name = "N")]
     pub mbit: Option<f64>,
-    /// What was measured.
     #[command(flatten)]
     pub documents: DocumentArgs,
-    /// How to print it.
-    #[arg(long, value_name = "FORMAT", default_value = "table")]
-    pub format: TlsFormat,
-    /// Write the answer into this file too (JSON).
-    #[arg(short, long, value_name = "FILE")]
-    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub out: TlsOutput,
 }
 
 /// `--spec-is`

@@ -1,9 +1,9 @@
-//! What was typed, turned into what it means.
+//! Turns the arguments into algorithms, libraries and rows.
 
-use crate::args::{DirectionArg, Filter, FootprintArg, InPlaceArg, ModelArg, TierArg};
+use crate::args::{DirectionArg, Filter, InPlaceArg};
 use crate::error::Failure;
 use engine::{Attached, LibraryChoice};
-use model::{Algorithm, Direction, Footprint, KERNEL_PATH, Model, NameGlob, Tier, nearest};
+use model::{Algorithm, Direction, KERNEL_PATH, NameGlob, nearest};
 use std::path::PathBuf;
 use typed::LibraryText;
 
@@ -26,12 +26,12 @@ fn no_algorithm(text: &str) -> Failure {
     match Algorithm::find(text) {
         Err(unknown) if !text.contains(['*', '?', '[', '{']) => Failure::usage(unknown),
         _ => Failure::usage(format!(
-            "no algorithm matches '{text}'; `ciphermark list algorithms` shows all"
+            "no algorithm matches '{text}'; `ciphermark list algorithms` lists them"
         )),
     }
 }
 
-/// What `--library` asks for: a glob, or NAME=PATH.
+/// Reads `--library`: a glob, or NAME=PATH.
 pub fn libraries(texts: &[String]) -> Result<Vec<LibraryChoice>, Failure> {
     texts.iter().map(|text| library(text)).collect()
 }
@@ -48,7 +48,7 @@ fn library(text: &str) -> Result<LibraryChoice, Failure> {
     };
     let path = PathBuf::from(path);
     if !path.is_file() && path.as_os_str() != KERNEL_PATH {
-        let what = if path.exists() { "is no regular file" } else { "does not exist" };
+        let what = if path.exists() { "is not a regular file" } else { "does not exist" };
         return Err(Failure::usage(format!("library '{name}': '{}' {what}", path.display())));
     }
     Ok(LibraryChoice::Path { name: name.to_owned(), path })
@@ -63,71 +63,61 @@ pub fn attached(texts: &[String]) -> Result<Vec<Attached>, Failure> {
     })
 }
 
+/// The one library that matches.
+pub fn only(text: &str) -> Result<Attached, Failure> {
+    let found = attached(&[text.to_owned()])?;
+    let [library] = &found[..] else {
+        let labels: Vec<String> = found.iter().map(Attached::label).collect();
+        return Err(Failure::usage(format!(
+            "'{text}' matches {} libraries ({}); name one, as in openssl@3.0.22 or a=PATH",
+            found.len(),
+            labels.join(", ")
+        )));
+    };
+    Ok(library.clone())
+}
+
 /// The directions of ciphers.
-pub fn directions(typed: DirectionArg) -> Vec<Direction> {
-    match typed {
+pub fn directions(given: DirectionArg) -> Vec<Direction> {
+    match given {
         DirectionArg::Encrypt => vec![Direction::Encrypt],
         DirectionArg::Decrypt => vec![Direction::Decrypt],
         DirectionArg::Both => vec![Direction::Encrypt, Direction::Decrypt],
     }
 }
 
-impl From<ModelArg> for Model {
-    fn from(typed: ModelArg) -> Self {
-        match typed {
-            ModelArg::Stream => Self::Stream,
-            ModelArg::Message => Self::Message,
-            ModelArg::Rekey => Self::Rekey,
-            ModelArg::Forgery => Self::Forgery,
-        }
-    }
-}
-
-impl From<FootprintArg> for Footprint {
-    fn from(typed: FootprintArg) -> Self {
-        match typed {
-            FootprintArg::Hot => Self::Hot,
-            FootprintArg::L1 => Self::L1,
-            FootprintArg::L2 => Self::L2,
-            FootprintArg::L3 => Self::L3,
-            FootprintArg::Memory => Self::Memory,
-        }
-    }
-}
-
 /// Whether the output is written over the input.
-pub fn in_place(typed: InPlaceArg) -> Vec<bool> {
-    match typed {
+pub fn in_place(given: InPlaceArg) -> Vec<bool> {
+    match given {
         InPlaceArg::No => vec![false],
         InPlaceArg::Yes => vec![true],
         InPlaceArg::Both => vec![false, true],
     }
 }
 
-/// Numbers of threads, ascending, each once; no more than there are CPUs for.
-pub fn threads(typed: &[u32]) -> Result<Vec<u32>, Failure> {
-    let mut threads = if typed.is_empty() { vec![1] } else { typed.to_vec() };
+/// Numbers of threads, ascending, each once; at most one thread per CPU.
+pub fn threads(given: &[u32]) -> Result<Vec<u32>, Failure> {
+    let mut threads = if given.is_empty() { vec![1] } else { given.to_vec() };
     threads.sort_unstable();
     threads.dedup();
     let (most, cpus) = (threads.last().copied().unwrap_or(1), engine::usable_cpus());
     if most as usize > cpus {
         return Err(Failure::usage(format!(
-            "--threads {most}: each thread has a CPU of its own, and this process may use {cpus}"
+            "--threads {most}: each thread needs a CPU of its own, and this process may use only {cpus}"
         )));
     }
     Ok(threads)
 }
 
-impl From<TierArg> for Tier {
-    fn from(typed: TierArg) -> Self {
-        match typed {
-            TierArg::Native => Self::Native,
-            TierArg::Vaes256 => Self::Vaes256,
-            TierArg::Aesni => Self::Aesni,
-            TierArg::Noaes => Self::Noaes,
-            TierArg::Baseline => Self::Baseline,
+/// Each value once, in the order given.
+pub fn distinct<T: Copy + PartialEq>(given: &[T]) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for value in given {
+        if !distinct.contains(value) {
+            distinct.push(*value);
         }
     }
+    distinct
 }
 
 /// The rows of a record that a filter keeps.
@@ -139,20 +129,16 @@ pub fn rows<'a>(
     Ok(record.measurements.iter().filter(|m| keep.keeps(m)).collect())
 }
 
-struct Keep {
+struct Keep<'a> {
     algorithms: Vec<NameGlob>,
     libraries: Vec<NameGlob>,
-    sizes: Option<Vec<usize>>,
-    directions: Option<Vec<Direction>>,
-    models: Vec<Model>,
-    tiers: Vec<Tier>,
-    footprints: Vec<Footprint>,
-    threads: Vec<u32>,
-    in_place: Option<Vec<bool>>,
+    directions: Vec<Direction>,
+    in_place: Vec<bool>,
+    filter: &'a Filter,
 }
 
-impl Keep {
-    fn new(record: &record::Record, filter: &Filter) -> Result<Self, Failure> {
+impl<'a> Keep<'a> {
+    fn new(record: &record::Record, filter: &'a Filter) -> Result<Self, Failure> {
         let algorithms = globs(&filter.algorithm)?;
         let names = || record.measurements.iter().map(|m| m.algorithm.as_str());
         known(&algorithms, "algorithm", names)?;
@@ -170,38 +156,36 @@ impl Keep {
         Ok(Self {
             algorithms,
             libraries,
-            sizes: filter
-                .size
-                .as_deref()
-                .map(model::parse_sizes)
-                .transpose()
-                .map_err(Failure::usage)?,
-            directions: filter.direction.map(directions),
-            models: filter.model.iter().copied().map(Model::from).collect(),
-            tiers: filter.tier.iter().copied().map(Tier::from).collect(),
-            footprints: filter.footprint.iter().copied().map(Footprint::from).collect(),
-            threads: filter.threads.clone(),
-            in_place: filter.in_place.map(in_place),
+            directions: filter.direction.map_or_else(Vec::new, directions),
+            in_place: filter.in_place.map_or_else(Vec::new, in_place),
+            filter,
         })
     }
 
     fn keeps(&self, m: &record::Measurement) -> bool {
-        let any = |globs: &[NameGlob], test: &dyn Fn(&NameGlob) -> bool| {
+        let matches = |globs: &[NameGlob], test: &dyn Fn(&NameGlob) -> bool| {
             globs.is_empty() || globs.iter().any(test)
         };
-        any(&self.algorithms, &|g| g.matches(&m.algorithm))
-            && any(&self.libraries, &|g| is_library(g, &m.library.name, &m.library.version))
-            && self.sizes.as_ref().is_none_or(|s| s.contains(&m.size))
-            && self.directions.as_ref().is_none_or(|d| d.contains(&m.direction))
-            && (self.models.is_empty() || self.models.contains(&m.model))
-            && (self.tiers.is_empty() || self.tiers.contains(&m.tier))
-            && (self.footprints.is_empty() || self.footprints.contains(&m.footprint))
-            && (self.threads.is_empty() || self.threads.contains(&m.threads))
-            && self.in_place.as_ref().is_none_or(|places| places.contains(&m.in_place))
+        let filter = self.filter;
+        matches(&self.algorithms, &|g| g.matches(&m.algorithm))
+            && matches(&self.libraries, &|g| is_library(g, &m.library.name, &m.library.version))
+            && filter.size.as_ref().is_none_or(|sizes| sizes.0.contains(&m.size))
+            && all_or(&self.directions, &m.direction)
+            && all_or(&filter.model, &m.model)
+            && all_or(&filter.tier, &m.tier)
+            && all_or(&filter.footprint, &m.footprint)
+            && all_or(&filter.threads, &m.threads)
+            && all_or(&self.in_place, &m.in_place)
     }
 }
 
-fn globs(texts: &[String]) -> Result<Vec<NameGlob>, Failure> {
+/// An empty list selects everything.
+fn all_or<T: PartialEq>(wanted: &[T], value: &T) -> bool {
+    wanted.is_empty() || wanted.contains(value)
+}
+
+/// The globs of comma-separated lists.
+pub fn globs(texts: &[String]) -> Result<Vec<NameGlob>, Failure> {
     texts
         .iter()
         .flat_map(|list| NameGlob::of_list(list))
@@ -209,7 +193,7 @@ fn globs(texts: &[String]) -> Result<Vec<NameGlob>, Failure> {
         .collect()
 }
 
-/// Whether a glob over names or `name@version` means the library.
+/// Whether a glob over names or `name@version` matches the library.
 pub fn is_library(glob: &NameGlob, name: &str, version: &str) -> bool {
     glob.matches(name) || glob.matches(&format!("{name}@{version}"))
 }

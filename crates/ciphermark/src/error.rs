@@ -15,7 +15,7 @@ pub enum Exit {
     SomeRefused,
     /// The run could not be done.
     NotDone,
-    /// As a program that was run for the user ended.
+    /// The exit code of a program that ran for the user.
     Program(u8),
 }
 
@@ -39,12 +39,12 @@ pub struct Failure {
     pub message: String,
     /// Exit code.
     pub exit: Exit,
-    /// The reader of standard output went away.
+    /// The reader of standard output closed it.
     pub broken_pipe: bool,
 }
 
 impl Failure {
-    /// Something is wrong with what was typed or with a file that was named.
+    /// The command line or a file that it names is wrong.
     pub fn usage(message: impl ToString) -> Self {
         Self { message: message.to_string(), exit: Exit::Usage, broken_pipe: false }
     }

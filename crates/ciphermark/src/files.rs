@@ -1,14 +1,13 @@
-//! Text files that were named on the command line, whatever they are.
+//! Reads text files named on the command line.
 
 use crate::error::Failure;
 use std::io::{Read, Result};
 use std::path::Path;
 
-/// Most bytes of a file of text: a hundred times the longest that anybody has, and an end where a
-/// device has none.
+/// The most bytes of a text file: a hundred times the longest known, and an end for endless devices.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// A file's text, of `-` that of standard input. `shown` names it in errors.
+/// The text of a file, or of standard input for `-`. `shown` names it in errors.
 pub fn text(path: &Path, shown: &str) -> std::result::Result<String, Failure> {
     let bytes = if path.as_os_str() == "-" {
         read(std::io::stdin().lock())

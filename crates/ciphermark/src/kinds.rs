@@ -1,4 +1,4 @@
-//! Files of any kind that ciphermark writes: what is in them decides, not their names.
+//! Reads files of any kind that ciphermark writes; their contents decide, not their names.
 
 use crate::error::Failure;
 use advise::Advised;

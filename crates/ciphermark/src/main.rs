@@ -12,7 +12,6 @@ mod args_quietly;
 mod args_report;
 mod args_tls;
 mod args_tls_load;
-mod args_tls_primitives;
 mod args_tls_server;
 mod choose;
 mod commands;
@@ -35,7 +34,7 @@ use typed::units;
 fn main() -> ExitCode {
     match start() {
         Ok(exit) => exit.into(),
-        // A reader that has seen enough (`| head`) is no failure.
+        // A reader that has seen enough (`| head`) is not a failure.
         Err(Failure { broken_pipe: true, .. }) => Exit::Done.into(),
         Err(failure) => {
             anstream::eprintln!("ciphermark: {}", typed::one_line(&failure.message));
@@ -45,7 +44,7 @@ fn main() -> ExitCode {
 }
 
 fn start() -> Result<Exit, Failure> {
-    // No subcommand of the command line's own: nobody is to find it in a help or a completion.
+    // Hidden commands: clap does not know them, so neither help nor completions list them.
     if std::env::args_os().nth(1).is_some_and(|word| word == engine::SUBCOMMAND) {
         return commands::worker();
     }
@@ -62,7 +61,7 @@ fn start() -> Result<Exit, Failure> {
     }
 }
 
-/// A file that grows past a limit (`ulimit -f`) is an error to be told, not the program's end. Caught,
+/// Turns a file that grows past a limit (`ulimit -f`) into an error instead of the program's end. Caught,
 /// not ignored: workers would inherit that.
 fn outlive_file_limits() -> Result<(), Failure> {
     let caught = Arc::new(AtomicBool::new(false));

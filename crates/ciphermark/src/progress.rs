@@ -9,14 +9,14 @@ use std::time::Duration;
 /// Steps of the bar: finer than any terminal is wide.
 const STEPS: u64 = 1000;
 
-/// A bar that is silent where nobody looks.
+/// A bar that is hidden if nobody can see it.
 pub struct Bar {
     bar: ProgressBar,
     quiet: bool,
 }
 
 impl Bar {
-    /// Shows itself when standard error is a terminal and quiet is not asked for.
+    /// Visible if standard error is a terminal, unless `quiet`.
     pub fn new(quiet: bool) -> Self {
         let target = if quiet || !std::io::stderr().is_terminal() {
             ProgressDrawTarget::hidden()
@@ -31,54 +31,57 @@ impl Bar {
         Self { bar, quiet }
     }
 
-    /// Pairs of library and algorithm that are verified.
+    /// So much of a number of things is done.
+    fn count(&self, prefix: &'static str, done: usize, of: usize, what: &str) {
+        self.share(prefix, done as f64 / of.max(1) as f64, format!("{done} of {of} {what}"));
+    }
+
+    fn share(&self, prefix: &'static str, done: f64, message: String) {
+        self.bar.set_prefix(prefix);
+        self.bar.set_position((STEPS as f64 * done) as u64);
+        self.bar.set_message(message);
+    }
+
+    /// Pairs of library and algorithm are verified.
     pub fn verifying(&self, done: usize, of: usize) {
-        self.bar.set_prefix("verifying");
-        self.bar.set_position(STEPS * done as u64 / of.max(1) as u64);
-        self.bar.set_message(format!("{done} of {of} algorithms in libraries"));
+        self.count("verifying", done, of, "algorithms in libraries");
     }
 
-    /// Operations that are stepped.
+    /// Operations are single-stepped.
     pub fn stepping(&self, done: usize, of: usize) {
-        self.bar.set_prefix("stepping");
-        self.bar.set_position(STEPS * done as u64 / of.max(1) as u64);
-        self.bar.set_message(format!("{done} of {of} algorithms in libraries"));
+        self.count("stepping", done, of, "algorithms in libraries");
     }
 
-    /// Candidates of a comparison that pairs of processes settle.
+    /// Candidates of a comparison are settled with pairs of processes.
     pub fn confirming(&self, done: usize, of: usize, algorithm: &str, size: usize) {
-        self.bar.set_prefix("confirming");
-        self.bar.set_position(STEPS * done as u64 / of.max(1) as u64);
-        self.bar.set_message(format!("{done} of {of} cases, now {algorithm} of {size} bytes"));
+        self.count("confirming", done, of, &format!("cases, now {algorithm} of {size} bytes"));
     }
 
-    /// Algorithms whose messages are counted.
+    /// Allocations and copies of messages are counted.
     pub fn counting(&self, done: usize, of: usize) {
-        self.bar.set_prefix("counting");
-        self.bar.set_position(STEPS * done as u64 / of.max(1) as u64);
-        self.bar.set_message(format!("{done} of {of} algorithms in libraries"));
+        self.count("counting", done, of, "algorithms in libraries");
     }
 
-    /// Visits of servers.
+    /// Servers are visited.
     pub fn visits(&self, done: usize, of: usize) {
-        self.bar.set_prefix("loading");
-        self.bar.set_position(STEPS * done as u64 / of.max(1) as u64);
-        self.bar.set_message(format!("{done} of {of} visits of servers"));
+        self.count("loading", done, of, "visits of servers");
     }
 
-    /// Vectors that libraries are held to.
+    /// Libraries are tested with vectors.
     pub fn vectors(&self, done: usize, of: usize) {
-        self.bar.set_prefix("vectors");
-        self.bar.set_position(STEPS * done as u64 / of.max(1) as u64);
-        self.bar.set_message(format!("{done} of {of} vectors in libraries"));
+        self.count("vectors", done, of, "vectors in libraries");
+    }
+
+    /// Two libraries are compared.
+    pub fn comparing(&self, done: usize, of: usize) {
+        self.count("comparing", done, of, "comparisons");
     }
 
     /// How far sampling is.
     pub fn sampling(&self, progress: &Progress) {
         let Progress { ended, cases, fraction, left } = progress;
-        self.bar.set_prefix("measuring");
-        self.bar.set_position((STEPS as f64 * fraction) as u64);
-        self.bar.set_message(format!("{ended} of {cases} cases done, {} left", seconds(*left)));
+        let message = format!("{ended} of {cases} cases done, {} left", seconds(*left));
+        self.share("measuring", *fraction, message);
     }
 
     /// How far a run over a page store is.
@@ -89,24 +92,12 @@ impl Bar {
             PagesEvent::Verifying { done, of } => ("verifying", done, of, "pages, all schemes"),
             PagesEvent::Probing { done, of } => ("probing", done, of, "schemes"),
             PagesEvent::Timing { round, elapsed, budget } => {
-                let fraction = (elapsed.as_secs_f64() / budget.as_secs_f64()).min(1.0);
-                self.bar.set_prefix("timing");
-                self.bar.set_position((STEPS as f64 * fraction) as u64);
+                let done = (elapsed.as_secs_f64() / budget.as_secs_f64()).min(1.0);
                 let left = seconds(budget.saturating_sub(elapsed));
-                self.bar.set_message(format!("round {}, {left} left", round + 1));
-                return;
+                return self.share("timing", done, format!("round {}, {left} left", round + 1));
             }
         };
-        self.bar.set_prefix(prefix);
-        self.bar.set_position(STEPS * done / of.max(1));
-        self.bar.set_message(format!("{done} of {of} {what}"));
-    }
-
-    /// So many comparisons of two libraries are done.
-    pub fn comparing(&self, done: usize, of: usize) {
-        self.bar.set_prefix("comparing");
-        self.bar.set_position(STEPS * done as u64 / of.max(1) as u64);
-        self.bar.set_message(format!("{done} of {of} comparisons"));
+        self.count(prefix, done as usize, of as usize, what);
     }
 
     /// Prints a remark above the bar.

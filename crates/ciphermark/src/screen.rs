@@ -4,14 +4,15 @@ use crate::args::FormatArg;
 use crate::error::Failure;
 use record::{Measurement, Record};
 use report::{Format, Options};
+use serde::Serialize;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 
-/// Columns where standard output is no terminal: wide enough for six sizes, and what pagers and
+/// Columns if standard output is not a terminal: wide enough for six sizes, and what pagers and
 /// issue trackers show without wrapping.
 const DEFAULT_WIDTH: usize = 120;
 
-/// Prints what `render` makes for this terminal.
+/// Prints what `render` produces for this terminal.
 pub fn print(render: impl FnOnce(Options) -> String) -> Result<(), Failure> {
     let mut out = anstream::stdout();
     let color = !matches!(out.current_choice(), anstream::ColorChoice::Never);
@@ -22,19 +23,31 @@ pub fn print(render: impl FnOnce(Options) -> String) -> Result<(), Failure> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
 }
 
-/// The terminal's width, else what the variable COLUMNS says, else the usual one.
+/// Prints a value as JSON for people and programs.
+pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(Failure::not_done)?;
+    print(|_| format!("{text}\n"))
+}
+
+/// Writes bytes to standard output as they are.
+pub fn print_bytes(bytes: &[u8]) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
+}
+
+/// The terminal's width, else that of the variable COLUMNS, else the default.
 fn width() -> usize {
     let terminal = terminal_size::terminal_size().map(|(w, _)| usize::from(w.0));
     let variable = || std::env::var("COLUMNS").ok()?.trim().parse().ok().filter(|w| *w > 0);
     terminal.or_else(variable).unwrap_or(DEFAULT_WIDTH)
 }
 
-/// Refuses what standard output could not show, before anything is measured for it.
+/// Refuses, before measuring, what standard output could not show.
 pub fn check_format(format: FormatArg, output: Option<&Path>) -> Result<(), Failure> {
     let shows_bytes = matches!(format, FormatArg::Parquet) && output.is_none();
     if shows_bytes && std::io::stdout().is_terminal() {
         return Err(Failure::usage(
-            "Parquet is no text: redirect it, or write it with `ciphermark export RECORD --format parquet -o FILE`",
+            "Parquet is not text: redirect it, or write it with `ciphermark export RECORD --format parquet -o FILE`",
         ));
     }
     Ok(())
@@ -55,10 +68,7 @@ pub fn print_record(
             write_file(path, render(options).as_bytes())
         }
         (Rendered::Bytes(bytes), Some(path)) => write_file(path, &bytes),
-        (Rendered::Bytes(bytes), None) => {
-            let mut out = std::io::stdout().lock();
-            out.write_all(&bytes).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
-        }
+        (Rendered::Bytes(bytes), None) => print_bytes(&bytes),
     }
 }
 
@@ -96,9 +106,15 @@ fn rendered<'a>(
     Ok(Rendered::Text(Box::new(render)))
 }
 
-/// Writes a file so that at every moment it is either the old one or the new one whole; what is no
-/// regular file is written to as it stands.
+/// Replaces a file atomically. A device or pipe is written to as it is.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     record::write_file(path, bytes)
         .map_err(|e| Failure::not_done(format!("cannot write '{}': {e}", path.display())))
+}
+
+/// Writes a document as JSON, packed if the file's name ends in `.gz`.
+pub fn write_document(path: &Path, document: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string(document).map_err(Failure::not_done)?;
+    let bytes = record::pack(path, text).map_err(Failure::not_done)?;
+    write_file(path, &bytes)
 }

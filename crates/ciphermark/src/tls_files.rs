@@ -1,4 +1,4 @@
-//! Files that commands of `tls` wrote and others read, packed by gzip or not.
+//! Reads files written by commands of `tls`, packed by gzip or not.
 
 use crate::error::Failure;
 use crate::kinds::{self, Kind};
@@ -6,7 +6,7 @@ use std::path::Path;
 use tls::{Document, PrimitivesDocument, RecordsDocument, TlsFile};
 use tls_load::Calibration;
 
-/// What `tls handshake` wrote.
+/// A file by `tls handshake`.
 pub fn handshakes(path: &Path) -> Result<Document, Failure> {
     match run(path, "handshake")? {
         TlsFile::Handshakes(run) => Ok(run),
@@ -14,7 +14,7 @@ pub fn handshakes(path: &Path) -> Result<Document, Failure> {
     }
 }
 
-/// What `tls records` wrote.
+/// A file by `tls records`.
 pub fn records(path: &Path) -> Result<RecordsDocument, Failure> {
     match run(path, "records")? {
         TlsFile::Records(run) => Ok(run),
@@ -22,7 +22,7 @@ pub fn records(path: &Path) -> Result<RecordsDocument, Failure> {
     }
 }
 
-/// What `tls primitives` wrote.
+/// A file by `tls primitives`.
 pub fn primitives(path: &Path) -> Result<PrimitivesDocument, Failure> {
     match run(path, "primitives")? {
         TlsFile::Primitives(run) => Ok(run),
@@ -30,7 +30,7 @@ pub fn primitives(path: &Path) -> Result<PrimitivesDocument, Failure> {
     }
 }
 
-/// What `tls calibrate` wrote.
+/// A file by `tls calibrate`.
 pub fn calibration(path: &Path) -> Result<Calibration, Failure> {
     let text = record::load_text(path).map_err(Failure::usage)?;
     Calibration::parse(&text, &path.display().to_string()).map_err(Failure::usage)
@@ -45,7 +45,7 @@ fn run(path: &Path, command: &str) -> Result<TlsFile, Failure> {
 
 fn no_run_of(path: &Path, command: &str) -> Failure {
     Failure::usage(format!(
-        "'{0}' is no run of tls {command}: `ciphermark tls {command} -o FILE` makes one",
+        "'{0}' is not a run of tls {command}: `ciphermark tls {command} -o FILE` writes one",
         path.display()
     ))
 }

@@ -19,9 +19,10 @@ use std::fmt;
     Deserialize,
     schemars::JsonSchema,
 )]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Footprint {
-    /// The same few buffers again and again: as warm as the message size allows.
+    /// The same few buffers again and again.
     #[default]
     Hot,
     /// Buffers that fill the first-level cache.

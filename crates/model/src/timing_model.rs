@@ -17,6 +17,7 @@ use std::fmt;
     Deserialize,
     schemars::JsonSchema,
 )]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Model {
     /// Key and IV set once, then repeated update calls, in place: what `openssl speed -evp` does.

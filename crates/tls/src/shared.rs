@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 
 /// How a run is written out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Format {
-    /// For a terminal, stacks side by side.
+    /// Tables for people.
     Table,
-    /// The document.
+    /// The whole run as one JSON object.
     Json,
     /// One row a measurement.
     Csv,

@@ -1,4 +1,4 @@
-//! `ciphermark compare` as it is typed.
+//! `ciphermark compare`.
 
 use super::Filter;
 use crate::units::{parse_duration, parse_fraction, parse_rows};
@@ -15,31 +15,31 @@ use std::time::Duration;
     ciphermark compare run.json --libraries 'openssl@4*'            one library against each other one\n  \
     ciphermark compare run.json --tiers noaes,native -a 'aes-*'\n  \
     ciphermark compare base.json head.json --fail-if slower:2% --fail-if instructions:0.5%\n  \
-    ciphermark compare base.json head.json --confirm --budget 2m    settles candidates with pairs of processes\n  \
+    ciphermark compare base.json head.json --confirm --budget 2m    settle candidates with pairs of processes\n  \
     ciphermark compare base.json head.json --format markdown >> \"$GITHUB_STEP_SUMMARY\"\n\n\
     Conditions of --fail-if:\n  \
-    slower[:PERCENT]        a case is surely slower, and by more than this by its estimate\n  \
-    mean[:PERCENT]          the geometric mean over all shared cases is surely slower, by more than this\n  \
-    instructions[:PERCENT]  instructions at a measured size, per byte or per message grew by more than\n                          \
-    this; also instructions-per-operation, -per-byte, -per-message\n  \
-    refused                 a case measured in the base is refused or failed now\n  \
-    missing                 a case measured in the base is not there now\n  \
-    undecided               a case can be called neither the same nor faster nor slower\n  \
+    slower[:PERCENT]        a case is certainly slower, and its estimate is more than this\n  \
+    mean[:PERCENT]          the geometric mean over all shared cases is certainly slower, by more than this\n  \
+    instructions[:PERCENT]  instructions at a measured size, per byte or per message grew by more\n                          \
+    than this; also instructions-per-operation, -per-byte, -per-message\n  \
+    refused                 a case that BASE measured is refused or failed in NEW\n  \
+    missing                 a case that BASE measured is absent from NEW\n  \
+    undecided               there is no verdict on a case\n  \
     never                   nothing\n\n\
-    With --confirm, each case that is called faster or slower, or that is undecided with an estimate\n\
-    beyond --same-within, is compared again as `ciphermark pair` does, where both builds are still on\n\
-    this machine: what would fail first, until --budget is over. A verdict of pairs takes the place of\n\
-    the other one, and the exit code follows it.\n\n\
+    --confirm compares a case again, as `ciphermark pair` does, if it is faster or slower, or undecided\n\
+    with an estimate beyond --same-within. Both builds must still be on this machine. Cases that would\n\
+    make the exit code 1 come first, until --budget is spent. The new verdict replaces the old one and\n\
+    decides the exit code.\n\n\
     Exit codes: 0 nothing found; 1 a condition holds; 2 wrong usage, or nothing to compare.")]
 pub struct CompareArgs {
     /// The record to compare with.
     #[arg(value_name = "BASE")]
     pub base: PathBuf,
-    /// The record that the verdicts are about; without it, two libraries or tiers of BASE.
+    /// The record to judge; without it, compare two libraries or tiers of BASE.
     #[arg(value_name = "NEW", required_unless_present_any = ["libraries", "tiers"])]
     pub new: Option<PathBuf>,
-    /// The base's library and the new one, as globs over name or name@version; one alone is compared
-    /// with each of the others.
+    /// The base's library and the new one, as globs over name or name@version; with one alone,
+    /// compare it with each of the others.
     #[arg(long, value_name = "BASE[,NEW]")]
     pub libraries: Option<String>,
     /// The base's tier and the new one.
@@ -48,22 +48,22 @@ pub struct CompareArgs {
     /// Which cases.
     #[command(flatten)]
     pub filter: Filter,
-    /// Differences up to this do not matter: within it, two are the same.
+    /// Call two cases the same if they differ by at most this.
     #[arg(long, visible_alias = "threshold", value_parser = parse_fraction, value_name = "PERCENT", default_value = "0.5%")]
     pub same_within: f64,
-    /// What makes the exit code 1; may be repeated.
+    /// Conditions that make the exit code 1; may be repeated.
     #[arg(long, value_name = "CONDITION", default_values = ["slower", "refused"])]
     pub fail_if: Vec<Condition>,
-    /// Settle candidates by pairs of processes of the two builds, which must be on this machine.
+    /// Settle candidates with pairs of processes; both builds must be on this machine.
     #[arg(long, conflicts_with = "tiers")]
     pub confirm: bool,
-    /// Most time for --confirm.
+    /// Spend at most this long on --confirm.
     #[arg(long, value_parser = parse_duration, value_name = "TIME", default_value = "60s", requires = "confirm")]
     pub budget: Duration,
     /// No progress bar.
     #[arg(short, long)]
     pub quiet: bool,
-    /// How many cases of each verdict text and Markdown list: a number, or all.
+    /// How many cases of each verdict to list in text and Markdown: a number, or all.
     #[arg(long, value_name = "N|all", default_value = "20", value_parser = parse_rows)]
     pub rows: usize,
     /// What to print.

@@ -1,10 +1,11 @@
 //! `ciphermark rank` as it is typed.
 
 use super::compare::ComparisonFormatArg;
-use super::{DirectionArg, FootprintArg, InPlaceArg, ModelArg, TierArg};
+use super::{DirectionArg, InPlaceArg};
 use crate::units::parse_rows;
 use clap::builder::{PossibleValue, TypedValueParser};
 use clap::{Args, ValueEnum};
+use model::{Footprint, Model, Tier};
 use std::ffi::OsStr;
 
 /// `ciphermark rank`
@@ -56,13 +57,13 @@ pub struct RankArgs {
     pub direction: Option<DirectionArg>,
     /// What one timed operation is.
     #[arg(short, long, value_name = "MODEL")]
-    pub model: Option<ModelArg>,
+    pub model: Option<Model>,
     /// Which CPU instructions the library may see.
     #[arg(short, long, value_name = "TIER")]
-    pub tier: Option<TierArg>,
+    pub tier: Option<Tier>,
     /// Memory that the operations walk through.
     #[arg(long, value_name = "FOOTPRINT")]
-    pub footprint: Option<FootprintArg>,
+    pub footprint: Option<Footprint>,
     /// Threads measuring at once.
     #[arg(long, value_name = "N")]
     pub threads: Option<u32>,

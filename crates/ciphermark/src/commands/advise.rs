@@ -70,7 +70,7 @@ pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
 
 fn question<'a>(data: &'a Data, args: &AdviseArgs, today: Date) -> Result<Question<'a>, Failure> {
     let mut question = Question::of(used(data, args.used), today);
-    question.tier = args.tier.into();
+    question.tier = args.tier;
     question.key_born = args.key_born.unwrap_or(today);
     if let Some(text) = &args.size {
         question.size = size(text)?;

@@ -3,16 +3,15 @@
 use super::run::{claim_output, random_seed, watch_signals};
 use crate::args_advise::{AdviceFormat, AdviseArgs, YesNo};
 use crate::error::{Exit, Failure};
-use crate::progress::Bar;
-use crate::{screen, tls_files};
+use crate::{choose, screen, tls_files};
 use engine::HandshakeRequest;
-use tls::{Certificate, Document, Filter, Temperature};
+use tls::{Certificate, Document, Temperature};
 use tls_advise::{Evidence, Format, Question};
 
 /// Answers from a run of handshakes, or from what it measures for the question.
 pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
     if let Some(flag) = of_stored_data(args) {
-        return Err(Failure::usage(format!("{flag} asks of stored data, not of a TLS server")));
+        return Err(Failure::usage(format!("{flag} is for stored data, not for a TLS server")));
     }
     let question = question(args)?;
     let records = args.tls.bulk.as_deref().map(tls_files::records).transpose()?;
@@ -37,7 +36,7 @@ pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
     Ok(if advice.choice.is_some() { Exit::Done } else { Exit::Found })
 }
 
-/// A flag that was typed and has no meaning here.
+/// A flag that was given and has no meaning here.
 fn of_stored_data(args: &AdviseArgs) -> Option<&'static str> {
     let typed = [
         ("--size", args.size.is_some()),
@@ -64,20 +63,14 @@ fn question(args: &AdviseArgs) -> Result<Question, Failure> {
     let typed = &args.tls;
     let browser = [String::from("browser")];
     let clients = if typed.clients.is_empty() { &browser[..] } else { &typed.clients };
-    let certificates: Result<Vec<Certificate>, _> =
-        typed.certificates.iter().map(|text| Filter::certificate(text)).collect();
-    let mut certificates = certificates.map_err(Failure::usage)?;
+    let mut certificates = typed.certificates.clone();
     if certificates.is_empty() {
         let usual = |c: &Certificate| *c != Certificate::Ed25519;
         certificates = Certificate::ALL.iter().copied().filter(usual).collect();
     }
-    let bytes = match &typed.bytes {
-        Some(text) => model::parse_sizes(text).map_err(Failure::usage)?.first().copied(),
-        None => None,
-    };
-    if bytes.is_some() && typed.bulk.is_none() && typed.calibration.is_none() {
+    if typed.bytes.is_some() && typed.bulk.is_none() && typed.calibration.is_none() {
         return Err(Failure::usage(
-            "--bytes needs what prices them: --bulk, a run of `tls records`, or --calibration",
+            "--bytes needs a price: give --bulk (a run of `tls records`) or --calibration",
         ));
     }
     Ok(Question {
@@ -85,17 +78,16 @@ fn question(args: &AdviseArgs) -> Result<Question, Failure> {
         certificates,
         resumed_share: typed.resumed.unwrap_or(0.0),
         post_quantum: typed.post_quantum != Some(YesNo::No),
-        bytes_per_connection: bytes.unwrap_or(0) as u64,
-        temperature: typed.temperature.map_or(Temperature::Hot, Temperature::from),
+        bytes_per_connection: typed.bytes.unwrap_or(0) as u64,
+        temperature: typed.temperature.unwrap_or(Temperature::Hot),
     })
 }
 
-/// Of the run's stacks those that were asked for.
+/// The run with the requested stacks only.
 fn chosen(args: &AdviseArgs, mut run: Document) -> Result<Document, Failure> {
-    let globs = args.library.iter().filter(|text| !text.contains('='));
-    let globs: Vec<model::NameGlob> = globs
-        .map(|text| model::NameGlob::parse(text).map_err(Failure::usage))
-        .collect::<Result<_, _>>()?;
+    let globs: Vec<String> =
+        args.library.iter().filter(|text| !text.contains('=')).cloned().collect();
+    let globs = choose::globs(&globs)?;
     if !globs.is_empty() {
         let named =
             |s: &tls::Stack| args.library.iter().any(|t| t.split('=').next() == Some(&s.name));
@@ -104,7 +96,7 @@ fn chosen(args: &AdviseArgs, mut run: Document) -> Result<Document, Failure> {
         run.stacks.retain(|stack| matches(stack) || named(stack));
         if run.stacks.is_empty() {
             let all = args.library.join("', '");
-            return Err(Failure::usage(format!("no stack of the run matches '{all}'")));
+            return Err(Failure::usage(format!("the run has no stack that matches '{all}'")));
         }
     }
     Ok(run)
@@ -123,13 +115,11 @@ fn measure(args: &AdviseArgs, question: &Question) -> Result<Document, Failure> 
         seed: random_seed(),
         command: std::env::args().collect(),
     };
-    let bar = Bar::new(args.quiet);
-    let run = engine::handshakes(&request, &stacks, &stop, &mut |progress| bar.sampling(&progress));
-    bar.finish();
+    let run = super::tls::sampled(args.quiet, &stop, |stop, progress| {
+        engine::handshakes(&request, &stacks, stop, progress)
+    });
     if let Some(path) = &args.output {
-        let text = serde_json::to_string(&run).map_err(Failure::not_done)?;
-        let bytes = record::pack(path, text).map_err(Failure::not_done)?;
-        screen::write_file(path, &bytes)?;
+        screen::write_document(path, &run)?;
     }
     Ok(run)
 }

@@ -1,7 +1,7 @@
 //! `ciphermark compare`: two records, or two libraries or tiers of one, case by case.
 
 use super::confirm;
-use crate::args::{CompareArgs, TierArg};
+use crate::args::CompareArgs;
 use crate::error::{Exit, Failure};
 use crate::{choose, screen};
 use clap::ValueEnum as _;
@@ -42,7 +42,7 @@ pub fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
 
 type Rows<'a> = (Vec<&'a Measurement>, Vec<&'a Measurement>);
 
-/// The rows of both sides that the filters keep. A name that only one record has is no mistake.
+/// The rows of both sides that the filters keep. A name need match in one record only.
 fn selected<'a>(
     args: &CompareArgs,
     base: &'a Record,
@@ -66,8 +66,8 @@ fn side<'a>(record: &'a Record, path: &Path, rows: Vec<&'a Measurement>) -> Side
 fn by_libraries(sides: &mut (Side<'_>, Side<'_>), text: &str) -> Result<Matching, Failure> {
     let globs = split(text);
     let (base, new) = match &globs[..] {
-        [base] => (base.as_str(), None),
-        [base, new] => (base.as_str(), Some(new.as_str())),
+        [base] => (*base, None),
+        [base, new] => (*base, Some(*new)),
         _ => {
             return Err(Failure::usage(format!(
                 "--libraries '{text}': give the base's and the new one, as in 'openssl@3.0*,openssl@4*'"
@@ -83,7 +83,7 @@ fn by_libraries(sides: &mut (Side<'_>, Side<'_>), text: &str) -> Result<Matching
         let names: Vec<String> =
             found.iter().map(|l| format!("{}@{}", l.name, l.version)).collect();
         return Err(Failure::usage(format!(
-            "--libraries '{text}': '{}' matches {} libraries ({}); the base is one",
+            "--libraries '{text}': '{}' matches {} libraries ({}); the base must be one",
             base.text(),
             names.len(),
             names.join(", ")
@@ -95,23 +95,9 @@ fn by_libraries(sides: &mut (Side<'_>, Side<'_>), text: &str) -> Result<Matching
     Ok(Matching::Every)
 }
 
-/// Splits at commas that stand in no braces.
-fn split(text: &str) -> Vec<String> {
-    let mut parts = vec![String::new()];
-    let mut depth = 0_usize;
-    for c in text.chars() {
-        match c {
-            '{' => depth += 1,
-            '}' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if c == ',' && depth == 0 {
-            parts.push(String::new());
-        } else {
-            parts.last_mut().expect("there is always a part").push(c);
-        }
-    }
-    parts.iter().map(|p| p.trim().to_owned()).filter(|p| !p.is_empty()).collect()
+/// The globs or names of a list.
+fn split(text: &str) -> Vec<&str> {
+    NameGlob::of_list(text).map(str::trim).filter(|part| !part.is_empty()).collect()
 }
 
 fn keep(side: &mut Side<'_>, glob: &NameGlob, text: &str) -> Result<(), Failure> {
@@ -140,9 +126,9 @@ fn by_tiers(sides: &mut (Side<'_>, Side<'_>), text: &str) -> Result<(), Failure>
 }
 
 fn of_tier(side: &mut Side<'_>, name: &str) -> Result<(), Failure> {
-    let tier = TierArg::from_str(name, true).map(Tier::from).map_err(|_| {
+    let tier = Tier::from_str(name, true).map_err(|_| {
         let names: Vec<&str> = Tier::ALL.iter().map(|t| t.name()).collect();
-        Failure::usage(format!("'{name}' is no tier; there are {}", names.join(", ")))
+        Failure::usage(format!("'{name}' is not a tier; there are {}", names.join(", ")))
     })?;
     side.rows.retain(|m| m.tier == tier);
     if side.rows.is_empty() {
@@ -155,7 +141,7 @@ fn of_tier(side: &mut Side<'_>, name: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A gate that has nothing to judge by must not look open.
+/// A condition without anything to judge must not look fulfilled.
 fn demand(comparison: &Comparison, conditions: &[Condition]) -> Result<(), Failure> {
     let of_instructions = |c: &&Condition| {
         matches!(
@@ -168,7 +154,7 @@ fn demand(comparison: &Comparison, conditions: &[Condition]) -> Result<(), Failu
     };
     if comparison.cases.is_empty() && comparison.states.is_empty() {
         return Err(Failure::usage(format!(
-            "'{}' and '{}' have no case in common: `ciphermark show` tells what is in each",
+            "'{}' and '{}' have no case in common: `ciphermark show` lists the cases of each",
             comparison.base.name, comparison.new.name
         )));
     }
@@ -178,17 +164,5 @@ fn demand(comparison: &Comparison, conditions: &[Condition]) -> Result<(), Failu
              `ciphermark run` counts them unless --no-evidence says otherwise"
         ))),
         _ => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn libraries_are_split_at_commas_outside_braces() {
-        assert_eq!(split("openssl@3.0*, openssl@4*"), ["openssl@3.0*", "openssl@4*"]);
-        assert_eq!(split("{a,b}@1,c"), ["{a,b}@1", "c"]);
-        assert_eq!(split("a,,"), ["a"]);
     }
 }

@@ -1,6 +1,6 @@
-//! `compare --confirm`: candidates of a comparison, settled by pairs of processes of the two builds.
+//! `compare --confirm`: settles candidates of a comparison with pairs of processes of the two builds.
 
-use super::run::{random_seed, watch_signals};
+use super::run::{plain_request, watch_signals};
 use crate::args::CompareArgs;
 use crate::choose;
 use crate::error::Failure;
@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 
 /// Most time for one case, so that one that cannot be decided leaves some for the others.
 const MOST_FOR_ONE: Duration = Duration::from_secs(30);
-/// Less is not worth the start of the processes.
+/// Less is not worth starting the processes.
 const LEAST_FOR_ONE: Duration = Duration::from_secs(3);
 
-/// Settles what can be settled in the time, most suspicious first.
+/// Settles what it can within the budget, the most suspicious first.
 pub fn confirm(
     args: &CompareArgs,
     records: [&Record; 2],
@@ -57,14 +57,14 @@ pub fn confirm(
     Ok(())
 }
 
-/// Time for the next case: twice its share, because most end long before theirs is over. `None` when
-/// the rest is worth no case more.
+/// Time for the next case: twice its share, because most end long before theirs is spent. `None` if too
+/// little is left for another case.
 fn share(left: Duration, cases: usize) -> Option<Duration> {
     let share = left * 2 / u32::try_from(cases).unwrap_or(u32::MAX).max(1);
     (left >= LEAST_FOR_ONE).then(|| share.clamp(LEAST_FOR_ONE, MOST_FOR_ONE).min(left))
 }
 
-/// Compares one case by pairs, or says why it is left.
+/// Compares one case by pairs, or says why not.
 fn settle(
     case: &Compared,
     builds: &mut Builds,
@@ -79,7 +79,7 @@ fn settle(
     }
     let budget = request.budget.time;
     if budget.is_zero() {
-        return Err("no time left: give more with --budget".to_owned());
+        return Err("no time left: raise --budget".to_owned());
     }
     let begun = Instant::now();
     let failed = |error: PairError| format!("pairs could not be measured: {error}");
@@ -91,7 +91,7 @@ fn settle(
         seconds: begun.elapsed().as_secs_f64(),
     };
     if outcome.ratio.is_none() {
-        return Err("no time left: give more with --budget".to_owned());
+        return Err("no time left: raise --budget".to_owned());
     }
     Ok((outcome.verdict, told))
 }
@@ -107,25 +107,19 @@ fn request(case: &Compared, budget: Option<Duration>) -> Result<Request, String>
         Direction::Decrypt => vec![Direction::Decrypt],
         _ => vec![Direction::Encrypt],
     };
+    let budget = Budget { precision: 0.0, time: budget.unwrap_or_default() };
     Ok(Request {
-        suite: None,
-        algorithms: vec![algorithm],
         directions,
         models: vec![c.model],
         sizes: vec![c.size],
         tiers: vec![c.tier],
         footprints: vec![c.footprint],
-        threads: vec![1],
         in_place: vec![c.in_place],
-        latency: false,
-        budget: Budget { precision: 0.0, time: budget.unwrap_or_default() },
-        evidence: false,
-        seed: random_seed(),
-        command: std::env::args().collect(),
+        ..plain_request(vec![algorithm], budget)
     })
 }
 
-/// The builds that were measured, as they are found on this machine.
+/// The measured builds, as far as this machine still has them.
 struct Builds {
     /// Why no build of these records can be paired here.
     elsewhere: Option<String>,
@@ -142,7 +136,7 @@ impl Builds {
     }
 }
 
-/// A pair measured here says nothing of another processor.
+/// A pair measured here says nothing about another processor.
 fn elsewhere(records: [&Record; 2]) -> Option<String> {
     let here = host::facts(0).cpu.name;
     let other = records.into_iter().map(|r| &r.host.cpu.name).find(|name| **name != here)?;
@@ -152,14 +146,17 @@ fn elsewhere(records: [&Record; 2]) -> Option<String> {
 fn attach(id: &LibraryId) -> Result<Attached, String> {
     let label = format!("{}@{}", id.name, id.version);
     if id.path == KERNEL_PATH {
-        return Err(format!("{label} is in the kernel, which pairs do not reload"));
+        return Err(format!("{label} is in the kernel, which pairs cannot reload"));
     }
     if !Path::new(&id.path).is_file() {
-        return Err(format!("{label} is not at hand: '{}' does not exist", id.path));
+        return Err(format!("{label} is not available: '{}' does not exist", id.path));
     }
     let here = host::file_id(Path::new(&id.path)).map_err(|e| format!("'{}': {e}", id.path))?;
     if here != id.id {
-        return Err(format!("{label} is not at hand: '{}' is another build now ({here})", id.path));
+        return Err(format!(
+            "{label} is not available: '{}' is another build now ({here})",
+            id.path
+        ));
     }
     let mut found = choose::attached(&[format!("{}={}", id.name, id.path)])
         .map_err(|e| format!("{label} cannot be loaded: {}", e.message))?;

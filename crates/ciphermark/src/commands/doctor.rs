@@ -5,9 +5,8 @@ use crate::error::{Exit, Failure};
 use crate::screen;
 use doctor::{Finding, Verdict};
 use model::Tier;
-use serde_json::json;
 
-/// Looks at everything and prints it.
+/// Examines everything and prints the findings.
 pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     let cpu = engine::measuring_cpu();
     // Before the noise is measured: loading libraries is noise.
@@ -15,8 +14,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     let machine = doctor::Machine { libraries, tiers: tiers(), ..doctor::machine(cpu) };
     let findings = doctor::examine(&machine, &doctor::watch(cpu));
     if args.json {
-        let text = serde_json::to_string_pretty(&json!(findings)).map_err(Failure::not_done)?;
-        screen::print(|_| format!("{text}\n"))?;
+        screen::print_json(&findings)?;
     } else {
         let rows: Vec<report::Advice> = findings.iter().map(advice).collect();
         screen::print(|options| report::advice(&rows, options))?;
@@ -25,7 +23,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     Ok(if problem { Exit::Found } else { Exit::Done })
 }
 
-/// Every tier but `native`, and how libraries get to see no more than it.
+/// Every tier but `native`, and how it is applied to libraries.
 fn tiers() -> Vec<(String, Result<String, String>)> {
     let others = Tier::ALL.iter().copied().filter(|tier| *tier != Tier::Native);
     let how = |tier: Tier| {

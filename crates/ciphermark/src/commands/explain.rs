@@ -51,7 +51,7 @@ fn counted(args: &ExplainArgs) -> Result<Vec<Row>, Failure> {
     let directions = choose::directions(args.direction);
     let tiers: Vec<Tier> = match args.tier.as_slice() {
         [] => vec![Tier::Native],
-        typed => typed.iter().copied().map(Tier::from).collect(),
+        typed => typed.to_vec(),
     };
     let libraries = engine::at_tiers(&choose::attached(&args.library)?, &tiers);
     let wanted = |o: &Offer| {
@@ -67,7 +67,7 @@ fn counted(args: &ExplainArgs) -> Result<Vec<Row>, Failure> {
     let (bar, count) = (Bar::new(args.quiet), AtomicUsize::new(0));
     let raised = || count.fetch_add(1, Ordering::Relaxed) + 1;
     let explained = engine::explain(&libraries, &wanted, &sizes, &|| bar.counting(raised(), total));
-    let operations = operations(&libraries, &explained, &tiers, Model::from(args.model));
+    let operations = operations(&libraries, &explained, &tiers, args.model);
     let stop = AtomicBool::new(false);
     let of = |_: &Operation| sizes.clone();
     let wanted = Wanted { of: &of, allowance: None };

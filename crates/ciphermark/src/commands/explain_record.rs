@@ -49,7 +49,7 @@ impl Filter {
             algorithms: globs(&args.algorithm)?,
             libraries: globs(&args.library)?,
             directions: choose::directions(args.direction),
-            tiers: args.tier.iter().copied().map(Tier::from).collect(),
+            tiers: args.tier.clone(),
         })
     }
 

@@ -2,8 +2,8 @@
 
 use crate::args::Cli;
 use crate::error::{Exit, Failure};
+use crate::screen;
 use clap::CommandFactory as _;
-use std::io::Write as _;
 use std::path::Path;
 
 /// Prints a completion script.
@@ -30,6 +30,6 @@ pub fn man(directory: Option<&Path>) -> Result<Exit, Failure> {
 }
 
 fn print(bytes: &[u8]) -> Result<Exit, Failure> {
-    std::io::stdout().write_all(bytes).map_err(|e| Failure::output(&e))?;
+    screen::print_bytes(bytes)?;
     Ok(Exit::Done)
 }

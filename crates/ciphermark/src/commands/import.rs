@@ -4,7 +4,6 @@ use crate::args_import::{ImportArgs, ImportTo, ImportWhat, SpeedArgs, TableArgs}
 use crate::error::{Exit, Failure};
 use crate::{files, screen};
 use import::{Row, SpeedSource};
-use model::Tier;
 use record::{Imported, Record};
 use std::path::Path;
 
@@ -27,7 +26,7 @@ fn speed(args: &SpeedArgs) -> Result<(Vec<Row>, Imported), Failure> {
         library: args.library.clone(),
         version: args.library_version.clone(),
         decrypt: args.decrypt,
-        tier: Tier::from(args.tier),
+        tier: args.tier,
     };
     let rows = import::rows_of_speed(&read(&args.file)?, &source)
         .map_err(|e| unreadable(&args.file, &e))?;
@@ -41,19 +40,13 @@ fn speed(args: &SpeedArgs) -> Result<(Vec<Row>, Imported), Failure> {
 fn table(args: &TableArgs) -> Result<(Vec<Row>, Imported), Failure> {
     let mut table =
         import::parse_table(&read(&args.file)?).map_err(|e| unreadable(&args.file, &e))?;
-    let size = match args.size.as_deref().map(model::parse_sizes) {
-        None => None,
-        Some(Ok(sizes)) if sizes.len() == 1 => Some(sizes[0]),
-        Some(Ok(_)) => return Err(Failure::usage("--size: one size for the rows without one")),
-        Some(Err(e)) => return Err(Failure::usage(e)),
-    };
     for row in table.rows.iter_mut().filter(|row| row.size.is_none()) {
-        row.size = size;
+        row.size = args.size;
     }
     let without = table.rows.iter().filter(|row| row.size.is_none()).count();
     if without > 0 {
         return Err(Failure::usage(format!(
-            "{}: {without} of {} rows have no size, because their source does not say it: give it with --size",
+            "{}: {without} of {} rows have no size, because their source does not give it: add --size",
             shown(&args.file),
             table.rows.len()
         )));
@@ -91,7 +84,7 @@ fn deliver(rows: &[Row], from: &Imported, to: &ImportTo) -> Result<Exit, Failure
     };
     if path.exists() && record::load(path).is_err() {
         return Err(Failure::usage(format!(
-            "'{}' exists and is no ciphermark record: not overwritten",
+            "'{}' exists and is not a ciphermark record: not overwritten",
             path.display()
         )));
     }

@@ -6,7 +6,8 @@ use crate::error::{Exit, Failure};
 use crate::screen;
 use engine::Attached;
 use model::{Algorithm, Model, Tier};
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::json;
 use typed::Suite;
 
 /// Prints a list.
@@ -26,7 +27,7 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
     }
 }
 
-/// Every library that was found, also those that cannot be used; with `--library`, those chosen.
+/// Every library found, even unusable ones; with `--library`, the chosen ones.
 fn found(args: &ListArgs) -> Result<Vec<Attached>, Failure> {
     if args.library.is_empty() {
         Ok(engine::discover(&[]))
@@ -38,7 +39,7 @@ fn found(args: &ListArgs) -> Result<Vec<Attached>, Failure> {
 fn libraries(args: &ListArgs) -> Result<Exit, Failure> {
     let facts: Vec<record::Library> = found(args)?.into_iter().map(|l| l.facts).collect();
     if args.json {
-        return json(&serde_json::to_value(&facts).map_err(Failure::not_done)?);
+        return json(&facts);
     }
     if facts.is_empty() {
         return Err(Failure::not_done(engine::SelectError::None));
@@ -62,7 +63,7 @@ fn algorithms(args: &ListArgs) -> Result<Exit, Failure> {
                 "tag_bytes": a.tag_len, "warning": a.warning(), "libraries": labels,
             })
         });
-        return json(&rows.collect());
+        return json(&rows.collect::<Vec<_>>());
     }
     let row = |a: &Algorithm| report::MatrixRow {
         algorithm: a.name.to_owned(),
@@ -86,7 +87,7 @@ fn tiers(args: &ListArgs) -> Result<Exit, Failure> {
                 "mechanism": here.mechanism, "reason": here.reason,
             })
         });
-        return json(&rows.collect());
+        return json(&rows.collect::<Vec<_>>());
     }
     let rows = here.map(|(tier, here)| {
         let mut words = tier.summary().to_owned();
@@ -109,7 +110,7 @@ fn limits(args: &ListArgs) -> Result<Exit, Failure> {
     };
     let limits = engine::limits_here(&algorithms);
     if args.json {
-        return json(&serde_json::to_value(&limits).map_err(Failure::not_done)?);
+        return json(&limits);
     }
     screen::print(|options| report::limits(&limits, options))?;
     Ok(Exit::Done)
@@ -118,14 +119,14 @@ fn limits(args: &ListArgs) -> Result<Exit, Failure> {
 fn pairs(args: &ListArgs, rows: impl Iterator<Item = (String, String)>) -> Result<Exit, Failure> {
     let rows: Vec<(String, String)> = rows.collect();
     if args.json {
-        return json(&rows.iter().map(|(n, s)| json!({"name": n, "summary": s})).collect());
+        let named = rows.iter().map(|(n, s)| json!({"name": n, "summary": s}));
+        return json(&named.collect::<Vec<_>>());
     }
     screen::print(|options| report::pairs(&rows, options))?;
     Ok(Exit::Done)
 }
 
-fn json(value: &Value) -> Result<Exit, Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(Failure::not_done)?;
-    screen::print(|_| format!("{text}\n"))?;
+fn json(value: &impl Serialize) -> Result<Exit, Failure> {
+    screen::print_json(value)?;
     Ok(Exit::Done)
 }

@@ -10,7 +10,6 @@ pub mod explain;
 mod explain_record;
 pub mod generate;
 pub mod import;
-mod job;
 pub mod list;
 pub mod once;
 pub mod pages;
@@ -29,25 +28,32 @@ mod vectors;
 pub mod verify;
 
 use crate::error::{Exit, Failure};
+use serde_json::{Value, json};
 
-/// The hidden subcommand: serves one library over the pipes.
+/// Which build of a library a row of JSON is about.
+fn identity(library: &engine::Attached) -> Value {
+    let facts = &library.facts;
+    json!({"name": facts.name, "version": facts.version, "path": facts.path, "id": facts.id})
+}
+
+/// Hidden: serves one library over pipes.
 pub fn worker() -> Result<Exit, Failure> {
     engine::worker::serve()
         .map(|()| Exit::Done)
         .map_err(|e| Failure::not_done(format!("worker: {e}")))
 }
 
-/// The other hidden subcommand: a client or a server on the loopback.
+/// Hidden: a client or a server on the loopback.
 pub fn loopback() -> Result<Exit, Failure> {
     tls_server::serve()
         .map(|()| Exit::Done)
         .map_err(|e| Failure::not_done(format!("loopback: {e}")))
 }
 
-/// What shells give where a program is not there or cannot be executed.
+/// What shells return for a program that is missing or cannot be executed.
 const NOT_EXECUTED: u8 = 127;
 
-/// The third: becomes a program that runs on one CPU and ends with the one that asked for it.
+/// Hidden: becomes a program that runs on one CPU and ends with its parent.
 pub fn kept() -> Result<Exit, Failure> {
     gate::serve()
         .map(|()| Exit::Done)

@@ -1,13 +1,13 @@
 //! `ciphermark once`: one operation through one library, for settling disagreements by hand.
 
 use crate::args::OnceArgs;
-use crate::choose;
 use crate::error::{Exit, Failure};
+use crate::{choose, screen};
 use engine::Worker;
 use engine::protocol::{Once, Reply, Request};
-use model::{Algorithm, Direction, MAX_SIZE, Tier};
+use model::{Algorithm, Direction, MAX_SIZE};
 use record::State;
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::time::Duration;
 
 /// One operation on at most 16 MiB: a minute is enough for the slowest software known.
@@ -39,7 +39,7 @@ pub fn once(args: &OnceArgs) -> Result<Exit, Failure> {
     if direction != Direction::Decrypt {
         bytes.extend(hex::decode(tag).map_err(Failure::not_done)?);
     }
-    std::io::stdout().write_all(&bytes).map_err(|e| Failure::output(&e))?;
+    screen::print_bytes(&bytes)?;
     Ok(Exit::Done)
 }
 
@@ -106,17 +106,9 @@ fn ask(
     input: &[u8],
     tag: &[u8],
 ) -> Result<Reply, Failure> {
-    let libraries = choose::attached(std::slice::from_ref(&args.library))?;
-    let [library] = libraries.as_slice() else {
-        let labels: Vec<String> = libraries.iter().map(engine::Attached::label).collect();
-        return Err(Failure::usage(format!(
-            "'{}' matches several libraries: {}; name one",
-            args.library,
-            labels.join(", ")
-        )));
-    };
-    let tier = Tier::from(args.tier);
-    let mut worker = Worker::start(library.hello(tier, None, 0, 0)).map_err(Failure::not_done)?;
+    let library = choose::only(&args.library)?;
+    let mut worker =
+        Worker::start(library.hello(args.tier, None, 0, 0)).map_err(Failure::not_done)?;
     worker.send(&Request::Once(Once {
         algorithm: algorithm.name.to_owned(),
         direction,

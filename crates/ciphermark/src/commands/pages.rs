@@ -7,7 +7,7 @@ use crate::units::parse_bytes;
 use crate::{choose, screen};
 use at_rest::{Medium, PagesRecord};
 use engine::pages::{PagesError, PagesPlan};
-use model::{NameGlob, Tier};
+use model::NameGlob;
 use record::State;
 use scheme::{Profile, Recipe};
 use std::path::Path;
@@ -166,7 +166,7 @@ fn plan(
         profile,
         media: media(&args.media),
         threads: choose::threads(&args.threads)?,
-        tier: Tier::from(args.tier),
+        tier: args.tier,
         seed: args.seed.unwrap_or(1),
         budget: args.budget,
         pages_per_visit: args.pages as usize,

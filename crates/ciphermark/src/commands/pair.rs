@@ -1,14 +1,14 @@
-//! `ciphermark pair`: two libraries held against each other on one case, until a verdict.
+//! `ciphermark pair`: two libraries compared on one case until there is a verdict.
 
 use super::pair_advice::advice;
-use crate::args::{DirectionArg, PairArgs, PairFailArg};
-use crate::commands::run::{random_seed, watch_signals};
+use super::run::{plain_request, random_seed, watch_signals};
+use crate::args::{PairArgs, PairFailArg};
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
 use crate::{choose, screen};
 use analysis::Verdict;
 use engine::{Attached, Budget, PairBench, PairError, PairOutcome, Request};
-use model::{Algorithm, Direction, Footprint, Model, Tier};
+use model::Algorithm;
 use record::State;
 use serde_json::{Value, json};
 use std::sync::atomic::Ordering;
@@ -16,7 +16,7 @@ use std::sync::atomic::Ordering;
 /// Compares the two as often as asked and prints the verdicts.
 pub fn pair(args: &PairArgs) -> Result<Exit, Failure> {
     let request = request(args)?;
-    let libraries = vec![only(&args.base)?, only(&args.new)?];
+    let libraries = vec![choose::only(&args.base)?, choose::only(&args.new)?];
     let stop = watch_signals()?;
     let bar = Bar::new(args.quiet);
     let mut bench = PairBench::new(&request, &libraries, args.margin).map_err(failure)?;
@@ -30,13 +30,11 @@ pub fn pair(args: &PairArgs) -> Result<Exit, Failure> {
     }
     bar.finish();
     if args.json {
-        let whole = document(args, &request, &libraries, &outcomes);
-        let text = serde_json::to_string_pretty(&whole).map_err(Failure::not_done)?;
-        screen::print(|_| format!("{text}\n"))?;
+        screen::print_json(&document(args, &request, &libraries, &outcomes))?;
     } else {
         screen::print(|_| text_of(args, &request, &libraries, &outcomes))?;
     }
-    // Many trials are asked for to learn about the verdicts, not about the libraries.
+    // Several trials test the verdicts, not the libraries.
     let fails = matches!(&outcomes[..], [only] if fails(&args.fail_if, only.verdict));
     Ok(if fails { Exit::Found } else { Exit::Done })
 }
@@ -50,7 +48,7 @@ fn fails(conditions: &[PairFailArg], verdict: Verdict) -> bool {
     })
 }
 
-/// What a check found is a case that was refused; what nobody offers cannot be compared at all.
+/// A finding of a check refuses the case; what a library does not offer cannot be compared.
 fn failure(error: PairError) -> Failure {
     match &error {
         PairError::Found { finding, .. } if finding.state != State::Unsupported => {
@@ -60,51 +58,17 @@ fn failure(error: PairError) -> Failure {
     }
 }
 
-fn only(text: &str) -> Result<Attached, Failure> {
-    let mut found = choose::attached(&[text.to_owned()])?;
-    match (found.pop(), found.len()) {
-        (Some(library), 0) => Ok(library),
-        (last, others) => {
-            let mut labels: Vec<String> = found.iter().map(Attached::label).collect();
-            labels.extend(last.map(|l| l.label()));
-            Err(Failure::usage(format!(
-                "'{text}' matches {} libraries ({}); name one, as in openssl@3.0.22 or a=PATH",
-                others + 1,
-                labels.join(", ")
-            )))
-        }
-    }
-}
-
 fn request(args: &PairArgs) -> Result<Request, Failure> {
     let algorithm = Algorithm::find(&args.algorithm).map_err(Failure::usage)?;
-    let sizes = model::parse_sizes(&args.size).map_err(Failure::usage)?;
-    if sizes.len() != 1 {
-        return Err(Failure::usage(format!("'{}': a pair is compared at one size", args.size)));
-    }
-    let directions = match args.direction {
-        DirectionArg::Encrypt => vec![Direction::Encrypt],
-        DirectionArg::Decrypt => vec![Direction::Decrypt],
-        DirectionArg::Both => {
-            return Err(Failure::usage("a pair is compared in one direction, encrypt or decrypt"));
-        }
-    };
+    // A pair ends with a verdict or with its budget, whatever its precision.
+    let budget = Budget { precision: 0.0, time: args.budget };
     Ok(Request {
-        suite: None,
-        algorithms: vec![algorithm],
-        directions,
-        models: vec![Model::from(args.model)],
-        sizes,
-        tiers: vec![Tier::from(args.tier)],
-        footprints: vec![Footprint::Hot],
-        threads: vec![1],
-        in_place: vec![false],
-        latency: false,
-        // A pair ends with a verdict or with its budget, whatever its precision.
-        budget: Budget { precision: 0.0, time: args.budget },
-        evidence: false,
+        directions: vec![args.direction],
+        models: vec![args.model],
+        sizes: vec![args.size],
+        tiers: vec![args.tier],
         seed: args.seed.unwrap_or_else(random_seed),
-        command: std::env::args().collect(),
+        ..plain_request(vec![algorithm], budget)
     })
 }
 
@@ -154,7 +118,7 @@ fn line(o: &PairOutcome) -> String {
             o.samples
         ),
         None => format!(
-            "  {:<9} too few pairs in the time budget; {spent}, {clean} of {} samples clean",
+            "  {:<9} too few pairs within the budget; {spent}, {clean} of {} samples clean",
             o.verdict.name(),
             o.samples
         ),
@@ -167,10 +131,6 @@ fn document(
     libraries: &[Attached],
     outcomes: &[PairOutcome],
 ) -> Value {
-    let library = |l: &Attached| {
-        let f = &l.facts;
-        json!({"name": f.name, "version": f.version, "path": f.path, "id": f.id})
-    };
     let trials: Vec<Value> = outcomes
         .iter()
         .map(|o| {
@@ -186,7 +146,7 @@ fn document(
         })
         .collect();
     json!({
-        "base": libraries.first().map(library), "new": libraries.last().map(library),
+        "base": libraries.first().map(super::identity), "new": libraries.last().map(super::identity),
         "algorithm": request.algorithms[0].name, "direction": request.directions[0],
         "model": request.models[0], "size": request.sizes[0], "tier": request.tiers[0],
         "margin": args.margin, "false_verdicts": analysis::FALSE_VERDICTS, "trials": trials,

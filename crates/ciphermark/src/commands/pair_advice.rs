@@ -1,15 +1,15 @@
-//! What helps when pairs of processes decide nothing.
+//! Advice if pairs of processes give no verdict.
 
 use analysis::LOOKS;
 use engine::PairOutcome;
 use std::time::Duration;
 
-/// One line that says what would decide; the outcome is undecided.
+/// One line about what would give a verdict.
 pub fn advice(o: &PairOutcome, margin: f64, budget: Duration) -> String {
     let most = LOOKS[LOOKS.len() - 1].pairs;
     let Some(ratio) = o.ratio else {
         return format!(
-            "the time was over after {} pairs of the {} that a verdict needs: --budget {}",
+            "the budget was spent after {} of the {} pairs that a verdict needs: --budget {}",
             o.pairs.len(),
             LOOKS[0].pairs,
             longer(budget, 3.0)
@@ -22,16 +22,15 @@ pub fn advice(o: &PairOutcome, margin: f64, budget: Duration) -> String {
     let wider =
         format!("--margin {:.1}% if differences so small do not matter", widest(ratio) * 100.0);
     let mut text = if o.pairs.len() >= most {
-        format!("{most} pairs are the most that are compared: {wider}")
+        format!("{most} pairs are the maximum: {wider}")
     } else if half > 6.0 * room {
-        format!("more time would hardly decide it: {wider}")
+        format!("more time would hardly help: {wider}")
     } else {
         let times = (half / room.max(1e-9)).powi(2).clamp(2.0, 30.0);
-        format!("--budget {} may decide it; {wider}", longer(budget, times))
+        format!("--budget {} may help; {wider}", longer(budget, times))
     };
     if o.disturbed.total() * 2 > o.samples as u64 {
-        text +=
-            "; most samples were disturbed: a quieter machine decides sooner (`ciphermark doctor`)";
+        text += "; most samples were disturbed: a quieter machine helps (`ciphermark doctor`)";
     }
     text
 }
@@ -73,14 +72,14 @@ mod tests {
     #[test]
     fn the_advice_is_what_the_interval_lacks() {
         let few = said(&outcome(7, None));
-        assert!(few.contains("after 7 pairs of the 12") && few.ends_with("--budget 60s"), "{few}");
+        assert!(few.contains("after 7 of the 12 pairs") && few.ends_with("--budget 60s"), "{few}");
         let near = said(&outcome(40, Some((0.999, 1.003, 1.007))));
-        assert!(near.starts_with("--budget 40s may decide it; --margin 0.7%"), "{near}");
+        assert!(near.starts_with("--budget 40s may help; --margin 0.7%"), "{near}");
         let hopeless = said(&outcome(40, Some((0.96, 1.0019, 1.05))));
-        assert!(hopeless.starts_with("more time would hardly decide it"), "{hopeless}");
+        assert!(hopeless.starts_with("more time would hardly help"), "{hopeless}");
         let all = said(&outcome(192, Some((0.998, 1.001, 1.004))));
         assert!(
-            all.starts_with("192 pairs are the most") && all.contains("--margin 0.4%"),
+            all.starts_with("192 pairs are the maximum") && all.contains("--margin 0.4%"),
             "{all}"
         );
     }

@@ -1,14 +1,15 @@
-//! `ciphermark quietly`: another benchmark, run only while nobody else is busy on its core.
+//! `ciphermark quietly`: runs another benchmark only while its core is otherwise idle.
 
 use crate::args_quietly::QuietlyArgs;
 use crate::commands::run::watch_signals;
 use crate::error::{Exit, Failure};
+use crate::screen;
 use gate::{Patience, Quietly};
 
 /// What shells add to the number of a signal that ended a program.
 const BY_SIGNAL: i32 = 128;
 
-/// Runs it and says what was seen.
+/// Runs the program and prints a summary.
 pub fn quietly(args: &QuietlyArgs) -> Result<Exit, Failure> {
     let [program, arguments @ ..] = &args.program[..] else {
         return Err(Failure::usage("name a program"));
@@ -24,17 +25,16 @@ pub fn quietly(args: &QuietlyArgs) -> Result<Exit, Failure> {
         gate::run(&own, cpu, (program, arguments), patience, &stop).map_err(Failure::not_done)?;
     if let Some(path) = &args.output {
         let text = serde_json::to_string_pretty(&seen).map_err(Failure::not_done)?;
-        std::fs::write(path, text + "\n")
-            .map_err(|e| Failure::not_done(format!("cannot write '{}': {e}", path.display())))?;
+        screen::write_file(path, (text + "\n").as_bytes())?;
     }
     if !args.quiet {
-        anstream::eprintln!("{}", told(&seen));
+        anstream::eprintln!("{}", summary(&seen));
     }
     let code = seen.exit_code.or(seen.signal.map(|n| BY_SIGNAL + n));
     Ok(Exit::Program(code.and_then(|n| u8::try_from(n).ok()).unwrap_or(u8::MAX)))
 }
 
-fn told(seen: &Quietly) -> String {
+fn summary(seen: &Quietly) -> String {
     let share = 100.0 * seen.quiet_cpu_seconds / seen.cpu_seconds.max(1e-9);
     let clock = match (seen.core_ghz, seen.core_ghz_range) {
         (Some(mean), Some([low, high])) => {
@@ -69,11 +69,11 @@ mod tests {
             signal: None,
         };
         assert_eq!(
-            told(&seen),
+            summary(&seen),
             "quietly: 3.500 s of CPU time on CPU 3, 90 % of it in slices that were quiet at both ends; 9.0 s in all, \
              5.5 s of them stopped; core clock 2.00 GHz (1.90 to 2.10)"
         );
         let unknown = Quietly { core_ghz: None, core_ghz_range: None, ..seen };
-        assert!(told(&unknown).ends_with("stopped"));
+        assert!(summary(&unknown).ends_with("stopped"));
     }
 }

@@ -5,7 +5,7 @@ use crate::error::{Exit, Failure};
 use crate::kinds::{self, Kind};
 use crate::screen;
 use page::{Content, Source};
-use std::io::{IsTerminal as _, Read as _, Write as _};
+use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 
 /// Writes the page to the file that was named, to a pipe, or to a file named after the first record.
@@ -19,12 +19,7 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         each.map(|(kind, file)| Source { file, content: content(kind) }).collect();
     let html = page::page(&sources).map_err(Failure::not_done)?;
     match place {
-        Place::Output => {
-            let mut out = std::io::stdout().lock();
-            out.write_all(html.as_bytes())
-                .and_then(|()| out.flush())
-                .map_err(|e| Failure::output(&e))?;
-        }
+        Place::Output => screen::print_bytes(html.as_bytes())?,
         Place::File(path) => {
             screen::write_file(&path, html.as_bytes())?;
             let shown = path.display().to_string();
@@ -50,7 +45,7 @@ enum Place {
 }
 
 impl Place {
-    /// Decided and looked at before anything is read, so that a typing error costs no wait.
+    /// Decided and checked before anything is read, so that a typing error shows at once.
     fn of(args: &ReportArgs) -> Result<Self, Failure> {
         let path = match &args.output {
             Some(path) if path.as_os_str() == "-" => return Ok(Self::Output),
@@ -80,7 +75,7 @@ fn named_after(record: &Path) -> Result<PathBuf, Failure> {
     let path = PathBuf::from(format!("{}.html", stem.strip_suffix(".json").unwrap_or(stem)));
     if path.exists() && !is_page(&path) {
         return Err(Failure::usage(format!(
-            "'{}' is there and is no page of ciphermark's: name the file with -o",
+            "'{}' exists and is not a page by ciphermark: name another file with -o",
             path.display()
         )));
     }

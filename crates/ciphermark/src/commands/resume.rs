@@ -1,8 +1,6 @@
-//! Going on with a run that was killed or interrupted: plan, libraries and samples come from its
-//! journal.
+//! Resuming a run that was killed or interrupted: plan, libraries and samples come from its journal.
 
-use super::job::Job;
-use super::run::say;
+use super::run::{Job, say};
 use crate::args::RunArgs;
 use crate::choose;
 use crate::error::Failure;
@@ -11,40 +9,40 @@ use record::{Journal, JournalHead, Plan, Record, Stopped};
 use std::path::Path;
 use std::time::Duration;
 
-/// The job that a journal describes. A new budget may be given; else the old one begins anew.
+/// The job that a journal describes, with a new budget or the old one again.
 pub fn job(record: &Path, args: &RunArgs) -> Result<Job, Failure> {
     let path = Journal::path_for(record);
     if !path.exists() {
-        return Err(Failure::usage(nothing_left(record, &path)));
+        return Err(Failure::usage(not_resumable(record, &path)));
     }
     let (journal, kept) = Journal::reopen(record).map_err(Failure::usage)?;
     let (shown, left_out) = (path.display(), kept.left_out);
-    let behind = format!("'{shown}' is damaged: {left_out} lines behind the damage are left out");
+    let behind = format!("'{shown}' is damaged: {left_out} lines after the damage are left out");
     say(args.quiet, left_out > 0, &behind);
     let head = &kept.head;
     let request = request(&head.plan, head.command.clone(), args.budget, !args.no_evidence)?;
     let libraries = libraries(head)?;
-    // Only this run's own record is replaced before the run has ended.
+    // Before the run has ended, replace only its own record.
     let own = !record.exists() || record::load(record).is_ok_and(|r| r.started == head.started);
     let snapshots = own.then(|| record.to_owned());
     let keeping = Keeping { journal: Some(journal), snapshots, earlier: Some(kept) };
     Ok(Job { request, libraries, output: Some(record.to_owned()), keeping })
 }
 
-/// Why there is nothing to go on with.
-fn nothing_left(record: &Path, journal: &Path) -> String {
+/// Why there is nothing to resume.
+fn not_resumable(record: &Path, journal: &Path) -> String {
     let (shown, journal) = (record.display(), journal.display());
     let interrupted =
         |r: &Record| r.measurements.iter().any(|m| m.stopped == Some(Stopped::Interrupted));
     match record::load(record) {
         Ok(r) if interrupted(&r) => format!(
-            "'{shown}' was interrupted, but '{journal}', which it is gone on from, is not there: measure again"
+            "cannot resume '{shown}': its journal '{journal}' is missing; run again without --resume"
         ),
-        Ok(_) => format!("'{shown}' is whole: there is nothing to go on with"),
+        Ok(_) => format!("'{shown}' is complete: there is nothing to resume"),
         Err(why) if record.exists() => {
-            format!("there is no run to go on with: no file '{journal}', and {why}")
+            format!("there is no run to resume: no file '{journal}', and {why}")
         }
-        Err(_) => format!("there is no run to go on with: no file '{journal}'"),
+        Err(_) => format!("there is no run to resume: no file '{journal}'"),
     }
 }
 
@@ -73,8 +71,7 @@ fn request(
     })
 }
 
-/// The same files again, under the names that they had. Whether they are the same builds is
-/// compared by the engine.
+/// The same files again, under the names they had. The engine checks that they are the same builds.
 fn libraries(head: &JournalHead) -> Result<Vec<Attached>, Failure> {
     let choices: Vec<LibraryChoice> = head
         .libraries

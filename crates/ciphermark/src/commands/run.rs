@@ -1,6 +1,5 @@
 //! `ciphermark run`: measure, verified, and print the ranked table.
 
-use super::job::Job;
 use super::resume;
 use crate::args::RunArgs;
 use crate::error::{Exit, Failure};
@@ -8,17 +7,17 @@ use crate::progress::Bar;
 use crate::suites;
 use crate::units::{parse_duration, parse_fraction};
 use crate::{choose, screen};
-use engine::{Budget, Event, Keeping, Outcome, Request, SurveyError};
-use model::{Footprint, Model, Tier};
+use engine::{Attached, Budget, Event, Keeping, Outcome, Request, SurveyError};
+use model::{Algorithm, Direction, Footprint, Model, Tier};
 use record::{Journal, Record, RecordError, State};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Measures what the flags and the suite ask for, or goes on with a run that was cut short.
+/// Measures what the flags and the suite ask for, or resumes an interrupted run.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
     screen::check_format(args.format, None)?;
-    // First, so that an interrupt finds nothing half made.
+    // First, so that an interrupt leaves nothing half done.
     let stop = watch_signals()?;
     let job = match &args.resume {
         Some(path) => resume::job(path, args)?,
@@ -35,6 +34,18 @@ pub fn record_of(args: &RunArgs) -> Result<Record, Failure> {
     let stop = watch_signals()?;
     let (record, lost) = measure(args.quiet, fresh(args)?, &stop)?;
     lost.map_or(Ok(record), Err)
+}
+
+/// Everything that a run needs, whether new or resumed.
+pub struct Job {
+    /// What to measure.
+    pub request: Request,
+    /// In which libraries.
+    pub libraries: Vec<Attached>,
+    /// Where the record goes.
+    pub output: Option<PathBuf>,
+    /// Where samples are kept meanwhile, and the samples of an earlier part of the run.
+    pub keeping: Keeping,
 }
 
 fn fresh(args: &RunArgs) -> Result<Job, Failure> {
@@ -55,7 +66,6 @@ fn request(args: &RunArgs) -> Result<Request, Failure> {
         [] => choose::algorithms(&suite.algorithms)?,
         globs => choose::algorithms(globs)?,
     };
-    let sizes = filter.size.as_deref().unwrap_or(&suite.sizes);
     let of_suite = |e: String| Failure::usage(format!("suite '{}': {e}", suite.name));
     let budget = Budget {
         precision: match args.precision {
@@ -69,15 +79,15 @@ fn request(args: &RunArgs) -> Result<Request, Failure> {
     };
     Ok(Request {
         algorithms,
-        sizes: model::parse_sizes(sizes).map_err(Failure::usage)?,
+        sizes: match &filter.size {
+            Some(sizes) => sizes.0.clone(),
+            None => model::parse_sizes(&suite.sizes).map_err(Failure::usage)?,
+        },
         directions: filter.direction.map_or(suite.directions, choose::directions),
-        models: or_else(filter.model.iter().copied().map(Model::from).collect(), suite.models),
-        tiers: or_else(filter.tier.iter().copied().map(Tier::from).collect(), suite.tiers),
-        footprints: or_else(
-            filter.footprint.iter().copied().map(Footprint::from).collect(),
-            suite.footprints,
-        ),
-        threads: choose::threads(&or_else(filter.threads.clone(), suite.threads))?,
+        models: or_else(&filter.model, suite.models),
+        tiers: or_else(&filter.tier, suite.tiers),
+        footprints: or_else(&filter.footprint, suite.footprints),
+        threads: choose::threads(&or_else(&filter.threads, suite.threads))?,
         in_place: filter.in_place.map_or(suite.in_place, choose::in_place),
         latency: args.latency || suite.latency,
         budget,
@@ -88,23 +98,43 @@ fn request(args: &RunArgs) -> Result<Request, Failure> {
     })
 }
 
-fn or_else<T>(typed: Vec<T>, suite: Vec<T>) -> Vec<T> {
-    if typed.is_empty() { suite } else { typed }
+/// A request for messages in hot buffers, in one thread, without evidence.
+pub fn plain_request(algorithms: Vec<&'static Algorithm>, budget: Budget) -> Request {
+    Request {
+        suite: None,
+        algorithms,
+        directions: vec![Direction::Encrypt, Direction::Decrypt],
+        models: vec![Model::Message],
+        sizes: Vec::new(),
+        tiers: vec![Tier::Native],
+        footprints: vec![Footprint::Hot],
+        threads: vec![1],
+        in_place: vec![false],
+        latency: false,
+        budget,
+        evidence: false,
+        seed: random_seed(),
+        command: std::env::args().collect(),
+    }
 }
 
-/// A seed nobody chose; the record keeps it.
+fn or_else<T: Copy>(given: &[T], suite: Vec<T>) -> Vec<T> {
+    if given.is_empty() { suite } else { given.to_vec() }
+}
+
+/// A random seed; the record keeps it.
 pub fn random_seed() -> u64 {
     use std::hash::{BuildHasher as _, Hasher as _};
     std::collections::hash_map::RandomState::new().build_hasher().finish()
 }
 
-/// Finds out before measuring whether the record can be written, overwrites no stranger's file, and
-/// keeps other runs from writing there; `None` for a pipe or device, which has no place beside it.
+/// Checks before measuring that the record can be written, that it overwrites no other file, and
+/// keeps other runs from writing there. `None` for a pipe or device, which can have no journal.
 pub fn claim_output(path: &Path) -> Result<Option<Journal>, Failure> {
     if path.is_file() && record::load(path).is_err() {
         let shown = path.display();
         return Err(Failure::usage(format!(
-            "'{shown}' exists and is no ciphermark record: not overwritten"
+            "'{shown}' exists and is not a ciphermark record: not overwritten"
         )));
     }
     let directory = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -116,11 +146,11 @@ pub fn claim_output(path: &Path) -> Result<Option<Journal>, Failure> {
     (!is_device).then(|| Journal::claim(path)).transpose().map_err(Failure::usage)
 }
 
-/// Measures, with a progress bar; what there is when it is interrupted counts.
+/// Measures with a progress bar; an interrupt keeps what was measured so far.
 pub fn survey(
     quiet: bool,
     request: &Request,
-    libraries: &[engine::Attached],
+    libraries: &[Attached],
     stop: &AtomicBool,
 ) -> Result<Record, Failure> {
     let bar = Bar::new(quiet);
@@ -139,7 +169,7 @@ fn show(bar: &Bar, event: Event<'_>) {
     }
 }
 
-/// Measures and, where a file was asked for, saves the record; and why that was not possible.
+/// Measures and saves the record to its file, if any; also returns why saving failed.
 fn measure(quiet: bool, job: Job, stop: &AtomicBool) -> Result<(Record, Option<Failure>), Failure> {
     if stop.load(Ordering::Relaxed) {
         return Err(Failure::not_done("interrupted before anything was measured"));
@@ -153,15 +183,15 @@ fn measure(quiet: bool, job: Job, stop: &AtomicBool) -> Result<(Record, Option<F
         _ => Failure::not_done(e),
     })?;
     let Some(path) = output else {
-        say(quiet, outcome.interrupted, "interrupted; this is what there is");
+        say(quiet, outcome.interrupted, "interrupted; these are the results so far");
         return Ok((outcome.record, None));
     };
     if let Err(error) = record::save(&outcome.record, &path) {
         return Ok(unsaved(outcome, &path, &error));
     }
     if outcome.interrupted {
-        // The journal stays: that is what the run is gone on from.
-        let again = format!("interrupted; go on with: ciphermark run --resume {}", path.display());
+        // The journal stays: --resume needs it.
+        let again = format!("interrupted; resume with: ciphermark run --resume {}", path.display());
         say(quiet, outcome.journal.is_some(), &again);
     } else if let Some(journal) = outcome.journal {
         journal.remove().map_err(Failure::not_done)?;
@@ -169,16 +199,16 @@ fn measure(quiet: bool, job: Job, stop: &AtomicBool) -> Result<(Record, Option<F
     Ok((outcome.record, None))
 }
 
-/// What was measured is not lost where its place cannot be written: the journal has all of it, or
-/// another place does.
+/// Keeps what was measured if its file cannot be written: in the journal, or in another file.
 fn unsaved(outcome: Outcome, path: &Path, error: &RecordError) -> (Record, Option<Failure>) {
     let Outcome { record, journal, .. } = outcome;
     let shown = path.display();
     let whole = journal.filter(|journal| journal.trouble().is_none());
     let kept = if whole.is_some() {
-        format!("; nothing is lost: mend that, then `ciphermark run --resume {shown}`")
+        format!("; nothing is lost: fix that, then `ciphermark run --resume {shown}`")
     } else {
-        elsewhere(&record).map_or(String::new(), |path| format!("; it is in '{path}' instead"))
+        elsewhere(&record)
+            .map_or(String::new(), |path| format!("; the record is in '{path}' instead"))
     };
     (record, Some(Failure::not_done(format!("{error}{kept}"))))
 }
@@ -191,7 +221,7 @@ fn elsewhere(record: &Record) -> Option<String> {
     Some(path.display().to_string())
 }
 
-/// Remarks on standard error.
+/// Prints a remark on standard error.
 pub fn say(quiet: bool, applies: bool, text: &str) {
     if applies && !quiet {
         anstream::eprintln!("ciphermark: {}", typed::one_line(text));
@@ -216,8 +246,8 @@ fn exit(record: &Record) -> Result<Exit, Failure> {
     }
     if record.measurements.iter().all(|m| m.state == State::Unsupported) {
         return Err(Failure::not_done(
-            "nothing was measured: no library that was selected offers what was asked for; \
-             `ciphermark list algorithms` tells who offers what",
+            "nothing was measured: none of the selected libraries offers these cases; \
+             `ciphermark list algorithms` shows which library offers what",
         ));
     }
     Ok(Exit::Done)

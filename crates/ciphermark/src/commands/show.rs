@@ -19,11 +19,11 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// A record holds what took minutes to measure; what is made from one is made again in no time.
+/// A record takes minutes to measure, an export no time at all.
 fn overwrites_no_record(output: &Path) -> Result<(), Failure> {
     if output.is_file() && record::load(output).is_ok() {
         return Err(Failure::usage(format!(
-            "'{}' is a ciphermark record: not overwritten by what is made from one",
+            "'{}' is a ciphermark record: not overwritten by an export",
             output.display()
         )));
     }

@@ -1,25 +1,27 @@
-//! `ciphermark tls`: what TLS costs, in the stacks of this machine.
+//! `ciphermark tls`: what TLS costs in the stacks of this machine.
 
 mod calibrate;
 mod load;
-mod primitives;
 mod records;
 mod validate;
 mod why;
 
 use super::run::{random_seed, watch_signals};
-use crate::args_tls::{ClientAuthArg, HandshakeArgs, TlsArgs, TlsCommand, TlsCommon};
+use crate::args_advise::YesNo;
+use crate::args_tls::{HandshakeArgs, PrimitivesArgs, TlsArgs, TlsCommand, TlsCommon, TlsOutput};
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
 use crate::{choose, screen};
-use engine::{Attached, HandshakeRequest, SelectedStacks, StackFile};
+use engine::{Attached, HandshakeRequest, PrimitivesRequest, Progress, SelectedStacks, StackFile};
 use record::State;
+use report::Options;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
-use tls::{Document, Filter, Temperature};
+use std::sync::atomic::AtomicBool;
+use tls::{Document, Filter, Format, Primitive, PrimitivesDocument};
 
-/// Measures what was asked for.
+/// Runs one of its commands.
 pub fn tls(args: &TlsArgs) -> Result<Exit, Failure> {
     match &args.command {
         TlsCommand::Handshake(args) => handshake(args),
@@ -27,34 +29,18 @@ pub fn tls(args: &TlsArgs) -> Result<Exit, Failure> {
         TlsCommand::Calibrate(args) => calibrate::calibrate(args),
         TlsCommand::Load(args) => load::load(args),
         TlsCommand::Why(args) => why::why(args),
-        TlsCommand::Primitives(args) => primitives::primitives(args),
+        TlsCommand::Primitives(args) => primitives(args),
     }
 }
 
 fn handshake(args: &HandshakeArgs) -> Result<Exit, Failure> {
-    let request = request(args)?;
-    if let Some(path) = &args.common.output {
-        check_output::<Document>(path)?;
-    }
-    let (stacks, _) = stacks(&args.common.library, false)?;
-    let stop = watch_signals()?;
-    let bar = Bar::new(args.common.quiet);
-    let document =
-        engine::handshakes(&request, &stacks, &stop, &mut |progress| bar.sampling(&progress));
-    bar.finish();
-    keep(&args.common, &document)?;
-    screen::print(|options| tls::render(&document, args.common.format.into(), options))?;
-    Ok(exit(document.handshakes.iter().map(|row| row.state)))
-}
-
-fn request(args: &HandshakeArgs) -> Result<HandshakeRequest, Failure> {
     let filter = Filter {
-        versions: read(&args.negotiated.versions, Filter::version)?,
-        exchanges: read(&args.exchanges, Filter::exchange)?,
-        certificates: read(&args.certificates, Filter::certificate)?,
-        kinds: read(&args.kinds, Filter::kind)?,
-        client_auth: args.client_auth.map(|typed| typed == ClientAuthArg::Yes),
-        suites: read(&args.negotiated.suites, Filter::suite)?,
+        versions: args.negotiated.versions.clone(),
+        exchanges: args.exchanges.clone(),
+        certificates: args.certificates.clone(),
+        kinds: args.kinds.clone(),
+        client_auth: args.client_auth.map(|given| given == YesNo::Yes),
+        suites: args.negotiated.suites.clone(),
     };
     let cases = tls::matrix(&filter);
     if cases.is_empty() {
@@ -62,30 +48,58 @@ fn request(args: &HandshakeArgs) -> Result<HandshakeRequest, Failure> {
             "TLS has no such handshake: these versions, key exchanges, certificates, kinds and suites do not go together",
         ));
     }
-    let mut temperatures: Vec<Temperature> = Vec::new();
-    for typed in &args.temperature {
-        let temperature = Temperature::from(*typed);
-        if !temperatures.contains(&temperature) {
-            temperatures.push(temperature);
-        }
-    }
-    Ok(HandshakeRequest {
-        rows: tls::rows(&cases, &temperatures),
+    let request = HandshakeRequest {
+        rows: tls::rows(&cases, &choose::distinct(&args.temperature)),
         precision: args.common.precision,
         time: args.common.budget,
         seed: args.common.seed.unwrap_or_else(random_seed),
         command: std::env::args().collect(),
-    })
+    };
+    args.common.out.check::<Document>()?;
+    let (stacks, _) = stacks(&args.common.library, false)?;
+    let document = sampled(args.common.quiet, &*watch_signals()?, |stop, progress| {
+        engine::handshakes(&request, &stacks, stop, progress)
+    });
+    args.common.out.deliver(&document, tls::render)?;
+    Ok(exit(document.handshakes.iter().map(|row| row.state)))
 }
 
-fn read<T>(
-    texts: &[String],
-    one: impl Fn(&str) -> Result<T, tls::UnknownName>,
-) -> Result<Vec<T>, Failure> {
-    texts.iter().map(|text| one(text).map_err(Failure::usage)).collect()
+fn primitives(args: &PrimitivesArgs) -> Result<Exit, Failure> {
+    let primitives = Primitive::all(&args.primitives, &args.operations, &args.size.0);
+    if primitives.is_empty() {
+        return Err(Failure::usage("these primitives have no such operations"));
+    }
+    let TlsCommon { precision, budget, seed, .. } = args.common;
+    let request = PrimitivesRequest {
+        primitives,
+        precision,
+        time: budget,
+        seed: seed.unwrap_or_else(random_seed),
+        command: std::env::args().collect(),
+    };
+    args.common.out.check::<PrimitivesDocument>()?;
+    let (stacks, _) = stacks(&args.common.library, false)?;
+    let document = sampled(args.common.quiet, &*watch_signals()?, |stop, progress| {
+        engine::primitives(&request, &stacks, stop, progress)
+    });
+    args.common.out.deliver(&document, tls::render_primitives)?;
+    Ok(exit(document.primitives.iter().map(|row| row.state)))
 }
 
-/// The stacks that were asked for; with `bare`, the libraries whose ciphers can stand beside them.
+/// Samples with a progress bar.
+pub(super) fn sampled<D>(
+    quiet: bool,
+    stop: &AtomicBool,
+    run: impl FnOnce(&AtomicBool, &mut dyn FnMut(Progress)) -> D,
+) -> D {
+    let bar = Bar::new(quiet);
+    let document = run(stop, &mut |progress| bar.sampling(&progress));
+    bar.finish();
+    document
+}
+
+/// The stacks that were asked for; with `bare`, also the libraries whose ciphers can be compared with
+/// theirs.
 pub(super) fn stacks(
     texts: &[String],
     bare: bool,
@@ -106,7 +120,7 @@ pub(super) fn stacks(
     Ok((stacks, libraries))
 }
 
-/// `NAME=…/libssl.so.3` means the library under it, which lies beside it.
+/// `NAME=…/libssl.so.3` means the libcrypto beside it.
 fn of_library(text: &str) -> String {
     let Some((name, path)) = text.split_once('=') else { return text.to_owned() };
     let path = Path::new(path);
@@ -118,24 +132,34 @@ fn of_library(text: &str) -> String {
     }
 }
 
-/// Overwrites no stranger's file; what is no regular file is written to as it stands.
-fn check_output<D: DeserializeOwned>(path: &Path) -> Result<(), Failure> {
-    let is_run = |text: String| serde_json::from_str::<D>(&text).is_ok();
-    if path.is_file() && !record::load_text(path).is_ok_and(is_run) {
-        let shown = path.display();
-        return Err(Failure::usage(format!(
-            "'{shown}' exists and is no run of this command: not overwritten"
-        )));
+impl TlsOutput {
+    /// Refuses, before measuring, to overwrite what this command did not write. A device or pipe is
+    /// written to as it is.
+    fn check<D: DeserializeOwned>(&self) -> Result<(), Failure> {
+        let Some(path) = &self.output else { return Ok(()) };
+        let is_run = |text: String| serde_json::from_str::<D>(&text).is_ok();
+        if path.is_file() && !record::load_text(path).is_ok_and(is_run) {
+            return Err(Failure::usage(format!(
+                "'{}' exists and is not a run of this command: not overwritten",
+                path.display()
+            )));
+        }
+        record::check_writable(path).map_err(Failure::usage)
     }
-    record::check_writable(path).map_err(Failure::usage)
-}
 
-/// Writes the run into the file that was named, packed where its name ends in `.gz`.
-fn keep<D: Serialize>(common: &TlsCommon, document: &D) -> Result<(), Failure> {
-    let Some(path) = &common.output else { return Ok(()) };
-    let text = serde_json::to_string(document).map_err(Failure::not_done)?;
-    let bytes = record::pack(path, text).map_err(Failure::not_done)?;
-    screen::write_file(path, &bytes)
+    /// Writes the document to its file, if there is one, and prints it.
+    fn deliver<D: Serialize>(
+        &self,
+        document: &D,
+        render: fn(&D, Format, Options) -> String,
+    ) -> Result<(), Failure> {
+        self.keep(document)?;
+        screen::print(|options| render(document, self.format, options))
+    }
+
+    fn keep<D: Serialize>(&self, document: &D) -> Result<(), Failure> {
+        self.output.as_deref().map_or(Ok(()), |path| screen::write_document(path, document))
+    }
 }
 
 /// Whether something was refused or failed.

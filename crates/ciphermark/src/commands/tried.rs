@@ -1,12 +1,12 @@
-//! What `ciphermark verify` tried, in words: it stands at the end of what it prints.
+//! What `ciphermark verify` tried, for the end of its output.
 
 use engine::{Attached, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 use verify::Repeated;
 
-/// Algorithms whose drawn sizes are all named; of more, JSON has them.
+/// Up to so many algorithms, all drawn sizes are named; for more, JSON has them.
 const MOST_NAMED: usize = 8;
-/// Of those that time cut short, so many are named.
+/// How many to name of those that ran out of time.
 const MOST_SHORT: usize = 3;
 
 /// Lines with their headings.

@@ -1,4 +1,4 @@
-//! `ciphermark verify --vectors`: libraries held to a file of published vectors.
+//! `ciphermark verify --vectors`: libraries tested with a file of published vectors.
 
 use crate::args::VerifyArgs;
 use crate::error::{Exit, Failure};
@@ -16,7 +16,7 @@ pub fn vectors(args: &VerifyArgs, path: &Path) -> Result<Exit, Failure> {
     let text = files::text(path, &format!("vectors '{}'", path.display()))?;
     let file = vector_file::read(&text).map_err(|e| named(e.to_string()))?;
     if file.vectors.is_empty() {
-        let why = file.skipped.first().map_or("it holds no test", |(_, why)| why);
+        let why = file.skipped.first().map_or("it has no test", |(_, why)| why);
         return Err(named(format!("none of its tests fits an algorithm: {why}")));
     }
     let libraries = choose::attached(&args.library)?;
@@ -37,7 +37,7 @@ pub fn vectors(args: &VerifyArgs, path: &Path) -> Result<Exit, Failure> {
         screen::print(|_| text_of(&file, &libraries, &outcomes))?;
     }
     if outcomes.iter().all(|o| o.not_offered == file.vectors.len()) {
-        let why = format!("no library that was selected offers {}", file.algorithm);
+        let why = format!("none of the selected libraries offers {}", file.algorithm);
         return Err(Failure::not_done(why));
     }
     let wrong = outcomes.iter().any(|o| !o.wrong.is_empty());
@@ -59,7 +59,7 @@ fn text_of(file: &VectorFile, libraries: &[Attached], outcomes: &[Outcomes]) -> 
             continue;
         }
         out += &format!(
-            "{}: {} passed, {} rejected rightly, {} wrong, {} not offered\n",
+            "{}: {} passed, {} correctly rejected, {} wrong, {} not offered\n",
             library.label(),
             o.passed,
             o.rejected,
@@ -91,14 +91,13 @@ fn print_json(
         .iter()
         .zip(outcomes)
         .map(|(library, o)| {
-            let facts = &library.facts;
             let wrong: Vec<_> = o
                 .wrong
                 .iter()
                 .map(|(id, algorithm, why)| json!({"tcId": id, "algorithm": algorithm, "reason": why}))
                 .collect();
             json!({
-                "library": {"name": facts.name, "version": facts.version, "path": facts.path, "id": facts.id},
+                "library": super::identity(library),
                 "passed": o.passed, "rejected": o.rejected, "not_offered": o.not_offered, "wrong": wrong,
             })
         })
@@ -106,6 +105,5 @@ fn print_json(
     let skipped: Vec<_> =
         file.skipped.iter().map(|(id, why)| json!({"tcId": id, "reason": why})).collect();
     let whole = json!({"algorithm": file.algorithm, "vectors": file.vectors.len(), "skipped": skipped, "libraries": rows});
-    let text = serde_json::to_string_pretty(&whole).map_err(Failure::not_done)?;
-    screen::print(|_| format!("{text}\n"))
+    screen::print_json(&whole)
 }

@@ -13,7 +13,7 @@ use record::State;
 use serde_json::json;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Runs the checks over what the libraries offer and prints what they found.
+/// Runs the checks on everything the libraries offer and prints the findings.
 pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
     if let Some(path) = &args.vectors {
         return super::vectors::vectors(args, path);
@@ -22,17 +22,18 @@ pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
         [] => Algorithm::all().iter().collect(),
         globs => choose::algorithms(globs)?,
     };
-    let mut tiers: Vec<Tier> = args.tier.iter().copied().map(Tier::from).collect();
+    let mut tiers = args.tier.clone();
     tiers.sort_unstable();
     tiers.dedup();
     let libraries = engine::at_tiers(&choose::attached(&args.library)?, &tiers);
     let (subjects, missing) = subjects(&libraries, &tiers, &algorithms);
     if subjects.is_empty() && missing.is_empty() {
-        return Err(Failure::not_done("no library that was selected offers any of the algorithms"));
+        return Err(Failure::not_done(
+            "none of the selected libraries offers any of the algorithms",
+        ));
     }
-    let sizes = args.size.as_deref().map(model::parse_sizes).transpose().map_err(Failure::usage)?;
     let seed = args.seed.unwrap_or_else(random_seed);
-    let extra = Extra { seed, sizes: sizes.as_deref().unwrap_or_default() };
+    let extra = Extra { seed, sizes: args.size.as_ref().map_or(&[], |sizes| &sizes.0) };
     let bar = Bar::new(args.quiet);
     let count = AtomicUsize::new(0);
     let verdicts =
@@ -51,15 +52,15 @@ pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
     Ok(if bad { Exit::Found } else { Exit::Done })
 }
 
-/// A library that cannot be had at a tier.
+/// A library that a tier cannot be applied to.
 struct Missing {
     library: usize,
     tier: Tier,
     why: Finding,
 }
 
-/// What is offered in at least one direction and model, or failed to open; and the tiers that
-/// cannot be had.
+/// What is offered in at least one direction and model, or failed to open; and the tiers that cannot
+/// be applied.
 fn subjects(
     libraries: &[Attached],
     tiers: &[Tier],
@@ -121,13 +122,12 @@ fn print_json(
                algorithm: Option<&str>,
                outcome: Result<&[record::Check], &Finding>,
                tried: Option<&verify::Tried>| {
-        let facts = &libraries[library].facts;
         let (state, reason, checks): (_, _, &[record::Check]) = match outcome {
             Ok(checks) => ("passed", None, checks),
             Err(f) => (f.state.name(), Some(&f.why), &[]),
         };
         json!({
-            "library": {"name": facts.name, "version": facts.version, "path": facts.path, "id": facts.id},
+            "library": super::identity(&libraries[library]),
             "tier": tier, "algorithm": algorithm, "state": state, "reason": reason, "checks": checks,
             "seed": seed, "tried": tried,
         })
@@ -137,6 +137,5 @@ fn print_json(
         .map(|v| row(v.library, v.tier, Some(v.algorithm), v.outcome.as_deref(), v.tried.as_ref()));
     let missing = missing.iter().map(|m| row(m.library, m.tier, None, Err(&m.why), None));
     let rows: Vec<_> = checked.chain(missing).collect();
-    let text = serde_json::to_string_pretty(&rows).map_err(Failure::not_done)?;
-    screen::print(|_| format!("{text}\n"))
+    screen::print_json(&rows)
 }

@@ -1,7 +1,7 @@
 //! `advise --for tls-server`: a run of handshakes asked what a server should be set to.
 
 use crate::support::*;
-use crate::tls::{keeps_to, stack};
+use crate::tls::stack;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -46,76 +46,54 @@ fn run_in(directory: &Path) -> PathBuf {
 
 fn advice(run: &Path, arguments: &[&str], code: i32) -> Value {
     let what = ["advise", arg(run), "--for", "tls-server", "--format", "json"];
-    let done = ciphermark(&[&what[..], arguments].concat(), b"").with_code(code);
-    serde_json::from_str(&done.stdout).unwrap()
+    ciphermark(&[&what[..], arguments].concat(), b"").with_code(code).json()
 }
 
 #[test]
-fn the_clients_decide_the_profile_and_the_price_the_certificate() {
+fn a_run_is_answered_from_with_what_the_flags_say() {
     let directory = scratch();
     let run = run_in(directory.path());
     let found = advice(&run, &["--certificates", "rsa-2048,p256"], 0);
     keeps_to(&found, "docs/tls-advice.schema.json");
     assert_eq!(text(&found, "choice.candidate.profile"), "modern");
     assert_eq!(found["choice"]["candidate"]["certificates"], json!(["p256"]));
-    let found =
-        advice(&run, &["--certificates", "rsa-2048", "--clients", "browser,firefox-45=5%"], 0);
+    let flags = ["--certificates", "rsa-2048", "--clients", "browser,firefox-45=5%"];
+    let found = advice(&run, &flags, 0);
     assert_eq!(text(&found, "choice.candidate.profile"), "intermediate");
-    let refused = &found["rejected"][0];
-    assert_eq!(
-        (text(refused, "rule"), text(refused, "detail")),
-        ("client-refused", "firefox-45: no version in common")
-    );
-    let wishes: Vec<&str> =
-        found["changes"].as_array().unwrap().iter().map(|c| text(c, "wish")).collect();
-    assert!(wishes.contains(&"with a certificate p256"), "{wishes:?}");
-    assert!(wishes.contains(&"without the clients firefox-45"), "{wishes:?}");
-}
-
-#[test]
-fn text_names_the_rules_and_nginx_settings() {
-    let directory = scratch();
-    let run = run_in(directory.path());
-    let done = ciphermark(&["advise", arg(&run), "--for", "tls-server"], b"").with_code(0);
-    assert!(done.stdout.contains("ssl_protocols TLSv1.3;"), "{}", done.stdout);
-    assert!(done.stdout.contains("Rejected, wider-than-needed:"), "{}", done.stdout);
 }
 
 #[test]
 fn without_a_run_the_handshakes_are_measured_and_kept() {
     let Some(stack) = stack() else { return };
     let directory = scratch();
-    let kept = directory.path().join("kept.json");
-    let what = ["advise", "--for", "tls-server", "--certificates", "p256", "-l", &stack, "-q"];
-    let measured = |budget: &str| {
-        ciphermark(&[&what[..], &["--budget", budget, "-o", arg(&kept)]].concat(), b"")
-    };
+    let kept = file(&directory, "kept.json");
+    let what = "--for tls-server --certificates p256";
+    let measured =
+        |budget: &str| call(&format!("advise {what} -l {stack} -q --budget {budget} -o {kept}"));
     // On a machine that has other things to do, once more with more time.
     let first = measured("20s");
     let done = if first.code == 0 { first } else { measured("120s") };
     assert!(done.with_code(0).stdout.contains("p256, system@"));
-    let again =
-        ciphermark(&["advise", arg(&kept), "--for", "tls-server", "--certificates", "p256"], b"");
-    assert!(again.with_code(0).stdout.contains("p256, system@"));
-    let page = directory.path().join("page.html");
-    ciphermark(&["report", arg(&kept), "-o", arg(&page)], b"").with_code(0);
+    let again = call(&format!("advise {kept} {what}")).with_code(0);
+    assert!(again.stdout.contains("p256, system@"));
+    call(&format!("report {kept} -o {}", file(&directory, "page.html"))).with_code(0);
 }
 
 #[test]
 fn what_cannot_be_asked_gets_one_line_that_helps() {
     let directory = scratch();
     let run = run_in(directory.path());
-    let line = |arguments: &[&str]| {
-        refusal(&[&["advise", arg(&run), "--for", "tls-server"], arguments].concat())
-    };
-    assert!(line(&["--clients", "netscape"]).contains("'netscape' is no class of clients"));
-    assert!(line(&["--integrity", "none"]).contains("--integrity asks of stored data"));
-    assert!(line(&["--bytes", "1K"]).contains("--bytes needs what prices them"));
-    assert!(line(&["-l", "botan"]).contains("no stack of the run matches 'botan'"));
-    let other = refusal(&["advise", arg(&run), "--for", "postgres"]);
-    assert!(other.contains("is a run of TLS"), "{other}");
-    let other = refusal(&["advise", "--for", "postgres", "--clients", "browser"]);
-    assert!(other.contains("--clients is for --for tls-server only"), "{other}");
+    for (flags, words) in [
+        ("--clients netscape", "'netscape' is no class of clients"),
+        ("--integrity none", "--integrity is for stored data"),
+        ("--bytes 1K", "--bytes needs a price"),
+        ("-l botan", "the run has no stack that matches 'botan'"),
+    ] {
+        refuses(&format!("advise {} --for tls-server {flags}", arg(&run)), &[words]);
+    }
+    refuses(&format!("advise {} --for postgres", arg(&run)), &["is a run of TLS"]);
+    let other = "advise --for postgres --clients browser";
+    refuses(other, &["--clients is for --for tls-server only"]);
     let none = advice(&run, &["--certificates", "ed25519"], 1);
     assert!(none["choice"].is_null(), "{none:#}");
 }

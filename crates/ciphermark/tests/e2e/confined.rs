@@ -45,10 +45,6 @@ fn verify(libraries: &[String], file: &Path, more: &[(&str, &str)]) -> Done {
     ciphermark_with(&arguments, &variables)
 }
 
-fn rows(done: &Done) -> Vec<Value> {
-    serde_json::from_str(&done.stdout).unwrap_or_else(|e| panic!("{e}: {done:?}"))
-}
-
 /// The kernel of these tests must have what they are about.
 fn here() -> bool {
     let mechanisms = std::fs::read_to_string("/proc/sys/kernel/seccomp/actions_avail");
@@ -65,7 +61,7 @@ fn each_deed_in_an_operation_fails_and_is_named_and_costs_its_own_library_alone(
     libraries.push("openssl".to_owned());
     let done = verify(&libraries, &file, &[]).with_code(1);
     assert!(!done.stdout.contains("the deed succeeded"), "{done:?}");
-    let rows = rows(&done);
+    let rows = done.rows();
     for (deed, call) in DEEDS {
         let name = deed.to_lowercase();
         let row = where_(&rows, &[("library.name", &name)])[0];
@@ -103,7 +99,7 @@ fn each_deed_of_an_initialiser_fails_and_is_named() {
             assert!(line.contains(call.unwrap()), "{deed}: {line}");
         } else {
             assert_eq!(done.code, 0, "{deed}: {done:?}");
-            assert_eq!(text(&rows(&done)[0], "state"), "passed", "{deed}");
+            assert_eq!(text(&done.rows()[0], "state"), "passed", "{deed}");
         }
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");
@@ -125,10 +121,10 @@ fn nothing_is_written_at_home_or_among_temporary_files_and_a_record_is_the_sched
     let arguments = [&run[..], &QUICK, &["-o", arg(&record)]].concat();
     ciphermark_with(&arguments, &[("GRAB_PATH", arg(&record)), ("CIPHERMARK_CACHE", "")])
         .with_code(3);
-    let whole: Value = serde_json::from_str(&std::fs::read_to_string(&record).unwrap()).unwrap();
-    let rows = whole["measurements"].as_array().unwrap();
-    let state = |name: &str| text(where_(rows, &[("library.name", name)])[0], "state").to_owned();
-    assert_eq!((state("openssl"), state("write")), ("measured".to_owned(), "refused".to_owned()));
+    let whole = read(&record);
+    for (library, state) in [("openssl", "measured"), ("write", "refused")] {
+        all_are(where_(rows(&whole, "measurements"), &[("library.name", library)]), state);
+    }
 }
 
 #[test]
@@ -167,8 +163,7 @@ fn record_of(library: &str, variables: &[(&str, &str)]) -> Value {
     let run = ["run", "-a", "aes-128-ctr", "-s", "16", "-l", library, "-d", "encrypt"];
     let arguments = [&run[..], &QUICK, &["--format", "json"]].concat();
     let variables = [&[("CIPHERMARK_CACHE", "")], variables].concat();
-    let done = ciphermark_with(&arguments, &variables);
-    serde_json::from_str(&done.stdout).unwrap_or_else(|e| panic!("{e}: {done:?}"))
+    ciphermark_with(&arguments, &variables).json()
 }
 
 #[test]

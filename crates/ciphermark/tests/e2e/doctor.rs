@@ -1,19 +1,18 @@
 //! `doctor`: what the machine is like to measure on.
 
 use crate::support::*;
-use serde_json::Value;
 
 /// This machine's state decides whether it finds a problem, so both codes are right.
-fn examined(arguments: &[&str]) -> Done {
-    let done = ciphermark(arguments, b"");
+fn examined(line: &str) -> Done {
+    let done = call(line);
     assert!([0, 1].contains(&done.code), "{done:?}");
     done
 }
 
 #[test]
 fn every_finding_has_a_verdict_and_what_is_not_ok_says_what_mends_it() {
-    let done = examined(&["doctor", "--json"]);
-    let findings: Vec<Value> = serde_json::from_str(&done.stdout).unwrap();
+    let done = examined("doctor --json");
+    let findings = done.rows();
     for finding in &findings {
         let verdict = text(finding, "verdict");
         assert!(["ok", "note", "problem"].contains(&verdict), "{finding}");
@@ -42,7 +41,7 @@ fn every_finding_has_a_verdict_and_what_is_not_ok_says_what_mends_it() {
 
 #[test]
 fn the_page_has_a_line_for_each_finding_under_its_topic() {
-    let done = examined(&["doctor"]);
+    let done = examined("doctor");
     let lines: Vec<&str> = done.stdout.lines().collect();
     for topic in ["machine", "clock", "noise", "instructions", "libraries"] {
         assert!(lines.contains(&topic), "{topic}: {}", done.stdout);

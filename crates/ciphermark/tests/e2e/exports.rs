@@ -29,11 +29,10 @@ fn pandas_and_duckdb_read_the_rows_and_numbers_of_the_record() {
 #[test]
 fn a_file_gets_what_standard_output_would() {
     let directory = scratch();
-    let (record, file) = (record(), directory.path().join("out"));
+    let (record, file) = (record(), file(&directory, "out"));
     for format in ["table", "csv", "jsonl", "markdown", "openssl", "openssl-mr", "parquet"] {
-        let printed = ciphermark(&["show", record, "--format", format], b"").with_code(0);
-        let export = ["export", record, "--format", format, "-o", arg(&file)];
-        let written = ciphermark(&export, b"").with_code(0);
+        let printed = call(&format!("show {record} --format {format}")).with_code(0);
+        let written = call(&format!("export {record} --format {format} -o {file}")).with_code(0);
         assert_eq!((written.stdout.as_str(), written.stderr.as_str()), ("", ""));
         assert_eq!(std::fs::read(&file).unwrap(), printed.bytes, "{format}");
     }
@@ -42,12 +41,11 @@ fn a_file_gets_what_standard_output_would() {
 #[test]
 fn no_record_is_overwritten_by_what_is_made_from_one() {
     let directory = scratch();
-    let copy = directory.path().join("r.json");
+    let copy = file(&directory, "r.json");
     std::fs::copy(record(), &copy).unwrap();
-    let why = refusal(&["export", record(), "--format", "csv", "-o", arg(&copy)]);
-    assert!(why.contains("is a ciphermark record: not overwritten"), "{why}");
-    let nowhere = ["export", record(), "--format", "csv", "-o", "/no/such/place/r.csv"];
-    let done = ciphermark(&nowhere, b"").with_code(4);
+    let export = format!("export {} --format csv -o", record());
+    refuses(&format!("{export} {copy}"), &["is a ciphermark record: not overwritten"]);
+    let done = call(&format!("{export} /no/such/place/r.csv")).with_code(4);
     assert!(done.only_line_on_stderr().contains("cannot write '/no/such/place/r.csv'"));
 }
 
@@ -55,19 +53,7 @@ fn no_record_is_overwritten_by_what_is_made_from_one() {
 fn parquet_is_not_written_to_a_terminal() {
     let shown = record();
     let done = in_terminal(&format!("ciphermark show '{shown}' --format parquet")).with_code(2);
-    assert!(done.stdout.contains("Parquet is no text"), "{done:?}");
-}
-
-#[test]
-fn what_is_exported_in_the_words_of_openssl_speed_is_imported_again() {
-    let printed = ciphermark(&["export", record(), "--format", "openssl-mr"], b"");
-    let printed = printed.with_code(0).stdout;
-    assert!(printed.contains("+F:25:aes-128-gcm:8192000000.00"), "{printed}");
-    let again = ["import", "openssl-speed", "-", "--format", "json"];
-    let rows = measurements(&ciphermark(&again, printed.as_bytes()).with_code(0).stdout);
-    let row = where_(&rows, &[("state", "imported"), ("algorithm", "aes-128-gcm")])[0];
-    assert_eq!(row["mb_per_s"], 8192.0);
-    assert_eq!(row["checks"].as_array().unwrap().len(), 0);
+    assert!(done.stdout.contains("Parquet is not text"), "{done:?}");
 }
 
 #[test]
@@ -93,14 +79,11 @@ fn what_the_machines_own_openssl_speed_prints_is_imported() {
 #[test]
 fn imported_rows_stand_beside_measured_ones_and_every_renderer_marks_them() {
     let directory = scratch();
-    let both = directory.path().join("both.json");
-    let table = repository("claims/tables/highgo.csv");
-    let record = record();
-    let import = ["import", "table", arg(&table), "--beside", record, "-o", arg(&both)];
-    ciphermark(&import, b"").with_code(0);
-    let show =
-        |format: &str| ciphermark(&["show", arg(&both), "--format", format], b"").with_code(0);
-    let own = measurements(&std::fs::read_to_string(record).unwrap()).len();
+    let both = file(&directory, "both.json");
+    let table = published("highgo");
+    call(&format!("import table {table} --beside {} -o {both}", record())).with_code(0);
+    let show = |format: &str| call(&format!("show {both} --format {format}")).with_code(0);
+    let own = rows(&read(record()), "measurements").len();
     assert_eq!(measurements(&show("json").stdout).len(), own + 85);
     for format in ["table", "markdown"] {
         let text = show(format).stdout;
@@ -110,51 +93,41 @@ fn imported_rows_stand_beside_measured_ones_and_every_renderer_marks_them() {
     assert_eq!(show("csv").stdout.matches(",imported,").count(), 85);
     // Figures that nobody verified are not handed on as if they were.
     assert!(!show("openssl-mr").stdout.contains("aes-128-ecb"));
-    let only = ["show", arg(&both), "-l", "openssl@1.0.2k", "-a", "aes-128-ecb", "-t", "native"];
-    let text = ciphermark(&only, b"").with_code(0).stdout;
+    let only = format!("show {both} -l openssl@1.0.2k -a aes-128-ecb -t native");
+    let text = call(&only).with_code(0).stdout;
     assert!(text.contains("†"), "{text}");
+}
+
+/// A table of published figures.
+fn published(name: &str) -> String {
+    arg(&repository(&format!("claims/tables/{name}.csv"))).to_owned()
 }
 
 #[test]
 fn every_published_table_is_imported() {
     for name in ["highgo", "asecuritysite", "tls"] {
-        let table = repository(&format!("claims/tables/{name}.csv"));
-        ciphermark(&["import", "table", arg(&table)], b"").with_code(0);
+        call(&format!("import table {}", published(name))).with_code(0);
     }
-    let table = repository("claims/tables/transactional.csv");
-    let why = refusal(&["import", "table", arg(&table)]);
-    assert!(why.contains("53 of 53 rows have no size"), "{why}");
-    ciphermark(&["import", "table", arg(&table), "--size", "8K"], b"").with_code(0);
+    let table = published("transactional");
+    refuses(&format!("import table {table}"), &["53 of 53 rows have no size"]);
+    call(&format!("import table {table} --size 8K")).with_code(0);
 }
 
 #[test]
-fn hostile_input_gets_one_line_and_harms_nothing() {
+fn what_is_no_figure_gets_one_line_and_no_other_file_is_overwritten() {
     let directory = scratch();
-    let file = directory.path().join("in");
-    let cases: [(&str, &[u8], &str); 7] = [
-        ("openssl-speed", b"", "no line of it is a figure"),
-        ("openssl-speed", b"\xff\xfe", "is not text (byte 0 is not UTF-8)"),
-        ("openssl-speed", b"+H:1\x1b[2J6\n", "line 1: '1[2J6' is no number of bytes"),
-        ("openssl-speed", b"+H:16\n+F:1:a:b\n", "line 2: 'b' is no number"),
-        ("table", b"library,algorithm,size,mb_per_s\n", "no line says where the table comes from"),
-        (
-            "table",
-            b"# source: s\nlibrary,algorithm,size,mb_per_s\na,b,16,NaN\n",
-            "line 3: mb_per_s 'NaN' is no positive number",
-        ),
-        ("table", b"# source: s\n\"", "line 2: unknown column"),
-    ];
-    for (what, input, expected) in cases {
-        std::fs::write(&file, input).unwrap();
-        let why = refusal(&["import", what, arg(&file)]);
-        assert!(why.contains(expected), "{why}");
+    let (input, strange) = (file(&directory, "in"), file(&directory, "notes.txt"));
+    for (what, text, expected) in [
+        ("openssl-speed", "+H:1\x1b[2J6\n", "line 1: '1[2J6' is no number of bytes"),
+        ("table", "library,algorithm,size,mb_per_s\n", "no line says where the table comes from"),
+    ] {
+        std::fs::write(&input, text).unwrap();
+        refuses(&format!("import {what} {input}"), &[expected]);
     }
-    let why = refusal(&["import", "table", "/no/such/file"]);
-    assert!(why.contains("cannot read '/no/such/file': No such file"), "{why}");
-    let strange = directory.path().join("notes.txt");
+    refuses("import table /no/such/file", &["cannot read '/no/such/file': No such file"]);
     std::fs::write(&strange, "mine").unwrap();
-    std::fs::write(&file, "+H:16\n+F:1:aes-128-gcm:5\n").unwrap();
-    let why = refusal(&["import", "openssl-speed", arg(&file), "-o", arg(&strange)]);
-    assert!(why.contains("is no ciphermark record: not overwritten"), "{why}");
+    std::fs::write(&input, "+H:16\n+F:1:aes-128-gcm:5\n").unwrap();
+    let words = ["is not a ciphermark record: not overwritten"];
+    refuses(&format!("import openssl-speed {input} -o {strange}"), &words);
     assert_eq!(std::fs::read_to_string(&strange).unwrap(), "mine");
 }

@@ -8,20 +8,14 @@ use std::path::{Path, PathBuf};
 /// A run over two builds into one record.
 fn measured(base: &Path, head: &Path, directory: &Path, sizes: &str) -> PathBuf {
     let record = directory.join("speed.json");
-    let (base, head) = (format!("base={}", arg(base)), format!("head={}", arg(head)));
-    let what = ["-q", "-l", &base, "-l", &head, "-a", "crc32c", "-s", sizes];
-    let how = ["--precision", "5%", "--budget", "4s", "-o", arg(&record)];
-    measure(&[&what[..], &how].concat()).with_code(0);
+    let what = format!("-q -l base={} -l head={} -a crc32c -s {sizes}", arg(base), arg(head));
+    let how = format!("{what} --precision 5% --budget 4s -o {}", arg(&record));
+    measure(&how.split(' ').collect::<Vec<_>>()).with_code(0);
     record
 }
 
-fn compare(record: &Path, more: &[&str]) -> Done {
-    let what = ["compare", arg(record), "--libraries", "base,head"];
-    ciphermark(&[&what[..], more].concat(), b"")
-}
-
-fn parsed(done: &Done) -> Value {
-    serde_json::from_str(&done.stdout).unwrap()
+fn compare(record: &Path, more: &str) -> Done {
+    call(&format!("compare {} --libraries base,head {more}", arg(record)))
 }
 
 #[test]
@@ -31,26 +25,25 @@ fn three_per_cent_more_instructions_at_8_kib_alone_fail_the_gate_and_an_equal_bu
     let base = fakes::object("planted", "PLANTED=50 FROM=1000000 TO=1000000");
     let head = fakes::object("planted", "PLANTED=50 FROM=8192 TO=8192");
     let record = measured(&base, &head, directory.path(), "64,8K");
-    let gate = ["--fail-if", "instructions:0.5%"];
-    let done = compare(&record, &[&gate[..], &["--format", "json"]].concat()).with_code(1);
-    let row = parsed(&done)["instructions"][0].clone();
-    let sizes = row["sizes"].as_array().unwrap();
+    let gate = "--fail-if instructions:0.5%";
+    let done = compare(&record, &format!("{gate} --format json")).with_code(1);
+    let row = &done.json()["instructions"][0];
     let growth = |size: u64| {
-        let of_size = sizes.iter().find(|s| s["size"] == size).unwrap_or_else(|| panic!("{row}"));
-        of_size["growth"].as_f64().unwrap()
+        let of_size = rows(row, "sizes").iter().find(|s| s["size"] == size);
+        number(of_size.unwrap_or_else(|| panic!("{row}")), "growth")
     };
     assert_eq!(growth(64), 0.0);
     assert!((0.02..0.06).contains(&growth(8192)), "{row}");
     // What the gate had before: the two sizes of the slope go past it.
     assert_eq!(row["per_byte_growth"], 0.0, "{row}");
-    assert!(row["per_message_growth"].as_f64().unwrap() < 0.005, "{row}");
-    compare(&record, &["--fail-if", "instructions-per-byte:0.5%"]).with_code(0);
-    let text = compare(&record, &gate).with_code(1).stdout;
+    assert!(number(row, "per_message_growth") < 0.005, "{row}");
+    compare(&record, "--fail-if instructions-per-byte:0.5%").with_code(0);
+    let text = compare(&record, gate).with_code(1).stdout;
     assert!(text.contains("instructions grew in 1 case, by up to "), "{text}");
 
     let equal = fakes::object("planted", "PLANTED=50 FROM=1000001 TO=1000001");
     let record = measured(&base, &equal, directory.path(), "64,8K");
-    compare(&record, &["--fail-if", "instructions"]).with_code(0);
+    compare(&record, "--fail-if instructions").with_code(0);
 }
 
 /// Clean samples of twelve processes that agree within a tenth of a per cent.
@@ -73,7 +66,7 @@ fn wrong_record(directory: &Path) -> (PathBuf, PathBuf) {
     std::fs::copy(fakes::object("planted", "PLANTED=0"), &head).unwrap();
     let base = fakes::object("planted", "PLANTED=3000");
     let path = measured(&base, &head, directory, "16000");
-    let mut record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let mut record = read(&path);
     for m in record["measurements"].as_array_mut().unwrap() {
         m["contended"] = false.into();
         m["raw"] = made_up(if m["library"]["name"] == "head" { 50_000 } else { 10_000 });
@@ -86,54 +79,56 @@ fn wrong_record(directory: &Path) -> (PathBuf, PathBuf) {
 fn a_wrong_verdict_is_settled_by_pairs_and_the_exit_code_follows() {
     let directory = scratch();
     let (record, head) = wrong_record(directory.path());
-    let done = compare(&record, &["--format", "json"]).with_code(1);
-    assert_eq!(parsed(&done)["cases"][0]["verdict"], "slower");
-    assert!(parsed(&done)["confirmation"].is_null());
-    let confirm = ["--confirm", "--budget", "60s", "-q"];
-    let done = compare(&record, &[&confirm[..], &["--format", "json"]].concat()).with_code(0);
-    let (whole, case) = (parsed(&done), parsed(&done)["cases"][0].clone());
+    let before = compare(&record, "--format json").with_code(1).json();
+    assert_eq!(before["cases"][0]["verdict"], "slower");
+    assert!(before["confirmation"].is_null());
+    let confirm = "--confirm --budget 60s -q";
+    let whole = compare(&record, &format!("{confirm} --format json")).with_code(0).json();
+    let case = &whole["cases"][0];
     assert_eq!(
-        (text(&case, "verdict"), text(&case["by_pairs"], "verdict_before")),
+        (text(case, "verdict"), text(case, "by_pairs.verdict_before")),
         ("faster", "slower")
     );
-    assert!(case["ratio"]["high"].as_f64().unwrap() < 1.0, "{case}");
-    assert!(case["by_pairs"]["ratio_before"]["low"].as_f64().unwrap() > 1.0, "{case}");
+    assert!(number(case, "ratio.high") < 1.0, "{case}");
+    assert!(number(case, "by_pairs.ratio_before.low") > 1.0, "{case}");
     assert_eq!((&whole["tally"]["faster"], &whole["tally"]["slower"]), (&1.into(), &0.into()));
     assert_eq!(
         (&whole["confirmation"]["settled"], &whole["confirmation"]["left"]),
         (&1.into(), &0.into())
     );
-    let said = compare(&record, &confirm).with_code(0).stdout;
+    let said = compare(&record, confirm).with_code(0).stdout;
     assert!(said.contains("1 of 1 candidates settled") && said.contains("was slower"), "{said}");
 
     // A build that is not there any more leaves the verdict as it was, and is named.
     std::fs::remove_file(&head).unwrap();
-    let said = compare(&record, &confirm).with_code(1).stdout;
+    let said = compare(&record, confirm).with_code(1).stdout;
     assert!(said.contains("0 of 1 candidates settled") && said.contains("1 left"), "{said}");
-    assert!(said.contains("head@1.0 is not at hand"), "{said}");
+    assert!(said.contains("head@1.0 is not available"), "{said}");
 }
 
 #[test]
 fn without_time_or_on_another_processor_candidates_are_left_and_said_to_be() {
     let directory = scratch();
     let (path, _) = wrong_record(directory.path());
-    let said = compare(&path, &["--confirm", "--budget", "1ms"]).with_code(1).stdout;
+    let said = compare(&path, "--confirm --budget 1ms").with_code(1).stdout;
     assert!(said.contains("1 left") && said.contains("no time left"), "{said}");
-    let mut record: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+    let mut record = read(&path);
     record["host"]["cpu"]["name"] = "Another CPU".into();
     std::fs::write(&path, record.to_string()).unwrap();
-    let said = compare(&path, &["--confirm"]).with_code(1).stdout;
+    let said = compare(&path, "--confirm").with_code(1).stdout;
     assert!(said.contains("measured on another processor (Another CPU)"), "{said}");
 }
 
 #[test]
 fn what_no_library_offers_ends_as_what_could_not_be_done_in_every_command() {
     let correct = fakes::library("correct");
-    let line = |arguments: &[&str]| {
-        ciphermark(arguments, b"").with_code(4).only_line_on_stderr().to_owned()
-    };
-    let run = line(&["run", "-q", "-l", &correct, "-a", "sm4-ctr", "-s", "64", "--budget", "1s"]);
-    assert!(run.contains("nothing was measured"), "{run}");
-    line(&["verify", "-q", "-l", &correct, "-a", "sm4-ctr"]);
-    line(&["pair", "-q", &correct, &correct, "-a", "sm4-ctr", "-s", "64"]);
+    for (line, words) in [
+        (format!("run -q -l {correct} -a sm4-ctr -s 64 --budget 1s"), "nothing was measured"),
+        (format!("verify -q -l {correct} -a sm4-ctr"), "none of the selected libraries offers"),
+        (format!("pair -q {correct} {correct} -a sm4-ctr -s 64"), "correct@1.0"),
+        (format!("explain -l {correct} -a sm4-ctr"), "no library that was selected offers any"),
+    ] {
+        let done = call(&line).with_code(4);
+        assert!(done.only_line_on_stderr().contains(words), "{line}: {done:?}");
+    }
 }

@@ -2,41 +2,28 @@
 //! installed.
 
 use crate::support::*;
-use serde_json::Value;
 use std::process::Command;
-
-/// Measures and gives the record.
-fn record(arguments: &[&str], code: i32) -> Value {
-    let directory = scratch();
-    let path = directory.path().join("r.json");
-    measure(&[arguments, &["-q", "-o", arg(&path)], &QUICK].concat()).with_code(code);
-    serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap()
-}
-
-fn rows(record: &Value) -> Vec<Value> {
-    record["measurements"].as_array().unwrap().clone()
-}
 
 #[test]
 fn a_library_that_works_only_when_it_is_drained_is_measured_and_says_how_many_are_in_flight() {
-    let what = ["-a", "aes-128-{ctr,gcm}", "-s", "16,700,8K", "-l", &fakes::library("defers")];
-    let more = ["-d", "encrypt", "-m", "message,rekey", "--latency", "--in-place", "both"];
-    let record = record(&[&what[..], &more].concat(), 0);
-    for row in rows(&record) {
-        if text(&row, "model") == "rekey" {
-            assert_eq!(text(&row, "state"), "unsupported", "{row}");
-            assert!(text(&row, "reason").contains("share one key"), "{row}");
+    let what = format!("-a aes-128-{{ctr,gcm}} -s 16,700,8K -l {}", fakes::library("defers"));
+    let more = "-d encrypt -m message,rekey --latency --in-place both";
+    let record = record(&format!("{what} {more}"), 0);
+    for row in rows(&record, "measurements") {
+        if text(row, "model") == "rekey" {
+            assert_eq!(text(row, "state"), "unsupported", "{row}");
+            assert!(text(row, "reason").contains("share one key"), "{row}");
             continue;
         }
-        assert_eq!(text(&row, "state"), "measured", "{row}");
-        assert!(row["latency_ns"]["p50"].as_f64().unwrap() > 0.0, "{row}");
+        assert_eq!(text(row, "state"), "measured", "{row}");
+        assert!(number(row, "latency_ns.p50") > 0.0, "{row}");
         // A round of the stand-in's slow GCM is more than is stepped.
-        if text(&row, "algorithm") == "aes-128-ctr" {
-            assert_eq!(text(&row, "evidence.instructions"), "single-step", "{row}");
+        if text(row, "algorithm") == "aes-128-ctr" {
+            assert_eq!(text(row, "evidence.instructions"), "single-step", "{row}");
         }
     }
     // Decryption with a tag is one message at a time.
-    for call in record["libraries"][0]["calls"].as_array().unwrap() {
+    for call in rows(&record["libraries"][0], "calls") {
         let alone = call["algorithm"] == "aes-128-gcm" && call["direction"] == "decrypt";
         assert_eq!(call["in_flight"].as_u64(), (!alone).then_some(8), "{call}");
     }
@@ -44,11 +31,12 @@ fn a_library_that_works_only_when_it_is_drained_is_measured_and_says_how_many_ar
 
 #[test]
 fn messages_in_flight_execute_what_they_execute_alone_and_no_more() {
-    let libraries = ["-l", &fakes::library("defers"), "-l", &fakes::library("correct")];
-    let what = ["-a", "aes-128-ctr", "-s", "256", "-d", "encrypt"];
-    let record = record(&[&libraries[..], &what].concat(), 0);
-    let counted = |row: &Value| row["instructions_per_byte"].as_f64();
-    let counts: Vec<f64> = rows(&record).iter().filter_map(counted).collect();
+    let (defers, correct) = (fakes::library("defers"), fakes::library("correct"));
+    let what = format!("-l {defers} -l {correct} -a aes-128-ctr -s 256 -d encrypt");
+    let record = record(&what, 0);
+    let counted = rows(&record, "measurements").iter();
+    let counts: Vec<f64> =
+        counted.filter_map(|row| row["instructions_per_byte"].as_f64()).collect();
     assert_eq!(counts.len(), 2, "{record}");
     assert!((counts[0] / counts[1] - 1.0).abs() < 0.01, "{counts:?}");
 }
@@ -62,26 +50,23 @@ fn draining_that_forgets_or_fails_is_found_before_timing_and_in_the_timed_loop()
         ("REPORTS_ERROR AT=12", "return-codes: "),
     ] {
         let library = format!("faulty={}", arg(&fakes::object("defers", define)));
-        // Without it, single-stepping finds it before the timed loop does.
-        let what = ["-a", "aes-128-{ctr,gcm}", "-d", "encrypt", "-s", "700", "--no-evidence"];
-        for row in rows(&record(&[&what[..], &["-l", &library]].concat(), 3)) {
-            assert_eq!(text(&row, "state"), "refused", "{define}: {row}");
-            assert!(text(&row, "reason").starts_with(reason), "{define}: {row}");
+        // Without --no-evidence, single-stepping finds it before the timed loop does.
+        let what = "-a aes-128-{ctr,gcm} -d encrypt -s 700 --no-evidence -l";
+        for row in rows(&record(&format!("{what} {library}"), 3), "measurements") {
+            assert_eq!(text(row, "state"), "refused", "{define}: {row}");
+            assert!(text(row, "reason").starts_with(reason), "{define}: {row}");
         }
     }
 }
 
 #[test]
 fn footprints_that_hold_fewer_messages_than_are_in_flight_are_not_measured() {
-    let what = ["-a", "aes-128-ctr", "-d", "encrypt", "-s", "1K,8K", "--footprint", "l1"];
-    let all = rows(&record(&[&what[..], &["-l", &fakes::library("defers")]].concat(), 0));
-    let state = |size: u64| {
-        let row = all.iter().find(|row| row["size"] == size).unwrap();
-        (text(row, "state").to_owned(), row["reason"].to_string())
-    };
-    assert_eq!(state(1024).0, "measured", "{all:?}");
-    let (unsupported, why) = state(8192);
-    assert!(unsupported == "unsupported" && why.contains("8 are in flight"), "{why}");
+    let what = "-a aes-128-ctr -d encrypt -s 1K,8K --footprint l1 -l";
+    let record = record(&format!("{what} {}", fakes::library("defers")), 0);
+    let [small, large] = &rows(&record, "measurements")[..] else { panic!("{record}") };
+    assert_eq!((text(small, "state"), &small["size"]), ("measured", &1024.into()), "{small}");
+    assert_eq!((text(large, "state"), &large["size"]), ("unsupported", &8192.into()), "{large}");
+    assert!(text(large, "reason").contains("8 are in flight"), "{large}");
 }
 
 /// `--library` for IPsec-MB with several jobs; `None` where it is not on this machine.
@@ -103,28 +88,17 @@ fn jobs() -> Option<(tempfile::TempDir, String)> {
 #[test]
 fn several_jobs_of_ipsec_mb_pass_every_check_and_are_measured() {
     let Some((_directory, library)) = jobs() else { return };
-    let library = ["-l", &library];
-    let verified = [
-        "verify",
-        "--json",
-        "-a",
-        "aes-*-cbc",
-        "-a",
-        "des-ede3-cbc",
-        "-a",
-        "{,hmac-}sha{256,384,512}",
-    ];
-    let done = ciphermark(&[&verified[..], &library].concat(), b"").with_code(0);
-    let all: Vec<Value> = serde_json::from_str(&done.stdout).unwrap();
+    let algorithms = "-a aes-*-cbc -a des-ede3-cbc -a {,hmac-}sha{256,384,512}";
+    let all = call(&format!("verify --json {algorithms} -l {library}")).with_code(0).rows();
     assert_eq!(all.len(), 10, "{all:?}");
-    assert!(all.iter().all(|row| text(row, "state") == "passed"), "{all:?}");
-    let what = ["-a", "aes-128-cbc", "-a", "hmac-sha256", "-s", "64,1K,64K", "-d", "encrypt"];
-    let record = record(&[&what[..], &library].concat(), 0);
-    for row in rows(&record) {
+    all_are(&all, "passed");
+    let what = "-a aes-128-cbc -a hmac-sha256 -s 64,1K,64K -d encrypt";
+    let record = record(&format!("{what} -l {library}"), 0);
+    for row in rows(&record, "measurements") {
         // Longer than a job: no fault, and none of the other sizes'.
         let state = if row["size"] == 65_536 { "unsupported" } else { "measured" };
-        assert_eq!(text(&row, "state"), state, "{row}");
+        assert_eq!(text(row, "state"), state, "{row}");
     }
-    let calls = record["libraries"][0]["calls"].as_array().unwrap();
+    let calls = rows(&record["libraries"][0], "calls");
     assert!(calls.iter().all(|call| call["in_flight"] == 16), "{calls:?}");
 }

@@ -6,7 +6,7 @@ use serde_json::Value;
 fn json(arguments: &[&str]) -> Vec<Value> {
     let done = ciphermark(&[&["list"], arguments, &["--json"]].concat(), b"").with_code(0);
     assert_eq!(done.stderr, "");
-    serde_json::from_str(&done.stdout).unwrap()
+    done.rows()
 }
 
 fn plain(what: &str) -> String {
@@ -32,12 +32,9 @@ fn libraries_have_name_version_path_and_id() {
 fn a_library_that_was_found_and_cannot_be_used_is_listed_with_its_reason() {
     let directory = scratch();
     std::fs::write(directory.path().join("stray.so"), "no library\n").unwrap();
-    let mut command = assert_cmd::Command::new(program());
-    command.args(["list", "libraries", "--json"]).env("CIPHERMARK_LIBS", directory.path());
-    command.env("CIPHERMARK_BUNDLED", "");
-    let output = command.output().unwrap();
-    assert_eq!(output.status.code(), Some(0));
-    let all: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let variables = [("CIPHERMARK_LIBS", arg(directory.path()))];
+    let done = ciphermark_with(&["list", "libraries", "--json"], &variables).with_code(0);
+    let all = done.rows();
     let stray = all.iter().find(|l| text(l, "path").ends_with("stray.so")).unwrap();
     assert!(text(stray, "error").contains("ELF"), "{stray}");
 }
@@ -55,8 +52,8 @@ fn the_kernel_is_listed_and_a_kernel_that_cannot_be_used_says_why() {
     assert!(why.contains("this kernel gives no AF_ALG socket"), "{why}");
     assert!(plain("libraries").contains("not usable: cannot use 'af_alg:'"));
     for library in ["linux-kernel", "mine=af_alg:"] {
-        let done = ciphermark(&["verify", "-a", "aes-128-cbc", "-l", library], b"").with_code(2);
-        assert!(done.stderr.contains("this kernel gives no AF_ALG socket"), "{}", done.stderr);
+        let words = ["this kernel gives no AF_ALG socket"];
+        refuses(&format!("verify -a aes-128-cbc -l {library}"), &words);
     }
 }
 
@@ -93,31 +90,17 @@ fn lengths(algorithm: &Value) -> [u64; 3] {
     ["key_bytes", "nonce_bytes", "tag_bytes"].map(|field| algorithm[field].as_u64().unwrap())
 }
 
-#[test]
-fn every_mode_and_key_length_is_there() {
-    let all = json(&["algorithms"]);
-    for mode in ["ecb", "cbc", "cfb", "ofb", "ctr", "gcm", "ccm", "ocb"] {
-        for bits in [128, 192, 256] {
-            where_(&all, &[("name", &format!("aes-{bits}-{mode}"))]);
-        }
-    }
-    for name in ["aes-128-xts", "aes-256-xts", "chacha20-poly1305", "xxh3-64", "memcpy", "null"] {
-        where_(&all, &[("name", name)]);
-    }
-}
-
 /// Whatever the core, its floors follow from what was measured; no word about speed.
 #[test]
 fn limits_have_what_was_measured_and_a_floor_or_a_reason_for_each_algorithm() {
-    let done = ciphermark(&["list", "limits", "-a", "*-128-ctr", "-a", "memcpy", "--json"], b"");
-    let limits: Value = serde_json::from_str(&done.with_code(0).stdout).unwrap();
+    let limits = call("list limits -a *-128-ctr -a memcpy --json").with_code(0).json();
     if let Some(reason) = limits["reason"].as_str() {
         assert!(reason.contains("quiet") || reason.contains("no probes"), "{reason}");
         return;
     }
-    let instructions = limits["core"]["instructions"].as_array().unwrap();
-    assert!(instructions.iter().all(|i| i["per_cycle"].as_f64().unwrap() > 0.0), "{limits}");
-    let floors = limits["floors"].as_array().unwrap();
+    let instructions = rows(&limits["core"], "instructions");
+    assert!(instructions.iter().all(|i| number(i, "per_cycle") > 0.0), "{limits}");
+    let floors = rows(&limits, "floors");
     // On a core that is hardly ever quiet something may not have been read: then there is no floor.
     let read = limits["core"]["unread"].is_null();
     for floor in floors {
@@ -130,11 +113,10 @@ fn limits_have_what_was_measured_and_a_floor_or_a_reason_for_each_algorithm() {
     }
     let camellia = where_(floors, &[("algorithm", "camellia-128-ctr")])[0];
     assert!(text(camellia, "reason").contains("no bound is known"), "{camellia}");
-    let table = ciphermark(&["list", "limits", "-a", "memcpy"], b"").with_code(0).stdout;
+    let table = call("list limits -a memcpy").with_code(0).stdout;
     let whole = ["per cycle", "B/cycle", "memcpy", "load/store"].iter().all(|w| table.contains(w));
     assert!(whole || table.contains("not quiet for long enough"), "{table}");
-    let unknown = ciphermark(&["list", "limits", "-a", "aes-128-crt"], b"").with_code(2);
-    assert!(unknown.stderr.contains("aes-128-ctr"), "{}", unknown.stderr);
+    refuses("list limits -a aes-128-crt", &["aes-128-ctr"]);
 }
 
 #[test]

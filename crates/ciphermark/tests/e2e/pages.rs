@@ -3,14 +3,6 @@
 use crate::support::*;
 use serde_json::Value;
 
-fn record(path: &std::path::Path) -> Value {
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-}
-
-fn rows<'a>(record: &'a Value, part: &str) -> &'a Vec<Value> {
-    record[part].as_array().unwrap()
-}
-
 /// Two states of a cluster, between which nothing happened but reading: hint bits change pages and
 /// leave their LSN. Then it gets checksums, which a decrypted copy must still have.
 fn cluster_with_two_states() -> Cluster {
@@ -21,8 +13,7 @@ fn cluster_with_two_states() -> Cluster {
     let table = "create table unread as select generate_series(1, 100000) as n";
     cluster.client("psql", &["-q", "-d", "postgres", "-c", table]);
     cluster.client("psql", &["-q", "-d", "postgres", "-c", "create extension amcheck"]);
-    let refused = refusal(&["pages", arg(&data)]);
-    assert!(refused.contains("postmaster.pid") && refused.contains("pg_ctl stop"), "{refused}");
+    refuses(&format!("pages {}", arg(&data)), &["postmaster.pid", "pg_ctl stop"]);
     cluster.stop(&data);
     let copied = std::process::Command::new("cp")
         .args(["-a", arg(&data), arg(&cluster.beside("before"))])
@@ -38,33 +29,11 @@ fn cluster_with_two_states() -> Cluster {
 fn a_real_cluster_comes_back_whole_and_its_server_starts_on_the_decrypted_copy() {
     let cluster = cluster_with_two_states();
     let (data, kept) = (cluster.data(), cluster.beside("pages.json"));
-    let before = cluster.beside("before");
-    ciphermark(
-        &[
-            "pages",
-            arg(&data),
-            "--snapshot",
-            arg(&before),
-            "-l",
-            "openssl",
-            "-s",
-            "aes-256-xts",
-            "-s",
-            "aes-256-gcm",
-            "--media",
-            "none",
-            "--probes",
-            "0",
-            "-o",
-            arg(&kept),
-        ],
-        b"",
-    )
-    .with_code(0);
-    let found = record(&kept);
-    let rule = |name: &str| {
-        rows(&found["nonces"], "rules").iter().find(|r| r["rule"] == name).unwrap().clone()
-    };
+    let two_states = format!("pages {} --snapshot {}", arg(&data), arg(&cluster.beside("before")));
+    let two_states = format!("{two_states} -l openssl --media none --probes 0 -s aes-256-xts");
+    call(&format!("{two_states} -s aes-256-gcm -o {}", arg(&kept))).with_code(0);
+    let found = read(&kept);
+    let rule = |name: &str| where_(rows(&found["nonces"], "rules"), &[("rule", name)])[0];
     // Place and LSN come again with other bytes, and the pages are named.
     let repeated = rule("place-lsn");
     assert!(repeated["repeated_different"].as_u64().unwrap() > 400, "{repeated}");
@@ -79,31 +48,22 @@ fn a_real_cluster_comes_back_whole_and_its_server_starts_on_the_decrypted_copy()
         ["none", "by-design", "random"]
     );
 
-    nonces_of_the_lsn_break(&cluster);
-    cluster.run("pg_checksums", &["--enable", "-D", arg(&data)]);
-    proven_and_decrypted(&cluster, &kept);
-}
-
-/// Two states between which nothing was written but hint bits are enough.
-fn nonces_of_the_lsn_break(cluster: &Cluster) {
-    let (data, before) = (cluster.data(), cluster.beside("before"));
-    let run = ["pages", arg(&data), "--snapshot", arg(&before), "--nonce", "lsn", "--probes", "0"];
-    let more = ["-l", "openssl", "-s", "aes-256-ctr", "-s", "aes-256-xts", "--media", "none"];
-    let printed = ciphermark(&[&run[..], &more].concat(), b"").with_code(1).stdout;
+    // Two states between which nothing was written but hint bits are enough.
+    let printed = call(&format!("{two_states} -s aes-256-ctr --nonce lsn")).with_code(1).stdout;
     assert!(printed.contains("BROKEN aes-256-ctr: a nonce came twice"), "{printed}");
     assert!(!printed.contains("BROKEN aes-256-xts"), "{printed}");
+    cluster.run("pg_checksums", &["--enable", "-D", arg(&data)]);
+    proven_and_decrypted(&cluster, &kept);
 }
 
 fn proven_and_decrypted(cluster: &Cluster, kept: &std::path::Path) {
     let (data, copy) = (cluster.data(), cluster.beside("copy"));
     let schemes =
         ["aes-256-ctr+hmac-sha256", "aes-256-xts+xxh3-64", "aes-256-gcm", "chacha20-poly1305"];
-    let mut arguments = vec!["pages", arg(&data), "--decrypt-to", arg(&copy), "-o", arg(kept)];
-    arguments.extend(["-l", "openssl", "-l", "libgcrypt", "-l", "nettle", "--budget", "1s"]);
-    arguments.extend(["--pages", "32", "--format", "csv"]);
-    arguments.extend(schemes.iter().flat_map(|s| ["-s", s]));
-    let printed = ciphermark(&arguments, b"").with_code(0).stdout;
-    let found = record(kept);
+    let what = format!("pages {} --decrypt-to {} -o {}", arg(&data), arg(&copy), arg(kept));
+    let how = "-l openssl -l libgcrypt -l nettle --budget 1s --pages 32 --format csv";
+    let printed = call(&format!("{what} {how} -s {}", schemes.join(" -s "))).with_code(0).stdout;
+    let found = read(kept);
     let store = &found["store"];
     assert!(store["pages"].as_u64().unwrap() > 8000, "{store}");
     assert_eq!(store["sha256_before"], store["sha256_after"]);
@@ -170,18 +130,17 @@ fn every_profile_proves_what_it_expects_and_a_record_is_shown_again() {
         ("luks", 4096),
         ("fscrypt", 4096),
     ] {
-        let kept = directory.path().join(format!("{profile}.json"));
-        let run =
-            ["pages", "--synthetic", "1M", "--as", profile, "--media", "none", "-o", arg(&kept)];
-        let printed = ciphermark(&run, b"").with_code(0).stdout;
-        let found = record(&kept);
+        let kept = file(&directory, &format!("{profile}.json"));
+        let run = format!("pages --synthetic 1M --as {profile} --media none -o {kept}");
+        let printed = call(&run).with_code(0).stdout;
+        let found = read(&kept);
         assert_eq!(found["store"]["page_size"], unit, "{profile}");
         assert!(rows(&found, "probes").iter().all(|p| p["as_expected"] == true), "{printed}");
         assert!(!text(&found["profile"], "source").is_empty());
-        let again = ciphermark(&["pages", arg(&kept)], b"").with_code(0).stdout;
+        let again = call(&format!("pages {kept}")).with_code(0).stdout;
         assert_eq!(again, printed);
         for format in ["json", "csv", "markdown"] {
-            let shown = ciphermark(&["pages", arg(&kept), "--format", format], b"").with_code(0);
+            let shown = call(&format!("pages {kept} --format {format}")).with_code(0);
             assert!(shown.stdout.len() > 100, "{format}: {shown:?}");
         }
     }
@@ -190,46 +149,40 @@ fn every_profile_proves_what_it_expects_and_a_record_is_shown_again() {
 #[test]
 fn what_cannot_be_a_store_is_refused_in_one_line() {
     let directory = scratch();
-    let small = directory.path().join("small");
+    let (small, place) = (file(&directory, "small"), arg(directory.path()));
     std::fs::write(&small, b"not a page").unwrap();
-    let says = |arguments: &[&str], what: &str| {
-        let line = refusal(&[&["pages"], arguments].concat());
-        assert!(line.contains(what), "{line}");
-    };
-    says(&["/nonexistent"], "cannot read '/nonexistent'");
-    says(&[arg(directory.path())], "no PostgreSQL data directory: it has no PG_VERSION");
-    says(&[arg(&small)], "no whole page");
-    says(&["--synthetic", "-s", "aes-256-xst"], "did you mean 'aes-256-xts'?");
-    says(&["--synthetic", "--page-size", "5000"], "--page-size 5000");
-    says(&["--synthetic", "9X"], "--synthetic 9X");
-    says(&["--synthetic", "--as", "edb", "--page-size", "4K"], "--as edb has units of 8192 bytes");
-    says(&["--synthetic", "-s", "none"], "'none' alone");
+    let image = file(&directory, "image");
+    std::fs::write(&image, vec![7; 8192]).unwrap();
+    for (what, words) in [
+        ("/nonexistent", "cannot read '/nonexistent'"),
+        (place, "no PostgreSQL data directory: it has no PG_VERSION"),
+        (&small, "no whole page"),
+        ("--synthetic -s aes-256-xst", "did you mean 'aes-256-xts'?"),
+        ("--synthetic --page-size 5000", "--page-size 5000"),
+        ("--synthetic 9X", "--synthetic 9X"),
+        ("--synthetic --as edb --page-size 4K", "--as edb has units of 8192 bytes"),
+        ("--synthetic -s none", "'none' alone"),
+        ("--synthetic --nonce lsn --as edb", "--as"),
+        (&format!("{image} --nonce lsn"), "only the pages of a PostgreSQL store"),
+    ] {
+        refuses(&format!("pages {what}"), &[words]);
+    }
 }
 
 /// Every probe comes out as with random nonces; what differs is room, and that they can come twice.
 #[test]
 fn nonces_of_the_lsn_take_no_room_and_are_tried_like_all_others() {
     let directory = scratch();
-    let kept = directory.path().join("lsn.json");
-    let run = ["pages", "--synthetic", "1M", "--nonce", "lsn", "--media", "none", "-o", arg(&kept)];
-    let schemes = ["-s", "aes-256-ctr", "-s", "aes-256-gcm", "-s", "aes-256-xts"];
-    ciphermark(&[&run[..], &schemes].concat(), b"").with_code(0);
-    let found = record(&kept);
+    let kept = file(&directory, "lsn.json");
+    let run = format!("pages --synthetic 1M --nonce lsn --media none -o {kept}");
+    call(&format!("{run} -s aes-256-ctr -s aes-256-gcm -s aes-256-xts")).with_code(0);
+    let found = read(&kept);
     assert!(rows(&found, "probes").iter().all(|p| p["as_expected"] == true), "{found}");
-    let of = |name: &str| {
-        let all = rows(&found, "schemes").iter();
-        all.clone().find(|s| text(s, "recipe.scheme") == name).unwrap()["extra_bytes"].clone()
-    };
-    assert_eq!((of("aes-256-ctr"), of("aes-256-gcm")), (Value::from(0), Value::from(16)));
-    let verdicts = rows(&found["nonces"], "schemes");
-    let gcm = verdicts.iter().find(|s| s["scheme"] == "aes-256-gcm").unwrap();
+    for (scheme, extra_bytes) in [("aes-256-ctr", 0), ("aes-256-gcm", 16)] {
+        let one = where_(rows(&found, "schemes"), &[("recipe.scheme", scheme)])[0];
+        assert_eq!(one["extra_bytes"], extra_bytes, "{one}");
+    }
+    let gcm = where_(rows(&found["nonces"], "schemes"), &[("scheme", "aes-256-gcm")])[0];
     assert_eq!((text(gcm, "rule"), text(gcm, "verdict")), ("block-lsn", "unique"));
-    let line = refusal(&["pages", "--synthetic", "--nonce", "lsn", "--as", "edb"]);
-    assert!(line.contains("--as"), "{line}");
-    let line = refusal(&["advise", arg(&kept), "--for", "postgres"]);
-    assert!(line.contains("was taken with --nonce lsn"), "{line}");
-    let image = directory.path().join("image");
-    std::fs::write(&image, vec![7; 8192]).unwrap();
-    let line = refusal(&["pages", arg(&image), "--nonce", "lsn"]);
-    assert!(line.contains("only the pages of a PostgreSQL store"), "{line}");
+    refuses(&format!("advise {kept} --for postgres"), &["was taken with --nonce lsn"]);
 }

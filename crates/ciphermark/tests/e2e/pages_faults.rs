@@ -4,23 +4,21 @@ use crate::support::*;
 use serde_json::Value;
 
 /// One run over 128 pages with these libraries, in which something is wrong.
-fn pages(libraries: &[String], more: &[&str], code: i32) -> (Value, String) {
+fn pages(libraries: &[String], more: &str, code: i32) -> (Value, String) {
     let directory = scratch();
-    let kept = directory.path().join("pages.json");
-    let mut arguments = vec!["pages", "--synthetic", "1M", "--budget", "1s"];
-    arguments.extend(["-s", "aes-128-ctr", "-s", "aes-128-gcm", "-o", arg(&kept)]);
-    arguments.extend(libraries.iter().flat_map(|l| ["-l", l.as_str()]));
-    arguments.extend(more);
-    let printed = ciphermark(&arguments, b"").with_code(code).stdout;
-    (serde_json::from_str(&std::fs::read_to_string(&kept).unwrap()).unwrap(), printed)
+    let kept = file(&directory, "pages.json");
+    let what = "pages --synthetic 1M --budget 1s -s aes-128-ctr -s aes-128-gcm";
+    let line = format!("{what} -l {} {more} -o {kept}", libraries.join(" -l "));
+    let printed = call(&line).with_code(code).stdout;
+    (read(&kept), printed)
 }
 
 fn of<'a>(found: &'a Value, part: &str, library: &str, scheme: &str) -> Vec<&'a Value> {
-    let libraries = found["libraries"].as_array().unwrap();
+    let libraries = rows(found, "libraries");
     let at = libraries.iter().position(|l| l["name"] == library);
     let at = at.unwrap_or_else(|| panic!("no {library}: {libraries:?}"));
     let own = |v: &&Value| v["library"] == at && v["scheme"] == scheme;
-    found[part].as_array().unwrap().iter().filter(own).collect()
+    rows(found, part).iter().filter(own).collect()
 }
 
 /// The pair has this state for a reason with these words, and there is no number of it anywhere.
@@ -38,7 +36,7 @@ fn no_number(found: &Value, (library, scheme): (&str, &str), state: &str, why: &
 
 #[test]
 fn a_wrong_tag_and_a_write_past_the_end_are_found_before_any_page() {
-    let (found, printed) = pages(&[fakes::library("wrong_tag"), fakes::library("overrun")], &[], 3);
+    let (found, printed) = pages(&[fakes::library("wrong_tag"), fakes::library("overrun")], "", 3);
     no_number(&found, ("wrong_tag", "aes-128-gcm"), "refused", "known");
     no_number(&found, ("overrun", "aes-128-gcm"), "refused", "after the end of the output");
     no_number(&found, ("overrun", "aes-128-ctr"), "refused", "after the end of the output");
@@ -53,7 +51,7 @@ fn a_wrong_tag_and_a_write_past_the_end_are_found_before_any_page() {
 
 #[test]
 fn pages_that_come_back_as_others_after_many_right_ones_are_found() {
-    let (found, _) = pages(&[fakes::variant("later_pages", "LATER=100")], &[], 3);
+    let (found, _) = pages(&[fakes::variant("later_pages", "LATER=100")], "", 3);
     no_number(&found, ("later", "aes-128-ctr"), "refused", "it comes back as another");
 }
 
@@ -64,7 +62,7 @@ fn a_library_that_agrees_with_itself_alone_is_outvoted() {
         fakes::library("correct"),
         fakes::library("copies"),
     ];
-    let (found, _) = pages(&libraries, &["--media", "none"], 3);
+    let (found, _) = pages(&libraries, "--media none", 3);
     let why = "2 libraries agree on other bytes for the same pages";
     no_number(&found, ("agreed", "aes-128-ctr"), "refused", why);
     let right = of(&found, "verified", "copies", "aes-128-ctr");
@@ -76,7 +74,7 @@ fn a_library_that_agrees_with_itself_alone_is_outvoted() {
 #[test]
 fn pages_that_are_wrong_only_while_time_is_taken_are_found() {
     let libraries = [fakes::variant("later_pages", "LATER=200")];
-    let (found, printed) = pages(&libraries, &["--media", "memory,cache", "--probes", "0"], 3);
+    let (found, printed) = pages(&libraries, "--media memory,cache --probes 0", 3);
     let verified = of(&found, "verified", "later", "aes-128-ctr");
     assert_eq!(text(verified[0], "state"), "measured", "{verified:?}");
     let cells = of(&found, "cells", "later", "aes-128-ctr");
@@ -90,7 +88,7 @@ fn pages_that_are_wrong_only_while_time_is_taken_are_found() {
 
 #[test]
 fn forgeries_that_are_taken_for_pages_end_the_run_with_exit_code_1() {
-    let (found, printed) = pages(&[fakes::variant("accepts_forgery", "FORGED_AT=8192")], &[], 1);
+    let (found, printed) = pages(&[fakes::variant("accepts_forgery", "FORGED_AT=8192")], "", 1);
     let probed = of(&found, "probes", "forged_at", "aes-128-gcm");
     assert_eq!(probed[0]["as_expected"], false, "{probed:?}");
     assert_eq!(probed[0]["against_accidents"], false);

@@ -1,7 +1,6 @@
 //! `ciphermark quietly`: another program, stopped while its core is busy.
 
 use crate::support::*;
-use serde_json::Value;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -11,43 +10,39 @@ fn quietly(words: &[&str], script: &str) -> Done {
     ciphermark_with(&words, &[("CIPHERMARK_CACHE", "")])
 }
 
-fn json(path: &Path) -> Value {
-    serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
-}
-
 /// Work that takes longer than a few slices on any machine.
 const WORK: &str = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo done";
 
 #[test]
 fn a_program_runs_to_its_end_and_what_was_seen_is_told() {
     let place = scratch();
-    let file = place.path().join("seen.json");
-    let done = quietly(&["-o", arg(&file)], WORK).with_code(0);
+    let file = file(&place, "seen.json");
+    let done = quietly(&["-o", &file], WORK).with_code(0);
     assert_eq!(done.stdout, "done\n");
     assert!(done.stderr.starts_with("quietly: "), "{}", done.stderr);
-    let seen = json(&file);
-    let number = |name: &str| seen[name].as_f64().unwrap();
+    let seen = read(&file);
+    let number = |name: &str| number(&seen, name);
     assert!(number("cpu_seconds") > 0.0, "{seen}");
     assert!(number("cpu_seconds") <= number("seconds") + 0.01, "{seen}");
     assert!(number("quiet_cpu_seconds") <= number("cpu_seconds"), "{seen}");
     assert!(number("slices") >= 1.0 && seen["exit_code"] == 0, "{seen}");
     // Once more, over what was written.
-    quietly(&["-q", "-o", arg(&file)], "true").with_code(0);
+    quietly(&["-q", "-o", &file], "true").with_code(0);
 }
 
 #[test]
 fn the_exit_code_is_the_programs_own() {
     quietly(&["-q"], "exit 7").with_code(7);
     quietly(&["-q"], "kill -9 $$").with_code(128 + 9);
-    let gone = ciphermark(&["quietly", "-q", "no-such-program"], b"").with_code(127);
+    let gone = call("quietly -q no-such-program").with_code(127);
     assert!(gone.stderr.contains("no-such-program"), "{}", gone.stderr);
 }
 
 #[test]
 fn wrong_use_is_told() {
-    ciphermark(&["quietly"], b"").with_code(2);
-    ciphermark(&["quietly", "--slice", "soon", "true"], b"").with_code(2);
-    ciphermark(&["quietly", "-o", "/nowhere/seen.json", "true"], b"").with_code(2);
+    for line in ["quietly", "quietly --slice soon true", "quietly -o /nowhere/seen.json true"] {
+        refuses(line, &[]);
+    }
 }
 
 #[test]
@@ -79,7 +74,7 @@ fn an_interrupt_asks_the_program_to_end() {
     let mut running = Background::start(&["quietly", "sh", "-c", &script]);
     running.wait_until("the program runs", || mark.exists());
     running.send(rustix::process::Signal::INT);
-    assert_eq!(running.ends_within(Duration::from_secs(60)).status.code(), Some(3));
+    running.ends_within(Duration::from_secs(60)).with_code(3);
     assert!(place.path().join("mark.asked").exists());
 }
 

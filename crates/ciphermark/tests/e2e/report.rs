@@ -46,7 +46,7 @@ fn a_terminal_gets_a_file_named_after_the_record_which_replaces_pages_only() {
     assert!(std::fs::read_to_string(&page).unwrap().starts_with(BEGINNING));
     in_terminal(&command).with_code(0);
     std::fs::write(&page, "somebody's").unwrap();
-    assert!(in_terminal(&command).with_code(2).stdout.contains("'r.html' is there"));
+    assert!(in_terminal(&command).with_code(2).stdout.contains("'r.html' exists"));
     assert_eq!(std::fs::read_to_string(&page).unwrap(), "somebody's");
 }
 
@@ -68,8 +68,8 @@ fn a_record_is_never_overwritten_by_its_page() {
     let link = directory.path().join("link.html");
     std::os::unix::fs::symlink(&record, &link).unwrap();
     for output in [&record, &link] {
-        let line = refusal(&["report", arg(&record), "-o", arg(output)]);
-        assert!(line.contains("is a record that the page is made from"), "{line}");
+        let words = ["is a record that the page is made from"];
+        refuses(&format!("report {} -o {}", arg(&record), arg(output)), &words);
     }
     assert_eq!(std::fs::read(&record).unwrap(), before);
 }
@@ -78,11 +78,10 @@ fn a_record_is_never_overwritten_by_its_page() {
 fn what_cannot_be_read_or_written_is_named() {
     let directory = scratch();
     let record = record_in(directory.path());
-    let torn = directory.path().join("torn.json");
+    let (record, torn) = (arg(&record), file(&directory, "torn.json"));
     std::fs::write(&torn, "{").unwrap();
-    let line = refusal(&["report", arg(&record), arg(&torn)]);
-    assert!(line.contains("torn.json"), "{line}");
-    let line = refusal(&["report", arg(&record), "-o", "/nowhere/p.html"]);
-    assert!(line.contains("cannot write the page '/nowhere/p.html'"), "{line}");
-    assert!(refusal(&["report"]).contains("RECORD"));
+    refuses(&format!("report {record} {torn}"), &["torn.json"]);
+    let nowhere = format!("report {record} -o /nowhere/p.html");
+    refuses(&nowhere, &["cannot write the page '/nowhere/p.html'"]);
+    refuses("report", &["RECORD"]);
 }

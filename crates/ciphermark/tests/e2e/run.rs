@@ -33,13 +33,8 @@ fn survey() -> &'static Survey {
     })
 }
 
-fn number(row: &Value, field: &str) -> f64 {
-    let value = field.split('.').fold(row, |value, key| &value[key]);
-    value.as_f64().unwrap_or_else(|| panic!("{field} is {value} in {row}"))
-}
-
 fn checks(row: &Value) -> BTreeSet<&str> {
-    row["checks"].as_array().unwrap().iter().map(|check| text(check, "name")).collect()
+    rows(row, "checks").iter().map(|check| text(check, "name")).collect()
 }
 
 /// A limit is known for all but `null`; a measured case is within it, because the others are refused.
@@ -51,7 +46,7 @@ fn each_measurement_stands_beside_its_limit() {
         assert!(!text(&record["limits"], "reason").is_empty());
         return;
     }
-    assert!(!record["limits"]["floors"].as_array().unwrap().is_empty());
+    assert!(!rows(&record["limits"], "floors").is_empty());
     for row in survey().rows.iter().filter(|row| row["state"] == "measured") {
         if row["algorithm"] == "null" || row["limit_fraction"].is_null() {
             assert!(row["limited_by"].is_null(), "{row}");
@@ -68,19 +63,15 @@ fn everything_that_was_asked_for_is_measured() {
     let rows = &survey().rows;
     for library in CIPHER_LIBRARIES {
         for direction in ["encrypt", "decrypt"] {
+            let of_library = [("library.name", library), ("direction", direction)];
             for (algorithm, model) in
                 [("aes-128-ctr", "message"), ("aes-128-ctr", "stream"), ("aes-128-gcm", "message")]
             {
-                let wanted = [
-                    ("library.name", library),
-                    ("algorithm", algorithm),
-                    ("direction", direction),
-                    ("model", model),
-                ];
-                let found = where_(rows, &wanted);
+                let case = [("algorithm", algorithm), ("model", model)];
+                let found = where_(rows, &[of_library, case].concat());
                 let sizes: Vec<f64> = found.iter().map(|row| number(row, "size")).collect();
-                assert_eq!(sizes, [16.0, 1024.0], "{wanted:?}");
-                found.iter().for_each(|row| assert_eq!(text(row, "state"), "measured", "{row}"));
+                assert_eq!(sizes, [16.0, 1024.0], "{of_library:?} {case:?}");
+                all_are(found, "measured");
             }
         }
     }
@@ -88,7 +79,7 @@ fn everything_that_was_asked_for_is_measured() {
         let of = [("algorithm", algorithm), ("direction", direction), ("model", "message")];
         let found = where_(rows, &of);
         assert_eq!(found.len(), 2, "{algorithm} is the baselines' alone");
-        assert!(found.iter().all(|row| text(row, "state") == "measured"), "{found:?}");
+        all_are(found, "measured");
     }
 }
 
@@ -167,19 +158,14 @@ fn the_units_of_a_row_agree_with_each_other() {
 #[test]
 fn the_record_fits_its_schema_and_says_what_was_asked_for() {
     let record: Value = serde_json::from_str(&survey().file).unwrap();
-    let schema = std::fs::read_to_string(repository("docs/record.schema.json")).unwrap();
-    let schema: Value = serde_json::from_str(&schema).unwrap();
-    let validator = jsonschema::validator_for(&schema).unwrap();
-    let errors: Vec<String> = validator.iter_errors(&record).map(|e| e.to_string()).collect();
-    assert!(errors.is_empty(), "{errors:#?}");
+    keeps_to(&record, "docs/record.schema.json");
     let plan = &record["plan"];
     assert_eq!(plan["sizes"], serde_json::json!([16, 1024]));
     assert_eq!((&plan["seed"], &plan["precision"]), (&7.into(), &0.5.into()));
     assert_eq!(plan["budget_seconds"], 60.0);
     assert!(!text(&record, "host.cpu.name").is_empty() && !text(&record, "started").is_empty());
-    let libraries = record["libraries"].as_array().unwrap();
     for name in CIPHER_LIBRARIES.iter().chain(&["baselines"]) {
-        let library = libraries.iter().find(|l| text(l, "name") == *name).unwrap();
+        let library = where_(rows(&record, "libraries"), &[("name", name)])[0];
         assert!(std::path::Path::new(text(library, "path")).is_file(), "{library}");
         let id = text(library, "id");
         assert!(id.starts_with("build-id:") || id.starts_with("sha256:"), "{library}");
@@ -196,84 +182,68 @@ fn results_go_to_standard_output_and_nothing_to_standard_error() {
 
 #[test]
 fn sizes_that_a_mode_does_not_define_are_unsupported() {
-    let what = ["-a", "aes-128-{ecb,xts}", "-l", "openssl", "-s", "1,16..64+24", "-d", "encrypt"];
-    let done = measure(&[&what[..], &QUICK, &["--format", "json"]].concat()).with_code(0);
-    let rows = measurements(&done.stdout);
-    let state = |algorithm: &str, size: u64| {
-        let found = where_(&rows, &[("algorithm", algorithm)]);
-        let row = found.into_iter().find(|row| row["size"] == size).unwrap();
-        (text(row, "state").to_owned(), text(row, "reason").to_owned())
-    };
-    let (measured, unsupported) = ("measured".to_owned(), "unsupported".to_owned());
-    let (found, why) = state("aes-128-ecb", 40);
-    assert_eq!(found, unsupported);
-    assert!(why.contains("whole blocks of 16 bytes"), "{why}");
-    let (found, why) = state("aes-128-xts", 1);
-    assert_eq!(found, unsupported);
-    assert!(why.contains("at least 16 bytes"), "{why}");
-    for (algorithm, size) in [("aes-128-ecb", 64), ("aes-128-xts", 40), ("aes-128-xts", 16)] {
-        assert_eq!(state(algorithm, size).0, measured, "{algorithm} {size}");
+    let what = "-a aes-128-{ecb,xts} -l openssl -s 1,16..64+24 -d encrypt";
+    let record = record(what, 0);
+    let all = rows(&record, "measurements");
+    assert_eq!(all.len(), 2 * 4);
+    for (algorithm, size, state, why) in [
+        ("aes-128-ecb", 40, "unsupported", "whole blocks of 16 bytes"),
+        ("aes-128-xts", 1, "unsupported", "at least 16 bytes"),
+        ("aes-128-ecb", 64, "measured", ""),
+        ("aes-128-xts", 40, "measured", ""),
+        ("aes-128-xts", 16, "measured", ""),
+    ] {
+        let mut found = where_(all, &[("algorithm", algorithm)]).into_iter();
+        let row = found.find(|row| row["size"] == size).unwrap();
+        assert_eq!(text(row, "state"), state, "{row}");
+        assert!(text(row, "reason").contains(why), "{row}");
     }
-    assert_eq!(rows.len(), 2 * 4);
 }
 
 #[test]
 fn two_builds_stand_side_by_side_under_their_own_names() {
     let object = fakes::object("correct", "");
-    let (old, new) = (format!("old={}", arg(&object)), format!("new={}", arg(&object)));
-    let what = ["-a", "aes-128-ctr", "-s", "64", "-d", "encrypt", "--format", "json"];
-    let done = measure(&[&what[..], &["-l", &old, "-l", &new], &QUICK].concat()).with_code(0);
-    let rows = measurements(&done.stdout);
-    assert_eq!(rows.len(), 2, "no other library was asked for: {rows:?}");
+    let path = arg(&object);
+    let what = format!("-a aes-128-ctr -s 64 -d encrypt -l old={path} -l new={path}");
+    let record = record(&what, 0);
+    let all = rows(&record, "measurements");
+    assert_eq!(all.len(), 2, "no other library was asked for: {all:?}");
     for name in ["old", "new"] {
-        let row = where_(&rows, &[("library.name", name), ("state", "measured")])[0];
+        let row = where_(all, &[("library.name", name), ("state", "measured")])[0];
         assert_eq!(text(row, "library.path"), arg(&object.canonicalize().unwrap()));
-        assert!(checks(row).contains("cross-library"), "held against each other: {row}");
+        assert!(checks(row).contains("cross-library"), "compared with each other: {row}");
     }
 }
 
 #[test]
 fn a_library_is_selected_by_name_by_version_and_by_glob() {
     let select = |glob: &str| {
-        let what = ["-a", "aes-128-ctr", "-s", "64", "-d", "encrypt", "--format", "json"];
-        let done = measure(&[&what[..], &["-l", glob], &QUICK].concat()).with_code(0);
-        let rows = measurements(&done.stdout);
-        let names: Vec<String> = rows.iter().map(|r| text(r, "library.name").to_owned()).collect();
-        (names, text(&rows[0], "library.version").to_owned())
+        let record = record(&format!("-a aes-128-ctr -s 64 -d encrypt -l {glob}"), 0);
+        let [row] = &rows(&record, "measurements")[..] else { panic!("{record}") };
+        assert_eq!(text(row, "library.name"), "libgcrypt");
+        text(row, "library.version").to_owned()
     };
-    let (names, version) = select("libg*");
-    assert_eq!(names, ["libgcrypt"]);
-    assert_eq!(select(&format!("libgcrypt@{version}")).0, ["libgcrypt"]);
+    let version = select("libg*");
+    select(&format!("libgcrypt@{version}"));
 }
 
 #[test]
 fn a_suite_file_says_what_is_measured_and_flags_override_it() {
     let directory = scratch();
-    let suite = directory.path().join("mine.toml");
+    let suite = file(&directory, "mine.toml");
     let body = "name = 'mine'\nreason = 'one case for a test'\nalgorithms = ['aes-128-ctr']\n\
                 sizes = '32'\nmodels = ['stream']\ndirections = ['decrypt']\n\
                 precision = '50%'\nbudget = '60s'\n";
     std::fs::write(&suite, body).unwrap();
-    let given = ["--suite", arg(&suite), "-l", "openssl", "--format", "json"];
-    let rows = measurements(&measure(&given).with_code(0).stdout);
-    assert_eq!(rows.len(), 1);
-    assert_eq!((text(&rows[0], "model"), text(&rows[0], "direction")), ("stream", "decrypt"));
-    assert_eq!(rows[0]["size"], 32);
-    let done = measure(&[&given[..], &["-s", "48,64", "-m", "message"]].concat()).with_code(0);
-    let rows = measurements(&done.stdout);
-    let sizes: Vec<&Value> = rows.iter().map(|row| &row["size"]).collect();
-    assert_eq!(sizes, [48, 64]);
-    assert!(rows.iter().all(|row| text(row, "model") == "message"), "{rows:?}");
-}
-
-#[test]
-fn an_older_record_is_replaced_whole() {
-    let directory = scratch();
-    let path = directory.path().join("r.json");
-    for size in ["16", "32"] {
-        let what = ["-a", "aes-128-ctr", "-l", "openssl", "-d", "encrypt", "-s", size];
-        measure(&[&what[..], &QUICK, &["-o", arg(&path)]].concat()).with_code(0);
-    }
-    let rows = measurements(&std::fs::read_to_string(&path).unwrap());
-    assert_eq!(rows.iter().map(|row| &row["size"]).collect::<Vec<_>>(), [32]);
+    let cases = |flags: &str| {
+        let what = format!("--suite {suite} -l openssl --format json {flags}");
+        let done = measure(&what.split_whitespace().collect::<Vec<_>>()).with_code(0);
+        let case = |row: &Value| (text(row, "model").to_owned(), row["size"].as_u64().unwrap());
+        let all = measurements(&done.stdout);
+        assert!(all.iter().all(|row| text(row, "direction") == "decrypt"), "{all:?}");
+        all.iter().map(case).collect::<Vec<_>>()
+    };
+    assert_eq!(cases(""), [("stream".to_owned(), 32)]);
+    let overridden = [48, 64].map(|size| ("message".to_owned(), size));
+    assert_eq!(cases("-s 48,64 -m message"), overridden);
 }

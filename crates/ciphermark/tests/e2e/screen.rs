@@ -84,14 +84,3 @@ fn every_line_fits_the_terminal_or_what_columns_says() {
         fits(&in_terminal(&command).with_code(0).stdout, width);
     }
 }
-
-#[test]
-fn the_best_is_marked_with_and_without_colours() {
-    let record = arg(&repository("records/published-2026-11-23-gnr.json.gz")).to_owned();
-    let show = ["show", &*record, "-a", "aegis-128l", "-s", "1K", "-d", "encrypt"];
-    let plain = ciphermark(&show, b"").with_code(0).stdout;
-    assert_eq!(plain.lines().filter(|l| l.starts_with("1=  aegis-128l")).count(), 2, "{plain}");
-    let painted =
-        ciphermark(&[&show[..], &["--color", "always"]].concat(), b"").with_code(0).stdout;
-    assert!(painted.contains("\u{1b}[32m1="), "{painted}");
-}

@@ -109,37 +109,27 @@ fn a_library_in_cpp_sees_the_tier_from_its_first_static_object_on() {
 fn libraries_in_c_and_rust_pass_every_check_at_every_tier() {
     let tiers: Vec<&str> =
         ["vaes256", "aesni", "noaes", "baseline"].into_iter().filter(|t| here(t)).collect();
-    let mut arguments =
-        vec!["verify", "--json", "-l", "openssl", "-l", "rustcrypto", "-a", "aes-128-gcm"];
-    tiers.iter().for_each(|tier| arguments.extend(["-t", tier]));
-    let done = ciphermark(&arguments, b"").with_code(0);
-    let rows: Vec<Value> = serde_json::from_str(&done.stdout).unwrap();
+    let what = "verify --json -l openssl -l rustcrypto -a aes-128-gcm -t";
+    let all = call(&format!("{what} {}", tiers.join(" -t "))).with_code(0).rows();
     for library in ["openssl", "rustcrypto"] {
         for tier in &tiers {
-            let found = where_(&rows, &[("library.name", library), ("tier", tier)]);
-            assert!(!found.is_empty(), "{library} {tier}: {}", done.stdout);
-            assert!(found.iter().all(|row| text(row, "state") == "passed"), "{found:?}");
+            all_are(where_(&all, &[("library.name", library), ("tier", tier)]), "passed");
         }
     }
 }
 
 #[test]
 fn a_run_measures_each_tier_by_itself_and_the_record_says_how() {
-    let case =
-        ["-l", "openssl", "-l", "rustcrypto", "-a", "aes-128-ctr", "-s", "64", "-d", "encrypt"];
-    let tiers = ["-t", "native", "-t", "noaes", "--format", "json"];
-    let done = measure(&[&case[..], &tiers, &QUICK].concat()).with_code(0);
-    let record: Value = serde_json::from_str(&done.stdout).unwrap();
-    let all = measurements(&done.stdout);
+    let case = "-l openssl -l rustcrypto -a aes-128-ctr -s 64 -d encrypt -t native -t noaes";
+    let record = record(case, 0);
     for library in ["openssl", "rustcrypto"] {
         for tier in ["native", "noaes"] {
-            let rows = where_(&all, &[("library.name", library), ("tier", tier)]);
-            assert!(!rows.is_empty(), "{library} {tier}");
-            assert!(rows.iter().all(|row| text(row, "state") == "measured"), "{rows:?}");
+            let of = [("library.name", library), ("tier", tier)];
+            all_are(where_(rows(&record, "measurements"), &of), "measured");
         }
     }
-    for library in record["libraries"].as_array().unwrap() {
-        let [applied] = &library["tiers"].as_array().unwrap()[..] else { panic!("{library}") };
+    for library in rows(&record, "libraries") {
+        let [applied] = &rows(library, "tiers")[..] else { panic!("{library}") };
         assert_eq!(applied["tier"], "noaes");
         assert!(
             ["cpuid-fault", "cpuid-rewrite"].contains(&text(applied, "mechanism")),
@@ -168,10 +158,8 @@ fn one_operation_gives_the_same_at_every_tier() {
 #[test]
 fn code_that_asks_no_cpu_is_not_passed_off_as_within_a_tier() {
     let fixed = fakes::variant("asks", "FIXED");
-    let rows = |tier: &str| -> Vec<Value> {
-        let done =
-            ciphermark(&["verify", "--json", "-l", &fixed, "-a", "aes-128-ctr", "-t", tier], b"");
-        serde_json::from_str(&done.with_code(0).stdout).unwrap()
+    let rows = |tier: &str| {
+        call(&format!("verify --json -l {fixed} -a aes-128-ctr -t {tier}")).with_code(0).rows()
     };
     let noaes = rows("noaes");
     let [row] = &noaes[..] else { panic!("{noaes:?}") };
@@ -183,23 +171,18 @@ fn code_that_asks_no_cpu_is_not_passed_off_as_within_a_tier() {
     }
 }
 
-/// With one mechanism and no other.
-fn by(mechanism: &str, arguments: &[&str]) -> std::process::Output {
-    let mut command = Command::new(program());
-    command.env("CIPHERMARK_BUNDLED", "").env("CIPHERMARK_TIER_MECHANISM", mechanism);
-    command.args(arguments).output().unwrap()
+/// Verifies AES in OpenSSL at a tier with one mechanism and no other.
+fn by(mechanism: &str, more: &[&str]) -> Done {
+    let what = ["verify", "--json", "-t", "noaes", "-a", "aes-128-ctr", "-l", "openssl"];
+    let variables = [("CIPHERMARK_TIER_MECHANISM", mechanism)];
+    ciphermark_with(&[&what[..], more].concat(), &variables)
 }
 
 #[test]
 fn a_library_with_a_switch_of_its_own_can_be_told_instead_and_one_without_cannot() {
     let asks = fakes::library("asks");
-    let output = by(
-        "switch",
-        &["verify", "--json", "-t", "noaes", "-a", "aes-128-ctr", "-l", "openssl", "-l", &asks],
-    );
-    let rows: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
-    let openssl = where_(&rows, &[("library.name", "openssl")]);
-    assert!(openssl.iter().all(|row| text(row, "state") == "passed"), "{openssl:?}");
+    let rows = by("switch", &["-l", &asks]).rows();
+    all_are(where_(&rows, &[("library.name", "openssl")]), "passed");
     let asks = where_(&rows, &[("library.name", "asks")]);
     assert_eq!(text(asks[0], "state"), "unsupported");
     assert!(text(asks[0], "reason").contains("no switch of its own"), "{asks:?}");
@@ -207,9 +190,7 @@ fn a_library_with_a_switch_of_its_own_can_be_told_instead_and_one_without_cannot
 
 #[test]
 fn a_mechanism_that_does_not_exist_is_named() {
-    let output =
-        by("magic", &["verify", "--json", "-t", "noaes", "-a", "aes-128-ctr", "-l", "openssl"]);
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let text = by("magic", &[]).stdout;
     assert!(
         text.contains("CIPHERMARK_TIER_MECHANISM is 'magic': it takes fault, rewrite or switch"),
         "{text}"
@@ -218,8 +199,7 @@ fn a_mechanism_that_does_not_exist_is_named() {
 
 #[test]
 fn the_list_of_tiers_says_how_this_machine_applies_each() {
-    let done = ciphermark(&["list", "tiers", "--json"], b"").with_code(0);
-    let rows: Vec<Value> = serde_json::from_str(&done.stdout).unwrap();
+    let rows = call("list tiers --json").with_code(0).rows();
     let noaes = where_(&rows, &[("name", "noaes")])[0];
     assert!(["cpuid-fault", "cpuid-rewrite"].contains(&text(noaes, "mechanism")), "{noaes}");
     assert_eq!(where_(&rows, &[("name", "native")])[0]["mechanism"], Value::Null);

@@ -8,24 +8,16 @@ use std::process::Command;
 
 /// Runs until every case has the samples that it needs at least: on a machine that has other things to do,
 /// where the first budget does not do, once more with another.
-pub(crate) fn soon(arguments: &[&str], code: i32) -> Done {
-    let within = |budget: &str| {
-        ciphermark(&[arguments, &["--precision", "50%", "--budget", budget]].concat(), b"")
-    };
+pub(crate) fn soon(line: &str, code: i32) -> Done {
+    let within = |budget: &str| call(&format!("{line} --precision 50% --budget {budget}"));
     let first = within("10s");
     let done = if first.stdout.contains("too few for a number") { within("120s") } else { first };
     done.with_code(code)
 }
 
-/// The same, read.
-pub(crate) fn run(arguments: &[&str], code: i32) -> Value {
-    serde_json::from_str(&soon(arguments, code).stdout).unwrap()
-}
-
 /// The system's libssl and libcrypto of OpenSSL 3, where it has them.
 pub(crate) fn system() -> Option<[PathBuf; 2]> {
-    let place = Path::new("/usr/lib").join(format!("{}-linux-gnu", std::env::consts::ARCH));
-    let pair = ["libssl.so.3", "libcrypto.so.3"].map(|file| place.join(file));
+    let pair = ["libssl.so.3", "libcrypto.so.3"].map(|file| system_libraries().join(file));
     if pair.iter().all(|file| file.is_file()) {
         return Some(pair);
     }
@@ -38,66 +30,47 @@ pub(crate) fn stack() -> Option<String> {
     system().map(|[ssl, _]| format!("system={}", arg(&ssl)))
 }
 
-fn handshakes(stack: &str, arguments: &[&str]) -> Value {
-    let what = ["tls", "handshake", "-l", stack, "-t", "hot", "--format", "json"];
-    run(&[&what[..], arguments].concat(), 0)
+/// Handshakes that are hot, as JSON.
+fn handshakes(stack: &str, what: &str, code: i32) -> Value {
+    soon(&format!("tls handshake -l {stack} -t hot --client-auth no --format json {what}"), code)
+        .json()
 }
 
-fn records(stack: &str, arguments: &[&str], code: i32) -> Value {
-    let what = ["tls", "records", "-l", stack, "--format", "json"];
-    run(&[&what[..], arguments].concat(), code)
+fn records(stack: &str, what: &str, code: i32) -> Value {
+    soon(&format!("tls records -l {stack} --format json {what}"), code).json()
 }
 
-/// Holds a run to the schema in the documentation.
-pub(crate) fn keeps_to(run: &Value, schema: &str) {
-    let text = std::fs::read_to_string(repository(schema)).unwrap();
-    let schema: Value = serde_json::from_str(&text).unwrap();
-    let validator = jsonschema::validator_for(&schema).unwrap();
-    let errors: Vec<String> = validator.iter_errors(run).map(|e| e.to_string()).collect();
-    assert!(errors.is_empty(), "{errors:?}");
-}
-
-pub(crate) fn number(row: &Value, path: &str) -> f64 {
-    row.pointer(path).and_then(Value::as_f64).unwrap_or_else(|| panic!("{path} of {row:#}"))
+/// Demands that a row says of resumption what its kind asks for.
+fn is_measured_as_asked(row: &Value) -> bool {
+    assert_eq!(text(row, "state"), "measured", "{row:#}");
+    let resumed = text(row, "case.kind").starts_with("resumed");
+    assert_eq!(row["negotiated"]["resumed"], resumed, "{row:#}");
+    resumed
 }
 
 #[test]
 fn what_was_negotiated_stands_in_every_row_with_both_ends_costs() {
     let Some(stack) = stack() else { return };
-    let run = handshakes(
-        &stack,
-        &[
-            "-x",
-            "x25519,p256",
-            "-c",
-            "p256",
-            "-k",
-            "full,resumed-psk,resumed-id",
-            "--client-auth",
-            "no",
-        ],
-    );
+    let run = handshakes(&stack, "-x x25519,p256 -c p256 -k full,resumed-psk,resumed-id", 0);
     keeps_to(&run, "docs/tls.schema.json");
-    let rows = run["handshakes"].as_array().unwrap();
+    let rows = rows(&run, "handshakes");
     // TLS 1.3 full and by PSK, 1.2 full and by id, each with two groups.
     assert_eq!(rows.len(), 8, "{run:#}");
     for row in rows {
-        assert_eq!(text(row, "state"), "measured", "{row:#}");
-        let resumed = row["case"]["kind"].as_str().unwrap().starts_with("resumed");
-        assert_eq!(row["negotiated"]["resumed"], resumed, "{row:#}");
+        let resumed = is_measured_as_asked(row);
         assert_eq!(row["negotiated"]["version"], row["case"]["version"]);
         assert_eq!(row["negotiated"]["signature"].is_null(), resumed, "{row:#}");
         if row["case"]["kind"] != "resumed-id" {
             assert_eq!(row["negotiated"]["group"], row["case"]["exchange"], "{row:#}");
         }
         for end in ["server", "client"] {
-            let cost = |what: &str| number(row, &format!("/{end}/{what}_ns"));
+            let cost = |what: &str| number(row, &format!("{end}.{what}_ns"));
             assert!(cost("low") <= cost("median") && cost("median") <= cost("high"), "{row:#}");
             assert!(0.0 < cost("setup") && cost("setup") < cost("mean"), "{row:#}");
             assert!(cost("mean") <= cost("max"), "{row:#}");
-            assert!(number(row, &format!("/bytes/{end}")) > 100.0, "{row:#}");
-            assert!(number(row, &format!("/memory/{end}")) > 1000.0, "{row:#}");
-            assert!(number(row, &format!("/first/{end}_ns")) > 0.0, "{row:#}");
+            assert!(number(row, &format!("bytes.{end}")) > 100.0, "{row:#}");
+            assert!(number(row, &format!("memory.{end}")) > 1000.0, "{row:#}");
+            assert!(number(row, &format!("first.{end}_ns")) > 0.0, "{row:#}");
         }
     }
 }
@@ -106,11 +79,8 @@ fn what_was_negotiated_stands_in_every_row_with_both_ends_costs() {
 fn what_a_stack_does_not_offer_has_its_own_words_and_no_number() {
     let Some(stack) = stack() else { return };
     // Until 3.5 OpenSSL has no ML-KEM; from then on this is measured.
-    let run = handshakes(
-        &stack,
-        &["-V", "1.3", "-x", "x25519mlkem768", "-c", "p256", "-k", "full", "--client-auth", "no"],
-    );
-    for row in run["handshakes"].as_array().unwrap() {
+    let run = handshakes(&stack, "-V 1.3 -x x25519mlkem768 -c p256 -k full", 0);
+    for row in rows(&run, "handshakes") {
         match text(row, "state") {
             "unsupported" => {
                 assert!(row["server"].is_null() && row["negotiated"].is_null(), "{row:#}");
@@ -128,21 +98,18 @@ fn what_a_stack_does_not_offer_has_its_own_words_and_no_number() {
 fn a_table_names_what_lies_inside_the_clock_and_a_file_keeps_the_run() {
     let Some(stack) = stack() else { return };
     let directory = scratch();
-    let file = directory.path().join("tls.json.gz");
-    let what =
-        ["tls", "handshake", "-l", &stack, "-x", "x25519", "-c", "p256", "-k", "full", "-V", "1.3"];
-    let more = ["--client-auth", "no", "-t", "hot", "-o", arg(&file)];
-    let all: Vec<&str> = [&what[..], &more].concat();
-    let done = soon(&all, 0);
+    let file = file(&directory, "tls.json.gz");
+    let what = format!("tls handshake -l {stack} -x x25519 -c p256 -k full -V 1.3");
+    let what = format!("{what} --client-auth no -t hot -o {file}");
+    let done = soon(&what, 0);
     assert!(done.stdout.contains("TLS 1.3 full, aes-128-gcm, hot"), "{}", done.stdout);
     assert!(done.stdout.contains("Inside the clock, each end apart:"), "{}", done.stdout);
-    let kept = Command::new("gzip").args(["-dc", arg(&file)]).output().unwrap().stdout;
+    let kept = Command::new("gzip").args(["-dc", &file]).output().unwrap().stdout;
     let kept: Value = serde_json::from_slice(&kept).unwrap();
     assert_eq!(kept["kind"], "tls-handshakes");
     // A run may be replaced by a run, and nothing else by one.
     std::fs::write(&file, "mine").unwrap();
-    let done = ciphermark(&all, b"").with_code(2);
-    assert!(done.only_line_on_stderr().contains("not overwritten"), "{done:?}");
+    refuses(&what, &["not overwritten"]);
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
 }
 
@@ -150,21 +117,16 @@ fn a_table_names_what_lies_inside_the_clock_and_a_file_keeps_the_run() {
 #[test]
 fn stacks_that_have_nothing_of_openssls_are_held_to_their_rows_as_well() {
     let mut stacks = vec![format!("rustls={}", arg(&attached_object("ciphermarktls-rustls-ring")))];
-    let place = Path::new("/usr/lib").join(format!("{}-linux-gnu", std::env::consts::ARCH));
-    let wolfssl = place.join("libwolfssl.so.35");
+    let wolfssl = system_libraries().join("libwolfssl.so.35");
     if wolfssl.is_file() {
         stacks.push(format!("wolfssl={}", arg(&wolfssl)));
     }
     for stack in stacks {
-        let case = ["-x", "x25519", "-c", "p256", "--client-auth", "no"];
-        let kinds = ["-k", "full,resumed-id,resumed-ticket,resumed-psk"];
-        let run = handshakes(&stack, &[&case[..], &kinds].concat());
-        let rows = run["handshakes"].as_array().unwrap();
-        assert_eq!(rows.len(), 5, "{stack}: {run:#}");
-        for row in rows {
-            assert_eq!(text(row, "state"), "measured", "{stack}: {row:#}");
-            let resumed = row["case"]["kind"].as_str().unwrap().starts_with("resumed");
-            assert_eq!(row["negotiated"]["resumed"], resumed, "{stack}: {row:#}");
+        let kinds = "full,resumed-id,resumed-ticket,resumed-psk";
+        let run = handshakes(&stack, &format!("-x x25519 -c p256 -k {kinds}"), 0);
+        assert_eq!(rows(&run, "handshakes").len(), 5, "{stack}: {run:#}");
+        for row in rows(&run, "handshakes") {
+            is_measured_as_asked(row);
         }
     }
 }
@@ -173,11 +135,9 @@ fn stacks_that_have_nothing_of_openssls_are_held_to_their_rows_as_well() {
 fn shimmed(define: &str, directory: &Path) -> Option<String> {
     let [ssl, crypto] = system()?;
     let shim = directory.join("libssl.so");
-    let mut cc = Command::new("cc");
-    cc.args(["-shared", "-fPIC", "-O2", "-Wl,--no-as-needed"]).arg(format!("-D{define}"));
-    cc.arg("-o").arg(&shim).arg(repository("tests/fakes/tls_shim.c")).arg(ssl).arg("-ldl");
-    let output = cc.output().expect("a C compiler is installed as `cc`");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let mut cc = fakes::compiler(&shim);
+    cc.args(["-O2", "-Wl,--no-as-needed"]).arg(format!("-D{define}"));
+    fakes::succeed(cc.arg(repository("tests/fakes/tls_shim.c")).arg(ssl).arg("-ldl"));
     // A copy: the shim is looked for beside the library that is meant, wherever a link would lead.
     std::fs::copy(crypto, directory.join("libcrypto.so")).unwrap();
     Some(format!("{}={}", define.to_lowercase(), arg(&shim)))
@@ -187,64 +147,48 @@ fn shimmed(define: &str, directory: &Path) -> Option<String> {
 fn full_and_resumed(define: &str, code: i32) -> Option<[(String, String); 2]> {
     let directory = scratch();
     let stack = shimmed(define, directory.path())?;
-    let what = ["-V", "1.3", "-x", "x25519", "-c", "p256", "-k", "full,resumed-psk"];
-    let how = ["tls", "handshake", "-l", &stack, "-t", "hot", "--client-auth", "no"];
-    let run = run(&[&how[..], &what, &["--format", "json"]].concat(), code);
-    let rows = run["handshakes"].as_array().unwrap();
+    let run = handshakes(&stack, "-V 1.3 -x x25519 -c p256 -k full,resumed-psk", code);
+    let rows = rows(&run, "handshakes");
     assert_eq!(rows.len(), 2, "{run:#}");
     Some([0, 1].map(|i| {
         let row = &rows[i];
         let measured = text(row, "state") == "measured";
         assert_eq!((row["server"].is_null(), row["bytes"].is_null()), (!measured, !measured));
-        (text(row, "state").to_owned(), row["reason"].as_str().unwrap_or_default().to_owned())
+        (text(row, "state").to_owned(), text(row, "reason").to_owned())
     }))
 }
 
+/// One never resumes, one says resumed of full handshakes, one stops resuming while it is timed, one misnames
+/// its suite.
 #[test]
-fn a_resumption_that_did_not_happen_is_not_counted_as_one() {
-    let Some([full, resumed]) = full_and_resumed("NEVER_HEARS", 0) else { return };
-    assert_eq!(full.0, "measured");
-    let why = "handshake: resumed was asked for, and full negotiated".to_owned();
-    assert_eq!(resumed, ("unsupported".to_owned(), why));
-}
-
-#[test]
-fn a_stack_that_says_resumed_of_full_handshakes_is_refused_by_the_wire() {
-    let Some([full, resumed]) = full_and_resumed("FORGETS", 3) else { return };
-    let why = "handshake: the wire says full, and the client resumed".to_owned();
-    assert_eq!(full, ("refused".to_owned(), why.clone()));
-    assert_eq!(resumed, ("refused".to_owned(), why));
-}
-
-#[test]
-fn a_stack_that_stops_resuming_while_it_is_timed_is_refused() {
-    let Some([full, resumed]) = full_and_resumed("FORGETS_LATER", 3) else { return };
-    assert_eq!(full.0, "measured");
-    assert_eq!(resumed.0, "refused");
-    assert!(
-        resumed.1.starts_with("one handshake in between: handshake: resumed was"),
-        "{}",
-        resumed.1
-    );
-}
-
-#[test]
-fn a_stack_that_misnames_its_suite_is_refused() {
-    let Some([full, _]) = full_and_resumed("MISNAMES", 3) else { return };
-    let why = "suite: the wire says 0x1301, and the client 0x1302".to_owned();
-    assert_eq!(full, ("refused".to_owned(), why));
+fn a_stack_that_says_what_is_not_so_is_found_by_the_wire_or_by_the_other_end() {
+    let measured = ("measured", "");
+    let asked = "handshake: resumed was asked for, and full negotiated";
+    let wire = ("refused", "handshake: the wire says full, and the client resumed");
+    let later = ("refused", "one handshake in between: handshake: resumed was");
+    let suite = ("refused", "suite: the wire says 0x1301, and the client 0x1302");
+    for (define, code, full, resumed) in [
+        ("NEVER_HEARS", 0, measured, Some(("unsupported", asked))),
+        ("FORGETS", 3, wire, Some(wire)),
+        ("FORGETS_LATER", 3, measured, Some(later)),
+        ("MISNAMES", 3, suite, None),
+    ] {
+        let Some(found) = full_and_resumed(define, code) else { return };
+        for ((state, why), wanted) in found.iter().zip([Some(full), resumed]) {
+            let Some((wanted, reason)) = wanted else { continue };
+            assert!(state == wanted && why.starts_with(reason), "{define}: {found:?}");
+        }
+    }
 }
 
 #[test]
 fn records_stand_beside_the_bare_cipher_with_lines_through_their_sizes() {
     let Some(stack) = stack() else { return };
-    let suites = "aes-128-gcm,aes-128-cbc+sha1";
-    let run = records(&stack, &["--cipher", suites, "-s", "64,1K,16K"], 0);
+    let run = records(&stack, "--cipher aes-128-gcm,aes-128-cbc+sha1 -s 64,1K,16K", 0);
     keeps_to(&run, "docs/tls-records.schema.json");
-    let rows = run["records"].as_array().unwrap();
     // GCM in both versions, CBC in TLS 1.2.
-    assert_eq!(rows.len(), 9, "{run:#}");
-    for row in rows {
+    assert_eq!(rows(&run, "records").len(), 9, "{run:#}");
+    for row in rows(&run, "records") {
         assert_eq!(text(row, "state"), "measured", "{row:#}");
         assert_eq!(row["negotiated"]["version"], row["protection"]["version"], "{row:#}");
         let of_13 = row["protection"]["version"] == "1.3";
@@ -253,15 +197,14 @@ fn records_stand_beside_the_bare_cipher_with_lines_through_their_sizes() {
         let suite = text(row, "protection.suite");
         assert_eq!(text(row, "bare.algorithm"), suite.split('+').next().unwrap());
         for (end, bare) in [("send", "encrypt"), ("receive", "decrypt")] {
-            assert!(number(row, &format!("/{end}/median_ns")) > 0.0, "{row:#}");
-            assert!(number(row, &format!("/bare/{bare}/median_ns")) > 0.0, "{row:#}");
+            assert!(number(row, &format!("{end}.median_ns")) > 0.0, "{row:#}");
+            assert!(number(row, &format!("bare.{bare}.median_ns")) > 0.0, "{row:#}");
         }
     }
-    let lines = run["lines"].as_array().unwrap();
-    assert_eq!(lines.len(), 3, "{run:#}");
-    for line in lines {
+    assert_eq!(rows(&run, "lines").len(), 3, "{run:#}");
+    for line in rows(&run, "lines") {
         for what in ["send", "receive", "bare_encrypt", "bare_decrypt"] {
-            assert!(number(line, &format!("/{what}/ns_per_byte")).is_finite(), "{line:#}");
+            assert!(number(line, &format!("{what}.ns_per_byte")).is_finite(), "{line:#}");
         }
     }
 }
@@ -275,7 +218,7 @@ fn records_that_are_not_what_they_should_be_are_refused() {
     ] {
         let directory = scratch();
         let Some(stack) = shimmed(define, directory.path()) else { return };
-        let run = records(&stack, &["-V", "1.3", "--cipher", "aes-128-gcm", "-s", "64"], 3);
+        let run = records(&stack, "-V 1.3 --cipher aes-128-gcm -s 64", 3);
         let row = &run["records"][0];
         assert_eq!((text(row, "state"), text(row, "reason")), ("refused", why), "{define}");
         assert!(row["send"].is_null() && row["overhead_bytes"].is_null(), "{row:#}");
@@ -284,15 +227,17 @@ fn records_that_are_not_what_they_should_be_are_refused() {
 
 #[test]
 fn what_cannot_be_gets_one_line_that_helps() {
-    let line = refusal(&["tls", "handshake", "-x", "x25591"]);
-    assert!(line.contains("'x25591'") && line.contains("did you mean 'x25519'?"), "{line}");
-    let line = refusal(&["tls", "handshake", "-V", "1.3", "-x", "rsa"]);
-    assert!(line.contains("do not go together"), "{line}");
-    let line = refusal(&["tls", "records", "-s", "32K"]);
-    assert!(line.contains("1 to 16384 bytes of data (RFC 8446 5.1), not 32768"), "{line}");
-    let line = refusal(&["tls", "records", "-V", "1.3", "--cipher", "aes-128-cbc+sha1"]);
-    assert!(line.contains("do not go together"), "{line}");
-    let correct = fakes::library("correct");
-    let done = ciphermark(&["tls", "handshake", "-l", &correct], b"").with_code(4);
+    for (line, words) in [
+        ("handshake -x x25591", &["'x25591'", "did you mean 'x25519'?"][..]),
+        ("handshake -V 1.3 -x rsa", &["do not go together"]),
+        ("records -s 32K", &["1 to 16384 bytes of data (RFC 8446 5.1), not 32768"]),
+        ("records -V 1.3 --cipher aes-128-cbc+sha1", &["do not go together"]),
+        ("primitives -p ecdsa-p265", &["'ecdsa-p265'", "did you mean 'ecdsa-p256'?"]),
+        ("primitives -p sha256 -O sign", &["no such operations"]),
+        ("primitives -s 32K", &["1 to 16384 bytes of data (RFC 8446 5.1), not 32768"]),
+    ] {
+        refuses(&format!("tls {line}"), words);
+    }
+    let done = call(&format!("tls handshake -l {}", fakes::library("correct"))).with_code(4);
     assert!(done.only_line_on_stderr().contains("no TLS stack: none of correct@1.0"), "{done:?}");
 }

@@ -2,37 +2,35 @@
 //! in one that cheats.
 
 use crate::support::*;
-use crate::tls::{keeps_to, number, run, soon, stack, system};
+use crate::tls::{soon, stack, system};
 use serde_json::Value;
 use std::path::Path;
-use std::process::Command;
 
-fn primitives(stack: &str, arguments: &[&str], code: i32) -> Value {
-    let what = ["tls", "primitives", "-l", stack, "--format", "json"];
-    run(&[&what[..], arguments].concat(), code)
+fn primitives(stack: &str, what: &str, code: i32) -> Value {
+    soon(&format!("tls primitives -l {stack} --format json {what}"), code).json()
 }
 
 #[test]
 fn every_row_has_both_spans_and_what_it_was_held_to() {
     let Some(stack) = stack() else { return };
     let some = "x25519,ecdsa-p256,rsa-2048-pss,ed25519,sha256,hmac-sha384";
-    let run = primitives(&stack, &["-p", some, "-s", "64,1400"], 0);
+    let run = primitives(&stack, &format!("-p {some} -s 64,1400"), 0);
     keeps_to(&run, "docs/tls-primitives.schema.json");
-    let rows = run["primitives"].as_array().unwrap();
+    let all = rows(&run, "primitives");
     // Generating and agreeing, three signatures made and verified, two digests of two sizes.
-    assert_eq!(rows.len(), 2 + 6 + 4, "{run:#}");
-    for row in rows {
+    assert_eq!(all.len(), 2 + 6 + 4, "{run:#}");
+    for row in all {
         assert_eq!(text(row, "state"), "measured", "{row:#}");
-        assert!(!row["checks"].as_array().unwrap().is_empty(), "{row:#}");
+        assert!(!rows(row, "checks").is_empty(), "{row:#}");
         for span in ["whole", "call"] {
-            let cost = |what: &str| number(row, &format!("/{span}/{what}_ns"));
+            let cost = |what: &str| number(row, &format!("{span}.{what}_ns"));
             assert!(0.0 < cost("low") && cost("low") <= cost("median"), "{row:#}");
             assert!(cost("median") <= cost("high") && cost("mean") <= cost("max"), "{row:#}");
         }
         let is_digest = row["primitive"]["operation"] == "digest";
         assert_eq!(row["primitive"]["size"].is_null(), !is_digest, "{row:#}");
     }
-    let answers = rows.iter().filter(|row| row["checks"].to_string().contains("known answer"));
+    let answers = all.iter().filter(|row| row["checks"].to_string().contains("known answer"));
     // X25519's agreement, Ed25519's signature, the digests.
     assert_eq!(answers.count(), 2 + 4, "{run:#}");
 }
@@ -41,8 +39,8 @@ fn every_row_has_both_spans_and_what_it_was_held_to() {
 fn what_a_library_does_not_offer_has_its_own_words_and_no_number() {
     let Some(stack) = stack() else { return };
     // Until 3.5 OpenSSL has no ML-KEM; from then on this is measured.
-    let run = primitives(&stack, &["-p", "mlkem768,x25519mlkem768"], 0);
-    for row in run["primitives"].as_array().unwrap() {
+    let run = primitives(&stack, "-p mlkem768,x25519mlkem768", 0);
+    for row in rows(&run, "primitives") {
         match text(row, "state") {
             "unsupported" => {
                 assert!(row["whole"].is_null() && row["call"].is_null(), "{row:#}");
@@ -56,7 +54,7 @@ fn what_a_library_does_not_offer_has_its_own_words_and_no_number() {
 #[test]
 fn a_table_says_what_lies_inside_the_clock() {
     let Some(stack) = stack() else { return };
-    let done = soon(&["tls", "primitives", "-l", &stack, "-p", "sha256", "-s", "64"], 0);
+    let done = soon(&format!("tls primitives -l {stack} -p sha256 -s 64"), 0);
     assert!(done.stdout.contains("whole µs") && done.stdout.contains("64 B"), "{}", done.stdout);
     assert!(done.stdout.contains("as openssl speed has it"), "{}", done.stdout);
 }
@@ -79,16 +77,11 @@ fn shimmed(define: &str, directory: &Path) -> Option<String> {
         std::fs::write(directory.join(to), bytes).unwrap();
     }
     let shim = directory.join("libcrypto.so");
-    let mut cc = Command::new("cc");
-    cc.args(["-shared", "-fPIC", "-O2", "-Wl,--no-as-needed"]);
+    let mut cc = fakes::compiler(&shim);
     // Workers load a copy of the shim, which lies elsewhere.
-    cc.arg(format!("-Wl,-rpath,{}", arg(directory)));
-    cc.arg(format!("-D{define}")).arg("-o").arg(&shim);
-    cc.arg(repository("tests/fakes/crypto_shim.c"))
-        .arg(directory.join("zibcrypto.so.3"))
-        .arg("-ldl");
-    let output = cc.output().expect("a C compiler is installed as `cc`");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    cc.args(["-O2", "-Wl,--no-as-needed", &format!("-Wl,-rpath,{}", arg(directory))]);
+    cc.arg(format!("-D{define}")).arg(repository("tests/fakes/crypto_shim.c"));
+    fakes::succeed(cc.arg(directory.join("zibcrypto.so.3")).arg("-ldl"));
     Some(format!("{}={}", define.to_lowercase(), arg(&shim)))
 }
 
@@ -103,7 +96,7 @@ fn a_library_that_cheats_is_refused_by_what_its_calls_left() {
     ] {
         let directory = scratch();
         let Some(stack) = shimmed(define, directory.path()) else { return };
-        let run = primitives(&stack, &["-p", what, "-O", operation, "-s", "1400"], 3);
+        let run = primitives(&stack, &format!("-p {what} -O {operation} -s 1400"), 3);
         let row = &run["primitives"][0];
         assert_eq!((text(row, "state"), text(row, "reason")), ("refused", why), "{define}");
         assert!(row["whole"].is_null() && row["checks"] == serde_json::json!([]), "{row:#}");
@@ -111,31 +104,19 @@ fn a_library_that_cheats_is_refused_by_what_its_calls_left() {
 }
 
 #[test]
-fn what_cannot_be_gets_one_line_that_helps() {
-    let line = refusal(&["tls", "primitives", "-p", "ecdsa-p265"]);
-    assert!(line.contains("'ecdsa-p265'") && line.contains("did you mean 'ecdsa-p256'?"), "{line}");
-    let line = refusal(&["tls", "primitives", "-p", "sha256", "-O", "sign"]);
-    assert!(line.contains("no such operations"), "{line}");
-    let line = refusal(&["tls", "primitives", "-s", "32K"]);
-    assert!(line.contains("1 to 16384 bytes at a time, not 32768"), "{line}");
-}
-
-#[test]
 fn a_page_has_a_run_of_each_kind() {
     let Some(stack) = stack() else { return };
     let directory = scratch();
-    let file = |name: &str| directory.path().join(name);
-    let keep = |what: &[&str], name: &str| {
-        soon(&[what, &["-l", &stack, "-o", arg(&file(name))]].concat(), 0);
-    };
-    keep(&["tls", "primitives", "-p", "sha256", "-s", "64"], "primitives.json");
-    keep(&["tls", "records", "-V", "1.3", "--cipher", "aes-128-gcm", "-s", "64"], "records.json");
-    let one = ["tls", "handshake", "-V", "1.3", "-x", "x25519", "-c", "p256", "-k", "full"];
-    keep(&[&one[..], &["--client-auth", "no", "-t", "hot"]].concat(), "handshakes.json.gz");
-    let names = ["primitives.json", "records.json", "handshakes.json.gz"].map(file);
-    let page = file("page.html");
-    let paths: Vec<&str> = names.iter().map(|name| arg(name)).collect();
-    ciphermark(&[&["report"], &paths[..], &["-o", arg(&page)]].concat(), b"").with_code(0);
+    let handshake = "handshake -V 1.3 -x x25519 -c p256 -k full --client-auth no -t hot";
+    let kinds =
+        ["primitives -p sha256 -s 64", "records -V 1.3 --cipher aes-128-gcm -s 64", handshake];
+    let names = ["primitives.json", "records.json", "handshakes.json.gz"];
+    let paths = names.map(|name| file(&directory, name));
+    for (what, path) in kinds.iter().zip(&paths) {
+        soon(&format!("tls {what} -l {stack} -o {path}"), 0);
+    }
+    let page = file(&directory, "page.html");
+    call(&format!("report {} -o {page}", paths.join(" "))).with_code(0);
     let html = std::fs::read_to_string(page).unwrap();
     for words in ["TLS handshakes", "TLS records", "under a TLS handshake"] {
         assert!(html.contains(words), "{words}");

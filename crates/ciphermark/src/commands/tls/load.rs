@@ -1,27 +1,20 @@
 //! `ciphermark tls load`: what a server's CPU does, calculated from what was measured.
 
-use super::check_output;
 use crate::args_tls_load::{DocumentArgs, LoadArgs, SiteArgs};
 use crate::error::{Exit, Failure};
-use crate::{files, screen, tls_files};
-use serde::Serialize;
+use crate::{files, tls_files};
 use std::path::Path;
-use tls::{Filter, RecordsDocument};
-use tls_load::{
-    Calibration, ClientShare, HandshakeParts, Http, Inputs, Load, Profile, Regime, Response, Spec,
-};
+use tls::RecordsDocument;
+use tls_load::{Calibration, ClientShare, HandshakeParts, Inputs, Load, Regime, Response, Spec};
 
 pub(super) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     if args.validate.validate {
-        let (regime, output) = (args.site.regime.as_deref(), args.output.as_deref());
-        return super::validate::validate(&args.validate, regime, args.format, output);
+        return super::validate::validate(&args.validate, &args.site.regime, &args.out);
     }
     let mut spec = args.spec.as_deref().map_or_else(|| Ok(Spec::default()), read_spec)?;
-    typed_over(&mut spec, &args.site)?;
+    override_spec(&mut spec, &args.site)?;
     spec.check().map_err(Failure::usage)?;
-    if let Some(path) = &args.output {
-        check_output::<Load>(path)?;
-    }
+    args.out.check::<Load>()?;
     let own = || {
         let regimes = spec.server.regime.map_or_else(|| Regime::ALL.to_vec(), |r| vec![r]);
         let course = &args.validate.course;
@@ -29,8 +22,7 @@ pub(super) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     };
     let documents = Documents::read(&args.documents, own)?;
     let load = tls_load::load(&spec, &documents.inputs(), args.explain).map_err(Failure::usage)?;
-    keep(args.output.as_deref(), &load)?;
-    screen::print(|options| tls_load::render_load(&load, args.format.into(), options))?;
+    args.out.deliver(&load, tls_load::render_load)?;
     Ok(Exit::Done)
 }
 
@@ -42,7 +34,7 @@ pub(super) struct Documents {
 }
 
 impl Documents {
-    /// Reads them; without a calibration it is measured, or what is said instead.
+    /// Reads them; `own` measures a missing calibration or says that it is needed.
     pub(super) fn read(
         args: &DocumentArgs,
         own: impl FnOnce() -> Result<Calibration, Failure>,
@@ -74,42 +66,30 @@ pub(super) fn read_spec(path: &Path) -> Result<Spec, Failure> {
     Spec::parse(&text).map_err(|e| Failure::usage(format!("{shown}: {e}")))
 }
 
-pub(super) fn keep<D: Serialize>(path: Option<&Path>, document: &D) -> Result<(), Failure> {
-    let Some(path) = path else { return Ok(()) };
-    let text = serde_json::to_string(document).map_err(Failure::not_done)?;
-    let bytes = record::pack(path, text).map_err(Failure::not_done)?;
-    screen::write_file(path, &bytes)
-}
-
-/// What is typed goes before what the file says.
-fn typed_over(spec: &mut Spec, site: &SiteArgs) -> Result<(), Failure> {
+/// Options override the file.
+fn override_spec(spec: &mut Spec, site: &SiteArgs) -> Result<(), Failure> {
     let (traffic, server) = (&mut spec.traffic, &mut spec.server);
-    let set = |to: &mut f64, typed: Option<f64>| *to = typed.unwrap_or(*to);
+    let set = |to: &mut f64, given: Option<f64>| *to = given.unwrap_or(*to);
     set(&mut traffic.connections_per_s, site.connections);
     set(&mut traffic.requests_per_connection, site.requests);
     if let Some(bytes) = site.response {
         traffic.responses = vec![Response { bytes: bytes as u64, share: 1.0 }];
     }
-    if let Some(http) = &site.http {
-        traffic.http = named("version of HTTP", http, Http::ALL, Http::name)?;
-    }
+    traffic.http = site.http.unwrap_or(traffic.http);
     if let Some(share) = site.resumed {
         spec.resumption.share = share;
         spec.clients.iter_mut().for_each(|c| c.resumed_share = None);
     }
     if !site.certificate.is_empty() {
-        let read = |text: &String| Filter::certificate(text).map_err(Failure::usage);
-        server.certificates = site.certificate.iter().map(read).collect::<Result<_, _>>()?;
+        server.certificates.clone_from(&site.certificate);
     }
-    if let Some(profile) = &site.profile {
-        server.profile = Some(named("profile", profile, Profile::ALL, Profile::name)?);
-    }
-    if let Some(regime) = &site.regime {
-        server.regime = Some(named("regime", regime, Regime::ALL, Regime::name)?);
-    }
-    if let Some(dh) = &site.dh {
-        server.dh = Some(Filter::exchange(dh).map_err(Failure::usage)?);
-    }
+    server.profile = site.profile.or(server.profile);
+    server.regime = match site.regime[..] {
+        [] => server.regime,
+        [regime] => Some(regime),
+        _ => return Err(Failure::usage("--regime: give one, except with --validate")),
+    };
+    server.dh = site.dh.or(server.dh);
     server.ciphers = site.ciphers.clone().or(server.ciphers.take());
     server.groups = site.groups.clone().or(server.groups.take());
     if !site.client.is_empty() {
@@ -117,16 +97,4 @@ fn typed_over(spec: &mut Spec, site: &SiteArgs) -> Result<(), Failure> {
         spec.clients = site.client.iter().map(|class| ClientShare::of(class, share)).collect();
     }
     Ok(())
-}
-
-fn named<T: Copy>(
-    what: &str,
-    text: &str,
-    all: &[T],
-    name: fn(T) -> &'static str,
-) -> Result<T, Failure> {
-    all.iter().copied().find(|one| name(*one) == text).ok_or_else(|| {
-        let known: Vec<_> = all.iter().map(|one| name(*one)).collect();
-        Failure::usage(format!("unknown {what} '{text}': one of {}", known.join(", ")))
-    })
 }

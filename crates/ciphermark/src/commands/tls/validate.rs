@@ -1,36 +1,34 @@
-//! `ciphermark tls load --validate`: the model, held to nginx.
+//! `ciphermark tls load --validate`: the model against nginx.
 
 use super::super::run::watch_signals;
-use super::calibrate::{not_done, regimes};
-use super::check_output;
-use super::load::keep;
-use crate::args_tls::TlsFormat;
+use crate::args_tls::TlsOutput;
 use crate::args_tls_server::ValidateArgs;
+use crate::choose;
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
 use crate::screen;
 use record::State;
-use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tls_load::{Regime, Summary, TOLERANCE, VALIDATION_VERSION, ValidatedPart, Validation};
 use tls_server::{Calibrating, Course, PARTS};
 
-/// Regimes where none is named: the two that the model is held to.
-const REGIMES: &str = "steady,saturated";
+/// The default regimes: the two that the model is validated in.
+const REGIMES: [Regime; 2] = [Regime::Steady, Regime::Saturated];
 
 /// Measures the parts that were asked for and are not in the file yet.
 pub(super) fn validate(
     args: &ValidateArgs,
-    regime: Option<&str>,
-    format: TlsFormat,
-    output: Option<&Path>,
+    regimes: &[Regime],
+    out: &TlsOutput,
 ) -> Result<Exit, Failure> {
-    let regimes = regimes(regime.unwrap_or(REGIMES).split(','))?;
-    let names = names(&args.part)?;
-    let mut document = earlier(output)?;
+    let regimes = if regimes.is_empty() { REGIMES.to_vec() } else { choose::distinct(regimes) };
+    let all = || PARTS.map(str::to_owned).to_vec();
+    let names = if args.part.is_empty() { all() } else { args.part.clone() };
+    let mut document = earlier(out)?;
     let is_there = |name: &str| document.parts.iter().any(|part| covers(part, name, &regimes));
-    let missing: Vec<&str> = names.iter().copied().filter(|name| !is_there(name)).collect();
+    let missing: Vec<&str> =
+        names.iter().map(String::as_str).filter(|name| !is_there(name)).collect();
     let begun = Instant::now();
     let mut left = Vec::new();
     if !missing.is_empty() {
@@ -44,13 +42,13 @@ pub(super) fn validate(
             };
             let course = Course { budget, ..wanted.course };
             let one = Calibrating { course, ..wanted.clone() };
-            let points = tls_server::part(name).expect("names were looked up");
+            let points = tls_server::part(name).expect("clap has checked the names");
             let part =
                 tls_server::validate(name, &points, &regimes, &one, &stop, &mut |done, of| {
                     bar.visits(done, of);
                 });
             if stop.load(Ordering::Relaxed) {
-                // A part that was interrupted is no part; those before it are kept.
+                // Drop the interrupted part, keep those before it.
                 left.extend(&missing[at..]);
                 break;
             }
@@ -58,34 +56,19 @@ pub(super) fn validate(
                 old.name == name && old.rows.iter().any(|row| regimes.contains(&row.regime))
             };
             document.parts.retain(|old| !is_old(old));
-            document.parts.push(part.map_err(not_done)?);
+            document.parts.push(part.map_err(Failure::not_done)?);
             document.summary = Summary::of(document.parts.iter().flat_map(|part| &part.rows));
-            keep(output, &document)?;
+            out.keep(&document)?;
         }
         bar.finish();
     }
-    screen::print(|options| tls_load::render_validation(&document, format.into(), options))?;
+    screen::print(|options| tls_load::render_validation(&document, out.format, options))?;
     tell_left(&left, args.course.quiet);
     Ok(exit(&document, &left))
 }
 
-/// The parts that were asked for.
-fn names(typed: &[String]) -> Result<Vec<&'static str>, Failure> {
-    if typed.is_empty() {
-        return Ok(PARTS.to_vec());
-    }
-    let named = |text: &String| {
-        let known = PARTS.iter().copied().find(|name| name == text);
-        known.ok_or_else(|| {
-            let all = PARTS.join(", ");
-            Failure::usage(format!("unknown part '{text}': one of {all}"))
-        })
-    };
-    typed.iter().map(named).collect()
-}
-
 /// What an earlier run left in the file.
-fn earlier(output: Option<&Path>) -> Result<Validation, Failure> {
+fn earlier(out: &TlsOutput) -> Result<Validation, Failure> {
     let none = Validation {
         format_version: VALIDATION_VERSION.to_owned(),
         kind: "tls-validation".to_owned(),
@@ -93,24 +76,21 @@ fn earlier(output: Option<&Path>) -> Result<Validation, Failure> {
         parts: Vec::new(),
         summary: Summary::default(),
     };
-    let Some(path) = output else { return Ok(none) };
-    check_output::<Validation>(path)?;
-    if !path.exists() {
-        return Ok(none);
-    }
+    out.check::<Validation>()?;
+    let Some(path) = out.output.as_deref().filter(|path| path.exists()) else { return Ok(none) };
     let text = record::load_text(path).map_err(Failure::usage)?;
     serde_json::from_str(&text).map_err(Failure::usage)
 }
 
-/// Whether a part of the file has all that is asked for of this one. One with points that failed, or that there was
-/// no time for, is measured again.
+/// Whether the file has all of a part. A part with points that failed, or that there was no time for, is measured
+/// again.
 fn covers(part: &ValidatedPart, name: &str, regimes: &[Regime]) -> bool {
     part.name == name
         && part.rows.iter().all(|row| row.state != State::Failed)
         && regimes.iter().all(|r| part.rows.iter().any(|row| row.regime == *r))
 }
 
-/// The time that is left for a part; none where it would not do. The first one has whatever there is.
+/// The time left for a part, `None` if it is too little. The first part gets whatever there is.
 fn enough(
     wanted: &Calibrating,
     name: &str,
@@ -129,7 +109,7 @@ fn enough(
 fn tell_left(left: &[&str], quiet: bool) {
     if !left.is_empty() && !quiet {
         anstream::eprintln!(
-            "ciphermark: not measured yet: {}; the same command with the same -o FILE goes on with them",
+            "ciphermark: not measured yet: {}; run the same command with the same -o FILE to measure them",
             left.join(", ")
         );
     }

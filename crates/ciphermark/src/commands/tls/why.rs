@@ -1,16 +1,14 @@
 //! `ciphermark tls why`: what explains a rise of CPU use.
 
-use super::check_output;
-use super::load::{Documents, keep, read_spec};
+use super::load::{Documents, read_spec};
 use crate::args_tls_load::{WhenArg, WhyArgs};
 use crate::error::{Exit, Failure};
-use crate::screen;
 use tls_load::{Question, Why};
 
 pub(super) fn why(args: &WhyArgs) -> Result<Exit, Failure> {
     if let Some(mbit) = args.mbit.filter(|mbit| !(mbit.is_finite() && *mbit >= 0.0)) {
         return Err(Failure::usage(format!(
-            "--mbit {mbit} is no rate: write a number of 0 or more"
+            "--mbit {mbit} is not a rate: write a number of 0 or more"
         )));
     }
     let question = Question {
@@ -21,16 +19,13 @@ pub(super) fn why(args: &WhyArgs) -> Result<Exit, Failure> {
         spec_is_before: args.spec_is == WhenArg::Before,
         most_mbit_per_s: args.mbit,
     };
-    if let Some(path) = &args.output {
-        check_output::<Why>(path)?;
-    }
+    args.out.check::<Why>()?;
     let documents = Documents::read(&args.documents, || {
         Err(Failure::not_done(
-            "there is nothing to calculate from: --calibration FILE names what `tls calibrate -o FILE` measured",
+            "there is nothing to calculate from: give --calibration FILE, written by `tls calibrate -o FILE`",
         ))
     })?;
     let found = tls_load::why(&question, &documents.inputs()).map_err(Failure::usage)?;
-    keep(args.output.as_deref(), &found)?;
-    screen::print(|options| tls_load::render_why(&found, args.format.into(), options))?;
+    args.out.deliver(&found, tls_load::render_why)?;
     Ok(Exit::Done)
 }

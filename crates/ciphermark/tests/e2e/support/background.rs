@@ -1,9 +1,9 @@
 //! A run that is watched and killed from outside.
 
-use super::program;
+use super::{Done, program};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// A call of the program that goes on by itself; killed when it is dropped.
@@ -58,13 +58,13 @@ impl Background {
     }
 
     /// Waits for the end, which must come within this time.
-    pub fn ends_within(mut self, time: Duration) -> Output {
+    pub fn ends_within(mut self, time: Duration) -> Done {
         let end = Instant::now() + time;
         while !self.has_ended() {
             assert!(Instant::now() < end, "still running after {time:?}");
             std::thread::sleep(Duration::from_millis(20));
         }
-        self.0.take().unwrap().wait_with_output().unwrap()
+        self.0.take().unwrap().wait_with_output().unwrap().into()
     }
 
     fn has_ended(&mut self) -> bool {
@@ -86,7 +86,7 @@ impl Drop for Background {
 }
 
 /// Where a run is kept while it goes on.
-fn journal(record: &Path) -> PathBuf {
+pub fn journal(record: &Path) -> PathBuf {
     PathBuf::from(format!("{}.partial", record.display()))
 }
 
@@ -97,14 +97,18 @@ pub fn processes_below(parent: u32) -> Vec<(u32, String)> {
     let all = std::fs::read_dir("/proc").unwrap().flatten();
     let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     pids.filter_map(|pid| {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        // The name in parentheses may hold anything; state, parent and (19th after it) the start
-        // time follow.
-        let fields: Vec<&str> = stat.rsplit_once(") ")?.1.split(' ').collect();
-        let alive = !["Z", "X"].contains(&fields[0]);
-        (alive && fields[1] == parent).then(|| (pid, fields[19].to_owned()))
+        let fields = stat(pid)?;
+        let alive = !["Z", "X"].contains(&fields[0].as_str());
+        (alive && fields[1] == parent).then(|| (pid, fields[19].clone()))
     })
     .collect()
+}
+
+/// What the kernel says of a process: its state, its parent, …, as the 20th its start time.
+pub fn stat(pid: u32) -> Option<Vec<String>> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name before them, in parentheses, may hold anything.
+    Some(stat.rsplit_once(") ")?.1.split(' ').map(ToOwned::to_owned).collect())
 }
 
 /// These, and those that they have started: a visit of a case has a process below a worker's.

@@ -35,14 +35,25 @@ fn compile(source: &str, define: &str) -> PathBuf {
     std::fs::create_dir_all(&directory).unwrap();
     let file = format!("{source}{}.so", define.replace(['=', ' '], "-").to_lowercase());
     let fresh = tempfile::NamedTempFile::new_in(&directory).unwrap().into_temp_path();
-    let mut cc = Command::new("cc");
-    cc.args(["-shared", "-fPIC", "-O2", "-I"]).arg(repository("include"));
+    let mut cc = compiler(&fresh);
+    cc.args(["-O2", "-I"]).arg(repository("include"));
     cc.args(define.split_whitespace().map(|define| format!("-D{define}")));
-    cc.arg("-o").arg(&fresh).arg(repository("tests/fakes").join(source).with_extension("c"));
-    let output = cc.output().expect("a C compiler is installed as `cc`");
-    let messages = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{source}.c does not compile: {messages}");
+    succeed(cc.arg(repository("tests/fakes").join(source).with_extension("c")));
     let object = directory.join(file);
     fresh.persist(&object).unwrap();
     object
+}
+
+/// The C compiler, about to make a shared object.
+pub fn compiler(object: &Path) -> Command {
+    let mut cc = Command::new("cc");
+    cc.args(["-shared", "-fPIC", "-o"]).arg(object);
+    cc
+}
+
+/// Runs a compiler, which must be installed and content.
+pub fn succeed(compiler: &mut Command) {
+    let output = compiler.output().unwrap_or_else(|e| panic!("{compiler:?}: {e}"));
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{compiler:?}: {messages}");
 }

@@ -9,14 +9,14 @@ mod rates;
 mod rows;
 mod venv;
 
-pub use background::{Background, descendants, processes_below};
+pub use background::{Background, descendants, journal, processes_below, stat};
 pub use postgres::Cluster;
 pub use program::{
-    Done, QUICK, attached_object, ciphermark, ciphermark_bundled, ciphermark_with,
-    ciphermark_with_many, in_terminal, measure, program, refusal,
+    BY_SIGNAL, Done, QUICK, attached_object, call, ciphermark, ciphermark_bundled, ciphermark_with,
+    ciphermark_with_many, in_terminal, measure, program, record, refusal, refuses,
 };
 pub use rates::{QUIETER, kept_rates, remember_rate};
-pub use rows::{measurements, text, where_};
+pub use rows::{all_are, keeps_to, measurements, number, read, rows, text, where_};
 pub use venv::python_with;
 
 use std::path::{Path, PathBuf};
@@ -29,6 +29,16 @@ pub fn repository(path: &str) -> PathBuf {
 /// A directory for one test, removed with the value.
 pub fn scratch() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
+}
+
+/// A file in a directory, as an argument.
+pub fn file(directory: &tempfile::TempDir, name: &str) -> String {
+    arg(&directory.path().join(name)).to_owned()
+}
+
+/// Where the system keeps its libraries.
+pub fn system_libraries() -> PathBuf {
+    Path::new("/usr/lib").join(format!("{}-linux-gnu", std::env::consts::ARCH))
 }
 
 /// A path as an argument.

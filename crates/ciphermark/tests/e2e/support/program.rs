@@ -2,6 +2,7 @@
 
 use super::attached;
 use assert_cmd::Command;
+use serde_json::Value;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -49,22 +50,36 @@ pub fn ciphermark(arguments: &[&str], input: &[u8]) -> Done {
     done(&mut command)
 }
 
+/// As [`ciphermark`], without input. The words of the line are separated by spaces.
+pub fn call(line: &str) -> Done {
+    ciphermark(&line.split_whitespace().collect::<Vec<_>>(), b"")
+}
+
+/// Measures as quickly as it can, and gives the record.
+pub fn record(line: &str, code: i32) -> Value {
+    let directory = super::scratch();
+    let path = super::file(&directory, "r.json");
+    let words: Vec<&str> = line.split_whitespace().collect();
+    measure(&[&words[..], &["-q", "-o", &path], &QUICK].concat()).with_code(code);
+    super::read(&path)
+}
+
 /// As [`ciphermark`], without input and with these variables set.
 pub fn ciphermark_with(arguments: &[&str], variables: &[(&str, &str)]) -> Done {
-    let mut command = Command::new(program());
-    // `done` takes away what whoever runs the tests has set, not what the test sets.
-    forget(&mut command);
-    command.env("CIPHERMARK_BUNDLED", "").envs(variables.iter().copied());
-    command.args(arguments).timeout(DEADLINE);
-    ended(&mut command)
+    with(arguments, variables, DEADLINE)
 }
 
 /// As [`ciphermark_with`], for many libraries at once.
 pub fn ciphermark_with_many(arguments: &[&str], variables: &[(&str, &str)]) -> Done {
+    with(arguments, variables, 4 * DEADLINE)
+}
+
+fn with(arguments: &[&str], variables: &[(&str, &str)], deadline: Duration) -> Done {
     let mut command = Command::new(program());
+    // `done` takes away what whoever runs the tests has set, not what the test sets.
     forget(&mut command);
     command.env("CIPHERMARK_BUNDLED", "").envs(variables.iter().copied());
-    command.args(arguments).timeout(4 * DEADLINE);
+    command.args(arguments).timeout(deadline);
     ended(&mut command)
 }
 
@@ -94,6 +109,15 @@ pub fn refusal(arguments: &[&str]) -> String {
     done.only_line_on_stderr().to_owned()
 }
 
+/// Demands that the program refuses a command line, in a line with each of these words.
+#[track_caller]
+pub fn refuses(line: &str, words: &[&str]) {
+    let said = refusal(&line.split_whitespace().collect::<Vec<_>>());
+    for word in words {
+        assert!(said.contains(word), "{line}: no '{word}' in: {said}");
+    }
+}
+
 /// Runs a shell command with standard streams on a terminal; `ciphermark` stands for the program.
 /// What the terminal got comes as `stdout`.
 pub fn in_terminal(shell_command: &str) -> Done {
@@ -117,18 +141,27 @@ fn done(command: &mut Command) -> Done {
 }
 
 fn ended(command: &mut Command) -> Done {
-    let Output { status, stdout, stderr } = command.output().unwrap();
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    let done = Done {
-        code: status.code().unwrap_or(-1),
-        stdout: text(&stdout),
-        stderr: text(&stderr),
-        bytes: stdout,
-    };
-    assert!(!done.stderr.contains("panicked"), "{done:?}");
-    assert!(!done.stdout.contains("panicked"), "{done:?}");
-    assert_ne!(done.code, -1, "ended by a signal or past the deadline: {done:?}");
+    let done = Done::from(command.output().unwrap());
+    assert_ne!(done.code, BY_SIGNAL, "ended by a signal or past the deadline: {done:?}");
     done
+}
+
+/// What stands for the exit code of a program that was ended by a signal.
+pub const BY_SIGNAL: i32 = -1;
+
+impl From<Output> for Done {
+    fn from(Output { status, stdout, stderr }: Output) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let done = Self {
+            code: status.code().unwrap_or(BY_SIGNAL),
+            stdout: text(&stdout),
+            stderr: text(&stderr),
+            bytes: stdout,
+        };
+        assert!(!done.stderr.contains("panicked"), "{done:?}");
+        assert!(!done.stdout.contains("panicked"), "{done:?}");
+        done
+    }
 }
 
 /// As it would stand on a terminal.
@@ -140,6 +173,18 @@ impl fmt::Debug for Done {
 }
 
 impl Done {
+    /// What it printed, as JSON.
+    #[track_caller]
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|e| panic!("{e}: {self:?}"))
+    }
+
+    /// The rows it printed, as JSON.
+    #[track_caller]
+    pub fn rows(&self) -> Vec<Value> {
+        serde_json::from_value(self.json()).unwrap()
+    }
+
     /// Demands an exit code.
     #[track_caller]
     pub fn with_code(self, code: i32) -> Self {

@@ -32,6 +32,26 @@ impl Drop for Mount {
     }
 }
 
+/// What a run says whose record cannot be written; its table is printed all the same.
+fn with_table(ended: Done) -> String {
+    let ended = ended.with_code(4);
+    assert!(ended.stdout.contains("aes-128-ctr"), "{ended:?}");
+    ended.stderr
+}
+
+/// The same of a run that is interrupted.
+fn interrupted(running: Background) -> String {
+    running.send(Signal::INT);
+    with_table(running.ends_within(SOON))
+}
+
+/// Demands that the record was written into another directory, and that the program says so.
+fn is_elsewhere(said: &str, directory: &Path) {
+    assert!(said.contains("the record is in '"), "{said}");
+    let [name] = &names(directory)[..] else { panic!("{:?}", names(directory)) };
+    measured(&directory.join(name));
+}
+
 /// Waits until a journal has not grown for a while.
 fn wait_until_full(running: &mut Background, record: &Path) {
     let (mut last, mut since) = (0, Instant::now());
@@ -54,13 +74,11 @@ fn a_disk_that_is_full_for_a_while_costs_nothing() {
     mount.resize("64m");
     running.wait_until("the journal grows again", || journal_bytes(&record) > full + 100_000);
     running.send(Signal::INT);
-    let output = running.ends_within(SOON);
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = running.ends_within(SOON).with_code(0).stderr;
     for words in ["cannot be kept for now", "No space left on device", "is kept again"] {
         assert!(said.contains(words), "{words}: {said}");
     }
-    all_measured(&read(&record).1);
+    measured(&record);
 }
 
 #[test]
@@ -71,20 +89,14 @@ fn a_disk_that_stays_full_costs_neither_table_nor_record() {
     run.env("TMPDIR", temporary.path());
     let mut running = Background::of(run);
     wait_until_full(&mut running, &record);
-    running.send(Signal::INT);
-    let output = running.ends_within(SOON);
-    assert_eq!(output.status.code(), Some(4), "{output:?}");
-    assert!(String::from_utf8(output.stdout).unwrap().contains("aes-128-ctr"));
-    let said = String::from_utf8(output.stderr).unwrap();
+    let said = interrupted(running);
     let last = said.lines().last().unwrap();
-    assert!(last.contains("No space left on device") && last.contains("it is in '"), "{last}");
-    let [elsewhere] = &names(temporary.path())[..] else { panic!("{:?}", names(temporary.path())) };
-    all_measured(&read(&temporary.path().join(elsewhere)).1);
+    assert!(last.contains("No space left on device"), "{last}");
+    is_elsewhere(last, temporary.path());
     assert_eq!(names(mount.0.path()), ["r.json.partial"], "the room that was left is free again");
     // With room again, the part that the journal has is gone on from.
     mount.resize("64m");
-    measure(&["--resume", arg(&record), "--budget", "1s"]).with_code(0);
-    all_measured(&read(&record).1);
+    resumed(&record);
 }
 
 #[test]
@@ -92,13 +104,10 @@ fn a_limit_on_the_size_of_files_is_told_and_ends_nothing() {
     let directory = scratch();
     let record = directory.path().join("r.json");
     let run = for_seconds(&CTR, "2s", &record);
-    let output = Background::of(behind(&["prlimit", "--fsize=16000"], &run)).ends_within(LATER);
-    assert_eq!(output.status.code(), Some(4), "{output:?}");
-    assert!(String::from_utf8(output.stdout).unwrap().contains("aes-128-ctr"));
-    let said = String::from_utf8(output.stderr).unwrap();
+    let limited = behind(&["prlimit", "--fsize=16000"], &run);
+    let said = with_table(Background::of(limited).ends_within(LATER));
     assert!(said.contains("cannot be kept for now") && said.contains("File too large"), "{said}");
-    measure(&["--resume", arg(&record), "--budget", "1s"]).with_code(0);
-    all_measured(&read(&record).1);
+    resumed(&record);
     assert_eq!(names(directory.path()), ["r.json"]);
 }
 
@@ -107,11 +116,10 @@ fn full_devices_are_told_in_one_line() {
     let temporary = scratch();
     let mut run = command(&["run", "-a", "aes-128-ctr", "-l", "openssl", "-s", "16"]);
     run.args(QUICK).args(["-o", "/dev/full"]).env("TMPDIR", temporary.path());
-    let output = Background::of(run).ends_within(LATER);
-    assert_eq!(output.status.code(), Some(4), "{output:?}");
-    assert!(String::from_utf8(output.stdout).unwrap().contains("aes-128-ctr"));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("No space left on device") && said.lines().count() == 1, "{said}");
+    let output = Background::of(run).ends_within(LATER).with_code(4);
+    assert!(output.stdout.contains("aes-128-ctr"));
+    let said = output.only_line_on_stderr();
+    assert!(said.contains("No space left on device"), "{said}");
     assert_eq!(names(temporary.path()).len(), 1, "the record is not lost");
 
     let record = repository("crates/record/tests/sample.json");
@@ -120,10 +128,8 @@ fn full_devices_are_told_in_one_line() {
         let words = if what == "export" { &words[..] } else { &words[..2] };
         let mut shell = Command::new("sh");
         shell.args(["-c", "exec \"$0\" \"$@\" > /dev/full"]).arg(program()).args(words);
-        let output = Background::of(shell).ends_within(SOON);
-        assert_eq!(output.status.code(), Some(4), "{what}: {output:?}");
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert!(said.contains("No space left") && said.lines().count() == 1, "{what}: {said}");
+        let output = Background::of(shell).ends_within(SOON).with_code(4);
+        assert!(output.only_line_on_stderr().contains("No space left"), "{what}: {output:?}");
     }
 }
 
@@ -133,8 +139,8 @@ fn an_export_that_finds_no_room_leaves_the_old_one_and_nothing_else() {
     let exported = mount.0.path().join("r.json");
     std::fs::write(&exported, "old").unwrap();
     let record = repository("crates/record/tests/sample.json");
-    let words = ["export", arg(&record), "--format", "json", "-o", arg(&exported)];
-    let done = ciphermark(&words, b"").with_code(4);
+    let (record, to) = (arg(&record), arg(&exported));
+    let done = call(&format!("export {record} --format json -o {to}")).with_code(4);
     assert!(done.only_line_on_stderr().contains("No space left on device"), "{done:?}");
     assert_eq!(std::fs::read_to_string(&exported).unwrap(), "old");
     assert_eq!(names(mount.0.path()), ["r.json"]);
@@ -153,8 +159,7 @@ fn a_directory_that_vanishes_and_comes_back_has_the_run_again() {
     running.wait_until("the journal is put back", || journal_bytes(&record) > 50_000);
     running.send(Signal::KILL);
     running.ends_within(SOON);
-    measure(&["--resume", arg(&record), "--budget", "1s"]).with_code(0);
-    all_measured(&read(&record).1);
+    resumed(&record);
 }
 
 #[test]
@@ -168,14 +173,9 @@ fn a_directory_that_stays_away_costs_neither_table_nor_record() {
     let mut running = Background::of(run);
     running.wait_until("it is sampled", || journal_bytes(&record) > 50_000);
     std::fs::remove_dir_all(&place).unwrap();
-    running.send(Signal::INT);
-    let output = running.ends_within(SOON);
-    assert_eq!(output.status.code(), Some(4), "{output:?}");
-    assert!(String::from_utf8(output.stdout).unwrap().contains("aes-128-ctr"));
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("No such file") && said.contains("it is in '"), "{said}");
-    let [elsewhere] = &names(temporary.path())[..] else { panic!("{:?}", names(temporary.path())) };
-    all_measured(&read(&temporary.path().join(elsewhere)).1);
+    let said = interrupted(running);
+    assert!(said.contains("No such file"), "{said}");
+    is_elsewhere(&said, temporary.path());
 }
 
 #[test]
@@ -199,14 +199,9 @@ fn a_directory_that_becomes_read_only_costs_nothing_that_was_measured() {
     let mut running = Background::of(behind(&nobody, &for_seconds(&CTR, "10m", &record)));
     running.wait_until("it is sampled", || journal_bytes(&record) > 50_000);
     allow(0o555);
-    running.send(Signal::INT);
-    let output = running.ends_within(SOON);
+    let said = interrupted(running);
     allow(0o777);
-    assert_eq!(output.status.code(), Some(4), "{output:?}");
-    assert!(String::from_utf8(output.stdout).unwrap().contains("aes-128-ctr"));
-    let said = String::from_utf8(output.stderr).unwrap();
     assert!(said.to_lowercase().contains("permission denied"), "{said}");
     assert!(said.contains("nothing is lost") && said.contains("--resume"), "{said}");
-    measure(&["--resume", arg(&record), "--budget", "1s"]).with_code(0);
-    all_measured(&read(&record).1);
+    resumed(&record);
 }

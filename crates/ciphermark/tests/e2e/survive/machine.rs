@@ -16,9 +16,7 @@ fn jumping_clock(directory: &Path) -> PathBuf {
          }\n",
     )
     .unwrap();
-    let mut cc = Command::new("cc");
-    cc.args(["-shared", "-fPIC", "-O2", "-o", arg(&object), arg(&source)]);
-    assert!(cc.status().unwrap().success());
+    fakes::succeed(fakes::compiler(&object).arg(&source));
     object
 }
 
@@ -29,15 +27,14 @@ fn a_clock_that_is_set_changes_no_number() {
     let mut run = command(&for_seconds(&CTR, "2s", &record));
     run.env("LD_PRELOAD", jumping_clock(directory.path()));
     let begun = Instant::now();
-    let output = Background::of(run).ends_within(LATER);
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    let (whole, rows) = read(&record);
+    Background::of(run).ends_within(LATER).with_code(0);
+    measured(&record);
+    let whole = read(&record);
     // The shim was there, and what it moved is nothing but the date.
     assert!(text(&whole, "started").starts_with("2001-"), "{}", whole["started"]);
-    all_measured(&rows);
-    let seconds = whole["measuring_seconds"].as_f64().unwrap();
+    let seconds = number(&whole, "measuring_seconds");
     assert!((1.0..begun.elapsed().as_secs_f64()).contains(&seconds), "{seconds}");
-    let rate = whole["host"]["clock"]["ticks_per_second"].as_f64().unwrap();
+    let rate = number(&whole, "host.clock.ticks_per_second");
     assert!((1e8..1e10).contains(&rate), "{rate}");
 }
 
@@ -50,9 +47,8 @@ fn workers_that_are_moved_to_another_cpu_go_on() {
         let worker = sampling_worker(&mut running, &record).to_string();
         let _ = Command::new("taskset").args(["-a", "-p", "-c", "0", &worker]).output();
     }
-    let output = running.ends_within(LATER);
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    all_measured(&read(&record).1);
+    running.ends_within(LATER).with_code(0);
+    measured(&record);
 }
 
 /// A control group of a controller, with no process in it, where that can be had.
@@ -114,11 +110,8 @@ fn a_cpu_that_is_taken_away_is_followed_by_another() {
     let _ = group.set("cgroup.procs", &worker.to_string());
     // The measuring CPU is the last.
     group.set("cpuset.cpus", "0").unwrap();
-    let output = running.ends_within(LATER);
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    let (_, rows) = read(&record);
-    all_measured(&rows);
-    for row in &rows {
+    running.ends_within(LATER).with_code(0);
+    for row in &measured(&record) {
         let cpu = row["raw"]["cpu"].as_array().expect("not all were taken on CPU 0");
         assert!(cpu.iter().any(|c| c == 0) && cpu.iter().any(|c| c != 0), "{cpu:?}");
     }
@@ -175,12 +168,9 @@ fn a_worker_that_the_kernel_kills_for_its_memory_costs_its_case() {
     let run = [&run[..], &QUICK, &["-o", arg(&record)]].concat();
     // Becomes a member before it becomes the program.
     let enter = format!("echo $$ > '{}' && exec \"$0\" \"$@\"", arg(&group.0.join("cgroup.procs")));
-    let output = Background::of(behind(&["sh", "-c", &enter], &run)).ends_within(LATER);
-    assert_eq!(output.status.code(), Some(3), "{output:?}");
-    let (_, rows) = read(&record);
-    let states: Vec<_> =
-        rows.iter().map(|row| (row["size"].as_u64().unwrap(), text(row, "state"))).collect();
-    assert_eq!(states, [(64, "measured"), (700, "failed")]);
-    let why = text(&rows[1], "reason");
-    assert!(why.contains("SIGKILL"), "{why}");
+    Background::of(behind(&["sh", "-c", &enter], &run)).ends_within(LATER).with_code(3);
+    let record = read(&record);
+    let [small, large] = &rows(&record, "measurements")[..] else { panic!("{record}") };
+    assert_eq!((text(small, "state"), text(large, "state")), ("measured", "failed"), "{large}");
+    assert!(text(large, "reason").contains("SIGKILL"), "{large}");
 }

@@ -21,17 +21,21 @@ const LATER: Duration = Duration::from_secs(120);
 /// What most of these runs measure.
 const CTR: [&str; 6] = ["-a", "aes-128-ctr", "-l", "openssl", "-s", "16,1K"];
 
-fn journal(record: &Path) -> PathBuf {
-    PathBuf::from(format!("{}.partial", record.display()))
-}
-
 fn journal_bytes(record: &Path) -> u64 {
     std::fs::metadata(journal(record)).map_or(0, |m| m.len())
 }
 
-fn read(record: &Path) -> (Value, Vec<Value>) {
-    let text = std::fs::read_to_string(record).unwrap();
-    (serde_json::from_str(&text).unwrap(), measurements(&text))
+/// The rows of a record, all of which were measured.
+fn measured(record: &Path) -> Vec<Value> {
+    let rows = rows(&read(record), "measurements").clone();
+    all_are(&rows, "measured");
+    rows
+}
+
+/// Resumes a run for a moment; all of its rows are measured then.
+fn resumed(record: &Path) -> Vec<Value> {
+    measure(&["--resume", arg(record), "--budget", "1s"]).with_code(0);
+    measured(record)
 }
 
 fn names(directory: &Path) -> Vec<String> {
@@ -42,15 +46,9 @@ fn names(directory: &Path) -> Vec<String> {
     names
 }
 
-fn all_measured(rows: &[Value]) {
-    assert!(rows.iter().all(|row| text(row, "state") == "measured"), "{rows:?}");
-}
-
 /// The program, with the environment of the tests.
 fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(program());
-    command.args(arguments).env("CIPHERMARK_BUNDLED", "").env("CIPHERMARK_CACHE", "");
-    command
+    behind(&["env"], arguments)
 }
 
 /// The same behind another program that sets something up and becomes it.
@@ -83,9 +81,4 @@ fn sampling_worker(running: &mut Background, record: &Path) -> u32 {
 fn send(pid: u32, signal: Signal) {
     // It may have ended by itself in between.
     let _ = kill_process(Pid::from_raw(i32::try_from(pid).unwrap()).unwrap(), signal);
-}
-
-fn has_marks(rows: &[Value]) -> bool {
-    let marked = |row: &Value| row["raw"]["stolen"].as_array().is_some_and(|m| !m.is_empty());
-    rows.iter().any(marked)
 }

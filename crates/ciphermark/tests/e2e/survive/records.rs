@@ -13,18 +13,19 @@ fn while_a_run_goes_on_its_record_can_be_read_after_the_first_case() {
     running.wait_until("a record is there", || record.exists());
     running.send(Signal::KILL);
     running.ends_within(SOON);
-    let (whole, rows) = read(&record);
-    let shown = ciphermark(&["show", arg(&record), "--format", "json"], b"").with_code(0);
-    assert_eq!(serde_json::from_str::<Value>(&shown.stdout).unwrap(), whole);
-    let states: Vec<&str> = rows.iter().map(|row| text(row, "state")).collect();
-    assert_eq!(states[1], "refused", "{rows:?}");
-    assert_eq!(text(&rows[0], "stopped"), "interrupted");
+    let whole = read(&record);
+    let shown = call(&format!("show {} --format json", arg(&record))).with_code(0).json();
+    assert_eq!(shown, whole);
+    let found = rows(&whole, "measurements");
+    assert_eq!(text(&found[1], "state"), "refused", "{found:?}");
+    assert_eq!(text(&found[0], "stopped"), "interrupted");
     // What was found stays found.
     let words = std::fs::read_to_string(journal(&record)).unwrap();
     assert!(words.contains(" {\"found\":{\"case\":1,\"state\":\"refused\""), "{words}");
     measure(&["--resume", arg(&record), "--budget", "1s"]).with_code(3);
-    let (after, rows) = read(&record);
-    assert_eq!((text(&rows[0], "state"), text(&rows[1], "state")), ("measured", "refused"));
+    let after = read(&record);
+    let found = rows(&after, "measurements");
+    assert_eq!((text(&found[0], "state"), text(&found[1], "state")), ("measured", "refused"));
     assert_eq!(after["started"], whole["started"]);
     assert_eq!(names(directory.path()), ["r.json"]);
 }
@@ -56,7 +57,7 @@ fn a_record_that_another_run_writes_is_left_to_it() {
         assert!(line.contains("another run is writing to '"), "{line}");
     }
     running.send(Signal::INT);
-    assert_eq!(running.ends_within(SOON).status.code(), Some(0));
+    running.ends_within(SOON).with_code(0);
     let line = refusal(&again);
     assert!(line.contains("was cut short: go on with `ciphermark run --resume"), "{line}");
 }
@@ -71,14 +72,14 @@ fn a_torn_record_is_mended_from_its_journal_and_refused_without() {
     let whole = std::fs::read(&record).unwrap();
     std::fs::write(&record, &whole[..whole.len() / 2]).unwrap();
     measure(&["--resume", arg(&record), "--budget", "10s"]).with_code(0);
-    all_measured(&read(&record).1);
+    measured(&record);
     // No journal any more.
     std::fs::write(&record, &whole[..whole.len() / 2]).unwrap();
     let line = refusal(&["run", "--resume", arg(&record)]);
-    assert!(line.contains("no run to go on with") && line.contains("it ends too early"), "{line}");
+    assert!(line.contains("no run to resume") && line.contains("it ends too early"), "{line}");
     std::fs::write(&record, &whole).unwrap();
     let line = refusal(&["run", "--resume", arg(&record)]);
-    assert!(line.contains("was interrupted, but") && line.contains("measure again"), "{line}");
+    assert!(line.contains("cannot resume") && line.contains("is missing"), "{line}");
 }
 
 /// A journal that was cut short, as lines.
@@ -101,7 +102,7 @@ fn line(json: &str) -> String {
 }
 
 #[test]
-fn a_damaged_journal_is_gone_on_from_up_to_the_damage() {
+fn a_damaged_journal_is_resumed_up_to_the_damage() {
     let directory = scratch();
     let record = directory.path().join("r.json");
     let mut lines = cut_short(&record);
@@ -112,11 +113,8 @@ fn a_damaged_journal_is_gone_on_from_up_to_the_damage() {
     *damaged = damaged.replacen("\"ticks\":", "\"ticks\":1", 1);
     std::fs::write(journal(&record), lines.concat()).unwrap();
     let done = measure(&["--resume", arg(&record), "--budget", "1s"]).with_code(0);
-    assert!(
-        done.only_line_on_stderr().contains("lines behind the damage are left out"),
-        "{done:?}"
-    );
-    all_measured(&read(&record).1);
+    assert!(done.only_line_on_stderr().contains("lines after the damage are left out"), "{done:?}");
+    measured(&record);
 }
 
 #[test]

@@ -56,9 +56,7 @@ fn compile(macros: &[String], options: &[&str], shape: &str, object: &Path) {
     cc.args(["-fPIC", "-O1", "-pthread", "-I"]).arg(repository("include")).args(options);
     cc.args(macros.iter().map(|m| format!("-D{m}")));
     cc.arg("-o").arg(&fresh).arg(repository("tests/fakes/zoo").join(shape).with_extension("c"));
-    let output = cc.output().expect("a C compiler is installed as `cc`");
-    let messages = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{macros:?} do not compile: {messages}");
+    fakes::succeed(&mut cc);
     fresh.persist(object).unwrap();
 }
 
@@ -111,7 +109,5 @@ fn garbled(mut bytes: Vec<u8>) -> Vec<u8> {
 fn no_library(path: &Path) {
     let source = path.with_extension("c");
     std::fs::write(&source, "int answer(void) { return 42; }\n").unwrap();
-    let mut cc = Command::new("cc");
-    cc.args(["-shared", "-fPIC", "-o"]).arg(path).arg(&source);
-    assert!(cc.status().unwrap().success());
+    fakes::succeed(fakes::compiler(path).arg(&source));
 }
