@@ -69,9 +69,13 @@ pub struct TlsCommon {
     /// are not hot.
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_fraction)]
     pub precision: f64,
-    /// Sample for at most this long; `tls records` spends a third of it on the bare ciphers.
-    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = parse_duration)]
-    pub budget: Duration,
+    /// Sample for at most this long; `tls records` spends a third of it on the bare ciphers [default: 2m].
+    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    pub budget: Option<Duration>,
+    /// Resume the run that was to write FILE and was killed or interrupted. Its flags count again; only
+    /// --budget, --format and --quiet may be new.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["library", "precision", "seed", "output"])]
+    pub resume: Option<PathBuf>,
     /// Seed for the order of visits [default: random].
     #[arg(long, value_name = "NUMBER")]
     pub seed: Option<u64>,
@@ -80,6 +84,25 @@ pub struct TlsCommon {
     /// No progress bar and no remarks on standard error.
     #[arg(short, long)]
     pub quiet: bool,
+}
+
+impl TlsCommon {
+    /// Most time of sampling.
+    pub fn time(&self) -> Duration {
+        self.budget.unwrap_or(Duration::from_secs(120))
+    }
+}
+
+impl TlsCommand {
+    /// The flags of what is measured in stacks.
+    pub fn common(&mut self) -> Option<&mut TlsCommon> {
+        match self {
+            Self::Handshake(args) => Some(&mut args.common),
+            Self::Records(args) => Some(&mut args.common),
+            Self::Primitives(args) => Some(&mut args.common),
+            Self::Calibrate(_) | Self::Load(_) | Self::Why(_) => None,
+        }
+    }
 }
 
 /// What handshakes and records both negotiate.

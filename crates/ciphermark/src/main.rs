@@ -87,7 +87,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Pages(args) => commands::pages::pages(&args),
         Command::Compare(args) => commands::compare::compare(&args),
         Command::Pair(args) => commands::pair::pair(&args),
-        Command::Tls(args) => commands::tls::tls(&args),
+        Command::Tls(mut args) => commands::tls::tls(&mut args),
         Command::Quietly(args) => commands::quietly::quietly(&args),
         Command::Doctor(args) => commands::doctor::doctor(&args),
         Command::Completions { shell } => commands::generate::completions(shell),

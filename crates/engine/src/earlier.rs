@@ -1,32 +1,32 @@
 //! The earlier part of a run that is gone on with.
 
-use crate::assemble::plan_facts;
-use crate::attached::Attached;
 use crate::kinds::{Message, Subject};
-use crate::plan::{Planned, Request};
+use crate::plan::Planned;
 use crate::protocol::Finding;
-use crate::track::Track;
-use record::{JournalFinding, JournalHead, JournalSample, Kept};
+use crate::track::{End, Track};
+use record::{JournalFacts, JournalFinding, JournalHead, JournalSample, Kept, Library, Plan};
 use std::collections::BTreeMap;
 
 /// What the journal says of a run at its head.
 pub(crate) fn head(
-    request: &Request,
-    libraries: &[Attached],
-    cases: usize,
+    kind: &str,
+    (plan, cases): (Plan, usize),
+    libraries: Vec<(Option<String>, Library)>,
+    command: &[String],
     cpu: u32,
 ) -> JournalHead {
     let facts = host::facts(cpu).cpu;
     JournalHead {
         format_version: record::FORMAT_VERSION.to_owned(),
+        kind: kind.to_owned(),
         started: jiff::Timestamp::now().to_string(),
-        command: request.command.clone(),
+        command: command.to_vec(),
         cpu: facts.name,
         microcode: facts.microcode,
         machine: host::machine_hash(),
-        plan: plan_facts(request),
+        plan,
         cases,
-        libraries: libraries.iter().map(|l| (l.given_name.clone(), l.facts.clone())).collect(),
+        libraries,
     }
 }
 
@@ -38,6 +38,7 @@ pub(crate) struct Earlier {
     /// Seconds of measuring.
     pub(crate) seconds: f64,
     samples: Vec<JournalSample>,
+    facts: Vec<JournalFacts>,
     findings: Vec<JournalFinding>,
 }
 
@@ -47,8 +48,8 @@ impl Earlier {
     pub(crate) fn of(kept: Option<Kept>, now: &JournalHead) -> Result<Self, String> {
         let Some(kept) = kept else { return Ok(Self::default()) };
         difference(&kept.head, now).map_or(Ok(()), Err)?;
-        let Kept { head, samples, findings, seconds, .. } = kept;
-        Ok(Self { started: Some(head.started), seconds, samples, findings })
+        let Kept { head, samples, facts, findings, seconds, .. } = kept;
+        Ok(Self { started: Some(head.started), seconds, samples, facts, findings })
     }
 
     /// What was found stays found.
@@ -64,14 +65,41 @@ impl Earlier {
     pub(crate) fn tracks(&self, planned: &[Planned]) -> Vec<Track> {
         tracks(planned, &self.samples)
     }
+
+    /// Fresh cases with what there is of them, what ended them with it.
+    pub(crate) fn continued(&self, fresh: Vec<Track>) -> Vec<Track> {
+        let mut samples = by_case(&self.samples);
+        let track = |track: Track| {
+            let earlier = samples.remove(&track.index).unwrap_or_default();
+            track.continued(earlier)
+        };
+        let mut tracks: Vec<Track> = fresh.into_iter().map(track).collect();
+        for JournalFacts { case, facts } in &self.facts {
+            let found = serde_json::from_value(facts.clone()).ok();
+            if let (Some(track), Some(found)) = (tracks.get_mut(*case), found) {
+                track.facts.push(found);
+            }
+        }
+        for JournalFinding { case, state, reason } in &self.findings {
+            if let Some(track) = tracks.get_mut(*case) {
+                track.end = Some(End::Found(Finding { state: *state, why: reason.clone() }));
+            }
+        }
+        tracks
+    }
+}
+
+fn by_case(samples: &[JournalSample]) -> BTreeMap<usize, Vec<JournalSample>> {
+    let mut cases: BTreeMap<usize, Vec<JournalSample>> = BTreeMap::new();
+    for entry in samples {
+        cases.entry(entry.case).or_default().push(entry.clone());
+    }
+    cases
 }
 
 /// The cases to sample, with their samples among these.
 pub(crate) fn tracks(planned: &[Planned], earlier: &[JournalSample]) -> Vec<Track> {
-    let mut samples: BTreeMap<usize, Vec<JournalSample>> = BTreeMap::new();
-    for entry in earlier {
-        samples.entry(entry.case).or_default().push(entry.clone());
-    }
+    let mut samples = by_case(earlier);
     let open = planned.iter().enumerate().filter(|(_, p)| p.verdict.is_none());
     open.map(|(i, p)| {
         let message = Message::new(p.case.clone(), p.setting.clone());
@@ -83,6 +111,9 @@ pub(crate) fn tracks(planned: &[Planned], earlier: &[JournalSample]) -> Vec<Trac
 
 /// Why what was kept then cannot be gone on with now.
 fn difference(then: &JournalHead, now: &JournalHead) -> Option<String> {
+    if then.kind != now.kind {
+        return Some(format!("it is a run of kind '{}', this is '{}'", then.kind, now.kind));
+    }
     if then.cpu != now.cpu {
         return Some(format!("it ran on '{}', this is '{}'", then.cpu, now.cpu));
     }
@@ -109,7 +140,6 @@ fn difference(then: &JournalHead, now: &JournalHead) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::{Library, Plan};
 
     fn head() -> JournalHead {
         let library = Library {
@@ -126,6 +156,7 @@ mod tests {
         };
         JournalHead {
             format_version: record::FORMAT_VERSION.into(),
+            kind: "survey".into(),
             started: "2026-11-21T12:00:00Z".into(),
             command: Vec::new(),
             cpu: "a CPU".into(),
@@ -165,6 +196,7 @@ mod tests {
             let why = difference(&then, &head()).unwrap_or_default();
             assert!(why.contains(words), "{words}: {why}");
         };
+        named(|h| h.kind = "tls".into(), "a run of kind 'tls', this is 'survey'");
         named(|h| h.cpu = "other CPU".into(), "it ran on 'other CPU', this is 'a CPU'");
         named(|h| h.machine = Some("two".into()), "another machine with the same CPU");
         named(|h| h.microcode = None, "microcode was none then and is 0x1 now");

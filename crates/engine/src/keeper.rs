@@ -3,10 +3,8 @@
 //! block.
 
 use crate::events::{Event, Progress};
-use crate::recording::Recording;
 use crate::schedule::{Sampled, Watch};
-use bound::Core;
-use record::{Journal, JournalEntry};
+use record::{Journal, JournalEntry, Record};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -16,28 +14,53 @@ const SNAPSHOT_SHARE: u32 = 50;
 /// Keeps a run.
 pub(crate) struct Keeper<'a> {
     journal: Option<Journal>,
-    snapshots: Option<PathBuf>,
-    recording: &'a Recording<'a>,
-    /// The core's limits, as they were measured before.
-    core: &'a Result<Core, String>,
+    snapshots: Option<Snapshots<'a>>,
+    /// Seconds of measuring in earlier parts of the run.
+    seconds_before: f64,
+    /// What else is to be done at the end of a pass.
+    at_pass: &'a dyn Fn(),
     events: &'a (dyn Fn(Event<'_>) + Sync),
-    /// Cases that had ended at the last snapshot, and when the next may be made.
-    ended: usize,
-    next: Instant,
     /// Whether the user knows that the run is not kept.
     told: bool,
+}
+
+/// Where the record is written as it would be if the run were interrupted now.
+pub(crate) struct Snapshots<'a> {
+    path: PathBuf,
+    record: &'a dyn Fn(Sampled<'_>) -> Record,
+    /// Cases that had ended at the last one, and when the next may be made.
+    ended: usize,
+    next: Instant,
+}
+
+impl<'a> Snapshots<'a> {
+    pub(crate) fn new(path: PathBuf, record: &'a dyn Fn(Sampled<'_>) -> Record) -> Self {
+        Self { path, record, ended: 0, next: Instant::now() }
+    }
+
+    /// Writes one when a case has ended since the last time and it does not cost too much.
+    fn write(&mut self, sampled: Sampled<'_>) -> Result<(), String> {
+        let ended = sampled.tracks.iter().filter(|t| t.end.is_some()).count();
+        let begun = Instant::now();
+        if ended <= self.ended || begun < self.next {
+            return Ok(());
+        }
+        let saved = record::save(&(self.record)(sampled), &self.path);
+        self.ended = ended;
+        self.next = Instant::now() + begun.elapsed() * SNAPSHOT_SHARE;
+        saved.map_err(|e| e.to_string())
+    }
 }
 
 impl<'a> Keeper<'a> {
     pub(crate) fn new(
         journal: Option<Journal>,
-        snapshots: Option<PathBuf>,
-        recording: &'a Recording<'a>,
-        core: &'a Result<Core, String>,
+        snapshots: Option<Snapshots<'a>>,
+        seconds_before: f64,
+        at_pass: &'a dyn Fn(),
         events: &'a (dyn Fn(Event<'_>) + Sync),
     ) -> Self {
-        let next = Instant::now();
-        Self { journal, snapshots, recording, core, events, ended: 0, next, told: false }
+        Self { journal, snapshots, seconds_before, at_pass, events, told: false }
     }
 
     /// The journal with all that there is.
@@ -48,26 +71,8 @@ impl<'a> Keeper<'a> {
 
     fn settle(&mut self, sampled: Sampled<'_>) {
         let Some(journal) = &mut self.journal else { return };
-        journal.append(&[JournalEntry::Seconds(self.recording.seconds(sampled))]);
+        journal.append(&[JournalEntry::Seconds(self.seconds_before + sampled.time.as_secs_f64())]);
         journal.settle();
-    }
-
-    /// Writes the record as it would be if the run were interrupted now, when a case has ended since
-    /// the last time and it does not cost too much.
-    fn snapshot(&mut self, sampled: Sampled<'_>) -> Result<(), String> {
-        let ended = sampled.tracks.iter().filter(|t| t.end.is_some()).count();
-        let Some(path) = self.snapshots.as_ref().filter(|_| ended > self.ended) else {
-            return Ok(());
-        };
-        let begun = Instant::now();
-        if begun < self.next {
-            return Ok(());
-        }
-        let record = self.recording.record(sampled, self.core.clone());
-        let saved = record::save(&record, path);
-        self.ended = ended;
-        self.next = Instant::now() + begun.elapsed() * SNAPSHOT_SHARE;
-        saved.map_err(|e| e.to_string())
     }
 
     /// Tells the user when the run cannot be kept any more, and when it can again.
@@ -103,9 +108,9 @@ impl Watch for Keeper<'_> {
     }
 
     fn pass(&mut self, sampled: Sampled<'_>) {
-        self.recording.look();
+        (self.at_pass)();
         self.settle(sampled);
-        let snapshot = self.snapshot(sampled).err();
+        let snapshot = self.snapshots.as_mut().and_then(|s| s.write(sampled).err());
         let trouble = self.journal_trouble().or(snapshot);
         self.tell(trouble);
     }

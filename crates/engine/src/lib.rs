@@ -51,8 +51,8 @@ pub use discover::{LibraryChoice, SelectError, discover, select};
 pub use events::{Event, Progress};
 pub use evidence::{Evidence, Exact, Operation, Wanted, gather};
 pub use handshakes::{
-    HandshakeRequest, PrimitivesRequest, RecordsRequest, SelectedStacks, handshakes, primitives,
-    records, select_stacks,
+    HandshakeRequest, PrimitivesRequest, RecordsRequest, SelectedStacks, TlsOutcome, handshakes,
+    primitives, records, select_stacks,
 };
 pub use limits::limits_here;
 pub use link::WorkerError;

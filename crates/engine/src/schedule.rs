@@ -14,16 +14,16 @@ use crate::quiet::Quiet;
 use crate::stolen::Stolen;
 use crate::track::{End, Track};
 use analysis::{BETWEEN_RUNS, MIN_PER_PROCESS, of_visits};
-use model::{QuietRates, Tier};
+use model::{QuietRates, RawSample, Tier};
 use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
-use record::{JournalEntry, JournalFinding, JournalSample, Stopped};
+use record::{JournalEntry, JournalFacts, JournalFinding, JournalSample, Stopped};
 use round::Block;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use tls::HandshakeSample;
+use tls::{Found, HandshakeSample};
 
 /// Visits of one worker in a row. One would cost a wake-up of another process for every sample;
 /// sixteen take one to two milliseconds, still short against the drift that interleaving spreads.
@@ -247,9 +247,9 @@ impl<'a> Schedule<'a> {
             VisitResult::Sample(sample) => (vec![sample], None),
             VisitResult::Taken { samples, latency } => (samples, latency),
             VisitResult::Ends { samples, facts } => {
-                self.tracks[index].take_facts(facts);
-                samples.into_iter().for_each(|sample| self.take_ends(index, sample, stolen));
-                return Vec::new();
+                let facts = facts.map(|found| self.take_facts(index, *found));
+                let samples = samples.into_iter().map(|s| self.take_ends(index, s, stolen));
+                return facts.into_iter().chain(samples.collect::<Vec<_>>()).collect();
             }
             VisitResult::Finding(finding) => return vec![self.found(index, finding)],
         };
@@ -266,17 +266,27 @@ impl<'a> Schedule<'a> {
         let visit = &of_visits(&samples, threads, quiet)[0];
         track.pass.clean += usize::from(visit.disturbance(quiet.of(visit.cpu)).is_none());
         let case = track.index;
-        let entry = |sample| JournalSample { case, sample, latency: latency.take() };
+        let entry = |sample| JournalSample { case, sample, latency: latency.take(), other: None };
         samples.into_iter().map(entry).map(JournalEntry::Sample).collect()
     }
 
-    fn take_ends(&mut self, index: usize, mut sample: HandshakeSample, stolen: bool) {
-        sample.server.stolen = stolen;
-        self.quiet.learn(&sample.server);
-        let quiet = self.quiet.rates().of(sample.server.cpu);
+    fn take_facts(&mut self, index: usize, found: Found) -> JournalEntry {
+        let facts = serde_json::to_value(&found).expect("facts are plain data");
         let track = &mut self.tracks[index];
-        track.take_ends(sample);
-        track.pass.clean += usize::from(sample.server_sample().disturbance(quiet).is_none());
+        track.facts.push(found);
+        JournalEntry::Facts(JournalFacts { case: track.index, facts })
+    }
+
+    fn take_ends(&mut self, index: usize, both: HandshakeSample, stolen: bool) -> JournalEntry {
+        let server = RawSample { stolen, ..both.server };
+        let both = HandshakeSample { server, ..both };
+        self.quiet.learn(&server);
+        let quiet = self.quiet.rates().of(server.cpu);
+        let track = &mut self.tracks[index];
+        track.take_ends(both);
+        track.pass.clean += usize::from(both.server_sample().disturbance(quiet).is_none());
+        let (case, other) = (track.index, Some(both.other()));
+        JournalEntry::Sample(JournalSample { case, sample: server, latency: None, other })
     }
 
     /// Ends the cases that are precise enough. Each look is a chance to stop where an interval happens to be

@@ -1,19 +1,19 @@
 //! A whole run: plan, verify, sample, record.
 
-use crate::assemble::{Checks, Proof};
+use crate::assemble::{Checks, Proof, plan_facts};
 use crate::attached::Attached;
 use crate::bank::{Source, Start};
 use crate::earlier::{self, Earlier};
 use crate::events::Event;
 use crate::evidence::{self, Evidence, Operation, Wanted};
-use crate::keeper::Keeper;
+use crate::keeper::{Keeper, Snapshots};
 use crate::limits::{self, Conditions};
 use crate::memory::memory;
 use crate::placement::{machine, step_aside};
 use crate::plan::{Planned, Request, cases};
 use crate::quiet;
 use crate::recording::Recording;
-use crate::schedule::Schedule;
+use crate::schedule::{Sampled, Schedule};
 use crate::side_by_side::side_by_side;
 use crate::ticking::Ticking;
 use crate::tiers::at_tiers;
@@ -85,7 +85,9 @@ pub fn survey(
         ));
     }
     let cpu = machine.measuring_cpu();
-    let head = earlier::head(request, libraries, planned.len(), cpu);
+    let plan = (plan_facts(request), planned.len());
+    let named = libraries.iter().map(|l| (l.given_name.clone(), l.facts.clone())).collect();
+    let head = earlier::head("survey", plan, named, &request.command, cpu);
     let Keeping { mut journal, snapshots, earlier } = keeping;
     let earlier = Earlier::of(earlier, &head).map_err(SurveyError::Resume)?;
     if let Some(journal) = &mut journal {
@@ -131,7 +133,10 @@ pub fn survey(
         started: earlier.started.as_ref().unwrap_or(&head.started),
         seconds_before: earlier.seconds,
     };
-    let mut keeper = Keeper::new(journal, snapshots, &recording, &core, events);
+    let record_now = |sampled: Sampled<'_>| recording.record(sampled, core.clone());
+    let snapshots = snapshots.map(|path| Snapshots::new(path, &record_now));
+    let look = || recording.look();
+    let mut keeper = Keeper::new(journal, snapshots, earlier.seconds, &look, events);
     schedule.run(stop, &mut keeper);
     schedule.keep_quiet();
     let journal = keeper.end(schedule.sampled());

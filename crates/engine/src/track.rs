@@ -7,7 +7,7 @@ use model::{QuietRates, RawSample};
 use record::{JournalSample, Latencies, Stopped};
 use std::borrow::Cow;
 use std::time::Duration;
-use tls::{Found, HandshakeSample};
+use tls::HandshakeSample;
 
 /// A case on its way.
 #[derive(Clone, Debug)]
@@ -63,9 +63,11 @@ impl Track {
     pub(crate) fn continued(mut self, earlier: Vec<JournalSample>) -> Self {
         let threads = self.subject.threads() as usize;
         let whole = earlier.len() / threads * threads;
-        for entry in earlier.into_iter().take(whole) {
-            self.samples.push(entry.sample);
-            self.latencies.extend(entry.latency);
+        for JournalSample { sample, latency, other, .. } in earlier.into_iter().take(whole) {
+            let both = other.map(|other| HandshakeSample::of(sample, other));
+            self.samples.push(both.map_or(sample, |both| both.server_sample()));
+            self.ends.0.extend(both);
+            self.latencies.extend(latency);
         }
         self.ops = self.samples.first().map(|s| s.ops);
         self.visits = (whole / threads) as u32;
@@ -128,10 +130,5 @@ impl Track {
     pub(crate) fn take_ends(&mut self, sample: HandshakeSample) {
         self.take(&[sample.server_sample()], None);
         self.ends.0.push(sample);
-    }
-
-    /// Takes what a process found before its first sample.
-    pub(crate) fn take_facts(&mut self, facts: Option<Box<Found>>) {
-        self.facts.extend(facts.map(|found| *found));
     }
 }

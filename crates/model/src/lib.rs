@@ -20,7 +20,7 @@ pub use case::{Case, Footprint};
 pub use direction::Direction;
 pub use glob::{BadGlob, NameGlob, nearest};
 pub use quiet::QuietRates;
-pub use sample::{Disturbance, QUIET_PROBE_FRACTION, RawSample};
+pub use sample::{Disturbance, OtherEnd, QUIET_PROBE_FRACTION, RawSample};
 pub use size::{BadSizes, MAX_SIZE, parse_sizes};
 pub use tier::Tier;
 pub use timing_model::Model;

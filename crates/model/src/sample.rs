@@ -48,6 +48,17 @@ pub struct RawSample {
     pub cpu: u32,
 }
 
+/// What a sample has beside its own ticks where two ends take turns within it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OtherEnd {
+    /// The other end's ticks.
+    pub ticks: u64,
+    /// Of these, those that made and freed the connection.
+    pub setup_ticks: u64,
+    /// Of the sample's own ticks, likewise.
+    pub own_setup_ticks: u64,
+}
+
 /// What most samples have none of is left out of what is written.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
 fn is_zero(count: &u32) -> bool {

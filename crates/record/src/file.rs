@@ -59,7 +59,7 @@ pub enum RecordError {
     },
     /// A run to the same record was cut short.
     #[error(
-        "a run to '{record}' was cut short: go on with `ciphermark run --resume {record}`, or remove '{path}'"
+        "a run to '{record}' was cut short: resume it with `--resume {record}`, or remove '{path}'"
     )]
     CutShort {
         /// The record.

@@ -56,7 +56,7 @@ pub struct Tool {
 }
 
 /// One build of a crypto library.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Library {
     /// Name as in `--library`.
     pub name: String,
@@ -158,7 +158,7 @@ pub struct Call {
 }
 
 /// What was asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Plan {
     /// Name of the suite, or null when flags named everything.
     pub suite: Option<String>,

@@ -31,7 +31,9 @@ pub use format::{
     Tool, schema,
 };
 pub use host::{Cache, Clock, Cpu, Host, Kernel, Memory, Mitigation};
-pub use journal::{Journal, JournalEntry, JournalFinding, JournalHead, JournalSample, Kept};
+pub use journal::{
+    Journal, JournalEntry, JournalFacts, JournalFinding, JournalHead, JournalSample, Kept,
+};
 pub use json::to_json;
 pub use measurement::{
     Check, Estimate, Evidence, Imported, LibraryId, Measurement, State, Stopped,

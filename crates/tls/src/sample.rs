@@ -1,6 +1,6 @@
 //! One sample of handshakes, records or operations, with two ends.
 
-use model::RawSample;
+use model::{OtherEnd, RawSample};
 use serde::{Deserialize, Serialize};
 
 /// Some handshakes, or some records, in a row. What the probes and the kernel said holds for both ends, which take turns.
@@ -27,6 +27,27 @@ const LONG_CYCLES: f64 = 1e6;
 const LONG_MOVED: f64 = 0.10;
 
 impl HandshakeSample {
+    /// From what a journal keeps of it.
+    #[must_use]
+    pub fn of(server: RawSample, other: OtherEnd) -> Self {
+        Self {
+            server,
+            client_ticks: other.ticks,
+            server_setup_ticks: other.own_setup_ticks,
+            client_setup_ticks: other.setup_ticks,
+        }
+    }
+
+    /// What a journal keeps beside the server's sample.
+    #[must_use]
+    pub fn other(&self) -> OtherEnd {
+        OtherEnd {
+            ticks: self.client_ticks,
+            setup_ticks: self.client_setup_ticks,
+            own_setup_ticks: self.server_setup_ticks,
+        }
+    }
+
     /// The server's part, as a sample to be judged and summed up.
     #[must_use]
     pub fn server_sample(&self) -> RawSample {

@@ -115,9 +115,10 @@ fn measure(args: &AdviseArgs, question: &Question) -> Result<Document, Failure> 
         seed: random_seed(),
         command: std::env::args().collect(),
     };
-    let run = super::tls::sampled(args.quiet, &stop, |stop, progress| {
-        engine::handshakes(&request, &stacks, stop, progress)
-    });
+    let run = super::tls::sampled(args.quiet, &stop, |stop, events| {
+        engine::handshakes(&request, &stacks, engine::Keeping::default(), stop, events)
+    })?
+    .document;
     if let Some(path) = &args.output {
         screen::write_document(path, &run)?;
     }

@@ -192,9 +192,11 @@ fn handshakes(
         command: std::env::args().collect(),
     };
     let bar = Bar::new(args.quiet);
-    let run = engine::handshakes(&request, &stacks, stop, &mut |progress| bar.sampling(&progress));
+    let keeping = engine::Keeping::default();
+    let events = |event: engine::Event<'_>| super::run::show(&bar, event);
+    let run = engine::handshakes(&request, &stacks, keeping, stop, &events);
     bar.finish();
-    Some(run)
+    run.ok().map(|outcome| outcome.document)
 }
 
 /// One survey after the other; each has its share of the time, by the number of its cases.

@@ -5,12 +5,12 @@ use crate::args::RunArgs;
 use crate::choose;
 use crate::error::Failure;
 use engine::{Attached, Budget, Keeping, LibraryChoice, Request};
-use record::{Journal, JournalHead, Plan, Record, Stopped};
+use record::{Journal, JournalHead, Kept, Plan, Record, Stopped};
 use std::path::Path;
 use std::time::Duration;
 
-/// The job that a journal describes, with a new budget or the old one again.
-pub fn job(record: &Path, args: &RunArgs) -> Result<Job, Failure> {
+/// The journal of a run that can be resumed, and what it has.
+pub fn reopen(record: &Path, quiet: bool) -> Result<(Journal, Kept), Failure> {
     let path = Journal::path_for(record);
     if !path.exists() {
         return Err(Failure::usage(not_resumable(record, &path)));
@@ -18,7 +18,19 @@ pub fn job(record: &Path, args: &RunArgs) -> Result<Job, Failure> {
     let (journal, kept) = Journal::reopen(record).map_err(Failure::usage)?;
     let (shown, left_out) = (path.display(), kept.left_out);
     let behind = format!("'{shown}' is damaged: {left_out} lines after the damage are left out");
-    say(args.quiet, left_out > 0, &behind);
+    say(quiet, left_out > 0, &behind);
+    Ok((journal, kept))
+}
+
+/// The job that a journal describes, with a new budget or the old one again.
+pub fn job(record: &Path, args: &RunArgs) -> Result<Job, Failure> {
+    let (journal, kept) = reopen(record, args.quiet)?;
+    if kept.head.kind != "survey" {
+        let (shown, kind) = (record.display(), &kept.head.kind);
+        return Err(Failure::usage(format!(
+            "'{shown}' is a run of kind '{kind}': resume it with `ciphermark tls`"
+        )));
+    }
     let head = &kept.head;
     let request = request(&head.plan, head.command.clone(), args.budget, !args.no_evidence)?;
     let libraries = libraries(head)?;

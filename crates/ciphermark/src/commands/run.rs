@@ -160,7 +160,8 @@ pub fn survey(
     outcome.map(|o| o.record).map_err(Failure::not_done)
 }
 
-fn show(bar: &Bar, event: Event<'_>) {
+/// Tells the progress bar.
+pub fn show(bar: &Bar, event: Event<'_>) {
     match event {
         Event::Verifying { done, of } => bar.verifying(done, of),
         Event::Stepping { done, of } => bar.stepping(done, of),

@@ -6,14 +6,20 @@ mod records;
 mod validate;
 mod why;
 
-use super::run::{random_seed, watch_signals};
+use super::resume;
+use super::run::{random_seed, say, show, watch_signals};
+use crate::args::{Cli, Command};
 use crate::args_advise::YesNo;
 use crate::args_tls::{HandshakeArgs, PrimitivesArgs, TlsArgs, TlsCommand, TlsCommon, TlsOutput};
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
 use crate::{choose, screen};
-use engine::{Attached, HandshakeRequest, PrimitivesRequest, Progress, SelectedStacks, StackFile};
-use record::State;
+use clap::Parser as _;
+use engine::{
+    Attached, Event, HandshakeRequest, Keeping, PrimitivesRequest, SelectedStacks, StackFile,
+    SurveyError, TlsOutcome,
+};
+use record::{Journal, Kept, State};
 use report::Options;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -22,18 +28,67 @@ use std::sync::atomic::AtomicBool;
 use tls::{Document, Filter, Format, Primitive, PrimitivesDocument};
 
 /// Runs one of its commands.
-pub fn tls(args: &TlsArgs) -> Result<Exit, Failure> {
-    match &args.command {
-        TlsCommand::Handshake(args) => handshake(args),
-        TlsCommand::Records(args) => records::records(args),
-        TlsCommand::Calibrate(args) => calibrate::calibrate(args),
-        TlsCommand::Load(args) => load::load(args),
-        TlsCommand::Why(args) => why::why(args),
-        TlsCommand::Primitives(args) => primitives(args),
+pub fn tls(args: &mut TlsArgs) -> Result<Exit, Failure> {
+    let resumed = args.command.common().and_then(|common| {
+        let path = common.resume.clone()?;
+        Some((path, common.budget, common.quiet, common.out.format))
+    });
+    let Some((path, budget, quiet, format)) = resumed else { return measure(&args.command, None) };
+    if !Journal::path_for(&path).exists() {
+        let journal = Journal::path_for(&path);
+        let why = format!("there is nothing to resume: no file '{}'", journal.display());
+        return Err(Failure::usage(why));
+    }
+    let (journal, kept) = resume::reopen(&path, quiet)?;
+    let mut command = command_again(&kept.head.command)?;
+    let of_another = || {
+        let kind = &kept.head.kind;
+        Failure::usage(format!(
+            "'{}' is a run of kind '{kind}', not of this command",
+            path.display()
+        ))
+    };
+    if std::mem::discriminant(&command) != std::mem::discriminant(&args.command) {
+        return Err(of_another());
+    }
+    let common = command.common().ok_or_else(of_another)?;
+    common.budget = budget.or(common.budget);
+    common.seed = Some(kept.head.plan.seed);
+    common.quiet = quiet;
+    common.out.format = format;
+    common.out.output = Some(path);
+    measure(&command, Some((journal, kept)))
+}
+
+/// What was typed when the run began.
+fn command_again(typed: &[String]) -> Result<TlsCommand, Failure> {
+    match Cli::try_parse_from(typed).map_err(Failure::usage)?.command {
+        Some(Command::Tls(args)) => Ok(args.command),
+        _ => Err(Failure::usage("it is a run of another command: resume it with that one")),
     }
 }
 
-fn handshake(args: &HandshakeArgs) -> Result<Exit, Failure> {
+/// The journal of an earlier part of a run, and what it has.
+type Begun = Option<(Journal, Kept)>;
+
+fn measure(command: &TlsCommand, begun: Begun) -> Result<Exit, Failure> {
+    match command {
+        TlsCommand::Handshake(args) => handshake(args, begun),
+        TlsCommand::Records(args) => records::records(args, begun),
+        TlsCommand::Calibrate(args) => calibrate::calibrate(args),
+        TlsCommand::Load(args) => load::load(args),
+        TlsCommand::Why(args) => why::why(args),
+        TlsCommand::Primitives(args) => primitives(args, begun),
+    }
+}
+
+/// What was typed, when the run began.
+fn command(keeping: &Keeping) -> Vec<String> {
+    let earlier = keeping.earlier.as_ref().map(|kept| kept.head.command.clone());
+    earlier.unwrap_or_else(|| std::env::args().collect())
+}
+
+fn handshake(args: &HandshakeArgs, begun: Begun) -> Result<Exit, Failure> {
     let filter = Filter {
         versions: args.negotiated.versions.clone(),
         exchanges: args.exchanges.clone(),
@@ -48,54 +103,58 @@ fn handshake(args: &HandshakeArgs) -> Result<Exit, Failure> {
             "TLS has no such handshake: these versions, key exchanges, certificates, kinds and suites do not go together",
         ));
     }
+    let keeping = args.common.out.claim::<Document>(begun)?;
     let request = HandshakeRequest {
         rows: tls::rows(&cases, &choose::distinct(&args.temperature)),
         precision: args.common.precision,
-        time: args.common.budget,
+        time: args.common.time(),
         seed: args.common.seed.unwrap_or_else(random_seed),
-        command: std::env::args().collect(),
+        command: command(&keeping),
     };
-    args.common.out.check::<Document>()?;
     let (stacks, _) = stacks(&args.common.library, false)?;
-    let document = sampled(args.common.quiet, &*watch_signals()?, |stop, progress| {
-        engine::handshakes(&request, &stacks, stop, progress)
-    });
-    args.common.out.deliver(&document, tls::render)?;
-    Ok(exit(document.handshakes.iter().map(|row| row.state)))
+    let outcome = sampled(args.common.quiet, &*watch_signals()?, |stop, events| {
+        engine::handshakes(&request, &stacks, keeping, stop, events)
+    })?;
+    let states: Vec<State> = outcome.document.handshakes.iter().map(|row| row.state).collect();
+    args.common.deliver(outcome, tls::render)?;
+    Ok(exit(states.into_iter()))
 }
 
-fn primitives(args: &PrimitivesArgs) -> Result<Exit, Failure> {
+fn primitives(args: &PrimitivesArgs, begun: Begun) -> Result<Exit, Failure> {
     let primitives = Primitive::all(&args.primitives, &args.operations, &args.size.0);
     if primitives.is_empty() {
         return Err(Failure::usage("these primitives have no such operations"));
     }
-    let TlsCommon { precision, budget, seed, .. } = args.common;
+    let keeping = args.common.out.claim::<PrimitivesDocument>(begun)?;
     let request = PrimitivesRequest {
         primitives,
-        precision,
-        time: budget,
-        seed: seed.unwrap_or_else(random_seed),
-        command: std::env::args().collect(),
+        precision: args.common.precision,
+        time: args.common.time(),
+        seed: args.common.seed.unwrap_or_else(random_seed),
+        command: command(&keeping),
     };
-    args.common.out.check::<PrimitivesDocument>()?;
     let (stacks, _) = stacks(&args.common.library, false)?;
-    let document = sampled(args.common.quiet, &*watch_signals()?, |stop, progress| {
-        engine::primitives(&request, &stacks, stop, progress)
-    });
-    args.common.out.deliver(&document, tls::render_primitives)?;
-    Ok(exit(document.primitives.iter().map(|row| row.state)))
+    let outcome = sampled(args.common.quiet, &*watch_signals()?, |stop, events| {
+        engine::primitives(&request, &stacks, keeping, stop, events)
+    })?;
+    let states: Vec<State> = outcome.document.primitives.iter().map(|row| row.state).collect();
+    args.common.deliver(outcome, tls::render_primitives)?;
+    Ok(exit(states.into_iter()))
 }
 
 /// Samples with a progress bar.
 pub(super) fn sampled<D>(
     quiet: bool,
     stop: &AtomicBool,
-    run: impl FnOnce(&AtomicBool, &mut dyn FnMut(Progress)) -> D,
-) -> D {
+    run: impl FnOnce(&AtomicBool, &(dyn Fn(Event<'_>) + Sync)) -> Result<D, SurveyError>,
+) -> Result<D, Failure> {
     let bar = Bar::new(quiet);
-    let document = run(stop, &mut |progress| bar.sampling(&progress));
+    let outcome = run(stop, &|event| show(&bar, event));
     bar.finish();
-    document
+    outcome.map_err(|e| match e {
+        SurveyError::Resume(_) => Failure::usage(e),
+        _ => Failure::not_done(e),
+    })
 }
 
 /// The stacks that were asked for; with `bare`, also the libraries whose ciphers can be compared with
@@ -147,6 +206,19 @@ impl TlsOutput {
         record::check_writable(path).map_err(Failure::usage)
     }
 
+    /// Checks, and keeps other runs from writing there; a device or pipe has no place for a journal.
+    fn claim<D: DeserializeOwned>(&self, begun: Begun) -> Result<Keeping, Failure> {
+        self.check::<D>()?;
+        if let Some((journal, kept)) = begun {
+            let (journal, earlier) = (Some(journal), Some(kept));
+            return Ok(Keeping { journal, earlier, snapshots: None });
+        }
+        let is_file = |path: &&Path| path.metadata().is_ok_and(|m| m.is_file()) || !path.exists();
+        let path = self.output.as_deref().filter(is_file);
+        let journal = path.map(Journal::claim).transpose().map_err(Failure::usage)?;
+        Ok(Keeping { journal, ..Keeping::default() })
+    }
+
     /// Writes the document to its file, if there is one, and prints it.
     fn deliver<D: Serialize>(
         &self,
@@ -159,6 +231,26 @@ impl TlsOutput {
 
     fn keep<D: Serialize>(&self, document: &D) -> Result<(), Failure> {
         self.output.as_deref().map_or(Ok(()), |path| screen::write_document(path, document))
+    }
+}
+
+impl TlsCommon {
+    /// Writes the document to its file, if there is one, and prints it. An interrupted run's journal stays.
+    fn deliver<D: Serialize>(
+        &self,
+        TlsOutcome { document, interrupted, journal }: TlsOutcome<D>,
+        render: fn(&D, Format, Options) -> String,
+    ) -> Result<(), Failure> {
+        self.out.keep(&document)?;
+        match (journal, &self.out.output) {
+            (Some(_), Some(path)) if interrupted => {
+                let again = format!("interrupted; resume with --resume {}", path.display());
+                say(self.quiet, true, &again);
+            }
+            (Some(journal), _) => journal.remove().map_err(Failure::not_done)?,
+            (None, _) => {}
+        }
+        screen::print(|options| render(&document, self.out.format, options))
     }
 }
 

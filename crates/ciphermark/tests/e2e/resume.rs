@@ -156,3 +156,75 @@ fn the_bare_program_surveys_every_library_and_an_interrupt_prints_what_there_is(
     }
     assert!(output.only_line_on_stderr().contains("interrupted"), "{output:?}");
 }
+
+/// A run of TLS that was ended by a signal once its journal had samples, with their number.
+fn cut_short(command: &[&str], record: &Path, signal: Signal, code: i32) -> usize {
+    let running = Background::start_kept(command, record, "30s", 40);
+    running.send(signal);
+    running.ends_within(SOON).with_code(code);
+    samples_in_journal(record)
+}
+
+#[test]
+fn a_tls_run_that_was_killed_or_interrupted_is_resumed() {
+    let Some(stack) = crate::tls::stack() else { return };
+    let directory = scratch();
+    let record = directory.path().join("tls.json");
+    let what = ["-l", &*stack, "--seed", "7"];
+    let one = ["tls", "handshake", "-x", "x25519", "-c", "p256", "-k", "full", "-V", "1.3"];
+    let handshake = [&one[..], &["-t", "hot", "--client-auth", "no"], &what].concat();
+    let kept = cut_short(&handshake, &record, Signal::KILL, BY_SIGNAL);
+    assert!(kept > 0 && !record.exists(), "the document is written when it is whole");
+
+    // Of another command's run nothing is taken, and it stays.
+    let primitives = format!("tls primitives --resume {}", arg(&record));
+    refuses(&primitives, &["of kind 'tls-handshakes'", "not of this command"]);
+    refuses(&format!("run --resume {}", arg(&record)), &["resume it with `ciphermark tls`"]);
+
+    // Interrupted, it says how to go on, and what there is counts.
+    let resume = ["tls", "handshake", "--resume", arg(&record)];
+    let mut running = Background::start(&[&resume[..], &["--budget", "10m"]].concat());
+    let more = || samples_in_journal(&record) > kept + 20;
+    running.wait_until("there are more samples", more);
+    running.send(Signal::INT);
+    let said = running.ends_within(SOON).with_code(0).stderr;
+    assert!(said.contains("interrupted; resume with --resume"), "{said}");
+    let interrupted = read(&record);
+    assert_eq!(text(&rows(&interrupted, "handshakes")[0], "stopped"), "interrupted");
+    let kept = samples_in_journal(&record);
+
+    let done = call(&format!("{} --budget 2s --format json", resume.join(" "))).with_code(0);
+    let whole = read(&record);
+    assert_eq!(done.json(), whole);
+    keeps_to(&whole, "docs/tls.schema.json");
+    let noise = &whole["noise"];
+    assert!(number(noise, "samples") as usize > kept, "samples of before and of now: {noise}");
+    assert_eq!((&whole["plan"]["seed"], &whole["started"]), (&7.into(), &interrupted["started"]));
+    assert!(!journal(&record).exists());
+    refuses(&resume.join(" "), &["nothing to resume"]);
+}
+
+#[test]
+fn primitives_and_records_of_tls_are_resumed_too() {
+    let Some(stack) = crate::tls::stack() else { return };
+    let directory = scratch();
+    let all = [
+        ("primitives", "-p x25519 --operation agree", "primitives"),
+        ("records", "--cipher aes-128-gcm -V 1.3 -s 1400", "records"),
+    ];
+    for (command, what, list) in all {
+        let record = directory.path().join(format!("{command}.json"));
+        let words: Vec<&str> = what.split(' ').collect();
+        let typed = [&["tls", command, "-l", &*stack][..], &words].concat();
+        let kept = cut_short(&typed, &record, Signal::KILL, BY_SIGNAL);
+        let resume = format!("tls {command} --resume {} --budget 2s --format json", arg(&record));
+        let whole = call(&resume).with_code(0).json();
+        assert!(
+            number(&whole["noise"], "samples") as usize > kept,
+            "{command}: {}",
+            whole["noise"]
+        );
+        all_are(rows(&whole, list), "measured");
+        assert!(!journal(&record).exists());
+    }
+}

@@ -13,18 +13,21 @@ pub use stacks::{SelectedStacks, select_stacks};
 use crate::assemble::core_clock;
 use crate::attached::StackFile;
 use crate::bank::{Source, Start};
-use crate::events::Progress;
+use crate::earlier::{self, Earlier};
+use crate::events::Event;
+use crate::keeper::Keeper;
 use crate::kinds::{self, Tls};
 use crate::placement::{measuring_cpu, step_aside};
 use crate::plan::Budget;
 use crate::quiet;
-use crate::schedule::{Sampled, Schedule, Watch};
+use crate::schedule::Schedule;
+use crate::survey::{Keeping, SurveyError};
 use crate::track::Track;
 use assemble::assemble;
 use model::QuietRates;
 use probe::Clock;
-use record::{Host, JournalEntry};
-use std::sync::atomic::AtomicBool;
+use record::{Host, Journal, JournalHead};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tls::{Case, Document, Noise, Plan, Subject, Temperature};
 
@@ -44,25 +47,51 @@ pub struct HandshakeRequest {
 }
 
 /// Measures the cases in every stack. Ends early when `stop` is set; what there is counts.
+///
+/// # Errors
+/// [`SurveyError`] when the earlier part of the run does not fit, or when the journal cannot be begun.
 pub fn handshakes(
     request: &HandshakeRequest,
     stacks: &[StackFile],
+    keeping: Keeping,
     stop: &AtomicBool,
-    progress: &mut dyn FnMut(Progress),
-) -> Document {
+    events: &(dyn Fn(Event<'_>) + Sync),
+) -> Result<TlsOutcome<Document>, SurveyError> {
     let wanted = Wanted {
         rows: request.rows.iter().map(|(case, t)| (Subject::Handshake(*case), *t)).collect(),
         precision: request.precision,
         time: request.time,
         seed: request.seed,
         cpu: measuring_cpu(),
+        kind: "tls-handshakes",
+        command: &request.command,
     };
-    let run = sampled(&wanted, stacks, stop, progress);
-    assemble(run, request, stacks)
+    let (run, outcome) = sampled(&wanted, stacks, keeping, stop, events)?;
+    Ok(outcome.with(assemble(run, request, stacks)))
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct TlsOutcome<D> {
+    /// The document.
+    pub document: D,
+    /// Whether it was interrupted.
+    pub interrupted: bool,
+    /// The journal, to be removed when the document is safe; none if none was asked for.
+    pub journal: Option<Journal>,
+}
+
+impl TlsOutcome<()> {
+    fn with<D>(self, document: D) -> TlsOutcome<D> {
+        TlsOutcome { document, interrupted: self.interrupted, journal: self.journal }
+    }
 }
 
 /// What is to be sampled, and when that ends.
-struct Wanted {
+struct Wanted<'a> {
+    /// The document's kind.
+    kind: &'static str,
+    command: &'a [String],
     rows: Vec<(Subject, Temperature)>,
     precision: f64,
     time: Duration,
@@ -82,30 +111,24 @@ struct Run {
     noise: Noise,
 }
 
-/// Only the progress is of interest: there is no journal of TLS yet.
-struct Tell<'p>(&'p mut dyn FnMut(Progress));
-
-impl Watch for Tell<'_> {
-    fn block(&mut self, _: Vec<JournalEntry>) {}
-
-    fn round(&mut self, progress: Progress) {
-        (self.0)(progress);
-    }
-
-    fn pass(&mut self, _: Sampled<'_>) {}
-}
-
 /// Samples everything.
 fn sampled(
-    wanted: &Wanted,
+    wanted: &Wanted<'_>,
     stacks: &[StackFile],
+    Keeping { mut journal, earlier, .. }: Keeping,
     stop: &AtomicBool,
-    progress: &mut dyn FnMut(Progress),
-) -> Run {
-    let (started, timer) = (jiff::Timestamp::now().to_string(), Instant::now());
+    events: &(dyn Fn(Event<'_>) + Sync),
+) -> Result<(Run, TlsOutcome<()>), SurveyError> {
+    let timer = Instant::now();
     let cpu = wanted.cpu;
     let mut host: Host = host::facts(cpu);
     host.cpu.cpus_allowed = probe::allowed_cpus().len() as u32;
+    let tracks = tracks(wanted, stacks.len());
+    let head = head(wanted, stacks, tracks.len());
+    let earlier = Earlier::of(earlier, &head).map_err(SurveyError::Resume)?;
+    if let Some(journal) = &mut journal {
+        journal.begin(&head)?;
+    }
     step_aside(cpu);
     let clock = Clock::calibrate();
     let start = Start {
@@ -117,9 +140,11 @@ fn sampled(
     let begin = clock.anchor();
     let budget = Budget { precision: wanted.precision, time: wanted.time };
     let source = |stack: usize, _| Source::Stack(&stacks[stack]);
-    let mut schedule = Schedule::new(&source, tracks(wanted, stacks.len()), budget, &start);
-    schedule.run(stop, &mut Tell(progress));
+    let mut schedule = Schedule::new(&source, earlier.continued(tracks), budget, &start);
+    let mut keeper = Keeper::new(journal, None, earlier.seconds, &|| {}, events);
+    schedule.run(stop, &mut keeper);
     schedule.keep_quiet();
+    let journal = keeper.end(schedule.sampled());
     // A run of nothing but unsupported cases takes no time to speak of.
     std::thread::sleep(Duration::from_millis(2));
     let ticks_per_second = begin.ticks_per_second(clock.anchor());
@@ -130,9 +155,9 @@ fn sampled(
     host.clock.overhead_ticks = clock.overhead_ticks();
     host.clock.ticks_per_second = ticks_per_second;
     core_clock(&mut host, cpu, sampled.tracks.iter().flat_map(|t| &t.samples), sampled.quiet);
-    Run {
-        started,
-        seconds: timer.elapsed().as_secs_f64(),
+    let run = Run {
+        started: earlier.started.unwrap_or(head.started),
+        seconds: earlier.seconds + timer.elapsed().as_secs_f64(),
         host,
         plan: Plan {
             precision: wanted.precision,
@@ -144,11 +169,37 @@ fn sampled(
         tracks: sampled.tracks.to_vec(),
         quiet: sampled.quiet.clone(),
         noise: assemble::noise(&sampled),
-    }
+    };
+    let interrupted = stop.load(Ordering::Relaxed);
+    Ok((run, TlsOutcome { document: (), interrupted, journal }))
+}
+
+/// What the journal says at its head: the plan's lists are those of a survey, and empty; the rows come from the
+/// command line again.
+fn head(wanted: &Wanted<'_>, stacks: &[StackFile], cases: usize) -> JournalHead {
+    let plan = record::Plan {
+        precision: wanted.precision,
+        budget_seconds: wanted.time.as_secs_f64(),
+        seed: wanted.seed,
+        ..record::Plan::default()
+    };
+    let library = |path: &str, id: &str, stack: &tls::Stack| record::Library {
+        name: stack.name.clone(),
+        version: stack.version.clone(),
+        path: path.to_owned(),
+        id: id.to_owned(),
+        ..record::Library::default()
+    };
+    let files = |StackFile { facts, .. }: &StackFile| {
+        let protocol = library(&facts.path, &facts.id, facts);
+        [(None, protocol), (None, library(&facts.crypto_path, &facts.crypto_id, facts))]
+    };
+    let libraries = stacks.iter().flat_map(files).collect();
+    earlier::head(wanted.kind, (plan, cases), libraries, wanted.command, wanted.cpu)
 }
 
 /// Every row in every stack.
-fn tracks(wanted: &Wanted, stacks: usize) -> Vec<Track> {
+fn tracks(wanted: &Wanted<'_>, stacks: usize) -> Vec<Track> {
     let of_row = |(subject, temperature): &(Subject, Temperature)| {
         let (subject, temperature) = (*subject, *temperature);
         (0..stacks).map(move |stack| Tls { stack, subject, temperature })

@@ -1,10 +1,11 @@
 //! `ciphermark tls primitives`: what the operations under a handshake cost.
 
 use super::assemble::{of_tls, outcome};
-use super::{Run, Wanted, sampled};
+use super::{Run, TlsOutcome, Wanted, sampled};
 use crate::attached::StackFile;
-use crate::events::Progress;
+use crate::events::Event;
 use crate::placement::measuring_cpu;
+use crate::survey::{Keeping, SurveyError};
 use crate::track::Track;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -27,13 +28,19 @@ pub struct PrimitivesRequest {
 
 /// Measures the primitives in the library under every stack. Ends early when `stop` is set; what there is
 /// counts.
+///
+/// # Errors
+/// As [`super::handshakes`].
 pub fn primitives(
     request: &PrimitivesRequest,
     stacks: &[StackFile],
+    keeping: Keeping,
     stop: &AtomicBool,
-    progress: &mut dyn FnMut(Progress),
-) -> PrimitivesDocument {
+    events: &(dyn Fn(Event<'_>) + Sync),
+) -> Result<TlsOutcome<PrimitivesDocument>, SurveyError> {
     let wanted = Wanted {
+        kind: "tls-primitives",
+        command: &request.command,
         rows: request
             .primitives
             .iter()
@@ -44,9 +51,9 @@ pub fn primitives(
         seed: request.seed,
         cpu: measuring_cpu(),
     };
-    let run = sampled(&wanted, stacks, stop, progress);
+    let (run, outcome) = sampled(&wanted, stacks, keeping, stop, events)?;
     let row = |track: &Track| row(track, stacks, &run, request.precision);
-    PrimitivesDocument {
+    Ok(outcome.with(PrimitivesDocument {
         format_version: tls::FORMAT_VERSION.to_owned(),
         kind: "tls-primitives".to_owned(),
         primitives: run.tracks.iter().filter_map(row).collect(),
@@ -58,7 +65,7 @@ pub fn primitives(
         plan: run.plan.clone(),
         stacks: stacks.iter().map(|s| s.facts.clone()).collect(),
         noise: run.noise,
-    }
+    }))
 }
 
 /// A track's row; none of one that is of no primitive.

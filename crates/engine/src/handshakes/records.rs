@@ -1,9 +1,10 @@
 //! `ciphermark tls records`: what sending and receiving cost.
 
 use super::assemble::{of_tls, outcome};
-use super::{Run, Wanted, sampled};
+use super::{Run, TlsOutcome, Wanted, sampled};
 use crate::attached::StackFile;
-use crate::events::Progress;
+use crate::events::Event;
+use crate::survey::{Keeping, SurveyError};
 use crate::track::Track;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -32,31 +33,37 @@ pub struct RecordsRequest {
 
 /// Measures the records in every stack, without the bare ciphers. Ends early when `stop` is set; what
 /// there is counts.
+///
+/// # Errors
+/// As [`super::handshakes`].
 pub fn records(
     request: &RecordsRequest,
     stacks: &[StackFile],
+    keeping: Keeping,
     stop: &AtomicBool,
-    progress: &mut dyn FnMut(Progress),
-) -> RecordsDocument {
+    events: &(dyn Fn(Event<'_>) + Sync),
+) -> Result<TlsOutcome<RecordsDocument>, SurveyError> {
     let of_one = |protection: &Protection| {
         let protection = *protection;
         let of_size = move |size: &u32| Subject::Records { protection, size: *size };
         request.sizes.iter().map(move |size| (of_size(size), Temperature::Hot))
     };
     let wanted = Wanted {
+        kind: "tls-records",
+        command: &request.command,
         rows: request.protections.iter().flat_map(of_one).collect(),
         precision: request.precision,
         time: request.time,
         seed: request.seed,
         cpu: request.cpu,
     };
-    let run = sampled(&wanted, stacks, stop, progress);
+    let (run, outcome) = sampled(&wanted, stacks, keeping, stop, events)?;
     let mut tracks: Vec<&Track> = run.tracks.iter().collect();
     // Each stack's sizes of a suite one below the other.
     tracks.sort_by_key(|track| track.subject.bank_key());
     let row = |track: &&Track| row(track, stacks, &run, request.precision);
     let records: Vec<RecordRow> = tracks.iter().filter_map(row).collect();
-    RecordsDocument {
+    Ok(outcome.with(RecordsDocument {
         format_version: tls::FORMAT_VERSION.to_owned(),
         kind: "tls-records".to_owned(),
         started: run.started.clone(),
@@ -69,7 +76,7 @@ pub fn records(
         noise: run.noise,
         lines: record_lines(&records),
         records,
-    }
+    }))
 }
 
 /// A track's row; none of one that is of no records.

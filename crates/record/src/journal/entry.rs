@@ -1,7 +1,7 @@
 //! What a journal holds.
 
 use crate::{Latencies, Library, Plan, State};
-use model::RawSample;
+use model::{OtherEnd, RawSample};
 use serde::{Deserialize, Serialize};
 
 /// What a run must know to go on.
@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 pub struct JournalHead {
     /// As in the record.
     pub format_version: String,
+    /// What is measured: `survey`, or as in the record of a TLS run.
+    pub kind: String,
     /// As in the record.
     pub started: String,
     /// As in the record.
@@ -34,6 +36,8 @@ pub struct JournalHead {
 pub enum JournalEntry {
     /// A sample, as it arrived.
     Sample(JournalSample),
+    /// What a process found of a case before its first sample.
+    Facts(JournalFacts),
     /// A case that ended without a number.
     Found(JournalFinding),
     /// Seconds of measuring since the run began, its earlier parts too.
@@ -46,6 +50,7 @@ impl JournalEntry {
     pub fn case(&self) -> Option<usize> {
         match self {
             Self::Sample(sample) => Some(sample.case),
+            Self::Facts(facts) => Some(facts.case),
             Self::Found(finding) => Some(finding.case),
             Self::Seconds(_) => None,
         }
@@ -62,6 +67,18 @@ pub struct JournalSample {
     /// Single operations of the same visit, where they were timed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latencies>,
+    /// The other end's part, where there are two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other: Option<OtherEnd>,
+}
+
+/// What a process found of a case before its first sample, in the words of its kind.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JournalFacts {
+    /// Index of the case in the plan.
+    pub case: usize,
+    /// The facts.
+    pub facts: serde_json::Value,
 }
 
 /// Why a case has no number. Kept, so that going on does not give a case another chance that a run
@@ -83,6 +100,8 @@ pub struct Kept {
     pub head: JournalHead,
     /// Its samples, in the order in which they were taken.
     pub samples: Vec<JournalSample>,
+    /// What its processes found.
+    pub facts: Vec<JournalFacts>,
     /// Its cases without a number.
     pub findings: Vec<JournalFinding>,
     /// Seconds of measuring.
@@ -94,12 +113,20 @@ pub struct Kept {
 
 impl Kept {
     pub(super) fn new(head: JournalHead) -> Self {
-        Self { head, samples: Vec::new(), findings: Vec::new(), seconds: 0.0, left_out: 0 }
+        Self {
+            head,
+            samples: Vec::new(),
+            facts: Vec::new(),
+            findings: Vec::new(),
+            seconds: 0.0,
+            left_out: 0,
+        }
     }
 
     pub(super) fn add(&mut self, entry: JournalEntry) {
         match entry {
             JournalEntry::Sample(sample) => self.samples.push(sample),
+            JournalEntry::Facts(facts) => self.facts.push(facts),
             JournalEntry::Found(finding) => self.findings.push(finding),
             JournalEntry::Seconds(seconds) => self.seconds = seconds,
         }

@@ -7,6 +7,7 @@ use super::entry::{JournalEntry, JournalHead, Kept};
 use crate::plausible::{impossible_latencies, impossible_sample};
 use crate::read::printable;
 use crate::{FORMAT_VERSION, JournalSample, RecordError};
+use model::RawSample;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -70,6 +71,7 @@ fn entry(line: &[u8], cases: usize) -> Option<JournalEntry> {
     let entry: JournalEntry = parse(line.strip_suffix(b"\n")?).ok()?;
     let possible = match &entry {
         JournalEntry::Sample(sample) => is_possible(sample),
+        JournalEntry::Facts(_) => true,
         JournalEntry::Found(finding) => !finding.state.has_number(),
         JournalEntry::Seconds(seconds) => *seconds >= 0.0,
     };
@@ -78,6 +80,12 @@ fn entry(line: &[u8], cases: usize) -> Option<JournalEntry> {
 
 /// Whether a run can have written this sample.
 fn is_possible(entry: &JournalSample) -> bool {
-    let latencies = entry.latency.as_ref();
-    impossible_sample(&entry.sample).or_else(|| latencies.and_then(impossible_latencies)).is_none()
+    let JournalSample { sample, latency, other, .. } = entry;
+    let setups = other.is_none_or(|other| {
+        other.setup_ticks <= other.ticks && other.own_setup_ticks <= sample.ticks
+    });
+    let of_other = other.map(|other| RawSample { ticks: other.ticks, ..*sample });
+    setups
+        && std::iter::once(sample).chain(&of_other).all(|s| impossible_sample(s).is_none())
+        && latency.as_ref().and_then(impossible_latencies).is_none()
 }

@@ -8,7 +8,7 @@
 mod entry;
 mod lines;
 
-pub use entry::{JournalEntry, JournalFinding, JournalHead, JournalSample, Kept};
+pub use entry::{JournalEntry, JournalFacts, JournalFinding, JournalHead, JournalSample, Kept};
 
 use crate::RecordError;
 use crate::write::{directory_of, is_at, sync_directory};

@@ -6,6 +6,7 @@ fn head() -> JournalHead {
     let record = sample::record();
     JournalHead {
         format_version: record.format_version,
+        kind: "survey".into(),
         started: record.started,
         command: record.tool.command,
         cpu: "cpu".into(),
@@ -28,7 +29,7 @@ fn sample(case: usize) -> JournalSample {
         probe_after: 4.9,
         ..RawSample::default()
     };
-    JournalSample { case, sample, latency: None }
+    JournalSample { case, sample, latency: None, other: None }
 }
 
 fn entry(case: usize) -> JournalEntry {

@@ -1,28 +1,31 @@
 //! `ciphermark tls records`
 
 use super::super::run::{plain_request, random_seed, survey, watch_signals};
-use super::{exit, sampled, stacks};
+use super::{Begun, command, exit, sampled, stacks};
 use crate::args_tls::RecordsArgs;
 use crate::error::{Exit, Failure};
 use engine::{Attached, Budget, RecordsRequest, Request, StackFile};
 use model::Algorithm;
+use record::State;
 use std::sync::atomic::AtomicBool;
 use tls::{Protection, RecordsDocument};
 
-pub(super) fn records(args: &RecordsArgs) -> Result<Exit, Failure> {
-    let request = request(args)?;
-    args.common.out.check::<RecordsDocument>()?;
+pub(super) fn records(args: &RecordsArgs, begun: Begun) -> Result<Exit, Failure> {
+    let mut request = request(args)?;
+    let keeping = args.common.out.claim::<RecordsDocument>(begun)?;
+    request.command = command(&keeping);
     let (stacks, libraries) = stacks(&args.common.library, true)?;
     let stop = watch_signals()?;
     // First, because it is shorter: an interrupt of the other still leaves something to compare.
     let bare = bare(args, &request, &stacks, &libraries, &stop);
-    let mut document = sampled(args.common.quiet, &stop, |stop, progress| {
-        engine::records(&request, &stacks, stop, progress)
-    });
+    let mut outcome = sampled(args.common.quiet, &stop, |stop, events| {
+        engine::records(&request, &stacks, keeping, stop, events)
+    })?;
     let bare = bare.map_err(|failure| failure.message);
-    tls::beside(&mut document, bare.as_ref());
-    args.common.out.deliver(&document, tls::render_records)?;
-    Ok(exit(document.records.iter().map(|row| row.state)))
+    tls::beside(&mut outcome.document, bare.as_ref());
+    let states: Vec<State> = outcome.document.records.iter().map(|row| row.state).collect();
+    args.common.deliver(outcome, tls::render_records)?;
+    Ok(exit(states.into_iter()))
 }
 
 fn request(args: &RecordsArgs) -> Result<RecordsRequest, Failure> {
@@ -36,10 +39,10 @@ fn request(args: &RecordsArgs) -> Result<RecordsRequest, Failure> {
         protections,
         sizes: args.size.0.clone(),
         precision: args.common.precision,
-        time: args.common.budget.mul_f64(2.0 / 3.0),
+        time: args.common.time().mul_f64(2.0 / 3.0),
         seed: args.common.seed.unwrap_or_else(random_seed),
         cpu: engine::measuring_cpu(),
-        command: std::env::args().collect(),
+        command: Vec::new(),
     })
 }
 
@@ -54,7 +57,7 @@ fn bare(
     let is_wanted = |a: &&Algorithm| request.protections.iter().any(|p| p.suite.cipher() == a.name);
     let has_stack = |l: &&Attached| stacks.iter().any(|s| s.facts.bare_path == l.facts.path);
     let libraries: Vec<Attached> = libraries.iter().filter(has_stack).cloned().collect();
-    let budget = Budget { precision: request.precision, time: args.common.budget / 3 };
+    let budget = Budget { precision: request.precision, time: args.common.time() / 3 };
     let request = Request {
         sizes: request.sizes.iter().map(|size| *size as usize).collect(),
         seed: request.seed,

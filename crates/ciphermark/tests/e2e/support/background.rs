@@ -27,11 +27,16 @@ impl Background {
     /// Starts `run -o record` and waits until its journal holds some hundred samples. It has a
     /// precision to reach that no machine has.
     pub fn start_run(arguments: &[&str], record: &Path) -> Self {
-        let endless = ["--precision", "0.0001%", "--budget", "10m", "-o", super::arg(record)];
-        let mut running = Self::start(&[&["run"], arguments, &endless].concat());
+        Self::start_kept(&[&["run"], arguments].concat(), record, "10m", 300)
+    }
+
+    /// The same of any command that keeps a journal, until it has so many lines.
+    pub fn start_kept(command: &[&str], record: &Path, budget: &str, lines: usize) -> Self {
+        let endless = ["--precision", "0.0001%", "--budget", budget, "-o", super::arg(record)];
+        let mut running = Self::start(&[command, &endless].concat());
         let journal = journal(record);
         running.wait_until("the journal has samples", || {
-            std::fs::read_to_string(&journal).is_ok_and(|text| text.lines().count() > 300)
+            std::fs::read_to_string(&journal).is_ok_and(|text| text.lines().count() > lines)
         });
         running
     }
