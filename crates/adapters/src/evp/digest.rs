@@ -3,6 +3,7 @@
 use super::api::Errors;
 use super::method::{self, Method, Ways};
 use super::parts::{self, Parts};
+use crate::bytes::{In, Out};
 use contract::raw;
 use loader::SharedObject;
 use std::ffi::{CStr, CString, c_int, c_uint, c_void};
@@ -87,8 +88,8 @@ enum InitFn {
 pub(super) struct Functions {
     contexts: Contexts,
     init: InitFn,
-    update: unsafe extern "C" fn(Ctx, *const u8, usize) -> c_int,
-    finish: unsafe extern "C" fn(Ctx, *mut u8, *mut c_uint) -> c_int,
+    update: unsafe extern "C" fn(Ctx, In, usize) -> c_int,
+    finish: unsafe extern "C" fn(Ctx, Out, *mut c_uint) -> c_int,
 }
 
 impl Functions {

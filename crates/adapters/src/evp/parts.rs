@@ -1,8 +1,8 @@
 //! What digests and MACs have in common: a message is begun, fed and ended.
 
 use super::api::Errors;
-use contract::raw;
-use std::ffi::{CStr, c_void};
+use contract::{Operations, Table, raw};
+use std::ffi::CStr;
 
 /// A context of a digest or MAC. Inlined into the functions of the session, which are made for
 /// each kind of context.
@@ -31,72 +31,45 @@ pub(super) trait Parts {
 
 /// The table for the timing loop; `close` there drops the parts.
 pub(super) fn session<P: Parts>(parts: P, call: &'static CStr) -> raw::Session {
-    raw::Session {
-        state: Box::into_raw(Box::new(parts)).cast(),
-        flags: raw::IN_PLACE,
-        message: Some(message::<P>),
-        start: Some(start::<P>),
-        update: Some(update::<P>),
-        finish: Some(finish::<P>),
-        call: call.as_ptr(),
-        close: Some(close::<P>),
-        ..raw::Session::empty()
-    }
+    Table::new(InParts(parts), raw::IN_PLACE, call).parts().raw()
 }
 
+struct InParts<P>(P);
+
 #[inline(always)]
-fn done(parts: &impl Parts, done: bool) -> i32 {
+fn done<P: Parts>(parts: &P, done: bool) -> i32 {
     if done { raw::OK } else { failed(parts) }
 }
 
 #[cold]
-fn failed(parts: &impl Parts) -> i32 {
+fn failed<P: Parts>(parts: &P) -> i32 {
     parts.errors().clear();
     raw::FAILED
 }
 
-unsafe extern "C" fn message<P: Parts>(state: *mut c_void, message: *const raw::Message) -> i32 {
-    // SAFETY: the contract of `message`.
-    unsafe {
-        let (parts, m) = (&mut *state.cast::<P>(), &*message);
-        let all = parts.begin(m.nonce) && parts.feed(m.input, m.len) && parts.end(m.tag);
+impl<P: Parts> Operations for InParts<P> {
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        let parts = &mut self.0;
+        // SAFETY: the caller keeps the header's rules.
+        let all = unsafe { parts.begin(m.nonce) && parts.feed(m.input, m.len) && parts.end(m.tag) };
         done(parts, all)
     }
-}
 
-unsafe extern "C" fn start<P: Parts>(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: the contract of `start`.
-    unsafe {
-        let parts = &mut *state.cast::<P>();
-        let begun = parts.begin(nonce);
-        done(parts, begun)
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: the caller keeps the header's rules.
+        let begun = unsafe { self.0.begin(nonce) };
+        done(&self.0, begun)
     }
-}
 
-unsafe extern "C" fn update<P: Parts>(
-    state: *mut c_void,
-    input: *const u8,
-    _output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: the contract of `update`.
-    unsafe {
-        let parts = &mut *state.cast::<P>();
-        let fed = parts.feed(input, len);
-        done(parts, fed)
+    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the caller keeps the header's rules.
+        let fed = unsafe { self.0.feed(input, len) };
+        done(&self.0, fed)
     }
-}
 
-unsafe extern "C" fn finish<P: Parts>(state: *mut c_void, tag: *mut u8) -> i32 {
-    // SAFETY: the contract of `finish`.
-    unsafe {
-        let parts = &mut *state.cast::<P>();
-        let ended = parts.end(tag);
-        done(parts, ended)
+    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
+        // SAFETY: the caller keeps the header's rules.
+        let ended = unsafe { self.0.end(tag) };
+        done(&self.0, ended)
     }
-}
-
-unsafe extern "C" fn close<P: Parts>(state: *mut c_void) {
-    // SAFETY: `session` made it of a box; the contract has `close` called once, last.
-    drop(unsafe { Box::from_raw(state.cast::<P>()) });
 }

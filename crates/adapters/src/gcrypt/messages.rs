@@ -2,16 +2,16 @@
 
 use super::api::ctl;
 use super::cipher::State;
-use super::outcome::calls;
+use super::outcome::outcome;
+use crate::family::calls;
 use contract::raw;
 use model::Mode;
 use std::ffi::c_void;
 use std::ptr;
 
-/// The table's functions for a mode; `message` and, where the mode has streams, `start` and
-/// `update`.
-pub(super) fn functions(mode: Mode) -> (raw::MessageFn, Option<(raw::StartFn, raw::UpdateFn)>) {
-    let whole: raw::MessageFn = match mode {
+/// The table of a mode, whose messages are not all made of nonce and text.
+pub(super) fn of(mode: Mode, table: raw::Session) -> raw::Session {
+    let message: raw::MessageFn = match mode {
         Mode::Ecb => message_ecb,
         Mode::Ccm => message_ccm,
         Mode::Ocb => message_ocb,
@@ -19,39 +19,26 @@ pub(super) fn functions(mode: Mode) -> (raw::MessageFn, Option<(raw::StartFn, ra
         Mode::Eax => message_eax,
         Mode::Siv => message_siv,
         Mode::GcmSiv => message_gcm_siv,
-        _ => message_cipher,
+        _ => return table,
     };
-    let stream: Option<(raw::StartFn, raw::UpdateFn)> = match mode {
-        Mode::Ecb => Some((start_ecb, update)),
-        Mode::Eax => Some((start_eax, update)),
-        // CCM has the lengths of a message in its first block; the SIVs go over it twice.
-        Mode::Ccm | Mode::Siv | Mode::GcmSiv => None,
-        _ => Some((start, update)),
+    let start = match mode {
+        Mode::Ecb => Some(start_ecb as raw::StartFn),
+        Mode::Eax => Some(start_eax as raw::StartFn),
+        _ => table.start,
     };
-    (whole, stream)
+    raw::Session { message: Some(message), start, ..table }
 }
 
 unsafe extern "C" fn message_ecb(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the message keeps the interface's rules.
+    // SAFETY: the message keeps the interface's rules.
     unsafe {
         let (state, m) = (&*state.cast::<State>(), &*m);
         calls!(state.crypt(&state.message, m.input, m.output, m.len))
     }
 }
 
-unsafe extern "C" fn message_cipher(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the message keeps the interface's rules.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*m);
-        calls!(
-            state.set_nonce(&state.message, m.nonce),
-            state.crypt(&state.message, m.input, m.output, m.len)
-        )
-    }
-}
-
 unsafe extern "C" fn message_aead(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the message keeps the interface's rules.
+    // SAFETY: the message keeps the interface's rules.
     unsafe {
         let (state, m) = (&*state.cast::<State>(), &*m);
         calls!(
@@ -65,18 +52,14 @@ unsafe extern "C" fn message_aead(state: *mut c_void, m: *const raw::Message) ->
 
 /// CCM is told all lengths before the first byte (RFC 3610 §2.2: they are in the first block).
 unsafe extern "C" fn message_ccm(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the message keeps the interface's rules.
+    // SAFETY: the message keeps the interface's rules.
     unsafe {
         let (state, m) = (&*state.cast::<State>(), &*m);
         let mut lengths = [m.len as u64, m.aad_len as u64, state.tag_len as u64];
+        let size = size_of_val(&lengths);
         calls!(
             state.set_nonce(&state.message, m.nonce),
-            state.ctl(
-                &state.message,
-                ctl::SET_CCM_LENGTHS,
-                lengths.as_mut_ptr().cast(),
-                size_of_val(&lengths)
-            ),
+            state.ctl(&state.message, ctl::SET_CCM_LENGTHS, lengths.as_mut_ptr().cast(), size),
             state.authenticate(m),
             state.crypt(&state.message, m.input, m.output, m.len),
             state.tag(m.tag),
@@ -86,7 +69,7 @@ unsafe extern "C" fn message_ccm(state: *mut c_void, m: *const raw::Message) -> 
 
 /// OCB treats the last block differently (RFC 7253 §4.2), so it is told which call is the last.
 unsafe extern "C" fn message_ocb(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the message keeps the interface's rules.
+    // SAFETY: the message keeps the interface's rules.
     unsafe {
         let (state, m) = (&*state.cast::<State>(), &*m);
         calls!(
@@ -101,7 +84,7 @@ unsafe extern "C" fn message_ocb(state: *mut c_void, m: *const raw::Message) -> 
 
 /// setiv alone would leave the rest of the last message's key stream to be used up first.
 unsafe extern "C" fn message_eax(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the message keeps the interface's rules.
+    // SAFETY: the message keeps the interface's rules.
     unsafe {
         let (state, m) = (&*state.cast::<State>(), &*m);
         calls!(
@@ -117,7 +100,7 @@ unsafe extern "C" fn message_eax(state: *mut c_void, m: *const raw::Message) -> 
 /// The vector of RFC 5297 is associated data, nonce, plaintext: an empty string that is there is
 /// not the same as none, so associated data are given also when they are empty.
 unsafe extern "C" fn message_siv(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the message keeps the interface's rules.
+    // SAFETY: the message keeps the interface's rules.
     unsafe {
         let (state, m) = (&*state.cast::<State>(), &*m);
         calls!(
@@ -130,7 +113,7 @@ unsafe extern "C" fn message_siv(state: *mut c_void, m: *const raw::Message) -> 
 }
 
 unsafe extern "C" fn message_gcm_siv(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the message keeps the interface's rules.
+    // SAFETY: the message keeps the interface's rules.
     unsafe {
         let (state, m) = (&*state.cast::<State>(), &*m);
         calls!(
@@ -147,31 +130,10 @@ unsafe extern "C" fn start_ecb(_state: *mut c_void, _nonce: *const u8) -> i32 {
     raw::OK
 }
 
-unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the nonce has the algorithm's length.
-    unsafe {
-        let state = &*state.cast::<State>();
-        calls!(state.set_nonce(&state.stream, nonce))
-    }
-}
-
 unsafe extern "C" fn start_eax(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the nonce has the algorithm's length.
+    // SAFETY: the nonce has the algorithm's length.
     unsafe {
         let state = &*state.cast::<State>();
         calls!(state.reset(&state.stream), state.set_nonce(&state.stream, nonce))
-    }
-}
-
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the buffers keep the interface's rules.
-    unsafe {
-        let state = &*state.cast::<State>();
-        calls!(state.crypt(&state.stream, input, output, len))
     }
 }

@@ -1,6 +1,7 @@
 //! HMAC by `HMAC_CTX`: OpenSSL before 3, LibreSSL, BoringSSL, AWS-LC.
 
 use crate::aligned::Aligned;
+use crate::bytes::{In, Out};
 use crate::evp::api::Errors;
 use crate::evp::method::Method;
 use crate::evp::parts::{self, Parts};
@@ -18,9 +19,9 @@ pub(in crate::evp) struct Hmac {
     making: Making,
     /// `HMAC_Init_ex(ctx, key, key_len, md, engine)`; the length is an `int` or a `size_t`, which
     /// differ in nothing that is passed here.
-    init: unsafe extern "C" fn(Ctx, *const u8, usize, *const c_void, *mut c_void) -> c_int,
-    update: unsafe extern "C" fn(Ctx, *const u8, usize) -> c_int,
-    finish: unsafe extern "C" fn(Ctx, *mut u8, *mut c_uint) -> c_int,
+    init: unsafe extern "C" fn(Ctx, In, usize, *const c_void, *mut c_void) -> c_int,
+    update: unsafe extern "C" fn(Ctx, In, usize) -> c_int,
+    finish: unsafe extern "C" fn(Ctx, Out, *mut c_uint) -> c_int,
 }
 
 /// How a context is made and freed.

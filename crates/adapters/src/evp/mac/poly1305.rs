@@ -1,6 +1,7 @@
 //! Poly1305 by `CRYPTO_poly1305_*`: LibreSSL, BoringSSL, AWS-LC.
 
 use crate::aligned::Aligned;
+use crate::bytes::{In, Out};
 use crate::evp::api::Errors;
 use crate::evp::parts::{self, Parts};
 use contract::raw;
@@ -13,9 +14,9 @@ type Ctx = *mut c_void;
 /// The functions of one library; none of them can fail.
 #[derive(Clone, Copy)]
 pub(in crate::evp) struct Poly1305 {
-    init: unsafe extern "C" fn(Ctx, *const u8),
-    update: unsafe extern "C" fn(Ctx, *const u8, usize),
-    finish: unsafe extern "C" fn(Ctx, *mut u8),
+    init: unsafe extern "C" fn(Ctx, In),
+    update: unsafe extern "C" fn(Ctx, In, usize),
+    finish: unsafe extern "C" fn(Ctx, Out),
 }
 
 /// Bytes for a `poly1305_state`, whose size only the header knows: 512 in BoringSSL and AWS-LC, 144

@@ -1,5 +1,6 @@
 //! `EVP_MAC`: OpenSSL 3 on.
 
+use crate::bytes::{In, Out};
 use crate::evp::api::Errors;
 use crate::evp::cipher;
 use crate::evp::params::Param;
@@ -20,9 +21,9 @@ pub(in crate::evp) struct EvpMac {
     free: unsafe extern "C" fn(*mut c_void),
     new: unsafe extern "C" fn(*mut c_void) -> Ctx,
     free_ctx: unsafe extern "C" fn(Ctx),
-    init: unsafe extern "C" fn(Ctx, *const u8, usize, *const Param) -> c_int,
-    update: unsafe extern "C" fn(Ctx, *const u8, usize) -> c_int,
-    finish: unsafe extern "C" fn(Ctx, *mut u8, *mut usize, usize) -> c_int,
+    init: unsafe extern "C" fn(Ctx, In, usize, *const Param) -> c_int,
+    update: unsafe extern "C" fn(Ctx, In, usize) -> c_int,
+    finish: unsafe extern "C" fn(Ctx, Out, *mut usize, usize) -> c_int,
 }
 
 impl EvpMac {

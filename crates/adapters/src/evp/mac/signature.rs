@@ -1,5 +1,6 @@
 //! Poly1305 by `EVP_DigestSign*`: OpenSSL 1.1.1, which has it as a kind of private key.
 
+use crate::bytes::{In, Out};
 use crate::evp::api::Errors;
 use crate::evp::digest::Contexts;
 use crate::evp::parts::{self, Parts};
@@ -24,11 +25,11 @@ type Pkey = *mut c_void;
 pub(in crate::evp) struct DigestSign {
     contexts: Contexts,
     set_flags: unsafe extern "C" fn(Ctx, c_int),
-    new_key: unsafe extern "C" fn(c_int, *mut c_void, *const u8, usize) -> Pkey,
+    new_key: unsafe extern "C" fn(c_int, *mut c_void, In, usize) -> Pkey,
     free_key: unsafe extern "C" fn(Pkey),
     init: unsafe extern "C" fn(Ctx, *mut c_void, *const c_void, *mut c_void, Pkey) -> c_int,
-    update: unsafe extern "C" fn(Ctx, *const u8, usize) -> c_int,
-    finish: unsafe extern "C" fn(Ctx, *mut u8, *mut usize) -> c_int,
+    update: unsafe extern "C" fn(Ctx, In, usize) -> c_int,
+    finish: unsafe extern "C" fn(Ctx, Out, *mut usize) -> c_int,
 }
 
 impl DigestSign {
