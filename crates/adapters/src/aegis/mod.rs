@@ -39,26 +39,14 @@ const UNVERSIONED: &str = "unversioned";
 /// Which CPU features the library found and so uses.
 fn build(object: &SharedObject) -> Vec<String> {
     type AskFn = unsafe extern "C" fn() -> c_int;
-    let features = [
-        "neon",
-        "neon_aes",
-        "neon_sha3",
-        "sve2_aes",
-        "aesni",
-        "avx",
-        "avx2",
-        "avx512f",
-        "avx512vl",
-        "narrow_avx512",
-        "vaes",
-        "altivec",
-    ];
-    let found = features.iter().filter(|feature| {
+    let features = "neon neon_aes neon_sha3 sve2_aes aesni avx avx2 avx512f avx512vl narrow_avx512 \
+        vaes altivec";
+    let found = features.split_whitespace().filter(|feature| {
         let symbol = format!("aegis_runtime_has_{feature}");
         // SAFETY: these functions take nothing and return an int.
         unsafe { object.function::<AskFn>(&symbol).is_some_and(|f| f() != 0) }
     });
-    let found: Vec<&str> = found.copied().collect();
+    let found: Vec<&str> = found.collect();
     vec![format!("cpu features: {}", found.join(" "))]
 }
 

@@ -26,7 +26,7 @@ pub(super) struct State {
     set_key: BytesFn,
     key_len: usize,
     nonce_len: usize,
-    pub(super) tag_len: usize,
+    tag_len: usize,
 }
 
 /// Encryption gets the tag, decryption checks it.
@@ -166,6 +166,15 @@ impl State {
     ) -> Error {
         // SAFETY: the caller's promise.
         unsafe { (self.ctl)(cipher.handle, command, buffer, len) }
+    }
+
+    /// The lengths of a message of CCM.
+    #[inline]
+    pub(super) fn set_lengths(&self, m: &raw::Message) -> Error {
+        let mut lengths = [m.len as u64, m.aad_len as u64, self.tag_len as u64];
+        let (buffer, size) = (lengths.as_mut_ptr().cast(), size_of_val(&lengths));
+        // SAFETY: the command reads three numbers.
+        unsafe { self.ctl(&self.message, ctl::SET_CCM_LENGTHS, buffer, size) }
     }
 
     /// Back to the state after setkey.

@@ -143,7 +143,7 @@ unsafe extern "C" fn message_with_nonce(state: *mut c_void, m: *const raw::Messa
 }
 
 unsafe extern "C" fn start_with_nonce(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: the nonce has the algorithm's length.
+    // SAFETY: the session's own state; the nonce has the algorithm's length.
     unsafe {
         let state = &*state.cast::<State>();
         calls!(state.reset(&state.stream), state.set_nonce(&state.stream, nonce))

@@ -63,15 +63,6 @@ impl State {
             .raw()
     }
 
-    /// Takes a socket in the place of one that still holds what an error left in it.
-    #[cold]
-    fn renew(&mut self) {
-        if let Ok(operations) = self.transform.accept() {
-            socket::capacity(&operations);
-            self.operations = operations;
-        }
-    }
-
     /// Sends the parts with nonce and length of the associated data.
     ///
     /// # Safety
@@ -147,7 +138,7 @@ impl State {
             Ok(()) => raw::OK,
             Err(raw::REJECTED) => raw::REJECTED,
             Err(code) => {
-                self.renew();
+                self.transform.renew(&mut self.operations);
                 code
             }
         }

@@ -74,15 +74,6 @@ impl State {
             .raw()
     }
 
-    /// Takes a socket in the place of one that still holds what an error left in it.
-    #[cold]
-    fn renew(&mut self) {
-        if let Ok(operations) = self.transform.accept() {
-            socket::capacity(&operations);
-            self.operations = operations;
-        }
-    }
-
     /// # Safety
     /// The message keeps the interface's rules.
     unsafe fn crypt(&mut self, m: &raw::Message) -> Result<(), i32> {
@@ -177,7 +168,7 @@ impl Operations for State {
             match self.crypt(m) {
                 Ok(()) => raw::OK,
                 Err(code) => {
-                    self.renew();
+                    self.transform.renew(&mut self.operations);
                     code
                 }
             }

@@ -56,22 +56,10 @@ fn build(object: &SharedObject) -> Vec<String> {
     if let Some(minimal) = ask("sodium_library_minimal") {
         lines.push(format!("minimal: {}", if minimal == 0 { "no" } else { "yes" }));
     }
-    let features = [
-        "neon",
-        "armcrypto",
-        "sse2",
-        "sse3",
-        "ssse3",
-        "sse41",
-        "avx",
-        "avx2",
-        "avx512f",
-        "pclmul",
-        "aesni",
-        "rdrand",
-    ];
-    let found = features.iter().filter(|f| ask(&format!("sodium_runtime_has_{f}")) == Some(1));
-    let found: Vec<&str> = found.copied().collect();
+    let features = "neon armcrypto sse2 sse3 ssse3 sse41 avx avx2 avx512f pclmul aesni rdrand";
+    let found =
+        features.split_whitespace().filter(|f| ask(&format!("sodium_runtime_has_{f}")) == Some(1));
+    let found: Vec<&str> = found.collect();
     lines.push(format!("cpu features: {}", found.join(" ")));
     lines
 }
