@@ -24,52 +24,53 @@ pub(super) trait Parts {
     /// # Safety
     /// `tag` has room for the algorithm's tag.
     unsafe fn end(&mut self, tag: *mut u8) -> bool;
-
-    /// The library's queue of errors.
-    fn errors(&self) -> Errors;
 }
 
 /// The table for the timing loop; `close` there drops the parts.
-pub(super) fn session<P: Parts>(parts: P, call: &'static CStr) -> raw::Session {
-    Table::new(InParts(parts), raw::IN_PLACE, call).parts().raw()
+pub(super) fn session<P: Parts>(parts: P, errors: Errors, call: &'static CStr) -> raw::Session {
+    Table::new(InParts { parts, errors }, raw::IN_PLACE, call).parts().raw()
 }
 
-struct InParts<P>(P);
+struct InParts<P> {
+    parts: P,
+    /// The library's queue of errors.
+    errors: Errors,
+}
 
 #[inline(always)]
-fn done<P: Parts>(parts: &P, done: bool) -> i32 {
-    if done { raw::OK } else { failed(parts) }
+fn done(errors: &Errors, done: bool) -> i32 {
+    if done { raw::OK } else { failed(errors) }
 }
 
 #[cold]
-fn failed<P: Parts>(parts: &P) -> i32 {
-    parts.errors().clear();
+fn failed(errors: &Errors) -> i32 {
+    errors.clear();
     raw::FAILED
 }
 
 impl<P: Parts> Operations for InParts<P> {
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        let parts = &mut self.0;
+        let parts = &mut self.parts;
         // SAFETY: the caller keeps the header's rules.
         let all = unsafe { parts.begin(m.nonce) && parts.feed(m.input, m.len) && parts.end(m.tag) };
-        done(parts, all)
+        done(&self.errors, all)
     }
 
     unsafe fn start(&mut self, nonce: *const u8) -> i32 {
         // SAFETY: the caller keeps the header's rules.
-        let begun = unsafe { self.0.begin(nonce) };
-        done(&self.0, begun)
+        let begun = unsafe { self.parts.begin(nonce) };
+        done(&self.errors, begun)
     }
 
     unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
         // SAFETY: the caller keeps the header's rules.
-        let fed = unsafe { self.0.feed(input, len) };
-        done(&self.0, fed)
+        let fed = unsafe { self.parts.feed(input, len) };
+        done(&self.errors, fed)
     }
 
     unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
         // SAFETY: the caller keeps the header's rules.
-        let ended = unsafe { self.0.end(tag) };
-        done(&self.0, ended)
+        let ended = unsafe { self.parts.end(tag) };
+        done(&self.errors, ended)
     }
 }

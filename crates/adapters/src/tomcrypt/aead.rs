@@ -26,8 +26,18 @@ pub(super) trait AeadMode {
     /// What [`AeadMode::rekey`] calls.
     const REKEY: &'static CStr = c"none: the key is an argument of each message";
 
+    /// The key that each message takes; none where the state has it.
+    fn key(&mut self) -> &mut [u8];
+
     /// Sets a new key, which has the algorithm's length.
-    unsafe fn rekey(&mut self, state: *mut c_void, key: *const u8) -> c_int;
+    #[inline]
+    unsafe fn rekey(&mut self, _state: *mut c_void, key: *const u8) -> c_int {
+        let own = self.key();
+        // SAFETY: the trait's promises.
+        unsafe { own.as_mut_ptr().copy_from_nonoverlapping(key, own.len()) };
+        OK
+    }
+
     unsafe fn begin(&self, state: *mut c_void, nonce: *const u8, aad: (*const u8, usize)) -> c_int;
     unsafe fn part(&self, state: *mut c_void, i: *const u8, o: *mut u8, len: usize) -> c_int;
     /// The part that no other follows.

@@ -91,12 +91,8 @@ struct ChaChaPoly {
 }
 
 impl AeadMode for ChaChaPoly {
-    #[inline]
-    unsafe fn rekey(&mut self, _: *mut c_void, key: *const u8) -> c_int {
-        let len = self.key.len();
-        // SAFETY: the trait's promises.
-        unsafe { self.key.as_mut_ptr().copy_from_nonoverlapping(key, len) };
-        OK
+    fn key(&mut self) -> &mut [u8] {
+        &mut self.key
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 
 use super::Request;
 use super::aead::{AeadMode, State};
-use super::api::{Index, OK};
+use super::api::Index;
 use crate::bytes::{In, Out};
 use contract::{OpenError, raw};
 use std::ffi::{c_int, c_ulong, c_void};
@@ -22,12 +22,8 @@ struct Eax {
 }
 
 impl AeadMode for Eax {
-    #[inline]
-    unsafe fn rekey(&mut self, _: *mut c_void, key: *const u8) -> c_int {
-        let len = self.key.len();
-        // SAFETY: the trait's promises.
-        unsafe { self.key.as_mut_ptr().copy_from_nonoverlapping(key, len) };
-        OK
+    fn key(&mut self) -> &mut [u8] {
+        &mut self.key
     }
 
     #[inline]

@@ -29,6 +29,10 @@ struct Gcm {
 impl AeadMode for Gcm {
     const REKEY: &'static CStr = c"gcm_init";
 
+    fn key(&mut self) -> &mut [u8] {
+        &mut []
+    }
+
     #[inline]
     unsafe fn rekey(&mut self, state: *mut c_void, key: *const u8) -> c_int {
         // SAFETY: the trait's promises.

@@ -79,7 +79,7 @@ impl Hmac {
         if ctx.is_null() {
             return Err(format!("HMAC_CTX_new: {}", errors.take()));
         }
-        let state = State { ctx, functions: *self, tag_len, errors, _room: room, _digest: digest };
+        let state = State { ctx, functions: *self, tag_len, _room: room, _digest: digest };
         // SAFETY: a fresh context; the key covers its length; no engine.
         let code = unsafe {
             let digest = state._digest.as_ptr();
@@ -88,7 +88,7 @@ impl Hmac {
         if code != 1 {
             return Err(format!("HMAC_Init_ex: {}", errors.take()));
         }
-        Ok(parts::session(state, c"HMAC_Init_ex, HMAC_Update, HMAC_Final"))
+        Ok(parts::session(state, errors, c"HMAC_Init_ex, HMAC_Update, HMAC_Final"))
     }
 }
 
@@ -96,7 +96,6 @@ struct State {
     ctx: Ctx,
     functions: Hmac,
     tag_len: usize,
-    errors: Errors,
     /// Where `ctx` points with [`Making::Init`].
     _room: Aligned,
     /// The context points to it.
@@ -132,9 +131,5 @@ impl Parts for State {
         // SAFETY: as the caller promises; the digest has `tag_len` bytes.
         let code = unsafe { (self.functions.finish)(self.ctx, tag, &raw mut len) };
         code == 1 && len as usize == self.tag_len
-    }
-
-    fn errors(&self) -> Errors {
-        self.errors
     }
 }

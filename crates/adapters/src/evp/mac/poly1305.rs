@@ -27,7 +27,6 @@ struct State {
     room: Aligned,
     functions: Poly1305,
     key: [u8; 32],
-    errors: Errors,
 }
 
 impl Poly1305 {
@@ -45,9 +44,9 @@ impl Poly1305 {
 
     /// The key is taken in anew for each message: it is made for one alone (RFC 8439 §2.5).
     pub(in crate::evp) fn session(&self, errors: Errors, key: [u8; 32]) -> raw::Session {
-        let state = State { room: Aligned::zeroed(STATE_LEN), functions: *self, key, errors };
+        let state = State { room: Aligned::zeroed(STATE_LEN), functions: *self, key };
         let call = c"CRYPTO_poly1305_init, CRYPTO_poly1305_update, CRYPTO_poly1305_finish";
-        parts::session(state, call)
+        parts::session(state, errors, call)
     }
 }
 
@@ -71,9 +70,5 @@ impl Parts for State {
         // SAFETY: as the caller promises; a tag has 16 bytes.
         unsafe { (self.functions.finish)(self.room.context(), tag) };
         true
-    }
-
-    fn errors(&self) -> Errors {
-        self.errors
     }
 }

@@ -72,10 +72,9 @@ impl EvpMac {
             nonce_len: algorithm.nonce_len,
             tag_len: algorithm.tag_len,
             key: key.to_vec(),
-            errors,
         };
         let call = c"EVP_MAC_init, EVP_MAC_update, EVP_MAC_final";
-        Some(state.set_up(parameter).map(|()| parts::session(state, call)))
+        Some(state.set_up(errors, parameter).map(|()| parts::session(state, errors, call)))
     }
 
     fn context(&self, name: &CStr) -> Option<Ctx> {
@@ -110,7 +109,6 @@ struct State {
     nonce_len: usize,
     tag_len: usize,
     key: Vec<u8>,
-    errors: Errors,
 }
 
 impl Drop for State {
@@ -122,7 +120,11 @@ impl Drop for State {
 
 impl State {
     /// Gives the context its digest or cipher, and its key.
-    fn set_up(&mut self, parameter: Option<(&'static CStr, String)>) -> Result<(), String> {
+    fn set_up(
+        &mut self,
+        errors: Errors,
+        parameter: Option<(&'static CStr, String)>,
+    ) -> Result<(), String> {
         let value = parameter
             .as_ref()
             .map(|(_, value)| CString::new(value.as_str()).expect("names have no NUL"));
@@ -133,7 +135,7 @@ impl State {
         let code = unsafe {
             (self.functions.init)(self.ctx, self.key.as_ptr(), self.key.len(), params.as_ptr())
         };
-        if code > 0 { Ok(()) } else { Err(format!("EVP_MAC_init: {}", self.errors.take())) }
+        if code > 0 { Ok(()) } else { Err(format!("EVP_MAC_init: {}", errors.take())) }
     }
 }
 
@@ -163,9 +165,5 @@ impl Parts for State {
         // SAFETY: as the caller promises.
         let code = unsafe { (self.functions.finish)(self.ctx, tag, &raw mut len, self.tag_len) };
         code > 0 && len == self.tag_len
-    }
-
-    fn errors(&self) -> Errors {
-        self.errors
     }
 }

@@ -70,11 +70,11 @@ impl DigestSign {
             unsafe { (self.free_key)(pkey) };
             return Some(Err(format!("EVP_MD_CTX_new: {}", errors.take())));
         };
-        let state = State { ctx, pkey, functions: *self, tag_len, errors };
+        let state = State { ctx, pkey, functions: *self, tag_len };
         // SAFETY: a context of ours.
         unsafe { (self.set_flags)(ctx, FINALISE) };
         let call = c"EVP_DigestSignInit, EVP_DigestUpdate, EVP_DigestSignFinal";
-        Some(Ok(parts::session(state, call)))
+        Some(Ok(parts::session(state, errors, call)))
     }
 }
 
@@ -83,7 +83,6 @@ struct State {
     pkey: Pkey,
     functions: DigestSign,
     tag_len: usize,
-    errors: Errors,
 }
 
 impl Drop for State {
@@ -115,9 +114,5 @@ impl Parts for State {
         // SAFETY: as the caller promises.
         let code = unsafe { (self.functions.finish)(self.ctx, tag, &raw mut len) };
         code == 1 && len == self.tag_len
-    }
-
-    fn errors(&self) -> Errors {
-        self.errors
     }
 }
