@@ -3,7 +3,8 @@
 
 use super::Request;
 use super::api::{AeadMeta, EqualFn, meta};
-use super::parts::{Ccm, Described, Keyed, Ocb, Steps};
+use super::ccm::Ccm;
+use super::parts::{Described, Keyed, Ocb, Steps};
 use crate::family::c_concat;
 use contract::{Operations, Table, raw};
 use model::{Mode, Primitive};

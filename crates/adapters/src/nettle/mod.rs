@@ -3,6 +3,7 @@
 mod aead;
 mod api;
 mod block;
+mod ccm;
 mod chacha;
 mod digest;
 mod joined;
