@@ -40,6 +40,7 @@ pub(super) fn open(
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules.
         let result = unsafe {
@@ -50,6 +51,7 @@ impl Operations for State {
     }
 
     /// The only error of decryption under a tag length that the library knows is a wrong tag.
+    #[inline(always)]
     unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules.
         let result = unsafe {
@@ -59,6 +61,7 @@ impl Operations for State {
         if result == 0 { raw::OK } else { raw::REJECTED }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, nonce: *const u8) -> i32 {
         // SAFETY: the nonce has the algorithm's length; no associated data.
         unsafe {
@@ -68,6 +71,7 @@ impl Operations for State {
         raw::OK
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
         let Some(stream) = self.functions.stream else { return raw::FAILED };
         // SAFETY: the buffers keep the interface's rules; the state was begun by `start`.
@@ -78,6 +82,7 @@ impl Operations for State {
     }
 
     /// Each message takes its key as an argument.
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the key has the algorithm's length.
         unsafe {

@@ -143,6 +143,7 @@ impl State {
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the header's rules; the buffer holds ciphertext and tag, and is
         // nobody else's.
@@ -159,6 +160,7 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: as in `message`.
         unsafe {
@@ -175,6 +177,7 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, nonce: *const u8) -> i32 {
         // SAFETY: the nonce has the algorithm's length; no associated data may be null.
         unsafe {
@@ -186,11 +189,13 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
         // SAFETY: the buffers keep the header's rules.
         unsafe { self.crypt(&self.stream, 0, (input, len), (output, len)) }
     }
 
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the key has the algorithm's length.
         unsafe { calls!((self.api.cipher_set_key)(self.message.handle, key, self.key_len)) }

@@ -73,6 +73,7 @@ pub(super) fn open(request: &Request<'_>, name: &str) -> Result<raw::Session, Op
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the header's rules.
         unsafe {
@@ -81,16 +82,19 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, nonce: *const u8) -> i32 {
         // SAFETY: the nonce has the algorithm's length.
         unsafe { calls!((self.api.cipher_reset)(self.cipher.handle), self.begin(nonce)) }
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
         // SAFETY: the buffers keep the header's rules.
         unsafe { self.crypt(input, output, len) }
     }
 
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the key has the algorithm's length.
         unsafe { calls!((self.api.cipher_set_key)(self.cipher.handle, key, self.key_len)) }
@@ -104,6 +108,7 @@ struct Units {
 }
 
 impl Operations for Units {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the header's rules.
         unsafe {
@@ -112,12 +117,14 @@ impl Operations for Units {
         }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, nonce: *const u8) -> i32 {
         // SAFETY: a tweak has sixteen bytes.
         self.tweak = unsafe { nonce.cast::<[u8; 16]>().read_unaligned() };
         raw::OK
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
         // SAFETY: the buffers keep the header's rules.
         unsafe {
@@ -126,6 +133,7 @@ impl Operations for Units {
         }
     }
 
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the key has the algorithm's length.
         unsafe { self.state.rekey(key) }

@@ -29,6 +29,7 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         let (mut written, mut consumed) = (0, 0);
         // SAFETY: the message keeps the header's rules; the tag has the length that is said.
@@ -52,6 +53,7 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the key has the algorithm's length.
         unsafe { calls!((self.api.cipher_set_key)(self.cipher.handle, key, self.key_len)) }

@@ -126,6 +126,7 @@ fn crypt_piece(cipher: &Session, m: &raw::Message, at: usize, len: usize) -> Res
 }
 
 impl<C: Check, const ONCE: bool> Operations for State<C, ONCE> {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: a message by the header's rules; its tag has room for the check's.
         let done = unsafe {
@@ -138,6 +139,7 @@ impl<C: Check, const ONCE: bool> Operations for State<C, ONCE> {
         done.map_or_else(|code| code, |()| raw::OK)
     }
 
+    #[inline(always)]
     unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: a message by the header's rules; its tag has the check's length.
         let verdict = unsafe {

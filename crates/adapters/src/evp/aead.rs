@@ -117,6 +117,7 @@ struct State<S, const MAC: bool> {
 
 impl<S: Operations, const MAC: bool> Operations for State<S, MAC> {
     /// One call seals the whole message.
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the caller keeps the header's rules; GMAC writes nothing to the output.
         unsafe {
@@ -129,23 +130,27 @@ impl<S: Operations, const MAC: bool> Operations for State<S, MAC> {
     }
 
     /// One call opens the whole message.
+    #[inline(always)]
     unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the caller keeps the header's rules.
         unsafe { self.open(m) }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, nonce: *const u8) -> i32 {
         let Some(stream) = &mut self.stream else { return raw::FAILED };
         // SAFETY: the caller keeps the header's rules.
         unsafe { stream.start(nonce) }
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
         let Some(stream) = &mut self.stream else { return raw::FAILED };
         // SAFETY: the caller keeps the header's rules.
         unsafe { stream.update(input, output, len) }
     }
 
+    #[inline(always)]
     unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
         let Some(stream) = &mut self.stream else { return raw::FAILED };
         // SAFETY: the caller keeps the header's rules.
@@ -153,6 +158,7 @@ impl<S: Operations, const MAC: bool> Operations for State<S, MAC> {
     }
 
     /// An `EVP_AEAD_CTX` has no call for a new key: it is made anew.
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         let Aead { free, new, getter, .. } = self.functions;
         // SAFETY: the caller keeps the header's rules; the old context is used no more, also where

@@ -26,6 +26,7 @@ pub(super) fn session(object: &SharedObject, key: [u8; 32]) -> Option<raw::Sessi
 
 impl Operations for State {
     /// The whole message from block 0.
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the caller keeps the header's rules; the nonce has 12 bytes.
         unsafe {

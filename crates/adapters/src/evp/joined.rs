@@ -168,6 +168,7 @@ impl State {
 
 impl Operations for State {
     /// Seals the message into the buffer, and copies ciphertext and tag out of it.
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the caller keeps the header's rules; the buffer has room for ciphertext and tag.
         unsafe {
@@ -188,6 +189,7 @@ impl Operations for State {
     }
 
     /// Copies ciphertext and tag into the buffer, and opens the message from there.
+    #[inline(always)]
     unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the caller keeps the header's rules; the buffer has room for ciphertext and tag.
         unsafe {

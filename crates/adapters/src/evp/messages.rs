@@ -53,24 +53,28 @@ pub(super) fn session(
 
 impl Operations for State {
     /// IV, update, final.
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the caller keeps the header's rules.
         unsafe { plain(self, m, m.nonce) }
     }
 
     /// Sets the IV of a stream.
+    #[inline(always)]
     unsafe fn start(&mut self, nonce: *const u8) -> i32 {
         // SAFETY: the caller keeps the header's rules.
         unsafe { self.done(self.begin(nonce)) }
     }
 
     /// Continues a stream: one update, as in `openssl speed -evp`.
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
         // SAFETY: the caller keeps the header's rules.
         unsafe { self.done(whole(self.feed(input, output, len), len)) }
     }
 
     /// A new key for the context, which keeps its cipher; the nonce comes with the message.
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the caller keeps the header's rules.
         unsafe { self.done(self.set_key(key)) }

@@ -49,6 +49,7 @@ fn failed(errors: &Errors) -> i32 {
 }
 
 impl<P: Parts> Operations for InParts<P> {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         let parts = &mut self.parts;
         // SAFETY: the caller keeps the header's rules.
@@ -56,18 +57,21 @@ impl<P: Parts> Operations for InParts<P> {
         done(&self.errors, all)
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, nonce: *const u8) -> i32 {
         // SAFETY: the caller keeps the header's rules.
         let begun = unsafe { self.parts.begin(nonce) };
         done(&self.errors, begun)
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
         // SAFETY: the caller keeps the header's rules.
         let fed = unsafe { self.parts.feed(input, len) };
         done(&self.errors, fed)
     }
 
+    #[inline(always)]
     unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
         // SAFETY: the caller keeps the header's rules.
         let ended = unsafe { self.parts.end(tag) };

@@ -66,6 +66,7 @@ impl Siv {
 
 impl Operations for Siv {
     /// A copy of the keyed context, the vector, the one update, final, tag.
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the caller keeps the header's rules. An empty message needs its update: the tag is
         // made there.
@@ -83,6 +84,7 @@ impl Operations for Siv {
 
     /// A copy of the keyed context, expected tag, the vector, the one update, where the tag is
     /// compared, and final.
+    #[inline(always)]
     unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the caller keeps the header's rules. An empty message needs its update: the tag is
         // read there.
@@ -99,6 +101,7 @@ impl Operations for Siv {
     }
 
     /// A new key for the context that is copied.
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the caller keeps the header's rules; null keeps the cipher.
         unsafe {

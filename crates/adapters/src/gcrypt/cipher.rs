@@ -186,6 +186,7 @@ impl State {
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules.
         unsafe {
@@ -196,16 +197,19 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, nonce: *const u8) -> i32 {
         // SAFETY: the nonce has the algorithm's length.
         unsafe { calls!(self.set_nonce(&self.stream, nonce)) }
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
         // SAFETY: the buffers keep the interface's rules.
         unsafe { calls!(self.crypt(&self.stream, input, output, len)) }
     }
 
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the key has the algorithm's length.
         unsafe { calls!((self.set_key)(self.message.handle, key.cast(), self.key_len)) }

@@ -33,6 +33,7 @@ impl State {
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules.
         unsafe {
@@ -41,6 +42,7 @@ impl Operations for State {
         raw::OK
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
         // SAFETY: the state's own context.
         unsafe {
@@ -49,6 +51,7 @@ impl Operations for State {
         raw::OK
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
         // SAFETY: the input keeps the interface's rules.
         unsafe {
@@ -57,6 +60,7 @@ impl Operations for State {
         raw::OK
     }
 
+    #[inline(always)]
     unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
         // SAFETY: the handle's digest has the algorithm's length, as has the tag.
         unsafe {

@@ -146,6 +146,7 @@ impl State {
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules.
         unsafe {
@@ -154,6 +155,7 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules.
         unsafe {

@@ -110,6 +110,7 @@ pub(super) fn open_chachapoly(request: &Request<'_>) -> Result<raw::Session, Mis
 }
 
 impl Operations for Ccm {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the header's rules.
         unsafe {
@@ -123,6 +124,7 @@ impl Operations for Ccm {
         }
     }
 
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the key has so many bits.
         unsafe { calls!((self.set_key)(self.context.get(), self.id, key, self.key_bits)) }
@@ -130,6 +132,7 @@ impl Operations for Ccm {
 }
 
 impl Operations for ChaChaPoly {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the header's rules.
         unsafe {
@@ -138,6 +141,7 @@ impl Operations for ChaChaPoly {
         }
     }
 
+    #[inline(always)]
     unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: as in `message`.
         unsafe {
@@ -148,16 +152,19 @@ impl Operations for ChaChaPoly {
         }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, nonce: *const u8) -> i32 {
         // SAFETY: the nonce has twelve bytes.
         unsafe { calls!((self.start)(self.context.get(), nonce, self.way)) }
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
         // SAFETY: the buffers keep the header's rules.
         unsafe { calls!((self.update)(self.context.get(), len, input, output)) }
     }
 
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the key has 32 bytes.
         unsafe { calls!((self.set_key)(self.context.get(), key)) }

@@ -117,6 +117,7 @@ fn context(request: &Request<'_>, set_key: SetKey) -> Result<Context, Missing> {
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the header's rules.
         unsafe {
@@ -125,17 +126,20 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, nonce: *const u8) -> i32 {
         // SAFETY: the nonce has the algorithm's length.
         unsafe { self.begin(nonce) };
         raw::OK
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
         // SAFETY: the buffers keep the header's rules.
         unsafe { self.crypt(input, output, len) }
     }
 
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the key has the algorithm's length.
         unsafe { calls!(self.set_key.run(self.context.get(), key)) }

@@ -43,6 +43,7 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the header's rules.
         unsafe {
@@ -54,16 +55,19 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, nonce: *const u8) -> i32 {
         // SAFETY: the nonce has twelve bytes.
         unsafe { calls!((self.start)(self.context.get(), nonce, 0)) }
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
         // SAFETY: the buffers keep the header's rules.
         unsafe { calls!((self.update)(self.context.get(), len, input, output)) }
     }
 
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the key has 32 bytes.
         unsafe { calls!((self.set_key)(self.context.get(), key)) }

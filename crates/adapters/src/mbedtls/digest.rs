@@ -141,6 +141,7 @@ impl State {
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the header's rules.
         unsafe {
@@ -152,15 +153,18 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
         calls!(self.begin())
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
         // SAFETY: the input covers its length.
         unsafe { calls!((self.update)(self.context.get(), input, len)) }
     }
 
+    #[inline(always)]
     unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
         // SAFETY: the tag has the algorithm's length.
         unsafe { calls!((self.finish)(self.context.get(), tag)) }

@@ -143,11 +143,13 @@ impl State {
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the header's rules.
         unsafe { self.seal(m, (m.input, m.output, m.len), (m.aad, m.aad_len)) }
     }
 
+    #[inline(always)]
     unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: as in `message`.
         unsafe {
@@ -160,6 +162,7 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, nonce: *const u8) -> i32 {
         // SAFETY: the nonce has the algorithm's length.
         unsafe {
@@ -173,6 +176,7 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
         // SAFETY: the buffers keep the header's rules.
         unsafe {
@@ -190,6 +194,7 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the key has so many bits.
         unsafe { calls!((self.set_key)(self.context.get(), self.id, key, self.key_bits)) }
@@ -200,12 +205,14 @@ impl Operations for State {
 struct Gmac(State);
 
 impl Operations for Gmac {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         let nothing = (std::ptr::null(), std::ptr::null_mut(), 0);
         // SAFETY: the message keeps the header's rules.
         unsafe { self.0.seal(m, nothing, (m.input, m.len)) }
     }
 
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the key has so many bits.
         unsafe { self.0.rekey(key) }

@@ -45,6 +45,7 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the header's rules.
         unsafe {
@@ -52,6 +53,7 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the keys have so many bits.
         unsafe { calls!((self.set_key)(self.context.get(), key, self.key_bits)) }

@@ -108,6 +108,7 @@ fn session<S: Steps>(
 
 impl<S: Steps> Operations for State<S> {
     /// The library makes tags and leaves comparing them to its callers, for which it has a function.
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the header's rules.
         unsafe {
@@ -126,6 +127,7 @@ impl<S: Steps> Operations for State<S> {
         }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, nonce: *const u8) -> i32 {
         // SAFETY: the nonce has the algorithm's length.
         unsafe { self.steps.begin(nonce, (nonce, 0), 0) };
@@ -133,6 +135,7 @@ impl<S: Steps> Operations for State<S> {
     }
 
     /// Only the last part of a message may end within a block: the library would end the process.
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
         if !len.is_multiple_of(16) {
             return raw::FAILED;
@@ -142,6 +145,7 @@ impl<S: Steps> Operations for State<S> {
         raw::OK
     }
 
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the key has the algorithm's length.
         unsafe { self.steps.rekey(key) };

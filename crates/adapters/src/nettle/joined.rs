@@ -166,6 +166,7 @@ impl State {
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the header's rules; the buffer holds
         // ciphertext and tag, and is nobody else's.
@@ -198,6 +199,7 @@ impl Operations for State {
         raw::OK
     }
 
+    #[inline(always)]
     unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: as in `message`.
         let right = unsafe {

@@ -102,6 +102,7 @@ fn schedule(functions: &Functions, key: &[u8]) -> Result<(Aligned, ScheduleFn), 
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules; the length of
         // the tag and the secret nonce are not asked for.
@@ -122,6 +123,7 @@ impl Operations for State {
     }
 
     /// The only error that decryption has is a wrong tag.
+    #[inline(always)]
     unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules.
         let result = unsafe {
@@ -140,6 +142,7 @@ impl Operations for State {
         if result == 0 { raw::OK } else { raw::REJECTED }
     }
 
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the key has the algorithm's length.
         unsafe {

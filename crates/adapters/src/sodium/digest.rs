@@ -49,21 +49,25 @@ fn hash(functions: &Functions, name: &'static CStr) -> Result<raw::Session, Open
 }
 
 impl Operations for Hash {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules.
         unsafe { outcome((self.whole)(m.tag, m.input, m.len as u64)) }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
         // SAFETY: the state's own context.
         unsafe { outcome((self.init)(self.parts.as_mut_ptr())) }
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
         // SAFETY: the input keeps the interface's rules.
         unsafe { outcome((self.update)(self.parts.as_mut_ptr(), input, len as u64)) }
     }
 
+    #[inline(always)]
     unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
         // SAFETY: the tag has the digest's length.
         unsafe { outcome((self.finish)(self.parts.as_mut_ptr(), tag)) }
@@ -96,21 +100,25 @@ fn generic(functions: &Functions, len: usize) -> Result<raw::Session, OpenError>
 }
 
 impl Operations for Generic {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules; no key.
         unsafe { outcome((self.whole)(m.tag, self.len, m.input, m.len as u64, ptr::null(), 0)) }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
         // SAFETY: no key.
         unsafe { outcome((self.init)(self.parts.as_mut_ptr(), ptr::null(), 0, self.len)) }
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
         // SAFETY: the input keeps the interface's rules.
         unsafe { outcome((self.update)(self.parts.as_mut_ptr(), input, len as u64)) }
     }
 
+    #[inline(always)]
     unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
         // SAFETY: the tag has the digest's length.
         unsafe { outcome((self.finish)(self.parts.as_mut_ptr(), tag, self.len)) }

@@ -73,6 +73,7 @@ impl Hmac {
 }
 
 impl Operations for Hmac {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules.
         unsafe {
@@ -84,16 +85,19 @@ impl Operations for Hmac {
         }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
         self.begin();
         raw::OK
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
         // SAFETY: the input keeps the interface's rules.
         unsafe { outcome((self.update)(self.state.as_mut_ptr(), input, len as u64)) }
     }
 
+    #[inline(always)]
     unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
         // SAFETY: the tag has the code's length.
         unsafe { outcome((self.finish)(self.state.as_mut_ptr(), tag)) }
@@ -126,21 +130,25 @@ fn poly1305(functions: &Functions, key: &[u8]) -> Result<raw::Session, OpenError
 }
 
 impl Operations for Poly1305 {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules.
         unsafe { outcome((self.whole)(m.tag, m.input, m.len as u64, self.key.as_ptr())) }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
         // SAFETY: the state's own context.
         unsafe { outcome((self.init)(self.parts.as_mut_ptr(), self.key.as_ptr())) }
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
         // SAFETY: the input keeps the interface's rules.
         unsafe { outcome((self.update)(self.parts.as_mut_ptr(), input, len as u64)) }
     }
 
+    #[inline(always)]
     unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
         // SAFETY: the tag has the code's length.
         unsafe { outcome((self.finish)(self.parts.as_mut_ptr(), tag)) }

@@ -28,11 +28,13 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules.
         unsafe { outcome((self.xor)(m.output, m.input, m.len as u64, m.nonce, self.key.as_ptr())) }
     }
 
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the key has 32 bytes.
         unsafe { self.key = key.cast::<[u8; 32]>().read() };

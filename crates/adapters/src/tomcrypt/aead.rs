@@ -96,6 +96,7 @@ impl<M: AeadMode> State<M> {
 }
 
 impl<M: AeadMode> Operations for State<M> {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules.
         unsafe {
@@ -108,16 +109,19 @@ impl<M: AeadMode> Operations for State<M> {
         }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, nonce: *const u8) -> i32 {
         // SAFETY: the nonce has the algorithm's length.
         unsafe { outcome(self.mode.begin(self.stream.context(), nonce, (nonce, 0))) }
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
         // SAFETY: the buffers keep the interface's rules.
         unsafe { outcome(self.mode.part(self.stream.context(), input, output, len)) }
     }
 
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the key has the algorithm's length.
         unsafe {

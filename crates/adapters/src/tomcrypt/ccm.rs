@@ -69,6 +69,7 @@ pub(super) fn open(request: &Request<'_>, cipher: Index) -> Result<raw::Session,
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules.
         unsafe { outcome(self.call(m, (m.input.cast_mut(), m.output), 0)) }
@@ -76,6 +77,7 @@ impl Operations for State {
 
     /// A wrong tag is `CRYPT_ERROR`: the library gives the truth value of its comparison back as the
     /// error code. Nothing else in `ccm_memory` has that code.
+    #[inline(always)]
     unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules.
         unsafe {
@@ -87,6 +89,7 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the key has the algorithm's length.
         unsafe { outcome((self.setup)(key, self.key_len, 0, self.key.context())) }

@@ -53,6 +53,7 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules.
         unsafe {
@@ -64,16 +65,19 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, nonce: *const u8) -> i32 {
         // SAFETY: the nonce has the algorithm's length.
         unsafe { calls!((self.set_nonce)(self.stream.context(), nonce, 12, 0)) }
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
         // SAFETY: the buffers keep the interface's rules.
         unsafe { calls!((self.crypt)(self.stream.context(), input, len as c_ulong, output)) }
     }
 
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the key has 32 bytes.
         unsafe { calls!((self.setup)(self.message.context(), key, 32, 20)) }

@@ -69,6 +69,7 @@ impl<H: Hash> Drop for State<H> {
 }
 
 impl<H: Hash> Operations for State<H> {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules.
         unsafe {
@@ -81,6 +82,7 @@ impl<H: Hash> Operations for State<H> {
         }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
         // SAFETY: the state's own context.
         unsafe {
@@ -91,11 +93,13 @@ impl<H: Hash> Operations for State<H> {
         }
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
         // SAFETY: `input` covers `len` bytes.
         unsafe { outcome((self.process)(self.stream.context(), input, len as c_ulong)) }
     }
 
+    #[inline(always)]
     unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
         // SAFETY: `tag` has the algorithm's length.
         unsafe {

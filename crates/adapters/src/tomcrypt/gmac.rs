@@ -48,6 +48,7 @@ impl State {
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules.
         unsafe {
@@ -61,6 +62,7 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, nonce: *const u8) -> i32 {
         // SAFETY: the nonce has the algorithm's length.
         unsafe {
@@ -69,11 +71,13 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
         // SAFETY: `input` covers `len` bytes.
         unsafe { calls!((self.add_aad)(self.stream.context(), input, len as c_ulong)) }
     }
 
+    #[inline(always)]
     unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
         // SAFETY: `tag` has the algorithm's length.
         unsafe { calls!(self.end(self.stream.context(), tag)) }

@@ -161,6 +161,7 @@ pub(super) fn open(request: &Request<'_>, cipher: Index) -> Result<raw::Session,
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules.
         unsafe {
@@ -171,16 +172,19 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, nonce: *const u8) -> i32 {
         // SAFETY: the nonce has the algorithm's length.
         unsafe { calls!(self.set_iv(&self.stream, nonce)) }
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
         // SAFETY: the buffers keep the interface's rules.
         unsafe { calls!((self.crypt)(input, output, len as c_ulong, self.stream.context())) }
     }
 
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the key has the algorithm's length.
         unsafe { calls!(self.begin.run(self.cipher, (key, self.key_len), self.message.context())) }
@@ -214,18 +218,21 @@ impl State {
 struct Ecb(State);
 
 impl Operations for Ecb {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         let context = self.0.message.context();
         // SAFETY: the message keeps the interface's rules.
         unsafe { calls!((self.0.crypt)(m.input, m.output, m.len as c_ulong, context)) }
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
         let context = self.0.stream.context();
         // SAFETY: the buffers keep the interface's rules.
         unsafe { calls!((self.0.crypt)(input, output, len as c_ulong, context)) }
     }
 
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the key has the algorithm's length.
         unsafe { self.0.rekey(key) }

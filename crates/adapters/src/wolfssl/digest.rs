@@ -91,6 +91,7 @@ impl State {
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules.
         unsafe {
@@ -103,6 +104,7 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
         // SAFETY: no tag is longer than 64 bytes.
         unsafe {
@@ -119,6 +121,7 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
         // SAFETY: `input` covers `len` bytes.
         unsafe {
@@ -127,6 +130,7 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
         // SAFETY: `tag` has the algorithm's length.
         unsafe {

@@ -33,6 +33,7 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules.
         unsafe {

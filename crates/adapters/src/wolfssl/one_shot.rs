@@ -123,6 +123,7 @@ impl State {
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules.
         unsafe {
@@ -131,6 +132,7 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, nonce: *const u8) -> i32 {
         // SAFETY: the nonce has the algorithm's length.
         unsafe {
@@ -139,6 +141,7 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
         // SAFETY: the buffers keep the interface's rules.
         unsafe {
@@ -148,6 +151,7 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the key has the algorithm's length.
         unsafe {

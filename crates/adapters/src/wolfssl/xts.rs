@@ -60,6 +60,7 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules.
         unsafe {
@@ -68,6 +69,7 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, nonce: *const u8) -> i32 {
         // SAFETY: the nonce has the algorithm's length.
         unsafe {
@@ -76,6 +78,7 @@ impl Operations for State {
         raw::OK
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
         // SAFETY: the buffers keep the interface's rules.
         unsafe {
@@ -84,6 +87,7 @@ impl Operations for State {
         }
     }
 
+    #[inline(always)]
     unsafe fn rekey(&mut self, key: *const u8) -> i32 {
         // SAFETY: the key has both keys.
         unsafe {

@@ -114,21 +114,25 @@ unsafe fn write(hash: u64, tag: *mut u8) -> i32 {
 }
 
 impl Operations for State {
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the message keeps the interface's rules.
         unsafe { write((self.api.hash)(m.input.cast(), m.len), m.tag) }
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
         // SAFETY: the state's own context.
         unsafe { outcome((self.api.reset)(self.stream)) }
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
         // SAFETY: `input` covers `len` bytes.
         unsafe { outcome((self.api.update)(self.stream, input.cast(), len)) }
     }
 
+    #[inline(always)]
     unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
         // SAFETY: `tag` has the digest's length.
         unsafe { write((self.api.digest)(self.stream), tag) }

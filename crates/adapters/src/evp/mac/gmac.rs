@@ -43,22 +43,26 @@ impl Gmac {
 
 impl Operations for Gmac {
     /// Nonce, associated data, final, tag.
+    #[inline(always)]
     unsafe fn message(&mut self, m: &raw::Message) -> i32 {
         // SAFETY: the caller keeps the header's rules.
         let done = unsafe { self.0.begin(m.nonce) && self.feed(m.input, m.len) && self.end(m.tag) };
         self.0.done(done)
     }
 
+    #[inline(always)]
     unsafe fn start(&mut self, nonce: *const u8) -> i32 {
         // SAFETY: the caller keeps the header's rules.
         unsafe { self.0.done(self.0.begin(nonce)) }
     }
 
+    #[inline(always)]
     unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
         // SAFETY: the caller keeps the header's rules.
         unsafe { self.0.done(self.feed(input, len)) }
     }
 
+    #[inline(always)]
     unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
         // SAFETY: the caller keeps the header's rules.
         unsafe { self.0.done(self.end(tag)) }
