@@ -100,6 +100,7 @@ impl State {
     ///
     /// # Safety
     /// The message keeps the interface's rules.
+    #[inline(always)]
     unsafe fn seal(&mut self, m: &raw::Message) -> Result<(), i32> {
         let mut sent = [part(m.aad, m.aad_len), part(m.input, m.len)];
         let mut received = [
@@ -118,6 +119,7 @@ impl State {
     ///
     /// # Safety
     /// The message keeps the interface's rules.
+    #[inline(always)]
     unsafe fn unseal(&mut self, m: &raw::Message) -> Result<(), i32> {
         let mut sent = [part(m.aad, m.aad_len), part(m.input, m.len), part(m.tag, self.tag_len)];
         let expected = m.aad_len + m.len;

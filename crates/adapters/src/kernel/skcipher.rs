@@ -76,6 +76,7 @@ impl State {
 
     /// # Safety
     /// The message keeps the interface's rules.
+    #[inline(always)]
     unsafe fn crypt(&mut self, m: &raw::Message) -> Result<(), i32> {
         // The kernel has no operation over nothing: it would wait for the first byte.
         if m.len == 0 {
