@@ -11,7 +11,6 @@
 #include <botan/stream_cipher.h>
 #include <botan/version.h>
 
-#include <cstdio>
 #include <string>
 
 namespace adapter {
@@ -43,12 +42,8 @@ int32_t open_session(const cm_request *request, cm_session *session, char *why, 
   } catch (const Botan::Lookup_Error &) {
     std::snprintf(why, why_len, "Botan %s has no %s", version().c_str(), request->algorithm);
     return CM_UNSUPPORTED;
-  } catch (const std::exception &e) {
-    std::snprintf(why, why_len, "%s", e.what());
-    return CM_FAILED;
   } catch (...) {
-    std::snprintf(why, why_len, "an exception of unknown type");
-    return CM_FAILED;
+    return not_opened(why, why_len);
   }
 }
 
@@ -61,18 +56,23 @@ template <class T> std::string provider(const char *name) {
 std::string build_facts() {
   return Botan::version_string() + provider<Botan::BlockCipher>("AES-256") +
          provider<Botan::StreamCipher>("ChaCha(20)") + provider<Botan::HashFunction>("SHA-256") +
-         "\nheaders " + std::to_string(BOTAN_VERSION_MAJOR) + "." +
-         std::to_string(BOTAN_VERSION_MINOR) + "." + std::to_string(BOTAN_VERSION_PATCH) +
-         "\nadapter compiled by " +
-#ifdef __clang__
-         "clang "
-#else
-         "gcc "
-#endif
-         __VERSION__;
+         made_of(std::to_string(BOTAN_VERSION_MAJOR) + "." + std::to_string(BOTAN_VERSION_MINOR) +
+                 "." + std::to_string(BOTAN_VERSION_PATCH));
 }
 
 } // namespace
+
+// A wrong tag, which Botan throws, is a rejection.
+int32_t thrown() noexcept {
+  try {
+    throw;
+  } catch (const Botan::Invalid_Authentication_Tag &) {
+    return CM_REJECTED;
+  } catch (...) {
+    return CM_FAILED;
+  }
+}
+
 } // namespace adapter
 
 extern "C" __attribute__((visibility("default"))) const cm_adapter *ciphermark_adapter(void) {

@@ -143,7 +143,7 @@ template <class T> cm_session opened(const Wanted &wanted) {
                                      : "AEAD_Mode::set_associated_data, Cipher_Mode::start, "
                                        "Cipher_Mode::process, Cipher_Mode::finish";
   const uint32_t flags = CM_IN_PLACE | CM_COPIES | (allocates(wanted) ? CM_ALLOCATES : 0);
-  cm_session session = keyed(messages(state, flags, call), state);
+  cm_session session = keyed(messages(state, flags, call), state, "set_key");
   // OCB has whole blocks in pieces by definition; the others must take single bytes.
   const size_t most = is(wanted.name, "OCB") ? 16 : 1;
   const bool streams = !state->split.whole && state->mode->update_granularity() <= most;
@@ -159,7 +159,7 @@ cm_session open_aead(const Wanted &wanted) {
 cm_session open_gmac(const Wanted &wanted) {
   Gmac *state = std::make_unique<Gmac>(wanted).release();
   const char *call = "AEAD_Mode::set_associated_data, Cipher_Mode::start, Cipher_Mode::finish";
-  return keyed(messages(state, 0, call), state);
+  return keyed(messages(state, 0, call), state, "set_key");
 }
 
 } // namespace adapter

@@ -54,7 +54,7 @@ struct Stream {
 template <class T> cm_session opened(std::unique_ptr<T> state, const cm_request &r, const char *call) {
   state->set_key(r.key);
   T *raw = state.release();
-  return keyed(streaming(messages(raw, CM_IN_PLACE, call), raw), raw);
+  return keyed(streaming(messages(raw, CM_IN_PLACE, call), raw), raw, "set_key");
 }
 
 } // namespace

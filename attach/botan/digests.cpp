@@ -98,7 +98,7 @@ template <class T> cm_session mac(const Wanted &wanted, const char *call) {
   state->stream->set_key(r.key, r.key_len);
   state->set_key(r.key);
   T *raw = state.get();
-  return keyed(opened(std::move(state), call), raw);
+  return keyed(opened(std::move(state), call), raw, "set_key");
 }
 
 } // namespace

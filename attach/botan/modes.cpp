@@ -70,7 +70,8 @@ template <class T> cm_session opened(const Wanted &wanted) {
   state->set_key(wanted.request.key);
   T *raw = state.release();
   const char *call = "Cipher_Mode::start, Cipher_Mode::process, Cipher_Mode::finish";
-  return keyed(streaming(messages(raw, CM_IN_PLACE | CM_COPIES, call), raw), raw);
+  return keyed(streaming(messages(raw, CM_IN_PLACE | CM_COPIES, call), raw), raw,
+               "set_key");
 }
 
 } // namespace

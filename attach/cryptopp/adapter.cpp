@@ -11,7 +11,6 @@
 #include <cryptopp/crc.h>
 #include <cryptopp/sha.h>
 
-#include <cstdio>
 #include <cstring>
 #include <string>
 
@@ -43,12 +42,8 @@ int32_t open_session(const cm_request *request, cm_session *session, char *why, 
   } catch (const CryptoPP::InvalidKeyLength &e) {
     std::snprintf(why, why_len, "%s", e.what());
     return CM_UNSUPPORTED;
-  } catch (const std::exception &e) {
-    std::snprintf(why, why_len, "%s", e.what());
-    return CM_FAILED;
   } catch (...) {
-    std::snprintf(why, why_len, "an exception of unknown type");
-    return CM_FAILED;
+    return not_opened(why, why_len);
   }
 }
 
@@ -63,17 +58,14 @@ std::string build_facts() {
   return "AES " + CryptoPP::AES::Encryption().AlgorithmProvider() + "\nSHA-256 " +
          CryptoPP::SHA256().AlgorithmProvider() + "\nBLAKE2b " +
          CryptoPP::BLAKE2b().AlgorithmProvider() + "\nCRC-32C " +
-         CryptoPP::CRC32C().AlgorithmProvider() + "\nheaders " + dotted(CRYPTOPP_VERSION) +
-         "\nadapter compiled by " +
-#ifdef __clang__
-         "clang "
-#else
-         "gcc "
-#endif
-         __VERSION__;
+         CryptoPP::CRC32C().AlgorithmProvider() + made_of(dotted(CRYPTOPP_VERSION));
 }
 
 } // namespace
+
+// What Crypto++ throws is a length that it does not take.
+int32_t thrown() noexcept { return CM_FAILED; }
+
 } // namespace adapter
 
 extern "C" const cm_adapter *ciphermark_adapter(void) {

@@ -2,7 +2,7 @@
 name=botan
 object=libciphermark_botan.so
 seconds=15
-uses=(attach/botan include/ciphermark.h)
+uses=(attach/botan attach/session.hpp include/ciphermark.h)
 source="attach/botan and the system's libbotan"
 
 # The major version whose headers are installed.

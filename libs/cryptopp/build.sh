@@ -2,7 +2,7 @@
 name=cryptopp
 object=libciphermark_cryptopp.so
 seconds=30
-uses=(attach/cryptopp include/ciphermark.h)
+uses=(attach/cryptopp attach/session.hpp include/ciphermark.h)
 source="attach/cryptopp and the system's libcrypto++"
 
 missing() {

@@ -40,32 +40,11 @@ fn everything_that_it_offers_passes_every_check() {
     let Some(library) = library() else { return };
     let offer = trial::whole_offer(&*library);
     assert!(offer.refused.is_empty(), "{:?}", offer.refused);
-    for algorithm in [
-        "aes-128-ecb",
-        "aes-192-cbc",
-        "aes-256-cfb",
-        "aes-128-cfb8",
-        "aes-256-ofb",
-        "aes-128-ctr",
-        "aes-256-xts",
-        "aes-256-gcm",
-        "aes-128-ccm",
-        "aes-192-eax",
-        "aes-256-ocb",
-        "aes-128-siv",
-        "aes-256-gmac",
-        "camellia-256-gcm",
-        "aria-128-ctr",
-        "sm4-xts",
-        "des-ede3-ctr",
-        "chacha20",
-        "chacha20-poly1305",
-        "xchacha20-poly1305",
-        "sha3-384",
-        "blake2b512",
-        "hmac-sha512",
-        "poly1305",
-    ] {
+    let expected = "aes-128-ecb aes-192-cbc aes-256-cfb aes-128-cfb8 aes-256-ofb aes-128-ctr aes-256-xts \
+        aes-256-gcm aes-128-ccm aes-192-eax aes-256-ocb aes-128-siv aes-256-gmac \
+        camellia-256-gcm aria-128-ctr sm4-xts des-ede3-ctr chacha20 chacha20-poly1305 \
+        xchacha20-poly1305 sha3-384 blake2b512 hmac-sha512 poly1305";
+    for algorithm in expected.split(' ') {
         assert!(offer.names.contains(&algorithm), "{algorithm} is missing: {:?}", offer.names);
     }
 }

@@ -5,23 +5,10 @@ use std::sync::OnceLock;
 
 /// In place, Crypto++ gets ARIA wrong in the modes that hand a block cipher the message to be added
 /// to its output: README.md.
-const WRONG_IN_PLACE: [&str; 15] = [
-    "aria-128-cfb",
-    "aria-192-cfb",
-    "aria-256-cfb",
-    "aria-128-ctr",
-    "aria-192-ctr",
-    "aria-256-ctr",
-    "aria-128-gcm",
-    "aria-192-gcm",
-    "aria-256-gcm",
-    "aria-128-ccm",
-    "aria-192-ccm",
-    "aria-256-ccm",
-    "aria-128-eax",
-    "aria-192-eax",
-    "aria-256-eax",
-];
+fn is_wrong_in_place(algorithm: &str) -> bool {
+    let mut modes = ["-cfb", "-ctr", "-gcm", "-ccm", "-eax"].into_iter();
+    algorithm.starts_with("aria-") && modes.any(|mode| algorithm.ends_with(mode))
+}
 
 /// `None` where Crypto++ is not on this machine.
 fn library() -> Option<Box<dyn Library>> {
@@ -53,34 +40,14 @@ fn everything_that_it_offers_passes_every_check_but_aria_in_place() {
     let Some(library) = library() else { return };
     let offer = trial::whole_offer(&*library);
     for (algorithm, why) in &offer.refused {
-        assert!(WRONG_IN_PLACE.contains(algorithm), "{algorithm}: {why}");
+        assert!(is_wrong_in_place(algorithm), "{algorithm}: {why}");
         assert!(why.contains("in place") || why.contains("stream"), "{algorithm}: {why}");
     }
-    for algorithm in [
-        "aes-128-ecb",
-        "aes-192-cbc",
-        "aes-256-cfb",
-        "aes-128-cfb8",
-        "aes-256-ofb",
-        "aes-128-ctr",
-        "aes-256-xts",
-        "aes-256-gcm",
-        "aes-128-ccm",
-        "aes-192-eax",
-        "aes-256-gmac",
-        "camellia-256-gcm",
-        "aria-128-cbc",
-        "sm4-xts",
-        "des-ede3-ctr",
-        "chacha20",
-        "chacha20-poly1305",
-        "xchacha20-poly1305",
-        "sha3-384",
-        "blake2b512",
-        "crc32c",
-        "hmac-sha512",
-        "poly1305",
-    ] {
+    let expected = "aes-128-ecb aes-192-cbc aes-256-cfb aes-128-cfb8 aes-256-ofb aes-128-ctr aes-256-xts \
+        aes-256-gcm aes-128-ccm aes-192-eax aes-256-gmac camellia-256-gcm aria-128-cbc \
+        sm4-xts des-ede3-ctr chacha20 chacha20-poly1305 xchacha20-poly1305 sha3-384 \
+        blake2b512 crc32c hmac-sha512 poly1305";
+    for algorithm in expected.split(' ') {
         assert!(offer.names.contains(&algorithm), "{algorithm} is missing: {:?}", offer.names);
     }
 }

@@ -40,19 +40,9 @@ fn everything_that_it_offers_passes_every_check() {
     let Some(library) = library() else { return };
     let offer = trial::whole_offer(&*library);
     assert_eq!(offer.refused, [], "what it refuses beyond 65534 bytes is no fault");
-    for algorithm in [
-        "aes-128-ecb",
-        "aes-192-cbc",
-        "aes-256-ctr",
-        "aes-128-gcm",
-        "aes-256-ccm",
-        "aes-192-gmac",
-        "des-ede3-cbc",
-        "chacha20-poly1305",
-        "sha384",
-        "hmac-sha256",
-        "poly1305",
-    ] {
+    let expected = "aes-128-ecb aes-192-cbc aes-256-ctr aes-128-gcm aes-256-ccm aes-192-gmac \
+        des-ede3-cbc chacha20-poly1305 sha384 hmac-sha256 poly1305";
+    for algorithm in expected.split(' ') {
         assert!(offer.names.contains(&algorithm), "{algorithm} is missing: {:?}", offer.names);
     }
 }
@@ -63,20 +53,9 @@ fn everything_that_it_offers_with_several_jobs_in_flight_passes_every_check() {
     assert_eq!(library.identity().name, "ipsec-mb-jobs");
     let offer = trial::whole_offer(&*library);
     assert_eq!(offer.refused, [], "what it refuses beyond 65520 bytes is no fault");
-    let expected = [
-        "aes-128-cbc",
-        "aes-192-cbc",
-        "aes-256-cbc",
-        "des-ede3-cbc",
-        "sha256",
-        "sha384",
-        "sha512",
-        "hmac-sha256",
-        "hmac-sha384",
-        "hmac-sha512",
-    ];
-    assert!(expected.iter().all(|name| offer.names.contains(name)), "{:?}", offer.names);
-    assert_eq!(offer.names.len(), expected.len(), "{:?}", offer.names);
+    let expected = "aes-128-cbc aes-192-cbc aes-256-cbc des-ede3-cbc sha256 sha384 sha512 hmac-sha256 \
+        hmac-sha384 hmac-sha512";
+    assert_eq!(offer.names, expected.split(' ').collect::<Vec<_>>());
 }
 
 fn algorithm(name: &str) -> &'static Algorithm {

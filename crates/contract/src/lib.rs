@@ -4,10 +4,12 @@
 //! This crate holds `unsafe` code: it turns a table of C functions into [`Session`], whose methods
 //! check every length, so that verification is written without `unsafe`.
 
+mod operations;
 pub mod raw;
 mod reopening;
 mod session;
 
+pub use operations::{Operations, Table};
 pub use reopening::{ONE_KEY, reopening};
 pub use session::{Message, Outcome, Session};
 

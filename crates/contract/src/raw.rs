@@ -196,31 +196,3 @@ pub fn direction_number(direction: model::Direction) -> u32 {
         model::Direction::Copy => 3,
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::mem::{offset_of, size_of};
-
-    /// The layout that `include/ciphermark.h` gives on 64-bit targets, so that header and code
-    /// cannot drift apart unseen.
-    #[test]
-    #[cfg(target_pointer_width = "64")]
-    fn the_structs_have_the_headers_layout() {
-        assert_eq!(size_of::<Request>(), 48);
-        assert_eq!(offset_of!(Request, key), 16);
-        assert_eq!(size_of::<Message>(), 56);
-        assert_eq!(offset_of!(Message, tag), 48);
-        assert_eq!(size_of::<Session>(), 96);
-        assert_eq!(offset_of!(Session, message), 16);
-        assert_eq!(offset_of!(Session, finish), 40);
-        assert_eq!(offset_of!(Session, call), 48);
-        assert_eq!(offset_of!(Session, close), 56);
-        assert_eq!(offset_of!(Session, rekey), 64);
-        assert_eq!(offset_of!(Session, rekey_call), 72);
-        assert_eq!(offset_of!(Session, drain), 80);
-        assert_eq!(offset_of!(Session, in_flight), 88);
-        assert_eq!(size_of::<Adapter>(), 40);
-        assert_eq!(offset_of!(Adapter, open), 32);
-    }
-}

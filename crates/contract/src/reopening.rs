@@ -1,8 +1,7 @@
 //! New keys where a library's context takes none: the algorithm is opened anew for each.
 
-use crate::{Library, OpenError, Session, raw};
+use crate::{Library, OpenError, Operations, Session, Table, raw};
 use model::{Algorithm, Direction};
-use std::ffi::c_void;
 
 /// Why sessions with several messages in flight take no new keys.
 pub const ONE_KEY: &str = "several messages in flight share one key";
@@ -32,52 +31,36 @@ pub fn reopening(
     if session.in_flight() > 1 {
         return Err(OpenError::Unsupported(ONE_KEY.to_owned()));
     }
-    let (flags, offers, call) =
-        (session.raw().flags, session.raw().message.is_some(), session.raw().call);
-    let state = Box::new(State { library, algorithm, direction, session: Some(session) });
-    let table = raw::Session {
-        state: Box::into_raw(state).cast(),
-        flags,
-        message: offers.then_some(message as raw::MessageFn),
-        call,
-        close: Some(close),
-        rekey: Some(rekey),
-        ..raw::Session::empty()
-    };
-    // SAFETY: the functions below take the state that was made here, and hand messages on to a
-    // session of this algorithm and direction.
+    let raw::Session { flags, call, .. } = *session.raw();
+    let offers = session.has_message();
+    let state = State { library, algorithm, direction, session: Some(session) };
+    let table = Table::new(state, flags, c"").rekeys(c"").raw();
+    let message = table.message.filter(|_| offers);
+    let table = raw::Session { message, call, rekey_call: std::ptr::null(), ..table };
+    // SAFETY: the state's functions hand messages on to a session of this algorithm and direction.
     Ok(unsafe { Session::new(table, algorithm, direction) })
 }
 
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: made by `reopening`; the caller's key is as long as the algorithm's.
-    let (state, key) = unsafe {
-        let state = &mut *state.cast::<State>();
-        let len = state.algorithm.key_len;
-        (state, std::slice::from_raw_parts(key, len))
-    };
-    // Closed first: an application has one context at a time.
-    state.session = None;
-    match state.library.open(state.algorithm, state.direction, key) {
-        Ok(session) => {
-            state.session = Some(session);
-            raw::OK
-        }
-        Err(_) => raw::FAILED,
+impl Operations for State {
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        let Some(session) = &self.session else { return raw::FAILED };
+        let table = session.raw();
+        let Some(call) = table.message else { return raw::FAILED };
+        // SAFETY: the session's own function and state; the message is the caller's promise.
+        unsafe { call(table.state, m) }
     }
-}
 
-unsafe extern "C" fn message(state: *mut c_void, message: *const raw::Message) -> i32 {
-    // SAFETY: made by `reopening`.
-    let state = unsafe { &mut *state.cast::<State>() };
-    let Some(session) = &state.session else { return raw::FAILED };
-    let table = session.raw();
-    let Some(call) = table.message else { return raw::FAILED };
-    // SAFETY: the session's own function and state; the message is the caller's promise.
-    unsafe { call(table.state, message) }
-}
-
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: made by `reopening`, and this is the last call.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the caller's key is as long as the algorithm's.
+        let key = unsafe { std::slice::from_raw_parts(key, self.algorithm.key_len) };
+        // Closed first: an application has one context at a time.
+        self.session = None;
+        match self.library.open(self.algorithm, self.direction, key) {
+            Ok(session) => {
+                self.session = Some(session);
+                raw::OK
+            }
+            Err(_) => raw::FAILED,
+        }
+    }
 }

@@ -2,12 +2,16 @@
 //! by panicking, as tests do.
 #![forbid(unsafe_code)]
 
+mod agreement;
 mod build;
 mod offer;
 mod stack;
 
+pub use agreement::{
+    Sealed, bytes, forgeries_are_rejected, messages_agree, open, pieces_agree, streams_agree,
+};
 pub use build::{Foreign, object, repository};
-pub use offer::{Offer, primitives, whole_offer};
+pub use offer::{Offer, offered, primitives, whole_offer};
 pub use stack::{StackOffer, whole_stack};
 
 use contract::{Identity, Library};
@@ -20,6 +24,26 @@ use std::path::Path;
 #[must_use]
 pub fn load(object: &Path) -> Box<dyn Library> {
     adapters::load(object, None).unwrap_or_else(|e| panic!("{e}"))
+}
+
+/// The object of a package in Rust, loaded, which says what it was built from: its crate, and the compiler's settings.
+///
+/// # Panics
+/// When it is no library, or does not say so.
+#[must_use]
+pub fn built_object(package: &str, name: &str, krate: &str) -> Box<dyn Library> {
+    let library = load(&object(package));
+    let identity = library.identity();
+    assert_eq!(identity.name, name);
+    assert_eq!(fact(identity, &format!("crate {krate} ")), identity.version);
+    for setting in ["rustc 1.", "profile ", "codegen-units ", "target-cpu ", "target features "] {
+        fact(identity, setting);
+    }
+    let foreign = ["ciphermark", "windows", "wasm", "crate cc "];
+    for line in &identity.build {
+        assert!(foreign.iter().all(|f| !line.contains(f)), "no part of the library: {line}");
+    }
+    library
 }
 
 /// The build line that begins so, without its beginning.

@@ -1,5 +1,6 @@
 //! Everything that a library offers, held against every check.
 
+use crate::bytes;
 use contract::{Library, OpenError};
 use model::{Algorithm, Direction};
 use verify::Finding;
@@ -22,7 +23,7 @@ pub struct Offer {
 #[must_use]
 pub fn whole_offer(library: &dyn Library) -> Offer {
     let mut offer = Offer::default();
-    for algorithm in primitives().filter(|a| is_offered(library, a)) {
+    for algorithm in offered(library) {
         offer.names.push(algorithm.name);
         match verify::verify(library, algorithm, &verify::Scope::BRIEF, &mut |_| {}) {
             Ok(_) => {}
@@ -38,8 +39,17 @@ pub fn primitives() -> impl Iterator<Item = &'static Algorithm> {
     Algorithm::all().iter().filter(|a| a.composite.is_none())
 }
 
+/// What a library opens.
+///
+/// # Panics
+/// As [`whole_offer`].
+#[must_use]
+pub fn offered(library: &dyn Library) -> Vec<&'static Algorithm> {
+    primitives().filter(|a| is_offered(library, a)).collect()
+}
+
 fn is_offered(library: &dyn Library, algorithm: &'static Algorithm) -> bool {
-    let key: Vec<u8> = (0..algorithm.key_len).map(|i| (i * 7 + 1) as u8).collect();
+    let key = bytes(algorithm.key_len, 1);
     match library.open(algorithm, Direction::of(algorithm.kind)[0], &key) {
         Ok(session) => {
             let calls = session.calls().unwrap_or_default();

@@ -5,10 +5,11 @@ mod session;
 #[cfg(test)]
 mod tests;
 
+use crate::family::{self, Family, Request, c_concat};
 use api::Functions;
-use contract::{Identity, Library, OpenError, Session};
+use contract::{Identity, Library, OpenError, raw};
 use loader::{LoadError, SharedObject};
-use model::{Algorithm, Direction, Primitive};
+use model::{Algorithm, Primitive};
 use std::ffi::{CStr, c_int};
 
 /// Attaches a libaegis of any version.
@@ -29,7 +30,7 @@ pub(crate) fn attach(
     let name = name.unwrap_or("libaegis").to_owned();
     let version = UNVERSIONED.to_owned();
     let identity = Identity { name, version, build: build(&object) };
-    Ok(Box::new(Aegis { identity, object }))
+    Ok(family::library(identity, Aegis { object }))
 }
 
 /// The library has neither a function nor a constant that names its version.
@@ -38,81 +39,39 @@ const UNVERSIONED: &str = "unversioned";
 /// Which CPU features the library found and so uses.
 fn build(object: &SharedObject) -> Vec<String> {
     type AskFn = unsafe extern "C" fn() -> c_int;
-    let features = [
-        "neon",
-        "neon_aes",
-        "neon_sha3",
-        "sve2_aes",
-        "aesni",
-        "avx",
-        "avx2",
-        "avx512f",
-        "avx512vl",
-        "narrow_avx512",
-        "vaes",
-        "altivec",
-    ];
-    let found = features.iter().filter(|feature| {
+    let features = "neon neon_aes neon_sha3 sve2_aes aesni avx avx2 avx512f avx512vl narrow_avx512 \
+        vaes altivec";
+    let found = features.split_whitespace().filter(|feature| {
         let symbol = format!("aegis_runtime_has_{feature}");
         // SAFETY: these functions take nothing and return an int.
         unsafe { object.function::<AskFn>(&symbol).is_some_and(|f| f() != 0) }
     });
-    let found: Vec<&str> = found.copied().collect();
+    let found: Vec<&str> = found.collect();
     vec![format!("cpu features: {}", found.join(" "))]
 }
 
 struct Aegis {
-    identity: Identity,
     object: SharedObject,
 }
 
-impl Library for Aegis {
-    fn identity(&self) -> &Identity {
-        &self.identity
-    }
-
-    fn open(
-        &self,
-        algorithm: &'static Algorithm,
-        direction: Direction,
-        key: &[u8],
-    ) -> Result<Session, OpenError> {
-        let names = names(algorithm)
-            .ok_or_else(|| OpenError::Unsupported(format!("libaegis has no {algorithm}")))?;
-        if !Direction::of(algorithm.kind).contains(&direction) {
-            return Err(OpenError::Unsupported(format!(
-                "{algorithm} has no direction {direction}"
-            )));
-        }
-        let functions = Functions::find(&self.object, names.prefix)?;
-        let raw = session::open(functions, algorithm, direction, key, names.calls(direction));
-        // SAFETY: the functions keep the rules of the interface for AEGIS, and the state is theirs
-        // alone.
-        Ok(unsafe { Session::new(raw, algorithm, direction) })
+// SAFETY: the session's functions follow the library's headers.
+unsafe impl Family for Aegis {
+    fn open(request: &Request<'_, Self>) -> Result<raw::Session, OpenError> {
+        let (prefix, calls) = names(request.algorithm).ok_or_else(|| request.absent("libaegis"))?;
+        let decrypts = request.decrypts();
+        let functions = Functions::find(&request.library.object, prefix, decrypts)?;
+        Ok(session::open(functions, request, calls[usize::from(decrypts)]))
     }
 }
 
-/// What the library calls an algorithm.
-struct Names {
-    prefix: &'static str,
-    encrypt: &'static CStr,
-    decrypt: &'static CStr,
-}
-
-impl Names {
-    fn calls(&self, direction: Direction) -> &'static CStr {
-        if direction == Direction::Encrypt { self.encrypt } else { self.decrypt }
-    }
-}
-
-fn names(algorithm: &Algorithm) -> Option<Names> {
+/// What the library's names of an algorithm begin with, and what a message of either direction calls.
+fn names(algorithm: &Algorithm) -> Option<(&'static str, [&'static CStr; 2])> {
     macro_rules! names {
         ($prefix:literal) => {
-            Names {
-                prefix: $prefix,
-                encrypt: const { c_str(concat!($prefix, "_encrypt_detached\0")) },
-                decrypt: const { c_str(concat!($prefix, "_decrypt_detached\0")) },
-            }
+            (
+                $prefix,
+                [c_concat!($prefix, "_encrypt_detached"), c_concat!($prefix, "_decrypt_detached")],
+            )
         };
     }
     Some(match algorithm.cipher {
@@ -124,11 +83,4 @@ fn names(algorithm: &Algorithm) -> Option<Names> {
         Primitive::Aegis256 { lanes: 4 } => names!("aegis256x4"),
         _ => return None,
     })
-}
-
-const fn c_str(text: &'static str) -> &'static CStr {
-    match CStr::from_bytes_with_nul(text.as_bytes()) {
-        Ok(text) => text,
-        Err(_) => panic!("one NUL, at the end"),
-    }
 }

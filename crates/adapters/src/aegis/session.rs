@@ -1,10 +1,11 @@
 //! What runs inside the clock.
 
-use super::api::{Functions, Stream, UpdateFn};
+use super::Aegis;
+use super::api::Functions;
 use crate::aligned::Aligned;
-use contract::raw;
-use model::{Algorithm, Direction};
-use std::ffi::{CStr, c_void};
+use crate::family::{KEY_IN_EACH_MESSAGE, Request};
+use contract::{Operations, Table, raw};
+use std::ffi::CStr;
 use std::ptr;
 
 /// Bytes for an incremental state. The library exports no function that tells the size, and the
@@ -23,137 +24,70 @@ struct State {
 /// and nonce go into its state together.
 pub(super) fn open(
     functions: Functions,
-    algorithm: &Algorithm,
-    direction: Direction,
-    key: &[u8],
+    request: &Request<'_, Aegis>,
     call: &'static CStr,
 ) -> raw::Session {
-    let encrypts = direction == Direction::Encrypt;
     let streams = functions.stream.is_some();
-    let (message, update): (raw::MessageFn, raw::UpdateFn) = if encrypts {
-        (message_encrypt, update_encrypt)
-    } else {
-        (message_decrypt, update_decrypt)
-    };
     let state = State {
         functions,
-        key: Aligned::copied(key),
-        key_len: key.len(),
-        tag_len: algorithm.tag_len,
+        key: Aligned::copied(request.key),
+        key_len: request.key.len(),
+        tag_len: request.algorithm.tag_len,
         stream: Aligned::zeroed(STATE_LEN),
     };
-    raw::Session {
-        state: Box::into_raw(Box::new(state)).cast(),
-        flags: raw::IN_PLACE,
-        message: Some(message),
-        start: streams.then_some(start as raw::StartFn),
-        update: streams.then_some(update),
-        call: call.as_ptr(),
-        close: Some(close),
-        rekey: Some(rekey),
-        rekey_call: c"none: the key is an argument of each message".as_ptr(),
-        ..raw::Session::empty()
+    let table = Table::new(state, raw::IN_PLACE, call).decrypts(request.decrypts());
+    table.streams_if(streams).rekeys(KEY_IN_EACH_MESSAGE).raw()
+}
+
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        let result = unsafe {
+            let (key, encrypt, tag_len) = (self.key.as_ptr(), self.functions.encrypt, self.tag_len);
+            encrypt(m.output, m.tag, tag_len, m.input, m.len, m.aad, m.aad_len, m.nonce, key)
+        };
+        if result == 0 { raw::OK } else { raw::FAILED }
     }
-}
 
-/// Each message takes its key as an argument.
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        state.key.overwrite(key, state.key_len);
+    /// The only error of decryption under a tag length that the library knows is a wrong tag.
+    #[inline(always)]
+    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        let result = unsafe {
+            let (key, decrypt, tag_len) = (self.key.as_ptr(), self.functions.decrypt, self.tag_len);
+            decrypt(m.output, m.input, m.len, m.tag, tag_len, m.aad, m.aad_len, m.nonce, key)
+        };
+        if result == 0 { raw::OK } else { raw::REJECTED }
     }
-    raw::OK
-}
 
-unsafe extern "C" fn message_encrypt(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the interface's rules.
-    let result = unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*m);
-        (state.functions.encrypt)(
-            m.output,
-            m.tag,
-            state.tag_len,
-            m.input,
-            m.len,
-            m.aad,
-            m.aad_len,
-            m.nonce,
-            state.key.as_ptr(),
-        )
-    };
-    if result == 0 { raw::OK } else { raw::FAILED }
-}
-
-/// The only error of decryption under a tag length that the library knows is a wrong tag.
-unsafe extern "C" fn message_decrypt(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the interface's rules.
-    let result = unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*m);
-        (state.functions.decrypt)(
-            m.output,
-            m.input,
-            m.len,
-            m.tag,
-            state.tag_len,
-            m.aad,
-            m.aad_len,
-            m.nonce,
-            state.key.as_ptr(),
-        )
-    };
-    if result == 0 { raw::OK } else { raw::REJECTED }
-}
-
-unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the nonce has the algorithm's length; no associated
-    // data.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        let Some(stream) = state.functions.stream else { return raw::FAILED };
-        (stream.init)(state.stream.as_mut_ptr(), ptr::null(), 0, nonce, state.key.as_ptr());
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: the nonce has the algorithm's length; no associated data.
+        unsafe {
+            let Some(stream) = self.functions.stream else { return raw::FAILED };
+            (stream.init)(self.stream.as_mut_ptr(), ptr::null(), 0, nonce, self.key.as_ptr());
+        }
+        raw::OK
     }
-    raw::OK
-}
 
-unsafe extern "C" fn update_encrypt(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: the caller's promises are `update`'s.
-    unsafe { update(state, |stream| stream.encrypt, (input, output, len)) }
-}
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        let Some(stream) = self.functions.stream else { return raw::FAILED };
+        // SAFETY: the buffers keep the interface's rules; the state was begun by `start`.
+        match unsafe { (stream.update)(self.stream.as_mut_ptr(), output, input, len) } {
+            0 => raw::OK,
+            _ => raw::FAILED,
+        }
+    }
 
-unsafe extern "C" fn update_decrypt(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: the caller's promises are `update`'s.
-    unsafe { update(state, |stream| stream.decrypt, (input, output, len)) }
-}
-
-/// # Safety
-/// `state` is what `open` made; the buffers keep the interface's rules.
-#[inline]
-unsafe fn update(
-    state: *mut c_void,
-    choose: impl Fn(Stream) -> UpdateFn,
-    (input, output, len): (*const u8, *mut u8, usize),
-) -> i32 {
-    // SAFETY: the caller's promise; the state was begun by `start`.
-    let result = unsafe {
-        let state = &mut *state.cast::<State>();
-        let Some(stream) = state.functions.stream else { return raw::FAILED };
-        choose(stream)(state.stream.as_mut_ptr(), output, input, len)
-    };
-    if result == 0 { raw::OK } else { raw::FAILED }
-}
-
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that `open` gave away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
+    /// Each message takes its key as an argument.
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has the algorithm's length.
+        unsafe {
+            self.key.overwrite(key, self.key_len);
+        }
+        raw::OK
+    }
 }

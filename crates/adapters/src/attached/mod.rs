@@ -9,8 +9,6 @@ use model::{Algorithm, Direction};
 use std::ffi::{CStr, CString, c_char};
 
 #[cfg(test)]
-pub(crate) mod agreement;
-#[cfg(test)]
 mod tests;
 
 /// Bytes for the reason that `open` may give: a line or two.

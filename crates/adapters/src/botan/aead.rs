@@ -2,10 +2,11 @@
 //! ciphertext), so what lies apart is put together or taken apart in a buffer of the session's.
 
 use super::api::{Api, Code, FINAL, Object};
-use super::{Request, calls};
-use contract::{OpenError, raw};
-use model::{Direction, Mode};
-use std::ffi::{CStr, c_void};
+use super::{Request, SET_KEY, outcome};
+use crate::family::calls;
+use contract::{OpenError, Operations, Table, raw};
+use model::Mode;
+use std::ffi::CStr;
 use std::ptr;
 
 /// An opened algorithm.
@@ -40,7 +41,7 @@ pub(super) fn open(request: &Request<'_>, name: &str) -> Result<raw::Session, Op
     let mode = request.algorithm.mode;
     let streams = takes_pieces(request, &stream)?;
     let tag_first = mode == Mode::Siv;
-    let encrypts = request.direction == Direction::Encrypt;
+    let encrypts = request.encrypts();
     let keeps = mode == Mode::Eax && request.library.major < 3;
     let (resets_before, resets_rejected) = (keeps && encrypts, keeps && !encrypts);
     let tag_len = request.algorithm.tag_len;
@@ -57,18 +58,10 @@ pub(super) fn open(request: &Request<'_>, name: &str) -> Result<raw::Session, Op
         resets_rejected,
         joined: Vec::new(),
     };
-    Ok(raw::Session {
-        state: Box::into_raw(Box::new(state)).cast(),
-        flags: raw::IN_PLACE | request.forced(),
-        message: Some(if encrypts { encrypt } else { decrypt }),
-        start: streams.then_some(start),
-        update: streams.then_some(update),
-        call: if resets_before { CALLS_WITH_RESET } else { CALLS }.as_ptr(),
-        close: Some(close),
-        rekey: Some(rekey),
-        rekey_call: c"botan_cipher_set_key".as_ptr(),
-        ..raw::Session::empty()
-    })
+    let flags = raw::IN_PLACE | request.forced();
+    let call = if resets_before { CALLS_WITH_RESET } else { CALLS };
+    let table = Table::new(state, flags, call).decrypts(!encrypts).streams_if(streams);
+    Ok(table.rekeys(SET_KEY).raw())
 }
 
 /// Whether a message may go in by pieces of any number of blocks, each of which comes out at once.
@@ -134,7 +127,7 @@ impl State {
         match code {
             0 if (written, consumed) == (output.1, input.1) => raw::OK,
             0 => raw::FAILED,
-            code => super::outcome(code),
+            code => outcome(code),
         }
     }
 
@@ -149,81 +142,62 @@ impl State {
     }
 }
 
-unsafe extern "C" fn encrypt(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the header's rules; the buffer holds
-    // ciphertext and tag, and is nobody else's.
-    unsafe {
-        let (state, m) = (&mut *state.cast::<State>(), &*m);
-        let code = state.begin(&state.message, (m.aad, m.aad_len), m.nonce);
-        if code != 0 {
-            return super::outcome(code);
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the header's rules; the buffer holds ciphertext and tag, and is
+        // nobody else's.
+        unsafe {
+            calls!(self.begin(&self.message, (m.aad, m.aad_len), m.nonce));
+            let (joined, tag_at) = self.joined(m.len);
+            let whole = (joined, m.len + self.tag_len);
+            let result = self.crypt(&self.message, FINAL, (m.input, m.len), whole);
+            if result == raw::OK {
+                ptr::copy_nonoverlapping(joined.add(self.text_at), m.output, m.len);
+                ptr::copy_nonoverlapping(joined.add(tag_at), m.tag, self.tag_len);
+            }
+            result
         }
-        let (joined, tag_at) = state.joined(m.len);
-        let whole = (joined, m.len + state.tag_len);
-        let result = state.crypt(&state.message, FINAL, (m.input, m.len), whole);
-        if result == raw::OK {
-            ptr::copy_nonoverlapping(joined.add(state.text_at), m.output, m.len);
-            ptr::copy_nonoverlapping(joined.add(tag_at), m.tag, state.tag_len);
+    }
+
+    #[inline(always)]
+    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: as in `message`.
+        unsafe {
+            calls!(self.begin(&self.message, (m.aad, m.aad_len), m.nonce));
+            let (joined, tag_at) = self.joined(m.len);
+            ptr::copy_nonoverlapping(m.input, joined.add(self.text_at), m.len);
+            ptr::copy_nonoverlapping(m.tag, joined.add(tag_at), self.tag_len);
+            let whole = (joined.cast_const(), m.len + self.tag_len);
+            let result = self.crypt(&self.message, FINAL, whole, (m.output, m.len));
+            if result == raw::REJECTED && self.resets_rejected {
+                (self.api.cipher_reset)(self.message.handle);
+            }
+            result
         }
-        result
     }
-}
 
-unsafe extern "C" fn decrypt(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: as in `encrypt`.
-    unsafe {
-        let (state, m) = (&mut *state.cast::<State>(), &*m);
-        let code = state.begin(&state.message, (m.aad, m.aad_len), m.nonce);
-        if code != 0 {
-            return super::outcome(code);
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: the nonce has the algorithm's length; no associated data may be null.
+        unsafe {
+            calls!(
+                // Ends the stream before, without which a new one is an error.
+                (self.api.cipher_reset)(self.stream.handle),
+                self.begin(&self.stream, (ptr::null(), 0), nonce),
+            )
         }
-        let (joined, tag_at) = state.joined(m.len);
-        ptr::copy_nonoverlapping(m.input, joined.add(state.text_at), m.len);
-        ptr::copy_nonoverlapping(m.tag, joined.add(tag_at), state.tag_len);
-        let whole = (joined.cast_const(), m.len + state.tag_len);
-        let result = state.crypt(&state.message, FINAL, whole, (m.output, m.len));
-        if result == raw::REJECTED && state.resets_rejected {
-            (state.api.cipher_reset)(state.message.handle);
-        }
-        result
     }
-}
 
-unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the nonce has the algorithm's length; no associated
-    // data may be null.
-    unsafe {
-        let state = &*state.cast::<State>();
-        calls!(
-            // Ends the stream before, without which a new one is an error.
-            (state.api.cipher_reset)(state.stream.handle),
-            state.begin(&state.stream, (ptr::null(), 0), nonce),
-        )
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the buffers keep the header's rules.
+        unsafe { self.crypt(&self.stream, 0, (input, len), (output, len)) }
     }
-}
 
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `open` made; the buffers keep the header's rules.
-    unsafe {
-        let state = &*state.cast::<State>();
-        state.crypt(&state.stream, 0, (input, len), (output, len))
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has the algorithm's length.
+        unsafe { calls!((self.api.cipher_set_key)(self.message.handle, key, self.key_len)) }
     }
-}
-
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
-    unsafe {
-        let state = &*state.cast::<State>();
-        calls!((state.api.cipher_set_key)(state.message.handle, key, state.key_len))
-    }
-}
-
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that `open` gave away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
 }

@@ -1,5 +1,7 @@
 //! The functions and numbers of `botan/ffi.h` that the adapter uses.
 
+use crate::bytes::{In, Out};
+use crate::family::functions;
 use loader::{LoadError, SharedObject};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
@@ -15,27 +17,19 @@ pub(super) type BlockInitFn = unsafe extern "C" fn(*mut Handle, *const c_char) -
 /// `_destroy`, `_clear`, `_reset`, `botan_block_cipher_block_size`.
 pub(super) type HandleFn = unsafe extern "C" fn(Handle) -> Code;
 /// `_set_key`, `_start`, `_set_associated_data`, `_update`, `_set_nonce`: handle, bytes, length.
-pub(super) type BytesFn = unsafe extern "C" fn(Handle, *const u8, usize) -> Code;
+pub(super) type BytesFn = unsafe extern "C" fn(Handle, In, usize) -> Code;
 /// `_final`: handle, output.
-pub(super) type FinalFn = unsafe extern "C" fn(Handle, *mut u8) -> Code;
+pub(super) type FinalFn = unsafe extern "C" fn(Handle, Out) -> Code;
 /// `_output_length`, `botan_cipher_get_update_granularity`: handle, result.
 pub(super) type AskFn = unsafe extern "C" fn(Handle, *mut usize) -> Code;
 /// `botan_cipher_valid_nonce_length`: handle, length; 1 for yes.
 pub(super) type ValidFn = unsafe extern "C" fn(Handle, usize) -> Code;
 /// `botan_block_cipher_encrypt_blocks`: handle, in, out, blocks.
-pub(super) type BlocksFn = unsafe extern "C" fn(Handle, *const u8, *mut u8, usize) -> Code;
+pub(super) type BlocksFn = unsafe extern "C" fn(Handle, In, Out, usize) -> Code;
 /// `botan_cipher_update`: handle, flags, output, its size, bytes written, input, its size, bytes
 /// consumed.
-pub(super) type UpdateFn = unsafe extern "C" fn(
-    Handle,
-    u32,
-    *mut u8,
-    usize,
-    *mut usize,
-    *const u8,
-    usize,
-    *mut usize,
-) -> Code;
+pub(super) type UpdateFn =
+    unsafe extern "C" fn(Handle, u32, Out, usize, *mut usize, In, usize, *mut usize) -> Code;
 
 /// `BOTAN_CIPHER_INIT_FLAG_ENCRYPT`
 pub(super) const ENCRYPT: u32 = 0;
@@ -48,40 +42,55 @@ pub(super) const BAD_MAC: Code = -2;
 /// `BOTAN_FFI_ERROR_NOT_IMPLEMENTED`
 pub(super) const NOT_IMPLEMENTED: Code = -40;
 
+functions! {
+    /// The functions that every version has.
+    struct Functions {
+        cipher_init: InitFn = "botan_cipher_init",
+        cipher_destroy: HandleFn = "botan_cipher_destroy",
+        cipher_reset: HandleFn = "botan_cipher_reset",
+        cipher_set_key: BytesFn = "botan_cipher_set_key",
+        cipher_set_aad: BytesFn = "botan_cipher_set_associated_data",
+        cipher_start: BytesFn = "botan_cipher_start",
+        cipher_update: UpdateFn = "botan_cipher_update",
+        cipher_granularity: AskFn = "botan_cipher_get_update_granularity",
+        cipher_valid_nonce: ValidFn = "botan_cipher_valid_nonce_length",
+        block_init: BlockInitFn = "botan_block_cipher_init",
+        block_destroy: HandleFn = "botan_block_cipher_destroy",
+        block_size: HandleFn = "botan_block_cipher_block_size",
+        block_set_key: BytesFn = "botan_block_cipher_set_key",
+        block_encrypt: BlocksFn = "botan_block_cipher_encrypt_blocks",
+        block_decrypt: BlocksFn = "botan_block_cipher_decrypt_blocks",
+        hash_init: InitFn = "botan_hash_init",
+        hash_destroy: HandleFn = "botan_hash_destroy",
+        hash_clear: HandleFn = "botan_hash_clear",
+        hash_output_length: AskFn = "botan_hash_output_length",
+        hash_update: BytesFn = "botan_hash_update",
+        hash_final: FinalFn = "botan_hash_final",
+        mac_init: InitFn = "botan_mac_init",
+        mac_destroy: HandleFn = "botan_mac_destroy",
+        mac_output_length: AskFn = "botan_mac_output_length",
+        mac_set_key: BytesFn = "botan_mac_set_key",
+        mac_update: BytesFn = "botan_mac_update",
+        mac_final: FinalFn = "botan_mac_final",
+    }
+}
+
 /// The library's functions.
 #[derive(Clone, Copy)]
 pub(super) struct Api {
-    pub(super) cipher_init: InitFn,
-    pub(super) cipher_destroy: HandleFn,
-    pub(super) cipher_reset: HandleFn,
-    pub(super) cipher_set_key: BytesFn,
-    pub(super) cipher_set_aad: BytesFn,
-    pub(super) cipher_start: BytesFn,
-    pub(super) cipher_update: UpdateFn,
-    pub(super) cipher_granularity: AskFn,
-    pub(super) cipher_valid_nonce: ValidFn,
-    pub(super) block_init: BlockInitFn,
-    pub(super) block_destroy: HandleFn,
-    pub(super) block_size: HandleFn,
-    pub(super) block_set_key: BytesFn,
-    pub(super) block_encrypt: BlocksFn,
-    pub(super) block_decrypt: BlocksFn,
-    pub(super) hash_init: InitFn,
-    pub(super) hash_destroy: HandleFn,
-    pub(super) hash_clear: HandleFn,
-    pub(super) hash_output_length: AskFn,
-    pub(super) hash_update: BytesFn,
-    pub(super) hash_final: FinalFn,
-    pub(super) mac_init: InitFn,
-    pub(super) mac_destroy: HandleFn,
-    pub(super) mac_output_length: AskFn,
-    pub(super) mac_set_key: BytesFn,
+    functions: Functions,
     /// Since 3.0.
     pub(super) mac_set_nonce: Option<BytesFn>,
-    pub(super) mac_update: BytesFn,
-    pub(super) mac_final: FinalFn,
     /// Since 2.8.
     error_description: Option<unsafe extern "C" fn(Code) -> *const c_char>,
+}
+
+impl std::ops::Deref for Api {
+    type Target = Functions;
+
+    fn deref(&self) -> &Functions {
+        &self.functions
+    }
 }
 
 impl Api {
@@ -89,34 +98,8 @@ impl Api {
         // SAFETY: the types are those of ffi.h for the symbols named.
         unsafe {
             Ok(Self {
-                cipher_init: object.required("botan_cipher_init")?,
-                cipher_destroy: object.required("botan_cipher_destroy")?,
-                cipher_reset: object.required("botan_cipher_reset")?,
-                cipher_set_key: object.required("botan_cipher_set_key")?,
-                cipher_set_aad: object.required("botan_cipher_set_associated_data")?,
-                cipher_start: object.required("botan_cipher_start")?,
-                cipher_update: object.required("botan_cipher_update")?,
-                cipher_granularity: object.required("botan_cipher_get_update_granularity")?,
-                cipher_valid_nonce: object.required("botan_cipher_valid_nonce_length")?,
-                block_init: object.required("botan_block_cipher_init")?,
-                block_destroy: object.required("botan_block_cipher_destroy")?,
-                block_size: object.required("botan_block_cipher_block_size")?,
-                block_set_key: object.required("botan_block_cipher_set_key")?,
-                block_encrypt: object.required("botan_block_cipher_encrypt_blocks")?,
-                block_decrypt: object.required("botan_block_cipher_decrypt_blocks")?,
-                hash_init: object.required("botan_hash_init")?,
-                hash_destroy: object.required("botan_hash_destroy")?,
-                hash_clear: object.required("botan_hash_clear")?,
-                hash_output_length: object.required("botan_hash_output_length")?,
-                hash_update: object.required("botan_hash_update")?,
-                hash_final: object.required("botan_hash_final")?,
-                mac_init: object.required("botan_mac_init")?,
-                mac_destroy: object.required("botan_mac_destroy")?,
-                mac_output_length: object.required("botan_mac_output_length")?,
-                mac_set_key: object.required("botan_mac_set_key")?,
+                functions: Functions::load(object)?,
                 mac_set_nonce: object.function("botan_mac_set_nonce"),
-                mac_update: object.required("botan_mac_update")?,
-                mac_final: object.required("botan_mac_final")?,
                 error_description: object.function("botan_error_description"),
             })
         }

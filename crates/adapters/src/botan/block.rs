@@ -2,10 +2,9 @@
 
 use super::Request;
 use super::api::{BlocksFn, BytesFn, Object};
-use super::calls;
-use contract::{OpenError, raw};
-use model::Direction;
-use std::ffi::c_void;
+use super::outcome;
+use crate::family::calls;
+use contract::{OpenError, Operations, Table, raw};
 
 struct State {
     cipher: Object,
@@ -32,60 +31,46 @@ pub(super) fn open(request: &Request<'_>, name: &str) -> Result<raw::Session, Op
         .ok()
         .filter(|n| *n > 0)
         .ok_or_else(|| request.failed("botan_block_cipher_block_size", size))?;
-    let (blocks, call) = match request.direction {
-        Direction::Decrypt => (api.block_decrypt, c"botan_block_cipher_decrypt_blocks"),
-        _ => (api.block_encrypt, c"botan_block_cipher_encrypt_blocks"),
+    let (blocks, call) = if request.decrypts() {
+        (api.block_decrypt, c"botan_block_cipher_decrypt_blocks")
+    } else {
+        (api.block_encrypt, c"botan_block_cipher_encrypt_blocks")
     };
     let state =
         State { cipher, blocks, block_len, set_key: api.block_set_key, key_len: request.key.len() };
-    Ok(raw::Session {
-        state: Box::into_raw(Box::new(state)).cast(),
-        flags: raw::IN_PLACE,
-        message: Some(message),
-        start: Some(start),
-        update: Some(update),
-        call: call.as_ptr(),
-        close: Some(close),
-        rekey: Some(rekey),
-        rekey_call: c"botan_block_cipher_set_key".as_ptr(),
-        ..raw::Session::empty()
-    })
+    Ok(Table::new(state, raw::IN_PLACE, call).streams().rekeys(c"botan_block_cipher_set_key").raw())
 }
 
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the header's rules.
-    unsafe { update(state, (*m).input, (*m).output, (*m).len) }
-}
-
-unsafe extern "C" fn start(_: *mut c_void, _: *const u8) -> i32 {
-    raw::OK
-}
-
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `open` made.
-    let state = unsafe { &*state.cast::<State>() };
-    let blocks = len / state.block_len;
-    if blocks * state.block_len != len {
-        return raw::FAILED;
-    }
-    // SAFETY: input and output cover so many blocks.
-    unsafe { calls!((state.blocks)(state.cipher.handle, input, output, blocks)) }
-}
-
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
-    unsafe {
-        let state = &*state.cast::<State>();
-        calls!((state.set_key)(state.cipher.handle, key, state.key_len))
+impl State {
+    /// # Safety
+    /// Input and output cover `len` bytes.
+    #[inline(always)]
+    unsafe fn crypt(&self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        let blocks = len / self.block_len;
+        if blocks * self.block_len != len {
+            return raw::FAILED;
+        }
+        // SAFETY: input and output cover so many blocks.
+        unsafe { calls!((self.blocks)(self.cipher.handle, input, output, blocks)) }
     }
 }
 
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that `open` gave away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the header's rules.
+        unsafe { self.crypt(m.input, m.output, m.len) }
+    }
+
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the buffers keep the header's rules.
+        unsafe { self.crypt(input, output, len) }
+    }
+
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has the algorithm's length.
+        unsafe { calls!((self.set_key)(self.cipher.handle, key, self.key_len)) }
+    }
 }

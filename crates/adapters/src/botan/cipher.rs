@@ -1,10 +1,10 @@
 //! Modes without a tag.
 
 use super::api::{Api, Code, FINAL, Object};
-use super::{Request, calls};
-use contract::{OpenError, raw};
+use super::{Request, SET_KEY, outcome};
+use crate::family::calls;
+use contract::{OpenError, Operations, Table, raw};
 use model::Mode;
-use std::ffi::c_void;
 
 /// An opened cipher.
 struct State {
@@ -12,8 +12,6 @@ struct State {
     cipher: Object,
     key_len: usize,
     nonce_len: usize,
-    /// XTS streams: the tweak of every data unit.
-    tweak: [u8; 16],
 }
 
 impl State {
@@ -53,7 +51,7 @@ impl State {
         match code {
             0 if (written, consumed) == (len, len) => raw::OK,
             0 => raw::FAILED,
-            code => super::outcome(code),
+            code => outcome(code),
         }
     }
 }
@@ -63,88 +61,81 @@ pub(super) fn open(request: &Request<'_>, name: &str) -> Result<raw::Session, Op
     let cipher = request.cipher(name)?;
     let nonce_len = request.algorithm.nonce_len;
     let key_len = request.key.len();
-    let state = State { api: *request.api(), cipher, key_len, nonce_len, tweak: [0; 16] };
-    let (start, update): (raw::StartFn, raw::UpdateFn) = match request.algorithm.mode {
-        Mode::Xts => (start_units, update_unit),
-        _ => (start, update),
-    };
-    Ok(raw::Session {
-        state: Box::into_raw(Box::new(state)).cast(),
-        flags: raw::IN_PLACE | request.forced(),
-        message: Some(message),
-        start: Some(start),
-        update: Some(update),
-        call: c"botan_cipher_start, botan_cipher_update".as_ptr(),
-        close: Some(close),
-        rekey: Some(rekey),
-        rekey_call: c"botan_cipher_set_key".as_ptr(),
-        ..raw::Session::empty()
+    let state = State { api: *request.api(), cipher, key_len, nonce_len };
+    let (flags, call) =
+        (raw::IN_PLACE | request.forced(), c"botan_cipher_start, botan_cipher_update");
+    Ok(if request.algorithm.mode == Mode::Xts {
+        let state = Units { state, tweak: [0; 16] };
+        Table::new(state, flags, call).streams().rekeys(SET_KEY).raw()
+    } else {
+        Table::new(state, flags, call).streams().rekeys(SET_KEY).raw()
     })
 }
 
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the header's rules.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*m);
-        let code = state.begin(m.nonce);
-        if code != 0 {
-            return super::outcome(code);
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the header's rules.
+        unsafe {
+            calls!(self.begin(m.nonce));
+            self.crypt(m.input, m.output, m.len)
         }
-        state.crypt(m.input, m.output, m.len)
     }
-}
 
-unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the nonce has the algorithm's length.
-    unsafe {
-        let state = &*state.cast::<State>();
-        calls!((state.api.cipher_reset)(state.cipher.handle), state.begin(nonce))
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: the nonce has the algorithm's length.
+        unsafe { calls!((self.api.cipher_reset)(self.cipher.handle), self.begin(nonce)) }
     }
-}
 
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `open` made; the buffers keep the header's rules.
-    unsafe { (*state.cast::<State>()).crypt(input, output, len) }
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the buffers keep the header's rules.
+        unsafe { self.crypt(input, output, len) }
+    }
+
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has the algorithm's length.
+        unsafe { calls!((self.api.cipher_set_key)(self.cipher.handle, key, self.key_len)) }
+    }
 }
 
 /// Each update of XTS is a data unit of its own, which begins with its tweak.
-unsafe extern "C" fn start_units(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; a tweak has sixteen bytes.
-    unsafe { (*state.cast::<State>()).tweak = nonce.cast::<[u8; 16]>().read_unaligned() };
-    raw::OK
+struct Units {
+    state: State,
+    tweak: [u8; 16],
 }
 
-unsafe extern "C" fn update_unit(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `open` made; the buffers keep the header's rules.
-    unsafe {
-        let state = &*state.cast::<State>();
-        let code = state.begin(state.tweak.as_ptr());
-        if code != 0 {
-            return super::outcome(code);
+impl Operations for Units {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the header's rules.
+        unsafe {
+            calls!(self.state.begin(m.nonce));
+            self.state.crypt(m.input, m.output, m.len)
         }
-        state.crypt(input, output, len)
     }
-}
 
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
-    unsafe {
-        let state = &*state.cast::<State>();
-        calls!((state.api.cipher_set_key)(state.cipher.handle, key, state.key_len))
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: a tweak has sixteen bytes.
+        self.tweak = unsafe { nonce.cast::<[u8; 16]>().read_unaligned() };
+        raw::OK
     }
-}
 
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that `open` gave away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the buffers keep the header's rules.
+        unsafe {
+            calls!(self.state.begin(self.tweak.as_ptr()));
+            self.state.crypt(input, output, len)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has the algorithm's length.
+        unsafe { self.state.rekey(key) }
+    }
 }

@@ -1,10 +1,11 @@
 //! Digests and message authentication codes.
 
 use super::api::{AskFn, BytesFn, Code, FinalFn, HandleFn, Object};
-use super::{Request, calls};
-use contract::{OpenError, raw};
+use super::{Request, outcome};
+use crate::family::calls;
+use contract::{OpenError, Operations, Table, raw};
 use model::Mode;
-use std::ffi::{CStr, c_void};
+use std::ffi::CStr;
 
 /// What begins a message.
 #[derive(Clone, Copy)]
@@ -118,19 +119,8 @@ fn fits(request: &Request<'_>, object: &Object, length: AskFn) -> Result<(), Ope
 
 fn session(state: State, call: &'static CStr) -> raw::Session {
     let rekeys = state.set_key.is_some();
-    raw::Session {
-        rekey: rekeys.then_some(rekey as raw::RekeyFn),
-        rekey_call: c"botan_mac_set_key".as_ptr(),
-        state: Box::into_raw(Box::new(state)).cast(),
-        flags: raw::IN_PLACE,
-        message: Some(message),
-        start: Some(start),
-        update: Some(update),
-        finish: Some(finish),
-        call: call.as_ptr(),
-        close: Some(close),
-        ..raw::Session::empty()
-    }
+    let table = Table::new(state, raw::IN_PLACE, call).parts();
+    if rekeys { table.rekeys(c"botan_mac_set_key").raw() } else { table.raw() }
 }
 
 impl State {
@@ -159,65 +149,60 @@ impl State {
     }
 }
 
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: `state` is what was opened; the key has the algorithm's length.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        let Some(set_key) = state.set_key else { return raw::FAILED };
-        let len = state.key.len();
-        if let Begin::Key(_) = state.begin {
-            // It is set before each message.
-            state.key.as_mut_ptr().copy_from_nonoverlapping(key, len);
-            return raw::OK;
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the header's rules.
+        unsafe {
+            calls!(
+                self.begin(&self.message, m.nonce),
+                (self.update)(self.message.handle, m.input, m.len),
+                (self.finish)(self.message.handle, m.tag),
+            )
         }
-        calls!(set_key(state.message.handle, key, len))
     }
-}
 
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what was opened; the message keeps the header's rules.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*m);
-        calls!(
-            state.begin(&state.message, m.nonce),
-            (state.update)(state.message.handle, m.input, m.len),
-            (state.finish)(state.message.handle, m.tag),
-        )
-    }
-}
-
-unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what was opened; the nonce has the algorithm's length.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        if std::mem::replace(&mut state.open, true) {
-            let code = state.discard_stream();
-            if code != 0 {
-                return super::outcome(code);
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: the nonce has the algorithm's length.
+        unsafe {
+            if std::mem::replace(&mut self.open, true) {
+                let code = self.discard_stream();
+                if code != 0 {
+                    return outcome(code);
+                }
             }
+            calls!(self.begin(&self.stream, nonce))
         }
-        calls!(state.begin(&state.stream, nonce))
     }
-}
 
-unsafe extern "C" fn update(state: *mut c_void, input: *const u8, _: *mut u8, len: usize) -> i32 {
-    // SAFETY: `state` is what was opened; the input covers its length.
-    unsafe {
-        let state = &*state.cast::<State>();
-        calls!((state.update)(state.stream.handle, input, len))
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the input covers its length.
+        unsafe { calls!((self.update)(self.stream.handle, input, len)) }
     }
-}
 
-unsafe extern "C" fn finish(state: *mut c_void, tag: *mut u8) -> i32 {
-    // SAFETY: `state` is what was opened; the tag has the algorithm's length.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        state.open = false;
-        calls!((state.finish)(state.stream.handle, tag))
+    #[inline(always)]
+    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
+        // SAFETY: the tag has the algorithm's length.
+        unsafe {
+            self.open = false;
+            calls!((self.finish)(self.stream.handle, tag))
+        }
     }
-}
 
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that was given away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has the algorithm's length.
+        unsafe {
+            let Some(set_key) = self.set_key else { return raw::FAILED };
+            let len = self.key.len();
+            if let Begin::Key(_) = self.begin {
+                // It is set before each message.
+                self.key.as_mut_ptr().copy_from_nonoverlapping(key, len);
+                return raw::OK;
+            }
+            calls!(set_key(self.message.handle, key, len))
+        }
+    }
 }

@@ -2,9 +2,9 @@
 //! which is how NIST SP 800-38D defines it.
 
 use super::api::{Api, FINAL, Object};
-use super::{Request, calls, names};
-use contract::{OpenError, raw};
-use std::ffi::c_void;
+use super::{Request, SET_KEY, names, outcome};
+use crate::family::calls;
+use contract::{OpenError, Operations, Table, raw};
 use std::ptr;
 
 struct State {
@@ -22,53 +22,40 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let (nonce_len, tag_len) = (request.algorithm.nonce_len, request.algorithm.tag_len);
     let key_len = request.key.len();
     let state = State { api: *request.api(), cipher, key_len, nonce_len, tag_len };
-    Ok(raw::Session {
-        state: Box::into_raw(Box::new(state)).cast(),
-        // Associated data is read where it lies.
-        flags: raw::IN_PLACE | (request.forced() & raw::ALLOCATES),
-        message: Some(message),
-        call: c"botan_cipher_set_associated_data, botan_cipher_start, botan_cipher_update".as_ptr(),
-        close: Some(close),
-        rekey: Some(rekey),
-        rekey_call: c"botan_cipher_set_key".as_ptr(),
-        ..raw::Session::empty()
-    })
+    // Associated data is read where it lies.
+    let flags = raw::IN_PLACE | (request.forced() & raw::ALLOCATES);
+    let call = c"botan_cipher_set_associated_data, botan_cipher_start, botan_cipher_update";
+    Ok(Table::new(state, flags, call).rekeys(SET_KEY).raw())
 }
 
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    let (mut written, mut consumed) = (0, 0);
-    // SAFETY: `state` is what `open` made; the message keeps the header's rules; the tag has the
-    // length that is said.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*m);
-        let cipher = state.cipher.handle;
-        calls!(
-            (state.api.cipher_set_aad)(cipher, m.input, m.len),
-            (state.api.cipher_start)(cipher, m.nonce, state.nonce_len),
-            (state.api.cipher_update)(
-                cipher,
-                FINAL,
-                m.tag,
-                state.tag_len,
-                &raw mut written,
-                ptr::null(),
-                0,
-                &raw mut consumed,
-            ),
-        );
-        if written == state.tag_len { raw::OK } else { raw::FAILED }
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        let (mut written, mut consumed) = (0, 0);
+        // SAFETY: the message keeps the header's rules; the tag has the length that is said.
+        unsafe {
+            let cipher = self.cipher.handle;
+            calls!(
+                (self.api.cipher_set_aad)(cipher, m.input, m.len),
+                (self.api.cipher_start)(cipher, m.nonce, self.nonce_len),
+                (self.api.cipher_update)(
+                    cipher,
+                    FINAL,
+                    m.tag,
+                    self.tag_len,
+                    &raw mut written,
+                    ptr::null(),
+                    0,
+                    &raw mut consumed,
+                ),
+            );
+            if written == self.tag_len { raw::OK } else { raw::FAILED }
+        }
     }
-}
 
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
-    unsafe {
-        let state = &*state.cast::<State>();
-        calls!((state.api.cipher_set_key)(state.cipher.handle, key, state.key_len))
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has the algorithm's length.
+        unsafe { calls!((self.api.cipher_set_key)(self.cipher.handle, key, self.key_len)) }
     }
-}
-
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that `open` gave away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
 }

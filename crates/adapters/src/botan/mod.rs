@@ -10,10 +10,11 @@ mod names;
 #[cfg(test)]
 mod tests;
 
+use crate::family::{self, Family};
 use api::{Api, Code, Handle, HandleFn, NOT_IMPLEMENTED, Object};
-use contract::{Identity, Library, OpenError, Session, raw};
+use contract::{Identity, Library, OpenError, raw};
 use loader::{LoadError, SharedObject};
-use model::{Algorithm, Direction, Mode};
+use model::Mode;
 use names::Name;
 use std::ffi::{CStr, CString, c_char};
 use std::ptr;
@@ -29,7 +30,7 @@ pub(crate) fn attach(
     let api = Api::load(&object)?;
     let (major, version, build) = version(&object)?;
     let identity = Identity { name: name.unwrap_or("botan-c").to_owned(), version, build };
-    Ok(Box::new(Botan { identity, api, major }))
+    Ok(family::library(identity, Botan { api, major }))
 }
 
 /// Major number, version, and the library's own words on which release this is.
@@ -53,54 +54,36 @@ fn version(object: &SharedObject) -> Result<(u32, String, Vec<String>), LoadErro
 }
 
 struct Botan {
-    identity: Identity,
     api: Api,
     major: u32,
 }
 
-impl Library for Botan {
-    fn identity(&self) -> &Identity {
-        &self.identity
-    }
+type Request<'a> = family::Request<'a, Botan>;
 
-    fn open(
-        &self,
-        algorithm: &'static Algorithm,
-        direction: Direction,
-        key: &[u8],
-    ) -> Result<Session, OpenError> {
+// SAFETY: each module's functions follow the library's headers for what it opens.
+unsafe impl Family for Botan {
+    fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+        let algorithm = request.algorithm;
         let name = names::name(algorithm).ok_or_else(|| {
             OpenError::Unsupported(format!("Botan has no name for {algorithm} in its C interface"))
         })?;
-        if !Direction::of(algorithm.kind).contains(&direction) {
-            return Err(OpenError::Unsupported(format!(
-                "{algorithm} has no direction {direction}"
-            )));
-        }
-        let request = Request { library: self, algorithm, direction, key };
-        let raw = match name {
-            Name::Block(name) => block::open(&request, &name),
-            Name::Cipher(name) if algorithm.takes_aad() => aead::open(&request, &name),
-            Name::Cipher(name) => cipher::open(&request, &name),
-            Name::Hash(name) => digest::open_hash(&request, name),
-            Name::Mac(_) if algorithm.mode == Mode::Gmac && self.api.mac_set_nonce.is_none() => {
-                gmac::open(&request)
+        match name {
+            Name::Block(name) => block::open(request, &name),
+            Name::Cipher(name) if algorithm.takes_aad() => aead::open(request, &name),
+            Name::Cipher(name) => cipher::open(request, &name),
+            Name::Hash(name) => digest::open_hash(request, name),
+            Name::Mac(_)
+                if algorithm.mode == Mode::Gmac && request.api().mac_set_nonce.is_none() =>
+            {
+                gmac::open(request)
             }
-            Name::Mac(name) => digest::open_mac(&request, &name),
-        }?;
-        // SAFETY: the functions keep the header's rules for what was opened, and the state is
-        // theirs alone.
-        Ok(unsafe { Session::new(raw, algorithm, direction) })
+            Name::Mac(name) => digest::open_mac(request, &name),
+        }
     }
 }
 
-/// What is to be opened.
-struct Request<'a> {
-    library: &'a Botan,
-    algorithm: &'static Algorithm,
-    direction: Direction,
-    key: &'a [u8],
-}
+/// What sets a cipher's new key.
+const SET_KEY: &CStr = c"botan_cipher_set_key";
 
 impl Request<'_> {
     fn api(&self) -> &Api {
@@ -119,8 +102,7 @@ impl Request<'_> {
         match init(&raw mut handle, text.as_ptr()) {
             0 => Ok(Object::new(handle, destroy)),
             NOT_IMPLEMENTED => {
-                let version = &self.library.identity.version;
-                Err(OpenError::Unsupported(format!("Botan {version} has no {name}")))
+                Err(OpenError::Unsupported(format!("Botan {} has no {name}", self.version)))
             }
             code => Err(self.failed(name, code)),
         }
@@ -129,10 +111,7 @@ impl Request<'_> {
     /// A keyed handle of `botan_cipher_*`.
     fn cipher(&self, name: &str) -> Result<Object, OpenError> {
         let (api, key) = (self.api(), self.key);
-        let flags = match self.direction {
-            Direction::Decrypt => api::DECRYPT,
-            _ => api::ENCRYPT,
-        };
+        let flags = if self.decrypts() { api::DECRYPT } else { api::ENCRYPT };
         let object = self.object(name, api.cipher_destroy, |handle, name| {
             // SAFETY: the handle is writable, the name NUL-terminated.
             unsafe { (api.cipher_init)(handle, name, flags) }
@@ -143,10 +122,9 @@ impl Request<'_> {
         let len = self.algorithm.nonce_len;
         // SAFETY: a handle and a number.
         if unsafe { (api.cipher_valid_nonce)(object.handle, len) } != 1 {
-            let version = &self.library.identity.version;
             return Err(OpenError::Unsupported(format!(
-                "{name} of Botan {version} takes no nonce of {len} bytes, so it has no {}",
-                self.algorithm
+                "{name} of Botan {} takes no nonce of {len} bytes, so it has no {}",
+                self.version, self.algorithm
             )));
         }
         Ok(object)
@@ -174,6 +152,7 @@ impl Request<'_> {
 
 /// An error code as the interface's: a wrong tag is told from other errors, all of which are
 /// negative, so that none is one of the interface's own numbers.
+#[inline]
 fn outcome(code: Code) -> i32 {
     match code {
         0 => raw::OK,
@@ -182,17 +161,3 @@ fn outcome(code: Code) -> i32 {
         _ => raw::FAILED,
     }
 }
-
-/// Calls in order, and returns the first error as the interface's code.
-macro_rules! calls {
-    ($($call:expr),+ $(,)?) => {{
-        $(
-            let code = $call;
-            if code != 0 {
-                return $crate::botan::outcome(code);
-            }
-        )+
-        contract::raw::OK
-    }};
-}
-pub(crate) use calls;

@@ -7,6 +7,7 @@ mod pieces;
 #[cfg(test)]
 mod tests;
 
+use crate::family::has_direction;
 use check::{Check, Checksum, Code};
 use contract::{Identity, Library, OpenError, Session, raw};
 use model::{Algorithm, Composite, Direction, Passes};
@@ -49,11 +50,7 @@ impl Composing {
         direction: Direction,
         key: &[u8],
     ) -> Result<Session, OpenError> {
-        if !Direction::of(algorithm.kind).contains(&direction) {
-            return Err(OpenError::Unsupported(format!(
-                "{algorithm} has no direction {direction}"
-            )));
-        }
+        has_direction(algorithm, direction)?;
         let cipher = named(parts.cipher);
         let (cipher_key, mac_key) = key.split_at_checked(cipher.key_len).ok_or_else(|| {
             OpenError::Failed(format!("{algorithm} takes a key of {} bytes", algorithm.key_len))
@@ -88,7 +85,10 @@ fn session<C: Check>(
     direction: Direction,
 ) -> raw::Session {
     let call = calls::text(&cipher, &check.calls(), passes, C::FIRST_ON_ENCRYPTION, direction);
-    State::new(cipher, check, call).into_session(passes, direction)
+    match passes {
+        Passes::One => State::<_, true>::new(cipher, check, call).into_session(direction),
+        Passes::Two => State::<_, false>::new(cipher, check, call).into_session(direction),
+    }
 }
 
 /// Whether the cipher can be taken as the composite goes over the message.

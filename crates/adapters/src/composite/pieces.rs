@@ -1,48 +1,36 @@
 //! What runs inside the clock: both parts over the whole message, or over its pieces in turn.
 
 use super::check::{Check, done};
-use contract::{Session, raw};
-use model::{Direction, Passes};
-use std::ffi::{CString, c_void};
+use contract::{Operations, Session, Table, raw};
+use model::Direction;
+use std::ffi::CString;
 
 /// Bytes that both parts of a one-pass composite take in turn: what is read and what is written
 /// fit together four times into the smallest first-level cache there is (32 KiB), and a piece is
 /// long against what a call costs.
 pub(super) const PIECE: usize = 4096;
 
-/// A composite's parts.
-pub(super) struct State<C> {
+/// A composite's parts, which go over the message one after the other, or `ONCE` over its pieces in turn.
+pub(super) struct State<C, const ONCE: bool> {
     cipher: Session,
     check: C,
     nonce_len: usize,
     call: Option<CString>,
 }
 
-impl<C: Check> State<C> {
+impl<C: Check, const ONCE: bool> State<C, ONCE> {
     pub(super) fn new(cipher: Session, check: C, call: Option<CString>) -> Self {
         let nonce_len = cipher.algorithm().nonce_len;
         Self { cipher, check, nonce_len, call }
     }
 
     /// The table for the timing loop; `close` there frees the state.
-    pub(super) fn into_session(self, passes: Passes, direction: Direction) -> raw::Session {
-        let message: raw::MessageFn = match (passes, direction) {
-            (Passes::Two, Direction::Decrypt) => decrypt_twice::<C>,
-            (Passes::Two, _) => encrypt_twice::<C>,
-            (Passes::One, Direction::Decrypt) => decrypt_once::<C>,
-            (Passes::One, _) => encrypt_once::<C>,
-        };
+    pub(super) fn into_session(self, direction: Direction) -> raw::Session {
         let flags = self.cipher.raw().flags & (raw::IN_PLACE | raw::COPIES | raw::ALLOCATES);
-        let state = Box::new(self);
-        let call = state.call.as_ref().map_or(std::ptr::null(), |c| c.as_ptr());
-        raw::Session {
-            state: Box::into_raw(state).cast(),
-            flags,
-            message: Some(message),
-            call,
-            close: Some(close::<C>),
-            ..raw::Session::empty()
-        }
+        // The state keeps the text, which does not move with it.
+        let call = self.call.as_ref().map_or(std::ptr::null(), |c| c.as_ptr());
+        let table = Table::new(self, flags, c"").decrypts(direction == Direction::Decrypt);
+        raw::Session { call, ..table.raw() }
     }
 
     /// The cipher over the whole message.
@@ -137,48 +125,32 @@ fn crypt_piece(cipher: &Session, m: &raw::Message, at: usize, len: usize) -> Res
     done(unsafe { update(state, m.input.add(at), m.output.add(at), len) })
 }
 
-unsafe extern "C" fn encrypt_twice<C: Check>(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: the session's own state; a message by the header's rules.
-    let (state, m) = unsafe { (&mut *state.cast::<State<C>>(), &*m) };
-    // SAFETY: as above.
-    unsafe { state.encrypt_twice(m) }.map_or_else(|code| code, |()| raw::OK)
-}
-
-unsafe extern "C" fn decrypt_twice<C: Check>(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: the session's own state; a message by the header's rules.
-    let (state, m) = unsafe { (&mut *state.cast::<State<C>>(), &*m) };
-    // SAFETY: as above.
-    unsafe { state.decrypt_twice(m) }.unwrap_or_else(|code| code)
-}
-
-unsafe extern "C" fn encrypt_once<C: Check>(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: the session's own state; a message by the header's rules.
-    let (state, m) = unsafe { (&mut *state.cast::<State<C>>(), &*m) };
-    // SAFETY: as above.
-    match unsafe { state.once(m, C::FIRST_ON_ENCRYPTION) } {
-        Ok(tag) => {
-            // SAFETY: the tag has room for the check's.
-            unsafe { tag.write(m.tag) };
-            raw::OK
-        }
-        Err(code) => code,
+impl<C: Check, const ONCE: bool> Operations for State<C, ONCE> {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: a message by the header's rules; its tag has room for the check's.
+        let done = unsafe {
+            if ONCE {
+                self.once(m, C::FIRST_ON_ENCRYPTION).map(|tag| tag.write(m.tag))
+            } else {
+                self.encrypt_twice(m)
+            }
+        };
+        done.map_or_else(|code| code, |()| raw::OK)
     }
-}
 
-unsafe extern "C" fn decrypt_once<C: Check>(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: the session's own state; a message by the header's rules.
-    let (state, m) = unsafe { (&mut *state.cast::<State<C>>(), &*m) };
-    // SAFETY: as above.
-    match unsafe { state.once(m, !C::FIRST_ON_ENCRYPTION) } {
-        // SAFETY: the tag that came has the check's length.
-        Ok(tag) => unsafe { tag.compare(m.tag) },
-        Err(code) => code,
+    #[inline(always)]
+    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: a message by the header's rules; its tag has the check's length.
+        let verdict = unsafe {
+            if ONCE {
+                self.once(m, !C::FIRST_ON_ENCRYPTION).map(|tag| tag.compare(m.tag))
+            } else {
+                self.decrypt_twice(m)
+            }
+        };
+        verdict.unwrap_or_else(|code| code)
     }
-}
-
-unsafe extern "C" fn close<C>(state: *mut c_void) {
-    // SAFETY: made by `into_session` with `Box::into_raw`, and this is the last call.
-    drop(unsafe { Box::from_raw(state.cast::<State<C>>()) });
 }
 
 /// The bytes behind a pointer, which may be null where there are none.

@@ -1,4 +1,4 @@
-use crate::testing::system_library;
+use crate::testing::{EVP, XXHASH};
 use contract::OpenError;
 use model::{Algorithm, Direction, Passes};
 
@@ -8,7 +8,7 @@ fn composites() -> impl Iterator<Item = &'static Algorithm> {
 
 #[test]
 fn every_composite_that_a_library_has_the_parts_of_passes_every_check() {
-    let library = system_library("CIPHERMARK_TEST_LIBCRYPTO", "libcrypto.so.3").unwrap();
+    let library = EVP.library().unwrap();
     let mut passed = 0;
     for algorithm in composites() {
         match verify::verify(&*library, algorithm, &verify::Scope::BRIEF, &mut |_| {}) {
@@ -25,7 +25,7 @@ fn every_composite_that_a_library_has_the_parts_of_passes_every_check() {
 
 #[test]
 fn a_composite_says_the_calls_of_both_parts_in_their_order() {
-    let library = system_library("CIPHERMARK_TEST_LIBCRYPTO", "libcrypto.so.3").unwrap();
+    let library = EVP.library().unwrap();
     let calls = |name: &str, direction| {
         let algorithm = Algorithm::find(name).unwrap();
         let key: Vec<u8> = (1..=algorithm.key_len as u8).collect();
@@ -41,10 +41,7 @@ fn a_composite_says_the_calls_of_both_parts_in_their_order() {
 
 #[test]
 fn a_library_without_a_part_says_which_one() {
-    let Some(library) = system_library("CIPHERMARK_TEST_XXHASH", "libxxhash.so.0") else {
-        eprintln!("skipped: libxxhash.so.0 is not installed");
-        return;
-    };
+    let library = XXHASH.library().unwrap();
     for algorithm in composites().filter(|a| a.composite.unwrap().passes == Passes::Two) {
         let key = vec![1; algorithm.key_len];
         match library.open(algorithm, Direction::Encrypt, &key) {

@@ -1,12 +1,13 @@
 //! `EVP_AEAD` of BoringSSL and AWS-LC, with the tag apart from the ciphertext.
 
+use super::Evp;
 use super::api::Errors;
-use super::mac::gmac;
-use super::{messages, state};
-use contract::raw;
+use crate::bytes::{In, Out};
+use crate::family::Request;
+use contract::{Operations, Table, raw};
 use loader::SharedObject;
-use model::{Algorithm, Direction, Mode};
-use std::ffi::{CStr, c_int, c_ulong, c_void};
+use model::Algorithm;
+use std::ffi::{c_int, c_ulong, c_void};
 use std::ptr;
 
 /// `CIPHER_R_BAD_DECRYPT`: the tag is wrong, as against "too large" and the like.
@@ -15,41 +16,30 @@ const BAD_DECRYPT: c_ulong = 101;
 /// `EVP_AEAD_CTX *`
 pub(super) type Ctx = *mut c_void;
 pub(super) type GetterFn = unsafe extern "C" fn() -> *const c_void;
-pub(super) type NewFn = unsafe extern "C" fn(*const c_void, *const u8, usize, usize) -> Ctx;
+pub(super) type NewFn = unsafe extern "C" fn(*const c_void, In, usize, usize) -> Ctx;
 pub(super) type FreeFn = unsafe extern "C" fn(Ctx);
 
 /// `EVP_AEAD_CTX_seal_scatter(ctx, out, out_tag, out_tag_len, max_out_tag_len, nonce, nonce_len,
 /// in, in_len, extra_in, extra_in_len, ad, ad_len)`
 type SealFn = unsafe extern "C" fn(
     Ctx,
-    *mut u8,
-    *mut u8,
+    Out,
+    Out,
     *mut usize,
     usize,
-    *const u8,
+    In,
     usize,
-    *const u8,
+    In,
     usize,
-    *const u8,
+    In,
     usize,
-    *const u8,
+    In,
     usize,
 ) -> c_int;
 
 /// `EVP_AEAD_CTX_open_gather(ctx, out, nonce, nonce_len, in, in_len, in_tag, in_tag_len, ad,
 /// ad_len)`
-type OpenFn = unsafe extern "C" fn(
-    Ctx,
-    *mut u8,
-    *const u8,
-    usize,
-    *const u8,
-    usize,
-    *const u8,
-    usize,
-    *const u8,
-    usize,
-) -> c_int;
+type OpenFn = unsafe extern "C" fn(Ctx, Out, In, usize, In, usize, In, usize, In, usize) -> c_int;
 
 /// The name of the function that gives the `EVP_AEAD` of an algorithm; GMAC is made with GCM.
 pub(super) fn getter(algorithm: &Algorithm) -> String {
@@ -87,82 +77,108 @@ impl Aead {
     ///
     /// # Errors
     /// The library's reason.
-    pub(super) fn session(
+    pub(super) fn session<S: Operations, const MAC: bool>(
         &self,
-        errors: Errors,
-        algorithm: &Algorithm,
-        direction: Direction,
-        key: &[u8],
-        stream: Option<state::State>,
+        request: &Request<'_, Evp>,
+        stream: Option<S>,
     ) -> Result<Option<raw::Session>, String> {
-        // SAFETY: the getter takes nothing; `key` covers its length.
-        let ctx =
-            unsafe { (self.new)((self.getter)(), key.as_ptr(), key.len(), algorithm.tag_len) };
+        let (errors, key) = (request.library.api.errors, request.key);
+        let Algorithm { nonce_len, tag_len, key_len, .. } = *request.algorithm;
+        // SAFETY: the getter takes nothing; the key covers its length.
+        let ctx = unsafe { (self.new)((self.getter)(), key.as_ptr(), key_len, tag_len) };
         if ctx.is_null() {
             return Err(format!("EVP_AEAD_CTX_new: {}", errors.take()));
         }
-        let Algorithm { nonce_len, tag_len, .. } = *algorithm;
         let streams = stream.is_some();
-        let key_len = key.len();
-        let state = State { ctx, functions: *self, key_len, nonce_len, tag_len, errors, stream };
-        if direction == Direction::Decrypt && !state.gathers() {
+        let functions = *self;
+        let state = State::<S, MAC> { ctx, functions, key_len, nonce_len, tag_len, errors, stream };
+        let decrypts = request.decrypts();
+        if decrypts && !state.gathers() {
             return Ok(None);
         }
-        let (message, call): (raw::MessageFn, &CStr) = match direction {
-            Direction::Digest => (authenticate, c"EVP_AEAD_CTX_seal_scatter"),
-            Direction::Decrypt => (decrypt, c"EVP_AEAD_CTX_open_gather"),
-            _ => (encrypt, c"EVP_AEAD_CTX_seal_scatter"),
-        };
-        let (update, finish): (raw::UpdateFn, Option<raw::FinishFn>) = match algorithm.mode {
-            Mode::Gmac => (gmac_update, Some(gmac_finish)),
-            _ => (update, None),
-        };
-        Ok(Some(raw::Session {
-            state: Box::into_raw(Box::new(state)).cast(),
-            flags: raw::IN_PLACE,
-            message: Some(message),
-            start: streams.then_some(start),
-            update: streams.then_some(update),
-            finish: finish.filter(|_| streams),
-            call: call.as_ptr(),
-            close: Some(close),
-            rekey: Some(rekey),
-            rekey_call: c"EVP_AEAD_CTX_free, EVP_AEAD_CTX_new".as_ptr(),
-            ..raw::Session::empty()
-        }))
+        let call =
+            if decrypts { c"EVP_AEAD_CTX_open_gather" } else { c"EVP_AEAD_CTX_seal_scatter" };
+        let table = Table::new(state, raw::IN_PLACE, call).decrypts(decrypts);
+        let table = if MAC { table.parts_if(streams) } else { table.streams_if(streams) };
+        Ok(Some(table.rekeys(c"EVP_AEAD_CTX_free, EVP_AEAD_CTX_new").raw()))
     }
 }
 
-struct State {
+/// A context, and how the same algorithm streams. GMAC (`MAC`) seals nothing, with the message as its associated data.
+struct State<S, const MAC: bool> {
     ctx: Ctx,
     functions: Aead,
     key_len: usize,
     nonce_len: usize,
     tag_len: usize,
     errors: Errors,
-    stream: Option<state::State>,
+    stream: Option<S>,
 }
 
-/// An `EVP_AEAD_CTX` has no call for a new key: it is made anew.
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: the contract of `rekey`; the old context is used no more, also where there is no new one:
-    // freeing null does nothing, and no message follows a failure.
-    unsafe {
-        let s = &mut *state.cast::<State>();
-        (s.functions.free)(s.ctx);
-        s.ctx = (s.functions.new)((s.functions.getter)(), key, s.key_len, s.tag_len);
-        if s.ctx.is_null() { s.failed() } else { raw::OK }
+impl<S: Operations, const MAC: bool> Operations for State<S, MAC> {
+    /// One call seals the whole message.
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the caller keeps the header's rules; GMAC writes nothing to the output.
+        unsafe {
+            if MAC {
+                self.seal(m, (ptr::null(), 0), (m.input, m.len))
+            } else {
+                self.seal(m, (m.input, m.len), (m.aad, m.aad_len))
+            }
+        }
+    }
+
+    /// One call opens the whole message.
+    #[inline(always)]
+    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the caller keeps the header's rules.
+        unsafe { self.open(m) }
+    }
+
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        let Some(stream) = &mut self.stream else { return raw::FAILED };
+        // SAFETY: the caller keeps the header's rules.
+        unsafe { stream.start(nonce) }
+    }
+
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        let Some(stream) = &mut self.stream else { return raw::FAILED };
+        // SAFETY: the caller keeps the header's rules.
+        unsafe { stream.update(input, output, len) }
+    }
+
+    #[inline(always)]
+    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
+        let Some(stream) = &mut self.stream else { return raw::FAILED };
+        // SAFETY: the caller keeps the header's rules.
+        unsafe { stream.finish(tag) }
+    }
+
+    /// An `EVP_AEAD_CTX` has no call for a new key: it is made anew.
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        let Aead { free, new, getter, .. } = self.functions;
+        // SAFETY: the caller keeps the header's rules; the old context is used no more, also where
+        // there is no new one: freeing null does nothing, and no message follows a failure.
+        unsafe {
+            free(self.ctx);
+            self.ctx = new(getter(), key, self.key_len, self.tag_len);
+        }
+        if self.ctx.is_null() { self.failed() } else { raw::OK }
     }
 }
 
-impl Drop for State {
+impl<S, const MAC: bool> Drop for State<S, MAC> {
     fn drop(&mut self) {
         // SAFETY: the context came from EVP_AEAD_CTX_new and is freed nowhere else.
         unsafe { (self.functions.free)(self.ctx) }
     }
 }
 
-impl State {
+impl<S, const MAC: bool> State<S, MAC> {
     /// Seals `input` with `aad` around it.
     ///
     /// # Safety
@@ -177,14 +193,15 @@ impl State {
         let mut tag_len = 0;
         // SAFETY: as the caller promises; no extra input.
         let code = unsafe {
+            let (room, nonce_len, tag_len) = (self.tag_len, self.nonce_len, &raw mut tag_len);
             (self.functions.seal)(
                 self.ctx,
                 m.output,
                 m.tag,
-                &raw mut tag_len,
-                self.tag_len,
+                tag_len,
+                room,
                 m.nonce,
-                self.nonce_len,
+                nonce_len,
                 input,
                 len,
                 ptr::null(),
@@ -204,17 +221,10 @@ impl State {
     unsafe fn open(&self, m: &raw::Message) -> i32 {
         // SAFETY: as the caller promises.
         let code = unsafe {
+            let (ctx, nonce, aad, aad_len) = (self.ctx, m.nonce, m.aad, m.aad_len);
+            let (nonce_len, tag_len) = (self.nonce_len, self.tag_len);
             (self.functions.open)(
-                self.ctx,
-                m.output,
-                m.nonce,
-                self.nonce_len,
-                m.input,
-                m.len,
-                m.tag,
-                self.tag_len,
-                m.aad,
-                m.aad_len,
+                ctx, m.output, nonce, nonce_len, m.input, m.len, m.tag, tag_len, aad, aad_len,
             )
         };
         if code == 1 { raw::OK } else { self.not_opened() }
@@ -249,77 +259,4 @@ impl State {
         self.errors.clear();
         if rejected { raw::REJECTED } else { raw::FAILED }
     }
-
-    /// The state that the functions of streams take.
-    fn stream(&self) -> *mut c_void {
-        let stream = self.stream.as_ref().expect("streams are offered where there is one");
-        ptr::from_ref(stream).cast_mut().cast()
-    }
-}
-
-/// Frees the state.
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `session` made it of a box; the contract has `close` called once, last.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
-}
-
-/// One call seals the whole message.
-unsafe extern "C" fn encrypt(state: *mut c_void, message: *const raw::Message) -> i32 {
-    // SAFETY: the contract of `message`.
-    unsafe {
-        let (s, m) = (&*state.cast::<State>(), &*message);
-        s.seal(m, (m.input, m.len), (m.aad, m.aad_len))
-    }
-}
-
-/// GMAC: one call seals nothing, with the message as its associated data.
-unsafe extern "C" fn authenticate(state: *mut c_void, message: *const raw::Message) -> i32 {
-    // SAFETY: the contract of `message`; nothing is written to the output.
-    unsafe {
-        let (s, m) = (&*state.cast::<State>(), &*message);
-        s.seal(m, (ptr::null(), 0), (m.input, m.len))
-    }
-}
-
-/// One call opens the whole message.
-unsafe extern "C" fn decrypt(state: *mut c_void, message: *const raw::Message) -> i32 {
-    // SAFETY: the contract of `message`.
-    unsafe {
-        let (s, m) = (&*state.cast::<State>(), &*message);
-        s.open(m)
-    }
-}
-
-/// Sets the nonce of the `EVP_CIPHER`.
-unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: the contract of `start`.
-    unsafe { messages::start((*state.cast::<State>()).stream(), nonce) }
-}
-
-/// One update of the `EVP_CIPHER`.
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: the contract of `update`.
-    unsafe { messages::update((*state.cast::<State>()).stream(), input, output, len) }
-}
-
-/// One update of GMAC's `EVP_CIPHER`.
-unsafe extern "C" fn gmac_update(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: the contract of `update`.
-    unsafe { gmac::update((*state.cast::<State>()).stream(), input, output, len) }
-}
-
-/// Ends GMAC's `EVP_CIPHER`.
-unsafe extern "C" fn gmac_finish(state: *mut c_void, tag: *mut u8) -> i32 {
-    // SAFETY: the contract of `finish`.
-    unsafe { gmac::finish((*state.cast::<State>()).stream(), tag) }
 }

@@ -1,6 +1,7 @@
 //! The functions of the family, with the types that `evp.h` and `err.h` give them.
 
 use super::params::Param;
+use crate::bytes::{In, Out};
 use loader::{LoadError, SharedObject};
 use model::Direction;
 use std::ffi::{CStr, c_char, c_int, c_ulong, c_void};
@@ -11,13 +12,11 @@ pub(super) type Ctx = *mut c_void;
 pub(super) type CipherPtr = *const c_void;
 
 /// `EVP_EncryptInit_ex(ctx, cipher, engine, key, iv)`
-pub(super) type InitFn =
-    unsafe extern "C" fn(Ctx, CipherPtr, *mut c_void, *const u8, *const u8) -> c_int;
+pub(super) type InitFn = unsafe extern "C" fn(Ctx, CipherPtr, *mut c_void, In, In) -> c_int;
 /// `EVP_EncryptUpdate(ctx, out, out_len, in, in_len)`
-pub(super) type UpdateFn =
-    unsafe extern "C" fn(Ctx, *mut u8, *mut c_int, *const u8, c_int) -> c_int;
+pub(super) type UpdateFn = unsafe extern "C" fn(Ctx, Out, *mut c_int, In, c_int) -> c_int;
 /// `EVP_EncryptFinal_ex(ctx, out, out_len)`
-pub(super) type FinalFn = unsafe extern "C" fn(Ctx, *mut u8, *mut c_int) -> c_int;
+pub(super) type FinalFn = unsafe extern "C" fn(Ctx, Out, *mut c_int) -> c_int;
 /// `EVP_CIPHER_CTX_ctrl(ctx, type, arg, pointer)`
 pub(super) type CtrlFn = unsafe extern "C" fn(Ctx, c_int, c_int, *mut c_void) -> c_int;
 

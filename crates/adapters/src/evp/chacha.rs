@@ -1,12 +1,12 @@
 //! ChaCha20 by `CRYPTO_chacha_20`: BoringSSL and AWS-LC, which have no `EVP_CIPHER` of it. One
 //! call takes key, nonce and counter; there is nothing to set up, and no stream.
 
-use contract::raw;
+use crate::bytes::{In, Out};
+use contract::{Operations, Table, raw};
 use loader::SharedObject;
-use std::ffi::c_void;
 
 /// `CRYPTO_chacha_20(out, in, in_len, key, nonce, counter)`
-type ChachaFn = unsafe extern "C" fn(*mut u8, *const u8, usize, *const u8, *const u8, u32);
+type ChachaFn = unsafe extern "C" fn(Out, In, usize, In, In, u32);
 
 struct State {
     chacha: ChachaFn,
@@ -21,28 +21,17 @@ pub(super) fn session(object: &SharedObject, key: [u8; 32]) -> Option<raw::Sessi
     }
     // SAFETY: the type is that of chacha.h.
     let chacha = unsafe { object.function("CRYPTO_chacha_20") }?;
-    Some(raw::Session {
-        state: Box::into_raw(Box::new(State { chacha, key })).cast(),
-        flags: raw::IN_PLACE,
-        message: Some(message),
-        call: c"CRYPTO_chacha_20".as_ptr(),
-        close: Some(close),
-        ..raw::Session::empty()
-    })
+    Some(Table::new(State { chacha, key }, raw::IN_PLACE, c"CRYPTO_chacha_20").raw())
 }
 
-/// Frees the state.
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `session` made it of a box; the contract has `close` called once, last.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
-}
-
-/// The whole message from block 0.
-unsafe extern "C" fn message(state: *mut c_void, message: *const raw::Message) -> i32 {
-    // SAFETY: the contract of `message`; the nonce has 12 bytes.
-    unsafe {
-        let (s, m) = (&*state.cast::<State>(), &*message);
-        (s.chacha)(m.output, m.input, m.len, s.key.as_ptr(), m.nonce, 0);
+impl Operations for State {
+    /// The whole message from block 0.
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the caller keeps the header's rules; the nonce has 12 bytes.
+        unsafe {
+            (self.chacha)(m.output, m.input, m.len, self.key.as_ptr(), m.nonce, 0);
+        }
+        raw::OK
     }
-    raw::OK
 }

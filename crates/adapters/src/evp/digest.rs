@@ -3,6 +3,7 @@
 use super::api::Errors;
 use super::method::{self, Method, Ways};
 use super::parts::{self, Parts};
+use crate::bytes::{In, Out};
 use contract::raw;
 use loader::SharedObject;
 use std::ffi::{CStr, CString, c_int, c_uint, c_void};
@@ -87,8 +88,8 @@ enum InitFn {
 pub(super) struct Functions {
     contexts: Contexts,
     init: InitFn,
-    update: unsafe extern "C" fn(Ctx, *const u8, usize) -> c_int,
-    finish: unsafe extern "C" fn(Ctx, *mut u8, *mut c_uint) -> c_int,
+    update: unsafe extern "C" fn(Ctx, In, usize) -> c_int,
+    finish: unsafe extern "C" fn(Ctx, Out, *mut c_uint) -> c_int,
 }
 
 impl Functions {
@@ -117,12 +118,12 @@ impl Functions {
     ) -> Result<raw::Session, String> {
         let ctx =
             self.contexts.make().ok_or_else(|| format!("EVP_MD_CTX_new: {}", errors.take()))?;
-        let state = State { ctx, functions: *self, md: digest.as_ptr(), len, errors, _md: digest };
+        let state = State { ctx, functions: *self, md: digest.as_ptr(), len, _md: digest };
         let call: &'static CStr = match self.init {
             InitFn::Params(_) => c"EVP_DigestInit_ex2, EVP_DigestUpdate, EVP_DigestFinal_ex",
             InitFn::Engine(_) => c"EVP_DigestInit_ex, EVP_DigestUpdate, EVP_DigestFinal_ex",
         };
-        Ok(parts::session(state, call))
+        Ok(parts::session(state, errors, call))
     }
 }
 
@@ -131,7 +132,6 @@ struct State {
     functions: Functions,
     md: *const c_void,
     len: usize,
-    errors: Errors,
     /// What `md` points to.
     _md: Method,
 }
@@ -166,9 +166,5 @@ impl Parts for State {
         // SAFETY: as the caller promises; the digest has `len` bytes.
         let code = unsafe { (self.functions.finish)(self.ctx, tag, &raw mut len) };
         code > 0 && len as usize == self.len
-    }
-
-    fn errors(&self) -> Errors {
-        self.errors
     }
 }

@@ -7,7 +7,8 @@
 use super::aead::{Ctx, FreeFn, GetterFn, NewFn, getter};
 use super::api::Errors;
 use crate::aligned::Aligned;
-use contract::raw;
+use crate::bytes::{In, Out};
+use contract::{Operations, Table, raw};
 use loader::SharedObject;
 use model::{Algorithm, Direction};
 use std::ffi::{c_int, c_ulong, c_void};
@@ -20,21 +21,10 @@ const BAD_DECRYPT: [c_ulong; 2] = [100, 101];
 
 /// `EVP_AEAD_CTX_seal(ctx, out, out_len, max_out_len, nonce, nonce_len, in, in_len, ad, ad_len)`,
 /// and `EVP_AEAD_CTX_open` with the same.
-type CryptFn = unsafe extern "C" fn(
-    Ctx,
-    *mut u8,
-    *mut usize,
-    usize,
-    *const u8,
-    usize,
-    *const u8,
-    usize,
-    *const u8,
-    usize,
-) -> c_int;
+type CryptFn =
+    unsafe extern "C" fn(Ctx, Out, *mut usize, usize, In, usize, In, usize, In, usize) -> c_int;
 /// `EVP_AEAD_CTX_init(ctx, aead, key, key_len, tag_len, engine)`
-type InitFn =
-    unsafe extern "C" fn(Ctx, *const c_void, *const u8, usize, usize, *mut c_void) -> c_int;
+type InitFn = unsafe extern "C" fn(Ctx, *const c_void, In, usize, usize, *mut c_void) -> c_int;
 
 /// Bytes for an `EVP_AEAD_CTX`, whose size only the header knows: two pointers in LibreSSL 3.1,
 /// under 600 bytes in any other library of the family.
@@ -113,15 +103,9 @@ impl Joined {
         let state = State { context, crypt, nonce_len, tag_len, joined: Vec::new(), errors };
         let call =
             if encrypts { c"EVP_AEAD_CTX_seal, memcpy" } else { c"memcpy, EVP_AEAD_CTX_open" };
-        Ok(raw::Session {
-            state: Box::into_raw(Box::new(state)).cast(),
-            flags: raw::IN_PLACE | raw::COPIES,
-            message: Some(if encrypts { encrypt } else { decrypt }),
-            call: call.as_ptr(),
-            // The interface takes whole messages only: no `start`.
-            close: Some(close),
-            ..raw::Session::empty()
-        })
+        // The interface takes whole messages only: no `start`.
+        let table = Table::new(state, raw::IN_PLACE | raw::COPIES, call);
+        Ok(table.decrypts(!encrypts).raw())
     }
 
     fn context(&self, key: &[u8], tag_len: usize) -> Option<Context> {
@@ -182,64 +166,46 @@ impl State {
     }
 }
 
-/// Frees the state.
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `session` made it of a box; the contract has `close` called once, last.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
-}
-
-/// Seals the message into the buffer, and copies ciphertext and tag out of it.
-unsafe extern "C" fn encrypt(state: *mut c_void, message: *const raw::Message) -> i32 {
-    // SAFETY: the contract of `message`; the buffer has room for ciphertext and tag.
-    unsafe {
-        let (s, m) = (&mut *state.cast::<State>(), &*message);
-        let joined = s.room_for(m.len);
-        let (whole, mut written) = (m.len + s.tag_len, 0);
-        let code = (s.crypt)(
-            s.context.ctx,
-            joined,
-            &raw mut written,
-            whole,
-            m.nonce,
-            s.nonce_len,
-            m.input,
-            m.len,
-            m.aad,
-            m.aad_len,
-        );
-        if code != 1 || written != whole {
-            return s.failed();
+impl Operations for State {
+    /// Seals the message into the buffer, and copies ciphertext and tag out of it.
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the caller keeps the header's rules; the buffer has room for ciphertext and tag.
+        unsafe {
+            let joined = self.room_for(m.len);
+            let (whole, mut written) = (m.len + self.tag_len, 0);
+            let (ctx, nonce_len, written_to) = (self.context.ctx, self.nonce_len, &raw mut written);
+            let (nonce, aad, aad_len) = (m.nonce, m.aad, m.aad_len);
+            let code = (self.crypt)(
+                ctx, joined, written_to, whole, nonce, nonce_len, m.input, m.len, aad, aad_len,
+            );
+            if code != 1 || written != whole {
+                return self.failed();
+            }
+            ptr::copy_nonoverlapping(joined, m.output, m.len);
+            ptr::copy_nonoverlapping(joined.add(m.len), m.tag, self.tag_len);
+            raw::OK
         }
-        ptr::copy_nonoverlapping(joined, m.output, m.len);
-        ptr::copy_nonoverlapping(joined.add(m.len), m.tag, s.tag_len);
-        raw::OK
     }
-}
 
-/// Copies ciphertext and tag into the buffer, and opens the message from there.
-unsafe extern "C" fn decrypt(state: *mut c_void, message: *const raw::Message) -> i32 {
-    // SAFETY: the contract of `message`; the buffer has room for ciphertext and tag.
-    unsafe {
-        let (s, m) = (&mut *state.cast::<State>(), &*message);
-        let joined = s.room_for(m.len);
-        ptr::copy_nonoverlapping(m.input, joined, m.len);
-        ptr::copy_nonoverlapping(m.tag, joined.add(m.len), s.tag_len);
-        let mut written = 0;
-        let code = (s.crypt)(
-            s.context.ctx,
-            m.output,
-            &raw mut written,
-            m.len,
-            m.nonce,
-            s.nonce_len,
-            joined,
-            m.len + s.tag_len,
-            m.aad,
-            m.aad_len,
-        );
-        if code != 1 {
-            return s.not_opened();
+    /// Copies ciphertext and tag into the buffer, and opens the message from there.
+    #[inline(always)]
+    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the caller keeps the header's rules; the buffer has room for ciphertext and tag.
+        unsafe {
+            let joined = self.room_for(m.len);
+            ptr::copy_nonoverlapping(m.input, joined, m.len);
+            ptr::copy_nonoverlapping(m.tag, joined.add(m.len), self.tag_len);
+            let (whole, mut written) = (m.len + self.tag_len, 0);
+            let (ctx, nonce_len, written_to) = (self.context.ctx, self.nonce_len, &raw mut written);
+            let (nonce, aad, aad_len) = (m.nonce, m.aad, m.aad_len);
+            let code = (self.crypt)(
+                ctx, m.output, written_to, m.len, nonce, nonce_len, joined, whole, aad, aad_len,
+            );
+            if code != 1 {
+                return self.not_opened();
+            }
+            if written == m.len { raw::OK } else { self.failed() }
         }
-        if written == m.len { raw::OK } else { s.failed() }
     }
 }

@@ -4,7 +4,7 @@ use super::api::Api;
 use super::context::Context;
 use super::state::{FAILED_LEN, State};
 use super::{calls, ccm, gcm_siv};
-use contract::raw;
+use contract::{Operations, Table, raw};
 use model::{Algorithm, Direction, Mode};
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -18,23 +18,6 @@ pub(super) fn session(
 ) -> raw::Session {
     let state = State::new(api, context, algorithm, direction);
     let encrypts = direction == Direction::Encrypt;
-    let message: raw::MessageFn = match algorithm.mode {
-        Mode::Ecb => ecb,
-        Mode::Stream => chacha,
-        Mode::Ccm if encrypts => ccm::encrypt,
-        Mode::Ccm => ccm::decrypt,
-        Mode::Gcm | Mode::Ocb | Mode::Poly1305 if encrypts => aead_encrypt,
-        Mode::Gcm | Mode::Ocb | Mode::Poly1305 => aead_decrypt,
-        Mode::GcmSiv if encrypts => gcm_siv::encrypt,
-        Mode::GcmSiv => gcm_siv::decrypt,
-        _ => cipher,
-    };
-    let (start, update): (raw::StartFn, raw::UpdateFn) = match algorithm.mode {
-        Mode::Ecb => (start_ecb, update),
-        Mode::Stream => (start_chacha, update),
-        Mode::Ocb => (start, update_blocks),
-        _ => (start, update),
-    };
     let streams = match algorithm.mode {
         // A message's length goes into its first block, and all of the message into one update.
         Mode::Ccm => false,
@@ -45,33 +28,57 @@ pub(super) fn session(
     };
     // Associated data is kept in memory that is allocated for it.
     let allocates = if algorithm.mode == Mode::GcmSiv { raw::ALLOCATES } else { 0 };
-    raw::Session {
-        state: Box::into_raw(Box::new(state)).cast(),
-        flags: raw::IN_PLACE | allocates,
-        message: Some(message),
-        call: calls::cipher(algorithm.mode, direction).as_ptr(),
-        start: streams.then_some(start),
-        update: streams.then_some(update),
-        close: Some(close),
-        rekey: Some(rekey),
-        rekey_call: calls::init(direction).as_ptr(),
-        ..raw::Session::empty()
-    }
+    let call = calls::cipher(algorithm.mode, direction);
+    let table = Table::new(state, raw::IN_PLACE | allocates, call).streams_if(streams);
+    let table = table.rekeys(calls::init(direction)).raw();
+    let message: raw::MessageFn = match algorithm.mode {
+        Mode::Ecb => ecb,
+        Mode::Stream => chacha,
+        Mode::Ccm if encrypts => ccm::encrypt,
+        Mode::Ccm => ccm::decrypt,
+        Mode::Gcm | Mode::Ocb | Mode::Poly1305 if encrypts => aead_encrypt,
+        Mode::Gcm | Mode::Ocb | Mode::Poly1305 => aead_decrypt,
+        Mode::GcmSiv if encrypts => gcm_siv::encrypt,
+        Mode::GcmSiv => gcm_siv::decrypt,
+        _ => return table,
+    };
+    let (start, update) = match algorithm.mode {
+        Mode::Ecb => (Some(start_ecb as raw::StartFn), table.update),
+        Mode::Stream => (Some(start_chacha as raw::StartFn), table.update),
+        Mode::Ocb => (table.start, Some(update_blocks as raw::UpdateFn)),
+        _ => (table.start, table.update),
+    };
+    raw::Session { message: Some(message), start, update, ..table }
 }
 
-/// A new key for the context, which keeps its cipher; the nonce comes with the message.
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: the contract of `rekey`.
-    unsafe {
-        let state = &*state.cast::<State>();
-        state.done(state.set_key(key))
+impl Operations for State {
+    /// IV, update, final.
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the caller keeps the header's rules.
+        unsafe { plain(self, m, m.nonce) }
     }
-}
 
-/// Frees the state.
-pub(super) unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `session` made it of a box; the contract has `close` called once, last.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
+    /// Sets the IV of a stream.
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: the caller keeps the header's rules.
+        unsafe { self.done(self.begin(nonce)) }
+    }
+
+    /// Continues a stream: one update, as in `openssl speed -evp`.
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the caller keeps the header's rules.
+        unsafe { self.done(whole(self.feed(input, output, len), len)) }
+    }
+
+    /// A new key for the context, which keeps its cipher; the nonce comes with the message.
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the caller keeps the header's rules.
+        unsafe { self.done(self.set_key(key)) }
+    }
 }
 
 /// Whether so many bytes were written as the message has.
@@ -94,16 +101,7 @@ unsafe fn plain(state: &State, m: &raw::Message, nonce: *const u8) -> i32 {
     }
 }
 
-/// IV, update, final.
-unsafe extern "C" fn cipher(state: *mut c_void, message: *const raw::Message) -> i32 {
-    // SAFETY: the contract of `message`.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*message);
-        plain(state, m, m.nonce)
-    }
-}
-
-/// As [`cipher`], without an IV: the initialisation still separates message from message.
+/// Update and final without an IV: the initialisation still separates message from message.
 unsafe extern "C" fn ecb(state: *mut c_void, message: *const raw::Message) -> i32 {
     // SAFETY: the contract of `message`.
     unsafe { plain(&*state.cast::<State>(), &*message, ptr::null()) }
@@ -121,7 +119,7 @@ unsafe fn chacha_iv(nonce: *const u8) -> [u8; 16] {
     iv
 }
 
-/// As [`cipher`], with the counter before the nonce.
+/// IV, update, final, with the counter before the nonce.
 unsafe extern "C" fn chacha(state: *mut c_void, message: *const raw::Message) -> i32 {
     // SAFETY: the contract of `message`.
     unsafe {
@@ -170,42 +168,19 @@ pub(super) fn some_pointer(pointer: *mut u8) -> *mut u8 {
     if pointer.is_null() { ptr::dangling_mut() } else { pointer }
 }
 
-/// Sets the IV of a stream.
-pub(super) unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: the contract of `start`.
-    unsafe {
-        let state = &*state.cast::<State>();
-        state.done(state.begin(nonce))
-    }
-}
-
-/// As [`start`], without an IV.
+/// Begins a stream without an IV.
 unsafe extern "C" fn start_ecb(state: *mut c_void, _nonce: *const u8) -> i32 {
     // SAFETY: the contract of `start`.
-    unsafe { start(state, ptr::null()) }
+    unsafe { (*state.cast::<State>()).start(ptr::null()) }
 }
 
-/// As [`start`], with the counter before the nonce.
+/// Begins a stream with the counter before the nonce.
 unsafe extern "C" fn start_chacha(state: *mut c_void, nonce: *const u8) -> i32 {
     // SAFETY: the contract of `start`.
-    unsafe { start(state, chacha_iv(nonce).as_ptr()) }
+    unsafe { (*state.cast::<State>()).start(chacha_iv(nonce).as_ptr()) }
 }
 
-/// Continues a stream: one update, as in `openssl speed -evp`.
-pub(super) unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: the contract of `update`.
-    unsafe {
-        let state = &*state.cast::<State>();
-        state.done(whole(state.feed(input, output, len), len))
-    }
-}
-
-/// As [`update`], in whole blocks: with a part block held back, a later update would write past
+/// Continues a stream in whole blocks: with a part block held back, a later update would write past
 /// the end of its output.
 unsafe extern "C" fn update_blocks(
     state: *mut c_void,
@@ -217,5 +192,5 @@ unsafe extern "C" fn update_blocks(
         return raw::FAILED;
     }
     // SAFETY: the contract of `update`.
-    unsafe { update(state, input, output, len) }
+    unsafe { (*state.cast::<State>()).update(input, output, len) }
 }

@@ -23,12 +23,11 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+use crate::family::{self, Family, Request};
 use api::Api;
-use contract::{Identity, Library, OpenError, Session};
+use contract::{Identity, Library, OpenError, raw};
 use identity::Product;
 use loader::{LoadError, SharedObject};
-use model::{Algorithm, Direction};
-use offer::Asked;
 use std::ffi::c_void;
 use std::ptr;
 
@@ -49,7 +48,7 @@ pub(crate) fn attach(
         version: product.version.clone(),
         build,
     };
-    Ok(Box::new(Evp { identity, product, api, object }))
+    Ok(family::library(identity, Evp { product, api, object }))
 }
 
 /// Initialises the library without its configuration file, so that what is measured is the file
@@ -80,42 +79,16 @@ fn initialise(object: &SharedObject) -> Result<(), LoadError> {
 }
 
 struct Evp {
-    identity: Identity,
     product: Product,
     api: Api,
     object: SharedObject,
 }
 
-impl Library for Evp {
-    fn identity(&self) -> &Identity {
-        &self.identity
-    }
-
-    fn open(
-        &self,
-        algorithm: &'static Algorithm,
-        direction: Direction,
-        key: &[u8],
-    ) -> Result<Session, OpenError> {
-        if key.len() != algorithm.key_len {
-            return Err(OpenError::Failed(format!(
-                "{algorithm} takes a key of {} bytes, not {}",
-                algorithm.key_len,
-                key.len()
-            )));
-        }
-        if !Direction::of(algorithm.kind).contains(&direction) {
-            return Err(OpenError::Unsupported(format!(
-                "{algorithm} has no direction {direction}"
-            )));
-        }
-        let Self { api, object, product, .. } = self;
-        let raw = Asked { object, api, product, algorithm, direction, key }
-            .offer()
-            .ok_or_else(|| OpenError::Unsupported(format!("{} has no {algorithm}", self.product)))?
-            .map_err(|e| OpenError::Failed(format!("{}: {e}", self.product)))?;
-        // SAFETY: the functions of each interface keep the header's rules, and each session has a
-        // state of its own.
-        Ok(unsafe { Session::new(raw, algorithm, direction) })
+// SAFETY: the functions of each interface follow its header, and each session has a state of its own.
+unsafe impl Family for Evp {
+    fn open(request: &Request<'_, Self>) -> Result<raw::Session, OpenError> {
+        let product = &request.library.product;
+        let offer = request.offer().ok_or_else(|| request.absent(&product.to_string()))?;
+        offer.map_err(|e| OpenError::Failed(format!("{product}: {e}")))
     }
 }

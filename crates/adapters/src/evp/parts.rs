@@ -1,8 +1,8 @@
 //! What digests and MACs have in common: a message is begun, fed and ended.
 
 use super::api::Errors;
-use contract::raw;
-use std::ffi::{CStr, c_void};
+use contract::{Operations, Table, raw};
+use std::ffi::CStr;
 
 /// A context of a digest or MAC. Inlined into the functions of the session, which are made for
 /// each kind of context.
@@ -24,79 +24,57 @@ pub(super) trait Parts {
     /// # Safety
     /// `tag` has room for the algorithm's tag.
     unsafe fn end(&mut self, tag: *mut u8) -> bool;
-
-    /// The library's queue of errors.
-    fn errors(&self) -> Errors;
 }
 
 /// The table for the timing loop; `close` there drops the parts.
-pub(super) fn session<P: Parts>(parts: P, call: &'static CStr) -> raw::Session {
-    raw::Session {
-        state: Box::into_raw(Box::new(parts)).cast(),
-        flags: raw::IN_PLACE,
-        message: Some(message::<P>),
-        start: Some(start::<P>),
-        update: Some(update::<P>),
-        finish: Some(finish::<P>),
-        call: call.as_ptr(),
-        close: Some(close::<P>),
-        ..raw::Session::empty()
-    }
+pub(super) fn session<P: Parts>(parts: P, errors: Errors, call: &'static CStr) -> raw::Session {
+    Table::new(InParts { parts, errors }, raw::IN_PLACE, call).parts().raw()
+}
+
+struct InParts<P> {
+    parts: P,
+    /// The library's queue of errors.
+    errors: Errors,
 }
 
 #[inline(always)]
-fn done(parts: &impl Parts, done: bool) -> i32 {
-    if done { raw::OK } else { failed(parts) }
+fn done(errors: &Errors, done: bool) -> i32 {
+    if done { raw::OK } else { failed(errors) }
 }
 
 #[cold]
-fn failed(parts: &impl Parts) -> i32 {
-    parts.errors().clear();
+fn failed(errors: &Errors) -> i32 {
+    errors.clear();
     raw::FAILED
 }
 
-unsafe extern "C" fn message<P: Parts>(state: *mut c_void, message: *const raw::Message) -> i32 {
-    // SAFETY: the contract of `message`.
-    unsafe {
-        let (parts, m) = (&mut *state.cast::<P>(), &*message);
-        let all = parts.begin(m.nonce) && parts.feed(m.input, m.len) && parts.end(m.tag);
-        done(parts, all)
+impl<P: Parts> Operations for InParts<P> {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        let parts = &mut self.parts;
+        // SAFETY: the caller keeps the header's rules.
+        let all = unsafe { parts.begin(m.nonce) && parts.feed(m.input, m.len) && parts.end(m.tag) };
+        done(&self.errors, all)
     }
-}
 
-unsafe extern "C" fn start<P: Parts>(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: the contract of `start`.
-    unsafe {
-        let parts = &mut *state.cast::<P>();
-        let begun = parts.begin(nonce);
-        done(parts, begun)
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: the caller keeps the header's rules.
+        let begun = unsafe { self.parts.begin(nonce) };
+        done(&self.errors, begun)
     }
-}
 
-unsafe extern "C" fn update<P: Parts>(
-    state: *mut c_void,
-    input: *const u8,
-    _output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: the contract of `update`.
-    unsafe {
-        let parts = &mut *state.cast::<P>();
-        let fed = parts.feed(input, len);
-        done(parts, fed)
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the caller keeps the header's rules.
+        let fed = unsafe { self.parts.feed(input, len) };
+        done(&self.errors, fed)
     }
-}
 
-unsafe extern "C" fn finish<P: Parts>(state: *mut c_void, tag: *mut u8) -> i32 {
-    // SAFETY: the contract of `finish`.
-    unsafe {
-        let parts = &mut *state.cast::<P>();
-        let ended = parts.end(tag);
-        done(parts, ended)
+    #[inline(always)]
+    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
+        // SAFETY: the caller keeps the header's rules.
+        let ended = unsafe { self.parts.end(tag) };
+        done(&self.errors, ended)
     }
-}
-
-unsafe extern "C" fn close<P: Parts>(state: *mut c_void) {
-    // SAFETY: `session` made it of a box; the contract has `close` called once, last.
-    drop(unsafe { Box::from_raw(state.cast::<P>()) });
 }

@@ -6,9 +6,9 @@ use super::calls;
 use super::context::Context;
 use super::messages::{some_pointer, whole};
 use super::state::{FAILED_LEN, State};
-use contract::raw;
+use contract::{Operations, Table, raw};
 use model::{Algorithm, Direction};
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::ptr;
 
 struct Siv {
@@ -34,19 +34,12 @@ pub(super) fn session(
     let message = State::new(api, Context::empty(api)?, algorithm, direction);
     let init = api.calls(direction).init;
     let state = Siv { keyed, copy, message, nonce_len: algorithm.nonce_len, init };
-    let encrypts = direction == Direction::Encrypt;
-    Ok(raw::Session {
-        state: Box::into_raw(Box::new(state)).cast(),
-        // The copy of a context is allocated.
-        flags: raw::IN_PLACE | raw::ALLOCATES,
-        message: Some(if encrypts { encrypt } else { decrypt }),
-        call: calls::cipher(algorithm.mode, direction).as_ptr(),
-        // The tag, which encryption begins with, is made of the whole message: no `start`.
-        close: Some(close),
-        rekey: Some(rekey),
-        rekey_call: calls::init(direction).as_ptr(),
-        ..raw::Session::empty()
-    })
+    // The copy of a context is allocated. The tag, which encryption begins with, is made of the whole
+    // message: no `start`.
+    let flags = raw::IN_PLACE | raw::ALLOCATES;
+    let table = Table::new(state, flags, calls::cipher(algorithm.mode, direction));
+    let table = table.decrypts(direction == Direction::Decrypt);
+    Ok(table.rekeys(calls::init(direction)).raw())
 }
 
 impl Siv {
@@ -71,52 +64,50 @@ impl Siv {
     }
 }
 
-/// A new key for the context that is copied.
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: the contract of `rekey`; null keeps the cipher.
-    unsafe {
-        let siv = &*state.cast::<Siv>();
-        let keyed = siv.keyed.as_ptr();
-        let code = (siv.init)(keyed, ptr::null(), ptr::null_mut(), key, ptr::null());
-        siv.message.done(code > 0)
-    }
-}
-
-/// Frees the state.
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `session` made it of a box; the contract has `close` called once, last.
-    drop(unsafe { Box::from_raw(state.cast::<Siv>()) });
-}
-
-/// A copy of the keyed context, the vector, the one update, final, tag.
-unsafe extern "C" fn encrypt(state: *mut c_void, message: *const raw::Message) -> i32 {
-    // SAFETY: the contract of `message`. An empty message needs its update: the tag is made there.
-    unsafe {
-        let (siv, m) = (&*state.cast::<Siv>(), &*message);
-        let (input, output) = (some_pointer(m.input.cast_mut()), some_pointer(m.output));
-        siv.message.done(
-            siv.begin()
-                && siv.associate(m)
-                && whole(siv.message.feed(input, output, m.len), m.len)
-                && siv.message.end(output, 0) == 0
-                && siv.message.get_tag(m.tag),
-        )
-    }
-}
-
-/// A copy of the keyed context, expected tag, the vector, the one update, where the tag is
-/// compared, and final.
-unsafe extern "C" fn decrypt(state: *mut c_void, message: *const raw::Message) -> i32 {
-    // SAFETY: the contract of `message`. An empty message needs its update: the tag is read there.
-    unsafe {
-        let (siv, m) = (&*state.cast::<Siv>(), &*message);
-        let (input, output) = (some_pointer(m.input.cast_mut()), some_pointer(m.output));
-        if !(siv.begin() && siv.message.set_tag(m.tag) && siv.associate(m)) {
-            return siv.message.not_done(raw::FAILED);
+impl Operations for Siv {
+    /// A copy of the keyed context, the vector, the one update, final, tag.
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the caller keeps the header's rules. An empty message needs its update: the tag is
+        // made there.
+        unsafe {
+            let (input, output) = (some_pointer(m.input.cast_mut()), some_pointer(m.output));
+            self.message.done(
+                self.begin()
+                    && self.associate(m)
+                    && whole(self.message.feed(input, output, m.len), m.len)
+                    && self.message.end(output, 0) == 0
+                    && self.message.get_tag(m.tag),
+            )
         }
-        match siv.message.feed(input, output, m.len) {
-            FAILED_LEN => siv.message.not_done(raw::REJECTED),
-            all => siv.message.done(whole(all, m.len) && siv.message.end(output, 0) == 0),
+    }
+
+    /// A copy of the keyed context, expected tag, the vector, the one update, where the tag is
+    /// compared, and final.
+    #[inline(always)]
+    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the caller keeps the header's rules. An empty message needs its update: the tag is
+        // read there.
+        unsafe {
+            let (input, output) = (some_pointer(m.input.cast_mut()), some_pointer(m.output));
+            if !(self.begin() && self.message.set_tag(m.tag) && self.associate(m)) {
+                return self.message.not_done(raw::FAILED);
+            }
+            match self.message.feed(input, output, m.len) {
+                FAILED_LEN => self.message.not_done(raw::REJECTED),
+                all => self.message.done(whole(all, m.len) && self.message.end(output, 0) == 0),
+            }
+        }
+    }
+
+    /// A new key for the context that is copied.
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the caller keeps the header's rules; null keeps the cipher.
+        unsafe {
+            let keyed = self.keyed.as_ptr();
+            let code = (self.init)(keyed, ptr::null(), ptr::null_mut(), key, ptr::null());
+            self.message.done(code > 0)
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The functions and numbers of `gcrypt.h` that the adapter uses.
 
+use crate::family::functions;
 use loader::{LoadError, SharedObject};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
@@ -53,86 +54,62 @@ pub(super) fn error_code(error: Error) -> u32 {
     error & 0xffff
 }
 
+functions! {
+    /// `gcry_cipher_*`, and what errors are in words.
+    struct CipherApi {
+        open: OpenFn = "gcry_cipher_open",
+        close: CloseFn = "gcry_cipher_close",
+        setkey: BytesFn = "gcry_cipher_setkey",
+        setiv: BytesFn = "gcry_cipher_setiv",
+        setctr: BytesFn = "gcry_cipher_setctr",
+        authenticate: BytesFn = "gcry_cipher_authenticate",
+        encrypt: CryptFn = "gcry_cipher_encrypt",
+        decrypt: CryptFn = "gcry_cipher_decrypt",
+        gettag: GetTagFn = "gcry_cipher_gettag",
+        checktag: BytesFn = "gcry_cipher_checktag",
+        ctl: CtlFn = "gcry_cipher_ctl",
+        strerror: StrErrorFn = "gcry_strerror",
+    }
+}
+
+functions! {
+    /// `gcry_md_*`: digests.
+    struct MdApi {
+        /// Handle, algorithm, flags.
+        open: unsafe extern "C" fn(*mut Handle, c_int, u32) -> Error = "gcry_md_open",
+        close: CloseFn = "gcry_md_close",
+        /// Algorithm, digest, buffer, length.
+        hash_buffer: unsafe extern "C" fn(c_int, *mut c_void, *const c_void, usize) = "gcry_md_hash_buffer",
+        reset: unsafe extern "C" fn(Handle) = "gcry_md_reset",
+        write: unsafe extern "C" fn(Handle, *const c_void, usize) = "gcry_md_write",
+        /// Handle, algorithm; the digest stays the handle's.
+        read: unsafe extern "C" fn(Handle, c_int) -> *const u8 = "gcry_md_read",
+    }
+}
+
+functions! {
+    /// `gcry_mac_*`: message authentication codes.
+    struct MacApi {
+        /// Handle, algorithm, flags, context.
+        open: unsafe extern "C" fn(*mut Handle, c_int, u32, *mut c_void) -> Error = "gcry_mac_open",
+        close: CloseFn = "gcry_mac_close",
+        setkey: BytesFn = "gcry_mac_setkey",
+        setiv: BytesFn = "gcry_mac_setiv",
+        ctl: CtlFn = "gcry_mac_ctl",
+        write: BytesFn = "gcry_mac_write",
+        /// Handle, buffer, its length in and the code's out.
+        read: unsafe extern "C" fn(Handle, *mut c_void, *mut usize) -> Error = "gcry_mac_read",
+    }
+}
+
 /// The library's functions.
 #[derive(Clone, Copy)]
 pub(super) struct Api {
-    pub(super) open: OpenFn,
-    pub(super) close: CloseFn,
-    pub(super) setkey: BytesFn,
-    pub(super) setiv: BytesFn,
-    pub(super) setctr: BytesFn,
-    pub(super) authenticate: BytesFn,
-    pub(super) encrypt: CryptFn,
-    pub(super) decrypt: CryptFn,
-    pub(super) gettag: GetTagFn,
-    pub(super) checktag: BytesFn,
-    pub(super) ctl: CtlFn,
+    pub(super) cipher: CipherApi,
     /// `None` when one of the functions is missing.
     pub(super) md: Option<MdApi>,
     /// `None` before 1.6, which brought them.
     pub(super) mac: Option<MacApi>,
-    strerror: StrErrorFn,
-}
-
-/// `gcry_md_*`: digests.
-#[derive(Clone, Copy)]
-pub(super) struct MdApi {
-    /// Handle, algorithm, flags.
-    pub(super) open: unsafe extern "C" fn(*mut Handle, c_int, u32) -> Error,
-    pub(super) close: CloseFn,
-    /// Algorithm, digest, buffer, length.
-    pub(super) hash_buffer: unsafe extern "C" fn(c_int, *mut c_void, *const c_void, usize),
-    pub(super) reset: unsafe extern "C" fn(Handle),
-    pub(super) write: unsafe extern "C" fn(Handle, *const c_void, usize),
-    /// Handle, algorithm; the digest stays the handle's.
-    pub(super) read: unsafe extern "C" fn(Handle, c_int) -> *const u8,
-}
-
-/// `gcry_mac_*`: message authentication codes.
-#[derive(Clone, Copy)]
-pub(super) struct MacApi {
-    /// Handle, algorithm, flags, context.
-    pub(super) open: unsafe extern "C" fn(*mut Handle, c_int, u32, *mut c_void) -> Error,
-    pub(super) close: CloseFn,
-    pub(super) setkey: BytesFn,
-    pub(super) setiv: BytesFn,
-    pub(super) ctl: CtlFn,
-    pub(super) write: BytesFn,
-    /// Handle, buffer, its length in and the code's out.
-    pub(super) read: unsafe extern "C" fn(Handle, *mut c_void, *mut usize) -> Error,
-}
-
-impl MdApi {
-    fn load(object: &SharedObject) -> Option<Self> {
-        // SAFETY: the types are those of gcrypt.h for the symbols named.
-        unsafe {
-            Some(Self {
-                open: object.function("gcry_md_open")?,
-                close: object.function("gcry_md_close")?,
-                hash_buffer: object.function("gcry_md_hash_buffer")?,
-                reset: object.function("gcry_md_reset")?,
-                write: object.function("gcry_md_write")?,
-                read: object.function("gcry_md_read")?,
-            })
-        }
-    }
-}
-
-impl MacApi {
-    fn load(object: &SharedObject) -> Option<Self> {
-        // SAFETY: the types are those of gcrypt.h for the symbols named.
-        unsafe {
-            Some(Self {
-                open: object.function("gcry_mac_open")?,
-                close: object.function("gcry_mac_close")?,
-                setkey: object.function("gcry_mac_setkey")?,
-                setiv: object.function("gcry_mac_setiv")?,
-                ctl: object.function("gcry_mac_ctl")?,
-                write: object.function("gcry_mac_write")?,
-                read: object.function("gcry_mac_read")?,
-            })
-        }
-    }
 }
 
 impl Api {
@@ -140,20 +117,9 @@ impl Api {
         // SAFETY: the types are those of gcrypt.h for the symbols named.
         unsafe {
             Ok(Self {
-                open: object.required("gcry_cipher_open")?,
-                close: object.required("gcry_cipher_close")?,
-                setkey: object.required("gcry_cipher_setkey")?,
-                setiv: object.required("gcry_cipher_setiv")?,
-                setctr: object.required("gcry_cipher_setctr")?,
-                authenticate: object.required("gcry_cipher_authenticate")?,
-                encrypt: object.required("gcry_cipher_encrypt")?,
-                decrypt: object.required("gcry_cipher_decrypt")?,
-                gettag: object.required("gcry_cipher_gettag")?,
-                checktag: object.required("gcry_cipher_checktag")?,
-                ctl: object.required("gcry_cipher_ctl")?,
-                md: MdApi::load(object),
-                mac: MacApi::load(object),
-                strerror: object.required("gcry_strerror")?,
+                cipher: CipherApi::load(object)?,
+                md: MdApi::load(object).ok(),
+                mac: MacApi::load(object).ok(),
             })
         }
     }
@@ -161,7 +127,7 @@ impl Api {
     /// The library's words for an error.
     pub(super) fn words(&self, error: Error) -> String {
         // SAFETY: takes any number.
-        let text = unsafe { (self.strerror)(error) };
+        let text = unsafe { (self.cipher.strerror)(error) };
         if text.is_null() {
             return format!("error {error:#x}");
         }

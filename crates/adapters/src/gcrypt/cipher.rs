@@ -1,10 +1,11 @@
 //! A cipher's state, and one call of the library's for each step of a message.
 
-use super::api::{Api, BytesFn, CryptFn, CtlFn, Error, GetTagFn, ctl};
+use super::api::{BytesFn, CipherApi, CryptFn, CtlFn, Error, GetTagFn, ctl};
 use super::handle::Opened;
-use super::outcome::calls;
+use super::outcome::outcome;
 use super::{messages, names};
-use contract::raw;
+use crate::family::calls;
+use contract::{Operations, Table, raw};
 use model::{Algorithm, Direction, Mode};
 use std::ffi::c_void;
 use std::ptr;
@@ -25,7 +26,7 @@ pub(super) struct State {
     set_key: BytesFn,
     key_len: usize,
     nonce_len: usize,
-    pub(super) tag_len: usize,
+    tag_len: usize,
 }
 
 /// Encryption gets the tag, decryption checks it.
@@ -38,7 +39,7 @@ enum TagFn {
 impl State {
     /// Takes over two handles that are opened for the algorithm.
     pub(super) fn new(
-        api: &Api,
+        api: &CipherApi,
         [message, stream]: [Opened; 2],
         algorithm: &Algorithm,
         direction: Direction,
@@ -62,21 +63,13 @@ impl State {
 
     /// The table for the timing loop; `close` there frees the state.
     pub(super) fn into_session(self, mode: Mode, direction: Direction) -> raw::Session {
-        let (message, stream) = messages::functions(mode);
         // Each call of the XTS functions is one data unit and raises the tweak by one.
         let next_unit = if mode == Mode::Xts { raw::NEXT_UNIT } else { 0 };
-        raw::Session {
-            state: Box::into_raw(Box::new(self)).cast(),
-            flags: raw::IN_PLACE | next_unit,
-            message: Some(message),
-            start: stream.map(|(start, _)| start),
-            update: stream.map(|(_, update)| update),
-            call: names::cipher_calls(mode, direction).as_ptr(),
-            close: Some(close),
-            rekey: Some(rekey),
-            rekey_call: c"gcry_cipher_setkey".as_ptr(),
-            ..raw::Session::empty()
-        }
+        // CCM has the lengths of a message in its first block; the SIVs go over it twice.
+        let streams = !matches!(mode, Mode::Ccm | Mode::Siv | Mode::GcmSiv);
+        let (flags, call) = (raw::IN_PLACE | next_unit, names::cipher_calls(mode, direction));
+        let table = Table::new(self, flags, call).streams_if(streams).rekeys(c"gcry_cipher_setkey");
+        messages::of(mode, table.raw())
     }
 
     /// # Safety
@@ -175,6 +168,15 @@ impl State {
         unsafe { (self.ctl)(cipher.handle, command, buffer, len) }
     }
 
+    /// The lengths of a message of CCM.
+    #[inline]
+    pub(super) fn set_lengths(&self, m: &raw::Message) -> Error {
+        let mut lengths = [m.len as u64, m.aad_len as u64, self.tag_len as u64];
+        let (buffer, size) = (lengths.as_mut_ptr().cast(), size_of_val(&lengths));
+        // SAFETY: the command reads three numbers.
+        unsafe { self.ctl(&self.message, ctl::SET_CCM_LENGTHS, buffer, size) }
+    }
+
     /// Back to the state after setkey.
     #[inline]
     pub(super) fn reset(&self, cipher: &Opened) -> Error {
@@ -183,15 +185,33 @@ impl State {
     }
 }
 
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the key has the algorithm's length.
-    unsafe {
-        let state = &*state.cast::<State>();
-        calls!((state.set_key)(state.message.handle, key.cast(), state.key_len))
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        unsafe {
+            calls!(
+                self.set_nonce(&self.message, m.nonce),
+                self.crypt(&self.message, m.input, m.output, m.len)
+            )
+        }
     }
-}
 
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that `into_session` gave away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: the nonce has the algorithm's length.
+        unsafe { calls!(self.set_nonce(&self.stream, nonce)) }
+    }
+
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the buffers keep the interface's rules.
+        unsafe { calls!(self.crypt(&self.stream, input, output, len)) }
+    }
+
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has the algorithm's length.
+        unsafe { calls!((self.set_key)(self.message.handle, key.cast(), self.key_len)) }
+    }
 }

@@ -2,8 +2,8 @@
 
 use super::api::{Error, MdApi};
 use super::handle::Opened;
-use contract::raw;
-use std::ffi::{c_int, c_void};
+use contract::{Operations, Table, raw};
+use std::ffi::c_int;
 use std::ptr;
 
 /// A digest.
@@ -28,66 +28,48 @@ impl State {
 
     /// The table for the timing loop; `close` there frees the state.
     pub(super) fn into_session(self) -> raw::Session {
-        raw::Session {
-            state: Box::into_raw(Box::new(self)).cast(),
-            message: Some(message),
-            start: Some(start),
-            update: Some(update),
-            finish: Some(finish),
-            call: c"gcry_md_hash_buffer".as_ptr(),
-            close: Some(close),
-            ..raw::Session::empty()
+        Table::new(self, 0, c"gcry_md_hash_buffer").parts().raw()
+    }
+}
+
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        unsafe {
+            (self.md.hash_buffer)(self.algorithm, m.tag.cast(), m.input.cast(), m.len);
         }
+        raw::OK
     }
-}
 
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the message keeps the interface's rules.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*m);
-        (state.md.hash_buffer)(state.algorithm, m.tag.cast(), m.input.cast(), m.len);
-    }
-    raw::OK
-}
-
-unsafe extern "C" fn start(state: *mut c_void, _nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `into_session` made.
-    unsafe {
-        let state = &*state.cast::<State>();
-        (state.md.reset)(state.stream.handle);
-    }
-    raw::OK
-}
-
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    _output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the input keeps the interface's rules.
-    unsafe {
-        let state = &*state.cast::<State>();
-        (state.md.write)(state.stream.handle, input.cast(), len);
-    }
-    raw::OK
-}
-
-unsafe extern "C" fn finish(state: *mut c_void, tag: *mut u8) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the handle's digest has the algorithm's length,
-    // as has the tag.
-    unsafe {
-        let state = &*state.cast::<State>();
-        let digest = (state.md.read)(state.stream.handle, state.algorithm);
-        if digest.is_null() {
-            return raw::FAILED;
+    #[inline(always)]
+    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
+        // SAFETY: the state's own context.
+        unsafe {
+            (self.md.reset)(self.stream.handle);
         }
-        ptr::copy_nonoverlapping(digest, tag, state.len);
+        raw::OK
     }
-    raw::OK
-}
 
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that `into_session` gave away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the input keeps the interface's rules.
+        unsafe {
+            (self.md.write)(self.stream.handle, input.cast(), len);
+        }
+        raw::OK
+    }
+
+    #[inline(always)]
+    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
+        // SAFETY: the handle's digest has the algorithm's length, as has the tag.
+        unsafe {
+            let digest = (self.md.read)(self.stream.handle, self.algorithm);
+            if digest.is_null() {
+                return raw::FAILED;
+            }
+            ptr::copy_nonoverlapping(digest, tag, self.len);
+        }
+        raw::OK
+    }
 }

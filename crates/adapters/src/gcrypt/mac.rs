@@ -3,8 +3,9 @@
 use super::api::{Error, MacApi, ctl};
 use super::handle::Opened;
 use super::names;
-use super::outcome::{calls, outcome};
-use contract::raw;
+use super::outcome::outcome;
+use crate::family::calls;
+use contract::{Operations, Table, raw};
 use model::{Algorithm, Mode};
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -55,25 +56,14 @@ impl State {
 
     /// The table for the timing loop; `close` there frees the state.
     pub(super) fn into_session(self, mode: Mode) -> raw::Session {
-        let (message, start): (raw::MessageFn, raw::StartFn) = match mode {
-            Mode::Gmac => (message_with_nonce, start_with_nonce),
-            _ => (message_without_nonce, start_without_nonce),
-        };
         // The inner digest of an HMAC is moved through memory allocated for it.
         let flags = if mode == Mode::Hmac { raw::ALLOCATES } else { 0 };
-        raw::Session {
-            state: Box::into_raw(Box::new(self)).cast(),
-            flags,
-            message: Some(message),
-            start: Some(start),
-            update: Some(update),
-            finish: Some(finish),
-            call: names::mac_calls(mode).as_ptr(),
-            close: Some(close),
-            rekey: Some(rekey),
-            rekey_call: c"gcry_mac_setkey".as_ptr(),
-            ..raw::Session::empty()
+        let call = names::mac_calls(mode);
+        let table = Table::new(self, flags, call).parts().rekeys(c"gcry_mac_setkey").raw();
+        if mode != Mode::Gmac {
+            return table;
         }
+        raw::Session { message: Some(message_with_nonce), start: Some(start_with_nonce), ..table }
     }
 
     #[inline]
@@ -108,16 +98,45 @@ impl State {
     }
 }
 
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the key has the algorithm's length.
-    unsafe {
-        let state = &*state.cast::<State>();
-        calls!((state.mac.setkey)(state.message.handle, key.cast(), state.key_len))
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        unsafe {
+            calls!(
+                self.reset(&self.message),
+                self.write(&self.message, m.input, m.len),
+                self.read(&self.message, m.tag),
+            )
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
+        outcome(self.reset(&self.stream))
+    }
+
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the input keeps the interface's rules.
+        unsafe { outcome(self.write(&self.stream, input, len)) }
+    }
+
+    #[inline(always)]
+    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
+        // SAFETY: the tag has the algorithm's length.
+        unsafe { outcome(self.read(&self.stream, tag)) }
+    }
+
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has the algorithm's length.
+        unsafe { calls!((self.mac.setkey)(self.message.handle, key.cast(), self.key_len)) }
     }
 }
 
 unsafe extern "C" fn message_with_nonce(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the message keeps the interface's rules.
+    // SAFETY: the session's own state; the message keeps the interface's rules.
     unsafe {
         let (state, m) = (&*state.cast::<State>(), &*m);
         calls!(
@@ -128,54 +147,10 @@ unsafe extern "C" fn message_with_nonce(state: *mut c_void, m: *const raw::Messa
     }
 }
 
-unsafe extern "C" fn message_without_nonce(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the message keeps the interface's rules.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*m);
-        calls!(
-            state.reset(&state.message),
-            state.write(&state.message, m.input, m.len),
-            state.read(&state.message, m.tag),
-        )
-    }
-}
-
 unsafe extern "C" fn start_with_nonce(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the nonce has the algorithm's length.
+    // SAFETY: the session's own state; the nonce has the algorithm's length.
     unsafe {
         let state = &*state.cast::<State>();
         calls!(state.reset(&state.stream), state.set_nonce(&state.stream, nonce))
     }
-}
-
-unsafe extern "C" fn start_without_nonce(state: *mut c_void, _nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `into_session` made.
-    let state = unsafe { &*state.cast::<State>() };
-    outcome(state.reset(&state.stream))
-}
-
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    _output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the input keeps the interface's rules.
-    unsafe {
-        let state = &*state.cast::<State>();
-        outcome(state.write(&state.stream, input, len))
-    }
-}
-
-unsafe extern "C" fn finish(state: *mut c_void, tag: *mut u8) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the tag has the algorithm's length.
-    unsafe {
-        let state = &*state.cast::<State>();
-        outcome(state.read(&state.stream, tag))
-    }
-}
-
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that `into_session` gave away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
 }

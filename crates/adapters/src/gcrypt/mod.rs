@@ -12,11 +12,12 @@ mod outcome;
 #[cfg(test)]
 mod tests;
 
+use crate::family::{self, Family};
 use api::{Api, Error, ctl, err, error_code};
-use contract::{Identity, Library, OpenError, Session, raw};
+use contract::{Identity, Library, OpenError, raw};
 use handle::Opened;
 use loader::{LoadError, SharedObject};
-use model::{Algorithm, Direction, Kind, Mode, Primitive};
+use model::{Algorithm, Kind, Mode, Primitive};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
@@ -32,7 +33,7 @@ pub(crate) fn attach(
     let version = initialise(&object, &api)?;
     let name = name.unwrap_or("libgcrypt").to_owned();
     let identity = Identity { name, version, build: build(&object) };
-    Ok(Box::new(Gcrypt { identity, api }))
+    Ok(family::library(identity, api))
 }
 
 /// Does what the manual asks for before anything else is called ("Initializing the library"), and
@@ -93,36 +94,17 @@ fn build(object: &SharedObject) -> Vec<String> {
     lines
 }
 
-struct Gcrypt {
-    identity: Identity,
-    api: Api,
-}
+type Request<'a> = family::Request<'a, Api>;
 
-impl Library for Gcrypt {
-    fn identity(&self) -> &Identity {
-        &self.identity
-    }
-
-    fn open(
-        &self,
-        algorithm: &'static Algorithm,
-        direction: Direction,
-        key: &[u8],
-    ) -> Result<Session, OpenError> {
-        if !Direction::of(algorithm.kind).contains(&direction) {
-            return Err(OpenError::Unsupported(format!(
-                "{algorithm} has no direction {direction}"
-            )));
+// SAFETY: each module's functions follow the library's headers for what it opens.
+unsafe impl Family for Api {
+    fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+        match request.algorithm.kind {
+            Kind::Cipher | Kind::Aead => request.cipher(),
+            Kind::Digest => request.digest(),
+            Kind::Mac => request.mac(),
+            _ => Err(absent(request.algorithm)),
         }
-        let raw = match algorithm.kind {
-            Kind::Cipher | Kind::Aead => self.cipher(algorithm, direction, key)?,
-            Kind::Digest => self.digest(algorithm)?,
-            Kind::Mac => self.mac(algorithm, key)?,
-            _ => return Err(absent(algorithm)),
-        };
-        // SAFETY: the functions keep the rules of the interface for what was opened, and the state
-        // is theirs alone.
-        Ok(unsafe { Session::new(raw, algorithm, direction) })
     }
 }
 
@@ -135,64 +117,57 @@ fn absent(algorithm: &Algorithm) -> OpenError {
     OpenError::Unsupported(format!("libgcrypt has no {algorithm}{why}"))
 }
 
-impl Gcrypt {
-    fn cipher(
-        &self,
-        algorithm: &Algorithm,
-        direction: Direction,
-        key: &[u8],
-    ) -> Result<raw::Session, OpenError> {
+impl Request<'_> {
+    fn cipher(&self) -> Result<raw::Session, OpenError> {
+        let algorithm = self.algorithm;
         let numbers = numbers::cipher(algorithm).ok_or_else(|| absent(algorithm))?;
-        let open = || self.keyed(numbers, algorithm, key);
-        let state = cipher::State::new(&self.api, [open()?, open()?], algorithm, direction);
-        Ok(state.into_session(algorithm.mode, direction))
+        let handles = [self.keyed(numbers)?, self.keyed(numbers)?];
+        let state = cipher::State::new(&self.library.cipher, handles, algorithm, self.direction);
+        Ok(state.into_session(algorithm.mode, self.direction))
     }
 
-    fn digest(&self, algorithm: &Algorithm) -> Result<raw::Session, OpenError> {
-        let number = numbers::digest(algorithm).ok_or_else(|| absent(algorithm))?;
-        let md = self.api.md.ok_or_else(|| missing("gcry_md_*"))?;
-        let state = digest::State::open(md, number, algorithm.tag_len)
-            .map_err(|error| self.open_error("gcry_md_open", error))?;
+    fn digest(&self) -> Result<raw::Session, OpenError> {
+        let number = numbers::digest(self.algorithm).ok_or_else(|| absent(self.algorithm))?;
+        let md = self.library.md.ok_or_else(|| missing("gcry_md_*"))?;
+        let state = digest::State::open(md, number, self.algorithm.tag_len)
+            .map_err(|error| self.library.open_error("gcry_md_open", error))?;
         Ok(state.into_session())
     }
 
-    fn mac(&self, algorithm: &Algorithm, key: &[u8]) -> Result<raw::Session, OpenError> {
-        let number = numbers::mac(algorithm).ok_or_else(|| absent(algorithm))?;
-        let mac = self.api.mac.ok_or_else(|| missing("gcry_mac_*"))?;
-        let state = mac::State::open(mac, number, algorithm, key)
-            .map_err(|failure| self.open_error(failure.call, failure.error))?;
-        Ok(state.into_session(algorithm.mode))
+    fn mac(&self) -> Result<raw::Session, OpenError> {
+        let number = numbers::mac(self.algorithm).ok_or_else(|| absent(self.algorithm))?;
+        let mac = self.library.mac.ok_or_else(|| missing("gcry_mac_*"))?;
+        let state = mac::State::open(mac, number, self.algorithm, self.key)
+            .map_err(|failure| self.library.open_error(failure.call, failure.error))?;
+        Ok(state.into_session(self.algorithm.mode))
     }
 
     /// A cipher's handle with its key schedule done.
-    fn keyed(
-        &self,
-        (cipher, mode): (c_int, c_int),
-        algorithm: &Algorithm,
-        key: &[u8],
-    ) -> Result<Opened, OpenError> {
-        let mut handle = ptr::null_mut();
+    fn keyed(&self, (cipher, mode): (c_int, c_int)) -> Result<Opened, OpenError> {
+        let (api, mut handle) = (&self.library.cipher, ptr::null_mut());
         // SAFETY: `handle` is writable; flags 0: ordinary memory.
-        let error = unsafe { (self.api.open)(&raw mut handle, cipher, mode, 0) };
+        let error = unsafe { (api.open)(&raw mut handle, cipher, mode, 0) };
         if error != 0 {
-            return Err(self.open_error("gcry_cipher_open", error));
+            return Err(self.library.open_error("gcry_cipher_open", error));
         }
-        let opened = Opened { handle, close: self.api.close };
-        // SAFETY: `key` covers its length.
-        let error = unsafe { (self.api.setkey)(handle, key.as_ptr().cast(), key.len()) };
-        self.done("gcry_cipher_setkey", error)?;
-        if algorithm.mode == Mode::Ocb {
-            self.set_tag_len(handle, algorithm.tag_len)?;
+        let opened = Opened { handle, close: api.close };
+        // SAFETY: the key covers its length.
+        let error = unsafe { (api.setkey)(handle, self.key.as_ptr().cast(), self.key.len()) };
+        self.library.done("gcry_cipher_setkey", error)?;
+        if self.algorithm.mode == Mode::Ocb {
+            self.library.set_tag_len(handle, self.algorithm.tag_len)?;
         }
         Ok(opened)
     }
+}
 
+impl Api {
     /// OCB's tag length goes into its first block (RFC 7253 §4.2), so it is said before the nonce.
     fn set_tag_len(&self, handle: api::Handle, tag_len: usize) -> Result<(), OpenError> {
         let mut len = c_int::try_from(tag_len).expect("tags are a few bytes");
         // SAFETY: the command takes an int.
         let error = unsafe {
-            (self.api.ctl)(handle, ctl::SET_TAGLEN, (&raw mut len).cast(), size_of::<c_int>())
+            (self.cipher.ctl)(handle, ctl::SET_TAGLEN, (&raw mut len).cast(), size_of::<c_int>())
         };
         self.done("gcry_cipher_ctl(GCRYCTL_SET_TAGLEN)", error)
     }
@@ -200,13 +175,13 @@ impl Gcrypt {
     fn done(&self, call: &str, error: Error) -> Result<(), OpenError> {
         match error {
             0 => Ok(()),
-            _ => Err(OpenError::Failed(format!("{call}: {}", self.api.words(error)))),
+            _ => Err(OpenError::Failed(format!("{call}: {}", self.words(error)))),
         }
     }
 
     /// Tells what this build or version does not have from what went wrong.
     fn open_error(&self, call: &str, error: Error) -> OpenError {
-        let text = format!("{call}: {}", self.api.words(error));
+        let text = format!("{call}: {}", self.words(error));
         match error_code(error) {
             err::CIPHER_ALGO
             | err::DIGEST_ALGO

@@ -1,6 +1,7 @@
 //! Which of the library's functions a message calls, for readers; macros of `gcrypt.h` by their
 //! names there.
 
+use crate::family::c_concat;
 use model::{Direction, Mode};
 use std::ffi::CStr;
 
@@ -8,18 +9,11 @@ use std::ffi::CStr;
 macro_rules! lists {
     ($direction:expr, $before:literal, $encrypt:literal, $decrypt:literal) => {
         if $direction == Direction::Encrypt {
-            const { joined(concat!($before, "gcry_cipher_encrypt", $encrypt, "\0")) }
+            c_concat!($before, "gcry_cipher_encrypt", $encrypt)
         } else {
-            const { joined(concat!($before, $decrypt, "\0")) }
+            c_concat!($before, $decrypt)
         }
     };
-}
-
-const fn joined(text: &'static str) -> &'static CStr {
-    match CStr::from_bytes_with_nul(text.as_bytes()) {
-        Ok(text) => text,
-        Err(_) => panic!("one NUL, at the end"),
-    }
 }
 
 /// The functions that a message of a cipher calls, in order.

@@ -6,6 +6,7 @@ use contract::raw;
 /// A `gcry_error_t` as a return code of the interface: 0 is done, a wrong tag is told from other
 /// errors, everything else stays as it is. Errors carry their source in bits 24 to 31, so that none
 /// of them is one of the interface's own small numbers; one without a source would be.
+#[inline]
 pub(super) fn outcome(error: Error) -> i32 {
     match error {
         0 => raw::OK,
@@ -14,20 +15,6 @@ pub(super) fn outcome(error: Error) -> i32 {
         e => e.cast_signed(),
     }
 }
-
-/// Calls in order, and returns the first error as the interface's code.
-macro_rules! calls {
-    ($($call:expr),+ $(,)?) => {{
-        $(
-            let error = $call;
-            if error != 0 {
-                return $crate::gcrypt::outcome::outcome(error);
-            }
-        )+
-        contract::raw::OK
-    }};
-}
-pub(super) use calls;
 
 #[cfg(test)]
 mod tests {

@@ -5,9 +5,9 @@ use super::control::Control;
 use super::names::Target;
 use super::skcipher::operation;
 use super::socket::{self, Transform, part, whole};
-use contract::{OpenError, raw};
+use contract::{OpenError, Operations, Table, raw};
 use model::Direction;
-use std::ffi::{CStr, c_void};
+use std::ffi::CStr;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 
 /// Longest associated data. The kernel gives them back in front of the output (since 4.9), so there
@@ -58,23 +58,9 @@ impl State {
 
     pub(super) fn into_session(self, direction: Direction) -> raw::Session {
         let encrypts = direction == Direction::Encrypt;
-        raw::Session {
-            state: Box::into_raw(Box::new(self)).cast(),
-            flags: raw::IN_PLACE | raw::COPIES | raw::ALLOCATES,
-            message: Some(if encrypts { message_encrypt } else { message_decrypt }),
-            call: CALL.as_ptr(),
-            close: Some(close),
-            ..raw::Session::empty()
-        }
-    }
-
-    /// Takes a socket in the place of one that still holds what an error left in it.
-    #[cold]
-    fn renew(&mut self) {
-        if let Ok(operations) = self.transform.accept() {
-            socket::capacity(&operations);
-            self.operations = operations;
-        }
+        Table::new(self, raw::IN_PLACE | raw::COPIES | raw::ALLOCATES, CALL)
+            .decrypts(!encrypts)
+            .raw()
     }
 
     /// Sends the parts with nonce and length of the associated data.
@@ -114,7 +100,8 @@ impl State {
     ///
     /// # Safety
     /// The message keeps the interface's rules.
-    unsafe fn encrypt(&mut self, m: &raw::Message) -> Result<(), i32> {
+    #[inline(always)]
+    unsafe fn seal(&mut self, m: &raw::Message) -> Result<(), i32> {
         let mut sent = [part(m.aad, m.aad_len), part(m.input, m.len)];
         let mut received = [
             part(self.returned_aad.as_mut_ptr(), m.aad_len),
@@ -132,7 +119,8 @@ impl State {
     ///
     /// # Safety
     /// The message keeps the interface's rules.
-    unsafe fn decrypt(&mut self, m: &raw::Message) -> Result<(), i32> {
+    #[inline(always)]
+    unsafe fn unseal(&mut self, m: &raw::Message) -> Result<(), i32> {
         let mut sent = [part(m.aad, m.aad_len), part(m.input, m.len), part(m.tag, self.tag_len)];
         let expected = m.aad_len + m.len;
         // Without room for a byte the kernel does not begin: a message of nothing but its tag
@@ -152,32 +140,29 @@ impl State {
             Ok(()) => raw::OK,
             Err(raw::REJECTED) => raw::REJECTED,
             Err(code) => {
-                self.renew();
+                self.transform.renew(&mut self.operations);
                 code
             }
         }
     }
 }
 
-unsafe extern "C" fn message_encrypt(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the message keeps the interface's rules.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        let result = state.encrypt(&*m);
-        state.outcome(result)
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        unsafe {
+            let result = self.seal(m);
+            self.outcome(result)
+        }
     }
-}
 
-unsafe extern "C" fn message_decrypt(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the message keeps the interface's rules.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        let result = state.decrypt(&*m);
-        state.outcome(result)
+    #[inline(always)]
+    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        unsafe {
+            let result = self.unseal(m);
+            self.outcome(result)
+        }
     }
-}
-
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that `into_session` gave away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
 }

@@ -1,9 +1,8 @@
 //! Digests and HMAC: `send` of the message, `recv` of the digest.
 
 use super::socket::{Transform, whole};
-use contract::{OpenError, raw};
+use contract::{OpenError, Operations, Table, raw};
 use model::{Algorithm, Primitive};
-use std::ffi::c_void;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::slice;
 
@@ -39,16 +38,7 @@ impl State {
     }
 
     pub(super) fn into_session(self) -> raw::Session {
-        raw::Session {
-            state: Box::into_raw(Box::new(self)).cast(),
-            message: Some(message),
-            start: Some(start),
-            update: Some(update),
-            finish: Some(finish),
-            call: c"send, recv".as_ptr(),
-            close: Some(close),
-            ..raw::Session::empty()
-        }
+        Table::new(self, 0, c"send, recv").parts().raw()
     }
 
     /// # Safety
@@ -92,58 +82,47 @@ fn outcome(result: Result<(), i32>) -> i32 {
     result.err().unwrap_or(raw::OK)
 }
 
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the message keeps the interface's rules.
-    unsafe {
-        let (state, m) = (&mut *state.cast::<State>(), &*m);
-        if state.under_way {
-            state.drop_message();
-        }
-        match state.send(m.input, m.len, false) {
-            Ok(()) => outcome(state.take(m.tag)),
-            Err(code) => code,
-        }
-    }
-}
-
-unsafe extern "C" fn start(state: *mut c_void, _nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `into_session` made; no digest is longer than the buffer.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        if state.under_way {
-            state.drop_message();
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        unsafe {
+            if self.under_way {
+                self.drop_message();
+            }
+            match self.send(m.input, m.len, false) {
+                Ok(()) => outcome(self.take(m.tag)),
+                Err(code) => code,
+            }
         }
     }
-    raw::OK
-}
 
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    _output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the input keeps the interface's rules.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        state.under_way = true;
-        outcome(state.send(input, len, true))
+    #[inline(always)]
+    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
+        if self.under_way {
+            self.drop_message();
+        }
+        raw::OK
     }
-}
 
-unsafe extern "C" fn finish(state: *mut c_void, tag: *mut u8) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the tag has the digest's length.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        // A message without a part is the empty one.
-        match if state.under_way { Ok(()) } else { state.send(tag, 0, true) } {
-            Ok(()) => outcome(state.take(tag)),
-            Err(code) => code,
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the input keeps the interface's rules.
+        unsafe {
+            self.under_way = true;
+            outcome(self.send(input, len, true))
         }
     }
-}
 
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that `into_session` gave away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
+    #[inline(always)]
+    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
+        // SAFETY: the tag has the digest's length.
+        unsafe {
+            // A message without a part is the empty one.
+            match if self.under_way { Ok(()) } else { self.send(tag, 0, true) } {
+                Ok(()) => outcome(self.take(tag)),
+                Err(code) => code,
+            }
+        }
+    }
 }

@@ -11,9 +11,10 @@ mod socket;
 #[cfg(test)]
 mod tests;
 
-use contract::{Identity, Library, OpenError, Session};
+use crate::family::{self, Family, Request};
+use contract::{Identity, Library, OpenError, raw};
 use loader::LoadError;
-use model::{Algorithm, Direction, KERNEL_PATH};
+use model::KERNEL_PATH;
 use names::{Kind, Target};
 use socket::Transform;
 use std::path::PathBuf;
@@ -26,44 +27,26 @@ pub(crate) fn attach(name: Option<&str>) -> Result<Box<dyn Library>, LoadError> 
     socket::probe().map_err(|why| LoadError::Unusable { path: PathBuf::from(KERNEL_PATH), why })?;
     let (version, build) = facts::of_this_kernel();
     let name = name.unwrap_or("linux-kernel").to_owned();
-    Ok(Box::new(Kernel { identity: Identity { name, version, build } }))
+    Ok(family::library(Identity { name, version, build }, Kernel))
 }
 
-struct Kernel {
-    identity: Identity,
-}
+struct Kernel;
 
-impl Library for Kernel {
-    fn identity(&self) -> &Identity {
-        &self.identity
-    }
-
-    fn open(
-        &self,
-        algorithm: &'static Algorithm,
-        direction: Direction,
-        key: &[u8],
-    ) -> Result<Session, OpenError> {
-        let target = names::target(algorithm).ok_or_else(|| {
-            OpenError::Unsupported(format!("the kernel's interface has no {algorithm}"))
-        })?;
-        if !Direction::of(algorithm.kind).contains(&direction) {
-            return Err(OpenError::Unsupported(format!(
-                "{algorithm} has no direction {direction}"
-            )));
-        }
-        let raw = match target.kind {
-            Kind::Hash => hash::open(transform(&target, key)?, algorithm)?,
-            Kind::Skcipher => skcipher::open(transform(&target, key)?, &target, direction)?,
+// SAFETY: the functions keep to the kernel's documentation of its sockets.
+unsafe impl Family for Kernel {
+    fn open(request: &Request<'_, Self>) -> Result<raw::Session, OpenError> {
+        let Request { algorithm, direction, key, .. } = *request;
+        let absent = || request.absent("the kernel's interface");
+        let target = names::target(algorithm).ok_or_else(absent)?;
+        let transform = transform(&target, key)?;
+        match target.kind {
+            Kind::Hash => hash::open(transform, algorithm),
+            Kind::Skcipher => skcipher::open(transform, &target, direction),
             Kind::Aead => {
-                let transform = transform(&target, key)?;
                 transform.set_tag_len(algorithm.tag_len)?;
-                aead::open(transform, &target, algorithm.tag_len, direction)?
+                aead::open(transform, &target, algorithm.tag_len, direction)
             }
-        };
-        // SAFETY: the functions keep the rules of the interface for what was opened, and the state
-        // is theirs alone.
-        Ok(unsafe { Session::new(raw, algorithm, direction) })
+        }
     }
 }
 

@@ -3,9 +3,8 @@
 use super::control::Control;
 use super::names::{Chain, Target};
 use super::socket::{self, Transform, part, whole};
-use contract::{OpenError, raw};
+use contract::{OpenError, Operations, Table, raw};
 use model::Direction;
-use std::ffi::c_void;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 
 /// A chained message that is longer than a socket holds goes through it in pieces of so many bytes.
@@ -70,30 +69,15 @@ impl State {
     }
 
     pub(super) fn into_session(self) -> raw::Session {
-        raw::Session {
-            state: Box::into_raw(Box::new(self)).cast(),
-            flags: raw::IN_PLACE | raw::COPIES | raw::ALLOCATES,
-            message: Some(message),
-            start: Some(start),
-            update: Some(update),
-            call: c"sendmsg, recv".as_ptr(),
-            close: Some(close),
-            ..raw::Session::empty()
-        }
-    }
-
-    /// Takes a socket in the place of one that still holds what an error left in it.
-    #[cold]
-    fn renew(&mut self) {
-        if let Ok(operations) = self.transform.accept() {
-            socket::capacity(&operations);
-            self.operations = operations;
-        }
+        Table::new(self, raw::IN_PLACE | raw::COPIES | raw::ALLOCATES, c"sendmsg, recv")
+            .streams()
+            .raw()
     }
 
     /// # Safety
     /// The message keeps the interface's rules.
-    unsafe fn message(&mut self, m: &raw::Message) -> Result<(), i32> {
+    #[inline(always)]
+    unsafe fn crypt(&mut self, m: &raw::Message) -> Result<(), i32> {
         // The kernel has no operation over nothing: it would wait for the first byte.
         if m.len == 0 {
             return Ok(());
@@ -122,7 +106,7 @@ impl State {
 
     /// # Safety
     /// The buffers keep the interface's rules.
-    unsafe fn update(
+    unsafe fn continues(
         &mut self,
         (input, output, len): (*const u8, *mut u8, usize),
     ) -> Result<(), i32> {
@@ -178,45 +162,38 @@ unsafe fn transfer(
     }
 }
 
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the message keeps the interface's rules.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        match state.message(&*m) {
-            Ok(()) => raw::OK,
-            Err(code) => {
-                state.renew();
-                code
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        unsafe {
+            match self.crypt(m) {
+                Ok(()) => raw::OK,
+                Err(code) => {
+                    self.transform.renew(&mut self.operations);
+                    code
+                }
             }
         }
     }
-}
 
-unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the nonce has the algorithm's length.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        // A socket of its own: the kernel has no way to drop a chain that was begun.
-        let Ok(stream) = state.transform.accept() else { return raw::FAILED };
-        socket::capacity(&stream);
-        state.stream = Some(stream);
-        state.control.set_nonce(nonce);
-        state.progress = Progress::Begun;
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: the nonce has the algorithm's length.
+        unsafe {
+            // A socket of its own: the kernel has no way to drop a chain that was begun.
+            let Ok(stream) = self.transform.accept() else { return raw::FAILED };
+            socket::capacity(&stream);
+            self.stream = Some(stream);
+            self.control.set_nonce(nonce);
+            self.progress = Progress::Begun;
+        }
+        raw::OK
     }
-    raw::OK
-}
 
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the buffers keep the interface's rules.
-    unsafe { (*state.cast::<State>()).update((input, output, len)) }.err().unwrap_or(raw::OK)
-}
-
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that `into_session` gave away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the buffers keep the interface's rules.
+        unsafe { self.continues((input, output, len)) }.err().unwrap_or(raw::OK)
+    }
 }

@@ -125,6 +125,15 @@ impl Transform {
         self.accept().map_err(|e| OpenError::Failed(format!("accept: {e}")))
     }
 
+    /// Puts a new socket in the place of one that still holds what an error left in it.
+    #[cold]
+    pub(super) fn renew(&self, operations: &mut OwnedFd) {
+        if let Ok(new) = self.accept() {
+            capacity(&new);
+            *operations = new;
+        }
+    }
+
     #[cfg(test)]
     pub(super) fn stand_in(fd: OwnedFd) -> Self {
         Self(fd)

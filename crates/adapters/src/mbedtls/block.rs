@@ -1,45 +1,30 @@
 //! ECB, CBC, CFB, CFB8, OFB and CTR: each block cipher's module has its own functions.
 
 use super::context::Context;
-use super::{Missing, Request, calls, done};
-use contract::raw;
+use super::{Missing, Request, done, outcome};
+use crate::bytes::{In, Out};
+use crate::family::{calls, symbol};
+use contract::{Operations, Table, raw};
 use model::{Mode, Primitive};
 use std::ffi::{CStr, c_int, c_uint, c_void};
 
 /// `mbedtls_aes_setkey_enc`: context, key, bits.
-type SetKeyFn = unsafe extern "C" fn(*mut c_void, *const u8, c_uint) -> c_int;
+type SetKeyFn = unsafe extern "C" fn(*mut c_void, In, c_uint) -> c_int;
 /// `mbedtls_des3_set3key_enc`: context, key.
-type SetDesKeyFn = unsafe extern "C" fn(*mut c_void, *const u8) -> c_int;
+type SetDesKeyFn = unsafe extern "C" fn(*mut c_void, In) -> c_int;
 /// `mbedtls_aes_crypt_ecb`: context, direction, input, output; one block.
-type EcbFn = unsafe extern "C" fn(*mut c_void, c_int, *const u8, *mut u8) -> c_int;
+type EcbFn = unsafe extern "C" fn(*mut c_void, c_int, In, Out) -> c_int;
 /// `mbedtls_aria_crypt_ecb`, `mbedtls_des3_crypt_ecb`: the key schedule has the direction.
-type PlainEcbFn = unsafe extern "C" fn(*mut c_void, *const u8, *mut u8) -> c_int;
+type PlainEcbFn = unsafe extern "C" fn(*mut c_void, In, Out) -> c_int;
 /// `mbedtls_aes_crypt_cbc`, `_cfb8`: context, direction, length, IV, input, output.
-type CbcFn = unsafe extern "C" fn(*mut c_void, c_int, usize, *mut u8, *const u8, *mut u8) -> c_int;
+type CbcFn = unsafe extern "C" fn(*mut c_void, c_int, usize, Out, In, Out) -> c_int;
 /// `mbedtls_aes_crypt_cfb128`: context, direction, length, place in the block, IV, input, output.
-type CfbFn = unsafe extern "C" fn(
-    *mut c_void,
-    c_int,
-    usize,
-    *mut usize,
-    *mut u8,
-    *const u8,
-    *mut u8,
-) -> c_int;
+type CfbFn = unsafe extern "C" fn(*mut c_void, c_int, usize, *mut usize, Out, In, Out) -> c_int;
 /// `mbedtls_aes_crypt_ofb`: context, length, place in the block, IV, input, output.
-type OfbFn =
-    unsafe extern "C" fn(*mut c_void, usize, *mut usize, *mut u8, *const u8, *mut u8) -> c_int;
+type OfbFn = unsafe extern "C" fn(*mut c_void, usize, *mut usize, Out, In, Out) -> c_int;
 /// `mbedtls_aes_crypt_ctr`: context, length, place in the block, counter, block of key stream, input,
 /// output.
-type CtrFn = unsafe extern "C" fn(
-    *mut c_void,
-    usize,
-    *mut usize,
-    *mut u8,
-    *mut u8,
-    *const u8,
-    *mut u8,
-) -> c_int;
+type CtrFn = unsafe extern "C" fn(*mut c_void, usize, *mut usize, Out, Out, In, Out) -> c_int;
 
 #[derive(Clone, Copy)]
 enum Call {
@@ -116,18 +101,10 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
         key_stream: [0; 16],
         place: 0,
     };
-    Ok(raw::Session {
-        state: Box::into_raw(Box::new(state)).cast(),
-        flags: raw::IN_PLACE,
-        message: Some(message),
-        start: Some(start),
-        update: Some(update),
-        call: words.as_ptr(),
-        close: Some(close),
-        rekey: Some(rekey),
-        rekey_call: c"the cipher's setkey function of the direction".as_ptr(),
-        ..raw::Session::empty()
-    })
+    Ok(Table::new(state, raw::IN_PLACE, words)
+        .streams()
+        .rekeys(c"the cipher's setkey function of the direction")
+        .raw())
 }
 
 /// A context with its key schedule.
@@ -139,11 +116,33 @@ fn context(request: &Request<'_>, set_key: SetKey) -> Result<Context, Missing> {
     Ok(context)
 }
 
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        calls!(state.set_key.run(state.context.get(), key))
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the header's rules.
+        unsafe {
+            self.begin(m.nonce);
+            self.crypt(m.input, m.output, m.len)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: the nonce has the algorithm's length.
+        unsafe { self.begin(nonce) };
+        raw::OK
+    }
+
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the buffers keep the header's rules.
+        unsafe { self.crypt(input, output, len) }
+    }
+
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has the algorithm's length.
+        unsafe { calls!(self.set_key.run(self.context.get(), key)) }
     }
 }
 
@@ -169,7 +168,7 @@ fn call(request: &Request<'_>) -> Result<(Call, &'static CStr), Missing> {
         (Mode::Ctr, Aria) => c"mbedtls_aria_crypt_ctr",
         _ => return Err(Missing::Function),
     };
-    let symbol = words.to_str().expect("symbols are ASCII");
+    let symbol = symbol(words);
     let with_direction = matches!(request.algorithm.cipher, Aes | Camellia);
     // SAFETY: aes.h, camellia.h, aria.h and des.h.
     let call = unsafe {
@@ -232,39 +231,9 @@ impl State {
         for at in (0..len).step_by(self.block_len) {
             let code = one(at);
             if code != 0 {
-                return super::outcome(code);
+                return outcome(code);
             }
         }
         raw::OK
     }
-}
-
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the header's rules.
-    unsafe {
-        let (state, m) = (&mut *state.cast::<State>(), &*m);
-        state.begin(m.nonce);
-        state.crypt(m.input, m.output, m.len)
-    }
-}
-
-unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the nonce has the algorithm's length.
-    unsafe { (*state.cast::<State>()).begin(nonce) };
-    raw::OK
-}
-
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `open` made; the buffers keep the header's rules.
-    unsafe { (*state.cast::<State>()).crypt(input, output, len) }
-}
-
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that `open` gave away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
 }

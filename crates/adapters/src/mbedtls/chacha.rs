@@ -1,16 +1,18 @@
 //! ChaCha20.
 
 use super::context::Context;
-use super::{Missing, Request, calls, done};
-use contract::raw;
+use super::{Missing, Request, done, outcome};
+use crate::bytes::{In, Out};
+use crate::family::calls;
+use contract::{Operations, Table, raw};
 use std::ffi::{c_int, c_void};
 
 /// `mbedtls_chacha20_setkey`: context, key.
-type SetKeyFn = unsafe extern "C" fn(*mut c_void, *const u8) -> c_int;
+type SetKeyFn = unsafe extern "C" fn(*mut c_void, In) -> c_int;
 /// `mbedtls_chacha20_starts`: context, nonce, block counter.
-type StartFn = unsafe extern "C" fn(*mut c_void, *const u8, u32) -> c_int;
+type StartFn = unsafe extern "C" fn(*mut c_void, In, u32) -> c_int;
 /// `mbedtls_chacha20_update`: context, length, input, output.
-type UpdateFn = unsafe extern "C" fn(*mut c_void, usize, *const u8, *mut u8) -> c_int;
+type UpdateFn = unsafe extern "C" fn(*mut c_void, usize, In, Out) -> c_int;
 
 struct State {
     context: Context,
@@ -34,62 +36,40 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
     };
     done(c"mbedtls_chacha20_setkey", code)?;
     let state = State { context, set_key, start: start_fn, update: update_fn };
-    Ok(raw::Session {
-        state: Box::into_raw(Box::new(state)).cast(),
-        flags: raw::IN_PLACE,
-        message: Some(message),
-        start: Some(start),
-        update: Some(update),
-        call: c"mbedtls_chacha20_starts, mbedtls_chacha20_update".as_ptr(),
-        close: Some(close),
-        rekey: Some(rekey),
-        rekey_call: c"mbedtls_chacha20_setkey".as_ptr(),
-        ..raw::Session::empty()
-    })
+    Ok(Table::new(state, raw::IN_PLACE, c"mbedtls_chacha20_starts, mbedtls_chacha20_update")
+        .streams()
+        .rekeys(c"mbedtls_chacha20_setkey")
+        .raw())
 }
 
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the key has 32 bytes.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        calls!((state.set_key)(state.context.get(), key))
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the header's rules.
+        unsafe {
+            let context = self.context.get();
+            calls!(
+                (self.start)(context, m.nonce, 0),
+                (self.update)(context, m.len, m.input, m.output),
+            )
+        }
     }
-}
 
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the header's rules.
-    unsafe {
-        let (state, m) = (&mut *state.cast::<State>(), &*m);
-        let context = state.context.get();
-        calls!(
-            (state.start)(context, m.nonce, 0),
-            (state.update)(context, m.len, m.input, m.output),
-        )
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: the nonce has twelve bytes.
+        unsafe { calls!((self.start)(self.context.get(), nonce, 0)) }
     }
-}
 
-unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the nonce has twelve bytes.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        calls!((state.start)(state.context.get(), nonce, 0))
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the buffers keep the header's rules.
+        unsafe { calls!((self.update)(self.context.get(), len, input, output)) }
     }
-}
 
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `open` made; the buffers keep the header's rules.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        calls!((state.update)(state.context.get(), len, input, output))
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has 32 bytes.
+        unsafe { calls!((self.set_key)(self.context.get(), key)) }
     }
-}
-
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that `open` gave away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
 }

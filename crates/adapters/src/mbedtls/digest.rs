@@ -1,8 +1,10 @@
 //! Digests and HMAC through the general digest layer, and Poly1305.
 
 use super::context::Context;
-use super::{Missing, Request, calls, done};
-use contract::raw;
+use super::{Missing, Request, done, outcome};
+use crate::bytes::{In, Out};
+use crate::family::calls;
+use contract::{Operations, Table, raw};
 use model::{Mode, Primitive};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
@@ -16,11 +18,11 @@ type SetUpFn = unsafe extern "C" fn(*mut c_void, *const c_void, c_int) -> c_int;
 type BeginFn = unsafe extern "C" fn(*mut c_void) -> c_int;
 /// `mbedtls_md_update`, `mbedtls_md_hmac_starts`, `_update`, `mbedtls_poly1305_update`: context,
 /// bytes, length.
-type BytesFn = unsafe extern "C" fn(*mut c_void, *const u8, usize) -> c_int;
+type BytesFn = unsafe extern "C" fn(*mut c_void, In, usize) -> c_int;
 /// `mbedtls_poly1305_starts`: context, key.
-type KeyFn = unsafe extern "C" fn(*mut c_void, *const u8) -> c_int;
+type KeyFn = unsafe extern "C" fn(*mut c_void, In) -> c_int;
 /// `mbedtls_md_finish`, `mbedtls_md_hmac_finish`, `mbedtls_poly1305_finish`: context, output.
-type FinishFn = unsafe extern "C" fn(*mut c_void, *mut u8) -> c_int;
+type FinishFn = unsafe extern "C" fn(*mut c_void, Out) -> c_int;
 
 #[derive(Clone, Copy)]
 enum Begin {
@@ -45,17 +47,7 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
         Mode::Hmac => hmac(request)?,
         _ => digest(request)?,
     };
-    Ok(raw::Session {
-        state: Box::into_raw(Box::new(state)).cast(),
-        flags: raw::IN_PLACE,
-        message: Some(message),
-        start: Some(start),
-        update: Some(update),
-        finish: Some(finish),
-        call: call.as_ptr(),
-        close: Some(close),
-        ..raw::Session::empty()
-    })
+    Ok(Table::new(state, raw::IN_PLACE, call).parts().raw())
 }
 
 fn digest(request: &Request<'_>) -> Result<(State, &'static CStr), Missing> {
@@ -148,40 +140,33 @@ impl State {
     }
 }
 
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the header's rules.
-    unsafe {
-        let (state, m) = (&mut *state.cast::<State>(), &*m);
-        calls!(
-            state.begin(),
-            (state.update)(state.context.get(), m.input, m.len),
-            (state.finish)(state.context.get(), m.tag),
-        )
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the header's rules.
+        unsafe {
+            calls!(
+                self.begin(),
+                (self.update)(self.context.get(), m.input, m.len),
+                (self.finish)(self.context.get(), m.tag),
+            )
+        }
     }
-}
 
-unsafe extern "C" fn start(state: *mut c_void, _: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made.
-    unsafe { calls!((*state.cast::<State>()).begin()) }
-}
-
-unsafe extern "C" fn update(state: *mut c_void, input: *const u8, _: *mut u8, len: usize) -> i32 {
-    // SAFETY: `state` is what `open` made; the input covers its length.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        calls!((state.update)(state.context.get(), input, len))
+    #[inline(always)]
+    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
+        calls!(self.begin())
     }
-}
 
-unsafe extern "C" fn finish(state: *mut c_void, tag: *mut u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the tag has the algorithm's length.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        calls!((state.finish)(state.context.get(), tag))
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the input covers its length.
+        unsafe { calls!((self.update)(self.context.get(), input, len)) }
     }
-}
 
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that `open` gave away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
+    #[inline(always)]
+    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
+        // SAFETY: the tag has the algorithm's length.
+        unsafe { calls!((self.finish)(self.context.get(), tag)) }
+    }
 }

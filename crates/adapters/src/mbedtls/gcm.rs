@@ -1,50 +1,40 @@
 //! GCM, and GMAC, which is GCM without a message.
 
 use super::context::Context;
-use super::{Missing, Request, calls, done};
-use contract::raw;
+use super::{Missing, Request, done, outcome};
+use crate::bytes::{In, Out};
+use crate::family::calls;
+use contract::{Operations, Table, raw};
 use model::Mode;
 use std::ffi::{c_int, c_uint, c_void};
 
 /// `mbedtls_gcm_setkey`: context, cipher, key, bits.
-type SetKeyFn = unsafe extern "C" fn(*mut c_void, c_int, *const u8, c_uint) -> c_int;
+type SetKeyFn = unsafe extern "C" fn(*mut c_void, c_int, In, c_uint) -> c_int;
 /// `mbedtls_gcm_crypt_and_tag`: context, direction, length, IV, associated data, input, output, tag.
 type SealFn = unsafe extern "C" fn(
     *mut c_void,
     c_int,
     usize,
-    *const u8,
+    In,
     usize,
-    *const u8,
+    In,
     usize,
-    *const u8,
-    *mut u8,
+    In,
+    Out,
     usize,
-    *mut u8,
+    Out,
 ) -> c_int;
 /// `mbedtls_gcm_auth_decrypt`: context, length, IV, associated data, tag, input, output.
-type OpenFn = unsafe extern "C" fn(
-    *mut c_void,
-    usize,
-    *const u8,
-    usize,
-    *const u8,
-    usize,
-    *const u8,
-    usize,
-    *const u8,
-    *mut u8,
-) -> c_int;
+type OpenFn =
+    unsafe extern "C" fn(*mut c_void, usize, In, usize, In, usize, In, usize, In, Out) -> c_int;
 /// `mbedtls_gcm_starts` of version 2: context, direction, IV, associated data.
-type OldStartFn =
-    unsafe extern "C" fn(*mut c_void, c_int, *const u8, usize, *const u8, usize) -> c_int;
+type OldStartFn = unsafe extern "C" fn(*mut c_void, c_int, In, usize, In, usize) -> c_int;
 /// `mbedtls_gcm_update` of version 2: context, length, input, output.
-type OldUpdateFn = unsafe extern "C" fn(*mut c_void, usize, *const u8, *mut u8) -> c_int;
+type OldUpdateFn = unsafe extern "C" fn(*mut c_void, usize, In, Out) -> c_int;
 /// `mbedtls_gcm_starts` since version 3: context, direction, IV.
-type StartFn = unsafe extern "C" fn(*mut c_void, c_int, *const u8, usize) -> c_int;
+type StartFn = unsafe extern "C" fn(*mut c_void, c_int, In, usize) -> c_int;
 /// `mbedtls_gcm_update` since version 3: context, input, output, how much came out.
-type UpdateFn =
-    unsafe extern "C" fn(*mut c_void, *const u8, usize, *mut u8, usize, *mut usize) -> c_int;
+type UpdateFn = unsafe extern "C" fn(*mut c_void, In, usize, Out, usize, *mut usize) -> c_int;
 
 /// `MBEDTLS_ERR_GCM_AUTH_FAILED`
 const AUTH_FAILED: c_int = -0x12;
@@ -73,25 +63,15 @@ struct State {
 
 /// Opens GCM or GMAC.
 pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
-    let mac = request.algorithm.mode == Mode::Gmac;
     let state = state(request)?;
-    let (message, call): (raw::MessageFn, _) = match (mac, request.decrypts()) {
-        (true, _) => (authenticate, c"mbedtls_gcm_crypt_and_tag"),
-        (false, false) => (encrypt, c"mbedtls_gcm_crypt_and_tag"),
-        (false, true) => (decrypt, c"mbedtls_gcm_auth_decrypt"),
-    };
-    Ok(raw::Session {
-        state: Box::into_raw(Box::new(state)).cast(),
-        flags: raw::IN_PLACE,
-        message: Some(message),
-        start: (!mac).then_some(start),
-        update: (!mac).then_some(update),
-        call: call.as_ptr(),
-        close: Some(close),
-        rekey: Some(rekey),
-        rekey_call: c"mbedtls_gcm_setkey".as_ptr(),
-        ..raw::Session::empty()
-    })
+    let (flags, seal, set_key) =
+        (raw::IN_PLACE, c"mbedtls_gcm_crypt_and_tag", c"mbedtls_gcm_setkey");
+    if request.algorithm.mode == Mode::Gmac {
+        return Ok(Table::new(Gmac(state), flags, seal).rekeys(set_key).raw());
+    }
+    let call = if request.decrypts() { c"mbedtls_gcm_auth_decrypt" } else { seal };
+    let table = Table::new(state, flags, call).decrypts(request.decrypts()).streams();
+    Ok(table.rekeys(set_key).raw())
 }
 
 fn state(request: &Request<'_>) -> Result<State, Missing> {
@@ -100,16 +80,11 @@ fn state(request: &Request<'_>) -> Result<State, Missing> {
     // SAFETY: gcm.h of the version; the key has so many bits.
     let (code, set_key, seal, open, stream) = unsafe {
         let set_key: SetKeyFn = request.function("mbedtls_gcm_setkey")?;
-        let stream = if request.major < 3 {
-            Stream::Old(
-                request.function("mbedtls_gcm_starts")?,
-                request.function("mbedtls_gcm_update")?,
-            )
+        let (start, update) = ("mbedtls_gcm_starts", "mbedtls_gcm_update");
+        let stream = if request.library.major < 3 {
+            Stream::Old(request.function(start)?, request.function(update)?)
         } else {
-            Stream::New(
-                request.function("mbedtls_gcm_starts")?,
-                request.function("mbedtls_gcm_update")?,
-            )
+            Stream::New(request.function(start)?, request.function(update)?)
         };
         (
             set_key(context.get(), id, request.key.as_ptr(), request.key_bits()),
@@ -144,113 +119,102 @@ fn set_key_done(code: c_int) -> Result<(), Missing> {
     }
 }
 
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the key has so many bits.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        calls!((state.set_key)(state.context.get(), state.id, key, state.key_bits))
+impl State {
+    /// Encrypts `input` and authenticates it with `aad` before it.
+    ///
+    /// # Safety
+    /// The message keeps the header's rules, each part covers its length.
+    #[inline(always)]
+    unsafe fn seal(
+        &mut self,
+        m: &raw::Message,
+        (input, output, len): (*const u8, *mut u8, usize),
+        (aad, aad_len): (*const u8, usize),
+    ) -> i32 {
+        let (context, seal, nonce, tag) = (self.context.get(), self.seal, m.nonce, m.tag);
+        let (nonce_len, tag_len) = (self.nonce_len, self.tag_len);
+        // SAFETY: the caller's.
+        unsafe {
+            calls!(seal(
+                context, ENCRYPT, len, nonce, nonce_len, aad, aad_len, input, output, tag_len, tag
+            ))
+        }
     }
 }
 
-unsafe extern "C" fn encrypt(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the header's rules.
-    unsafe {
-        let (state, m) = (&mut *state.cast::<State>(), &*m);
-        calls!((state.seal)(
-            state.context.get(),
-            ENCRYPT,
-            m.len,
-            m.nonce,
-            state.nonce_len,
-            m.aad,
-            m.aad_len,
-            m.input,
-            m.output,
-            state.tag_len,
-            m.tag,
-        ))
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the header's rules.
+        unsafe { self.seal(m, (m.input, m.output, m.len), (m.aad, m.aad_len)) }
     }
-}
 
-unsafe extern "C" fn decrypt(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: as in `encrypt`.
-    unsafe {
-        let (state, m) = (&mut *state.cast::<State>(), &*m);
-        let code = (state.open)(
-            state.context.get(),
-            m.len,
-            m.nonce,
-            state.nonce_len,
-            m.aad,
-            m.aad_len,
-            m.tag,
-            state.tag_len,
-            m.input,
-            m.output,
-        );
-        if code == AUTH_FAILED { raw::REJECTED } else { super::outcome(code) }
+    #[inline(always)]
+    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: as in `message`.
+        unsafe {
+            let (context, nonce, aad) = (self.context.get(), m.nonce, m.aad);
+            let (open, nonce_len, tag_len) = (self.open, self.nonce_len, self.tag_len);
+            let code = open(
+                context, m.len, nonce, nonce_len, aad, m.aad_len, m.tag, tag_len, m.input, m.output,
+            );
+            if code == AUTH_FAILED { raw::REJECTED } else { outcome(code) }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: the nonce has the algorithm's length.
+        unsafe {
+            let context = self.context.get();
+            match self.stream {
+                Stream::Old(start, _) => {
+                    calls!(start(context, self.way, nonce, self.nonce_len, std::ptr::null(), 0))
+                }
+                Stream::New(start, _) => calls!(start(context, self.way, nonce, self.nonce_len)),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the buffers keep the header's rules.
+        unsafe {
+            let context = self.context.get();
+            match self.stream {
+                // It would take the rest for the last of the message, and say nothing.
+                Stream::Old(..) if !len.is_multiple_of(16) => raw::FAILED,
+                Stream::Old(_, update) => calls!(update(context, len, input, output)),
+                Stream::New(_, update) => {
+                    let mut written = 0;
+                    let code = update(context, input, len, output, len, &raw mut written);
+                    if code == 0 && written != len { raw::FAILED } else { outcome(code) }
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has so many bits.
+        unsafe { calls!((self.set_key)(self.context.get(), self.id, key, self.key_bits)) }
     }
 }
 
 /// The message is the associated data; there is nothing to read or write beside it.
-unsafe extern "C" fn authenticate(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: as in `encrypt`.
-    unsafe {
-        let (state, m) = (&mut *state.cast::<State>(), &*m);
-        calls!((state.seal)(
-            state.context.get(),
-            ENCRYPT,
-            0,
-            m.nonce,
-            state.nonce_len,
-            m.input,
-            m.len,
-            std::ptr::null(),
-            std::ptr::null_mut(),
-            state.tag_len,
-            m.tag,
-        ))
-    }
-}
+struct Gmac(State);
 
-unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the nonce has the algorithm's length.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        let context = state.context.get();
-        match state.stream {
-            Stream::Old(start, _) => {
-                calls!(start(context, state.way, nonce, state.nonce_len, std::ptr::null(), 0))
-            }
-            Stream::New(start, _) => calls!(start(context, state.way, nonce, state.nonce_len)),
-        }
+impl Operations for Gmac {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        let nothing = (std::ptr::null(), std::ptr::null_mut(), 0);
+        // SAFETY: the message keeps the header's rules.
+        unsafe { self.0.seal(m, nothing, (m.input, m.len)) }
     }
-}
 
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `open` made; the buffers keep the header's rules.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        let context = state.context.get();
-        match state.stream {
-            // It would take the rest for the last of the message, and say nothing.
-            Stream::Old(..) if !len.is_multiple_of(16) => raw::FAILED,
-            Stream::Old(_, update) => calls!(update(context, len, input, output)),
-            Stream::New(_, update) => {
-                let mut written = 0;
-                let code = update(context, input, len, output, len, &raw mut written);
-                if code == 0 && written != len { raw::FAILED } else { super::outcome(code) }
-            }
-        }
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has so many bits.
+        unsafe { self.0.rekey(key) }
     }
-}
-
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that `open` gave away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
 }

@@ -10,9 +10,10 @@ mod gcm;
 mod tests;
 mod xts;
 
-use contract::{Identity, Library, OpenError, Session, raw};
+use crate::family::{self, Family};
+use contract::{Identity, Library, OpenError, raw};
 use loader::{LoadError, SharedObject};
-use model::{Algorithm, Direction, Kind, Mode, Primitive};
+use model::{Kind, Mode, Primitive};
 use std::ffi::{CStr, CString, c_char, c_int, c_uint};
 
 /// Configuration options that change the speed of what is measured.
@@ -46,7 +47,7 @@ pub(crate) fn attach(
         version: format!("{major}.{minor}.{patch}"),
         build: build(&object),
     };
-    Ok(Box::new(Mbedtls { identity, object, major }))
+    Ok(family::library(identity, Mbedtls { object, major }))
 }
 
 /// Which options it was built with, where it was built to say so.
@@ -66,55 +67,24 @@ fn build(object: &SharedObject) -> Vec<String> {
 }
 
 struct Mbedtls {
-    identity: Identity,
     object: SharedObject,
     major: u8,
 }
 
-impl Library for Mbedtls {
-    fn identity(&self) -> &Identity {
-        &self.identity
-    }
+type Request<'a> = family::Request<'a, Mbedtls>;
 
-    fn open(
-        &self,
-        algorithm: &'static Algorithm,
-        direction: Direction,
-        key: &[u8],
-    ) -> Result<Session, OpenError> {
-        if !Direction::of(algorithm.kind).contains(&direction) {
-            return Err(OpenError::Unsupported(format!(
-                "{algorithm} has no direction {direction}"
-            )));
-        }
-        if key.len() != algorithm.key_len {
-            let len = algorithm.key_len;
-            return Err(OpenError::Failed(format!("{algorithm} takes {len} bytes of key")));
-        }
-        let request =
-            Request { object: &self.object, major: self.major, algorithm, direction, key };
-        let raw = open(&request).map_err(|missing| match missing {
-            Missing::Function => OpenError::Unsupported(format!(
-                "Mbed TLS {} as it was built has no {algorithm}",
-                self.identity.version
-            )),
+// SAFETY: each module's functions follow the library's headers for what it opens.
+unsafe impl Family for Mbedtls {
+    fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+        open(request).map_err(|missing| match missing {
+            Missing::Function => {
+                request.absent(&format!("Mbed TLS {} as it was built", request.version))
+            }
             Missing::Failed(call, code) => {
                 OpenError::Failed(format!("{}: error -{:#06x}", call.to_string_lossy(), -code))
             }
-        })?;
-        // SAFETY: the functions keep the header's rules for what was opened, and the state is
-        // theirs alone.
-        Ok(unsafe { Session::new(raw, algorithm, direction) })
+        })
     }
-}
-
-/// What is to be opened.
-struct Request<'a> {
-    object: &'a SharedObject,
-    major: u8,
-    algorithm: &'static Algorithm,
-    direction: Direction,
-    key: &'a [u8],
 }
 
 /// Why there is no session.
@@ -143,10 +113,6 @@ fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
 }
 
 impl Request<'_> {
-    fn decrypts(&self) -> bool {
-        self.direction == Direction::Decrypt
-    }
-
     /// `MBEDTLS_AES_ENCRYPT` or `_DECRYPT`, which every module but ChaCha20-Poly1305 numbers alike.
     fn way(&self) -> c_int {
         c_int::from(!self.decrypts())
@@ -158,7 +124,7 @@ impl Request<'_> {
     /// As [`SharedObject::function`].
     unsafe fn function<F: Copy>(&self, symbol: &str) -> Result<F, Missing> {
         // SAFETY: the caller's.
-        unsafe { self.object.function(symbol) }.ok_or(Missing::Function)
+        unsafe { self.library.object.function(symbol) }.ok_or(Missing::Function)
     }
 
     /// Bits of the key, both keys of XTS together.
@@ -179,7 +145,7 @@ impl Request<'_> {
 
     /// The block cipher in `mbedtls_cipher_id_t`, which lost two members before ARIA in version 3.
     fn cipher_id(&self) -> Result<c_int, Missing> {
-        Ok(match (self.algorithm.cipher, self.major) {
+        Ok(match (self.algorithm.cipher, self.library.major) {
             (Primitive::Aes, _) => 2,
             (Primitive::Camellia, _) => 5,
             (Primitive::Aria, ..=2) => 8,
@@ -196,20 +162,7 @@ fn done(call: &'static CStr, code: c_int) -> Result<(), Missing> {
 
 /// The library's code as the interface's: errors are negative, so that none is one of the
 /// interface's own numbers.
+#[inline]
 fn outcome(code: c_int) -> i32 {
     if code <= 0 { code } else { raw::FAILED }
 }
-
-/// Calls in order, and returns the first error as the interface's code.
-macro_rules! calls {
-    ($($call:expr),+ $(,)?) => {{
-        $(
-            let code = $call;
-            if code != 0 {
-                return $crate::mbedtls::outcome(code);
-            }
-        )+
-        contract::raw::OK
-    }};
-}
-pub(crate) use calls;

@@ -4,16 +4,17 @@
 //! the input before it reads it (every version tried; README.md). A stream is in place, so there is none.
 
 use super::context::Context;
-use super::{Missing, Request, calls, done};
-use contract::raw;
+use super::{Missing, Request, done, outcome};
+use crate::bytes::{In, Out};
+use crate::family::calls;
+use contract::{Operations, Table, raw};
 use model::Primitive;
 use std::ffi::{c_int, c_uint, c_void};
 
 /// `mbedtls_aes_xts_setkey_enc`: context, both keys, bits of both.
-type SetKeyFn = unsafe extern "C" fn(*mut c_void, *const u8, c_uint) -> c_int;
+type SetKeyFn = unsafe extern "C" fn(*mut c_void, In, c_uint) -> c_int;
 /// `mbedtls_aes_crypt_xts`: context, direction, length, tweak, input, output.
-type XtsFn =
-    unsafe extern "C" fn(*mut c_void, c_int, usize, *const u8, *const u8, *mut u8) -> c_int;
+type XtsFn = unsafe extern "C" fn(*mut c_void, c_int, usize, In, In, Out) -> c_int;
 
 struct State {
     context: Context,
@@ -38,34 +39,23 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
     };
     done(c"mbedtls_aes_xts_setkey", code)?;
     let state = State { context, set_key, key_bits: request.key_bits(), call, way: request.way() };
-    Ok(raw::Session {
-        state: Box::into_raw(Box::new(state)).cast(),
-        message: Some(message),
-        call: c"mbedtls_aes_crypt_xts".as_ptr(),
-        close: Some(close),
-        rekey: Some(rekey),
-        rekey_call: c"mbedtls_aes_xts_setkey_enc or _dec".as_ptr(),
-        ..raw::Session::empty()
-    })
+    Ok(Table::new(state, 0, c"mbedtls_aes_crypt_xts")
+        .rekeys(c"mbedtls_aes_xts_setkey_enc or _dec")
+        .raw())
 }
 
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the keys have so many bits.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        calls!((state.set_key)(state.context.get(), key, state.key_bits))
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the header's rules.
+        unsafe {
+            calls!((self.call)(self.context.get(), self.way, m.len, m.nonce, m.input, m.output))
+        }
     }
-}
 
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the header's rules.
-    unsafe {
-        let (state, m) = (&mut *state.cast::<State>(), &*m);
-        calls!((state.call)(state.context.get(), state.way, m.len, m.nonce, m.input, m.output))
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the keys have so many bits.
+        unsafe { calls!((self.set_key)(self.context.get(), key, self.key_bits)) }
     }
-}
-
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that `open` gave away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
 }

@@ -2,25 +2,25 @@
 //! mode). Lengths come before the bytes that they count, and nothing returns an error: what is not
 //! allowed is an assertion, which ends the process.
 
+use crate::bytes::{In, Out};
 use loader::SharedObject;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 /// `nettle_set_key_func`, also the type of `set_nonce`: context, bytes.
-pub(super) type SetFn = unsafe extern "C" fn(*mut c_void, *const u8);
+pub(super) type SetFn = unsafe extern "C" fn(*mut c_void, In);
 /// `nettle_cipher_func`: context, length, destination, source; any number of blocks.
-pub(super) type CipherFn = unsafe extern "C" fn(*const c_void, usize, *mut u8, *const u8);
+pub(super) type CipherFn = unsafe extern "C" fn(*const c_void, usize, Out, In);
 /// `nettle_crypt_func`: as [`CipherFn`], with a context that changes.
-pub(super) type CryptFn = unsafe extern "C" fn(*mut c_void, usize, *mut u8, *const u8);
+pub(super) type CryptFn = unsafe extern "C" fn(*mut c_void, usize, Out, In);
 /// `nettle_hash_init_func`
 pub(super) type InitFn = unsafe extern "C" fn(*mut c_void);
 /// `nettle_hash_update_func`: context, length, bytes.
-pub(super) type UpdateFn = unsafe extern "C" fn(*mut c_void, usize, *const u8);
+pub(super) type UpdateFn = unsafe extern "C" fn(*mut c_void, usize, In);
 /// `nettle_memeql_sec`: 1 when equal, in constant time.
 pub(super) type EqualFn = unsafe extern "C" fn(*const c_void, *const c_void, usize) -> c_int;
 /// `nettle_cbc_encrypt` and its like: context, block function, size of a block, IV, length,
 /// destination, source. The IV is kept up to date.
-pub(super) type ModeFn =
-    unsafe extern "C" fn(*const c_void, CipherFn, usize, *mut u8, usize, *mut u8, *const u8);
+pub(super) type ModeFn = unsafe extern "C" fn(*const c_void, CipherFn, usize, Out, usize, Out, In);
 
 /// `struct nettle_cipher`
 #[repr(C)]
@@ -81,9 +81,9 @@ pub(super) struct AeadMeta {
 #[derive(Clone, Copy)]
 pub(super) enum DigestFn {
     /// Nettle 2 and 3: context, length, destination.
-    Part(unsafe extern "C" fn(*mut c_void, usize, *mut u8)),
+    Part(unsafe extern "C" fn(*mut c_void, usize, Out)),
     /// Nettle 4: context, destination.
-    Whole(unsafe extern "C" fn(*mut c_void, *mut u8)),
+    Whole(unsafe extern "C" fn(*mut c_void, Out)),
 }
 
 impl DigestFn {
@@ -95,12 +95,12 @@ impl DigestFn {
             if major < 4 {
                 Self::Part(std::mem::transmute::<
                     *const c_void,
-                    unsafe extern "C" fn(*mut c_void, usize, *mut u8),
+                    unsafe extern "C" fn(*mut c_void, usize, Out),
                 >(function))
             } else {
                 Self::Whole(std::mem::transmute::<
                     *const c_void,
-                    unsafe extern "C" fn(*mut c_void, *mut u8),
+                    unsafe extern "C" fn(*mut c_void, Out),
                 >(function))
             }
         }

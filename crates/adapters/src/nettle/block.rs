@@ -4,12 +4,13 @@ use super::api::{CipherFn, ModeFn, SetFn};
 use super::plenty;
 use super::{Request, schedule};
 use crate::aligned::Aligned;
-use contract::raw;
+use crate::bytes::{In, Out};
+use contract::{Operations, Table, raw};
 use model::{Mode, Primitive};
 use std::ffi::{CStr, c_int, c_void};
 
 /// `nettle_cbc_aes256_encrypt`: context, IV, length, destination, source.
-type AesCbcFn = unsafe extern "C" fn(*const c_void, *mut u8, usize, *mut u8, *const u8);
+type AesCbcFn = unsafe extern "C" fn(*const c_void, Out, usize, Out, In);
 
 /// What goes over the message.
 #[derive(Clone, Copy)]
@@ -27,7 +28,7 @@ enum Call {
 enum SetKey {
     Cipher(SetFn),
     /// Whose result says whether the key is a strong one.
-    TripleDes(unsafe extern "C" fn(*mut c_void, *const u8) -> c_int),
+    TripleDes(unsafe extern "C" fn(*mut c_void, In) -> c_int),
 }
 
 impl SetKey {
@@ -79,18 +80,12 @@ pub(super) fn open(request: &Request<'_>) -> Option<raw::Session> {
         stream_unit: if mode == Mode::Cfb8 { 1 } else { block_len },
         ended: false,
     };
-    Some(raw::Session {
-        state: Box::into_raw(Box::new(state)).cast(),
-        flags: raw::IN_PLACE,
-        message: Some(message),
-        start: Some(start),
-        update: Some(update),
-        call: words.as_ptr(),
-        close: Some(close),
-        rekey: Some(rekey),
-        rekey_call: c"nettle_cipher.set_encrypt_key or set_decrypt_key".as_ptr(),
-        ..raw::Session::empty()
-    })
+    Some(
+        Table::new(state, raw::IN_PLACE, words)
+            .streams()
+            .rekeys(c"nettle_cipher.set_encrypt_key or set_decrypt_key")
+            .raw(),
+    )
 }
 
 /// A block cipher with the key schedule that the direction needs.
@@ -122,7 +117,7 @@ fn cipher(request: &Request<'_>) -> Option<Cipher> {
 /// Triple DES has no description of its own: `des3_set_key` says whether the key is a strong one,
 /// and sets it either way.
 fn triple_des(request: &Request<'_>) -> Option<Cipher> {
-    type SetKeyFn = unsafe extern "C" fn(*mut c_void, *const u8) -> c_int;
+    type SetKeyFn = unsafe extern "C" fn(*mut c_void, In) -> c_int;
     // SAFETY: des.h.
     let (set_key, encrypt, decrypt) = unsafe {
         (
@@ -204,56 +199,48 @@ impl State {
     }
 }
 
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        state.set_key.run(state.context.as_mut_ptr(), key);
-    }
-    raw::OK
-}
-
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the header's rules.
-    unsafe {
-        let (state, m) = (&mut *state.cast::<State>(), &*m);
-        if !m.len.is_multiple_of(state.unit) {
-            return raw::FAILED;
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the header's rules.
+        unsafe {
+            if !m.len.is_multiple_of(self.unit) {
+                return raw::FAILED;
+            }
+            self.begin(m.nonce);
+            self.crypt(m.input, m.output, m.len)
         }
-        state.begin(m.nonce);
-        state.crypt(m.input, m.output, m.len)
     }
-}
 
-unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the nonce has the algorithm's length.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        state.ended = false;
-        state.begin(nonce);
-    }
-    raw::OK
-}
-
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `open` made; the buffers keep the header's rules.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        if (state.ended && len > 0) || !len.is_multiple_of(state.unit) {
-            return raw::FAILED;
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: the nonce has the algorithm's length.
+        unsafe {
+            self.ended = false;
+            self.begin(nonce);
         }
-        // Nettle forgets the rest of a block's key stream: what ends within one is the last part.
-        state.ended |= !len.is_multiple_of(state.stream_unit);
-        state.crypt(input, output, len)
+        raw::OK
     }
-}
 
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that `open` gave away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the buffers keep the header's rules.
+        unsafe {
+            if (self.ended && len > 0) || !len.is_multiple_of(self.unit) {
+                return raw::FAILED;
+            }
+            // Nettle forgets the rest of a block's key stream: what ends within one is the last part.
+            self.ended |= !len.is_multiple_of(self.stream_unit);
+            self.crypt(input, output, len)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has the algorithm's length.
+        unsafe {
+            self.set_key.run(self.context.as_mut_ptr(), key);
+        }
+        raw::OK
+    }
 }

@@ -5,8 +5,7 @@ use super::Request;
 use super::api::{CryptFn, SetFn};
 use super::plenty;
 use crate::aligned::Aligned;
-use contract::raw;
-use std::ffi::c_void;
+use contract::{Operations, Table, raw};
 
 struct State {
     context: Aligned,
@@ -29,38 +28,34 @@ pub(super) fn open(request: &Request<'_>) -> Option<raw::Session> {
     let mut context = plenty();
     // SAFETY: `struct chacha_ctx` has 64 bytes; the key has 32.
     unsafe { set_key(context.as_mut_ptr(), request.key.as_ptr()) };
-    Some(raw::Session {
-        state: Box::into_raw(Box::new(State { context, set_key, set_nonce, crypt })).cast(),
-        flags: raw::IN_PLACE,
-        message: Some(message),
-        call: c"nettle_chacha_set_nonce96, nettle_chacha_crypt32".as_ptr(),
-        close: Some(close),
-        rekey: Some(rekey),
-        rekey_call: c"nettle_chacha_set_key".as_ptr(),
-        ..raw::Session::empty()
-    })
+    Some(
+        Table::new(
+            State { context, set_key, set_nonce, crypt },
+            raw::IN_PLACE,
+            c"nettle_chacha_set_nonce96, nettle_chacha_crypt32",
+        )
+        .rekeys(c"nettle_chacha_set_key")
+        .raw(),
+    )
 }
 
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the header's rules.
-    unsafe {
-        let (state, m) = (&mut *state.cast::<State>(), &*m);
-        (state.set_nonce)(state.context.as_mut_ptr(), m.nonce);
-        (state.crypt)(state.context.as_mut_ptr(), m.len, m.output, m.input);
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the header's rules.
+        unsafe {
+            (self.set_nonce)(self.context.as_mut_ptr(), m.nonce);
+            (self.crypt)(self.context.as_mut_ptr(), m.len, m.output, m.input);
+        }
+        raw::OK
     }
-    raw::OK
-}
 
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the key has 32 bytes.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        (state.set_key)(state.context.as_mut_ptr(), key);
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has 32 bytes.
+        unsafe {
+            (self.set_key)(self.context.as_mut_ptr(), key);
+        }
+        raw::OK
     }
-    raw::OK
-}
-
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that `open` gave away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
 }

@@ -3,9 +3,9 @@
 use super::Request;
 use super::api::{AeadMeta, DigestFn, HashMeta, InitFn, MacMeta, SetFn, UpdateFn, meta};
 use crate::aligned::Aligned;
-use contract::raw;
+use contract::{Operations, Table, raw};
 use model::{Mode, Primitive};
-use std::ffi::{CStr, c_void};
+use std::ffi::CStr;
 
 /// What a stream begins with. A digest is ready again after each message, with its key.
 #[derive(Clone, Copy)]
@@ -38,17 +38,7 @@ pub(super) fn open(request: &Request<'_>) -> Option<raw::Session> {
     // GCM takes associated data in whole blocks but for the last part, and a part does not know
     // whether it is the last: there are no parts of a GMAC.
     let parts = !matches!(state.begin, Begin::Nonce(_));
-    Some(raw::Session {
-        state: Box::into_raw(Box::new(state)).cast(),
-        flags: raw::IN_PLACE,
-        message: Some(message),
-        start: parts.then_some(start as raw::StartFn),
-        update: parts.then_some(update as raw::UpdateFn),
-        finish: parts.then_some(finish as raw::FinishFn),
-        call: words.as_ptr(),
-        close: Some(close),
-        ..raw::Session::empty()
-    })
+    Some(Table::new(state, raw::IN_PLACE, words).parts_if(parts).raw())
 }
 
 fn hash_name(primitive: Primitive) -> Option<&'static str> {
@@ -65,7 +55,7 @@ fn hash_name(primitive: Primitive) -> Option<&'static str> {
 
 fn hash(request: &Request<'_>) -> Option<(State, &'static CStr)> {
     let name = hash_name(request.algorithm.cipher)?;
-    let hash: &HashMeta = meta(request.object, &format!("nettle_{name}"))?;
+    let hash: &HashMeta = meta(&request.library.object, &format!("nettle_{name}"))?;
     let tag_len = request.algorithm.tag_len;
     if hash.digest_size as usize != tag_len {
         return None;
@@ -75,7 +65,7 @@ fn hash(request: &Request<'_>) -> Option<(State, &'static CStr)> {
     // version that was asked for.
     let digest = unsafe {
         (hash.init)(context.as_mut_ptr());
-        DigestFn::new(hash.digest, request.major)
+        DigestFn::new(hash.digest, request.library.major)
     };
     let state = State {
         context,
@@ -90,7 +80,7 @@ fn hash(request: &Request<'_>) -> Option<(State, &'static CStr)> {
 
 fn hmac(request: &Request<'_>) -> Option<(State, &'static CStr)> {
     let name = hash_name(request.algorithm.cipher)?;
-    let mac: &MacMeta = meta(request.object, &format!("nettle_hmac_{name}"))?;
+    let mac: &MacMeta = meta(&request.library.object, &format!("nettle_hmac_{name}"))?;
     let tag_len = request.algorithm.tag_len;
     if [mac.digest_size as usize, mac.key_size as usize] != [tag_len, request.key.len()] {
         return None;
@@ -99,7 +89,7 @@ fn hmac(request: &Request<'_>) -> Option<(State, &'static CStr)> {
     // SAFETY: as in `hash`; the key has the size that the library says.
     let digest = unsafe {
         (mac.set_key)(context.as_mut_ptr(), request.key.as_ptr());
-        DigestFn::new(mac.digest, request.major)
+        DigestFn::new(mac.digest, request.library.major)
     };
     let state =
         State { context, begin: Begin::Finish, update: mac.update, digest, tag_len, open: false };
@@ -107,7 +97,8 @@ fn hmac(request: &Request<'_>) -> Option<(State, &'static CStr)> {
 }
 
 fn gmac(request: &Request<'_>) -> Option<(State, &'static CStr)> {
-    let aead: &AeadMeta = meta(request.object, &format!("nettle_gcm_{}", request.cipher_name()?))?;
+    let aead: &AeadMeta =
+        meta(&request.library.object, &format!("nettle_gcm_{}", request.cipher_name()?))?;
     let algorithm = request.algorithm;
     let lens = [aead.key_size, aead.nonce_size, aead.digest_size].map(|n| n as usize);
     if lens != [algorithm.key_len, algorithm.nonce_len, algorithm.tag_len] {
@@ -117,7 +108,7 @@ fn gmac(request: &Request<'_>) -> Option<(State, &'static CStr)> {
     // SAFETY: as in `hmac`.
     let digest = unsafe {
         (aead.set_encrypt_key)(context.as_mut_ptr(), request.key.as_ptr());
-        DigestFn::new(aead.digest, request.major)
+        DigestFn::new(aead.digest, request.library.major)
     };
     let state = State {
         context,
@@ -130,21 +121,51 @@ fn gmac(request: &Request<'_>) -> Option<(State, &'static CStr)> {
     Some((state, c"nettle_aead.set_nonce, nettle_aead.update, nettle_aead.digest"))
 }
 
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the header's rules.
-    unsafe {
-        let (state, m) = (&mut *state.cast::<State>(), &*m);
-        if state.open {
-            state.set_back();
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the header's rules.
+        unsafe {
+            if self.open {
+                self.set_back();
+            }
+            let context = self.context.as_mut_ptr();
+            if let Begin::Nonce(set) = self.begin {
+                set(context, m.nonce);
+            }
+            (self.update)(context, m.len, m.input);
+            self.digest.call(context, self.tag_len, m.tag);
         }
-        let context = state.context.as_mut_ptr();
-        if let Begin::Nonce(set) = state.begin {
-            set(context, m.nonce);
-        }
-        (state.update)(context, m.len, m.input);
-        state.digest.call(context, state.tag_len, m.tag);
+        raw::OK
     }
-    raw::OK
+
+    #[inline(always)]
+    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
+        if self.open {
+            self.set_back();
+        }
+        self.open = true;
+        raw::OK
+    }
+
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the input covers its length.
+        unsafe {
+            (self.update)(self.context.as_mut_ptr(), len, input);
+        }
+        raw::OK
+    }
+
+    #[inline(always)]
+    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
+        // SAFETY: the tag has the algorithm's length.
+        unsafe {
+            self.digest.call(self.context.as_mut_ptr(), self.tag_len, tag);
+            self.open = false;
+        }
+        raw::OK
+    }
 }
 
 impl State {
@@ -162,40 +183,4 @@ impl State {
         }
         self.open = false;
     }
-}
-
-unsafe extern "C" fn start(state: *mut c_void, _nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        if state.open {
-            state.set_back();
-        }
-        state.open = true;
-    }
-    raw::OK
-}
-
-unsafe extern "C" fn update(state: *mut c_void, input: *const u8, _: *mut u8, len: usize) -> i32 {
-    // SAFETY: `state` is what `open` made; the input covers its length.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        (state.update)(state.context.as_mut_ptr(), len, input);
-    }
-    raw::OK
-}
-
-unsafe extern "C" fn finish(state: *mut c_void, tag: *mut u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the tag has the algorithm's length.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        state.digest.call(state.context.as_mut_ptr(), state.tag_len, tag);
-        state.open = false;
-    }
-    raw::OK
-}
-
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that `open` gave away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
 }

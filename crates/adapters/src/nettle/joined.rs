@@ -6,34 +6,17 @@ use super::api::CipherMeta;
 use super::plenty;
 use super::{Request, schedule};
 use crate::aligned::Aligned;
-use contract::raw;
+use crate::bytes::{In, Out};
+use contract::{Operations, Table, raw};
 use model::{Mode, Primitive};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
 /// `siv_gcm_aes256_encrypt_message`, `siv_cmac_aes256_encrypt_message`: key, lengths before bytes of
 /// nonce, associated data and ciphertext, source.
-type SealFn = unsafe extern "C" fn(
-    *const c_void,
-    usize,
-    *const u8,
-    usize,
-    *const u8,
-    usize,
-    *mut u8,
-    *const u8,
-);
+type SealFn = unsafe extern "C" fn(*const c_void, usize, In, usize, In, usize, Out, In);
 /// The same for decryption, with the plaintext's length; 1 when the tag is right.
-type OpenFn = unsafe extern "C" fn(
-    *const c_void,
-    usize,
-    *const u8,
-    usize,
-    *const u8,
-    usize,
-    *mut u8,
-    *const u8,
-) -> c_int;
+type OpenFn = unsafe extern "C" fn(*const c_void, usize, In, usize, In, usize, Out, In) -> c_int;
 /// `siv_cmac_encrypt_message`: CMAC's key and cipher, description, CTR's cipher, then as [`SealFn`].
 type SealAnyFn = unsafe extern "C" fn(
     *const c_void,
@@ -41,12 +24,12 @@ type SealAnyFn = unsafe extern "C" fn(
     *const CipherMeta,
     *const c_void,
     usize,
-    *const u8,
+    In,
     usize,
-    *const u8,
+    In,
     usize,
-    *mut u8,
-    *const u8,
+    Out,
+    In,
 );
 /// As [`SealAnyFn`] with [`OpenFn`]'s result.
 type OpenAnyFn = unsafe extern "C" fn(
@@ -55,18 +38,18 @@ type OpenAnyFn = unsafe extern "C" fn(
     *const CipherMeta,
     *const c_void,
     usize,
-    *const u8,
+    In,
     usize,
-    *const u8,
+    In,
     usize,
-    *mut u8,
-    *const u8,
+    Out,
+    In,
 ) -> c_int;
 /// `siv_cmac_aes256_set_key`
-type SetKeyFn = unsafe extern "C" fn(*mut c_void, *const u8);
+type SetKeyFn = unsafe extern "C" fn(*mut c_void, In);
 /// `siv_cmac_set_key`: CMAC's key and cipher, CTR's cipher, description, key.
 type SetAnyKeyFn =
-    unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, *const CipherMeta, *const u8);
+    unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, *const CipherMeta, In);
 
 enum Call {
     Seal { key: Aligned, seal: SealFn },
@@ -99,14 +82,7 @@ pub(super) fn open(request: &Request<'_>) -> Option<raw::Session> {
         tag_first: request.algorithm.mode == Mode::Siv,
         joined: Vec::new(),
     };
-    Some(raw::Session {
-        state: Box::into_raw(Box::new(state)).cast(),
-        flags: raw::IN_PLACE | raw::COPIES,
-        message: Some(if request.decrypts() { decrypt } else { encrypt }),
-        call: words.as_ptr(),
-        close: Some(close),
-        ..raw::Session::empty()
-    })
+    Some(Table::new(state, raw::IN_PLACE | raw::COPIES, words).decrypts(request.decrypts()).raw())
 }
 
 fn siv_aes(request: &Request<'_>) -> Option<(Call, &'static CStr)> {
@@ -189,65 +165,69 @@ impl State {
     }
 }
 
-unsafe extern "C" fn encrypt(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the header's rules; the buffer holds
-    // ciphertext and tag, and is nobody else's.
-    unsafe {
-        let (state, m) = (&mut *state.cast::<State>(), &*m);
-        let (joined, text_at, tag_at) = state.joined(m.len);
-        let (nonce_len, whole) = (state.nonce_len, m.len + state.tag_len);
-        match &mut state.call {
-            Call::Seal { key, seal } => {
-                seal(key.as_mut_ptr(), nonce_len, m.nonce, m.aad_len, m.aad, whole, joined, m.input)
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the header's rules; the buffer holds
+        // ciphertext and tag, and is nobody else's.
+        unsafe {
+            let (joined, text_at, tag_at) = self.joined(m.len);
+            let (nonce_len, whole) = (self.nonce_len, m.len + self.tag_len);
+            match &mut self.call {
+                Call::Seal { key, seal } => seal(
+                    key.as_mut_ptr(),
+                    nonce_len,
+                    m.nonce,
+                    m.aad_len,
+                    m.aad,
+                    whole,
+                    joined,
+                    m.input,
+                ),
+                Call::SealAny { keys, cipher, seal } => {
+                    let [cmac, mac_cipher, ctr_cipher] = keys.each_mut().map(Aligned::as_mut_ptr);
+                    seal(
+                        cmac, mac_cipher, *cipher, ctr_cipher, nonce_len, m.nonce, m.aad_len,
+                        m.aad, whole, joined, m.input,
+                    );
+                }
+                Call::Open { .. } | Call::OpenAny { .. } => return raw::FAILED,
             }
-            Call::SealAny { keys, cipher, seal } => {
-                let [cmac, mac_cipher, ctr_cipher] = keys.each_mut().map(Aligned::as_mut_ptr);
-                seal(
-                    cmac, mac_cipher, *cipher, ctr_cipher, nonce_len, m.nonce, m.aad_len, m.aad,
-                    whole, joined, m.input,
-                );
-            }
-            Call::Open { .. } | Call::OpenAny { .. } => return raw::FAILED,
+            ptr::copy_nonoverlapping(joined.add(text_at), m.output, m.len);
+            ptr::copy_nonoverlapping(joined.add(tag_at), m.tag, self.tag_len);
         }
-        ptr::copy_nonoverlapping(joined.add(text_at), m.output, m.len);
-        ptr::copy_nonoverlapping(joined.add(tag_at), m.tag, state.tag_len);
+        raw::OK
     }
-    raw::OK
-}
 
-unsafe extern "C" fn decrypt(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: as in `encrypt`.
-    let right = unsafe {
-        let (state, m) = (&mut *state.cast::<State>(), &*m);
-        let (joined, text_at, tag_at) = state.joined(m.len);
-        ptr::copy_nonoverlapping(m.input, joined.add(text_at), m.len);
-        ptr::copy_nonoverlapping(m.tag, joined.add(tag_at), state.tag_len);
-        let nonce_len = state.nonce_len;
-        match &mut state.call {
-            Call::Open { key, open } => open(
-                key.as_mut_ptr(),
-                nonce_len,
-                m.nonce,
-                m.aad_len,
-                m.aad,
-                m.len,
-                m.output,
-                joined,
-            ),
-            Call::OpenAny { keys, cipher, open } => {
-                let [cmac, mac_cipher, ctr_cipher] = keys.each_mut().map(Aligned::as_mut_ptr);
-                open(
-                    cmac, mac_cipher, *cipher, ctr_cipher, nonce_len, m.nonce, m.aad_len, m.aad,
-                    m.len, m.output, joined,
-                )
+    #[inline(always)]
+    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: as in `message`.
+        let right = unsafe {
+            let (joined, text_at, tag_at) = self.joined(m.len);
+            ptr::copy_nonoverlapping(m.input, joined.add(text_at), m.len);
+            ptr::copy_nonoverlapping(m.tag, joined.add(tag_at), self.tag_len);
+            let nonce_len = self.nonce_len;
+            match &mut self.call {
+                Call::Open { key, open } => open(
+                    key.as_mut_ptr(),
+                    nonce_len,
+                    m.nonce,
+                    m.aad_len,
+                    m.aad,
+                    m.len,
+                    m.output,
+                    joined,
+                ),
+                Call::OpenAny { keys, cipher, open } => {
+                    let [cmac, mac_cipher, ctr_cipher] = keys.each_mut().map(Aligned::as_mut_ptr);
+                    open(
+                        cmac, mac_cipher, *cipher, ctr_cipher, nonce_len, m.nonce, m.aad_len,
+                        m.aad, m.len, m.output, joined,
+                    )
+                }
+                Call::Seal { .. } | Call::SealAny { .. } => return raw::FAILED,
             }
-            Call::Seal { .. } | Call::SealAny { .. } => return raw::FAILED,
-        }
-    };
-    if right == 1 { raw::OK } else { raw::REJECTED }
-}
-
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that `open` gave away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
+        };
+        if right == 1 { raw::OK } else { raw::REJECTED }
+    }
 }

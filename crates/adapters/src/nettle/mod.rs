@@ -3,6 +3,7 @@
 mod aead;
 mod api;
 mod block;
+mod ccm;
 mod chacha;
 mod digest;
 mod joined;
@@ -12,10 +13,11 @@ mod tests;
 mod xts;
 
 use crate::aligned::Aligned;
+use crate::family::{self, Family};
 use api::{CipherMeta, meta};
-use contract::{Identity, Library, OpenError, Session, raw};
+use contract::{Identity, Library, OpenError, raw};
 use loader::{LoadError, SharedObject};
-use model::{Algorithm, Direction, Kind, Mode, Primitive};
+use model::{Kind, Mode, Primitive};
 use std::ffi::c_int;
 
 /// Attaches a Nettle of any version from 3.0 on.
@@ -39,61 +41,28 @@ pub(crate) fn attach(
         version: format!("{major}.{minor}"),
         build: Vec::new(),
     };
-    Ok(Box::new(Nettle { identity, object, major }))
+    Ok(family::library(identity, Nettle { object, major }))
 }
 
 struct Nettle {
-    identity: Identity,
     object: SharedObject,
     major: c_int,
 }
 
-impl Library for Nettle {
-    fn identity(&self) -> &Identity {
-        &self.identity
-    }
+type Request<'a> = family::Request<'a, Nettle>;
 
-    fn open(
-        &self,
-        algorithm: &'static Algorithm,
-        direction: Direction,
-        key: &[u8],
-    ) -> Result<Session, OpenError> {
-        if !Direction::of(algorithm.kind).contains(&direction) {
-            return Err(OpenError::Unsupported(format!(
-                "{algorithm} has no direction {direction}"
-            )));
-        }
-        if key.len() != algorithm.key_len {
-            return Err(OpenError::Failed(format!(
-                "{algorithm} takes {} bytes of key",
-                algorithm.key_len
-            )));
-        }
-        let request =
-            Request { object: &self.object, major: self.major, algorithm, direction, key };
-        let raw = open(&request).ok_or_else(|| {
-            let version = &self.identity.version;
-            OpenError::Unsupported(match algorithm.mode {
-                Mode::OneTimeMac => format!(
-                    "Nettle {version} exports Poly1305 only as Poly1305-AES, not under a one-time key ({algorithm})"
-                ),
-                _ => format!("Nettle {version} has no {algorithm}"),
-            })
-        })?;
-        // SAFETY: the functions keep the header's rules for what was opened, and the state is
-        // theirs alone.
-        Ok(unsafe { Session::new(raw, algorithm, direction) })
+// SAFETY: each module's functions follow the library's headers for what it opens.
+unsafe impl Family for Nettle {
+    fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+        let version = request.version;
+        open(request).ok_or_else(|| match request.algorithm.mode {
+            Mode::OneTimeMac => OpenError::Unsupported(format!(
+                "Nettle {version} exports Poly1305 only as Poly1305-AES, not under a one-time key ({})",
+                request.algorithm
+            )),
+            _ => request.absent(&format!("Nettle {version}")),
+        })
     }
-}
-
-/// What is to be opened.
-struct Request<'a> {
-    object: &'a SharedObject,
-    major: c_int,
-    algorithm: &'static Algorithm,
-    direction: Direction,
-    key: &'a [u8],
 }
 
 /// `None`: the library lacks one of the functions, or has no such algorithm.
@@ -110,17 +79,13 @@ fn open(request: &Request<'_>) -> Option<raw::Session> {
 }
 
 impl Request<'_> {
-    fn decrypts(&self) -> bool {
-        self.direction == Direction::Decrypt
-    }
-
     /// A function of the library's.
     ///
     /// # Safety
     /// As [`SharedObject::function`].
     unsafe fn function<F: Copy>(&self, symbol: &str) -> Option<F> {
         // SAFETY: the caller's.
-        unsafe { self.object.function(symbol) }
+        unsafe { self.library.object.function(symbol) }
     }
 
     /// Bits of the block cipher's key.
@@ -142,7 +107,8 @@ impl Request<'_> {
 
     /// The block cipher's description.
     fn cipher(&self) -> Option<&'static CipherMeta> {
-        let cipher: &CipherMeta = meta(self.object, &format!("nettle_{}", self.cipher_name()?))?;
+        let cipher: &CipherMeta =
+            meta(&self.library.object, &format!("nettle_{}", self.cipher_name()?))?;
         (cipher.key_size as usize * 8 == self.key_bits()).then_some(cipher)
     }
 }

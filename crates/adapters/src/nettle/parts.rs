@@ -4,6 +4,7 @@ use super::api::{AeadMeta, CipherFn, CipherMeta, CryptFn, DigestFn, SetFn, Updat
 use super::plenty;
 use super::{Request, schedule};
 use crate::aligned::Aligned;
+use crate::bytes::{In, Out};
 use std::ffi::c_void;
 
 /// A mode's steps.
@@ -63,7 +64,7 @@ impl Described {
         // function is of the version that was asked for.
         let digest = unsafe {
             set_key(context.as_mut_ptr(), request.key.as_ptr());
-            DigestFn::new(aead.digest, request.major)
+            DigestFn::new(aead.digest, request.library.major)
         };
         let (set_nonce, update) = (aead.set_nonce, aead.update);
         let tag_len = algorithm.tag_len;
@@ -109,8 +110,8 @@ pub(super) struct Keyed {
     set_key: SetFn,
     set_table: SetTableFn,
     encrypt: CipherFn,
-    nonce: KeyedNonce,
-    update: KeyedUpdate,
+    nonce: KeyedBytes,
+    update: KeyedBytes,
     crypt: KeyedCrypt,
     digest: KeyedDigest,
     nonce_len: usize,
@@ -120,39 +121,47 @@ pub(super) struct Keyed {
 /// `gcm_set_key`, `eax_set_key`, `ocb_set_key`: table, cipher, its function.
 type SetTableFn = unsafe extern "C" fn(*mut c_void, *const c_void, CipherFn);
 /// `gcm_set_iv`, `gcm_update`: message, table, length, bytes.
-type TableBytesFn = unsafe extern "C" fn(*mut c_void, *const c_void, usize, *const u8);
+type TableBytesFn = unsafe extern "C" fn(*mut c_void, *const c_void, usize, In);
 /// `eax_set_nonce`, `eax_update`, `ocb_update`: message, table, cipher, its function, length, bytes.
 type CipherBytesFn =
-    unsafe extern "C" fn(*mut c_void, *const c_void, *const c_void, CipherFn, usize, *const u8);
+    unsafe extern "C" fn(*mut c_void, *const c_void, *const c_void, CipherFn, usize, In);
 /// `gcm_encrypt`, `eax_encrypt`, `ocb_encrypt` and the first two's decryption: message, table,
 /// cipher, its function, length, destination, source.
-type KeyedCrypt = unsafe extern "C" fn(
-    *mut c_void,
-    *const c_void,
-    *const c_void,
-    CipherFn,
-    usize,
-    *mut u8,
-    *const u8,
-);
+type KeyedCrypt =
+    unsafe extern "C" fn(*mut c_void, *const c_void, *const c_void, CipherFn, usize, Out, In);
 /// `gcm_digest`, `eax_digest`, `ocb_digest`: message, table, cipher, its function, length,
 /// destination.
 type KeyedDigestPart =
-    unsafe extern "C" fn(*mut c_void, *const c_void, *const c_void, CipherFn, usize, *mut u8);
+    unsafe extern "C" fn(*mut c_void, *const c_void, *const c_void, CipherFn, usize, Out);
 /// As [`KeyedDigestPart`] without the length, since Nettle 4.
 type KeyedDigestWhole =
-    unsafe extern "C" fn(*mut c_void, *const c_void, *const c_void, CipherFn, *mut u8);
+    unsafe extern "C" fn(*mut c_void, *const c_void, *const c_void, CipherFn, Out);
 
+/// What takes a nonce or associated data.
 #[derive(Clone, Copy)]
-enum KeyedNonce {
+enum KeyedBytes {
     Gcm(TableBytesFn),
     Eax(CipherBytesFn),
 }
 
-#[derive(Clone, Copy)]
-enum KeyedUpdate {
-    Gcm(TableBytesFn),
-    Eax(CipherBytesFn),
+impl KeyedBytes {
+    /// # Safety
+    /// The contexts are the function's; the bytes cover their length.
+    #[inline]
+    unsafe fn call(
+        self,
+        (message, table, cipher, encrypt): (*mut c_void, *const c_void, *const c_void, CipherFn),
+        len: usize,
+        bytes: *const u8,
+    ) {
+        // SAFETY: the caller's.
+        unsafe {
+            match self {
+                Self::Gcm(f) => f(message, table, len, bytes),
+                Self::Eax(f) => f(message, table, cipher, encrypt, len, bytes),
+            }
+        }
+    }
 }
 
 #[derive(Clone, Copy)]
@@ -168,21 +177,21 @@ impl Keyed {
         let name = |function: &str| format!("nettle_{mode}_{function}");
         let gcm = mode == "gcm";
         // SAFETY: gcm.h and eax.h, for the version.
-        let (set_key, nonce, update, crypt, digest) = unsafe {
+        let bytes = |function: &str| unsafe {
+            Some(if gcm {
+                KeyedBytes::Gcm(request.function(&name(function))?)
+            } else {
+                KeyedBytes::Eax(request.function(&name(function))?)
+            })
+        };
+        let nonce = bytes(if gcm { "set_iv" } else { "set_nonce" })?;
+        let update = bytes("update")?;
+        // SAFETY: as above.
+        let (set_key, crypt, digest) = unsafe {
             (
                 request.function::<SetTableFn>(&name("set_key"))?,
-                if gcm {
-                    KeyedNonce::Gcm(request.function(&name("set_iv"))?)
-                } else {
-                    KeyedNonce::Eax(request.function(&name("set_nonce"))?)
-                },
-                if gcm {
-                    KeyedUpdate::Gcm(request.function(&name("update"))?)
-                } else {
-                    KeyedUpdate::Eax(request.function(&name("update"))?)
-                },
                 request.function::<KeyedCrypt>(&name(way))?,
-                if request.major < 4 {
+                if request.library.major < 4 {
                     KeyedDigest::Part(request.function(&name("digest"))?)
                 } else {
                     KeyedDigest::Whole(request.function(&name("digest"))?)
@@ -227,18 +236,8 @@ impl Steps for Keyed {
             (self.message.as_mut_ptr(), self.table.as_mut_ptr(), self.cipher.as_mut_ptr());
         // SAFETY: the caller's; the contexts are the functions'.
         unsafe {
-            match self.nonce {
-                KeyedNonce::Gcm(set) => set(message, table, self.nonce_len, nonce),
-                KeyedNonce::Eax(set) => {
-                    set(message, table, cipher, self.encrypt, self.nonce_len, nonce);
-                }
-            }
-            match self.update {
-                KeyedUpdate::Gcm(update) => update(message, table, aad.1, aad.0),
-                KeyedUpdate::Eax(update) => {
-                    update(message, table, cipher, self.encrypt, aad.1, aad.0);
-                }
-            }
+            self.nonce.call((message, table, cipher, self.encrypt), self.nonce_len, nonce);
+            self.update.call((message, table, cipher, self.encrypt), aad.1, aad.0);
         }
     }
 
@@ -285,8 +284,7 @@ pub(super) struct Ocb {
 }
 
 /// `ocb_set_nonce`: message, cipher, its function, lengths of tag and nonce, nonce.
-type OcbNonceFn =
-    unsafe extern "C" fn(*mut c_void, *const c_void, CipherFn, usize, usize, *const u8);
+type OcbNonceFn = unsafe extern "C" fn(*mut c_void, *const c_void, CipherFn, usize, usize, In);
 /// `ocb_decrypt`: message, table, cipher and function to encrypt, the same to decrypt, length,
 /// destination, source.
 type OcbDecryptFn = unsafe extern "C" fn(
@@ -297,8 +295,8 @@ type OcbDecryptFn = unsafe extern "C" fn(
     *const c_void,
     CipherFn,
     usize,
-    *mut u8,
-    *const u8,
+    Out,
+    In,
 );
 
 impl Ocb {
@@ -392,109 +390,5 @@ impl Steps for Ocb {
         let (cipher, encrypt) = (self.encrypt.0.as_mut_ptr(), self.encrypt.1);
         // SAFETY: as above.
         unsafe { (self.digest)(message, table, cipher, encrypt, self.tag_len, tag) }
-    }
-}
-
-/// CCM, told all lengths with the nonce, because they are in the first block. The length of the tag
-/// stayed in Nettle 4.
-pub(super) struct Ccm {
-    message: Aligned,
-    cipher: Aligned,
-    set_key: SetFn,
-    encrypt: CipherFn,
-    set_nonce: CcmNonceFn,
-    update: CcmUpdateFn,
-    crypt: CcmCryptFn,
-    digest: CcmDigestFn,
-    nonce_len: usize,
-    tag_len: usize,
-}
-
-/// `ccm_set_nonce`: message, cipher, its function, nonce's length, nonce, lengths of associated data,
-/// message and tag.
-type CcmNonceFn = unsafe extern "C" fn(
-    *mut c_void,
-    *const c_void,
-    CipherFn,
-    usize,
-    *const u8,
-    usize,
-    usize,
-    usize,
-);
-/// `ccm_update`: message, cipher, its function, length, bytes.
-type CcmUpdateFn = unsafe extern "C" fn(*mut c_void, *const c_void, CipherFn, usize, *const u8);
-/// `ccm_encrypt`: message, cipher, its function, length, destination, source.
-type CcmCryptFn =
-    unsafe extern "C" fn(*mut c_void, *const c_void, CipherFn, usize, *mut u8, *const u8);
-/// `ccm_digest`: message, cipher, its function, length, destination.
-type CcmDigestFn = unsafe extern "C" fn(*mut c_void, *const c_void, CipherFn, usize, *mut u8);
-
-impl Ccm {
-    pub(super) fn new(request: &Request<'_>, cipher: &CipherMeta) -> Option<Self> {
-        let crypt = if request.decrypts() { "nettle_ccm_decrypt" } else { "nettle_ccm_encrypt" };
-        // SAFETY: ccm.h.
-        let (set_nonce, update, crypt, digest) = unsafe {
-            (
-                request.function::<CcmNonceFn>("nettle_ccm_set_nonce")?,
-                request.function::<CcmUpdateFn>("nettle_ccm_update")?,
-                request.function::<CcmCryptFn>(crypt)?,
-                request.function::<CcmDigestFn>("nettle_ccm_digest")?,
-            )
-        };
-        Some(Self {
-            // `struct ccm_ctx` has 40 bytes.
-            message: plenty(),
-            cipher: schedule(cipher, cipher.set_encrypt_key, request.key),
-            set_key: cipher.set_encrypt_key,
-            encrypt: cipher.encrypt,
-            set_nonce,
-            update,
-            crypt,
-            digest,
-            nonce_len: request.algorithm.nonce_len,
-            tag_len: request.algorithm.tag_len,
-        })
-    }
-}
-
-impl Steps for Ccm {
-    #[inline]
-    unsafe fn rekey(&mut self, key: *const u8) {
-        // SAFETY: the caller's; the context is the function's.
-        unsafe { (self.set_key)(self.cipher.as_mut_ptr(), key) }
-    }
-
-    #[inline]
-    unsafe fn begin(&mut self, nonce: *const u8, aad: (*const u8, usize), len: usize) {
-        let (message, cipher) = (self.message.as_mut_ptr(), self.cipher.as_mut_ptr());
-        // SAFETY: the caller's; the contexts are the functions'.
-        unsafe {
-            (self.set_nonce)(
-                message,
-                cipher,
-                self.encrypt,
-                self.nonce_len,
-                nonce,
-                aad.1,
-                len,
-                self.tag_len,
-            );
-            (self.update)(message, cipher, self.encrypt, aad.1, aad.0);
-        }
-    }
-
-    #[inline]
-    unsafe fn crypt(&mut self, input: *const u8, output: *mut u8, len: usize) {
-        let (message, cipher) = (self.message.as_mut_ptr(), self.cipher.as_mut_ptr());
-        // SAFETY: as above.
-        unsafe { (self.crypt)(message, cipher, self.encrypt, len, output, input) }
-    }
-
-    #[inline]
-    unsafe fn digest(&mut self, tag: *mut u8) {
-        let (message, cipher) = (self.message.as_mut_ptr(), self.cipher.as_mut_ptr());
-        // SAFETY: as above.
-        unsafe { (self.digest)(message, cipher, self.encrypt, self.tag_len, tag) }
     }
 }

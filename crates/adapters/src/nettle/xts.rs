@@ -4,35 +4,20 @@ use super::api::{CipherFn, CipherMeta, SetFn};
 use super::plenty;
 use super::{Request, schedule};
 use crate::aligned::Aligned;
-use contract::raw;
+use crate::bytes::{In, Out};
+use contract::{Operations, Table, raw};
 use model::Primitive;
 use std::ffi::{CStr, c_void};
 
 /// `nettle_xts_aes256_encrypt_message`: key, tweak, length, destination, source.
-type AesFn = unsafe extern "C" fn(*mut c_void, *const u8, usize, *mut u8, *const u8);
+type AesFn = unsafe extern "C" fn(*mut c_void, In, usize, Out, In);
 /// `nettle_xts_encrypt_message`: contexts of data and tweak, the function for both, tweak, length,
 /// destination, source.
-type EncryptFn = unsafe extern "C" fn(
-    *const c_void,
-    *const c_void,
-    CipherFn,
-    *const u8,
-    usize,
-    *mut u8,
-    *const u8,
-);
+type EncryptFn = unsafe extern "C" fn(*const c_void, *const c_void, CipherFn, In, usize, Out, In);
 /// `nettle_xts_decrypt_message`: contexts of data and tweak, a function for each, tweak, length,
 /// destination, source.
-type DecryptFn = unsafe extern "C" fn(
-    *const c_void,
-    *const c_void,
-    CipherFn,
-    CipherFn,
-    *const u8,
-    usize,
-    *mut u8,
-    *const u8,
-);
+type DecryptFn =
+    unsafe extern "C" fn(*const c_void, *const c_void, CipherFn, CipherFn, In, usize, Out, In);
 
 enum Call {
     /// Both keys in one struct.
@@ -52,16 +37,7 @@ struct State {
 /// Opens XTS: with AES by its own functions, else by the general one.
 pub(super) fn open(request: &Request<'_>) -> Option<raw::Session> {
     let (call, words) = aes(request).or_else(|| any(request))?;
-    Some(raw::Session {
-        state: Box::into_raw(Box::new(State { call, tweak: [0; 16] })).cast(),
-        flags: raw::IN_PLACE,
-        message: Some(message),
-        start: Some(start),
-        update: Some(update),
-        call: words.as_ptr(),
-        close: Some(close),
-        ..raw::Session::empty()
-    })
+    Some(Table::new(State { call, tweak: [0; 16] }, raw::IN_PLACE, words).streams().raw())
 }
 
 fn aes(request: &Request<'_>) -> Option<(Call, &'static CStr)> {
@@ -141,34 +117,23 @@ impl Call {
     }
 }
 
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the header's rules.
-    unsafe {
-        let m = &*m;
-        (*state.cast::<State>()).call.unit(m.nonce, m.input, m.output, m.len)
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the header's rules.
+        unsafe { self.call.unit(m.nonce, m.input, m.output, m.len) }
     }
-}
 
-unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; a tweak has sixteen bytes.
-    unsafe { (*state.cast::<State>()).tweak = nonce.cast::<[u8; 16]>().read_unaligned() };
-    raw::OK
-}
-
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `open` made; the buffers keep the header's rules.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        state.call.unit(state.tweak.as_ptr(), input, output, len)
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: a tweak has sixteen bytes.
+        unsafe { self.tweak = nonce.cast::<[u8; 16]>().read_unaligned() };
+        raw::OK
     }
-}
 
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that `open` gave away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the buffers keep the header's rules.
+        unsafe { self.call.unit(self.tweak.as_ptr(), input, output, len) }
+    }
 }

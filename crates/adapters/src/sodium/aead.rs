@@ -1,11 +1,12 @@
 //! Authenticated encryption: `crypto_aead_*`, detached.
 
-use super::absent;
 use super::api::{DecryptFn, EncryptFn, Functions, ScheduleFn, outcome};
+use super::{Request, absent};
 use crate::aligned::Aligned;
-use contract::{OpenError, raw};
-use model::{Algorithm, Direction, Mode, Primitive};
-use std::ffi::{CStr, c_void};
+use crate::family::{KEY_IN_EACH_MESSAGE, c_concat, symbol};
+use contract::{OpenError, Operations, Table, raw};
+use model::{Algorithm, Mode, Primitive};
+use std::ffi::CStr;
 use std::ptr;
 
 /// What the library calls an algorithm.
@@ -19,17 +20,10 @@ macro_rules! names {
     ($prefix:literal, $suffix:literal) => {
         Names {
             prefix: $prefix,
-            encrypt: const { c_str(concat!($prefix, "_encrypt_detached", $suffix, "\0")) },
-            decrypt: const { c_str(concat!($prefix, "_decrypt_detached", $suffix, "\0")) },
+            encrypt: c_concat!($prefix, "_encrypt_detached", $suffix),
+            decrypt: c_concat!($prefix, "_decrypt_detached", $suffix),
         }
     };
-}
-
-const fn c_str(text: &'static str) -> &'static CStr {
-    match CStr::from_bytes_with_nul(text.as_bytes()) {
-        Ok(text) => text,
-        Err(_) => panic!("one NUL, at the end"),
-    }
 }
 
 /// `_ietf` are RFC 8439's 12-byte nonces; without it the nonce has 8 bytes.
@@ -59,12 +53,8 @@ struct State {
 }
 
 /// Opens an algorithm; only AES-GCM has a key schedule that can be kept.
-pub(super) fn open(
-    functions: &Functions,
-    algorithm: &Algorithm,
-    direction: Direction,
-    key: &[u8],
-) -> Result<raw::Session, OpenError> {
+pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let (functions, algorithm, key) = (request.library, request.algorithm, request.key);
     let names = names(algorithm).ok_or_else(|| absent(algorithm))?;
     let tag_len = functions.length(&format!("{}_abytes", names.prefix))?;
     if tag_len != algorithm.tag_len {
@@ -75,32 +65,20 @@ pub(super) fn open(
     }
     // SAFETY: the types are those of crypto_aead_*.h.
     let (encrypt, decrypt) = unsafe {
-        (functions.get_named::<EncryptFn>(names.encrypt)?, functions.get_named(names.decrypt)?)
+        (functions.get::<EncryptFn>(symbol(names.encrypt))?, functions.get(symbol(names.decrypt))?)
     };
     let key_len = key.len();
-    let (key, schedule) = match algorithm.mode {
+    let (key, schedule, rekey) = match algorithm.mode {
         Mode::Gcm => {
             let (key, schedule) = schedule(functions, key)?;
-            (key, Some(schedule))
+            (key, Some(schedule), c"crypto_aead_aes256gcm_beforenm")
         }
-        _ => (Aligned::copied(key), None),
+        _ => (Aligned::copied(key), None, KEY_IN_EACH_MESSAGE),
     };
-    let rekey_call = if schedule.is_some() {
-        c"crypto_aead_aes256gcm_beforenm"
-    } else {
-        c"none: the key is an argument of each message"
-    };
-    let encrypts = direction == Direction::Encrypt;
-    Ok(raw::Session {
-        state: Box::into_raw(Box::new(State { encrypt, decrypt, key, key_len, schedule })).cast(),
-        flags: raw::IN_PLACE,
-        message: Some(if encrypts { message_encrypt } else { message_decrypt }),
-        call: if encrypts { names.encrypt } else { names.decrypt }.as_ptr(),
-        close: Some(close),
-        rekey: Some(rekey),
-        rekey_call: rekey_call.as_ptr(),
-        ..raw::Session::empty()
-    })
+    let call = if request.decrypts() { names.decrypt } else { names.encrypt };
+    let state = State { encrypt, decrypt, key, key_len, schedule };
+    let table = Table::new(state, raw::IN_PLACE, call).decrypts(request.decrypts());
+    Ok(table.rekeys(rekey).raw())
 }
 
 /// The key schedule of AES-256-GCM with the powers of its hash key.
@@ -123,61 +101,58 @@ fn schedule(functions: &Functions, key: &[u8]) -> Result<(Aligned, ScheduleFn), 
     }
 }
 
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        match state.schedule {
-            Some(schedule) => outcome(schedule(state.key.as_mut_ptr(), key)),
-            None => {
-                state.key.overwrite(key, state.key_len);
-                raw::OK
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules; the length of
+        // the tag and the secret nonce are not asked for.
+        unsafe {
+            outcome((self.encrypt)(
+                m.output,
+                m.tag,
+                ptr::null_mut(),
+                m.input,
+                m.len as u64,
+                m.aad,
+                m.aad_len as u64,
+                ptr::null(),
+                m.nonce,
+                self.key.as_ptr(),
+            ))
+        }
+    }
+
+    /// The only error that decryption has is a wrong tag.
+    #[inline(always)]
+    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        let result = unsafe {
+            (self.decrypt)(
+                m.output,
+                ptr::null_mut(),
+                m.input,
+                m.len as u64,
+                m.tag,
+                m.aad,
+                m.aad_len as u64,
+                m.nonce,
+                self.key.as_ptr(),
+            )
+        };
+        if result == 0 { raw::OK } else { raw::REJECTED }
+    }
+
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has the algorithm's length.
+        unsafe {
+            match self.schedule {
+                Some(schedule) => outcome(schedule(self.key.as_mut_ptr(), key)),
+                None => {
+                    self.key.overwrite(key, self.key_len);
+                    raw::OK
+                }
             }
         }
     }
-}
-
-unsafe extern "C" fn message_encrypt(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the interface's rules; the length of
-    // the tag and the secret nonce are not asked for.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*m);
-        outcome((state.encrypt)(
-            m.output,
-            m.tag,
-            ptr::null_mut(),
-            m.input,
-            m.len as u64,
-            m.aad,
-            m.aad_len as u64,
-            ptr::null(),
-            m.nonce,
-            state.key.as_ptr(),
-        ))
-    }
-}
-
-/// The only error that decryption has is a wrong tag.
-unsafe extern "C" fn message_decrypt(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the interface's rules.
-    let result = unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*m);
-        (state.decrypt)(
-            m.output,
-            ptr::null_mut(),
-            m.input,
-            m.len as u64,
-            m.tag,
-            m.aad,
-            m.aad_len as u64,
-            m.nonce,
-            state.key.as_ptr(),
-        )
-    };
-    if result == 0 { raw::OK } else { raw::REJECTED }
-}
-
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that `open` gave away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
 }

@@ -1,19 +1,16 @@
 //! Message authentication codes: `crypto_auth_hmac*` and `crypto_onetimeauth`, which is Poly1305.
 
-use super::absent;
 use super::api::{AuthFn, AuthInitFn, FinalFn, Functions, KeyedInitFn, UpdateFn, outcome};
+use super::{Request, absent};
 use crate::aligned::Aligned;
-use contract::{OpenError, raw};
-use model::{Algorithm, Mode, Primitive};
-use std::ffi::{CStr, c_void};
+use contract::{OpenError, Operations, Table, raw};
+use model::{Mode, Primitive};
+use std::ffi::CStr;
 use std::ptr;
 
 /// Opens a MAC.
-pub(super) fn open(
-    functions: &Functions,
-    algorithm: &Algorithm,
-    key: &[u8],
-) -> Result<raw::Session, OpenError> {
+pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let (functions, algorithm, key) = (request.library, request.algorithm, request.key);
     match (algorithm.mode, algorithm.cipher) {
         (Mode::Hmac, Primitive::Sha256) => hmac(
             functions,
@@ -63,16 +60,7 @@ fn hmac(
     }
     let state = Aligned::zeroed(state_len);
     let state = Hmac { update, finish, keyed, state, state_len };
-    Ok(raw::Session {
-        state: Box::into_raw(Box::new(state)).cast(),
-        message: Some(hmac_message),
-        start: Some(hmac_start),
-        update: Some(hmac_update),
-        finish: Some(hmac_finish),
-        call: call.as_ptr(),
-        close: Some(close::<Hmac>),
-        ..raw::Session::empty()
-    })
+    Ok(Table::new(state, 0, call).parts().raw())
 }
 
 impl Hmac {
@@ -84,42 +72,35 @@ impl Hmac {
     }
 }
 
-unsafe extern "C" fn hmac_message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `hmac` made; the message keeps the interface's rules.
-    unsafe {
-        let (state, m) = (&mut *state.cast::<Hmac>(), &*m);
-        state.begin();
-        match (state.update)(state.state.as_mut_ptr(), m.input, m.len as u64) {
-            0 => outcome((state.finish)(state.state.as_mut_ptr(), m.tag)),
-            _ => raw::FAILED,
+impl Operations for Hmac {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        unsafe {
+            self.begin();
+            match (self.update)(self.state.as_mut_ptr(), m.input, m.len as u64) {
+                0 => outcome((self.finish)(self.state.as_mut_ptr(), m.tag)),
+                _ => raw::FAILED,
+            }
         }
     }
-}
 
-unsafe extern "C" fn hmac_start(state: *mut c_void, _nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `hmac` made.
-    unsafe { &mut *state.cast::<Hmac>() }.begin();
-    raw::OK
-}
-
-unsafe extern "C" fn hmac_update(
-    state: *mut c_void,
-    input: *const u8,
-    _output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `hmac` made; the input keeps the interface's rules.
-    unsafe {
-        let state = &mut *state.cast::<Hmac>();
-        outcome((state.update)(state.state.as_mut_ptr(), input, len as u64))
+    #[inline(always)]
+    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
+        self.begin();
+        raw::OK
     }
-}
 
-unsafe extern "C" fn hmac_finish(state: *mut c_void, tag: *mut u8) -> i32 {
-    // SAFETY: `state` is what `hmac` made; the tag has the code's length.
-    unsafe {
-        let state = &mut *state.cast::<Hmac>();
-        outcome((state.finish)(state.state.as_mut_ptr(), tag))
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the input keeps the interface's rules.
+        unsafe { outcome((self.update)(self.state.as_mut_ptr(), input, len as u64)) }
+    }
+
+    #[inline(always)]
+    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
+        // SAFETY: the tag has the code's length.
+        unsafe { outcome((self.finish)(self.state.as_mut_ptr(), tag)) }
     }
 }
 
@@ -145,56 +126,31 @@ fn poly1305(functions: &Functions, key: &[u8]) -> Result<raw::Session, OpenError
             parts: Aligned::zeroed(functions.length("crypto_onetimeauth_statebytes")?),
         }
     };
-    Ok(raw::Session {
-        state: Box::into_raw(Box::new(state)).cast(),
-        message: Some(poly1305_message),
-        start: Some(poly1305_start),
-        update: Some(poly1305_update),
-        finish: Some(poly1305_finish),
-        call: c"crypto_onetimeauth".as_ptr(),
-        close: Some(close::<Poly1305>),
-        ..raw::Session::empty()
-    })
+    Ok(Table::new(state, 0, c"crypto_onetimeauth").parts().raw())
 }
 
-unsafe extern "C" fn poly1305_message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `poly1305` made; the message keeps the interface's rules.
-    unsafe {
-        let (state, m) = (&*state.cast::<Poly1305>(), &*m);
-        outcome((state.whole)(m.tag, m.input, m.len as u64, state.key.as_ptr()))
+impl Operations for Poly1305 {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        unsafe { outcome((self.whole)(m.tag, m.input, m.len as u64, self.key.as_ptr())) }
     }
-}
 
-unsafe extern "C" fn poly1305_start(state: *mut c_void, _nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `poly1305` made.
-    unsafe {
-        let state = &mut *state.cast::<Poly1305>();
-        outcome((state.init)(state.parts.as_mut_ptr(), state.key.as_ptr()))
+    #[inline(always)]
+    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
+        // SAFETY: the state's own context.
+        unsafe { outcome((self.init)(self.parts.as_mut_ptr(), self.key.as_ptr())) }
     }
-}
 
-unsafe extern "C" fn poly1305_update(
-    state: *mut c_void,
-    input: *const u8,
-    _output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `poly1305` made; the input keeps the interface's rules.
-    unsafe {
-        let state = &mut *state.cast::<Poly1305>();
-        outcome((state.update)(state.parts.as_mut_ptr(), input, len as u64))
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the input keeps the interface's rules.
+        unsafe { outcome((self.update)(self.parts.as_mut_ptr(), input, len as u64)) }
     }
-}
 
-unsafe extern "C" fn poly1305_finish(state: *mut c_void, tag: *mut u8) -> i32 {
-    // SAFETY: `state` is what `poly1305` made; the tag has the code's length.
-    unsafe {
-        let state = &mut *state.cast::<Poly1305>();
-        outcome((state.finish)(state.parts.as_mut_ptr(), tag))
+    #[inline(always)]
+    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
+        // SAFETY: the tag has the code's length.
+        unsafe { outcome((self.finish)(self.parts.as_mut_ptr(), tag)) }
     }
-}
-
-unsafe extern "C" fn close<S>(state: *mut c_void) {
-    // SAFETY: `state` is the box of this type that was given away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<S>()) });
 }

@@ -8,10 +8,11 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
+use crate::family::{self, Family};
 use api::Functions;
-use contract::{Identity, Library, OpenError, Session, raw};
+use contract::{Identity, Library, OpenError, raw};
 use loader::{LoadError, SharedObject};
-use model::{Algorithm, Direction, Kind, Mode, Primitive};
+use model::{Algorithm, Kind, Mode, Primitive};
 use std::ffi::{CStr, c_char, c_int};
 
 /// Attaches a libsodium of any version.
@@ -41,7 +42,7 @@ pub(crate) fn attach(
     let version = unsafe { CStr::from_ptr(version()) }.to_string_lossy().into_owned();
     let name = name.unwrap_or("libsodium").to_owned();
     let identity = Identity { name, version, build: build(&object) };
-    Ok(Box::new(Sodium { identity, functions: Functions::new(object) }))
+    Ok(family::library(identity, Functions::new(object)))
 }
 
 /// What the library says of its build, and which CPU features it found and so uses.
@@ -55,68 +56,25 @@ fn build(object: &SharedObject) -> Vec<String> {
     if let Some(minimal) = ask("sodium_library_minimal") {
         lines.push(format!("minimal: {}", if minimal == 0 { "no" } else { "yes" }));
     }
-    let features = [
-        "neon",
-        "armcrypto",
-        "sse2",
-        "sse3",
-        "ssse3",
-        "sse41",
-        "avx",
-        "avx2",
-        "avx512f",
-        "pclmul",
-        "aesni",
-        "rdrand",
-    ];
-    let found = features.iter().filter(|f| ask(&format!("sodium_runtime_has_{f}")) == Some(1));
-    let found: Vec<&str> = found.copied().collect();
+    let features = "neon armcrypto sse2 sse3 ssse3 sse41 avx avx2 avx512f pclmul aesni rdrand";
+    let found =
+        features.split_whitespace().filter(|f| ask(&format!("sodium_runtime_has_{f}")) == Some(1));
+    let found: Vec<&str> = found.collect();
     lines.push(format!("cpu features: {}", found.join(" ")));
     lines
 }
 
-struct Sodium {
-    identity: Identity,
-    functions: Functions,
-}
+type Request<'a> = family::Request<'a, Functions>;
 
-impl Library for Sodium {
-    fn identity(&self) -> &Identity {
-        &self.identity
-    }
-
-    fn open(
-        &self,
-        algorithm: &'static Algorithm,
-        direction: Direction,
-        key: &[u8],
-    ) -> Result<Session, OpenError> {
-        if !Direction::of(algorithm.kind).contains(&direction) {
-            return Err(OpenError::Unsupported(format!(
-                "{algorithm} has no direction {direction}"
-            )));
-        }
-        let raw = self.session(algorithm, direction, key)?;
-        // SAFETY: the functions keep the rules of the interface for what was opened, and the state
-        // is theirs alone.
-        Ok(unsafe { Session::new(raw, algorithm, direction) })
-    }
-}
-
-impl Sodium {
-    fn session(
-        &self,
-        algorithm: &Algorithm,
-        direction: Direction,
-        key: &[u8],
-    ) -> Result<raw::Session, OpenError> {
-        let functions = &self.functions;
-        match algorithm.kind {
-            Kind::Aead => aead::open(functions, algorithm, direction, key),
-            Kind::Cipher => stream::open(functions, algorithm, key),
-            Kind::Digest => digest::open(functions, algorithm),
-            Kind::Mac => mac::open(functions, algorithm, key),
-            _ => Err(absent(algorithm)),
+// SAFETY: each module's functions follow the library's headers for what it opens.
+unsafe impl Family for Functions {
+    fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+        match request.algorithm.kind {
+            Kind::Aead => aead::open(request),
+            Kind::Cipher => stream::open(request),
+            Kind::Digest => digest::open(request),
+            Kind::Mac => mac::open(request),
+            _ => Err(absent(request.algorithm)),
         }
     }
 }

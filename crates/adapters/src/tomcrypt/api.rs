@@ -126,34 +126,6 @@ pub(super) fn outcome(error: c_int) -> i32 {
     }
 }
 
-/// Calls in order, and returns the first error as the interface's code.
-macro_rules! calls {
-    ($($call:expr),+ $(,)?) => {{
-        $(
-            let error = $call;
-            if error != $crate::tomcrypt::api::OK {
-                return $crate::tomcrypt::api::outcome(error);
-            }
-        )+
-        contract::raw::OK
-    }};
-}
-pub(super) use calls;
-
-/// A state given away to a session's functions.
-pub(super) fn given<S>(state: S) -> *mut c_void {
-    Box::into_raw(Box::new(state)).cast()
-}
-
-/// Frees what [`given`] gave.
-///
-/// # Safety
-/// `state` came from `given::<S>` and is not used afterwards.
-pub(super) unsafe extern "C" fn close<S>(state: *mut c_void) {
-    // SAFETY: the caller's promise.
-    drop(unsafe { Box::from_raw(state.cast::<S>()) });
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

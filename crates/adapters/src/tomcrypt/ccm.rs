@@ -1,30 +1,32 @@
 //! CCM in one call with a key that is scheduled already.
 
+use super::Request;
 use super::aead::TAG;
-use super::api::{Api, ERROR, Index, OK, close, given, outcome};
+use super::api::{ERROR, Index, OK, outcome};
 use crate::aligned::Aligned;
-use contract::{OpenError, raw};
-use model::{Direction, Primitive};
+use crate::bytes::{In, Out};
+use contract::{OpenError, Operations, Table, raw};
+use model::Primitive;
 use std::ffi::{c_int, c_ulong, c_void};
 use std::ptr;
 
 /// `rijndael_setup`, `camellia_setup`: key, length, rounds, state.
-type SetupFn = unsafe extern "C" fn(*const u8, c_int, c_int, *mut c_void) -> c_int;
+type SetupFn = unsafe extern "C" fn(In, c_int, c_int, *mut c_void) -> c_int;
 /// `ccm_memory`: cipher, key, length, scheduled key, nonce, length, header, length, plaintext,
 /// length, ciphertext, tag, its length, direction (0 encrypts).
 type MemoryFn = unsafe extern "C" fn(
     Index,
-    *const u8,
+    In,
     c_ulong,
     *mut c_void,
-    *const u8,
+    In,
     c_ulong,
-    *const u8,
+    In,
     c_ulong,
-    *mut u8,
+    Out,
     c_ulong,
-    *mut u8,
-    *mut u8,
+    Out,
+    Out,
     *mut c_ulong,
     c_int,
 ) -> c_int;
@@ -37,51 +39,60 @@ struct State {
     memory: MemoryFn,
 }
 
-pub(super) fn open(
-    api: &Api,
-    primitive: Primitive,
-    cipher: Index,
-    direction: Direction,
-    key: &[u8],
-) -> Result<raw::Session, OpenError> {
-    let setup = match primitive {
+pub(super) fn open(request: &Request<'_>, cipher: Index) -> Result<raw::Session, OpenError> {
+    let api = request.library;
+    let setup = match request.algorithm.cipher {
         Primitive::Camellia => "camellia_setup",
         _ => "rijndael_setup",
     };
     let scheduled = api.memory(c"symmetric_key", 4 * 4256);
-    let len = c_int::try_from(key.len()).expect("keys are a few bytes");
+    let len = request.key_len();
     // SAFETY: the types are those of tomcrypt_cipher.h and tomcrypt_mac.h for the symbols named;
     // the key covers its length.
     let (error, set_up, memory) = unsafe {
         let set_up = api.object.offered::<SetupFn>(setup)?;
         (
-            set_up(key.as_ptr(), len, 0, scheduled.context()),
+            set_up(request.key.as_ptr(), len, 0, scheduled.context()),
             set_up,
             api.object.offered("ccm_memory")?,
         )
     };
     api.done(setup, error)?;
     let state = State { setup: set_up, key_len: len, cipher, key: scheduled, memory };
-    let decrypts = direction == Direction::Decrypt;
+    let decrypts = request.decrypts();
     // Decryption goes through a buffer that the library allocates, and is copied out of it.
     let forced = if decrypts { raw::COPIES | raw::ALLOCATES } else { 0 };
-    Ok(raw::Session {
-        state: given(state),
-        flags: raw::IN_PLACE | forced,
-        message: Some(if decrypts { decrypt } else { encrypt }),
-        call: c"ccm_memory".as_ptr(),
-        close: Some(close::<State>),
-        rekey: Some(rekey),
-        rekey_call: c"rijndael_setup or camellia_setup".as_ptr(),
-        ..raw::Session::empty()
-    })
+    Ok(Table::new(state, raw::IN_PLACE | forced, c"ccm_memory")
+        .decrypts(decrypts)
+        .rekeys(c"rijndael_setup or camellia_setup")
+        .raw())
 }
 
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
-    unsafe {
-        let state = &*state.cast::<State>();
-        outcome((state.setup)(key, state.key_len, 0, state.key.context()))
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        unsafe { outcome(self.call(m, (m.input.cast_mut(), m.output), 0)) }
+    }
+
+    /// A wrong tag is `CRYPT_ERROR`: the library gives the truth value of its comparison back as the
+    /// error code. Nothing else in `ccm_memory` has that code.
+    #[inline(always)]
+    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        unsafe {
+            match self.call(m, (m.output, m.input.cast_mut()), 1) {
+                OK => raw::OK,
+                ERROR => raw::REJECTED,
+                other => outcome(other),
+            }
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has the algorithm's length.
+        unsafe { outcome((self.setup)(key, self.key_len, 0, self.key.context())) }
     }
 }
 
@@ -98,44 +109,24 @@ impl State {
         let (len, mut tag_len) = (m.len as c_ulong, TAG as c_ulong);
         // SAFETY: the caller's promise; without a key the scheduled one is used.
         unsafe {
-            (self.memory)(
+            let (aad_len, key, no_key) = (m.aad_len as c_ulong, self.key.context(), ptr::null());
+            let (memory, tag_len) = (self.memory, &raw mut tag_len);
+            memory(
                 self.cipher,
-                ptr::null(),
+                no_key,
                 0,
-                self.key.context(),
+                key,
                 m.nonce,
                 12,
                 m.aad,
-                m.aad_len as c_ulong,
+                aad_len,
                 plain,
                 len,
                 cipher,
                 m.tag,
-                &raw mut tag_len,
+                tag_len,
                 direction,
             )
-        }
-    }
-}
-
-unsafe extern "C" fn encrypt(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the interface's rules.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*m);
-        outcome(state.call(m, (m.input.cast_mut(), m.output), 0))
-    }
-}
-
-/// A wrong tag is `CRYPT_ERROR`: the library gives the truth value of its comparison back as the
-/// error code. Nothing else in `ccm_memory` has that code.
-unsafe extern "C" fn decrypt(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the interface's rules.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*m);
-        match state.call(m, (m.output, m.input.cast_mut()), 1) {
-            OK => raw::OK,
-            ERROR => raw::REJECTED,
-            other => outcome(other),
         }
     }
 }

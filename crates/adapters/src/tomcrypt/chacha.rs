@@ -1,20 +1,20 @@
 //! ChaCha20, alone and with Poly1305.
 
-use super::aead::{AeadMode, DoneFn, comparison};
-use super::api::{Api, OK, calls, close, given};
+use super::Request;
+use super::aead::{self, AeadMode, BytesFn};
+use super::api::{OK, outcome};
 use crate::aligned::Aligned;
-use contract::{OpenError, raw};
-use model::Direction;
+use crate::bytes::{In, Out};
+use crate::family::calls;
+use contract::{OpenError, Operations, Table, raw};
 use std::ffi::{c_int, c_ulong, c_void};
 
 /// `chacha_setup`: state, key, length, rounds.
-type SetupFn = unsafe extern "C" fn(*mut c_void, *const u8, c_ulong, c_int) -> c_int;
+type SetupFn = unsafe extern "C" fn(*mut c_void, In, c_ulong, c_int) -> c_int;
 /// `chacha_ivctr32`: state, nonce of 96 bits, length, block counter.
-type SetNonceFn = unsafe extern "C" fn(*mut c_void, *const u8, c_ulong, u32) -> c_int;
+type SetNonceFn = unsafe extern "C" fn(*mut c_void, In, c_ulong, u32) -> c_int;
 /// `chacha_crypt`, `chacha20poly1305_encrypt`, `_decrypt`: state, input, length, output.
-type CryptFn = unsafe extern "C" fn(*mut c_void, *const u8, c_ulong, *mut u8) -> c_int;
-/// `chacha20poly1305_init`, `_setiv`, `_add_aad`: state, bytes, length.
-type BytesFn = unsafe extern "C" fn(*mut c_void, *const u8, c_ulong) -> c_int;
+type CryptFn = unsafe extern "C" fn(*mut c_void, In, c_ulong, Out) -> c_int;
 
 struct State {
     setup: SetupFn,
@@ -24,13 +24,14 @@ struct State {
     crypt: CryptFn,
 }
 
-pub(super) fn open(api: &Api, key: &[u8]) -> Result<raw::Session, OpenError> {
+pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let api = request.library;
     let keyed = || {
         let memory = api.memory(c"chacha_state", 4 * 152);
         // SAFETY: the type is that of tomcrypt_cipher.h; the key covers its length. 20 rounds.
         let error = unsafe {
             let setup = api.object.offered::<SetupFn>("chacha_setup")?;
-            setup(memory.context(), key.as_ptr(), key.len() as c_ulong, 20)
+            setup(memory.context(), request.key.as_ptr(), request.key.len() as c_ulong, 20)
         };
         api.done("chacha_setup", error)?;
         Ok(memory)
@@ -45,59 +46,41 @@ pub(super) fn open(api: &Api, key: &[u8]) -> Result<raw::Session, OpenError> {
             crypt: api.object.offered("chacha_crypt")?,
         }
     };
-    Ok(raw::Session {
-        state: given(state),
-        flags: raw::IN_PLACE,
-        message: Some(message),
-        start: Some(start),
-        update: Some(update),
-        finish: None,
-        call: c"chacha_ivctr32, chacha_crypt".as_ptr(),
-        close: Some(close::<State>),
-        rekey: Some(rekey),
-        rekey_call: c"chacha_setup".as_ptr(),
-        ..raw::Session::empty()
-    })
+    Ok(Table::new(state, raw::IN_PLACE, c"chacha_ivctr32, chacha_crypt")
+        .streams()
+        .rekeys(c"chacha_setup")
+        .raw())
 }
 
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the key has 32 bytes.
-    unsafe {
-        let state = &*state.cast::<State>();
-        calls!((state.setup)(state.message.context(), key, 32, 20))
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        unsafe {
+            let context = self.message.context();
+            calls!(
+                (self.set_nonce)(context, m.nonce, 12, 0),
+                (self.crypt)(context, m.input, m.len as c_ulong, m.output),
+            )
+        }
     }
-}
 
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the interface's rules.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*m);
-        let context = state.message.context();
-        calls!(
-            (state.set_nonce)(context, m.nonce, 12, 0),
-            (state.crypt)(context, m.input, m.len as c_ulong, m.output),
-        )
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: the nonce has the algorithm's length.
+        unsafe { calls!((self.set_nonce)(self.stream.context(), nonce, 12, 0)) }
     }
-}
 
-unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the nonce has the algorithm's length.
-    unsafe {
-        let state = &*state.cast::<State>();
-        calls!((state.set_nonce)(state.stream.context(), nonce, 12, 0))
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the buffers keep the interface's rules.
+        unsafe { calls!((self.crypt)(self.stream.context(), input, len as c_ulong, output)) }
     }
-}
 
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `open` made; the buffers keep the interface's rules.
-    unsafe {
-        let state = &*state.cast::<State>();
-        calls!((state.crypt)(state.stream.context(), input, len as c_ulong, output))
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has 32 bytes.
+        unsafe { calls!((self.setup)(self.message.context(), key, 32, 20)) }
     }
 }
 
@@ -109,26 +92,15 @@ struct ChaChaPoly {
     set_nonce: BytesFn,
     add_aad: BytesFn,
     crypt: CryptFn,
-    done: DoneFn,
 }
 
 impl AeadMode for ChaChaPoly {
-    #[inline]
-    unsafe fn rekey(&mut self, _: *mut c_void, key: *const u8) -> c_int {
-        let len = self.key.len();
-        // SAFETY: the trait's promises.
-        unsafe { self.key.as_mut_ptr().copy_from_nonoverlapping(key, len) };
-        OK
+    fn key(&mut self) -> &mut [u8] {
+        &mut self.key
     }
 
     #[inline]
-    unsafe fn begin(
-        &self,
-        state: *mut c_void,
-        nonce: *const u8,
-        aad: *const u8,
-        len: usize,
-    ) -> c_int {
+    unsafe fn begin(&self, state: *mut c_void, nonce: *const u8, aad: (*const u8, usize)) -> c_int {
         // SAFETY: the trait's promises.
         unsafe {
             let error = (self.init)(state, self.key.as_ptr(), self.key.len() as c_ulong);
@@ -136,10 +108,10 @@ impl AeadMode for ChaChaPoly {
                 return error;
             }
             let error = (self.set_nonce)(state, nonce, 12);
-            if error != OK || len == 0 {
+            if error != OK || aad.1 == 0 {
                 return error;
             }
-            (self.add_aad)(state, aad, len as c_ulong)
+            (self.add_aad)(state, aad.0, aad.1 as c_ulong)
         }
     }
 
@@ -148,39 +120,23 @@ impl AeadMode for ChaChaPoly {
         // SAFETY: the trait's promises.
         unsafe { (self.crypt)(state, i, len as c_ulong, o) }
     }
-
-    #[inline]
-    unsafe fn done(&self, state: *mut c_void, tag: *mut u8, len: *mut c_ulong) -> c_int {
-        // SAFETY: the trait's promises.
-        unsafe { (self.done)(state, tag, len) }
-    }
 }
 
-pub(super) fn open_aead(
-    api: &Api,
-    direction: Direction,
-    key: &[u8],
-) -> Result<raw::Session, OpenError> {
-    let decrypts = direction == Direction::Decrypt;
+pub(super) fn open_aead(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let api = request.library;
+    let decrypts = request.decrypts();
     let crypt = if decrypts { "chacha20poly1305_decrypt" } else { "chacha20poly1305_encrypt" };
     // SAFETY: the types are those of tomcrypt_mac.h for the symbols named.
     let mode = unsafe {
         ChaChaPoly {
-            key: key.try_into().expect("ChaCha20 has keys of 32 bytes"),
+            key: request.key.try_into().expect("ChaCha20 has keys of 32 bytes"),
             init: api.object.offered("chacha20poly1305_init")?,
             set_nonce: api.object.offered("chacha20poly1305_setiv")?,
             add_aad: api.object.offered("chacha20poly1305_add_aad")?,
             crypt: api.object.offered(crypt)?,
-            done: api.object.offered("chacha20poly1305_done")?,
         }
     };
     let memory = || api.memory(c"chacha20poly1305_state", 4 * 264);
-    let state = super::aead::State {
-        mode,
-        message: memory(),
-        stream: memory(),
-        not_equal: comparison(api, direction)?,
-    };
     let call = if decrypts {
         c"chacha20poly1305_init, chacha20poly1305_setiv, chacha20poly1305_add_aad, \
           chacha20poly1305_decrypt, chacha20poly1305_done, mem_neq"
@@ -188,5 +144,7 @@ pub(super) fn open_aead(
         c"chacha20poly1305_init, chacha20poly1305_setiv, chacha20poly1305_add_aad, \
           chacha20poly1305_encrypt, chacha20poly1305_done"
     };
-    Ok(state.into_session(raw::IN_PLACE, call))
+    let memories = [memory(), memory()];
+    let how = (raw::IN_PLACE, call);
+    aead::State::table(request, mode, "chacha20poly1305_done", memories, how)
 }

@@ -1,23 +1,25 @@
 //! Digests, HMAC and Poly1305: begun, fed and ended.
 
-use super::api::{Api, Index, OK, close, given, outcome};
+use super::Request;
+use super::aead::DoneFn;
+use super::api::{Index, OK, outcome};
 use crate::aligned::Aligned;
-use contract::{OpenError, raw};
-use model::{Algorithm, Primitive};
+use crate::bytes::{In, Out};
+use crate::family::{c_concat, calls};
+use contract::{OpenError, Operations, Table, raw};
+use model::Primitive;
 use std::ffi::{CStr, c_int, c_ulong, c_void};
 
 /// `sha256_init` and the like: state.
 type InitFn = unsafe extern "C" fn(*mut c_void) -> c_int;
 /// `sha256_process`, `hmac_process`, `poly1305_process`: state, input, length.
-type ProcessFn = unsafe extern "C" fn(*mut c_void, *const u8, c_ulong) -> c_int;
+type ProcessFn = unsafe extern "C" fn(*mut c_void, In, c_ulong) -> c_int;
 /// `sha256_done` and the like: state, digest.
-type DigestFn = unsafe extern "C" fn(*mut c_void, *mut u8) -> c_int;
+type DigestFn = unsafe extern "C" fn(*mut c_void, Out) -> c_int;
 /// `hmac_init`: state, hash, key, length.
-type HmacInitFn = unsafe extern "C" fn(*mut c_void, Index, *const u8, c_ulong) -> c_int;
+type HmacInitFn = unsafe extern "C" fn(*mut c_void, Index, In, c_ulong) -> c_int;
 /// `poly1305_init`: state, key, length.
-type PolyInitFn = unsafe extern "C" fn(*mut c_void, *const u8, c_ulong) -> c_int;
-/// `hmac_done`, `poly1305_done`: state, tag, room for it and length.
-type MacDoneFn = unsafe extern "C" fn(*mut c_void, *mut u8, *mut c_ulong) -> c_int;
+type PolyInitFn = unsafe extern "C" fn(*mut c_void, In, c_ulong) -> c_int;
 
 /// What differs between them. Every function returns the library's error code.
 ///
@@ -38,18 +40,14 @@ struct State<H: Hash> {
 }
 
 impl<H: Hash> State<H> {
-    fn into_session(self, flags: u32, call: &'static CStr) -> raw::Session {
-        raw::Session {
-            state: given(self),
-            flags: raw::IN_PLACE | flags,
-            message: Some(message::<H>),
-            start: Some(start::<H>),
-            update: Some(update::<H>),
-            finish: Some(finish::<H>),
-            call: call.as_ptr(),
-            close: Some(close::<Self>),
-            ..raw::Session::empty()
-        }
+    fn table(
+        hash: H,
+        process: ProcessFn,
+        [message, stream]: [Aligned; 2],
+        (flags, call): (u32, &'static CStr),
+    ) -> raw::Session {
+        let state = Self { hash, process, message, stream, begun: false };
+        Table::new(state, raw::IN_PLACE | flags, call).parts().raw()
     }
 
     /// Ends a stream that nobody has ended.
@@ -70,53 +68,44 @@ impl<H: Hash> Drop for State<H> {
     }
 }
 
-unsafe extern "C" fn message<H: Hash>(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the message keeps the interface's rules.
-    unsafe {
-        let (state, m) = (&*state.cast::<State<H>>(), &*m);
-        let context = state.message.context();
-        let error = state.hash.begin(context);
-        if error != OK {
-            return outcome(error);
+impl<H: Hash> Operations for State<H> {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        unsafe {
+            let context = self.message.context();
+            calls!(
+                self.hash.begin(context),
+                (self.process)(context, m.input, m.len as c_ulong),
+                self.hash.end(context, m.tag),
+            )
         }
-        let error = (state.process)(context, m.input, m.len as c_ulong);
-        if error != OK {
-            return outcome(error);
+    }
+
+    #[inline(always)]
+    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
+        // SAFETY: the state's own context.
+        unsafe {
+            self.abandon();
+            let error = self.hash.begin(self.stream.context());
+            self.begun = error == OK;
+            outcome(error)
         }
-        outcome(state.hash.end(context, m.tag))
     }
-}
 
-unsafe extern "C" fn start<H: Hash>(state: *mut c_void, _nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `into_session` made.
-    unsafe {
-        let state = &mut *state.cast::<State<H>>();
-        state.abandon();
-        let error = state.hash.begin(state.stream.context());
-        state.begun = error == OK;
-        outcome(error)
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
+        // SAFETY: `input` covers `len` bytes.
+        unsafe { outcome((self.process)(self.stream.context(), input, len as c_ulong)) }
     }
-}
 
-unsafe extern "C" fn update<H: Hash>(
-    state: *mut c_void,
-    input: *const u8,
-    _output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `into_session` made; `input` covers `len` bytes.
-    unsafe {
-        let state = &*state.cast::<State<H>>();
-        outcome((state.process)(state.stream.context(), input, len as c_ulong))
-    }
-}
-
-unsafe extern "C" fn finish<H: Hash>(state: *mut c_void, tag: *mut u8) -> i32 {
-    // SAFETY: `state` is what `into_session` made; `tag` has the algorithm's length.
-    unsafe {
-        let state = &mut *state.cast::<State<H>>();
-        state.begun = false;
-        outcome(state.hash.end(state.stream.context(), tag))
+    #[inline(always)]
+    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
+        // SAFETY: `tag` has the algorithm's length.
+        unsafe {
+            self.begun = false;
+            outcome(self.hash.end(self.stream.context(), tag))
+        }
     }
 }
 
@@ -139,52 +128,23 @@ impl Hash for Digest {
     }
 }
 
-pub(super) fn open(api: &Api, algorithm: &Algorithm) -> Result<raw::Session, OpenError> {
+pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let api = request.library;
     // SHA-384 is fed by SHA-512's function, and all of SHA-3 is fed and ended by the same.
-    let (init, process, done, call) = match algorithm.cipher {
-        Primitive::Sha256 => (
-            "sha256_init",
-            "sha256_process",
-            "sha256_done",
-            c"sha256_init, sha256_process, sha256_done",
-        ),
-        Primitive::Sha384 => (
-            "sha384_init",
-            "sha512_process",
-            "sha384_done",
-            c"sha384_init, sha512_process, sha384_done",
-        ),
-        Primitive::Sha512 => (
-            "sha512_init",
-            "sha512_process",
-            "sha512_done",
-            c"sha512_init, sha512_process, sha512_done",
-        ),
-        Primitive::Sha3_256 => (
-            "sha3_256_init",
-            "sha3_process",
-            "sha3_done",
-            c"sha3_256_init, sha3_process, sha3_done",
-        ),
-        Primitive::Sha3_384 => (
-            "sha3_384_init",
-            "sha3_process",
-            "sha3_done",
-            c"sha3_384_init, sha3_process, sha3_done",
-        ),
-        Primitive::Sha3_512 => (
-            "sha3_512_init",
-            "sha3_process",
-            "sha3_done",
-            c"sha3_512_init, sha3_process, sha3_done",
-        ),
-        Primitive::Blake2b => (
-            "blake2b_512_init",
-            "blake2b_process",
-            "blake2b_done",
-            c"blake2b_512_init, blake2b_process, blake2b_done",
-        ),
-        _ => return Err(OpenError::Unsupported(format!("LibTomCrypt has no {algorithm}"))),
+    macro_rules! names {
+        ($init:literal, $process:literal, $done:literal) => {
+            ($init, $process, $done, c_concat!($init, ", ", $process, ", ", $done))
+        };
+    }
+    let (init, process, done, call) = match request.algorithm.cipher {
+        Primitive::Sha256 => names!("sha256_init", "sha256_process", "sha256_done"),
+        Primitive::Sha384 => names!("sha384_init", "sha512_process", "sha384_done"),
+        Primitive::Sha512 => names!("sha512_init", "sha512_process", "sha512_done"),
+        Primitive::Sha3_256 => names!("sha3_256_init", "sha3_process", "sha3_done"),
+        Primitive::Sha3_384 => names!("sha3_384_init", "sha3_process", "sha3_done"),
+        Primitive::Sha3_512 => names!("sha3_512_init", "sha3_process", "sha3_done"),
+        Primitive::Blake2b => names!("blake2b_512_init", "blake2b_process", "blake2b_done"),
+        _ => return Err(request.absent("LibTomCrypt")),
     };
     // SAFETY: the types are those of tomcrypt_hash.h for the symbols named.
     let (hash, process) = unsafe {
@@ -192,8 +152,7 @@ pub(super) fn open(api: &Api, algorithm: &Algorithm) -> Result<raw::Session, Ope
         (hash, api.object.offered(process)?)
     };
     let memory = || api.memory(c"hash_state", 4 * 416);
-    let state = State { hash, process, message: memory(), stream: memory(), begun: false };
-    Ok(state.into_session(0, call))
+    Ok(State::table(hash, process, [memory(), memory()], (0, call)))
 }
 
 struct Hmac {
@@ -201,7 +160,7 @@ struct Hmac {
     key: Vec<u8>,
     tag_len: usize,
     init: HmacInitFn,
-    done: MacDoneFn,
+    done: DoneFn,
 }
 
 impl Hash for Hmac {
@@ -219,31 +178,32 @@ impl Hash for Hmac {
     }
 }
 
-pub(super) fn open_hmac(
-    api: &Api,
-    algorithm: &Algorithm,
-    key: &[u8],
-) -> Result<raw::Session, OpenError> {
+pub(super) fn open_hmac(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let api = request.library;
     let hash = api
-        .hash(algorithm.cipher)
-        .ok_or_else(|| OpenError::Unsupported(format!("this build has no hash for {algorithm}")))?;
-    let (key, tag_len) = (key.to_vec(), algorithm.tag_len);
+        .hash(request.algorithm.cipher)
+        .ok_or_else(|| request.absent("this build of LibTomCrypt"))?;
+    let (key, tag_len) = (request.key.to_vec(), request.algorithm.tag_len);
     // SAFETY: the types are those of tomcrypt_mac.h for the symbols named.
     let (hash, process) = unsafe {
         let (init, done) = (api.object.offered("hmac_init")?, api.object.offered("hmac_done")?);
         (Hmac { hash, key, tag_len, init, done }, api.object.offered("hmac_process")?)
     };
     let memory = || api.memory(c"hmac_state", 4 * 848);
-    let state = State { hash, process, message: memory(), stream: memory(), begun: false };
     // hmac_init allocates the padded key, which hmac_done frees: no copy of a keyed state can be
     // kept, so the key pads are made anew for each message.
-    Ok(state.into_session(raw::ALLOCATES, c"hmac_init, hmac_process, hmac_done"))
+    Ok(State::table(
+        hash,
+        process,
+        [memory(), memory()],
+        (raw::ALLOCATES, c"hmac_init, hmac_process, hmac_done"),
+    ))
 }
 
 struct Poly1305 {
     key: Vec<u8>,
     init: PolyInitFn,
-    done: MacDoneFn,
+    done: DoneFn,
 }
 
 impl Hash for Poly1305 {
@@ -261,8 +221,9 @@ impl Hash for Poly1305 {
     }
 }
 
-pub(super) fn open_poly1305(api: &Api, key: &[u8]) -> Result<raw::Session, OpenError> {
-    let key = key.to_vec();
+pub(super) fn open_poly1305(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let api = request.library;
+    let key = request.key.to_vec();
     // SAFETY: the types are those of tomcrypt_mac.h for the symbols named.
     let (hash, process) = unsafe {
         let (init, done) =
@@ -270,6 +231,10 @@ pub(super) fn open_poly1305(api: &Api, key: &[u8]) -> Result<raw::Session, OpenE
         (Poly1305 { key, init, done }, api.object.offered("poly1305_process")?)
     };
     let memory = || api.memory(c"poly1305_state", 4 * 88);
-    let state = State { hash, process, message: memory(), stream: memory(), begun: false };
-    Ok(state.into_session(0, c"poly1305_init, poly1305_process, poly1305_done"))
+    Ok(State::table(
+        hash,
+        process,
+        [memory(), memory()],
+        (0, c"poly1305_init, poly1305_process, poly1305_done"),
+    ))
 }

@@ -1,10 +1,12 @@
 //! GMAC: GCM whose message is all associated data.
 
+use super::Request;
 use super::aead::{BytesFn, DoneFn, TAG};
-use super::api::{Api, Index, calls, close, given};
+use super::api::{Index, outcome};
 use super::gcm::{self, ResetFn};
 use crate::aligned::Aligned;
-use contract::{OpenError, raw};
+use crate::family::calls;
+use contract::{OpenError, Operations, Table, raw};
 use std::ffi::{c_int, c_ulong, c_void};
 
 struct State {
@@ -16,29 +18,22 @@ struct State {
     done: DoneFn,
 }
 
-pub(super) fn open(api: &Api, cipher: Index, key: &[u8]) -> Result<raw::Session, OpenError> {
+pub(super) fn open(request: &Request<'_>, cipher: Index) -> Result<raw::Session, OpenError> {
+    let api = request.library;
     // SAFETY: the types are those of tomcrypt_mac.h for the symbols named.
     let state = unsafe {
         State {
-            message: gcm::memory(api, cipher, key)?,
-            stream: gcm::memory(api, cipher, key)?,
+            message: gcm::memory(request, cipher)?,
+            stream: gcm::memory(request, cipher)?,
             reset: api.object.offered("gcm_reset")?,
             add_iv: api.object.offered("gcm_add_iv")?,
             add_aad: api.object.offered("gcm_add_aad")?,
             done: api.object.offered("gcm_done")?,
         }
     };
-    Ok(raw::Session {
-        state: given(state),
-        flags: raw::IN_PLACE,
-        message: Some(message),
-        start: Some(start),
-        update: Some(update),
-        finish: Some(finish),
-        call: c"gcm_reset, gcm_add_iv, gcm_add_aad, gcm_done".as_ptr(),
-        close: Some(close::<State>),
-        ..raw::Session::empty()
-    })
+    Ok(Table::new(state, raw::IN_PLACE, c"gcm_reset, gcm_add_iv, gcm_add_aad, gcm_done")
+        .parts()
+        .raw())
 }
 
 impl State {
@@ -52,46 +47,39 @@ impl State {
     }
 }
 
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the interface's rules.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*m);
-        let context = state.message.context();
-        calls!(
-            (state.reset)(context),
-            (state.add_iv)(context, m.nonce, 12),
-            (state.add_aad)(context, m.input, m.len as c_ulong),
-            state.end(context, m.tag),
-        )
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        unsafe {
+            let context = self.message.context();
+            calls!(
+                (self.reset)(context),
+                (self.add_iv)(context, m.nonce, 12),
+                (self.add_aad)(context, m.input, m.len as c_ulong),
+                self.end(context, m.tag),
+            )
+        }
     }
-}
 
-unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the nonce has the algorithm's length.
-    unsafe {
-        let state = &*state.cast::<State>();
-        let context = state.stream.context();
-        calls!((state.reset)(context), (state.add_iv)(context, nonce, 12))
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: the nonce has the algorithm's length.
+        unsafe {
+            let context = self.stream.context();
+            calls!((self.reset)(context), (self.add_iv)(context, nonce, 12))
+        }
     }
-}
 
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    _output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `open` made; `input` covers `len` bytes.
-    unsafe {
-        let state = &*state.cast::<State>();
-        calls!((state.add_aad)(state.stream.context(), input, len as c_ulong))
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
+        // SAFETY: `input` covers `len` bytes.
+        unsafe { calls!((self.add_aad)(self.stream.context(), input, len as c_ulong)) }
     }
-}
 
-unsafe extern "C" fn finish(state: *mut c_void, tag: *mut u8) -> i32 {
-    // SAFETY: `state` is what `open` made; `tag` has the algorithm's length.
-    unsafe {
-        let state = &*state.cast::<State>();
-        calls!(state.end(state.stream.context(), tag))
+    #[inline(always)]
+    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
+        // SAFETY: `tag` has the algorithm's length.
+        unsafe { calls!(self.end(self.stream.context(), tag)) }
     }
 }

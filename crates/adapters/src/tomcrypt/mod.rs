@@ -10,14 +10,13 @@ mod gcm;
 mod gmac;
 mod modes;
 mod ocb;
-#[cfg(test)]
-mod tests;
 mod xts;
 
-use api::{Api, Index};
-use contract::{Identity, Library, OpenError, Session, raw};
+use crate::family::{self, Family};
+use api::Api;
+use contract::{Identity, Library, OpenError, raw};
 use loader::{LoadError, SharedObject};
-use model::{Algorithm, Direction, Kind, Mode, Primitive};
+use model::{Algorithm, Kind, Mode, Primitive};
 use std::ffi::{CStr, c_char};
 
 /// Attaches a LibTomCrypt.
@@ -30,8 +29,7 @@ pub(crate) fn attach(
 ) -> Result<Box<dyn Library>, LoadError> {
     let (version, build) = settings(&object)?;
     let identity = Identity { name: name.unwrap_or("libtomcrypt").to_owned(), version, build };
-    let api = Api::load(object)?;
-    Ok(Box::new(Tomcrypt { identity, api }))
+    Ok(family::library(identity, Api::load(object)?))
 }
 
 /// Version and build facts out of `crypt_build_settings`: "LibTomCrypt 1.18.2 (www.libtom.net)",
@@ -59,81 +57,35 @@ fn settings(object: &SharedObject) -> Result<(String, Vec<String>), LoadError> {
     Ok((version.to_owned(), build))
 }
 
-struct Tomcrypt {
-    identity: Identity,
-    api: Api,
-}
+type Request<'a> = family::Request<'a, Api>;
 
-impl Library for Tomcrypt {
-    fn identity(&self) -> &Identity {
-        &self.identity
-    }
-
-    fn open(
-        &self,
-        algorithm: &'static Algorithm,
-        direction: Direction,
-        key: &[u8],
-    ) -> Result<Session, OpenError> {
-        if !Direction::of(algorithm.kind).contains(&direction) {
-            let why = format!("{algorithm} has no direction {direction}");
-            return Err(OpenError::Unsupported(why));
-        }
-        let table = self.table(algorithm, direction, key)?;
-        // SAFETY: the functions keep the rules of the interface for the mode that was opened, and
-        // the state is theirs alone.
-        Ok(unsafe { Session::new(table, algorithm, direction) })
-    }
-}
-
-impl Tomcrypt {
-    fn table(
-        &self,
-        algorithm: &'static Algorithm,
-        direction: Direction,
-        key: &[u8],
-    ) -> Result<raw::Session, OpenError> {
-        let api = &self.api;
-        if algorithm.kind == Kind::Digest {
-            return digest::open(api, algorithm);
-        }
-        match (algorithm.cipher, algorithm.mode) {
-            (_, Mode::Hmac) => digest::open_hmac(api, algorithm, key),
-            (Primitive::Poly1305, _) => digest::open_poly1305(api, key),
-            (Primitive::ChaCha20, Mode::Stream) => chacha::open(api, key),
-            (Primitive::ChaCha20, Mode::Poly1305) => chacha::open_aead(api, direction, key),
-            (cipher, mode) => {
-                let index = api.cipher(cipher).ok_or_else(|| no_cipher(algorithm))?;
-                self.block(algorithm, mode, index, direction, key)
-            }
-        }
-    }
-
-    /// A mode of a block cipher that is registered under `index`.
-    fn block(
-        &self,
-        algorithm: &'static Algorithm,
-        mode: Mode,
-        index: Index,
-        direction: Direction,
-        key: &[u8],
-    ) -> Result<raw::Session, OpenError> {
-        let api = &self.api;
-        match mode {
-            Mode::Ecb | Mode::Cbc | Mode::Cfb | Mode::Ofb | Mode::Ctr => {
-                modes::open(api, algorithm, index, direction, key)
-            }
-            Mode::Xts => xts::open(api, index, direction, key),
-            Mode::Gcm => gcm::open(api, index, direction, key),
-            Mode::Eax => eax::open(api, index, direction, key),
-            Mode::Ocb => ocb::open(api, index, direction, key),
-            Mode::Ccm => ccm::open(api, algorithm.cipher, index, direction, key),
-            Mode::Gmac => gmac::open(api, index, key),
-            _ => Err(no_cipher(algorithm)),
+// SAFETY: each module's functions follow the library's headers for what it opens.
+unsafe impl Family for Api {
+    fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+        let Algorithm { cipher, mode, kind, .. } = *request.algorithm;
+        match (cipher, mode) {
+            _ if kind == Kind::Digest => digest::open(request),
+            (_, Mode::Hmac) => digest::open_hmac(request),
+            (Primitive::Poly1305, _) => digest::open_poly1305(request),
+            (Primitive::ChaCha20, Mode::Stream) => chacha::open(request),
+            (Primitive::ChaCha20, Mode::Poly1305) => chacha::open_aead(request),
+            _ => block(request),
         }
     }
 }
 
-fn no_cipher(algorithm: &Algorithm) -> OpenError {
-    OpenError::Unsupported(format!("LibTomCrypt has no {algorithm}"))
+/// A mode of a registered block cipher.
+fn block(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let absent = || request.absent("LibTomCrypt");
+    let cipher = request.library.cipher(request.algorithm.cipher).ok_or_else(absent)?;
+    match request.algorithm.mode {
+        Mode::Ecb | Mode::Cbc | Mode::Cfb | Mode::Ofb | Mode::Ctr => modes::open(request, cipher),
+        Mode::Xts => xts::open(request, cipher),
+        Mode::Gcm => gcm::open(request, cipher),
+        Mode::Eax => eax::open(request, cipher),
+        Mode::Ocb => ocb::open(request, cipher),
+        Mode::Ccm => ccm::open(request, cipher),
+        Mode::Gmac => gmac::open(request, cipher),
+        _ => Err(absent()),
+    }
 }

@@ -1,23 +1,24 @@
 //! ECB, CBC, CFB, OFB and CTR: a key schedule with a chaining value.
 
-use super::api::{Api, Index, calls, close, given};
+use super::Request;
+use super::api::{Index, outcome};
 use crate::aligned::Aligned;
-use contract::{OpenError, raw};
-use model::{Algorithm, Direction, Mode};
+use crate::bytes::{In, Out};
+use crate::family::{c_concat, calls};
+use contract::{OpenError, Operations, Table, raw};
+use model::Mode;
 use std::ffi::{CStr, c_int, c_ulong, c_void};
 
 /// `ecb_start`: cipher, key, length, rounds (0: as many as the cipher has), state.
-type StartEcbFn = unsafe extern "C" fn(Index, *const u8, c_int, c_int, *mut c_void) -> c_int;
+type StartEcbFn = unsafe extern "C" fn(Index, In, c_int, c_int, *mut c_void) -> c_int;
 /// `cbc_start`, `cfb_start`, `ofb_start`: cipher, IV, key, length, rounds, state.
-type StartFn =
-    unsafe extern "C" fn(Index, *const u8, *const u8, c_int, c_int, *mut c_void) -> c_int;
+type StartFn = unsafe extern "C" fn(Index, In, In, c_int, c_int, *mut c_void) -> c_int;
 /// `ctr_start`: as the others, with the counter's kind before the state.
-type StartCtrFn =
-    unsafe extern "C" fn(Index, *const u8, *const u8, c_int, c_int, c_int, *mut c_void) -> c_int;
+type StartCtrFn = unsafe extern "C" fn(Index, In, In, c_int, c_int, c_int, *mut c_void) -> c_int;
 /// `*_setiv`: IV, length, state.
-type SetIvFn = unsafe extern "C" fn(*const u8, c_ulong, *mut c_void) -> c_int;
+type SetIvFn = unsafe extern "C" fn(In, c_ulong, *mut c_void) -> c_int;
 /// `*_encrypt`, `*_decrypt`: input, output, length, state.
-type CryptFn = unsafe extern "C" fn(*const u8, *mut u8, c_ulong, *mut c_void) -> c_int;
+type CryptFn = unsafe extern "C" fn(In, Out, c_ulong, *mut c_void) -> c_int;
 /// `*_done`: state.
 type DoneFn = unsafe extern "C" fn(*mut c_void) -> c_int;
 
@@ -48,18 +49,11 @@ macro_rules! names {
             decrypt: concat!($mode, "_decrypt"),
             done: concat!($mode, "_done"),
             calls: [
-                c_str(concat!($mode, "_setiv, ", $mode, "_encrypt\0")),
-                c_str(concat!($mode, "_setiv, ", $mode, "_decrypt\0")),
+                c_concat!($mode, "_setiv, ", $mode, "_encrypt"),
+                c_concat!($mode, "_setiv, ", $mode, "_decrypt"),
             ],
         }
     };
-}
-
-const fn c_str(text: &'static str) -> &'static CStr {
-    match CStr::from_bytes_with_nul(text.as_bytes()) {
-        Ok(text) => text,
-        Err(_) => panic!("one NUL, at the end"),
-    }
 }
 
 const ECB: Names =
@@ -116,35 +110,30 @@ struct State {
     iv_len: c_ulong,
 }
 
-pub(super) fn open(
-    api: &Api,
-    algorithm: &Algorithm,
-    cipher: Index,
-    direction: Direction,
-    key: &[u8],
-) -> Result<raw::Session, OpenError> {
-    let names = match algorithm.mode {
+pub(super) fn open(request: &Request<'_>, cipher: Index) -> Result<raw::Session, OpenError> {
+    let api = request.library;
+    let names = match request.algorithm.mode {
         Mode::Ecb => &ECB,
         Mode::Cbc => &CBC,
         Mode::Cfb => &CFB,
         Mode::Ofb => &OFB,
         _ => &CTR,
     };
-    let ecb = algorithm.mode == Mode::Ecb;
-    let encrypts = direction == Direction::Encrypt;
+    let ecb = request.algorithm.mode == Mode::Ecb;
+    let encrypts = request.encrypts();
     // SAFETY: the types are those of tomcrypt_cipher.h for the symbols named.
     let begin = unsafe {
-        match algorithm.mode {
+        match request.algorithm.mode {
             Mode::Ecb => Begin::Ecb(api.object.offered(names.start)?),
             Mode::Ctr => Begin::Ctr(api.object.offered(names.start)?),
             _ => Begin::Other(api.object.offered(names.start)?),
         }
     };
-    let key_len = c_int::try_from(key.len()).expect("keys are a few bytes");
+    let key_len = request.key_len();
     let started = || -> Result<Aligned, OpenError> {
         let memory = api.memory(names.state, STATE);
         // SAFETY: the state is the mode's, the key covers its length.
-        let error = unsafe { begin.run(cipher, (key.as_ptr(), key_len), memory.context()) };
+        let error = unsafe { begin.run(cipher, (request.key.as_ptr(), key_len), memory.context()) };
         api.done(names.start, error)?;
         Ok(memory)
     };
@@ -159,29 +148,46 @@ pub(super) fn open(
             set_iv: if ecb { None } else { Some(api.object.offered(names.set_iv)?) },
             crypt: api.object.offered(if encrypts { names.encrypt } else { names.decrypt })?,
             done: api.object.function(names.done),
-            iv_len: algorithm.nonce_len as c_ulong,
+            iv_len: request.algorithm.nonce_len as c_ulong,
         }
     };
-    Ok(raw::Session {
-        state: given(state),
-        flags: raw::IN_PLACE,
-        message: Some(if ecb { message_ecb } else { message }),
-        start: Some(if ecb { start_ecb } else { start }),
-        update: Some(update),
-        finish: None,
-        call: names.calls[usize::from(!encrypts)].as_ptr(),
-        close: Some(close::<State>),
-        rekey: Some(rekey),
-        rekey_call: c"the mode's start function".as_ptr(),
-        ..raw::Session::empty()
+    let (flags, call) = (raw::IN_PLACE, names.calls[usize::from(!encrypts)]);
+    let rekey = c"the mode's start function";
+    Ok(if ecb {
+        Table::new(Ecb(state), flags, call).streams().rekeys(rekey).raw()
+    } else {
+        Table::new(state, flags, call).streams().rekeys(rekey).raw()
     })
 }
 
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
-    unsafe {
-        let state = &*state.cast::<State>();
-        calls!(state.begin.run(state.cipher, (key, state.key_len), state.message.context()))
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        unsafe {
+            calls!(
+                self.set_iv(&self.message, m.nonce),
+                (self.crypt)(m.input, m.output, m.len as c_ulong, self.message.context()),
+            )
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: the nonce has the algorithm's length.
+        unsafe { calls!(self.set_iv(&self.stream, nonce)) }
+    }
+
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the buffers keep the interface's rules.
+        unsafe { calls!((self.crypt)(input, output, len as c_ulong, self.stream.context())) }
+    }
+
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has the algorithm's length.
+        unsafe { calls!(self.begin.run(self.cipher, (key, self.key_len), self.message.context())) }
     }
 }
 
@@ -208,47 +214,27 @@ impl State {
     }
 }
 
-unsafe extern "C" fn message_ecb(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the interface's rules.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*m);
-        calls!((state.crypt)(m.input, m.output, m.len as c_ulong, state.message.context()))
-    }
-}
-
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the interface's rules.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*m);
-        calls!(
-            state.set_iv(&state.message, m.nonce),
-            (state.crypt)(m.input, m.output, m.len as c_ulong, state.message.context()),
-        )
-    }
-}
-
 /// ECB has no IV, and nothing to begin.
-unsafe extern "C" fn start_ecb(_state: *mut c_void, _nonce: *const u8) -> i32 {
-    raw::OK
-}
+struct Ecb(State);
 
-unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the nonce has the algorithm's length.
-    unsafe {
-        let state = &*state.cast::<State>();
-        calls!(state.set_iv(&state.stream, nonce))
+impl Operations for Ecb {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        let context = self.0.message.context();
+        // SAFETY: the message keeps the interface's rules.
+        unsafe { calls!((self.0.crypt)(m.input, m.output, m.len as c_ulong, context)) }
     }
-}
 
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `open` made; the buffers keep the interface's rules.
-    unsafe {
-        let state = &*state.cast::<State>();
-        calls!((state.crypt)(input, output, len as c_ulong, state.stream.context()))
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        let context = self.0.stream.context();
+        // SAFETY: the buffers keep the interface's rules.
+        unsafe { calls!((self.0.crypt)(input, output, len as c_ulong, context)) }
+    }
+
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has the algorithm's length.
+        unsafe { self.0.rekey(key) }
     }
 }

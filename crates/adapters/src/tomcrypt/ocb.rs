@@ -1,23 +1,16 @@
 //! OCB, version 3 (RFC 7253): every message takes the key anew.
 
-use super::aead::{AeadMode, BytesFn, DoneFn, State, TAG, comparison};
-use super::api::{Api, Index, OK};
+use super::Request;
+use super::aead::{AeadMode, BytesFn, State, TAG};
+use super::api::{Index, OK};
+use crate::bytes::{In, Out};
 use contract::{OpenError, raw};
-use model::Direction;
 use std::ffi::{c_int, c_ulong, c_void};
 
 /// `ocb3_init`: state, cipher, key, length, nonce, length, length of the tag.
-type InitFn = unsafe extern "C" fn(
-    *mut c_void,
-    Index,
-    *const u8,
-    c_ulong,
-    *const u8,
-    c_ulong,
-    c_ulong,
-) -> c_int;
+type InitFn = unsafe extern "C" fn(*mut c_void, Index, In, c_ulong, In, c_ulong, c_ulong) -> c_int;
 /// `ocb3_encrypt`, `ocb3_encrypt_last` and the same of decryption: state, input, length, output.
-type CryptFn = unsafe extern "C" fn(*mut c_void, *const u8, c_ulong, *mut u8) -> c_int;
+type CryptFn = unsafe extern "C" fn(*mut c_void, In, c_ulong, Out) -> c_int;
 
 /// OCB takes its key with each nonce.
 struct Ocb {
@@ -27,34 +20,23 @@ struct Ocb {
     add_aad: BytesFn,
     part: CryptFn,
     last: CryptFn,
-    done: DoneFn,
 }
 
 impl AeadMode for Ocb {
-    #[inline]
-    unsafe fn rekey(&mut self, _: *mut c_void, key: *const u8) -> c_int {
-        let len = self.key.len();
-        // SAFETY: the trait's promises.
-        unsafe { self.key.as_mut_ptr().copy_from_nonoverlapping(key, len) };
-        OK
+    fn key(&mut self) -> &mut [u8] {
+        &mut self.key
     }
 
     #[inline]
-    unsafe fn begin(
-        &self,
-        state: *mut c_void,
-        nonce: *const u8,
-        aad: *const u8,
-        len: usize,
-    ) -> c_int {
+    unsafe fn begin(&self, state: *mut c_void, nonce: *const u8, aad: (*const u8, usize)) -> c_int {
         let (key, key_len) = (self.key.as_ptr(), self.key.len() as c_ulong);
         // SAFETY: the trait's promises.
         unsafe {
             let error = (self.init)(state, self.cipher, key, key_len, nonce, 12, TAG as c_ulong);
-            if error != OK || len == 0 {
+            if error != OK || aad.1 == 0 {
                 return error;
             }
-            (self.add_aad)(state, aad, len as c_ulong)
+            (self.add_aad)(state, aad.0, aad.1 as c_ulong)
         }
     }
 
@@ -69,21 +51,11 @@ impl AeadMode for Ocb {
         // SAFETY: the trait's promises.
         unsafe { (self.last)(state, i, len as c_ulong, o) }
     }
-
-    #[inline]
-    unsafe fn done(&self, state: *mut c_void, tag: *mut u8, len: *mut c_ulong) -> c_int {
-        // SAFETY: the trait's promises.
-        unsafe { (self.done)(state, tag, len) }
-    }
 }
 
-pub(super) fn open(
-    api: &Api,
-    cipher: Index,
-    direction: Direction,
-    key: &[u8],
-) -> Result<raw::Session, OpenError> {
-    let decrypts = direction == Direction::Decrypt;
+pub(super) fn open(request: &Request<'_>, cipher: Index) -> Result<raw::Session, OpenError> {
+    let api = request.library;
+    let decrypts = request.decrypts();
     let (part, last) = if decrypts {
         ("ocb3_decrypt", "ocb3_decrypt_last")
     } else {
@@ -93,23 +65,21 @@ pub(super) fn open(
     let mode = unsafe {
         Ocb {
             cipher,
-            key: key.to_vec(),
+            key: request.key.to_vec(),
             init: api.object.offered("ocb3_init")?,
             add_aad: api.object.offered("ocb3_add_aad")?,
             part: api.object.offered(part)?,
             last: api.object.offered(last)?,
-            done: api.object.offered("ocb3_done")?,
         }
     };
     let memory = || api.memory(c"ocb3_state", 4 * 9544);
-    let not_equal = comparison(api, direction)?;
-    let state = State { mode, message: memory(), stream: memory(), not_equal };
-    Ok(if decrypts {
-        let call = c"ocb3_init, ocb3_add_aad, ocb3_decrypt_last, ocb3_done, mem_neq";
-        state.into_session(raw::IN_PLACE, call)
+    let memories = [memory(), memory()];
+    // Encryption reads each block of plaintext again, for the checksum, after it has written the
+    // ciphertext: in place the tag would be wrong.
+    let how = if decrypts {
+        (raw::IN_PLACE, c"ocb3_init, ocb3_add_aad, ocb3_decrypt_last, ocb3_done, mem_neq")
     } else {
-        // Encryption reads each block of plaintext again, for the checksum, after it has written
-        // the ciphertext: in place the tag would be wrong.
-        state.into_session(0, c"ocb3_init, ocb3_add_aad, ocb3_encrypt_last, ocb3_done")
-    })
+        (0, c"ocb3_init, ocb3_add_aad, ocb3_encrypt_last, ocb3_done")
+    };
+    State::table(request, mode, "ocb3_done", memories, how)
 }

@@ -1,16 +1,17 @@
 //! XTS: two key schedules; one call is one data unit.
 
-use super::api::{Api, Index, calls, close, given};
+use super::Request;
+use super::api::{Index, outcome};
 use crate::aligned::Aligned;
-use contract::{OpenError, raw};
-use model::Direction;
+use crate::bytes::{In, Out};
+use crate::family::calls;
+use contract::{OpenError, Operations, Table, raw};
 use std::ffi::{c_int, c_ulong, c_void};
 
 /// `xts_start`: cipher, data key, tweak key, length of each, rounds, state.
-type StartFn =
-    unsafe extern "C" fn(Index, *const u8, *const u8, c_ulong, c_int, *mut c_void) -> c_int;
+type StartFn = unsafe extern "C" fn(Index, In, In, c_ulong, c_int, *mut c_void) -> c_int;
 /// `xts_encrypt`, `xts_decrypt`: input, length, output, tweak (which is changed), state.
-type CryptFn = unsafe extern "C" fn(*const u8, c_ulong, *mut u8, *mut u8, *mut c_void) -> c_int;
+type CryptFn = unsafe extern "C" fn(In, c_ulong, Out, Out, *mut c_void) -> c_int;
 /// `xts_done`: state.
 type DoneFn = unsafe extern "C" fn(*mut c_void);
 
@@ -29,15 +30,11 @@ struct State {
     tweak: [u8; TWEAK],
 }
 
-pub(super) fn open(
-    api: &Api,
-    cipher: Index,
-    direction: Direction,
-    key: &[u8],
-) -> Result<raw::Session, OpenError> {
+pub(super) fn open(request: &Request<'_>, cipher: Index) -> Result<raw::Session, OpenError> {
+    let api = request.library;
     let xts = api.memory(c"symmetric_xts", 4 * 8520);
-    let (data, tweak) = key.split_at(key.len() / 2);
-    let encrypts = direction == Direction::Encrypt;
+    let (data, tweak) = request.key.split_at(request.key.len() / 2);
+    let encrypts = request.encrypts();
     // SAFETY: the types are those of tomcrypt_cipher.h; the keys cover their length.
     let (error, restart, crypt, done) = unsafe {
         let start = api.object.offered::<StartFn>("xts_start")?;
@@ -51,27 +48,42 @@ pub(super) fn open(
     };
     api.done("xts_start", error)?;
     let state = State { xts, restart, cipher, key_len: data.len(), crypt, done, tweak: [0; TWEAK] };
-    Ok(raw::Session {
-        state: given(state),
-        flags: raw::IN_PLACE,
-        message: Some(message),
-        start: Some(start),
-        update: Some(update),
-        finish: None,
-        call: if encrypts { c"xts_encrypt".as_ptr() } else { c"xts_decrypt".as_ptr() },
-        close: Some(close::<State>),
-        rekey: Some(rekey),
-        rekey_call: c"xts_start".as_ptr(),
-        ..raw::Session::empty()
-    })
+    let call = if encrypts { c"xts_encrypt" } else { c"xts_decrypt" };
+    Ok(Table::new(state, raw::IN_PLACE, call).streams().rekeys(c"xts_start").raw())
 }
 
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the key has both keys.
-    unsafe {
-        let state = &*state.cast::<State>();
-        let (len, tweak) = (state.key_len as c_ulong, key.add(state.key_len));
-        calls!((state.restart)(state.cipher, key, tweak, len, 0, state.xts.context()))
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        unsafe {
+            let tweak = m.nonce.cast::<[u8; TWEAK]>().read_unaligned();
+            calls!(self.unit(tweak, m.input, m.output, m.len))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: the nonce has the algorithm's length.
+        unsafe {
+            self.tweak = nonce.cast::<[u8; TWEAK]>().read_unaligned();
+        }
+        raw::OK
+    }
+
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the buffers keep the interface's rules.
+        unsafe { calls!(self.unit(self.tweak, input, output, len)) }
+    }
+
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has both keys.
+        unsafe {
+            let (len, tweak) = (self.key_len as c_ulong, key.add(self.key_len));
+            calls!((self.restart)(self.cipher, key, tweak, len, 0, self.xts.context()))
+        }
     }
 }
 
@@ -101,36 +113,5 @@ impl State {
         unsafe {
             (self.crypt)(input, len as c_ulong, output, tweak.as_mut_ptr(), self.xts.context())
         }
-    }
-}
-
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the interface's rules.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*m);
-        let tweak = m.nonce.cast::<[u8; TWEAK]>().read_unaligned();
-        calls!(state.unit(tweak, m.input, m.output, m.len))
-    }
-}
-
-unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the nonce has the algorithm's length.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        state.tweak = nonce.cast::<[u8; TWEAK]>().read_unaligned();
-    }
-    raw::OK
-}
-
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `open` made; the buffers keep the interface's rules.
-    unsafe {
-        let state = &*state.cast::<State>();
-        calls!(state.unit(state.tweak, input, output, len))
     }
 }

@@ -138,20 +138,6 @@ pub(super) fn word32(len: usize) -> Option<u32> {
     u32::try_from(len).ok()
 }
 
-/// Calls in order, and returns the first error as the interface's code.
-macro_rules! calls {
-    ($($call:expr),+ $(,)?) => {{
-        $(
-            let code = $call;
-            if code != 0 {
-                return $crate::wolfssl::api::outcome(code);
-            }
-        )+
-        contract::raw::OK
-    }};
-}
-pub(super) use calls;
-
 /// The library's form of each length, or the end of the call with an error: no length may be cut
 /// off silently.
 macro_rules! lengths {
@@ -164,20 +150,6 @@ macro_rules! lengths {
     };
 }
 pub(super) use lengths;
-
-/// A state given away to a session's functions.
-pub(super) fn given<S>(state: S) -> *mut c_void {
-    Box::into_raw(Box::new(state)).cast()
-}
-
-/// Frees what [`given`] gave.
-///
-/// # Safety
-/// `state` came from `given::<S>` and is not used afterwards.
-pub(super) unsafe extern "C" fn close<S>(state: *mut c_void) {
-    // SAFETY: the caller's promise.
-    drop(unsafe { Box::from_raw(state.cast::<S>()) });
-}
 
 #[cfg(test)]
 mod tests {

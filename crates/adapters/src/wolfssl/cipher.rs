@@ -1,26 +1,28 @@
 //! Ciphers without authentication, but for XTS: a keyed context with a chaining value.
 
-use super::api::{Context, DECRYPTION, ENCRYPTION, calls, close, done, given, lengths, number};
-use contract::{OpenError, raw};
-use loader::SharedObject;
-use model::{Algorithm, Direction, Mode, Primitive};
+use super::Request;
+use super::api::{Context, ENCRYPTION, done, lengths, number, outcome};
+use crate::bytes::{In, Out};
+use crate::family::{c_concat, calls, symbol};
+use contract::{OpenError, Operations, Table, raw};
+use model::{Mode, Primitive};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
 /// `wc_AesSetKey`: context, key, length, IV, direction.
-type AesSetKeyFn = unsafe extern "C" fn(*mut c_void, *const u8, u32, *const u8, c_int) -> c_int;
+type AesSetKeyFn = unsafe extern "C" fn(*mut c_void, In, u32, In, c_int) -> c_int;
 /// `wc_Des3_SetKey`: context, key, IV, direction.
-type DesSetKeyFn = unsafe extern "C" fn(*mut c_void, *const u8, *const u8, c_int) -> c_int;
+type DesSetKeyFn = unsafe extern "C" fn(*mut c_void, In, In, c_int) -> c_int;
 /// `wc_CamelliaSetKey`: context, key, length, IV.
-type CamelliaSetKeyFn = unsafe extern "C" fn(*mut c_void, *const u8, u32, *const u8) -> c_int;
+type CamelliaSetKeyFn = unsafe extern "C" fn(*mut c_void, In, u32, In) -> c_int;
 /// `wc_Chacha_SetKey`: context, key, length.
-type ChaChaSetKeyFn = unsafe extern "C" fn(*mut c_void, *const u8, u32) -> c_int;
+type ChaChaSetKeyFn = unsafe extern "C" fn(*mut c_void, In, u32) -> c_int;
 /// `wc_AesSetIV`, `wc_Des3_SetIV`, `wc_CamelliaSetIV`: context, IV.
-type SetIvFn = unsafe extern "C" fn(*mut c_void, *const u8) -> c_int;
+type SetIvFn = unsafe extern "C" fn(*mut c_void, In) -> c_int;
 /// `wc_Chacha_SetIV`: context, nonce, block counter.
-type SetNonceFn = unsafe extern "C" fn(*mut c_void, *const u8, u32) -> c_int;
+type SetNonceFn = unsafe extern "C" fn(*mut c_void, In, u32) -> c_int;
 /// `wc_AesCbcEncrypt` and the like: context, output, input, length in bytes (CFB1: bits).
-type CryptFn = unsafe extern "C" fn(*mut c_void, *mut u8, *const u8, u32) -> c_int;
+type CryptFn = unsafe extern "C" fn(*mut c_void, Out, In, u32) -> c_int;
 
 /// How a message's nonce is set.
 #[derive(Clone, Copy)]
@@ -41,19 +43,14 @@ enum SetKey {
 }
 
 impl SetKey {
-    fn find(
-        object: &SharedObject,
-        algorithm: &Algorithm,
-        direction: Direction,
-    ) -> Result<(Self, &'static CStr), OpenError> {
-        let len = u32::try_from(algorithm.key_len).expect("keys are a few bytes");
+    fn find(request: &Request<'_>) -> Result<(Self, &'static CStr), OpenError> {
+        let (object, len) = (&request.library.object, request.key_len());
         // The modes that make a key stream run the block cipher forwards both ways.
-        let forwards = !matches!(algorithm.mode, Mode::Ecb | Mode::Cbc);
-        let way = if forwards { ENCRYPTION } else { number(direction) };
-        debug_assert!(matches!(way, ENCRYPTION | DECRYPTION));
+        let forwards = !matches!(request.algorithm.mode, Mode::Ecb | Mode::Cbc);
+        let way = if forwards { ENCRYPTION } else { number(request.direction) };
         // SAFETY: the types are those of the headers for the symbols named.
         Ok(unsafe {
-            match algorithm.cipher {
+            match request.algorithm.cipher {
                 Primitive::TripleDes => {
                     (Self::TripleDes(object.offered("wc_Des3_SetKey")?, way), c"wc_Des3_SetKey")
                 }
@@ -110,26 +107,16 @@ macro_rules! names {
         Names {
             set_nonce: None,
             crypt: [$encrypt, $decrypt],
-            calls: [c_str(concat!($encrypt, "\0")), c_str(concat!($decrypt, "\0"))],
+            calls: [c_concat!($encrypt), c_concat!($decrypt)],
         }
     };
     ($set_nonce:literal: $encrypt:literal, $decrypt:literal) => {
         Names {
             set_nonce: Some($set_nonce),
             crypt: [$encrypt, $decrypt],
-            calls: [
-                c_str(concat!($set_nonce, ", ", $encrypt, "\0")),
-                c_str(concat!($set_nonce, ", ", $decrypt, "\0")),
-            ],
+            calls: [c_concat!($set_nonce, ", ", $encrypt), c_concat!($set_nonce, ", ", $decrypt)],
         }
     };
-}
-
-const fn c_str(text: &'static str) -> &'static CStr {
-    match CStr::from_bytes_with_nul(text.as_bytes()) {
-        Ok(text) => text,
-        Err(_) => panic!("one NUL, at the end"),
-    }
 }
 
 fn names(primitive: Primitive, mode: Mode) -> Option<Names> {
@@ -169,59 +156,42 @@ fn names(primitive: Primitive, mode: Mode) -> Option<Names> {
     })
 }
 
-pub(super) fn open(
-    object: &SharedObject,
-    algorithm: &Algorithm,
-    direction: Direction,
-    key: &[u8],
-) -> Result<raw::Session, OpenError> {
-    let names = names(algorithm.cipher, algorithm.mode)
-        .ok_or_else(|| OpenError::Unsupported(format!("wolfCrypt has no {algorithm}")))?;
-    let which = usize::from(direction == Direction::Decrypt);
+pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let object = &request.library.object;
+    let names = names(request.algorithm.cipher, request.algorithm.mode)
+        .ok_or_else(|| request.absent("wolfCrypt"))?;
+    let which = usize::from(request.decrypts());
     // SAFETY: the types are those of aes.h, camellia.h, des3.h and chacha.h for the symbols named.
     let (nonce, crypt) = unsafe {
         let nonce = match names.set_nonce {
             None => Nonce::None,
-            Some(symbol) if algorithm.cipher == Primitive::ChaCha20 => {
+            Some(symbol) if request.algorithm.cipher == Primitive::ChaCha20 => {
                 Nonce::Counter(object.offered(symbol)?)
             }
             Some(symbol) => Nonce::Iv(object.offered(symbol)?),
         };
         (nonce, object.offered(names.crypt[which])?)
     };
-    let (set_key, set_key_words) = SetKey::find(object, algorithm, direction)?;
-    let keyed = || keyed(object, algorithm, (set_key, set_key_words), key);
+    let (set_key, set_key_words) = SetKey::find(request)?;
+    let keyed = || keyed(request, (set_key, set_key_words));
     let state = State {
         set_key,
         message: keyed()?,
         stream: keyed()?,
         nonce,
         crypt,
-        scale: if algorithm.mode == Mode::Cfb1 { 8 } else { 1 },
+        scale: if request.algorithm.mode == Mode::Cfb1 { 8 } else { 1 },
     };
-    Ok(raw::Session {
-        state: given(state),
-        flags: raw::IN_PLACE,
-        message: Some(message),
-        start: Some(start),
-        update: Some(update),
-        finish: None,
-        call: names.calls[which].as_ptr(),
-        close: Some(close::<State>),
-        rekey: Some(rekey),
-        rekey_call: set_key_words.as_ptr(),
-        ..raw::Session::empty()
-    })
+    Ok(Table::new(state, raw::IN_PLACE, names.calls[which]).streams().rekeys(set_key_words).raw())
 }
 
 /// A context with its key schedule done.
 fn keyed(
-    object: &SharedObject,
-    algorithm: &Algorithm,
-    (set_key, call): (SetKey, &CStr),
-    key: &[u8],
+    request: &Request<'_>,
+    (set_key, call): (SetKey, &'static CStr),
 ) -> Result<Context, OpenError> {
-    let context = match algorithm.cipher {
+    let object = &request.library.object;
+    let context = match request.algorithm.cipher {
         // SAFETY: both are those of des3.h.
         Primitive::TripleDes => unsafe {
             Context::initialised(object, "wc_Des3Init", "wc_Des3Free")?
@@ -232,16 +202,43 @@ fn keyed(
         _ => Context::aes(object)?,
     };
     // SAFETY: the context is the cipher's; the key has the algorithm's length.
-    let code = unsafe { set_key.run(context.pointer(), key.as_ptr()) };
-    done(call.to_str().expect("the names are ASCII"), code)?;
+    let code = unsafe { set_key.run(context.pointer(), request.key.as_ptr()) };
+    done(symbol(call), code)?;
     Ok(context)
 }
 
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
-    unsafe {
-        let state = &*state.cast::<State>();
-        calls!(state.set_key.run(state.message.pointer(), key))
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        unsafe {
+            lengths!(len = m.len * self.scale);
+            calls!(
+                self.set_nonce(&self.message, m.nonce),
+                (self.crypt)(self.message.pointer(), m.output, m.input, len),
+            )
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: the nonce has the algorithm's length.
+        unsafe { calls!(self.set_nonce(&self.stream, nonce)) }
+    }
+
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the buffers keep the interface's rules.
+        unsafe {
+            lengths!(len = len * self.scale);
+            calls!((self.crypt)(self.stream.pointer(), output, input, len))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has the algorithm's length.
+        unsafe { calls!(self.set_key.run(self.message.pointer(), key)) }
     }
 }
 
@@ -258,39 +255,5 @@ impl State {
                 Nonce::Counter(set_nonce) => set_nonce(context.pointer(), nonce, 0),
             }
         }
-    }
-}
-
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the interface's rules.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*m);
-        lengths!(len = m.len * state.scale);
-        calls!(
-            state.set_nonce(&state.message, m.nonce),
-            (state.crypt)(state.message.pointer(), m.output, m.input, len),
-        )
-    }
-}
-
-unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the nonce has the algorithm's length.
-    unsafe {
-        let state = &*state.cast::<State>();
-        calls!(state.set_nonce(&state.stream, nonce))
-    }
-}
-
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `open` made; the buffers keep the interface's rules.
-    unsafe {
-        let state = &*state.cast::<State>();
-        lengths!(len = len * state.scale);
-        calls!((state.crypt)(state.stream.pointer(), output, input, len))
     }
 }

@@ -1,9 +1,11 @@
 //! Digests, HMAC and Poly1305: begun, fed and ended.
 
-use super::api::{Context, NO_DEVICE, close, done, given, lengths, outcome};
-use contract::{OpenError, raw};
-use loader::SharedObject;
-use model::{Algorithm, Primitive};
+use super::Request;
+use super::api::{Context, NO_DEVICE, done, lengths, outcome};
+use crate::bytes::{In, Out};
+use crate::family::{c_concat, calls};
+use contract::{OpenError, Operations, Table, raw};
+use model::Primitive;
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
@@ -15,15 +17,15 @@ type Sha3InitFn = unsafe extern "C" fn(*mut c_void, *mut c_void, c_int) -> c_int
 type BlakeInitFn = unsafe extern "C" fn(*mut c_void, u32) -> c_int;
 /// `wc_Sha256Update`, `wc_Blake2bUpdate`, `wc_HmacUpdate`, `wc_Poly1305Update`: context, input,
 /// length.
-type UpdateFn = unsafe extern "C" fn(*mut c_void, *const u8, u32) -> c_int;
+type UpdateFn = unsafe extern "C" fn(*mut c_void, In, u32) -> c_int;
 /// `wc_Sha256Final`, `wc_HmacFinal`, `wc_Poly1305Final`: context, tag.
-type FinalFn = unsafe extern "C" fn(*mut c_void, *mut u8) -> c_int;
+type FinalFn = unsafe extern "C" fn(*mut c_void, Out) -> c_int;
 /// `wc_Blake2bFinal`: context, digest, its length.
-type BlakeFinalFn = unsafe extern "C" fn(*mut c_void, *mut u8, u32) -> c_int;
+type BlakeFinalFn = unsafe extern "C" fn(*mut c_void, Out, u32) -> c_int;
 /// `wc_HmacSetKey`: context, hash, key, length.
-type HmacSetKeyFn = unsafe extern "C" fn(*mut c_void, c_int, *const u8, u32) -> c_int;
+type HmacSetKeyFn = unsafe extern "C" fn(*mut c_void, c_int, In, u32) -> c_int;
 /// `wc_Poly1305SetKey`: context, key, length.
-type PolySetKeyFn = unsafe extern "C" fn(*mut c_void, *const u8, u32) -> c_int;
+type PolySetKeyFn = unsafe extern "C" fn(*mut c_void, In, u32) -> c_int;
 
 /// Bytes of BLAKE2b's digest.
 const BLAKE2B: u32 = 64;
@@ -56,17 +58,7 @@ struct State {
 
 impl State {
     fn into_session(self, call: &'static CStr) -> raw::Session {
-        raw::Session {
-            state: given(self),
-            flags: raw::IN_PLACE,
-            message: Some(message),
-            start: Some(start),
-            update: Some(update),
-            finish: Some(finish),
-            call: call.as_ptr(),
-            close: Some(close::<Self>),
-            ..raw::Session::empty()
-        }
+        Table::new(self, raw::IN_PLACE, call).parts().raw()
     }
 
     #[inline]
@@ -98,60 +90,53 @@ impl State {
     }
 }
 
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the message keeps the interface's rules.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*m);
-        lengths!(len = m.len);
-        let code = state.begin(&state.message);
-        if code != 0 {
-            return outcome(code);
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        unsafe {
+            lengths!(len = m.len);
+            calls!(
+                self.begin(&self.message),
+                (self.update)(self.message.pointer(), m.input, len),
+                self.end(&self.message, m.tag),
+            )
         }
-        let code = (state.update)(state.message.pointer(), m.input, len);
-        if code != 0 {
-            return outcome(code);
-        }
-        outcome(state.end(&state.message, m.tag))
     }
-}
 
-unsafe extern "C" fn start(state: *mut c_void, _nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `into_session` made; no tag is longer than 64 bytes.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        if state.begun && matches!(state.begin, Begin::Ready) {
-            // Only its end brings a keyed context back to where a message begins.
-            let mut unwanted = [0; 64];
-            let code = state.end(&state.stream, unwanted.as_mut_ptr());
-            if code != 0 {
-                return outcome(code);
+    #[inline(always)]
+    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
+        // SAFETY: no tag is longer than 64 bytes.
+        unsafe {
+            if self.begun && matches!(self.begin, Begin::Ready) {
+                // Only its end brings a keyed context back to where a message begins.
+                let mut unwanted = [0; 64];
+                let code = self.end(&self.stream, unwanted.as_mut_ptr());
+                if code != 0 {
+                    return outcome(code);
+                }
             }
+            self.begun = true;
+            outcome(self.begin(&self.stream))
         }
-        state.begun = true;
-        outcome(state.begin(&state.stream))
     }
-}
 
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    _output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `into_session` made; `input` covers `len` bytes.
-    unsafe {
-        let state = &*state.cast::<State>();
-        lengths!(len = len);
-        outcome((state.update)(state.stream.pointer(), input, len))
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
+        // SAFETY: `input` covers `len` bytes.
+        unsafe {
+            lengths!(len = len);
+            outcome((self.update)(self.stream.pointer(), input, len))
+        }
     }
-}
 
-unsafe extern "C" fn finish(state: *mut c_void, tag: *mut u8) -> i32 {
-    // SAFETY: `state` is what `into_session` made; `tag` has the algorithm's length.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        state.begun = false;
-        outcome(state.end(&state.stream, tag))
+    #[inline(always)]
+    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
+        // SAFETY: `tag` has the algorithm's length.
+        unsafe {
+            self.begun = false;
+            outcome(self.end(&self.stream, tag))
+        }
     }
 }
 
@@ -167,13 +152,7 @@ fn names(primitive: Primitive) -> Option<Names> {
                 concat!($prefix, "Update"),
                 concat!($prefix, "Final"),
                 concat!($prefix, "Free"),
-                const {
-                    let text = concat!($init, ", ", $prefix, "Update, ", $prefix, "Final\0");
-                    match CStr::from_bytes_with_nul(text.as_bytes()) {
-                        Ok(text) => text,
-                        Err(_) => panic!("one NUL, at the end"),
-                    }
-                },
+                c_concat!($init, ", ", $prefix, "Update, ", $prefix, "Final"),
             )
         };
     }
@@ -189,16 +168,14 @@ fn names(primitive: Primitive) -> Option<Names> {
     })
 }
 
-pub(super) fn open(
-    object: &SharedObject,
-    algorithm: &Algorithm,
-) -> Result<raw::Session, OpenError> {
-    let (init, update, end, free, call) = names(algorithm.cipher)
-        .ok_or_else(|| OpenError::Unsupported(format!("wolfCrypt has no {algorithm}")))?;
+pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let object = &request.library.object;
+    let (init, update, end, free, call) =
+        names(request.algorithm.cipher).ok_or_else(|| request.absent("wolfCrypt"))?;
     // SAFETY: the types are those of sha256.h, sha512.h, sha3.h and blake2.h for the symbols
     // named; BLAKE2b's context needs no freeing and has no function for it.
     let state = unsafe {
-        let (begin, end) = match algorithm.cipher {
+        let (begin, end) = match request.algorithm.cipher {
             Primitive::Sha256 | Primitive::Sha384 | Primitive::Sha512 => {
                 (Begin::Sha2(object.offered(init)?), End::Plain(object.offered(end)?))
             }
@@ -218,25 +195,22 @@ pub(super) fn open(
     Ok(state.into_session(call))
 }
 
-pub(super) fn open_hmac(
-    object: &SharedObject,
-    algorithm: &Algorithm,
-    key: &[u8],
-) -> Result<raw::Session, OpenError> {
+pub(super) fn open_hmac(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let object = &request.library.object;
     // enum wc_HashType. FIPS modules older than 2018 have other numbers; they would answer with
     // tags of another hash, which the checks refuse.
-    let hash = match algorithm.cipher {
+    let hash = match request.algorithm.cipher {
         Primitive::Sha256 => 6,
         Primitive::Sha384 => 7,
         _ => 8,
     };
-    let len = u32::try_from(key.len()).expect("keys are a few bytes");
+    let len = request.key_len();
     let keyed = || {
         // SAFETY: the types are those of hmac.h for the symbols named; the key covers its length.
         unsafe {
             let context = Context::initialised(object, "wc_HmacInit", "wc_HmacFree")?;
             let set_key = object.offered::<HmacSetKeyFn>("wc_HmacSetKey")?;
-            done("wc_HmacSetKey", set_key(context.pointer(), hash, key.as_ptr(), len))?;
+            done("wc_HmacSetKey", set_key(context.pointer(), hash, request.key.as_ptr(), len))?;
             Ok(context)
         }
     };
@@ -248,8 +222,9 @@ pub(super) fn open_hmac(
     Ok(state.into_session(c"wc_HmacUpdate, wc_HmacFinal"))
 }
 
-pub(super) fn open_poly1305(object: &SharedObject, key: &[u8]) -> Result<raw::Session, OpenError> {
-    let key = key.try_into().expect("Poly1305 has keys of 32 bytes");
+pub(super) fn open_poly1305(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let object = &request.library.object;
+    let key = request.key.try_into().expect("Poly1305 has keys of 32 bytes");
     // SAFETY: the types are those of poly1305.h for the symbols named.
     let state = unsafe {
         State {

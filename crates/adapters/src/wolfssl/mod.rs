@@ -12,9 +12,10 @@ mod tests;
 mod xchacha;
 mod xts;
 
-use contract::{Identity, Library, OpenError, Session, raw};
+use crate::family::{self, Family};
+use contract::{Identity, Library, OpenError, raw};
 use loader::{LoadError, SharedObject};
-use model::{Algorithm, Direction, Kind, Mode, Primitive};
+use model::{Algorithm, Kind, Mode, Primitive};
 use std::ffi::{CStr, c_char, c_int};
 
 /// Attaches a wolfSSL of any version.
@@ -32,7 +33,7 @@ pub(crate) fn attach(
     let fact = |(name, symbol): (&str, &str)| Some(format!("{name}: {}", text(&object, symbol)?));
     let build = build.into_iter().filter_map(fact).collect();
     let identity = Identity { name: name.unwrap_or("wolfssl").to_owned(), version, build };
-    Ok(Box::new(Wolfssl { identity, object }))
+    Ok(family::library(identity, Wolfssl { object }))
 }
 
 /// The manual asks for `wolfCrypt_Init` before anything else where wolfSSL_Init is not called.
@@ -64,57 +65,26 @@ fn text(object: &SharedObject, symbol: &str) -> Option<String> {
 }
 
 struct Wolfssl {
-    identity: Identity,
     object: SharedObject,
 }
 
-impl Library for Wolfssl {
-    fn identity(&self) -> &Identity {
-        &self.identity
-    }
+type Request<'a> = family::Request<'a, Wolfssl>;
 
-    fn open(
-        &self,
-        algorithm: &'static Algorithm,
-        direction: Direction,
-        key: &[u8],
-    ) -> Result<Session, OpenError> {
-        if !Direction::of(algorithm.kind).contains(&direction) {
-            let why = format!("{algorithm} has no direction {direction}");
-            return Err(OpenError::Unsupported(why));
-        }
-        let table = self.table(algorithm, direction, key)?;
-        // SAFETY: the functions keep the rules of the interface for the mode that was opened, and
-        // the state is theirs alone.
-        Ok(unsafe { Session::new(table, algorithm, direction) })
-    }
-}
-
-impl Wolfssl {
-    fn table(
-        &self,
-        algorithm: &'static Algorithm,
-        direction: Direction,
-        key: &[u8],
-    ) -> Result<raw::Session, OpenError> {
-        let object = &self.object;
-        if algorithm.kind == Kind::Digest {
-            return digest::open(object, algorithm);
-        }
-        match (algorithm.cipher, algorithm.mode) {
-            (_, Mode::Hmac) => digest::open_hmac(object, algorithm, key),
-            (Primitive::Poly1305, _) => digest::open_poly1305(object, key),
-            (Primitive::Aes, Mode::Xts) => xts::open(object, direction, key),
-            (Primitive::Aes, Mode::Gcm | Mode::Ccm) => {
-                keyed::open(object, algorithm.mode, direction, key)
-            }
+// SAFETY: each module's functions follow the library's headers for what it opens.
+unsafe impl Family for Wolfssl {
+    fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+        let Algorithm { cipher, mode, kind, .. } = *request.algorithm;
+        match (cipher, mode) {
+            _ if kind == Kind::Digest => digest::open(request),
+            (_, Mode::Hmac) => digest::open_hmac(request),
+            (Primitive::Poly1305, _) => digest::open_poly1305(request),
+            (Primitive::Aes, Mode::Xts) => xts::open(request),
+            (Primitive::Aes, Mode::Gcm | Mode::Ccm) => keyed::open(request),
             (Primitive::Aes, Mode::Eax | Mode::Siv | Mode::GcmSiv)
-            | (Primitive::ChaCha20, Mode::Poly1305) => {
-                one_shot::open(object, algorithm, direction, key)
-            }
-            (Primitive::XChaCha20, _) => xchacha::open(object, direction, key),
-            (Primitive::Aes, Mode::Gmac) => gmac::open(object, key),
-            _ => cipher::open(object, algorithm, direction, key),
+            | (Primitive::ChaCha20, Mode::Poly1305) => one_shot::open(request),
+            (Primitive::XChaCha20, _) => xchacha::open(request),
+            (Primitive::Aes, Mode::Gmac) => gmac::open(request),
+            _ => cipher::open(request),
         }
     }
 }

@@ -1,72 +1,30 @@
 //! EAX, SIV, GCM-SIV and ChaCha20-Poly1305: one call a message that takes the key itself, with the
 //! key schedule inside.
 
+use super::Request;
 use super::api::{
-    Context, EAX_WRONG_TAG, GCM_WRONG_TAG, MAC_WRONG_TAG, SIV_WRONG_TAG, calls, close, given,
-    lengths, verdict,
+    Context, EAX_WRONG_TAG, GCM_WRONG_TAG, MAC_WRONG_TAG, SIV_WRONG_TAG, lengths, outcome, verdict,
 };
-use contract::{OpenError, raw};
+use crate::bytes::{In, Out};
+use crate::family::{KEY_IN_EACH_MESSAGE, calls, symbol};
+use contract::{OpenError, Operations, Table, raw};
 use loader::SharedObject;
-use model::{Algorithm, Direction, Mode};
+use model::Mode;
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
 
 /// `wc_AesEaxEncryptAuth`, `wc_AesEaxDecryptAuth`: key, length, output, input, length, nonce,
 /// length, tag, length, associated data, length.
-type EaxFn = unsafe extern "C" fn(
-    *const u8,
-    u32,
-    *mut u8,
-    *const u8,
-    u32,
-    *const u8,
-    u32,
-    *mut u8,
-    u32,
-    *const u8,
-    u32,
-) -> c_int;
+type EaxFn = unsafe extern "C" fn(In, u32, Out, In, u32, In, u32, Out, u32, In, u32) -> c_int;
 /// `wc_AesSivEncrypt`, `wc_AesSivDecrypt`: both keys, length, associated data, length, nonce,
 /// length, input, length, tag, output.
-type SivFn = unsafe extern "C" fn(
-    *const u8,
-    u32,
-    *const u8,
-    u32,
-    *const u8,
-    u32,
-    *const u8,
-    u32,
-    *mut u8,
-    *mut u8,
-) -> c_int;
+type SivFn = unsafe extern "C" fn(In, u32, In, u32, In, u32, In, u32, Out, Out) -> c_int;
 /// `wc_AesGcmSivEncrypt`, `wc_AesGcmSivDecrypt`: key, length, nonce, length, associated data,
 /// length, input, length, output, tag, length.
-type GcmSivFn = unsafe extern "C" fn(
-    *const u8,
-    u32,
-    *const u8,
-    u32,
-    *const u8,
-    u32,
-    *const u8,
-    u32,
-    *mut u8,
-    *mut u8,
-    u32,
-) -> c_int;
+type GcmSivFn = unsafe extern "C" fn(In, u32, In, u32, In, u32, In, u32, Out, Out, u32) -> c_int;
 /// `wc_ChaCha20Poly1305_Encrypt`, `wc_ChaCha20Poly1305_Decrypt`: key, nonce, associated data,
 /// length, input, length, then output and tag; decryption has the tag first.
-type ChaChaFn = unsafe extern "C" fn(
-    *const u8,
-    *const u8,
-    *const u8,
-    u32,
-    *const u8,
-    u32,
-    *mut u8,
-    *mut u8,
-) -> c_int;
+type ChaChaFn = unsafe extern "C" fn(In, In, In, u32, In, u32, Out, Out) -> c_int;
 
 /// The function, by its type.
 #[derive(Clone, Copy)]
@@ -86,16 +44,12 @@ struct State {
     stream: Option<Stream>,
 }
 
-pub(super) fn open(
-    object: &SharedObject,
-    algorithm: &Algorithm,
-    direction: Direction,
-    key: &[u8],
-) -> Result<raw::Session, OpenError> {
-    let encrypts = direction == Direction::Encrypt;
-    let ((call, wrong_tag), name) = function(object, algorithm.mode, encrypts)?;
+pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let object = &request.library.object;
+    let encrypts = request.encrypts();
+    let ((call, wrong_tag), name) = function(object, request.algorithm.mode, encrypts)?;
     // Synthetic vectors come out of the whole message: there is no stream of those modes.
-    let stream = match algorithm.mode {
+    let stream = match request.algorithm.mode {
         Mode::Eax => Stream::eax(object, encrypts),
         Mode::Poly1305 => Stream::chacha(object),
         _ => None,
@@ -103,21 +57,12 @@ pub(super) fn open(
     let streams = stream.is_some();
     // EAX decrypts before it authenticates the ciphertext, which in place is no longer there: every
     // message would be rejected.
-    let in_place = algorithm.mode != Mode::Eax || encrypts;
-    let state = State { key: key.to_vec(), call, wrong_tag, encrypts, stream };
-    Ok(raw::Session {
-        state: given(state),
-        flags: if in_place { raw::IN_PLACE } else { 0 },
-        message: Some(message),
-        start: streams.then_some(start),
-        update: streams.then_some(update),
-        finish: None,
-        call: name.as_ptr(),
-        close: Some(close::<State>),
-        rekey: Some(rekey),
-        rekey_call: c"none: the key is an argument of each message".as_ptr(),
-        ..raw::Session::empty()
-    })
+    let in_place = request.algorithm.mode != Mode::Eax || encrypts;
+    let state = State { key: request.key.to_vec(), call, wrong_tag, encrypts, stream };
+    Ok(Table::new(state, if in_place { raw::IN_PLACE } else { 0 }, name)
+        .streams_if(streams)
+        .rekeys(KEY_IN_EACH_MESSAGE)
+        .raw())
 }
 
 type Function = ((Call, c_int), &'static CStr);
@@ -133,7 +78,7 @@ fn function(object: &SharedObject, mode: Mode, encrypts: bool) -> Result<Functio
         (_, true) => c"wc_ChaCha20Poly1305_Encrypt",
         (_, false) => c"wc_ChaCha20Poly1305_Decrypt",
     };
-    let symbol = name.to_str().expect("the names are ASCII");
+    let symbol = symbol(name);
     // SAFETY: the types are those of aes.h and chacha20_poly1305.h for the symbols named.
     let call = unsafe {
         match mode {
@@ -177,62 +122,57 @@ impl State {
     }
 }
 
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the key has the algorithm's length.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        let len = state.key.len();
-        state.key.as_mut_ptr().copy_from_nonoverlapping(key, len);
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        unsafe {
+            lengths!(len = m.len, aad_len = m.aad_len);
+            verdict(self.run(m, len, aad_len), self.wrong_tag)
+        }
     }
-    raw::OK
-}
 
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the interface's rules.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*m);
-        lengths!(len = m.len, aad_len = m.aad_len);
-        verdict(state.run(m, len, aad_len), state.wrong_tag)
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: the nonce has the algorithm's length.
+        unsafe {
+            let Some(stream) = &mut self.stream else { return raw::FAILED };
+            calls!(stream.begin(&self.key, nonce, self.encrypts))
+        }
     }
-}
 
-unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the nonce has the algorithm's length.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        let Some(stream) = &mut state.stream else { return raw::FAILED };
-        calls!(stream.begin(&state.key, nonce, state.encrypts))
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the buffers keep the interface's rules.
+        unsafe {
+            let Some(stream) = &self.stream else { return raw::FAILED };
+            lengths!(len = len);
+            calls!(stream.update(input, output, len))
+        }
     }
-}
 
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `open` made; the buffers keep the interface's rules.
-    unsafe {
-        let state = &*state.cast::<State>();
-        let Some(stream) = &state.stream else { return raw::FAILED };
-        lengths!(len = len);
-        calls!(stream.update(input, output, len))
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has the algorithm's length.
+        unsafe {
+            let len = self.key.len();
+            self.key.as_mut_ptr().copy_from_nonoverlapping(key, len);
+        }
+        raw::OK
     }
 }
 
 /// `wc_AesEaxInit`: context, key, length, nonce, length, associated data, length.
-type EaxInitFn =
-    unsafe extern "C" fn(*mut c_void, *const u8, u32, *const u8, u32, *const u8, u32) -> c_int;
+type EaxInitFn = unsafe extern "C" fn(*mut c_void, In, u32, In, u32, In, u32) -> c_int;
 /// `wc_AesEaxEncryptUpdate`, `wc_AesEaxDecryptUpdate`: context, output, input, length, associated
 /// data, length.
-type EaxUpdateFn =
-    unsafe extern "C" fn(*mut c_void, *mut u8, *const u8, u32, *const u8, u32) -> c_int;
+type EaxUpdateFn = unsafe extern "C" fn(*mut c_void, Out, In, u32, In, u32) -> c_int;
 /// `wc_AesEaxFree`: context.
 type EaxFreeFn = unsafe extern "C" fn(*mut c_void) -> c_int;
 /// `wc_ChaCha20Poly1305_Init`: context, key, nonce, whether to encrypt.
-type ChaChaInitFn = unsafe extern "C" fn(*mut c_void, *const u8, *const u8, c_int) -> c_int;
+type ChaChaInitFn = unsafe extern "C" fn(*mut c_void, In, In, c_int) -> c_int;
 /// `wc_ChaCha20Poly1305_UpdateData`: context, input, output, length.
-type ChaChaUpdateFn = unsafe extern "C" fn(*mut c_void, *const u8, *mut u8, u32) -> c_int;
+type ChaChaUpdateFn = unsafe extern "C" fn(*mut c_void, In, Out, u32) -> c_int;
 
 #[derive(Clone, Copy)]
 enum Parts {

@@ -1,31 +1,23 @@
 //! XChaCha20-Poly1305 in parts: the one-shot functions want the tag behind the ciphertext.
 
-use super::api::{Context, MAC_WRONG_TAG, calls, close, done, given, lengths, outcome, verdict};
-use contract::{OpenError, raw};
-use loader::SharedObject;
-use model::Direction;
+use super::Request;
+use super::api::{Context, MAC_WRONG_TAG, done, lengths, outcome, verdict};
+use crate::bytes::{In, Out};
+use crate::family::{KEY_IN_EACH_MESSAGE, calls};
+use contract::{OpenError, Operations, Table, raw};
 use std::ffi::{c_int, c_void};
 
 /// `wc_XChaCha20Poly1305_Init`: context, associated data, length, nonce, length, key, length,
 /// whether to encrypt.
-type InitFn = unsafe extern "C" fn(
-    *mut c_void,
-    *const u8,
-    u32,
-    *const u8,
-    u32,
-    *const u8,
-    u32,
-    c_int,
-) -> c_int;
+type InitFn = unsafe extern "C" fn(*mut c_void, In, u32, In, u32, In, u32, c_int) -> c_int;
 /// `wc_ChaCha20Poly1305_UpdateAad`: context, associated data, length.
-type AadFn = unsafe extern "C" fn(*mut c_void, *const u8, u32) -> c_int;
+type AadFn = unsafe extern "C" fn(*mut c_void, In, u32) -> c_int;
 /// `wc_ChaCha20Poly1305_UpdateData`: context, input, output, length.
-type DataFn = unsafe extern "C" fn(*mut c_void, *const u8, *mut u8, u32) -> c_int;
+type DataFn = unsafe extern "C" fn(*mut c_void, In, Out, u32) -> c_int;
 /// `wc_ChaCha20Poly1305_Final`: context, tag.
-type FinalFn = unsafe extern "C" fn(*mut c_void, *mut u8) -> c_int;
+type FinalFn = unsafe extern "C" fn(*mut c_void, Out) -> c_int;
 /// `wc_ChaCha20Poly1305_CheckTag`: the two tags.
-type CheckFn = unsafe extern "C" fn(*const u8, *const u8) -> c_int;
+type CheckFn = unsafe extern "C" fn(In, In) -> c_int;
 
 struct State {
     message: Context,
@@ -39,18 +31,15 @@ struct State {
     check: CheckFn,
 }
 
-pub(super) fn open(
-    object: &SharedObject,
-    direction: Direction,
-    key: &[u8],
-) -> Result<raw::Session, OpenError> {
-    let encrypts = direction == Direction::Encrypt;
+pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let object = &request.library.object;
+    let encrypts = request.encrypts();
     // SAFETY: the types are those of chacha20_poly1305.h for the symbols named.
     let mut state = unsafe {
         State {
             message: Context::zeroed(),
             stream: Context::zeroed(),
-            key: key.try_into().expect("XChaCha20 has keys of 32 bytes"),
+            key: request.key.try_into().expect("XChaCha20 has keys of 32 bytes"),
             encrypts,
             init: object.offered("wc_XChaCha20Poly1305_Init")?,
             aad: object.offered("wc_ChaCha20Poly1305_UpdateAad")?,
@@ -69,25 +58,46 @@ pub(super) fn open(
     } else {
         c"wc_XChaCha20Poly1305_Init, wc_ChaCha20Poly1305_UpdateAad, wc_ChaCha20Poly1305_UpdateData, wc_ChaCha20Poly1305_Final, wc_ChaCha20Poly1305_CheckTag"
     };
-    Ok(raw::Session {
-        state: given(state),
-        flags: raw::IN_PLACE,
-        message: Some(message),
-        start: Some(start),
-        update: Some(update),
-        finish: None,
-        call: call.as_ptr(),
-        close: Some(close::<State>),
-        rekey: Some(rekey),
-        rekey_call: c"none: the key is an argument of each message".as_ptr(),
-        ..raw::Session::empty()
-    })
+    Ok(Table::new(state, raw::IN_PLACE, call).streams().rekeys(KEY_IN_EACH_MESSAGE).raw())
 }
 
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the key has 32 bytes.
-    unsafe { (*state.cast::<State>()).key = key.cast::<[u8; 32]>().read() };
-    raw::OK
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        unsafe {
+            lengths!(len = m.len, aad_len = m.aad_len);
+            let context = self.message.pointer();
+            calls!(
+                self.begin(&self.message, m.nonce),
+                (self.aad)(context, m.aad, aad_len),
+                (self.data)(context, m.input, m.output, len),
+            );
+            self.end(m.tag)
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: the nonce has the algorithm's length.
+        unsafe { calls!(self.begin_stream(nonce)) }
+    }
+
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the buffers keep the interface's rules.
+        unsafe {
+            lengths!(len = len);
+            calls!((self.data)(self.stream.pointer(), input, output, len))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has 32 bytes.
+        unsafe { self.key = key.cast::<[u8; 32]>().read() };
+        raw::OK
+    }
 }
 
 impl State {
@@ -129,42 +139,5 @@ impl State {
             }
             verdict((self.check)(tag, own.as_ptr()), MAC_WRONG_TAG)
         }
-    }
-}
-
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the interface's rules.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*m);
-        lengths!(len = m.len, aad_len = m.aad_len);
-        let context = state.message.pointer();
-        calls!(
-            state.begin(&state.message, m.nonce),
-            (state.aad)(context, m.aad, aad_len),
-            (state.data)(context, m.input, m.output, len),
-        );
-        state.end(m.tag)
-    }
-}
-
-unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the nonce has the algorithm's length.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        calls!(state.begin_stream(nonce))
-    }
-}
-
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `open` made; the buffers keep the interface's rules.
-    unsafe {
-        let state = &*state.cast::<State>();
-        lengths!(len = len);
-        calls!((state.data)(state.stream.pointer(), input, output, len))
     }
 }

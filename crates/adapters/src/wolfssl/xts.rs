@@ -1,17 +1,17 @@
 //! XTS: two key schedules; one call is one data unit.
 
-use super::api::{Context, NO_DEVICE, calls, close, done, given, lengths, number};
-use contract::{OpenError, raw};
-use loader::SharedObject;
-use model::Direction;
+use super::Request;
+use super::api::{Context, NO_DEVICE, done, lengths, number, outcome};
+use crate::bytes::{In, Out};
+use crate::family::{calls, symbol};
+use contract::{OpenError, Operations, Table, raw};
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
 /// `wc_AesXtsSetKey`: context, both keys, their length together, direction, heap hint, device.
-type SetKeyFn =
-    unsafe extern "C" fn(*mut c_void, *const u8, u32, c_int, *mut c_void, c_int) -> c_int;
+type SetKeyFn = unsafe extern "C" fn(*mut c_void, In, u32, c_int, *mut c_void, c_int) -> c_int;
 /// `wc_AesXtsEncrypt`, `wc_AesXtsDecrypt`: context, output, input, length, tweak, its length.
-type CryptFn = unsafe extern "C" fn(*mut c_void, *mut u8, *const u8, u32, *const u8, u32) -> c_int;
+type CryptFn = unsafe extern "C" fn(*mut c_void, Out, In, u32, In, u32) -> c_int;
 /// `wc_AesXtsFree`: context.
 type FreeFn = unsafe extern "C" fn(*mut c_void) -> c_int;
 
@@ -29,26 +29,18 @@ struct State {
     tweak: [u8; TWEAK],
 }
 
-pub(super) fn open(
-    object: &SharedObject,
-    direction: Direction,
-    key: &[u8],
-) -> Result<raw::Session, OpenError> {
+pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
+    let object = &request.library.object;
     let xts = Context::zeroed();
-    let len = u32::try_from(key.len()).expect("keys are a few bytes");
-    let encrypts = direction == Direction::Encrypt;
-    let (symbol, call) = if encrypts {
-        ("wc_AesXtsEncrypt", c"wc_AesXtsEncrypt")
-    } else {
-        ("wc_AesXtsDecrypt", c"wc_AesXtsDecrypt")
-    };
+    let len = request.key_len();
+    let call = if request.encrypts() { c"wc_AesXtsEncrypt" } else { c"wc_AesXtsDecrypt" };
     // SAFETY: the types are those of aes.h for the symbols named; the key covers its length.
     let (code, crypt, set_key, free) = unsafe {
         let set_key = object.offered::<SetKeyFn>("wc_AesXtsSetKey")?;
-        let (context, way) = (xts.pointer(), number(direction));
+        let (context, way) = (xts.pointer(), number(request.direction));
         (
-            set_key(context, key.as_ptr(), len, way, ptr::null_mut(), NO_DEVICE),
-            object.offered(symbol)?,
+            set_key(context, request.key.as_ptr(), len, way, ptr::null_mut(), NO_DEVICE),
+            object.offered(symbol(call))?,
             set_key,
             object.function("wc_AesXtsFree"),
         )
@@ -59,32 +51,49 @@ pub(super) fn open(
         crypt,
         set_key,
         key_len: len,
-        way: number(direction),
+        way: number(request.direction),
         free,
         tweak: [0; TWEAK],
     };
     let flags = if state.works_in_place() { raw::IN_PLACE } else { 0 };
-    Ok(raw::Session {
-        state: given(state),
-        flags,
-        message: Some(message),
-        start: Some(start),
-        update: Some(update),
-        finish: None,
-        call: call.as_ptr(),
-        close: Some(close::<State>),
-        rekey: Some(rekey),
-        rekey_call: c"wc_AesXtsSetKey".as_ptr(),
-        ..raw::Session::empty()
-    })
+    Ok(Table::new(state, flags, call).streams().rekeys(c"wc_AesXtsSetKey").raw())
 }
 
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the key has both keys.
-    unsafe {
-        let state = &*state.cast::<State>();
-        let (xts, no_hint) = (state.xts.pointer(), ptr::null_mut());
-        calls!((state.set_key)(xts, key, state.key_len, state.way, no_hint, NO_DEVICE))
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        unsafe {
+            lengths!(len = m.len);
+            calls!(self.unit(m.nonce, m.input, m.output, len))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: the nonce has the algorithm's length.
+        unsafe {
+            self.tweak = nonce.cast::<[u8; TWEAK]>().read_unaligned();
+        }
+        raw::OK
+    }
+
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the buffers keep the interface's rules.
+        unsafe {
+            lengths!(len = len);
+            calls!(self.unit(self.tweak.as_ptr(), input, output, len))
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the key has both keys.
+        unsafe {
+            let (xts, no_hint) = (self.xts.pointer(), ptr::null_mut());
+            calls!((self.set_key)(xts, key, self.key_len, self.way, no_hint, NO_DEVICE))
+        }
     }
 }
 
@@ -127,37 +136,5 @@ impl State {
     unsafe fn unit(&self, tweak: *const u8, i: *const u8, o: *mut u8, len: u32) -> c_int {
         // SAFETY: the caller's promise.
         unsafe { (self.crypt)(self.xts.pointer(), o, i, len, tweak, TWEAK as u32) }
-    }
-}
-
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `open` made; the message keeps the interface's rules.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*m);
-        lengths!(len = m.len);
-        calls!(state.unit(m.nonce, m.input, m.output, len))
-    }
-}
-
-unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `open` made; the nonce has the algorithm's length.
-    unsafe {
-        let state = &mut *state.cast::<State>();
-        state.tweak = nonce.cast::<[u8; TWEAK]>().read_unaligned();
-    }
-    raw::OK
-}
-
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `open` made; the buffers keep the interface's rules.
-    unsafe {
-        let state = &*state.cast::<State>();
-        lengths!(len = len);
-        calls!(state.unit(state.tweak.as_ptr(), input, output, len))
     }
 }

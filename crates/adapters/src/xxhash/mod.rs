@@ -2,12 +2,11 @@
 //! why.
 
 mod session;
-#[cfg(test)]
-mod tests;
 
-use contract::{Identity, Library, OpenError, Session};
+use crate::family::{self, Family, Request};
+use contract::{Identity, Library, OpenError, raw};
 use loader::{LoadError, SharedObject};
-use model::{Algorithm, Direction, Primitive};
+use model::Primitive;
 use session::{Api, State};
 use std::ffi::c_uint;
 
@@ -25,7 +24,7 @@ pub(crate) fn attach(
         version: version(&object)?,
         build: vec![api.kernels().to_owned()],
     };
-    Ok(Box::new(Xxhash { identity, api }))
+    Ok(family::library(identity, api))
 }
 
 /// The version, out of major · 10000 + minor · 100 + release.
@@ -36,30 +35,14 @@ fn version(object: &SharedObject) -> Result<String, LoadError> {
     Ok(format!("{}.{}.{}", number / 10_000, number / 100 % 100, number % 100))
 }
 
-struct Xxhash {
-    identity: Identity,
-    api: Api,
-}
-
-impl Library for Xxhash {
-    fn identity(&self) -> &Identity {
-        &self.identity
-    }
-
-    fn open(
-        &self,
-        algorithm: &'static Algorithm,
-        direction: Direction,
-        _key: &[u8],
-    ) -> Result<Session, OpenError> {
-        if algorithm.cipher != Primitive::Xxh3 || direction != Direction::Digest {
-            let why = format!("xxHash is a library of checksums: it has no {algorithm}");
-            return Err(OpenError::Unsupported(why));
+// SAFETY: the session's functions follow the library's header.
+unsafe impl Family for Api {
+    fn open(request: &Request<'_, Self>) -> Result<raw::Session, OpenError> {
+        if request.algorithm.cipher != Primitive::Xxh3 {
+            return Err(request.absent("xxHash is a library of checksums: it"));
         }
-        let state = State::new(&self.api)
+        let state = State::new(request.library)
             .ok_or_else(|| OpenError::Failed("XXH3_createState: out of memory".to_owned()))?;
-        // SAFETY: the functions keep the rules of the interface for digests, and the state is
-        // theirs alone.
-        Ok(unsafe { Session::new(state.into_session(), algorithm, direction) })
+        Ok(state.into_session())
     }
 }

@@ -1,6 +1,6 @@
 //! Whole messages and streams of XXH3: what is inside the clock.
 
-use contract::raw;
+use contract::{Operations, Table, raw};
 use loader::{LoadError, SharedObject};
 use std::ffi::{CStr, c_int, c_void};
 
@@ -83,19 +83,9 @@ impl State {
 
     /// The table for the timing loop; `close` there frees the state.
     pub(super) fn into_session(self) -> raw::Session {
-        let call = self.api.call().as_ptr();
-        raw::Session {
-            state: Box::into_raw(Box::new(self)).cast(),
-            // A digest writes nothing but its tag, so the message may lie anywhere.
-            flags: raw::IN_PLACE,
-            message: Some(message),
-            start: Some(start),
-            update: Some(update),
-            finish: Some(finish),
-            call,
-            close: Some(close),
-            ..raw::Session::empty()
-        }
+        let call = self.api.call();
+        // A digest writes nothing but its tag, so the message may lie anywhere.
+        Table::new(self, raw::IN_PLACE, call).parts().raw()
     }
 }
 
@@ -107,6 +97,7 @@ impl Drop for State {
 }
 
 /// `XXH_errorcode` as a return code of the interface: its only other value is XXH_ERROR, 1.
+#[inline]
 fn outcome(error: c_int) -> i32 {
     if error == 0 { raw::OK } else { raw::FAILED }
 }
@@ -122,44 +113,28 @@ unsafe fn write(hash: u64, tag: *mut u8) -> i32 {
     raw::OK
 }
 
-unsafe extern "C" fn message(state: *mut c_void, m: *const raw::Message) -> i32 {
-    // SAFETY: `state` is what `into_session` made; the message keeps the interface's rules.
-    unsafe {
-        let (state, m) = (&*state.cast::<State>(), &*m);
-        write((state.api.hash)(m.input.cast(), m.len), m.tag)
+impl Operations for State {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the message keeps the interface's rules.
+        unsafe { write((self.api.hash)(m.input.cast(), m.len), m.tag) }
     }
-}
 
-unsafe extern "C" fn start(state: *mut c_void, _nonce: *const u8) -> i32 {
-    // SAFETY: `state` is what `into_session` made.
-    unsafe {
-        let state = &*state.cast::<State>();
-        outcome((state.api.reset)(state.stream))
+    #[inline(always)]
+    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
+        // SAFETY: the state's own context.
+        unsafe { outcome((self.api.reset)(self.stream)) }
     }
-}
 
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    _output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: `state` is what `into_session` made; `input` covers `len` bytes.
-    unsafe {
-        let state = &*state.cast::<State>();
-        outcome((state.api.update)(state.stream, input.cast(), len))
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
+        // SAFETY: `input` covers `len` bytes.
+        unsafe { outcome((self.api.update)(self.stream, input.cast(), len)) }
     }
-}
 
-unsafe extern "C" fn finish(state: *mut c_void, tag: *mut u8) -> i32 {
-    // SAFETY: `state` is what `into_session` made; `tag` has the digest's length.
-    unsafe {
-        let state = &*state.cast::<State>();
-        write((state.api.digest)(state.stream), tag)
+    #[inline(always)]
+    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
+        // SAFETY: `tag` has the digest's length.
+        unsafe { write((self.api.digest)(self.stream), tag) }
     }
-}
-
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: `state` is the box that `into_session` gave away; called once.
-    drop(unsafe { Box::from_raw(state.cast::<State>()) });
 }

@@ -1,9 +1,9 @@
 //! The worked example of `docs/ADAPTERS.md`.
 
 use super::{Object, repository};
-use crate::attached::agreement::{forgeries_are_rejected, messages_agree, streams_agree};
 use contract::{Library, OpenError};
 use model::{Algorithm, Direction, Mode};
+use trial::{forgeries_are_rejected, messages_agree, streams_agree};
 
 const EXAMPLE: &str = "docs/examples/adapter.c";
 
@@ -30,7 +30,7 @@ fn the_example_is_right_in_all_that_it_offers_and_names_what_it_does_not() {
         let direction = Direction::of(algorithm.kind)[0];
         match library.open(algorithm, direction, &vec![0; algorithm.key_len]) {
             Ok(session) => {
-                messages_agree(&*library, algorithm);
+                messages_agree(&*library, algorithm, |_| true);
                 assert_eq!(session.has_stream(), algorithm.mode == Mode::Cbc, "{algorithm}");
                 if session.has_stream() {
                     streams_agree(&*library, algorithm);

@@ -37,61 +37,50 @@ unsafe fn explain(text: &[u8], why: *mut c_char, why_len: usize) {
     unsafe { ptr::copy_nonoverlapping(text.as_ptr(), why.cast(), text.len().min(why_len)) }
 }
 
-unsafe extern "C" fn unsupported(
-    request: *const raw::Request,
-    _: *mut raw::Session,
-    why: *mut c_char,
-    why_len: usize,
-) -> i32 {
-    // SAFETY: the request is whole.
-    let request = unsafe { &*request };
-    let fits = (request.direction, request.key_len, request.nonce_len, request.tag_len);
-    assert_eq!(fits, (0, 16, 16, 0));
-    // SAFETY: as `explain` asks.
-    unsafe { explain(b"not in\nthis build\xff", why, why_len) };
-    raw::UNSUPPORTED
+/// An `open` for each of them.
+macro_rules! opens {
+    ($($name:ident($request:pat, $session:pat, $why:pat, $why_len:pat) $body:block)+) => {$(
+        unsafe extern "C" fn $name(
+            $request: *const raw::Request,
+            $session: *mut raw::Session,
+            $why: *mut c_char,
+            $why_len: usize,
+        ) -> i32 $body
+    )+};
 }
 
-unsafe extern "C" fn fails_at_length(
-    _: *const raw::Request,
-    _: *mut raw::Session,
-    why: *mut c_char,
-    why_len: usize,
-) -> i32 {
-    // SAFETY: as `explain` asks.
-    unsafe { explain(&[b'x'; 10_000], why, why_len) };
-    raw::FAILED
-}
+opens! {
+    unsupported(request, _, why, why_len) {
+        // SAFETY: the request is whole.
+        let request = unsafe { &*request };
+        let fits = (request.direction, request.key_len, request.nonce_len, request.tag_len);
+        assert_eq!(fits, (0, 16, 16, 0));
+        // SAFETY: as `explain` asks.
+        unsafe { explain(b"not in\nthis build\xff", why, why_len) };
+        raw::UNSUPPORTED
+    }
 
-unsafe extern "C" fn own_code(
-    _: *const raw::Request,
-    _: *mut raw::Session,
-    _: *mut c_char,
-    _: usize,
-) -> i32 {
-    -17
-}
+    fails_at_length(_, _, why, why_len) {
+        // SAFETY: as `explain` asks.
+        unsafe { explain(&[b'x'; 10_000], why, why_len) };
+        raw::FAILED
+    }
 
-unsafe extern "C" fn offers_nothing(
-    _: *const raw::Request,
-    session: *mut raw::Session,
-    _: *mut c_char,
-    _: usize,
-) -> i32 {
-    // SAFETY: the session is writable.
-    unsafe { (*session).close = Some(close) };
-    raw::OK
-}
+    own_code(_, _, _, _) {
+        -17
+    }
 
-unsafe extern "C" fn half_a_stream(
-    _: *const raw::Request,
-    session: *mut raw::Session,
-    _: *mut c_char,
-    _: usize,
-) -> i32 {
-    // SAFETY: the session is writable.
-    unsafe { (*session).start = Some(start) };
-    raw::OK
+    offers_nothing(_, session, _, _) {
+        // SAFETY: the session is writable.
+        unsafe { (*session).close = Some(close) };
+        raw::OK
+    }
+
+    half_a_stream(_, session, _, _) {
+        // SAFETY: the session is writable.
+        unsafe { (*session).start = Some(start) };
+        raw::OK
+    }
 }
 
 unsafe extern "C" fn start(_: *mut c_void, _: *const u8) -> i32 {

@@ -4,61 +4,67 @@
 use crate::evp::api::Api;
 use crate::evp::calls;
 use crate::evp::context::Context;
-use crate::evp::messages;
 use crate::evp::state::State;
-use contract::raw;
+use contract::{Operations, Table, raw};
 use model::{Algorithm, Direction};
-use std::ffi::c_void;
 use std::ptr;
 
 /// The table for the timing loop; `close` there frees the context.
 pub(in crate::evp) fn session(api: &Api, context: Context, algorithm: &Algorithm) -> raw::Session {
-    let state = State::new(api, context, algorithm, Direction::Digest);
-    raw::Session {
-        state: Box::into_raw(Box::new(state)).cast(),
-        flags: raw::IN_PLACE,
-        message: Some(message),
-        start: Some(messages::start),
-        update: Some(update),
-        finish: Some(finish),
-        call: calls::cipher(algorithm.mode, Direction::Digest).as_ptr(),
-        close: Some(messages::close),
-        ..raw::Session::empty()
+    let state = Gmac(State::new(api, context, algorithm, Direction::Digest));
+    let call = calls::cipher(algorithm.mode, Direction::Digest);
+    Table::new(state, raw::IN_PLACE, call).parts().raw()
+}
+
+/// A context of GCM.
+pub(in crate::evp) struct Gmac(pub(in crate::evp) State);
+
+impl Gmac {
+    /// Associated data, where there is any.
+    ///
+    /// # Safety
+    /// `input` has `len` bytes.
+    #[inline(always)]
+    unsafe fn feed(&self, input: *const u8, len: usize) -> bool {
+        // SAFETY: as the caller promises.
+        len == 0 || unsafe { self.0.feed(input, ptr::null_mut(), len) } >= 0
+    }
+
+    /// Final, tag.
+    ///
+    /// # Safety
+    /// `tag` has room for the tag.
+    #[inline(always)]
+    unsafe fn end(&self, tag: *mut u8) -> bool {
+        // SAFETY: as the caller promises.
+        unsafe { self.0.end(ptr::dangling_mut(), 0) == 0 && self.0.get_tag(tag) }
     }
 }
 
-/// Nonce, associated data, final, tag.
-unsafe extern "C" fn message(state: *mut c_void, message: *const raw::Message) -> i32 {
-    // SAFETY: the contract of `message`.
-    unsafe {
-        let (s, m) = (&*state.cast::<State>(), &*message);
-        let done = s.begin(m.nonce)
-            && (m.len == 0 || s.feed(m.input, ptr::null_mut(), m.len) >= 0)
-            && s.end(ptr::dangling_mut(), 0) == 0
-            && s.get_tag(m.tag);
-        s.done(done)
+impl Operations for Gmac {
+    /// Nonce, associated data, final, tag.
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the caller keeps the header's rules.
+        let done = unsafe { self.0.begin(m.nonce) && self.feed(m.input, m.len) && self.end(m.tag) };
+        self.0.done(done)
     }
-}
 
-/// Continues the associated data.
-pub(in crate::evp) unsafe extern "C" fn update(
-    state: *mut c_void,
-    input: *const u8,
-    _output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: the contract of `update`.
-    unsafe {
-        let s = &*state.cast::<State>();
-        s.done(len == 0 || s.feed(input, ptr::null_mut(), len) >= 0)
+    #[inline(always)]
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: the caller keeps the header's rules.
+        unsafe { self.0.done(self.0.begin(nonce)) }
     }
-}
 
-/// Final, tag.
-pub(in crate::evp) unsafe extern "C" fn finish(state: *mut c_void, tag: *mut u8) -> i32 {
-    // SAFETY: the contract of `finish`.
-    unsafe {
-        let s = &*state.cast::<State>();
-        s.done(s.end(ptr::dangling_mut(), 0) == 0 && s.get_tag(tag))
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
+        // SAFETY: the caller keeps the header's rules.
+        unsafe { self.0.done(self.feed(input, len)) }
+    }
+
+    #[inline(always)]
+    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
+        // SAFETY: the caller keeps the header's rules.
+        unsafe { self.0.done(self.end(tag)) }
     }
 }

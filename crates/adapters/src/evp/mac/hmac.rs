@@ -1,6 +1,7 @@
 //! HMAC by `HMAC_CTX`: OpenSSL before 3, LibreSSL, BoringSSL, AWS-LC.
 
 use crate::aligned::Aligned;
+use crate::bytes::{In, Out};
 use crate::evp::api::Errors;
 use crate::evp::method::Method;
 use crate::evp::parts::{self, Parts};
@@ -18,9 +19,9 @@ pub(in crate::evp) struct Hmac {
     making: Making,
     /// `HMAC_Init_ex(ctx, key, key_len, md, engine)`; the length is an `int` or a `size_t`, which
     /// differ in nothing that is passed here.
-    init: unsafe extern "C" fn(Ctx, *const u8, usize, *const c_void, *mut c_void) -> c_int,
-    update: unsafe extern "C" fn(Ctx, *const u8, usize) -> c_int,
-    finish: unsafe extern "C" fn(Ctx, *mut u8, *mut c_uint) -> c_int,
+    init: unsafe extern "C" fn(Ctx, In, usize, *const c_void, *mut c_void) -> c_int,
+    update: unsafe extern "C" fn(Ctx, In, usize) -> c_int,
+    finish: unsafe extern "C" fn(Ctx, Out, *mut c_uint) -> c_int,
 }
 
 /// How a context is made and freed.
@@ -78,7 +79,7 @@ impl Hmac {
         if ctx.is_null() {
             return Err(format!("HMAC_CTX_new: {}", errors.take()));
         }
-        let state = State { ctx, functions: *self, tag_len, errors, _room: room, _digest: digest };
+        let state = State { ctx, functions: *self, tag_len, _room: room, _digest: digest };
         // SAFETY: a fresh context; the key covers its length; no engine.
         let code = unsafe {
             let digest = state._digest.as_ptr();
@@ -87,7 +88,7 @@ impl Hmac {
         if code != 1 {
             return Err(format!("HMAC_Init_ex: {}", errors.take()));
         }
-        Ok(parts::session(state, c"HMAC_Init_ex, HMAC_Update, HMAC_Final"))
+        Ok(parts::session(state, errors, c"HMAC_Init_ex, HMAC_Update, HMAC_Final"))
     }
 }
 
@@ -95,7 +96,6 @@ struct State {
     ctx: Ctx,
     functions: Hmac,
     tag_len: usize,
-    errors: Errors,
     /// Where `ctx` points with [`Making::Init`].
     _room: Aligned,
     /// The context points to it.
@@ -131,9 +131,5 @@ impl Parts for State {
         // SAFETY: as the caller promises; the digest has `tag_len` bytes.
         let code = unsafe { (self.functions.finish)(self.ctx, tag, &raw mut len) };
         code == 1 && len as usize == self.tag_len
-    }
-
-    fn errors(&self) -> Errors {
-        self.errors
     }
 }

@@ -1,6 +1,7 @@
 //! Poly1305 by `CRYPTO_poly1305_*`: LibreSSL, BoringSSL, AWS-LC.
 
 use crate::aligned::Aligned;
+use crate::bytes::{In, Out};
 use crate::evp::api::Errors;
 use crate::evp::parts::{self, Parts};
 use contract::raw;
@@ -13,9 +14,9 @@ type Ctx = *mut c_void;
 /// The functions of one library; none of them can fail.
 #[derive(Clone, Copy)]
 pub(in crate::evp) struct Poly1305 {
-    init: unsafe extern "C" fn(Ctx, *const u8),
-    update: unsafe extern "C" fn(Ctx, *const u8, usize),
-    finish: unsafe extern "C" fn(Ctx, *mut u8),
+    init: unsafe extern "C" fn(Ctx, In),
+    update: unsafe extern "C" fn(Ctx, In, usize),
+    finish: unsafe extern "C" fn(Ctx, Out),
 }
 
 /// Bytes for a `poly1305_state`, whose size only the header knows: 512 in BoringSSL and AWS-LC, 144
@@ -26,7 +27,6 @@ struct State {
     room: Aligned,
     functions: Poly1305,
     key: [u8; 32],
-    errors: Errors,
 }
 
 impl Poly1305 {
@@ -44,9 +44,9 @@ impl Poly1305 {
 
     /// The key is taken in anew for each message: it is made for one alone (RFC 8439 §2.5).
     pub(in crate::evp) fn session(&self, errors: Errors, key: [u8; 32]) -> raw::Session {
-        let state = State { room: Aligned::zeroed(STATE_LEN), functions: *self, key, errors };
+        let state = State { room: Aligned::zeroed(STATE_LEN), functions: *self, key };
         let call = c"CRYPTO_poly1305_init, CRYPTO_poly1305_update, CRYPTO_poly1305_finish";
-        parts::session(state, call)
+        parts::session(state, errors, call)
     }
 }
 
@@ -70,9 +70,5 @@ impl Parts for State {
         // SAFETY: as the caller promises; a tag has 16 bytes.
         unsafe { (self.functions.finish)(self.room.context(), tag) };
         true
-    }
-
-    fn errors(&self) -> Errors {
-        self.errors
     }
 }

@@ -1,5 +1,6 @@
 //! `EVP_MAC`: OpenSSL 3 on.
 
+use crate::bytes::{In, Out};
 use crate::evp::api::Errors;
 use crate::evp::cipher;
 use crate::evp::params::Param;
@@ -20,9 +21,9 @@ pub(in crate::evp) struct EvpMac {
     free: unsafe extern "C" fn(*mut c_void),
     new: unsafe extern "C" fn(*mut c_void) -> Ctx,
     free_ctx: unsafe extern "C" fn(Ctx),
-    init: unsafe extern "C" fn(Ctx, *const u8, usize, *const Param) -> c_int,
-    update: unsafe extern "C" fn(Ctx, *const u8, usize) -> c_int,
-    finish: unsafe extern "C" fn(Ctx, *mut u8, *mut usize, usize) -> c_int,
+    init: unsafe extern "C" fn(Ctx, In, usize, *const Param) -> c_int,
+    update: unsafe extern "C" fn(Ctx, In, usize) -> c_int,
+    finish: unsafe extern "C" fn(Ctx, Out, *mut usize, usize) -> c_int,
 }
 
 impl EvpMac {
@@ -71,10 +72,9 @@ impl EvpMac {
             nonce_len: algorithm.nonce_len,
             tag_len: algorithm.tag_len,
             key: key.to_vec(),
-            errors,
         };
         let call = c"EVP_MAC_init, EVP_MAC_update, EVP_MAC_final";
-        Some(state.set_up(parameter).map(|()| parts::session(state, call)))
+        Some(state.set_up(errors, parameter).map(|()| parts::session(state, errors, call)))
     }
 
     fn context(&self, name: &CStr) -> Option<Ctx> {
@@ -109,7 +109,6 @@ struct State {
     nonce_len: usize,
     tag_len: usize,
     key: Vec<u8>,
-    errors: Errors,
 }
 
 impl Drop for State {
@@ -121,7 +120,11 @@ impl Drop for State {
 
 impl State {
     /// Gives the context its digest or cipher, and its key.
-    fn set_up(&mut self, parameter: Option<(&'static CStr, String)>) -> Result<(), String> {
+    fn set_up(
+        &mut self,
+        errors: Errors,
+        parameter: Option<(&'static CStr, String)>,
+    ) -> Result<(), String> {
         let value = parameter
             .as_ref()
             .map(|(_, value)| CString::new(value.as_str()).expect("names have no NUL"));
@@ -132,7 +135,7 @@ impl State {
         let code = unsafe {
             (self.functions.init)(self.ctx, self.key.as_ptr(), self.key.len(), params.as_ptr())
         };
-        if code > 0 { Ok(()) } else { Err(format!("EVP_MAC_init: {}", self.errors.take())) }
+        if code > 0 { Ok(()) } else { Err(format!("EVP_MAC_init: {}", errors.take())) }
     }
 }
 
@@ -162,9 +165,5 @@ impl Parts for State {
         // SAFETY: as the caller promises.
         let code = unsafe { (self.functions.finish)(self.ctx, tag, &raw mut len, self.tag_len) };
         code > 0 && len == self.tag_len
-    }
-
-    fn errors(&self) -> Errors {
-        self.errors
     }
 }

@@ -1,5 +1,6 @@
 //! Poly1305 by `EVP_DigestSign*`: OpenSSL 1.1.1, which has it as a kind of private key.
 
+use crate::bytes::{In, Out};
 use crate::evp::api::Errors;
 use crate::evp::digest::Contexts;
 use crate::evp::parts::{self, Parts};
@@ -24,11 +25,11 @@ type Pkey = *mut c_void;
 pub(in crate::evp) struct DigestSign {
     contexts: Contexts,
     set_flags: unsafe extern "C" fn(Ctx, c_int),
-    new_key: unsafe extern "C" fn(c_int, *mut c_void, *const u8, usize) -> Pkey,
+    new_key: unsafe extern "C" fn(c_int, *mut c_void, In, usize) -> Pkey,
     free_key: unsafe extern "C" fn(Pkey),
     init: unsafe extern "C" fn(Ctx, *mut c_void, *const c_void, *mut c_void, Pkey) -> c_int,
-    update: unsafe extern "C" fn(Ctx, *const u8, usize) -> c_int,
-    finish: unsafe extern "C" fn(Ctx, *mut u8, *mut usize) -> c_int,
+    update: unsafe extern "C" fn(Ctx, In, usize) -> c_int,
+    finish: unsafe extern "C" fn(Ctx, Out, *mut usize) -> c_int,
 }
 
 impl DigestSign {
@@ -69,11 +70,11 @@ impl DigestSign {
             unsafe { (self.free_key)(pkey) };
             return Some(Err(format!("EVP_MD_CTX_new: {}", errors.take())));
         };
-        let state = State { ctx, pkey, functions: *self, tag_len, errors };
+        let state = State { ctx, pkey, functions: *self, tag_len };
         // SAFETY: a context of ours.
         unsafe { (self.set_flags)(ctx, FINALISE) };
         let call = c"EVP_DigestSignInit, EVP_DigestUpdate, EVP_DigestSignFinal";
-        Some(Ok(parts::session(state, call)))
+        Some(Ok(parts::session(state, errors, call)))
     }
 }
 
@@ -82,7 +83,6 @@ struct State {
     pkey: Pkey,
     functions: DigestSign,
     tag_len: usize,
-    errors: Errors,
 }
 
 impl Drop for State {
@@ -114,9 +114,5 @@ impl Parts for State {
         // SAFETY: as the caller promises.
         let code = unsafe { (self.functions.finish)(self.ctx, tag, &raw mut len) };
         code == 1 && len == self.tag_len
-    }
-
-    fn errors(&self) -> Errors {
-        self.errors
     }
 }

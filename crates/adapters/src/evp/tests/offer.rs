@@ -1,28 +1,12 @@
-//! The whole offer of the library: every check over all of it, and what sessions say of themselves.
+//! The whole offer of the library, and what sessions say of themselves.
 
 use super::*;
-use crate::attached::agreement::verify_whole_offer;
 use loader::SharedObject;
-
-#[test]
-fn everything_that_is_offered_passes_every_check() {
-    let library = library();
-    let (unsupported, refused) = verify_whole_offer(&*library);
-    eprintln!("unsupported: {}\nrefused: {refused:#?}", unsupported.join(" "));
-    // README.md, "Disagreements and traps": empty messages in AES-SIV.
-    let known = |why: &str| {
-        why.contains("-siv: ")
-            && !why.contains("-gcm-siv")
-            && why.contains(" of 0 bytes")
-            && openssl_version(&*library).is_some_and(|v| v < (3, 5))
-    };
-    let unknown: Vec<_> = refused.iter().filter(|why| !known(why)).collect();
-    assert!(unknown.is_empty(), "{unknown:#?}");
-}
+use trial::primitives;
 
 #[test]
 fn the_systems_openssl_offers_all_that_it_has() {
-    if named_library().is_some() {
+    if EVP.named().is_some() {
         eprintln!("skipped: another library was named");
         return;
     }
@@ -55,7 +39,7 @@ fn the_systems_openssl_offers_all_that_it_has() {
             _ => false,
         }
     };
-    for algorithm in Algorithm::all().iter().filter(|a| a.composite.is_none()) {
+    for algorithm in primitives() {
         for &direction in Direction::of(algorithm.kind) {
             let session = open(&*library, algorithm, direction, &bytes(algorithm.key_len, 1));
             assert_eq!(session.is_none(), missing(algorithm), "{algorithm} {direction}");
@@ -66,8 +50,8 @@ fn the_systems_openssl_offers_all_that_it_has() {
 #[test]
 fn each_session_names_functions_that_the_library_exports() {
     let library = library();
-    let object = SharedObject::open(&path()).unwrap();
-    for algorithm in Algorithm::all().iter().filter(|a| a.composite.is_none()) {
+    let object = SharedObject::open(&EVP.path().unwrap()).unwrap();
+    for algorithm in primitives() {
         for &direction in Direction::of(algorithm.kind) {
             let key = bytes(algorithm.key_len, 3);
             let Some(session) = open(&*library, algorithm, direction, &key) else { continue };
@@ -76,7 +60,6 @@ fn each_session_names_functions_that_the_library_exports() {
                 assert!(object.has(call), "{algorithm} {direction}: {call}");
             }
             assert_eq!(session.copies(), calls.contains("memcpy"), "{algorithm} {direction}");
-            eprintln!("{algorithm:20} {direction:8} {calls}");
         }
     }
 }
@@ -85,7 +68,7 @@ fn each_session_names_functions_that_the_library_exports() {
 #[test]
 fn gcm_is_sealed_by_evp_aead_where_its_tag_can_stand_apart() {
     let library = library();
-    let object = SharedObject::open(&path()).unwrap();
+    let object = SharedObject::open(&EVP.path().unwrap()).unwrap();
     let algorithm = Algorithm::find("aes-256-gcm").unwrap();
     let session = open(&*library, algorithm, Direction::Encrypt, &bytes(32, 3)).unwrap();
     let aead = object.has("EVP_AEAD_CTX_seal_scatter");

@@ -1,0 +1,152 @@
+//! What all families share: who asks for what, and the way from a library's functions to a session.
+
+use contract::{Identity, Library, OpenError, Session, raw};
+use model::{Algorithm, Direction};
+
+/// A loaded library of one family.
+///
+/// # Safety
+/// The functions of each table keep the rules of `include/ciphermark.h` for what was asked for, and its state is theirs
+/// alone.
+pub(crate) unsafe trait Family: Send + Sync + Sized + 'static {
+    /// The table of functions for an algorithm under a key.
+    fn open(request: &Request<'_, Self>) -> Result<raw::Session, OpenError>;
+}
+
+/// What is to be opened: a direction that the algorithm has, and a key of its length.
+#[derive(Debug)]
+pub(crate) struct Request<'a, L> {
+    pub(crate) library: &'a L,
+    /// The library's version.
+    pub(crate) version: &'a str,
+    pub(crate) algorithm: &'static Algorithm,
+    pub(crate) direction: Direction,
+    pub(crate) key: &'a [u8],
+}
+
+impl<L> Request<'_, L> {
+    pub(crate) fn encrypts(&self) -> bool {
+        self.direction == Direction::Encrypt
+    }
+
+    pub(crate) fn decrypts(&self) -> bool {
+        self.direction == Direction::Decrypt
+    }
+
+    /// Bytes of the key, as one of C's numbers.
+    pub(crate) fn key_len<N: TryFrom<usize>>(&self) -> N {
+        N::try_from(self.key.len()).ok().expect("keys are a few bytes")
+    }
+
+    /// That the library has no such algorithm.
+    pub(crate) fn absent(&self, library: &str) -> OpenError {
+        OpenError::Unsupported(format!("{library} has no {}", self.algorithm))
+    }
+}
+
+/// A library with its family's way of opening.
+struct Loaded<F> {
+    identity: Identity,
+    family: F,
+}
+
+/// Puts a family's library behind the contract.
+pub(crate) fn library<F: Family>(identity: Identity, family: F) -> Box<dyn Library> {
+    Box::new(Loaded { identity, family })
+}
+
+impl<F: Family> Library for Loaded<F> {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn open(
+        &self,
+        algorithm: &'static Algorithm,
+        direction: Direction,
+        key: &[u8],
+    ) -> Result<Session, OpenError> {
+        has_direction(algorithm, direction)?;
+        let (len, given) = (algorithm.key_len, key.len());
+        if given != len {
+            let why = format!("{algorithm} takes a key of {len} bytes, not {given}");
+            return Err(OpenError::Failed(why));
+        }
+        let (library, version) = (&self.family, self.identity.version.as_str());
+        let table = F::open(&Request { library, version, algorithm, direction, key })?;
+        // SAFETY: what `Family` promises.
+        Ok(unsafe { Session::new(table, algorithm, direction) })
+    }
+}
+
+/// Refuses a direction that the algorithm does not have.
+pub(crate) fn has_direction(algorithm: &Algorithm, direction: Direction) -> Result<(), OpenError> {
+    if Direction::of(algorithm.kind).contains(&direction) {
+        return Ok(());
+    }
+    Err(OpenError::Unsupported(format!("{algorithm} has no direction {direction}")))
+}
+
+/// Calls in order, and returns the first error as the code that the `outcome` in scope makes of it.
+macro_rules! calls {
+    ($($call:expr),+ $(,)?) => {{
+        $(
+            let code = $call;
+            if code != 0 {
+                return outcome(code);
+            }
+        )+
+        contract::raw::OK
+    }};
+}
+pub(crate) use calls;
+
+/// Texts as one C string.
+macro_rules! c_concat {
+    ($($text:expr),+ $(,)?) => {
+        const {
+            match std::ffi::CStr::from_bytes_with_nul(concat!($($text,)+ "\0").as_bytes()) {
+                Ok(text) => text,
+                Err(_) => panic!("one NUL, at the end"),
+            }
+        }
+    };
+}
+pub(crate) use c_concat;
+
+/// A C string's bytes as the name that the loader takes.
+pub(crate) fn symbol(name: &'static std::ffi::CStr) -> &'static str {
+    name.to_str().expect("names of C functions are ASCII")
+}
+
+/// What a new key calls where the library has no key schedule to keep.
+pub(crate) const KEY_IN_EACH_MESSAGE: &std::ffi::CStr =
+    c"none: the key is an argument of each message";
+
+/// A struct of functions that a library has by these names, all of them or none.
+macro_rules! functions {
+    (
+        $(#[$doc:meta])*
+        struct $name:ident {
+            $($(#[$field_doc:meta])* $field:ident: $type:ty = $symbol:literal),+ $(,)?
+        }
+    ) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy)]
+        pub(super) struct $name {
+            $($(#[$field_doc])* pub(super) $field: $type,)+
+        }
+
+        impl $name {
+            /// # Safety
+            /// The types are those of the library's header for the symbols named.
+            pub(super) unsafe fn load(
+                object: &loader::SharedObject,
+            ) -> Result<Self, loader::LoadError> {
+                // SAFETY: the caller's.
+                unsafe { Ok(Self { $($field: object.required($symbol)?,)+ }) }
+            }
+        }
+    };
+}
+pub(crate) use functions;
