@@ -3,6 +3,7 @@
 //! derivations in words.
 #![forbid(unsafe_code)]
 
+mod candidates;
 mod ciphers;
 mod core;
 mod demand;

@@ -1,6 +1,6 @@
 //! A core as an implementation sees it: what was measured, cut down to a tier.
 
-use crate::{Access, Core, Instruction, Level};
+use crate::{Access, Basis, Bound, Core, Instruction, Level, Limit};
 use model::Tier;
 
 /// Bits of one block of AES, the unit in which vector work is counted.
@@ -84,6 +84,11 @@ impl<'a> Machine<'a> {
     pub(crate) fn spread(&self, names: &[&str]) -> f64 {
         let all = self.core.instructions.iter().filter(|i| self.allowed(i));
         all.filter(|i| names.contains(&i.name.as_str())).map(|i| i.spread).fold(0.0, f64::max)
+    }
+
+    /// What takes so many cycles by these instructions.
+    pub(crate) fn limit(&self, cycles: f64, (by, basis): (Bound, Basis), names: &[&str]) -> Limit {
+        Limit { cycles, by, basis, spread: self.spread(names) }
     }
 
     /// Chain steps that two messages can overlap by.
