@@ -20,48 +20,15 @@ pub(crate) fn kernel(tree: &Tree) -> Kernel {
 
 /// Parameters of the kernel's command line that change how fast or how steadily code runs. Only
 /// these are kept: records are published, and the others may name disks, networks and keys.
+#[rustfmt::skip]
 const PARAMETERS: &[&str] = &[
-    "amd_pstate",
-    "clearcpuid",
-    "clocksource",
-    "cpufreq.default_governor",
-    "cpuidle.off",
-    "default_hugepagesz",
-    "hugepages",
-    "hugepagesz",
-    "idle",
-    "intel_idle.max_cstate",
-    "intel_pstate",
-    "irqaffinity",
-    "isolcpus",
-    "l1tf",
-    "maxcpus",
-    "mds",
-    "mitigations",
-    "nmi_watchdog",
-    "no_stf_barrier",
-    "nohz",
-    "nohz_full",
-    "nopti",
-    "nosmt",
-    "nospectre_v1",
-    "nospectre_v2",
-    "nr_cpus",
-    "numa_balancing",
-    "preempt",
-    "processor.max_cstate",
-    "pti",
-    "rcu_nocbs",
-    "retbleed",
-    "skew_tick",
-    "spec_rstack_overflow",
-    "spec_store_bypass_disable",
-    "spectre_v2",
-    "spectre_v2_user",
-    "transparent_hugepage",
-    "tsc",
-    "tsx",
-    "tsx_async_abort",
+    "amd_pstate", "clearcpuid", "clocksource", "cpufreq.default_governor", "cpuidle.off",
+    "default_hugepagesz", "hugepages", "hugepagesz", "idle", "intel_idle.max_cstate",
+    "intel_pstate", "irqaffinity", "isolcpus", "l1tf", "maxcpus", "mds", "mitigations",
+    "nmi_watchdog", "no_stf_barrier", "nohz", "nohz_full", "nopti", "nosmt", "nospectre_v1",
+    "nospectre_v2", "nr_cpus", "numa_balancing", "preempt", "processor.max_cstate", "pti",
+    "rcu_nocbs", "retbleed", "skew_tick", "spec_rstack_overflow", "spec_store_bypass_disable",
+    "spectre_v2", "spectre_v2_user", "transparent_hugepage", "tsc", "tsx", "tsx_async_abort",
 ];
 
 pub(crate) fn bearing_on_measuring(command_line: &str) -> Option<String> {
@@ -110,7 +77,7 @@ pub(crate) fn has_pmu(tree: &Tree) -> bool {
 }
 
 /// The core's performance counters, as far as the kernel has them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Whether there is a device for the core's own.
     pub device: bool,
