@@ -67,17 +67,10 @@ fn database(directory: &Path, choices: &mut Choices<'_>) -> PathBuf {
     file(directory, "a.db", &bytes, choices.0)
 }
 
+#[rustfmt::skip]
 const NAMES: [&str; 10] = [
-    "16384",
-    "16384.1",
-    "16384_fsm",
-    "16384_vm.7",
-    "16384_init",
-    "99999999999",
-    "16384.4294967295",
-    "t1_5",
-    "PG_VERSION",
-    ".",
+    "16384", "16384.1", "16384_fsm", "16384_vm.7", "16384_init", "99999999999", "16384.4294967295",
+    "t1_5", "PG_VERSION", ".",
 ];
 
 /// A directory with a control file whose CRC fits, and some files.
