@@ -5,13 +5,30 @@ use crate::difference::difference;
 use crate::example::Example;
 use crate::finding::{Finding, Stop, Verdict, refuse, words};
 use crate::inputs::Inputs;
+use crate::reference::Reference;
 use crate::scope::{Scope, Tried};
 use crate::sizes::{MAX_LEN, may_be_refused};
 use contract::{Library, OpenError, Outcome, Session};
-use model::{Algorithm, Direction};
+use model::{AAD_LEN, Algorithm, Direction};
 use sha2::{Digest, Sha256};
 use std::fmt::Arguments;
 use std::time::Duration;
+
+/// What a check starts with.
+pub(crate) struct Setup {
+    pub(crate) inputs: Inputs,
+    pub(crate) key: Vec<u8>,
+    pub(crate) reference: Reference,
+}
+
+impl Setup {
+    /// With the inputs' first key.
+    pub(crate) fn of(mut inputs: Inputs) -> Self {
+        let key = inputs.key();
+        let reference = Reference::new(inputs.algorithm(), &key);
+        Self { inputs, key, reference }
+    }
+}
 
 /// One library and one algorithm under verification.
 pub(crate) struct Context<'a> {
@@ -84,6 +101,32 @@ impl<'a> Context<'a> {
         Inputs::drawn(self.algorithm, check, self.scope.seed)
     }
 
+    /// The check's own stream of inputs, and a key from it.
+    pub(crate) fn setup(&self, check: &str) -> Setup {
+        Setup::of(self.inputs(check))
+    }
+
+    /// Opens a session in every direction, has `each` look at an example of every size, and adds up what it
+    /// compared.
+    pub(crate) fn every_example(
+        &mut self,
+        check: &str,
+        sizes: impl Iterator<Item = usize>,
+        mut each: impl FnMut(&mut Self, &mut Session, &Example) -> Verdict,
+    ) -> Verdict {
+        let Setup { mut inputs, key, reference } = self.setup(check);
+        let sizes: Vec<usize> = sizes.collect();
+        let mut count = 0;
+        for &direction in self.directions() {
+            let mut session = self.open(direction, &key)?;
+            for len in &sizes {
+                let example = inputs.example(&reference, *len, AAD_LEN);
+                count += each(self, &mut session, &example)?;
+            }
+        }
+        Ok(count)
+    }
+
     /// Opens a session.
     pub(crate) fn open(&self, direction: Direction, key: &[u8]) -> Result<Session, Stop> {
         self.library.open(self.algorithm, direction, key).map_err(|e| {
@@ -120,6 +163,14 @@ impl<'a> Context<'a> {
         }
         succeeded(outcome, session.direction(), call.input.len(), format_args!(""))?;
         Ok(true)
+    }
+
+    /// Decrypts under a wrong tag. What comes of it is looked at by the check `tamper`.
+    pub(crate) fn forge(&mut self, session: &mut Session, example: &Example) {
+        let mut tag = example.tag.clone();
+        tag[0] ^= 1;
+        let call = Call { tag: Some(&tag), ..example.call(Direction::Decrypt) };
+        let _ = self.desk.call(session, call, Placement::ALIGNED);
     }
 
     /// Makes a call that must leave the example's answer, and nothing else where nothing is due.

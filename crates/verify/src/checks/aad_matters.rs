@@ -1,15 +1,12 @@
 //! Every byte of the associated data, and its length, changes the tag.
 
-use crate::context::Context;
+use crate::context::{Context, Setup};
 use crate::desk::{Call, Placement};
 use crate::finding::{Verdict, refuse};
-use crate::reference::Reference;
 use model::{AAD_LEN, Direction};
 
 pub(super) fn run(context: &mut Context<'_>) -> Verdict {
-    let mut inputs = context.inputs("aad-matters");
-    let key = inputs.key();
-    let reference = Reference::new(context.algorithm, &key);
+    let Setup { mut inputs, key, reference } = context.setup("aad-matters");
     let mut session = context.open(Direction::Encrypt, &key)?;
     let mut count = 0;
     for len in [0, 64] {

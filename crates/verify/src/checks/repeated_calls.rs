@@ -4,7 +4,7 @@
 //! Messages are small and drawn, and so are their order, their places and, in authenticated decryption, which
 //! calls are forgeries. Every message comes again some sixteen times within a set and never after it.
 
-use crate::context::Context;
+use crate::context::{Context, Setup};
 use crate::desk::{FILL, Place, Placement};
 use crate::example::Example;
 use crate::finding::{Stop, Verdict, refuse};
@@ -31,9 +31,7 @@ const SET: usize = 64;
 const CALLS_PER_SET: u64 = 1024;
 
 pub(super) fn run(context: &mut Context<'_>) -> Verdict {
-    let mut inputs = context.drawn("repeated-calls");
-    let key = inputs.key();
-    let reference = Reference::new(context.algorithm, &key);
+    let Setup { mut inputs, key, reference } = Setup::of(context.drawn("repeated-calls"));
     let mut count = 0;
     for &direction in context.directions() {
         let mut session = context.open(direction, &key)?;
