@@ -20,8 +20,8 @@ struct Published {
     key: String,
     #[serde(default)]
     nonce: String,
-    aad: Option<Text>,
-    message: Text,
+    aad: Option<Bytes>,
+    message: Bytes,
     #[serde(default)]
     ciphertext: String,
     #[serde(default)]
@@ -31,7 +31,7 @@ struct Published {
 /// Bytes as the standards write them.
 #[derive(Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Text {
+enum Bytes {
     Hex(String),
     Text(String),
     /// The same bytes so many times.
@@ -42,7 +42,7 @@ enum Text {
     Xxhash(usize),
 }
 
-impl Text {
+impl Bytes {
     fn bytes(&self) -> Vec<u8> {
         match self {
             Self::Hex(digits) => bytes(digits),
@@ -62,7 +62,7 @@ pub(super) fn vectors(algorithm: &Algorithm) -> impl Iterator<Item = Vector> {
         key: bytes(&published.key),
         example: Example {
             nonce: bytes(&published.nonce),
-            aad: published.aad.as_ref().map(Text::bytes).unwrap_or_default(),
+            aad: published.aad.as_ref().map(Bytes::bytes).unwrap_or_default(),
             plaintext: published.message.bytes(),
             ciphertext: bytes(&published.ciphertext),
             tag: bytes(&published.tag),
