@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn narrow_tiers_have_narrow_instructions() {
-        let core = crate::sample::zen4();
+        let core = crate::fixtures::zen4();
         let native = Machine::new(&core, Tier::Native);
         let lanes = |tier| {
             let widths = Machine::new(&core, tier).widths(&["aesenc"]);
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn instructions_that_share_all_their_units_take_their_times_together() {
-        let mut core = crate::sample::zen4();
+        let mut core = crate::fixtures::zen4();
         let machine = |core: &Core| {
             Machine::new(core, Tier::Native).shared(("aesenc", 40.0), ("pclmulqdq", 12.0)).unwrap()
         };

@@ -127,7 +127,7 @@ fn machine_name(machine: elf::Machine) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stand_in::{THIS_MACHINE, elf_bytes, libc};
+    use crate::fixtures::{THIS_MACHINE, elf_bytes, libc};
 
     fn why(bytes: &[u8]) -> String {
         check_bytes(bytes).unwrap_err()

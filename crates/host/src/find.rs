@@ -225,7 +225,7 @@ fn real_files(found: BTreeSet<Found>) -> Vec<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stand_in::{THIS_MACHINE, elf_bytes, shared_object};
+    use crate::fixtures::{THIS_MACHINE, elf_bytes, shared_object};
     use object::elf;
     use std::os::unix::fs::symlink;
 

@@ -9,14 +9,14 @@ mod cpu;
 mod elf;
 mod features;
 mod find;
+#[cfg(test)]
+mod fixtures;
 mod identity;
 #[doc(hidden)]
 pub mod inputs;
 mod kernel;
 mod memory;
 mod remembered;
-#[cfg(test)]
-mod stand_in;
 mod stat;
 mod tree;
 

@@ -1,7 +1,7 @@
 //! Everything that shows a record, over records whose fields hold anything.
 
 use crate::check;
-use crate::sample::{Choices, RECORD, changed};
+use crate::mutation::{Choices, RECORD, changed};
 use claims::{Evidence, Source};
 use compare::{Matching, Settings, Side};
 use page::Content;

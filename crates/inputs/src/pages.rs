@@ -2,7 +2,7 @@
 //! form and asked for advice.
 
 use crate::check;
-use crate::sample::{Choices, changed_of};
+use crate::mutation::{Choices, changed_of};
 use advise::{Data, Evidence, Question, Surroundings};
 use at_rest::PagesRecord;
 use jiff::civil::date;

@@ -1,7 +1,7 @@
 //! Page stores: files with any content, and `PostgreSQL` directories whose files hold anything.
 
 use crate::check;
-use crate::sample::Choices;
+use crate::mutation::Choices;
 use std::fs;
 use std::path::{Path, PathBuf};
 use store::{PAGE_SIZES, PageHeader, Scan, Store};

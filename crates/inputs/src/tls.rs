@@ -2,7 +2,7 @@
 //! them, whose fields hold anything; shown in every form, calculated with, asked for causes and for advice.
 
 use crate::check;
-use crate::sample::{Choices, changed_of};
+use crate::mutation::{Choices, changed_of};
 use page::Content;
 use report::Options;
 use serde_json::Value;

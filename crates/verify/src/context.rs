@@ -1,6 +1,6 @@
-//! What every check works with: the library, the algorithm, the desk.
+//! What every check works with: the library, the algorithm, the buffers.
 
-use crate::desk::{Call, Desk, Placement};
+use crate::buffers::{Buffers, Call, Placement};
 use crate::difference::difference;
 use crate::example::Example;
 use crate::finding::{Finding, Stop, Verdict, refuse, words};
@@ -34,7 +34,7 @@ impl Setup {
 pub(crate) struct Context<'a> {
     library: &'a dyn Library,
     pub(crate) algorithm: &'static Algorithm,
-    pub(crate) desk: Desk,
+    pub(crate) buffers: Buffers,
     pub(crate) tried: Tried,
     scope: &'a Scope<'a>,
     progress: &'a mut dyn FnMut(&'static str),
@@ -61,8 +61,8 @@ impl<'a> Context<'a> {
                 return Err(Finding::Unsupported(why));
             }
         }
-        let (desk, digest) = (Desk::new(MAX_LEN), Sha256::new());
-        Ok(Self { library, algorithm, desk, tried: Tried::default(), scope, progress, digest })
+        let (buffers, digest) = (Buffers::new(MAX_LEN), Sha256::new());
+        Ok(Self { library, algorithm, buffers, tried: Tried::default(), scope, progress, digest })
     }
 
     /// What was tried, and the digest over everything that [`Context::record`] was given.
@@ -135,7 +135,7 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Makes a call that must succeed; leaves its results on the desk.
+    /// Makes a call that must succeed; leaves its results in the buffers.
     pub(crate) fn done(
         &mut self,
         session: &mut Session,
@@ -143,7 +143,7 @@ impl<'a> Context<'a> {
         placement: Placement,
         note: Arguments<'_>,
     ) -> Result<(), Stop> {
-        let outcome = self.desk.call(session, call, placement);
+        let outcome = self.buffers.call(session, call, placement);
         succeeded(outcome, session.direction(), call.input.len(), note)
     }
 
@@ -156,7 +156,7 @@ impl<'a> Context<'a> {
         call: Call<'_>,
         placement: Placement,
     ) -> Result<bool, Stop> {
-        let outcome = self.desk.call(session, call, placement);
+        let outcome = self.buffers.call(session, call, placement);
         let decrypt = session.direction() == Direction::Decrypt;
         if outcome == Outcome::Rejected && decrypt && self.algorithm.rejects() {
             return Ok(false);
@@ -170,7 +170,7 @@ impl<'a> Context<'a> {
         let mut tag = example.tag.clone();
         tag[0] ^= 1;
         let call = Call { tag: Some(&tag), ..example.call(Direction::Decrypt) };
-        let _ = self.desk.call(session, call, Placement::ALIGNED);
+        let _ = self.buffers.call(session, call, Placement::ALIGNED);
     }
 
     /// Makes a call that must leave the example's answer, and nothing else where nothing is due.
@@ -196,26 +196,26 @@ impl<'a> Context<'a> {
     ) -> Verdict {
         if may_be_refused(self.algorithm, example.plaintext.len(), example.aad.len()) {
             let call = example.call(session.direction());
-            if let Outcome::Error(_) = self.desk.call(session, call, placement) {
+            if let Outcome::Error(_) = self.buffers.call(session, call, placement) {
                 return Ok(0);
             }
         }
         self.answer(session, example, placement, note)
     }
 
-    /// Compares what is on the desk with the example's answer.
+    /// Compares what is in the buffers with the example's answer.
     pub(crate) fn compare(
         &self,
         direction: Direction,
         example: &Example,
         note: Arguments<'_>,
     ) -> Verdict {
-        let (output, tag) = (self.desk.output(), self.desk.tag());
+        let (output, tag) = (self.buffers.output(), self.buffers.tag());
         let wrong = match example.output(direction) {
             Some(want) => difference(output, want, "the output", example.source),
             None => output
                 .iter()
-                .position(|b| *b != self.desk.fill)
+                .position(|b| *b != self.buffers.fill)
                 .map(|at| format!("byte {at} of the output was written and must be left alone")),
         };
         let part = if direction == Direction::Digest { "the digest" } else { "the tag" };
@@ -226,10 +226,10 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Adds what is on the desk to the digest.
+    /// Adds what is in the buffers to the digest.
     pub(crate) fn record(&mut self) {
-        self.digest.update(self.desk.output());
-        self.digest.update(self.desk.tag());
+        self.digest.update(self.buffers.output());
+        self.digest.update(self.buffers.tag());
     }
 }
 

@@ -1,5 +1,5 @@
 use super::*;
-use crate::sample::{intel, zen4};
+use crate::fixtures::{intel, zen4};
 use crate::{Access, Level};
 
 const KEY: (Direction, Model, Tier) = (Direction::Encrypt, Model::Message, Tier::Native);

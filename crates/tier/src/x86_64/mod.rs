@@ -4,12 +4,12 @@ mod apply;
 mod closure;
 mod fault;
 mod features;
+#[cfg(test)]
+mod fixtures;
 mod marker;
 mod object;
 mod rewrite;
 mod sites;
-#[cfg(test)]
-mod stand_in;
 mod switch;
 mod trap;
 

@@ -1,7 +1,7 @@
 //! Every byte of the associated data, and its length, changes the tag.
 
+use crate::buffers::{Call, Placement};
 use crate::context::{Context, Setup};
-use crate::desk::{Call, Placement};
 use crate::finding::{Verdict, refuse};
 use model::{AAD_LEN, Direction};
 
@@ -13,11 +13,11 @@ pub(super) fn run(context: &mut Context<'_>) -> Verdict {
         let example = inputs.example(&reference, len, AAD_LEN);
         let call = example.call(Direction::Encrypt);
         context.done(&mut session, call, Placement::ALIGNED, format_args!(""))?;
-        let before = context.desk.tag().to_vec();
+        let before = context.buffers.tag().to_vec();
         for (aad, what) in changes(&example.aad) {
             let call = Call { aad: &aad, ..call };
             context.done(&mut session, call, Placement::ALIGNED, format_args!(""))?;
-            if context.desk.tag() == before {
+            if context.buffers.tag() == before {
                 return refuse(format!("encrypt of {len} bytes gives the same tag when {what}"));
             }
             count += 1;

@@ -2,8 +2,8 @@
 //! are still there. Guard pages find longer strides out of bounds, these the short ones within
 //! the mapping.
 
+use crate::buffers::{Place, Placement};
 use crate::context::Context;
-use crate::desk::{Place, Placement};
 use crate::finding::{Verdict, refuse};
 use crate::sizes;
 
@@ -15,11 +15,11 @@ pub(super) fn run(context: &mut Context<'_>) -> Verdict {
         let call = example.call(direction);
         if sizes::may_be_refused(context.algorithm, len, call.aad.len()) {
             // Whatever it says: what it wrote is what counts here.
-            context.desk.call(session, call, placement);
+            context.buffers.call(session, call, placement);
         } else {
             context.accepted(session, call, placement)?;
         }
-        match context.desk.stray(direction) {
+        match context.buffers.stray(direction) {
             Some(place) => refuse(format!("{direction} of {len} bytes wrote {place}")),
             None => Ok(1),
         }

@@ -1,8 +1,8 @@
 //! The right bytes with every buffer flush against a page that faults, once behind it and once
 //! before it: any access past an end kills the process, and the check's name is known by then.
 
+use crate::buffers::{Place, Placement};
 use crate::context::{Context, Setup, succeeded};
-use crate::desk::{Place, Placement};
 use crate::finding::Verdict;
 use crate::sizes;
 use model::AAD_LEN;
@@ -21,7 +21,7 @@ pub(super) fn run(context: &mut Context<'_>) -> Verdict {
                 count += context.answer(&mut session, &example, placement, note)?;
                 if session.in_place() {
                     let call = example.call(direction);
-                    let outcome = context.desk.call_in_place(&mut session, call, placement);
+                    let outcome = context.buffers.call_in_place(&mut session, call, placement);
                     succeeded(outcome, direction, len, note)?;
                     count += 1;
                 }

@@ -1,7 +1,7 @@
 //! The same bytes with the output over the input, where the session offers that.
 
+use crate::buffers::{Place, Placement};
 use crate::context::{Context, succeeded};
-use crate::desk::{Place, Placement};
 use crate::example::Example;
 use crate::finding::{Verdict, refuse};
 use crate::sizes;
@@ -15,10 +15,10 @@ pub(super) fn run(context: &mut Context<'_>) -> Verdict {
         let (direction, len) = (session.direction(), example.plaintext.len());
         let placement = Placement::all(Place::Offset(len % 16));
         let call = example.call(direction);
-        let outcome = context.desk.call_in_place(session, call, placement);
+        let outcome = context.buffers.call_in_place(session, call, placement);
         succeeded(outcome, direction, len, format_args!(" in place"))?;
         let count = context.compare(direction, &expected(example), format_args!(" in place"))?;
-        match context.desk.stray(direction) {
+        match context.buffers.stray(direction) {
             Some(place) => refuse(format!("{direction} of {len} bytes in place wrote {place}")),
             None => Ok(count),
         }

@@ -1,8 +1,8 @@
 //! What a library only reads is the same afterwards: input, nonce, associated data, and the tag
 //! of a decryption.
 
+use crate::buffers::Placement;
 use crate::context::Context;
-use crate::desk::Placement;
 use crate::finding::{Verdict, refuse};
 use crate::sizes;
 
@@ -13,7 +13,7 @@ pub(super) fn run(context: &mut Context<'_>) -> Verdict {
         let call = example.call(direction);
         context.accepted(session, call, Placement::ALIGNED)?;
         let mut count = 0;
-        for (part, now, before) in context.desk.read_only(call) {
+        for (part, now, before) in context.buffers.read_only(call) {
             if let Some(at) = now.iter().zip(before).position(|(n, b)| n != b) {
                 return refuse(format!(
                     "{direction} of {len} bytes changed byte {at} of the {part}, which is only to be read"

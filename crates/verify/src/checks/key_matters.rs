@@ -1,7 +1,7 @@
 //! Every byte of the key changes what comes out: finds ignored halves of keys.
 
+use crate::buffers::Placement;
 use crate::context::{Context, Setup};
-use crate::desk::Placement;
 use crate::example::Example;
 use crate::finding::{Stop, Verdict, refuse};
 use contract::Session;
@@ -54,10 +54,10 @@ pub(super) fn every_byte(
         let mut session = context.open(direction, &key)?;
         let call = example.call(direction);
         context.done(&mut session, call, Placement::ALIGNED, format_args!(""))?;
-        let before = context.desk.result();
+        let before = context.buffers.result();
         for at in 0..part_len {
             change(context, &mut session, &key, &example, at)?;
-            if context.desk.result() == before {
+            if context.buffers.result() == before {
                 return refuse(format!(
                     "{direction} of {LEN} bytes gives the same output when byte {at} of the {part} is changed"
                 ));

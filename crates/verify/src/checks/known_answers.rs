@@ -1,7 +1,7 @@
 //! Published vectors come out right, both ways.
 
+use crate::buffers::{Call, Placement};
 use crate::context::Context;
-use crate::desk::{Call, Placement};
 use crate::difference::difference;
 use crate::finding::{Stop, Verdict, refuse};
 use crate::vectors;
@@ -49,13 +49,13 @@ fn iterate(context: &mut Context<'_>, expected: &str) -> Verdict {
         let s = &zeros[..n];
         for (step, aad, input) in [(1, s, s), (2, &[][..], s), (3, s, &[][..])] {
             seal(context, &mut session, (3 * n + step, aad, input))?;
-            sealed.extend_from_slice(context.desk.output());
-            sealed.extend_from_slice(context.desk.tag());
+            sealed.extend_from_slice(context.buffers.output());
+            sealed.extend_from_slice(context.buffers.tag());
         }
     }
     seal(context, &mut session, (385, &sealed, &[]))?;
     let expected = hex::decode(expected).expect("the constants above are hexadecimal");
-    match difference(context.desk.tag(), &expected, "the tag", "the vector") {
+    match difference(context.buffers.tag(), &expected, "the tag", "the vector") {
         Some(what) => refuse(format!("encrypt of RFC 7253's iterated test: {what}")),
         None => Ok(1),
     }

@@ -1,8 +1,8 @@
 //! Every byte of the nonce changes what comes out.
 
 use super::key_matters::every_byte;
+use crate::buffers::{Call, Placement};
 use crate::context::Context;
-use crate::desk::{Call, Placement};
 use crate::finding::Verdict;
 
 pub(super) fn run(context: &mut Context<'_>) -> Verdict {

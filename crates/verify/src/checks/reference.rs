@@ -2,8 +2,8 @@
 //! of two, with associated data of several lengths, and under nonces that make counters carry.
 //! Everything that comes out is hashed into the digest that libraries are compared by.
 
+use crate::buffers::Placement;
 use crate::context::Context;
-use crate::desk::Placement;
 use crate::example::Example;
 use crate::finding::Verdict;
 use crate::inputs::Inputs;

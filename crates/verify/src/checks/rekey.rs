@@ -2,8 +2,8 @@
 //! that key, and nothing of the old key or of the message before is left. Sessions that take no new
 //! key are opened anew for each, which `key-matters` and `independence` are for.
 
+use crate::buffers::Placement;
 use crate::context::Context;
-use crate::desk::Placement;
 use crate::finding::{Stop, Verdict, refuse};
 use crate::inputs::Inputs;
 use crate::reference::Reference;

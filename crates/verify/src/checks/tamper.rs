@@ -3,8 +3,8 @@
 //! The valid message is accepted before and after.
 
 use super::key_matters::key_bit;
+use crate::buffers::{Call, Placement};
 use crate::context::{Context, Setup};
-use crate::desk::{Call, Placement};
 use crate::example::Example;
 use crate::finding::{Verdict, refuse};
 use crate::reference::Reference;
@@ -64,7 +64,7 @@ fn rejected(context: &mut Context<'_>, session: &mut Session, forgery: &Forgery)
     let Forgery { nonce, aad, ciphertext, tag, what } = forgery;
     let call = Call { nonce, aad, input: ciphertext, tag: Some(tag) };
     let len = ciphertext.len();
-    match context.desk.call(session, call, Placement::ALIGNED) {
+    match context.buffers.call(session, call, Placement::ALIGNED) {
         Outcome::Rejected => Ok(1),
         Outcome::Done => refuse(format!("decryption accepted a message {what} (size {len})")),
         Outcome::Error(code) => refuse(format!(

@@ -1,8 +1,8 @@
 //! The same bytes wherever the buffers lie: every offset within 16 bytes, input and output
 //! together and against each other.
 
+use crate::buffers::{Place, Placement};
 use crate::context::Context;
-use crate::desk::{Place, Placement};
 use crate::finding::Verdict;
 
 /// Less than a block, blocks and rests, a wide stride, a page.

@@ -1,8 +1,8 @@
 //! Every byte of output and tag is written: a call that returns early, or skips a rest, reports
 //! success and is the fastest of all.
 
+use crate::buffers::{FILL, Placement};
 use crate::context::Context;
-use crate::desk::{FILL, Placement};
 use crate::example::Example;
 use crate::finding::{Stop, Verdict, refuse};
 use crate::sizes;
@@ -45,15 +45,15 @@ fn results(
     fill: u8,
 ) -> Result<Vec<u8>, Stop> {
     let direction = session.direction();
-    context.desk.fill = fill;
+    context.buffers.fill = fill;
     let accepted = context.accepted(session, example.call(direction), Placement::ALIGNED);
-    context.desk.fill = FILL;
+    context.buffers.fill = FILL;
     let mut results = Vec::new();
     if accepted? && example.writes_output {
-        results.extend_from_slice(context.desk.output());
+        results.extend_from_slice(context.buffers.output());
     }
     if direction != Direction::Decrypt {
-        results.extend_from_slice(context.desk.tag());
+        results.extend_from_slice(context.buffers.tag());
     }
     Ok(results)
 }

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 use super::*;
-use crate::arch::stand_in::{CONFUSING, compiled, compiled_in};
+use crate::arch::fixtures::{CONFUSING, compiled, compiled_in};
 use crate::arch::trap;
 use crate::copied_name;
 use crate::mask::answer;
