@@ -3,82 +3,73 @@
 use model::{Direction, Model, Tier};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// What bounds an algorithm on a core.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    strum::Display,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
     /// AES rounds a cycle.
+    #[strum(serialize = "AES units")]
     AesUnits,
     /// Carry-less multiplications a cycle.
+    #[strum(serialize = "carry-less multiply")]
     CarrylessMultiply,
     /// Units that several kinds of vector instructions wait for together.
+    #[strum(serialize = "shared vector ports")]
     SharedVectorPorts,
     /// Instructions of which each needs the one before.
+    #[strum(serialize = "latency chain")]
     LatencyChain,
     /// Integer multiplications a cycle.
+    #[strum(serialize = "multiply")]
     Multiply,
     /// Loads and stores a cycle in the first-level cache.
+    #[strum(serialize = "load/store")]
     LoadStore,
     /// Bandwidth of memory or of an outer cache.
+    #[strum(serialize = "memory")]
     Memory,
-}
-
-impl Bound {
-    /// The name in tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::AesUnits => "AES units",
-            Self::CarrylessMultiply => "carry-less multiply",
-            Self::SharedVectorPorts => "shared vector ports",
-            Self::LatencyChain => "latency chain",
-            Self::Multiply => "multiply",
-            Self::LoadStore => "load/store",
-            Self::Memory => "memory",
-        }
-    }
-}
-
-impl fmt::Display for Bound {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
 }
 
 /// Whom a limit binds.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    strum::Display,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Basis {
     /// Every implementation: each has to do this work, and the core does no more of it in a cycle.
+    #[strum(serialize = "proven")]
     Proven,
     /// Every implementation that was seen to execute the instructions that the limit counts.
+    #[strum(serialize = "if executed")]
     IfExecuted,
     /// The best methods known to us: a better one may be faster.
+    #[strum(serialize = "known methods")]
     KnownMethods,
-}
-
-impl Basis {
-    /// The name in tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Proven => "proven",
-            Self::IfExecuted => "if executed",
-            Self::KnownMethods => "known methods",
-        }
-    }
-}
-
-impl fmt::Display for Basis {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
-    }
 }
 
 /// What an algorithm costs at least on this core, for each byte of a long message.

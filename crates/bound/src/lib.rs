@@ -3,15 +3,16 @@
 //! derivations in words.
 #![forbid(unsafe_code)]
 
+mod candidates;
 mod ciphers;
 mod core;
 mod demand;
+#[cfg(test)]
+mod fixtures;
 mod floor;
 mod limit;
 mod machine;
 mod others;
-#[cfg(test)]
-mod sample;
 
 pub use crate::core::{Access, Bandwidth, Core, Instruction, Level, Pair};
 pub use floor::{Basis, Bound, Floor};

@@ -1,6 +1,6 @@
 //! A core as an implementation sees it: what was measured, cut down to a tier.
 
-use crate::{Access, Core, Instruction, Level};
+use crate::{Access, Basis, Bound, Core, Instruction, Level, Limit};
 use model::Tier;
 
 /// Bits of one block of AES, the unit in which vector work is counted.
@@ -86,6 +86,11 @@ impl<'a> Machine<'a> {
         all.filter(|i| names.contains(&i.name.as_str())).map(|i| i.spread).fold(0.0, f64::max)
     }
 
+    /// What takes so many cycles by these instructions.
+    pub(crate) fn limit(&self, cycles: f64, (by, basis): (Bound, Basis), names: &[&str]) -> Limit {
+        Limit { cycles, by, basis, spread: self.spread(names) }
+    }
+
     /// Chain steps that two messages can overlap by.
     pub(crate) fn window(&self) -> Option<f64> {
         self.core.window
@@ -162,7 +167,7 @@ mod tests {
 
     #[test]
     fn narrow_tiers_have_narrow_instructions() {
-        let core = crate::sample::zen4();
+        let core = crate::fixtures::zen4();
         let native = Machine::new(&core, Tier::Native);
         let lanes = |tier| {
             let widths = Machine::new(&core, tier).widths(&["aesenc"]);
@@ -178,7 +183,7 @@ mod tests {
 
     #[test]
     fn instructions_that_share_all_their_units_take_their_times_together() {
-        let mut core = crate::sample::zen4();
+        let mut core = crate::fixtures::zen4();
         let machine = |core: &Core| {
             Machine::new(core, Tier::Native).shared(("aesenc", 40.0), ("pclmulqdq", 12.0)).unwrap()
         };

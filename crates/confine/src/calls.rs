@@ -43,15 +43,10 @@ const NAMESPACES: u32 = (libc::CLONE_NEWNS
     | libc::CLONE_PTRACE) as u32;
 
 /// Descriptors: their flags, copies of them, seals of memory. Not who gets their signals.
+#[rustfmt::skip]
 const OF_DESCRIPTORS: [i32; 8] = [
-    libc::F_DUPFD,
-    libc::F_DUPFD_CLOEXEC,
-    libc::F_GETFD,
-    libc::F_SETFD,
-    libc::F_GETFL,
-    libc::F_SETFL,
-    libc::F_GET_SEALS,
-    libc::F_ADD_SEALS,
+    libc::F_DUPFD, libc::F_DUPFD_CLOEXEC, libc::F_GETFD, libc::F_SETFD, libc::F_GETFL,
+    libc::F_SETFL, libc::F_GET_SEALS, libc::F_ADD_SEALS,
 ];
 
 /// Whether it is a terminal, what can be read, non-blocking and close-on-exec, how much randomness there is;

@@ -13,29 +13,18 @@ use std::path::{Path, PathBuf};
 const ABI_KNOWN: ABI = ABI::V9;
 
 /// Where the dynamic loader looks by itself (ld.so(8)), and what it reads to know.
+#[rustfmt::skip]
 const SYSTEM: [&str; 8] = [
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/usr/lib",
-    "/usr/lib32",
-    "/usr/lib64",
-    "/usr/local/lib",
+    "/lib", "/lib32", "/lib64", "/usr/lib", "/usr/lib32", "/usr/lib64", "/usr/local/lib",
     "/etc/ld.so.cache",
 ];
 
 /// What cryptographic libraries read when they are first used: randomness, what the CPU is, whether the
 /// machine is in FIPS mode. The process reads of itself what single-stepping needs.
+#[rustfmt::skip]
 const ALWAYS: [&str; 9] = [
-    "/dev/null",
-    "/dev/random",
-    "/dev/urandom",
-    "/etc/gcrypt",
-    "/proc/cpuinfo",
-    "/proc/self",
-    "/proc/sys/crypto",
-    "/proc/sys/kernel/random",
-    "/sys/devices/system",
+    "/dev/null", "/dev/random", "/dev/urandom", "/etc/gcrypt", "/proc/cpuinfo", "/proc/self",
+    "/proc/sys/crypto", "/proc/sys/kernel/random", "/sys/devices/system",
 ];
 
 /// From now on the process reads what loading needs, and writes nothing; reaches no other process.

@@ -16,20 +16,20 @@ mod denied;
 mod files;
 mod filter;
 mod fork;
+mod left_out;
 mod limits;
 mod names;
 mod needed;
 mod privileges;
-mod wanted;
 
 pub use denied::{Denied, hostile_so_far, take_denied};
 pub use fork::{Forked, end_with_parent, fork, leave};
 pub use privileges::close_inherited;
 
+use left_out::{LeftOut, Part};
 use record::{Confinement, Restriction};
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use wanted::Wanted;
 
 /// What a worker keeps while it loads a library.
 #[derive(Debug)]
@@ -45,7 +45,6 @@ pub struct Needs<'a> {
 /// A process that has given up what loading a library does not need.
 #[derive(Debug)]
 pub struct Confined {
-    wanted: Wanted,
     facts: Confinement,
     store_bypass: Option<String>,
 }
@@ -55,30 +54,29 @@ pub struct Confined {
 /// # Errors
 /// When the environment variable `CIPHERMARK_CONFINEMENT` says what it cannot.
 pub fn before_loading(needs: &Needs<'_>) -> Result<Confined, String> {
-    let wanted = Wanted::from_environment()?;
-    let mut confined =
-        Confined { wanted, facts: Confinement::default(), store_bypass: store_bypass() };
-    let facts = &mut confined.facts;
-    facts.switched_off = wanted.switched_off();
-    if wanted.limits {
-        add(facts, "limits", limits::lower());
+    let left_out = LeftOut::from_environment()?;
+    let wanted = |part| !left_out.has(part);
+    let mut facts = Confinement { switched_off: left_out.reason(), ..Confinement::default() };
+    let store_bypass = store_bypass();
+    if wanted(Part::Limits) {
+        add(&mut facts, "limits", limits::lower());
     }
-    if wanted.capabilities {
-        add(facts, "no-new-privileges", privileges::no_new());
+    if wanted(Part::Capabilities) {
+        add(&mut facts, "no-new-privileges", privileges::no_new());
     }
     let mut paths_limited = false;
-    if wanted.landlock {
+    if wanted(Part::Landlock) {
         let outcome = files::only_what_loading_reads(needs);
         paths_limited = outcome.is_ok();
-        add(facts, "landlock", outcome);
+        add(&mut facts, "landlock", outcome);
     }
-    if wanted.capabilities {
-        add(facts, "capabilities", privileges::drop_capabilities(paths_limited));
+    if wanted(Part::Capabilities) {
+        add(&mut facts, "capabilities", privileges::drop_capabilities(paths_limited));
     }
-    if wanted.seccomp {
-        add(facts, "seccomp", denied::install().and_then(|()| filter::while_loading()));
+    if wanted(Part::Seccomp) {
+        add(&mut facts, "seccomp", denied::install().and_then(|()| filter::while_loading()));
     }
-    Ok(confined)
+    Ok(Confined { facts, store_bypass })
 }
 
 impl Confined {
@@ -88,12 +86,11 @@ impl Confined {
     /// # Errors
     /// When what could be given up before can no longer: code of the library has seen to that.
     pub fn after_loading(&mut self, objects: &[PathBuf]) -> Result<(), String> {
-        let in_force =
-            |facts: &Confinement, name: &str| facts.in_force.iter().any(|r| r.name == name);
-        if self.wanted.landlock && in_force(&self.facts, "landlock") {
+        let in_force = |name: &str| self.facts.in_force.iter().any(|r| r.name == name);
+        if in_force("landlock") {
             files::only_what_was_loaded(objects)?;
         }
-        if self.wanted.seccomp && in_force(&self.facts, "seccomp") {
+        if in_force("seccomp") {
             filter::after_loading()?;
         }
         let now = store_bypass();

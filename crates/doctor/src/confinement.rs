@@ -57,18 +57,7 @@ mod tests {
     use record::Restriction;
 
     fn library(confinement: Option<Confinement>) -> Library {
-        Library {
-            name: "openssl".into(),
-            version: String::new(),
-            path: String::new(),
-            id: String::new(),
-            build: Vec::new(),
-            error: None,
-            calls: Vec::new(),
-            instructions: None,
-            tiers: Vec::new(),
-            confinement,
-        }
+        Library { confinement, ..crate::examine::tests::library("openssl", None) }
     }
 
     fn restriction(name: &str) -> Restriction {

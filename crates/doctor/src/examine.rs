@@ -183,4 +183,4 @@ fn libraries(libraries: &[Library]) -> Vec<Finding> {
 
 #[cfg(test)]
 #[path = "tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -59,7 +59,7 @@ fn tiers(machine: &Machine) -> Vec<Finding> {
 
 fn counters(machine: &Machine) -> Finding {
     let found = |text: &str| Finding::ok("instructions", "performance counters", text);
-    match (machine.counters, machine.paranoid) {
+    match (machine.counters.device, machine.counters.paranoid) {
         (false, _) => found("none: no device for the core's counters")
             .note("not needed: cycles come from a chain of multiplications"),
         (true, Some(level)) if level > 2 => {

@@ -7,10 +7,8 @@ use record::{Host, Library};
 pub struct Machine {
     /// As in every record.
     pub host: Host,
-    /// Whether the system has a device for the core's performance counters.
-    pub counters: bool,
-    /// `perf_event_paranoid`: who may use them.
-    pub paranoid: Option<i32>,
+    /// The core's performance counters.
+    pub counters: host::Counters,
     /// Bytes of memory that programs can still have.
     pub available_bytes: Option<u64>,
     /// Tiers and how each would be applied here, or why it cannot be.
@@ -22,11 +20,9 @@ pub struct Machine {
 /// Reads what there is to read. Libraries and tiers are for the caller to fill in.
 #[must_use]
 pub fn machine(measuring_cpu: u32) -> Machine {
-    let counters = host::counters();
     Machine {
         host: host::facts(measuring_cpu),
-        counters: counters.device,
-        paranoid: counters.paranoid,
+        counters: host::counters(),
         available_bytes: host::available_bytes(),
         ..Machine::default()
     }

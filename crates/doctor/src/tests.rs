@@ -36,7 +36,7 @@ fn machine() -> Machine {
     machine
 }
 
-fn library(name: &str, error: Option<&str>) -> Library {
+pub(crate) fn library(name: &str, error: Option<&str>) -> Library {
     Library {
         name: name.into(),
         version: String::new(),
@@ -69,40 +69,39 @@ fn a_quiet_machine_has_no_problem() {
 }
 
 #[test]
-fn what_makes_figures_wrong_is_a_problem() {
-    let drifting = Live { drift_ppm: 500.0, ..live() };
-    assert_eq!(verdict(&machine(), &drifting, "drift"), Verdict::Problem);
-    let robbed = Live { stolen_seconds: Some(0.3), ..live() };
-    assert_eq!(verdict(&machine(), &robbed, "stolen time"), Verdict::Problem);
-    let crowded = Live { contended: 0.9, ..live() };
-    assert_eq!(verdict(&machine(), &crowded, "contention"), Verdict::Problem);
-    let poor = Machine { available_bytes: Some(100 << 20), ..machine() };
-    assert_eq!(verdict(&poor, &live(), "memory"), Verdict::Problem);
-    let empty = Machine { libraries: Vec::new(), ..machine() };
-    assert_eq!(verdict(&empty, &live(), "found"), Verdict::Problem);
-}
-
-#[test]
-fn what_costs_time_or_precision_is_a_note() {
-    let busy = Live { gap_seconds: 0.6, preempted: 300, ..live() };
-    assert_eq!(verdict(&machine(), &busy, "interruptions"), Verdict::Note);
-    assert_eq!(verdict(&machine(), &busy, "other programs"), Verdict::Note);
-    let shared = Live { neighbours: vec![Neighbour { cpu: 0, left: 0.55 }], ..live() };
-    assert_eq!(verdict(&machine(), &shared, "shared core"), Verdict::Note);
+fn what_bears_on_measuring_is_a_problem_or_a_note() {
+    use Verdict::{Note, Problem};
     let mut slow = machine();
     slow.host.cpu.governor = Some("powersave".into());
     slow.host.cpu.boost = Some(true);
-    assert_eq!(verdict(&slow, &live(), "governor"), Verdict::Note);
-    assert_eq!(verdict(&slow, &live(), "turbo"), Verdict::Note);
     let mut broken = machine();
     broken.libraries.push(library("mine", Some("is no shared object")));
-    assert_eq!(verdict(&broken, &live(), "mine"), Verdict::Note);
+    let empty = Machine { libraries: Vec::new(), ..machine() };
+    let poor = Machine { available_bytes: Some(100 << 20), ..machine() };
+    let shared = vec![Neighbour { cpu: 0, left: 0.55 }];
+    let busy = Live { gap_seconds: 0.6, preempted: 300, ..live() };
+    for (name, expected, machine, live) in [
+        ("drift", Problem, machine(), Live { drift_ppm: 500.0, ..live() }),
+        ("stolen time", Problem, machine(), Live { stolen_seconds: Some(0.3), ..live() }),
+        ("contention", Problem, machine(), Live { contended: 0.9, ..live() }),
+        ("memory", Problem, poor, live()),
+        ("found", Problem, empty, live()),
+        ("interruptions", Note, machine(), busy.clone()),
+        ("other programs", Note, machine(), busy),
+        ("shared core", Note, machine(), Live { neighbours: shared, ..live() }),
+        ("governor", Note, slow.clone(), live()),
+        ("turbo", Note, slow, live()),
+        ("mine", Note, broken, live()),
+    ] {
+        assert_eq!(verdict(&machine, &live, name), expected, "{name}");
+    }
 }
 
 #[test]
 fn counters_that_are_forbidden_are_told_apart_from_none() {
-    let text = |counters, paranoid| {
-        let machine = Machine { counters, paranoid, ..machine() };
+    let text = |device, paranoid| {
+        let counters = host::Counters { device, paranoid };
+        let machine = Machine { counters, ..machine() };
         let findings = examine(&machine, &live());
         findings.iter().find(|f| f.name == "performance counters").unwrap().found.clone()
     };

@@ -114,7 +114,7 @@ pub(crate) fn parse(text: &str) -> Result<Manifest, String> {
 mod tests {
     use super::*;
     use crate::Family;
-    use crate::stand_in::shared_object;
+    use crate::fixtures::shared_object;
 
     const GOOD: &str = "name = \"wolfssl-noasm\"\nobject = \"libwolfssl.so\"\nversion = \"5\"\n\
                         source = \"crate x 1\"\nbuild = [\"cc 12\", \"configure\"]\n";

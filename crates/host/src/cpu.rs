@@ -195,14 +195,14 @@ pub(crate) fn size(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stand_in;
+    use crate::fixtures;
 
     const CPUINFO: &str = "processor\t: 0\nmodel name\t: Little\nmicrocode\t: 0x1\nflags\t\t: \n\n\
         processor\t: 1\nmodel name\t: Big\nmicrocode\t: 0x2\nflags\t\t: fpu aes hypervisor\n";
 
     #[test]
     fn the_measuring_cpu_and_no_other_is_described() {
-        let (_kept, tree) = stand_in::tree(&[
+        let (_kept, tree) = fixtures::tree(&[
             ("/proc/cpuinfo", CPUINFO),
             ("/proc/self/status", "Name:\tx\nCpus_allowed_list:\t1,3-5\n"),
             ("/sys/devices/system/cpu/online", "0-7\n"),
@@ -242,7 +242,7 @@ mod tests {
             })
             .collect();
         let files: Vec<(&str, &str)> = files.iter().map(|(p, t)| (p.as_str(), *t)).collect();
-        let (_kept, tree) = stand_in::tree(&files);
+        let (_kept, tree) = fixtures::tree(&files);
         let caches = cpu(&tree, 0).caches;
         assert_eq!(
             caches.iter().map(|c| (c.level, c.size_bytes)).collect::<Vec<_>>(),

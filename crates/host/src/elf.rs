@@ -127,7 +127,7 @@ fn machine_name(machine: elf::Machine) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stand_in::{THIS_MACHINE, elf_bytes};
+    use crate::fixtures::{THIS_MACHINE, elf_bytes, libc};
 
     fn why(bytes: &[u8]) -> String {
         check_bytes(bytes).unwrap_err()
@@ -144,9 +144,7 @@ mod tests {
 
     #[test]
     fn a_real_shared_object_passes_and_this_executable_does_not() {
-        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-        let libc = maps.split_whitespace().find(|w| w.contains("/libc.so.6")).unwrap();
-        check_elf(Path::new(libc)).unwrap();
+        check_elf(&libc()).unwrap();
         let why = check_elf(&std::env::current_exe().unwrap()).unwrap_err();
         assert_eq!(why, "is an executable, not a shared object");
     }

@@ -1,60 +1,20 @@
 //! Which of the kernel's CPU flags bear on ciphers or on timing.
 
 /// x86-64 and AArch64 in one list: the names do not clash where both have them.
+#[rustfmt::skip]
 const NAMES: &[&str] = &[
     // Instructions that ciphers and digests are made of.
-    "aes",
-    "vaes",
-    "pclmulqdq",
-    "vpclmulqdq",
-    "gfni",
-    "sha_ni",
-    "sha512",
-    "sm3",
-    "sm4",
-    "aeskle",
-    "sse2",
-    "pni",
-    "ssse3",
-    "sse4_1",
-    "sse4_2",
-    "avx",
-    "avx2",
-    "avx_vnni",
-    "fma",
-    "xop",
-    "adx",
-    "abm",
-    "bmi1",
-    "bmi2",
-    "movbe",
-    "popcnt",
-    "rdrand",
-    "rdseed",
+    "aes", "vaes", "pclmulqdq", "vpclmulqdq", "gfni", "sha_ni", "sha512", "sm3", "sm4", "aeskle",
+    "sse2", "pni", "ssse3", "sse4_1", "sse4_2", "avx", "avx2", "avx_vnni", "fma", "xop", "adx",
+    "abm", "bmi1", "bmi2", "movbe", "popcnt", "rdrand", "rdseed",
     // How fast memory is copied.
-    "erms",
-    "fsrm",
+    "erms", "fsrm",
     // Clocks, and what hides instructions from a library.
-    "rdtscp",
-    "constant_tsc",
-    "nonstop_tsc",
-    "tsc_known_freq",
-    "tsc_reliable",
-    "hypervisor",
+    "rdtscp", "constant_tsc", "nonstop_tsc", "tsc_known_freq", "tsc_reliable", "hypervisor",
     "cpuid_fault",
     // AArch64.
-    "asimd",
-    "pmull",
-    "sha1",
-    "sha2",
-    "sha3",
-    "sve",
-    "sve2",
-    "sveaes",
-    "svepmull",
-    "svesha3",
-    "svesm4",
-    "rng",
+    "asimd", "pmull", "sha1", "sha2", "sha3", "sve", "sve2", "sveaes", "svepmull", "svesha3",
+    "svesm4", "rng",
 ];
 
 /// Families whose members keep growing.

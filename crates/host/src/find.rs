@@ -100,14 +100,6 @@ pub fn find_stacks() -> Vec<PathBuf> {
     real.into_iter().collect()
 }
 
-/// The directories in `CIPHERMARK_LIBS` that cannot be read, each with the reason.
-#[must_use]
-pub fn unreadable_directories() -> Vec<(PathBuf, String)> {
-    let places = Places::of_this_process();
-    let unreadable = |d: PathBuf| std::fs::read_dir(&d).err().map(|e| (d, e.to_string()));
-    places.chosen.into_iter().filter_map(unreadable).collect()
-}
-
 /// A file that comes with the program: beside the executable, or in `../lib/ciphermark`.
 #[must_use]
 pub fn companion(name: &str) -> Option<PathBuf> {
@@ -233,7 +225,7 @@ fn real_files(found: BTreeSet<Found>) -> Vec<Found> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stand_in::{THIS_MACHINE, elf_bytes, shared_object};
+    use crate::fixtures::{THIS_MACHINE, elf_bytes, shared_object};
     use object::elf;
     use std::os::unix::fs::symlink;
 
@@ -258,34 +250,58 @@ mod tests {
         (family, path.to_owned())
     }
 
+    /// What is laid out, and what of it is found.
+    #[rustfmt::skip]
+    const BY_NAME: [(&str, &[&str], &[(Family, &str)]); 3] = [
+        (
+            "system libraries are those with a version behind their name",
+            &[
+                "system/libcrypto.so.3", "system/libcrypto.so.1.1.1w", "system/libgcrypt.so.20", "system/libcrypto.so",
+                "system/libcrypto.so.3.hmac", "system/libcryptopp.so.8", "system/libssl.so.3", "system/libbotan-2.so.19",
+                "system/libmbedtls.so.14", "system/libmbedcrypto.so.7",
+            ],
+            &[
+                (Family::Evp, "system/libcrypto.so.1.1.1w"),
+                (Family::Evp, "system/libcrypto.so.3"),
+                (Family::Gcrypt, "system/libgcrypt.so.20"),
+                (Family::Botan, "system/libbotan-2.so.19"),
+                (Family::Mbedtls, "system/libmbedcrypto.so.7"),
+            ],
+        ),
+        (
+            "Android's library needs no version",
+            &["android/libcrypto.so.0", "android/libcrypto.so", "android/libssl.so.0"],
+            &[(Family::Evp, "android/libcrypto.so"), (Family::Evp, "android/libcrypto.so.0")],
+        ),
+        (
+            "own objects are known by their name and chosen ones by their place",
+            &[
+                "own/libciphermark_rustcrypto.so", "own/libother.so", "chosen/mine.so", "chosen/libcrypto.patched.so",
+                "chosen/notes.txt",
+            ],
+            &[
+                (Family::Evp, "chosen/libcrypto.patched.so"),
+                (Family::Attached, "chosen/mine.so"),
+                (Family::Attached, "own/libciphermark_rustcrypto.so"),
+            ],
+        ),
+    ];
+
     #[test]
-    fn system_libraries_are_those_with_a_version_behind_their_name() {
+    fn files_are_found_by_name_and_place() {
+        for (why, files, expected) in BY_NAME {
+            let all = found(|root| files.iter().for_each(|file| shared_object(&root.join(file))));
+            assert_eq!(all, expected.iter().map(|(f, p)| is(*f, p)).collect::<Vec<_>>(), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_chosen_file_that_is_no_object_is_found_for_loading_says_why_it_cannot_be() {
         let all = found(|root| {
-            for name in [
-                "libcrypto.so.3",
-                "libcrypto.so.1.1.1w",
-                "libgcrypt.so.20",
-                "libcrypto.so",
-                "libcrypto.so.3.hmac",
-                "libcryptopp.so.8",
-                "libssl.so.3",
-                "libbotan-2.so.19",
-                "libmbedtls.so.14",
-                "libmbedcrypto.so.7",
-            ] {
-                shared_object(&root.join("system").join(name));
-            }
+            std::fs::create_dir(root.join("chosen")).unwrap();
+            std::fs::write(root.join("chosen/broken.so"), "no object").unwrap();
         });
-        assert_eq!(
-            all,
-            [
-                is(Family::Evp, "system/libcrypto.so.1.1.1w"),
-                is(Family::Evp, "system/libcrypto.so.3"),
-                is(Family::Gcrypt, "system/libgcrypt.so.20"),
-                is(Family::Botan, "system/libbotan-2.so.19"),
-                is(Family::Mbedtls, "system/libmbedcrypto.so.7"),
-            ]
-        );
+        assert_eq!(all, [is(Family::Attached, "chosen/broken.so")]);
     }
 
     #[test]
@@ -310,45 +326,6 @@ mod tests {
             std::fs::write(root.join("system/libgcrypt.so.20"), archive).unwrap();
         });
         assert_eq!(all, [is(Family::Evp, "system/libcrypto.so.3")]);
-    }
-
-    #[test]
-    fn androids_library_needs_no_version() {
-        let all = found(|root| {
-            shared_object(&root.join("android/libcrypto.so.0"));
-            shared_object(&root.join("android/libcrypto.so"));
-            shared_object(&root.join("android/libssl.so.0"));
-        });
-        assert_eq!(
-            all,
-            [is(Family::Evp, "android/libcrypto.so"), is(Family::Evp, "android/libcrypto.so.0")]
-        );
-    }
-
-    #[test]
-    fn own_objects_are_known_by_their_name_and_chosen_ones_by_their_place() {
-        let all = found(|root| {
-            for path in [
-                "own/libciphermark_rustcrypto.so",
-                "own/libother.so",
-                "chosen/mine.so",
-                "chosen/libcrypto.patched.so",
-                "chosen/notes.txt",
-            ] {
-                shared_object(&root.join(path));
-            }
-            // Put there to be measured: loading it says why it cannot be.
-            std::fs::write(root.join("chosen/broken.so"), "no object").unwrap();
-        });
-        assert_eq!(
-            all,
-            [
-                is(Family::Evp, "chosen/libcrypto.patched.so"),
-                is(Family::Attached, "chosen/broken.so"),
-                is(Family::Attached, "chosen/mine.so"),
-                is(Family::Attached, "own/libciphermark_rustcrypto.so"),
-            ]
-        );
     }
 
     #[test]

@@ -84,13 +84,11 @@ fn build_id(bytes: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stand_in;
+    use crate::fixtures;
 
     #[test]
     fn a_library_of_the_distribution_has_a_build_id() {
-        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
-        let libc = maps.split_whitespace().find(|w| w.contains("/libc.so.6")).unwrap();
-        let id = file_id(Path::new(libc)).unwrap();
+        let id = file_id(&fixtures::libc()).unwrap();
         let hex = id.strip_prefix("build-id:").unwrap();
         assert!(hex.len() >= 16 && hex.chars().all(|c| c.is_ascii_hexdigit()), "{id}");
     }
@@ -106,7 +104,7 @@ mod tests {
             "sha256:ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         );
         let object = directory.path().join("x.so");
-        stand_in::shared_object(&object);
+        fixtures::shared_object(&object);
         assert!(file_id(&object).unwrap().starts_with("sha256:"));
     }
 

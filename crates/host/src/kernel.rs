@@ -20,48 +20,15 @@ pub(crate) fn kernel(tree: &Tree) -> Kernel {
 
 /// Parameters of the kernel's command line that change how fast or how steadily code runs. Only
 /// these are kept: records are published, and the others may name disks, networks and keys.
+#[rustfmt::skip]
 const PARAMETERS: &[&str] = &[
-    "amd_pstate",
-    "clearcpuid",
-    "clocksource",
-    "cpufreq.default_governor",
-    "cpuidle.off",
-    "default_hugepagesz",
-    "hugepages",
-    "hugepagesz",
-    "idle",
-    "intel_idle.max_cstate",
-    "intel_pstate",
-    "irqaffinity",
-    "isolcpus",
-    "l1tf",
-    "maxcpus",
-    "mds",
-    "mitigations",
-    "nmi_watchdog",
-    "no_stf_barrier",
-    "nohz",
-    "nohz_full",
-    "nopti",
-    "nosmt",
-    "nospectre_v1",
-    "nospectre_v2",
-    "nr_cpus",
-    "numa_balancing",
-    "preempt",
-    "processor.max_cstate",
-    "pti",
-    "rcu_nocbs",
-    "retbleed",
-    "skew_tick",
-    "spec_rstack_overflow",
-    "spec_store_bypass_disable",
-    "spectre_v2",
-    "spectre_v2_user",
-    "transparent_hugepage",
-    "tsc",
-    "tsx",
-    "tsx_async_abort",
+    "amd_pstate", "clearcpuid", "clocksource", "cpufreq.default_governor", "cpuidle.off",
+    "default_hugepagesz", "hugepages", "hugepagesz", "idle", "intel_idle.max_cstate",
+    "intel_pstate", "irqaffinity", "isolcpus", "l1tf", "maxcpus", "mds", "mitigations",
+    "nmi_watchdog", "no_stf_barrier", "nohz", "nohz_full", "nopti", "nosmt", "nospectre_v1",
+    "nospectre_v2", "nr_cpus", "numa_balancing", "preempt", "processor.max_cstate", "pti",
+    "rcu_nocbs", "retbleed", "skew_tick", "spec_rstack_overflow", "spec_store_bypass_disable",
+    "spectre_v2", "spectre_v2_user", "transparent_hugepage", "tsc", "tsx", "tsx_async_abort",
 ];
 
 pub(crate) fn bearing_on_measuring(command_line: &str) -> Option<String> {
@@ -110,7 +77,7 @@ pub(crate) fn has_pmu(tree: &Tree) -> bool {
 }
 
 /// The core's performance counters, as far as the kernel has them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Whether there is a device for the core's own.
     pub device: bool,
@@ -130,11 +97,11 @@ pub(crate) fn counters(tree: &Tree) -> Counters {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stand_in;
+    use crate::fixtures;
 
     #[test]
     fn the_kernel_gives_its_release_and_every_vulnerability() {
-        let (_kept, tree) = stand_in::tree(&[
+        let (_kept, tree) = fixtures::tree(&[
             ("/proc/sys/kernel/osrelease", "6.1.0\n"),
             ("/proc/sys/kernel/version", "#1 SMP\n"),
             ("/sys/devices/system/cpu/vulnerabilities/srbds", "Not affected\n"),
@@ -161,23 +128,23 @@ mod tests {
 
     #[test]
     fn the_distribution_is_named_with_or_without_quotes() {
-        let named = |path: &str, text: &str| distribution(&stand_in::tree(&[(path, text)]).1);
+        let named = |path: &str, text: &str| distribution(&fixtures::tree(&[(path, text)]).1);
         let quoted = "NAME=x\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n";
-        let (_kept, tree) = stand_in::tree(&[("/etc/os-release", quoted)]);
+        let (_kept, tree) = fixtures::tree(&[("/etc/os-release", quoted)]);
         assert_eq!(distribution(&tree).as_deref(), Some("Debian GNU/Linux 12 (bookworm)"));
-        let (_kept, tree) = stand_in::tree(&[("/usr/lib/os-release", "PRETTY_NAME=Void\n")]);
+        let (_kept, tree) = fixtures::tree(&[("/usr/lib/os-release", "PRETTY_NAME=Void\n")]);
         assert_eq!(distribution(&tree).as_deref(), Some("Void"));
         assert_eq!(named("/etc/os-release", "NAME=x\n"), None);
     }
 
     #[test]
     fn the_machine_is_named_by_its_firmware() {
-        let (_kept, tree) = stand_in::tree(&[
+        let (_kept, tree) = fixtures::tree(&[
             ("/sys/devices/virtual/dmi/id/sys_vendor", "Amazon EC2\n"),
             ("/sys/devices/virtual/dmi/id/product_name", "m7i.large\n"),
         ]);
         assert_eq!(machine(&tree).as_deref(), Some("Amazon EC2 m7i.large"));
-        let (_kept, tree) = stand_in::tree(&[("/proc/device-tree/model", "Raspberry Pi 5\0")]);
+        let (_kept, tree) = fixtures::tree(&[("/proc/device-tree/model", "Raspberry Pi 5\0")]);
         assert_eq!(machine(&tree).as_deref(), Some("Raspberry Pi 5"));
     }
 
@@ -186,7 +153,7 @@ mod tests {
         let device = ("/sys/bus/event_source/devices/cpu/type", "4");
         let allowed = |level| ("/proc/sys/kernel/perf_event_paranoid", level);
         let pmu = |files: &[(&str, &str)]| {
-            let (_kept, tree) = stand_in::tree(files);
+            let (_kept, tree) = fixtures::tree(files);
             has_pmu(&tree)
         };
         assert!(pmu(&[device, allowed("2\n")]));

@@ -9,14 +9,14 @@ mod cpu;
 mod elf;
 mod features;
 mod find;
+#[cfg(test)]
+mod fixtures;
 mod identity;
 #[doc(hidden)]
 pub mod inputs;
 mod kernel;
 mod memory;
 mod remembered;
-#[cfg(test)]
-mod stand_in;
 mod stat;
 mod tree;
 
@@ -24,9 +24,7 @@ pub use bundled::{Bundled, bundled};
 pub use caches::cache_directory;
 pub use code::{instructions_in, loaded_objects};
 pub use elf::{check_bytes, check_elf};
-pub use find::{
-    Family, Found, companion, find_libraries, find_stacks, is_stack, unreadable_directories,
-};
+pub use find::{Family, Found, companion, find_libraries, find_stacks, is_stack};
 pub use identity::{content_hash, file_id, id_of, kernel_id, text_hash};
 pub use kernel::Counters;
 pub use remembered::Remembered;

@@ -38,11 +38,11 @@ fn chosen(text: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stand_in;
+    use crate::fixtures;
 
     #[test]
     fn memory_is_given_in_bytes() {
-        let (_kept, tree) = stand_in::tree(&[
+        let (_kept, tree) = fixtures::tree(&[
             ("/proc/meminfo", "MemTotal:       16384 kB\nMemAvailable: 1 kB\n"),
             ("/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
             ("/sys/devices/system/node/online", "0-1\n"),

@@ -41,11 +41,11 @@ fn times_of(tree: &Tree, cpu: u32) -> Option<CpuTimes> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stand_in;
+    use crate::fixtures;
 
     #[test]
     fn a_cpus_times_are_its_own() {
-        let (_kept, tree) = stand_in::tree(&[(
+        let (_kept, tree) = fixtures::tree(&[(
             "/proc/stat",
             "cpu  9 9 9 9 9 9 9 9 0 0\ncpu1 1 2 3 40 5 6 7 8 0 0\ncpu11 0 0 0 0 0 0 0 0 0 0\nintr 5\n",
         )]);
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn a_kernel_that_counts_no_stolen_time_says_nothing() {
-        let (_kept, tree) = stand_in::tree(&[("/proc/stat", "cpu0 1 2 3 4\n")]);
+        let (_kept, tree) = fixtures::tree(&[("/proc/stat", "cpu0 1 2 3 4\n")]);
         assert_eq!(times_of(&tree, 0), None);
     }
 }

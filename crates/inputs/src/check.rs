@@ -1,5 +1,6 @@
 //! The promises.
 
+use page::{Content, Source};
 use std::fmt::Display;
 
 /// A reason is one line with an end, without what steers a terminal. For readers of files, whose
@@ -42,6 +43,15 @@ fn no_formula(what: &str, cell: &str) {
     assert!(!formula, "{what}: a spreadsheet computes {cell:?}");
 }
 
+/// What a page shows of two contents as for [`no_markup`].
+pub(crate) fn page(contents: [Content<'_>; 2]) {
+    let html = |content| {
+        let source = Source { file: "r.json", content };
+        page::page_without_scripts(&[source]).expect("whatever was read has a page")
+    };
+    no_markup("the page", &contents.map(html));
+}
+
 /// Text that is JSON.
 pub(crate) fn json(what: &str, text: &str) {
     if let Err(e) = serde_json::from_str::<serde_json::Value>(text) {
@@ -49,9 +59,15 @@ pub(crate) fn json(what: &str, text: &str) {
     }
 }
 
-/// Two outputs of records that differ in nothing but that one has a harmless letter for each `<`:
-/// where the other shows one that is not escaped, it would be markup.
-pub(crate) fn no_markup(what: &str, hostile: &str, harmless: &str) {
+/// Markdown of two records as for [`no_markup`].
+pub(crate) fn markdown(what: &str, both: &[String; 2]) {
+    for_people(what, &both[0], false);
+    no_markup(what, both);
+}
+
+/// Two outputs of records that differ in nothing but that the second has a harmless letter for each `<`:
+/// where the first shows one that is not escaped, it would be markup.
+pub(crate) fn no_markup(what: &str, [hostile, harmless]: &[String; 2]) {
     let open = |text: &str| {
         let escaped = text.matches("\\<").count() + text.matches("`<`").count();
         text.matches('<').count() - escaped

@@ -1,10 +1,10 @@
 //! Everything that shows a record, over records whose fields hold anything.
 
 use crate::check;
-use crate::sample::{Choices, RECORD, changed};
+use crate::mutation::{Choices, RECORD, changed};
 use claims::{Evidence, Source};
 use compare::{Matching, Settings, Side};
-use page::{Content, Source as PageSource};
+use page::Content;
 use record::{Measurement, Record};
 use report::{CallRow, ComparisonFormat, ExecutedRow, Format, Options};
 use std::sync::LazyLock;
@@ -51,9 +51,7 @@ impl Shown<'_> {
 
     /// The same of both records; what is markup in neither.
     fn markdown(&self, what: &str, render: impl Fn(&Record) -> String) {
-        let (hostile, harmless) = (render(self.record), render(self.harmless));
-        check::for_people(what, &hostile, false);
-        check::no_markup(what, &hostile, &harmless);
+        check::markdown(what, &[render(self.record), render(self.harmless)]);
     }
 
     fn tables(&self) {
@@ -100,8 +98,7 @@ impl Shown<'_> {
         check::json("answers", &render(&asked, ComparisonFormat::Json));
         check::spreadsheet("answers", &render(&asked, ComparisonFormat::Csv));
         let marked = [&asked, &harmless].map(|a| render(a, ComparisonFormat::Markdown));
-        check::for_people("answers in Markdown", &marked[0], false);
-        check::no_markup("answers in Markdown", &marked[0], &marked[1]);
+        check::markdown("answers in Markdown", &marked);
         for (base, new) in [(&*RECORD, self.record), (self.record, self.record)] {
             let other = if std::ptr::eq(base, self.record) { self.harmless } else { base };
             self.comparison([base, new], [other, self.harmless]);
@@ -124,16 +121,11 @@ impl Shown<'_> {
         check::json("a comparison", &render(&shown, ComparisonFormat::Json));
         check::spreadsheet("a comparison", &render(&shown, ComparisonFormat::Csv));
         let marked = [&shown, &harmless].map(|c| render(c, ComparisonFormat::Markdown));
-        check::for_people("a comparison in Markdown", &marked[0], false);
-        check::no_markup("a comparison in Markdown", &marked[0], &marked[1]);
+        check::markdown("a comparison in Markdown", &marked);
     }
 
     fn page(&self) {
-        let html = |record: &Record| {
-            let source = PageSource { file: "r.json", content: Content::Survey(record) };
-            page::page_without_scripts(&[source]).expect("any record has a page")
-        };
-        check::no_markup("the page", &html(self.record), &html(self.harmless));
+        check::page([self.record, self.harmless].map(Content::Survey));
         let rows = all(self.record);
         let packed = tabular::parquet(self.record, &rows).expect("any record is a table");
         assert!(packed.starts_with(b"PAR1") && packed.ends_with(b"PAR1"));

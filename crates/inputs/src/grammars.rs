@@ -1,7 +1,7 @@
 //! What is typed: sizes, globs, quantities, libraries, questions, conditions, expressions.
 
 use crate::check;
-use crate::sample::RECORD;
+use crate::mutation::RECORD;
 use claims::Evidence;
 use model::{MAX_SIZE, Model, NameGlob};
 use typed::{LibraryText, units};

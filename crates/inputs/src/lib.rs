@@ -10,11 +10,11 @@ mod consumers;
 mod documents;
 mod grammars;
 mod importers;
+mod mutation;
 mod objects;
 mod pages;
 mod protocol;
 mod records;
-mod sample;
 mod stores;
 mod tls;
 

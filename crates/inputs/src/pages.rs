@@ -2,7 +2,7 @@
 //! form and asked for advice.
 
 use crate::check;
-use crate::sample::{Choices, changed_of};
+use crate::mutation::{Choices, changed_of};
 use advise::{Data, Evidence, Question, Surroundings};
 use at_rest::PagesRecord;
 use jiff::civil::date;
@@ -53,13 +53,8 @@ fn shown(record: &PagesRecord, harmless: &PagesRecord, width: usize) {
     let rows = check::spreadsheet("CSV", &render(record, at_rest::Format::Csv));
     assert_eq!(rows, record.cells.len() + 1);
     let marked = [record, harmless].map(|r| render(r, at_rest::Format::Markdown));
-    check::for_people("Markdown", &marked[0], false);
-    check::no_markup("Markdown", &marked[0], &marked[1]);
-    let html = |r: &PagesRecord| {
-        let source = Source { file: "p.json", content: Content::Pages(r) };
-        page::page_without_scripts(&[source]).expect("any record has a page")
-    };
-    check::no_markup("the page", &html(record), &html(harmless));
+    check::markdown("Markdown", &marked);
+    check::page([record, harmless].map(Content::Pages));
 }
 
 /// What would be advised, read again as a page would.
@@ -79,8 +74,7 @@ fn asked(record: &PagesRecord, harmless: &PagesRecord) {
     let render = |i: usize, format| advise::render(&advice[i], "record", format, options);
     check::for_people("advice", &render(0, advise::Format::Text), false);
     let marked = [0, 1].map(|i| render(i, advise::Format::Markdown));
-    check::for_people("advice in Markdown", &marked[0], false);
-    check::no_markup("advice in Markdown", &marked[0], &marked[1]);
+    check::markdown("advice in Markdown", &marked);
     let json = render(0, advise::Format::Json);
     let read = advise::from_json(&json, "a.json").expect("what was written is read");
     let source = Source { file: "a.json", content: Content::Advice(&read) };

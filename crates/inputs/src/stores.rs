@@ -1,7 +1,7 @@
 //! Page stores: files with any content, and `PostgreSQL` directories whose files hold anything.
 
 use crate::check;
-use crate::sample::Choices;
+use crate::mutation::Choices;
 use std::fs;
 use std::path::{Path, PathBuf};
 use store::{PAGE_SIZES, PageHeader, Scan, Store};
@@ -67,17 +67,10 @@ fn database(directory: &Path, choices: &mut Choices<'_>) -> PathBuf {
     file(directory, "a.db", &bytes, choices.0)
 }
 
+#[rustfmt::skip]
 const NAMES: [&str; 10] = [
-    "16384",
-    "16384.1",
-    "16384_fsm",
-    "16384_vm.7",
-    "16384_init",
-    "99999999999",
-    "16384.4294967295",
-    "t1_5",
-    "PG_VERSION",
-    ".",
+    "16384", "16384.1", "16384_fsm", "16384_vm.7", "16384_init", "99999999999", "16384.4294967295",
+    "t1_5", "PG_VERSION", ".",
 ];
 
 /// A directory with a control file whose CRC fits, and some files.

@@ -2,8 +2,8 @@
 //! them, whose fields hold anything; shown in every form, calculated with, asked for causes and for advice.
 
 use crate::check;
-use crate::sample::{Choices, changed_of};
-use page::{Content, Source};
+use crate::mutation::{Choices, changed_of};
+use page::Content;
 use report::Options;
 use serde_json::Value;
 use std::sync::LazyLock;
@@ -81,13 +81,8 @@ fn file(text: &str, how: u8) {
     let harmless = tls::from_json(&written.replace('<', "x"), "t.json");
     let harmless = harmless.expect("it differs in texts only");
     let both = [&run, &harmless];
-    let marked = both.map(|r| render(r, Format::Markdown));
-    check::no_markup("Markdown", &marked[0], &marked[1]);
-    let pages = both.map(|run| {
-        let source = Source { file: "t.json", content: Content::Tls(run) };
-        page::page_without_scripts(&[source]).expect("any run has a page")
-    });
-    check::no_markup("the page", &pages[0], &pages[1]);
+    check::no_markup("Markdown", &both.map(|r| render(r, Format::Markdown)));
+    check::page(both.map(Content::Tls));
     used(&run, how);
 }
 

@@ -1,4 +1,5 @@
-//! The promises over bytes of no corpus: any at all, and committed inputs with some bytes changed.
+//! The promises over every committed input of every fuzz target, over these with some bytes changed, and over
+//! any bytes at all.
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
@@ -9,17 +10,48 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+/// What is committed stays small enough to be read and cloned by everybody.
+const MOST_BYTES: usize = 1_500_000;
+
+/// The files and directories in a directory below the corpora.
+fn files(below: &str) -> Vec<PathBuf> {
+    let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
+    let entries = fs::read_dir(corpora.join(below)).unwrap();
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
 /// Every committed input, with its entrance.
-static COMMITTED: LazyLock<Vec<(Entry, Vec<u8>)>> = LazyLock::new(|| {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus");
-    let inputs = |entry: Entry| {
-        let files = fs::read_dir(corpus.join(entry.name)).unwrap();
-        let mut files: Vec<PathBuf> = files.map(|f| f.unwrap().path()).collect();
-        files.sort();
-        files.into_iter().map(move |f| (entry, fs::read(f).unwrap())).collect::<Vec<_>>()
-    };
+static COMMITTED: LazyLock<Vec<(Entry, PathBuf, Vec<u8>)>> = LazyLock::new(|| {
+    let read = |entry, file: PathBuf| (entry, file.clone(), fs::read(file).unwrap());
+    let inputs = |entry: Entry| files(entry.name).into_iter().map(move |file| read(entry, file));
     ENTRIES.into_iter().flat_map(inputs).collect()
 });
+
+#[test]
+fn no_input_that_was_ever_interesting_breaks_a_promise() {
+    for (entry, file, bytes) in &*COMMITTED {
+        let outcome = std::panic::catch_unwind(|| (entry.run)(bytes));
+        assert!(outcome.is_ok(), "{}", file.display());
+    }
+}
+
+#[test]
+fn the_corpora_are_those_of_the_targets_and_stay_small() {
+    let directories = files("");
+    let names: Vec<_> =
+        directories.iter().map(|d| d.file_name().unwrap().to_str().unwrap()).collect();
+    let mut expected = ENTRIES.map(|entry| entry.name);
+    expected.sort_unstable();
+    assert_eq!(names, expected);
+    for name in names {
+        let inputs = COMMITTED.iter().filter(|(entry, ..)| entry.name == name).count();
+        assert!(inputs > 10, "{name} has {inputs} inputs");
+    }
+    let bytes: usize = COMMITTED.iter().map(|(_, _, bytes)| bytes.len()).sum();
+    assert!(bytes <= MOST_BYTES, "{bytes} bytes");
+}
 
 /// One change of some bytes.
 #[derive(Clone, Debug)]
@@ -83,7 +115,7 @@ proptest! {
     fn changed_inputs_keep_every_promise(
         which in any::<Index>(), edits in prop::collection::vec(edit(), 1..6),
     ) {
-        let (entry, bytes) = &COMMITTED[which.index(COMMITTED.len())];
+        let (entry, _, bytes) = &COMMITTED[which.index(COMMITTED.len())];
         (entry.run)(&edited(bytes, &edits));
     }
 }

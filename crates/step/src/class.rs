@@ -2,7 +2,8 @@
 
 /// What kind of instruction it is. Each instruction is of one kind; that it reads or writes memory
 /// as well is told apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::IntoStaticStr)]
+#[strum(serialize_all = "kebab-case")]
 pub enum Class {
     /// A round of AES, on one block or several: `AESENC` and its kin.
     AesRound,
@@ -40,23 +41,7 @@ impl Class {
     /// The name in files.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::AesRound => "aes-round",
-            Self::AesKey => "aes-key",
-            Self::CarryLess => "carry-less",
-            Self::Gfni => "gfni",
-            Self::HashRound => "hash-round",
-            Self::VectorLogic => "vector-logic",
-            Self::Shuffle => "shuffle",
-            Self::VectorArithmetic => "vector-arithmetic",
-            Self::VectorMove => "vector-move",
-            Self::Load => "load",
-            Self::Store => "store",
-            Self::Branch => "branch",
-            Self::Scalar => "scalar",
-            Self::String => "string",
-            Self::Other => "other",
-        }
+        self.into()
     }
 }
 

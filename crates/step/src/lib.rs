@@ -12,7 +12,6 @@ mod class;
 mod code;
 mod profile;
 mod symbols;
-mod table;
 
 #[cfg(target_arch = "x86_64")]
 #[path = "x86_64/mod.rs"]

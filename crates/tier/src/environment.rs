@@ -5,41 +5,18 @@ use model::Tier;
 
 /// Features by the names of `glibc.cpu.hwcaps` (glibc manual, "Hardware Capability Tunables"), with
 /// the spelling up to glibc 2.32 where it differs; names that a version does not know are ignored.
+#[rustfmt::skip]
 const AVX512: &[&str] = &[
-    "AVX512F",
-    "AVX512CD",
-    "AVX512ER",
-    "AVX512PF",
-    "AVX512VL",
-    "AVX512DQ",
-    "AVX512BW",
-    "AVX512F_Usable",
-    "AVX512DQ_Usable",
-    "Prefer_No_VZEROUPPER",
+    "AVX512F", "AVX512CD", "AVX512ER", "AVX512PF", "AVX512VL", "AVX512DQ", "AVX512BW",
+    "AVX512F_Usable", "AVX512DQ_Usable", "Prefer_No_VZEROUPPER",
 ];
 
 /// What the tier `baseline` takes beside.
+#[rustfmt::skip]
 const LATER: &[&str] = &[
-    "SSE3",
-    "SSSE3",
-    "SSE4_1",
-    "SSE4_2",
-    "AVX",
-    "AVX2",
-    "AVX_Usable",
-    "AVX2_Usable",
-    "FMA",
-    "FMA_Usable",
-    "FMA4",
-    "FMA4_Usable",
-    "BMI1",
-    "BMI2",
-    "LZCNT",
-    "MOVBE",
-    "POPCNT",
-    "AVX_Fast_Unaligned_Load",
-    "Fast_Copy_Backward",
-    "Fast_Unaligned_Copy",
+    "SSE3", "SSSE3", "SSE4_1", "SSE4_2", "AVX", "AVX2", "AVX_Usable", "AVX2_Usable", "FMA",
+    "FMA_Usable", "FMA4", "FMA4_Usable", "BMI1", "BMI2", "LZCNT", "MOVBE", "POPCNT",
+    "AVX_Fast_Unaligned_Load", "Fast_Copy_Backward", "Fast_Unaligned_Copy",
 ];
 
 /// Variables for a process at a tier, beside those that it inherits.

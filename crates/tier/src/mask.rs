@@ -1,23 +1,8 @@
 //! What a tier answers to CPUID: the CPU's own answer without the features that the tier takes
-//! away, and without those that need one of them.
+//! away, and without those that need one of them (docs/METHOD.md, Tiers). Pure: registers in, registers out.
 //!
-//! Pure: registers in, registers out. Bits are those of the Intel SDM volume 2A, CPUID, and the AMD
-//! APM volume 3, appendix E; VIA's are those of the PadLock Programming Guide, section 2.2.
-//!
-//! | tier | taken away, beside what the tiers above it take |
-//! | --- | --- |
-//! | `vaes256` | AVX-512 in all its parts, AVX10, AMX, and the register state of AVX-512 and AMX |
-//! | `aesni` | VAES, VPCLMULQDQ, GFNI (no CPU without the first two ever had it together with AVX) |
-//! | `noaes` | AES-NI, PCLMULQDQ, Key Locker (AES under another name), VIA's ACE and ACE2 |
-//! | `baseline` | all that x86-64-v1 does not have but entropy, identity and system instructions |
-//!
-//! GFNI goes with VAES because one of its instructions inverts in the field of AES: a library
-//! can make the S-box of it. The SHA, SHA-512, SM3 and SM4 instructions stay at `noaes`: the tier
-//! means "no AES instructions, no PCLMULQDQ", not "no cryptography in hardware". RDRAND and RDSEED
-//! stay at `baseline`: they give entropy and compute nothing.
-//!
-//! Sizes in leaf 0Dh stay the CPU's: EBX says how many bytes XSAVE will write with what the system
-//! has enabled in XCR0, which no answer changes, and XGETBV, which cannot be answered, still shows it.
+//! Bits are those of the Intel SDM volume 2A, CPUID, and the AMD APM volume 3, appendix E; VIA's are those of the
+//! PadLock Programming Guide, section 2.2.
 
 use model::Tier;
 

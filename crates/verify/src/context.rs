@@ -1,23 +1,40 @@
-//! What every check works with: the library, the algorithm, the desk.
+//! What every check works with: the library, the algorithm, the buffers.
 
-use crate::desk::{Call, Desk, Placement};
+use crate::buffers::{Buffers, Call, Placement};
 use crate::difference::difference;
 use crate::example::Example;
 use crate::finding::{Finding, Stop, Verdict, refuse, words};
 use crate::inputs::Inputs;
+use crate::reference::Reference;
 use crate::scope::{Scope, Tried};
 use crate::sizes::{MAX_LEN, may_be_refused};
 use contract::{Library, OpenError, Outcome, Session};
-use model::{Algorithm, Direction};
+use model::{AAD_LEN, Algorithm, Direction};
 use sha2::{Digest, Sha256};
 use std::fmt::Arguments;
 use std::time::Duration;
+
+/// What a check starts with.
+pub(crate) struct Setup {
+    pub(crate) inputs: Inputs,
+    pub(crate) key: Vec<u8>,
+    pub(crate) reference: Reference,
+}
+
+impl Setup {
+    /// With the inputs' first key.
+    pub(crate) fn of(mut inputs: Inputs) -> Self {
+        let key = inputs.key();
+        let reference = Reference::new(inputs.algorithm(), &key);
+        Self { inputs, key, reference }
+    }
+}
 
 /// One library and one algorithm under verification.
 pub(crate) struct Context<'a> {
     library: &'a dyn Library,
     pub(crate) algorithm: &'static Algorithm,
-    pub(crate) desk: Desk,
+    pub(crate) buffers: Buffers,
     pub(crate) tried: Tried,
     scope: &'a Scope<'a>,
     progress: &'a mut dyn FnMut(&'static str),
@@ -44,8 +61,8 @@ impl<'a> Context<'a> {
                 return Err(Finding::Unsupported(why));
             }
         }
-        let (desk, digest) = (Desk::new(MAX_LEN), Sha256::new());
-        Ok(Self { library, algorithm, desk, tried: Tried::default(), scope, progress, digest })
+        let (buffers, digest) = (Buffers::new(MAX_LEN), Sha256::new());
+        Ok(Self { library, algorithm, buffers, tried: Tried::default(), scope, progress, digest })
     }
 
     /// What was tried, and the digest over everything that [`Context::record`] was given.
@@ -84,6 +101,32 @@ impl<'a> Context<'a> {
         Inputs::drawn(self.algorithm, check, self.scope.seed)
     }
 
+    /// The check's own stream of inputs, and a key from it.
+    pub(crate) fn setup(&self, check: &str) -> Setup {
+        Setup::of(self.inputs(check))
+    }
+
+    /// Opens a session in every direction, has `each` look at an example of every size, and adds up what it
+    /// compared.
+    pub(crate) fn every_example(
+        &mut self,
+        check: &str,
+        sizes: impl Iterator<Item = usize>,
+        mut each: impl FnMut(&mut Self, &mut Session, &Example) -> Verdict,
+    ) -> Verdict {
+        let Setup { mut inputs, key, reference } = self.setup(check);
+        let sizes: Vec<usize> = sizes.collect();
+        let mut count = 0;
+        for &direction in self.directions() {
+            let mut session = self.open(direction, &key)?;
+            for len in &sizes {
+                let example = inputs.example(&reference, *len, AAD_LEN);
+                count += each(self, &mut session, &example)?;
+            }
+        }
+        Ok(count)
+    }
+
     /// Opens a session.
     pub(crate) fn open(&self, direction: Direction, key: &[u8]) -> Result<Session, Stop> {
         self.library.open(self.algorithm, direction, key).map_err(|e| {
@@ -92,7 +135,7 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Makes a call that must succeed; leaves its results on the desk.
+    /// Makes a call that must succeed; leaves its results in the buffers.
     pub(crate) fn done(
         &mut self,
         session: &mut Session,
@@ -100,7 +143,7 @@ impl<'a> Context<'a> {
         placement: Placement,
         note: Arguments<'_>,
     ) -> Result<(), Stop> {
-        let outcome = self.desk.call(session, call, placement);
+        let outcome = self.buffers.call(session, call, placement);
         succeeded(outcome, session.direction(), call.input.len(), note)
     }
 
@@ -113,13 +156,21 @@ impl<'a> Context<'a> {
         call: Call<'_>,
         placement: Placement,
     ) -> Result<bool, Stop> {
-        let outcome = self.desk.call(session, call, placement);
+        let outcome = self.buffers.call(session, call, placement);
         let decrypt = session.direction() == Direction::Decrypt;
         if outcome == Outcome::Rejected && decrypt && self.algorithm.rejects() {
             return Ok(false);
         }
         succeeded(outcome, session.direction(), call.input.len(), format_args!(""))?;
         Ok(true)
+    }
+
+    /// Decrypts under a wrong tag. What comes of it is looked at by the check `tamper`.
+    pub(crate) fn forge(&mut self, session: &mut Session, example: &Example) {
+        let mut tag = example.tag.clone();
+        tag[0] ^= 1;
+        let call = Call { tag: Some(&tag), ..example.call(Direction::Decrypt) };
+        let _ = self.buffers.call(session, call, Placement::ALIGNED);
     }
 
     /// Makes a call that must leave the example's answer, and nothing else where nothing is due.
@@ -145,26 +196,26 @@ impl<'a> Context<'a> {
     ) -> Verdict {
         if may_be_refused(self.algorithm, example.plaintext.len(), example.aad.len()) {
             let call = example.call(session.direction());
-            if let Outcome::Error(_) = self.desk.call(session, call, placement) {
+            if let Outcome::Error(_) = self.buffers.call(session, call, placement) {
                 return Ok(0);
             }
         }
         self.answer(session, example, placement, note)
     }
 
-    /// Compares what is on the desk with the example's answer.
+    /// Compares what is in the buffers with the example's answer.
     pub(crate) fn compare(
         &self,
         direction: Direction,
         example: &Example,
         note: Arguments<'_>,
     ) -> Verdict {
-        let (output, tag) = (self.desk.output(), self.desk.tag());
+        let (output, tag) = (self.buffers.output(), self.buffers.tag());
         let wrong = match example.output(direction) {
             Some(want) => difference(output, want, "the output", example.source),
             None => output
                 .iter()
-                .position(|b| *b != self.desk.fill)
+                .position(|b| *b != self.buffers.fill)
                 .map(|at| format!("byte {at} of the output was written and must be left alone")),
         };
         let part = if direction == Direction::Digest { "the digest" } else { "the tag" };
@@ -175,10 +226,10 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Adds what is on the desk to the digest.
+    /// Adds what is in the buffers to the digest.
     pub(crate) fn record(&mut self) {
-        self.digest.update(self.desk.output());
-        self.digest.update(self.desk.tag());
+        self.digest.update(self.buffers.output());
+        self.digest.update(self.buffers.tag());
     }
 }
 

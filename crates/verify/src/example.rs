@@ -1,6 +1,6 @@
 //! Worked examples: a message together with its right answer.
 
-use crate::desk::Call;
+use crate::buffers::Call;
 use crate::reference::Reference;
 use model::Direction;
 

@@ -1,6 +1,6 @@
 //! Forgeries: a right message of which one drawn bit is changed.
 
-use crate::desk::Call;
+use crate::buffers::Call;
 use crate::example::Example;
 use crate::inputs::Inputs;
 use model::{Algorithm, Kind};

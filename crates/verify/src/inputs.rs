@@ -16,26 +16,26 @@ pub(crate) struct Inputs {
 impl Inputs {
     /// The stream of one check.
     pub(crate) fn new(algorithm: &'static Algorithm, check: &str) -> Self {
-        let seed = Sha256::new()
-            .chain_update(b"ciphermark inputs 1\0")
-            .chain_update(algorithm.name)
-            .chain_update(b"\0")
-            .chain_update(check)
-            .finalize();
-        Self { algorithm, generator: ChaCha8Rng::from_seed(seed.into()) }
+        Self::seeded(
+            algorithm,
+            &[b"ciphermark inputs 1", algorithm.name.as_bytes(), check.as_bytes()],
+        )
     }
 
     /// A stream that the seed fixes as well: what no library can have seen before.
     pub(crate) fn drawn(algorithm: &'static Algorithm, check: &str, seed: u64) -> Self {
-        let seed = Sha256::new()
-            .chain_update(b"ciphermark drawn inputs 1\0")
-            .chain_update(algorithm.name)
-            .chain_update(b"\0")
-            .chain_update(check)
-            .chain_update(b"\0")
-            .chain_update(seed.to_le_bytes())
-            .finalize();
+        let (name, seed) = (algorithm.name.as_bytes(), seed.to_le_bytes());
+        Self::seeded(algorithm, &[b"ciphermark drawn inputs 1", name, check.as_bytes(), &seed])
+    }
+
+    fn seeded(algorithm: &'static Algorithm, parts: &[&[u8]]) -> Self {
+        let seed = Sha256::digest(parts.join(&0));
         Self { algorithm, generator: ChaCha8Rng::from_seed(seed.into()) }
+    }
+
+    /// The algorithm that the inputs are for.
+    pub(crate) fn algorithm(&self) -> &'static Algorithm {
+        self.algorithm
     }
 
     /// A number below `end`, which is at least 1. The bias of the remainder is below one in a million for the

@@ -5,9 +5,9 @@
 //! `checks/`. The answers come from [`reference`] and from published vectors (`vectors/`).
 #![forbid(unsafe_code)]
 
+mod buffers;
 mod checks;
 mod context;
-mod desk;
 mod difference;
 mod example;
 mod finding;

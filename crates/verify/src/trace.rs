@@ -1,7 +1,7 @@
 //! What a call left, kept to be compared with what another one leaves.
 
+use crate::buffers::Placement;
 use crate::context::Context;
-use crate::desk::Placement;
 use crate::difference::difference;
 use crate::example::Example;
 use crate::finding::Stop;
@@ -25,8 +25,8 @@ impl Trace {
     ) -> Result<Self, Stop> {
         let call = example.call(session.direction());
         let accepted = context.accepted(session, call, Placement::ALIGNED)?;
-        let output = if accepted { context.desk.output().to_vec() } else { Vec::new() };
-        Ok(Self { accepted, output, tag: context.desk.tag().to_vec() })
+        let output = if accepted { context.buffers.output().to_vec() } else { Vec::new() };
+        Ok(Self { accepted, output, tag: context.buffers.tag().to_vec() })
     }
 
     /// Where this differs from an earlier trace, whose call is named `earlier`.

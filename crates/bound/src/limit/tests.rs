@@ -1,11 +1,26 @@
 use super::*;
-use crate::sample::{intel, zen4};
+use crate::fixtures::{intel, zen4};
+use crate::{Access, Level};
 
 const KEY: (Direction, Model, Tier) = (Direction::Encrypt, Model::Message, Tier::Native);
 
 fn per_byte(core: &Core, name: &str, of: (Direction, Model, Tier)) -> (f64, Bound) {
     let found = floor(core, Algorithm::find(name).unwrap(), of);
     (found.cycles_per_byte.expect(name), found.limited_by.unwrap())
+}
+
+/// A message of 4096 bytes in the first-level cache.
+fn of(name: &str, direction: Direction, tier: Tier) -> Operation<'static> {
+    Operation {
+        algorithm: Algorithm::find(name).unwrap(),
+        direction,
+        model: Model::Message,
+        tier,
+        size: 4096,
+        footprint: Footprint::Hot,
+        in_place: false,
+        several: false,
+    }
 }
 
 fn close(a: f64, b: f64) -> bool {
@@ -126,22 +141,7 @@ fn a_composite_takes_what_its_slower_part_takes() {
 fn small_messages_take_whole_instructions_and_what_each_message_costs() {
     let core = zen4();
     let cycles = |name, size, direction| {
-        let algorithm = Algorithm::find(name).unwrap();
-        let (model, tier, footprint) = (Model::Message, Tier::Native, Footprint::Hot);
-        limit(
-            &core,
-            &Operation {
-                algorithm,
-                direction,
-                model,
-                tier,
-                size,
-                footprint,
-                in_place: false,
-                several: false,
-            },
-        )
-        .unwrap()
+        limit(&core, &Operation { size, ..of(name, direction, Tier::Native) }).unwrap()
     };
     // One block, at two instructions a cycle; with the tag's mask both fit into one register.
     assert!(close(cycles("aes-128-ctr", 16, Direction::Encrypt).cycles, 5.0));
@@ -160,19 +160,8 @@ fn small_messages_take_whole_instructions_and_what_each_message_costs() {
 fn a_stream_goes_on_and_leaves_out_what_a_message_pays() {
     let core = zen4();
     let cycles = |name, model| {
-        let (direction, tier, footprint) = (Direction::Encrypt, Tier::Native, Footprint::Hot);
-        let algorithm = Algorithm::find(name).unwrap();
-        let of = Operation {
-            algorithm,
-            direction,
-            model,
-            tier,
-            size: 1024,
-            footprint,
-            in_place: false,
-            several: false,
-        };
-        limit(&core, &of).unwrap().cycles
+        let message = of(name, Direction::Encrypt, Tier::Native);
+        limit(&core, &Operation { model, size: 1024, ..message }).unwrap().cycles
     };
     assert!(close(cycles("aes-128-cbc", Model::Stream), 2560.0));
     assert!(close(cycles("aes-128-ctr", Model::Stream), 160.0));
@@ -183,37 +172,11 @@ fn a_stream_goes_on_and_leaves_out_what_a_message_pays() {
 #[test]
 fn a_digest_in_a_stream_pays_for_the_blocks_that_its_bytes_fill() {
     let cycles = |model| {
-        let (algorithm, tier) = (Algorithm::find("sha256").unwrap(), Tier::Native);
-        let (direction, footprint) = (Direction::Digest, Footprint::Hot);
-        let of = Operation {
-            algorithm,
-            direction,
-            model,
-            tier,
-            size: 16,
-            footprint,
-            in_place: false,
-            several: false,
-        };
-        limit(&zen4(), &of).unwrap().cycles
+        let message = of("sha256", Direction::Digest, Tier::Native);
+        limit(&zen4(), &Operation { model, size: 16, ..message }).unwrap().cycles
     };
     assert!(close(cycles(Model::Stream), 32.0 * 4.0 / 4.0));
     assert!(close(cycles(Model::Message), 32.0));
-}
-
-fn of(name: &str, direction: Direction, tier: Tier) -> Operation<'static> {
-    let (algorithm, model, footprint) =
-        (Algorithm::find(name).unwrap(), Model::Message, Footprint::Hot);
-    Operation {
-        algorithm,
-        direction,
-        model,
-        tier,
-        size: 4096,
-        footprint,
-        in_place: false,
-        several: false,
-    }
 }
 
 #[test]
@@ -323,18 +286,8 @@ fn floors_never_fall_with_the_size_nor_with_fewer_instructions() {
                 for tier in Tier::ALL {
                     let mut before = 0.0;
                     for size in [16, 64, 256, 1024, 8192, 65_536] {
-                        let footprint = Footprint::Hot;
-                        let (direction, model, tier) = (*direction, *model, *tier);
-                        let of = Operation {
-                            algorithm,
-                            direction,
-                            model,
-                            tier,
-                            size,
-                            footprint,
-                            in_place: false,
-                            several: false,
-                        };
+                        let of = of(algorithm.name, *direction, *tier);
+                        let of = Operation { model: *model, size, ..of };
                         let Ok(found) = limit(&core, &of) else { continue };
                         assert!(found.cycles >= before, "{of:?}: {found:?} after {before}");
                         before = found.cycles;
@@ -368,22 +321,8 @@ fn beyond_the_first_cache_the_level_bounds_what_is_light_on_work() {
         });
     }
     let of = |name, in_place, footprint| {
-        let (direction, model, tier) = KEY;
-        let (algorithm, size) = (Algorithm::find(name).unwrap(), 4096);
-        limit(
-            &core,
-            &Operation {
-                algorithm,
-                direction,
-                model,
-                tier,
-                size,
-                footprint,
-                in_place,
-                several: false,
-            },
-        )
-        .unwrap()
+        let message = of(name, Direction::Encrypt, Tier::Native);
+        limit(&core, &Operation { in_place, footprint, ..message }).unwrap()
     };
     let apart = of("aes-128-ctr", false, Footprint::Memory);
     assert!(close(apart.cycles, 4096.0 / 2.5) && apart.by == Bound::Memory, "{apart:?}");

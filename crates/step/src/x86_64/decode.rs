@@ -85,37 +85,12 @@ fn class(instruction: &Instruction, mnemonic: &str, vector: bool) -> Class {
 
 /// Names of vector instructions, without the `v` that VEX and EVEX put before them, by what they
 /// begin with.
+#[rustfmt::skip]
 const SHUFFLES: &[&str] = &[
-    "pshuf",
-    "shuf",
-    "perm",
-    "pperm",
-    "unpck",
-    "punpck",
-    "palignr",
-    "align",
-    "insert",
-    "extract",
-    "pinsr",
-    "pextr",
-    "broadcast",
-    "pbroadcast",
-    "pack",
-    "blend",
-    "pblend",
-    "pcompress",
-    "pexpand",
-    "compress",
-    "expand",
-    "movddup",
-    "movshdup",
-    "movsldup",
-    "movlhps",
-    "movhlps",
-    "pslldq",
-    "psrldq",
-    "pmovzx",
-    "pmovsx",
+    "pshuf", "shuf", "perm", "pperm", "unpck", "punpck", "palignr", "align", "insert", "extract",
+    "pinsr", "pextr", "broadcast", "pbroadcast", "pack", "blend", "pblend", "pcompress", "pexpand",
+    "compress", "expand", "movddup", "movshdup", "movsldup", "movlhps", "movhlps", "pslldq",
+    "psrldq", "pmovzx", "pmovsx",
 ];
 const LOGIC: &[&str] = &["pand", "por", "pxor", "pternlog", "and", "or", "xor"];
 const MOVES: &[&str] = &[

@@ -1,8 +1,8 @@
 //! The SIGTRAP handler. It shares nothing with the code that it interrupts: it reads the
 //! interrupted registers, writes to its log, and calls no function of any library.
 
-use crate::Unavailable;
-use crate::table::Table;
+use super::table::Table;
+use crate::{End, Unavailable};
 use libc::{c_int, c_void, sigaction, siginfo_t, stack_t, ucontext_t};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
@@ -15,21 +15,13 @@ const TRAP_FLAG: i64 = 0x100;
 /// more instruction.
 const NO_TRAP_AFTER: [[u8; 2]; 4] = [[0x0f, 0x05], [0x0f, 0xa2], [0x0f, 0x0b], [0xcc, 0x90]];
 
-/// How stepping ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Finished {
-    No,
-    Returned,
-    StepLimit,
-    TableFull,
-}
-
 /// What the handler writes to.
 #[derive(Debug)]
 pub(super) struct Log {
     pub(super) table: Table,
     pub(super) steps: u64,
-    pub(super) finished: Finished,
+    /// How it ended; `None` while it goes on.
+    pub(super) finished: Option<End>,
     /// Where stepping ends.
     pub(super) stop: u64,
     most_steps: u64,
@@ -38,33 +30,33 @@ pub(super) struct Log {
 
 impl Log {
     pub(super) fn new(table: Table) -> Self {
-        Self { table, steps: 0, finished: Finished::No, stop: 0, most_steps: 0, last: 0 }
+        Self { table, steps: 0, finished: None, stop: 0, most_steps: 0, last: 0 }
     }
 
     pub(super) fn begin(&mut self, most_steps: u64) {
         self.table.clear();
         (self.steps, self.stop, self.last) = (0, 0, 0);
-        (self.most_steps, self.finished) = (most_steps, Finished::No);
+        (self.most_steps, self.finished) = (most_steps, None);
     }
 
     /// Notes that the instruction at `address` is next. Returns whether to go on stepping.
     fn note(&mut self, address: u64) -> bool {
-        if self.finished != Finished::No {
+        if self.finished.is_some() {
             // A library that had saved its flags while stepping has just restored them.
             return false;
         }
         self.note_untrapped(address);
         if address == self.stop {
-            self.finished = Finished::Returned;
+            self.finished = Some(End::Returned);
             return false;
         }
         if self.steps >= self.most_steps {
-            self.finished = Finished::StepLimit;
+            self.finished = Some(End::StepLimit);
             return false;
         }
         self.steps = self.steps.wrapping_add(1);
         if !self.table.count(address, address == self.last) {
-            self.finished = Finished::TableFull;
+            self.finished = Some(End::TableFull);
             return false;
         }
         self.last = address;
@@ -82,7 +74,7 @@ impl Log {
         let is_untrapped = self.last & 0xfff != 0xfff
             && NO_TRAP_AFTER.contains(&unsafe { *(self.last as *const [u8; 2]) });
         if is_untrapped && !self.table.count(next, false) {
-            self.finished = Finished::TableFull;
+            self.finished = Some(End::TableFull);
         }
     }
 }

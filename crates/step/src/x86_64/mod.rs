@@ -4,11 +4,12 @@
 mod call;
 pub(crate) mod decode;
 mod handler;
+mod table;
 
-use crate::table::Table;
-use crate::{End, Trace, Unavailable};
-use handler::{Finished, Log};
+use crate::{Trace, Unavailable};
+use handler::Log;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use table::Table;
 
 /// Bytes of the handler's stack: the signal frame with the widest registers known (AMX: 11 KiB,
 /// `AT_MINSIGSTKSZ`), and room.
@@ -58,14 +59,10 @@ impl Stepper {
         // outlives the call and which nothing else touches meanwhile.
         let returned = unsafe { call::stepped(function, arguments, &raw mut *self.log) };
         drop(handling);
-        let end = match self.log.finished {
-            Finished::Returned => End::Returned,
-            Finished::StepLimit => End::StepLimit,
-            Finished::TableFull => End::TableFull,
-            Finished::No => {
-                return Err(Unavailable("the trap flag has no effect in this process".to_owned()));
-            }
-        };
+        let end = self
+            .log
+            .finished
+            .ok_or_else(|| Unavailable("the trap flag has no effect in this process".to_owned()))?;
         let visits = self.log.table.visits();
         Ok((returned, Trace { visits, steps: self.log.steps, end }))
     }

@@ -1,7 +1,7 @@
 //! Functions whose instructions are known one by one, because they are written here.
 
 use super::*;
-use crate::{Class, Code, Profile, profile};
+use crate::{Class, Code, End, Profile, profile};
 use std::arch::naked_asm;
 
 /// Steps a function with these arguments.

@@ -1,26 +1,23 @@
 //! Every byte of the associated data, and its length, changes the tag.
 
-use crate::context::Context;
-use crate::desk::{Call, Placement};
+use crate::buffers::{Call, Placement};
+use crate::context::{Context, Setup};
 use crate::finding::{Verdict, refuse};
-use crate::reference::Reference;
 use model::{AAD_LEN, Direction};
 
 pub(super) fn run(context: &mut Context<'_>) -> Verdict {
-    let mut inputs = context.inputs("aad-matters");
-    let key = inputs.key();
-    let reference = Reference::new(context.algorithm, &key);
+    let Setup { mut inputs, key, reference } = context.setup("aad-matters");
     let mut session = context.open(Direction::Encrypt, &key)?;
     let mut count = 0;
     for len in [0, 64] {
         let example = inputs.example(&reference, len, AAD_LEN);
         let call = example.call(Direction::Encrypt);
         context.done(&mut session, call, Placement::ALIGNED, format_args!(""))?;
-        let before = context.desk.tag().to_vec();
+        let before = context.buffers.tag().to_vec();
         for (aad, what) in changes(&example.aad) {
             let call = Call { aad: &aad, ..call };
             context.done(&mut session, call, Placement::ALIGNED, format_args!(""))?;
-            if context.desk.tag() == before {
+            if context.buffers.tag() == before {
                 return refuse(format!("encrypt of {len} bytes gives the same tag when {what}"));
             }
             count += 1;

@@ -1,8 +1,7 @@
 //! The same call in a session opened anew leaves the same bytes.
 
-use crate::context::Context;
+use crate::context::{Context, Setup};
 use crate::finding::{Verdict, refuse};
-use crate::reference::Reference;
 use crate::sizes;
 use crate::trace::Trace;
 use model::AAD_LEN;
@@ -11,9 +10,7 @@ use model::AAD_LEN;
 const TIMES: usize = 3;
 
 pub(super) fn run(context: &mut Context<'_>) -> Verdict {
-    let mut inputs = context.inputs("determinism");
-    let key = inputs.key();
-    let reference = Reference::new(context.algorithm, &key);
+    let Setup { mut inputs, key, reference } = context.setup("determinism");
     let mut count = 0;
     for &direction in context.directions() {
         for len in sizes::few(context.algorithm) {

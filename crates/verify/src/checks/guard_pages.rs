@@ -1,17 +1,14 @@
 //! The right bytes with every buffer flush against a page that faults, once behind it and once
 //! before it: any access past an end kills the process, and the check's name is known by then.
 
-use crate::context::{Context, succeeded};
-use crate::desk::{Place, Placement};
+use crate::buffers::{Place, Placement};
+use crate::context::{Context, Setup, succeeded};
 use crate::finding::Verdict;
-use crate::reference::Reference;
 use crate::sizes;
 use model::AAD_LEN;
 
 pub(super) fn run(context: &mut Context<'_>) -> Verdict {
-    let mut inputs = context.inputs("guard-pages");
-    let key = inputs.key();
-    let reference = Reference::new(context.algorithm, &key);
+    let Setup { mut inputs, key, reference } = context.setup("guard-pages");
     let mut count = 0;
     for &direction in context.directions() {
         let mut session = context.open(direction, &key)?;
@@ -24,7 +21,7 @@ pub(super) fn run(context: &mut Context<'_>) -> Verdict {
                 count += context.answer(&mut session, &example, placement, note)?;
                 if session.in_place() {
                     let call = example.call(direction);
-                    let outcome = context.desk.call_in_place(&mut session, call, placement);
+                    let outcome = context.buffers.call_in_place(&mut session, call, placement);
                     succeeded(outcome, direction, len, note)?;
                     count += 1;
                 }

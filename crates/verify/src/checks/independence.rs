@@ -1,8 +1,7 @@
 //! A message does not depend on the one before, in the same session or in another that is open
 //! at the same time: after A and B, A gives A's bytes again; also when B was rejected.
 
-use crate::context::Context;
-use crate::desk::{Call, Placement};
+use crate::context::{Context, Setup};
 use crate::example::Example;
 use crate::finding::{Stop, Verdict, refuse};
 use crate::inputs::Inputs;
@@ -13,9 +12,7 @@ use contract::Session;
 use model::{AAD_LEN, Direction};
 
 pub(super) fn run(context: &mut Context<'_>) -> Verdict {
-    let mut inputs = context.inputs("independence");
-    let key = inputs.key();
-    let reference = Reference::new(context.algorithm, &key);
+    let Setup { mut inputs, key, reference } = context.setup("independence");
     let mut count = 0;
     for &direction in context.directions() {
         let mut session = context.open(direction, &key)?;
@@ -29,7 +26,7 @@ pub(super) fn run(context: &mut Context<'_>) -> Verdict {
                 count += 1;
             }
             if context.algorithm.rejects() && direction == Direction::Decrypt {
-                forgery(context, &mut session, &between[0]);
+                context.forge(&mut session, &between[0]);
                 again(context, &mut session, &first, &before, "a forgery")?;
                 count += 1;
             }
@@ -68,14 +65,6 @@ fn again(
         }
         None => Ok(()),
     }
-}
-
-/// Decrypts under a wrong tag. What comes of it is looked at by the check `tamper`.
-fn forgery(context: &mut Context<'_>, session: &mut Session, example: &Example) {
-    let mut tag = example.tag.clone();
-    tag[0] ^= 1;
-    let call = Call { tag: Some(&tag), ..example.call(Direction::Decrypt) };
-    let _ = context.desk.call(session, call, Placement::ALIGNED);
 }
 
 /// A message under another key, in a second session.

@@ -1,7 +1,7 @@
 //! Published forgeries are rejected.
 
+use crate::buffers::Placement;
 use crate::context::Context;
-use crate::desk::Placement;
 use crate::finding::{Verdict, refuse};
 use crate::sizes::may_be_refused;
 use crate::vectors;
@@ -10,11 +10,11 @@ use model::Direction;
 
 pub(super) fn run(context: &mut Context<'_>) -> Verdict {
     let mut count = 0;
-    for vector in vectors::of(context.algorithm).into_iter().filter(|v| v.forged) {
+    for vector in vectors::of(context.algorithm).iter().filter(|v| v.forged) {
         let mut session = context.open(Direction::Decrypt, &vector.key)?;
         let call = vector.example.call(Direction::Decrypt);
         let (name, len) = (&vector.name, call.input.len());
-        match context.desk.call(&mut session, call, Placement::ALIGNED) {
+        match context.buffers.call(&mut session, call, Placement::ALIGNED) {
             Outcome::Rejected => count += 1,
             Outcome::Done => {
                 return refuse(format!("decryption accepted the forgery of {name} (size {len})"));

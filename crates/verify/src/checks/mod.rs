@@ -53,7 +53,11 @@ pub(crate) const ALL: &[Definition] = &[
     Definition { name: "key-matters", applies: has_key, run: key_matters::run },
     Definition { name: "known-answers", applies: is_published, run: known_answers::run },
     Definition { name: "tamper", applies: Algorithm::rejects, run: tamper::run },
-    Definition { name: "known-forgeries", applies: has_forgeries, run: known_forgeries::run },
+    Definition {
+        name: "known-forgeries",
+        applies: vectors::has_forgeries,
+        run: known_forgeries::run,
+    },
     Definition { name: "reference", applies: always, run: reference::run },
     Definition { name: "rekey", applies: has_key, run: rekey::run },
     Definition { name: "round-trip", applies: Algorithm::encrypts, run: round_trip::run },
@@ -91,10 +95,6 @@ fn has_nonce(algorithm: &Algorithm) -> bool {
 
 fn has_key(algorithm: &Algorithm) -> bool {
     algorithm.key_len > 0
-}
-
-fn has_forgeries(algorithm: &Algorithm) -> bool {
-    vectors::wycheproof::covers(algorithm)
 }
 
 fn has_parts(algorithm: &Algorithm) -> bool {

@@ -1,8 +1,8 @@
 //! Sizes beside the fixed ones: those that were asked for, which a run's measured sizes are among, and some that
 //! are drawn for this verification alone. At each, in both directions: the answer, in place too, and a forgery.
 
+use crate::buffers::{Place, Placement};
 use crate::context::{Context, succeeded};
-use crate::desk::{Place, Placement};
 use crate::finding::{Stop, Verdict, refuse};
 use crate::forger::Forger;
 use crate::inputs::Inputs;
@@ -66,18 +66,18 @@ fn one(
         count += held;
         if session.in_place() && context.algorithm.writes_output() {
             let call = example.call(direction);
-            let outcome = context.desk.call_in_place(session, call, placement);
+            let outcome = context.buffers.call_in_place(session, call, placement);
             let note = format_args!(" in place");
             succeeded(outcome, direction, len, note)?;
             count += context.compare(direction, &example, note)?;
         }
-        if let Some(place) = context.desk.stray(direction) {
+        if let Some(place) = context.buffers.stray(direction) {
             return refuse(format!("{direction} of {len} bytes wrote {place}"));
         }
         if context.algorithm.rejects() && direction == Direction::Decrypt {
             let mut forger = Forger::default();
             let (call, change) = forger.forge(inputs, context.algorithm, &example);
-            if context.desk.call(session, call, placement) != Outcome::Rejected {
+            if context.buffers.call(session, call, placement) != Outcome::Rejected {
                 return refuse(format!(
                     "decryption did not reject a message of {len} bytes {change}"
                 ));

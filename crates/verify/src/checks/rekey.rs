@@ -2,8 +2,8 @@
 //! that key, and nothing of the old key or of the message before is left. Sessions that take no new
 //! key are opened anew for each, which `key-matters` and `independence` are for.
 
+use crate::buffers::Placement;
 use crate::context::Context;
-use crate::desk::Placement;
 use crate::finding::{Stop, Verdict, refuse};
 use crate::inputs::Inputs;
 use crate::reference::Reference;
@@ -66,11 +66,7 @@ fn after_a_forgery(
 ) -> Verdict {
     let reference = Reference::new(context.algorithm, &keys[1]);
     let example = inputs.example(&reference, 64, AAD_LEN);
-    let mut tag = example.tag.clone();
-    tag[0] ^= 1;
-    let call = crate::desk::Call { tag: Some(&tag), ..example.call(Direction::Decrypt) };
-    // What comes of it is looked at by the check `tamper`.
-    let _ = context.desk.call(session, call, Placement::ALIGNED);
+    context.forge(session, &example);
     rekey(session, &keys[0])?;
     message(context, session, inputs, &keys[0])
 }

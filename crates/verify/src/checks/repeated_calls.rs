@@ -4,8 +4,8 @@
 //! Messages are small and drawn, and so are their order, their places and, in authenticated decryption, which
 //! calls are forgeries. Every message comes again some sixteen times within a set and never after it.
 
-use crate::context::Context;
-use crate::desk::{FILL, Place, Placement};
+use crate::buffers::{FILL, Place, Placement};
+use crate::context::{Context, Setup};
 use crate::example::Example;
 use crate::finding::{Stop, Verdict, refuse};
 use crate::forger::Forger;
@@ -31,14 +31,12 @@ const SET: usize = 64;
 const CALLS_PER_SET: u64 = 1024;
 
 pub(super) fn run(context: &mut Context<'_>) -> Verdict {
-    let mut inputs = context.drawn("repeated-calls");
-    let key = inputs.key();
-    let reference = Reference::new(context.algorithm, &key);
+    let Setup { mut inputs, key, reference } = Setup::of(context.drawn("repeated-calls"));
     let mut count = 0;
     for &direction in context.directions() {
         let mut session = context.open(direction, &key)?;
         let repeated = repeat(context, &mut session, &mut inputs, &reference);
-        context.desk.fill = FILL;
+        context.buffers.fill = FILL;
         let repeated = repeated?;
         count += repeated.calls;
         context.tried.repeated.push(repeated);
@@ -98,9 +96,9 @@ fn right(
     let first = example.output(direction).and_then(<[u8]>::first);
     let taken = [first, example.tag.first()];
     // Drawn, so that no call can be told by what its output held; and not what is due.
-    context.desk.fill = inputs.byte();
-    while taken.contains(&Some(&context.desk.fill)) {
-        context.desk.fill = context.desk.fill.wrapping_add(1);
+    context.buffers.fill = inputs.byte();
+    while taken.contains(&Some(&context.buffers.fill)) {
+        context.buffers.fill = context.buffers.fill.wrapping_add(1);
     }
     let note = format_args!(" in call {number} of a session");
     let placement = Placement::all(Place::Offset(inputs.below(16)));
@@ -119,7 +117,7 @@ fn forged(
     let placement = Placement::all(Place::Offset(inputs.below(16)));
     let (call, change) = forger.forge(inputs, context.algorithm, example);
     let len = call.input.len();
-    match context.desk.call(session, call, placement) {
+    match context.buffers.call(session, call, placement) {
         Outcome::Rejected => surroundings(context, session, len, number),
         Outcome::Done => refuse(format!(
             "decryption accepted a message of {len} bytes {change} in call {number} of a session"
@@ -138,7 +136,7 @@ fn surroundings(
     number: u64,
 ) -> Result<(), Stop> {
     let direction = session.direction();
-    match context.desk.stray(direction) {
+    match context.buffers.stray(direction) {
         Some(place) => refuse(format!(
             "{direction} of {len} bytes wrote {place} in call {number} of a session"
         )),

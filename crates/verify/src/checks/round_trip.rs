@@ -1,8 +1,8 @@
 //! What the library encrypts, it decrypts to the message again.
 
+use crate::buffers::Call;
+use crate::buffers::Placement;
 use crate::context::Context;
-use crate::desk::Call;
-use crate::desk::Placement;
 use crate::difference::difference;
 use crate::finding::{Verdict, refuse};
 use crate::sizes;
@@ -21,11 +21,11 @@ pub(super) fn run(context: &mut Context<'_>) -> Verdict {
         let plaintext = inputs.bytes(len);
         let call = Call { nonce: &nonce, aad: &aad, input: &plaintext, tag: None };
         context.done(&mut encrypt, call, Placement::ALIGNED, format_args!(""))?;
-        let (ciphertext, tag) = (context.desk.output().to_vec(), context.desk.tag().to_vec());
+        let (ciphertext, tag) = (context.buffers.output().to_vec(), context.buffers.tag().to_vec());
         let call = Call { input: &ciphertext, tag: Some(&tag), ..call };
         let note = format_args!(" of what it encrypted");
         context.done(&mut decrypt, call, Placement::ALIGNED, note)?;
-        let output = context.desk.output();
+        let output = context.buffers.output();
         if let Some(what) = difference(output, &plaintext, "the output", "the message") {
             return refuse(format!("encrypt and decrypt of {len} bytes: {what}"));
         }

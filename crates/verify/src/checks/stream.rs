@@ -1,7 +1,7 @@
 //! The model `stream`: updates of many sizes, in place, continue as the reference does; a new
 //! nonce starts anew. Digests and MACs in parts have the tag of the whole.
 
-use crate::context::Context;
+use crate::context::{Context, Setup};
 use crate::difference::difference;
 use crate::finding::{Stop, Verdict, refuse};
 use crate::inputs::Inputs;
@@ -21,9 +21,7 @@ const MESSAGE: usize = 1000;
 const PARTS: [usize; 9] = [1, 7, 16, 63, 64, 129, 136, 600, 1000];
 
 pub(super) fn run(context: &mut Context<'_>) -> Verdict {
-    let mut inputs = context.inputs("stream");
-    let key = inputs.key();
-    let reference = Reference::new(context.algorithm, &key);
+    let Setup { mut inputs, key, reference } = context.setup("stream");
     let mut count = 0;
     for &direction in context.directions() {
         let mut session = context.open(direction, &key)?;

@@ -3,8 +3,8 @@
 //! The valid message is accepted before and after.
 
 use super::key_matters::key_bit;
-use crate::context::Context;
-use crate::desk::{Call, Placement};
+use crate::buffers::{Call, Placement};
+use crate::context::{Context, Setup};
 use crate::example::Example;
 use crate::finding::{Verdict, refuse};
 use crate::reference::Reference;
@@ -15,9 +15,7 @@ use model::{AAD_LEN, Algorithm, Direction, Kind};
 const SIZES: [usize; 7] = [0, 1, 16, 64, 257, 1024, 4097];
 
 pub(super) fn run(context: &mut Context<'_>) -> Verdict {
-    let mut inputs = context.inputs("tamper");
-    let key = inputs.key();
-    let reference = Reference::new(context.algorithm, &key);
+    let Setup { mut inputs, key, reference } = context.setup("tamper");
     let mut session = context.open(Direction::Decrypt, &key)?;
     let mut count = 0;
     let sizes = context.algorithm.sizes;
@@ -66,7 +64,7 @@ fn rejected(context: &mut Context<'_>, session: &mut Session, forgery: &Forgery)
     let Forgery { nonce, aad, ciphertext, tag, what } = forgery;
     let call = Call { nonce, aad, input: ciphertext, tag: Some(tag) };
     let len = ciphertext.len();
-    match context.desk.call(session, call, Placement::ALIGNED) {
+    match context.buffers.call(session, call, Placement::ALIGNED) {
         Outcome::Rejected => Ok(1),
         Outcome::Done => refuse(format!("decryption accepted a message {what} (size {len})")),
         Outcome::Error(code) => refuse(format!(
@@ -104,15 +102,6 @@ fn goes_unnoticed(reference: &Reference, f: &Forgery) -> bool {
 
 /// Every change, each alone, that leaves a size which the algorithm takes.
 fn forgeries(example: &Example, algorithm: &Algorithm) -> Vec<Forgery> {
-    let mut forgeries = changes(example);
-    if algorithm.takes_aad() {
-        forgeries.extend(changes_of_aad(example));
-    }
-    forgeries.retain(|f| algorithm.sizes.allows(f.ciphertext.len()));
-    forgeries
-}
-
-fn changes(example: &Example) -> Vec<Forgery> {
     let mut forgeries = Vec::new();
     let mut add = |what: String, change: &dyn Fn(&mut Forgery)| {
         let mut forgery = Forgery::new(example, what);
@@ -129,31 +118,23 @@ fn changes(example: &Example) -> Vec<Forgery> {
             add(what, &|f| flip(&mut f.ciphertext, bit));
         }
         add("whose last byte was left off".to_owned(), &|f| {
-            f.ciphertext.pop();
+            f.ciphertext.truncate(f.ciphertext.len() - 1)
         });
     }
     add("that was made longer by a zero byte".to_owned(), &|f| f.ciphertext.push(0));
     for bit in each_byte(&example.nonce) {
         add(format!("whose nonce's bit {bit} was changed"), &|f| flip(&mut f.nonce, bit));
     }
-    forgeries
-}
-
-fn changes_of_aad(example: &Example) -> Vec<Forgery> {
-    let mut forgeries = Vec::new();
-    let mut add = |what: String, change: &dyn Fn(&mut Forgery)| {
-        let mut forgery = Forgery::new(example, what);
-        change(&mut forgery);
-        forgeries.push(forgery);
-    };
-    for bit in each_byte(&example.aad) {
-        add(format!("whose associated data's bit {bit} was changed"), &|f| flip(&mut f.aad, bit));
+    if algorithm.takes_aad() {
+        let data = "whose associated data";
+        for bit in each_byte(&example.aad) {
+            add(format!("{data}'s bit {bit} was changed"), &|f| flip(&mut f.aad, bit));
+        }
+        add(format!("{data} lacks its last byte"), &|f| f.aad.truncate(f.aad.len() - 1));
+        add(format!("{data} got a zero byte more"), &|f| f.aad.push(0));
+        add(format!("{data} was left out"), &|f| f.aad.clear());
     }
-    add("whose associated data lacks its last byte".to_owned(), &|f| {
-        f.aad.pop();
-    });
-    add("whose associated data got a zero byte more".to_owned(), &|f| f.aad.push(0));
-    add("whose associated data was left out".to_owned(), &|f| f.aad.clear());
+    forgeries.retain(|f| algorithm.sizes.allows(f.ciphertext.len()));
     forgeries
 }
 

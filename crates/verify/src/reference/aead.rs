@@ -26,12 +26,7 @@ pub(super) struct Aead<A, S> {
     stream: S,
 }
 
-/// What updates do before the message ends.
-pub(super) trait Unfinished: Send + Sync {
-    fn stream(&self, direction: Direction, nonce: &[u8]) -> Option<Update<'_>>;
-}
-
-impl<A: AeadInOut + Send + Sync, S: Unfinished> Implementation for Aead<A, S> {
+impl<A: AeadInOut + Send + Sync, S: Implementation> Implementation for Aead<A, S> {
     fn encrypt(&self, nonce: &[u8], aad: &[u8], buffer: &mut [u8], tag: &mut [u8]) {
         let nonce = nonce.try_into().expect("the nonce has the mode's length");
         let made = self
@@ -47,8 +42,8 @@ impl<A: AeadInOut + Send + Sync, S: Unfinished> Implementation for Aead<A, S> {
         self.aead.decrypt_inout_detached(nonce, aad, buffer.into(), tag).is_ok()
     }
 
-    fn stream(&self, direction: Direction, nonce: &[u8], _next_unit: bool) -> Option<Update<'_>> {
-        self.stream.stream(direction, nonce)
+    fn stream(&self, direction: Direction, nonce: &[u8], next_unit: bool) -> Option<Update<'_>> {
+        self.stream.stream(direction, nonce, next_unit)
     }
 }
 
@@ -79,31 +74,27 @@ pub(super) fn gcm_siv<C: BlockCipher128>(cipher: C) -> impl Implementation + use
     Aead { aead: AesGcmSiv::<C>::from(cipher), stream: NoStream }
 }
 
-/// ChaCha20-Poly1305, RFC 8439.
+/// ChaCha20-Poly1305, RFC 8439: block 0 makes the Poly1305 key, the message begins at block 1 (§2.8).
 pub(super) fn chacha20_poly1305(key: &[u8]) -> impl Implementation + use<> {
     let aead = ChaCha20Poly1305::new_from_slice(key).expect("the key has 32 bytes");
-    Aead { aead, stream: ChaChaKeystream::<ChaCha20>::new(key) }
+    Aead { aead, stream: ChaChaKeystream::<ChaCha20>::new(key, 1) }
 }
 
 /// XChaCha20-Poly1305, draft-irtf-cfrg-xchacha-03.
 pub(super) fn xchacha20_poly1305(key: &[u8]) -> impl Implementation + use<> {
     let aead = XChaCha20Poly1305::new_from_slice(key).expect("the key has 32 bytes");
-    Aead { aead, stream: ChaChaKeystream::<XChaCha20>::new(key) }
+    Aead { aead, stream: ChaChaKeystream::<XChaCha20>::new(key, 1) }
 }
 
 struct NoStream;
 
-impl Unfinished for NoStream {
-    fn stream(&self, _direction: Direction, _nonce: &[u8]) -> Option<Update<'_>> {
-        None
-    }
-}
+impl Implementation for NoStream {}
 
 /// The counter of a GCM message begins at 2: 1 makes the tag (NIST SP 800-38D §7.1).
 struct GcmKeystream<C>(C);
 
-impl<C: BlockCipher128> Unfinished for GcmKeystream<C> {
-    fn stream(&self, _direction: Direction, nonce: &[u8]) -> Option<Update<'_>> {
+impl<C: BlockCipher128> Implementation for GcmKeystream<C> {
+    fn stream(&self, _direction: Direction, nonce: &[u8], _next: bool) -> Option<Update<'_>> {
         let mut first = Block::default();
         first[..12].copy_from_slice(nonce);
         first[15] = 2;
@@ -116,8 +107,8 @@ impl<C: BlockCipher128> Unfinished for GcmKeystream<C> {
 /// a zero block and the nonce.
 struct EaxKeystream<C>(C);
 
-impl<C: BlockCipher128> Unfinished for EaxKeystream<C> {
-    fn stream(&self, _direction: Direction, nonce: &[u8]) -> Option<Update<'_>> {
+impl<C: BlockCipher128> Implementation for EaxKeystream<C> {
+    fn stream(&self, _direction: Direction, nonce: &[u8], _next: bool) -> Option<Update<'_>> {
         let mut omac = Cmac::<C>::inner_init(self.0.clone());
         omac.update(&[0; 16]);
         omac.update(nonce);
@@ -127,62 +118,38 @@ impl<C: BlockCipher128> Unfinished for EaxKeystream<C> {
     }
 }
 
-/// Block 0 makes the Poly1305 key, the message begins at block 1 (RFC 8439 §2.8).
+/// The key stream of ChaCha20 from one of its blocks on.
 struct ChaChaKeystream<S> {
     key: Vec<u8>,
+    first_block: u32,
     cipher: PhantomData<S>,
 }
 
 impl<S> ChaChaKeystream<S> {
-    fn new(key: &[u8]) -> Self {
-        Self { key: key.to_vec(), cipher: PhantomData }
+    fn new(key: &[u8], first_block: u32) -> Self {
+        Self { key: key.to_vec(), first_block, cipher: PhantomData }
     }
 }
 
-impl<S> Unfinished for ChaChaKeystream<S>
+impl<S> Implementation for ChaChaKeystream<S>
 where
     S: KeyIvInit + StreamCipher + StreamCipherSeek + Send + Sync + 'static,
 {
-    fn stream(&self, _direction: Direction, nonce: &[u8]) -> Option<Update<'_>> {
+    fn stream(&self, _direction: Direction, nonce: &[u8], _next: bool) -> Option<Update<'_>> {
         let mut keystream =
             S::new_from_slices(&self.key, nonce).expect("key and nonce have the cipher's length");
-        keystream.seek(64_u32);
+        keystream.seek(64 * self.first_block);
         Some(Box::new(move |buffer| keystream.apply_keystream(buffer)))
     }
 }
 
 /// ChaCha20 alone, from block 0 (RFC 8439 §2.4).
 pub(super) fn chacha20(key: &[u8]) -> impl Implementation + use<> {
-    ChaCha(key.try_into().expect("the key has 32 bytes"))
+    ChaChaKeystream::<ChaCha20>::new(key, 0)
 }
 
-struct ChaCha([u8; 32]);
-
-impl ChaCha {
-    fn keystream(&self, nonce: &[u8]) -> ChaCha20 {
-        let nonce = nonce.try_into().expect("the nonce has 12 bytes");
-        ChaCha20::new(&self.0.into(), nonce)
-    }
-}
-
-impl Implementation for ChaCha {
-    fn encrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &mut [u8]) {
-        self.keystream(nonce).apply_keystream(buffer);
-    }
-
-    fn decrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &[u8]) -> bool {
-        self.keystream(nonce).apply_keystream(buffer);
-        true
-    }
-
-    fn stream(&self, _direction: Direction, nonce: &[u8], _next: bool) -> Option<Update<'_>> {
-        let mut keystream = self.keystream(nonce);
-        Some(Box::new(move |buffer| keystream.apply_keystream(buffer)))
-    }
-}
-
-impl<C: BlockCipher128> Unfinished for Offsets<C> {
-    fn stream(&self, direction: Direction, nonce: &[u8]) -> Option<Update<'_>> {
+impl<C: BlockCipher128> Implementation for Offsets<C> {
+    fn stream(&self, direction: Direction, nonce: &[u8], _next: bool) -> Option<Update<'_>> {
         Some(Box::new(Offsets::stream(self, direction, nonce)))
     }
 }

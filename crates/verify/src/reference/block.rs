@@ -71,15 +71,6 @@ pub(super) fn whole_blocks<C: BlockSizeUser>(buffer: &mut [u8]) -> &mut [Array<u
 pub(super) struct Ecb<C>(pub(super) C);
 
 impl<C: BlockCipher> Implementation for Ecb<C> {
-    fn encrypt(&self, _nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &mut [u8]) {
-        self.0.encrypt_blocks(whole_blocks::<C>(buffer));
-    }
-
-    fn decrypt(&self, _nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &[u8]) -> bool {
-        self.0.decrypt_blocks(whole_blocks::<C>(buffer));
-        true
-    }
-
     fn stream(&self, direction: Direction, _nonce: &[u8], _next_unit: bool) -> Option<Update<'_>> {
         Some(match direction {
             Direction::Decrypt => Box::new(|b| self.0.decrypt_blocks(whole_blocks::<C>(b))),
@@ -92,17 +83,6 @@ impl<C: BlockCipher> Implementation for Ecb<C> {
 pub(super) struct Cbc<C>(pub(super) C);
 
 impl<C: BlockCipher> Implementation for Cbc<C> {
-    fn encrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &mut [u8]) {
-        cbc::Encryptor::inner_iv_init(&self.0, iv::<C>(nonce))
-            .encrypt_blocks(whole_blocks::<C>(buffer));
-    }
-
-    fn decrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &[u8]) -> bool {
-        cbc::Decryptor::inner_iv_init(&self.0, iv::<C>(nonce))
-            .decrypt_blocks(whole_blocks::<C>(buffer));
-        true
-    }
-
     fn stream(&self, direction: Direction, nonce: &[u8], _next_unit: bool) -> Option<Update<'_>> {
         Some(if direction == Direction::Decrypt {
             let mut mode = cbc::Decryptor::inner_iv_init(&self.0, iv::<C>(nonce));
@@ -118,15 +98,6 @@ impl<C: BlockCipher> Implementation for Cbc<C> {
 pub(super) struct Cfb<C>(pub(super) C);
 
 impl<C: BlockCipher> Implementation for Cfb<C> {
-    fn encrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &mut [u8]) {
-        cfb_mode::Encryptor::inner_iv_init(&self.0, iv::<C>(nonce)).encrypt(buffer);
-    }
-
-    fn decrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &[u8]) -> bool {
-        cfb_mode::Decryptor::inner_iv_init(&self.0, iv::<C>(nonce)).decrypt(buffer);
-        true
-    }
-
     fn stream(&self, direction: Direction, nonce: &[u8], _next_unit: bool) -> Option<Update<'_>> {
         Some(if direction == Direction::Decrypt {
             cfb_decrypt_stream(&self.0, iv::<C>(nonce))
@@ -145,14 +116,14 @@ fn cfb_encrypt_stream<'a, C: BlockCipher>(
     let mut last = iv.clone();
     let mut buffered: Option<cfb_mode::BufEncryptor<&C>> = None;
     Box::new(move |buffer| {
-        if buffered.is_none() && buffer.len().is_multiple_of(last.len()) {
-            let blocks = whole_blocks::<C>(buffer);
-            cfb_mode::Encryptor::inner_iv_init(cipher, &last).encrypt_blocks(blocks);
-            last = blocks.last().cloned().unwrap_or_else(|| last.clone());
-        } else {
-            buffered
-                .get_or_insert_with(|| cfb_mode::BufEncryptor::inner_iv_init(cipher, &last))
-                .encrypt(buffer);
+        let whole = if buffered.is_none() { buffer.len() / last.len() * last.len() } else { 0 };
+        let (whole, rest) = buffer.split_at_mut(whole);
+        let blocks = whole_blocks::<C>(whole);
+        cfb_mode::Encryptor::inner_iv_init(cipher, &last).encrypt_blocks(blocks);
+        last = blocks.last().unwrap_or(&last).clone();
+        if !rest.is_empty() {
+            let begin = || cfb_mode::BufEncryptor::inner_iv_init(cipher, &last);
+            buffered.get_or_insert_with(begin).encrypt(rest);
         }
     })
 }
@@ -164,15 +135,15 @@ fn cfb_decrypt_stream<'a, C: BlockCipher>(
     let mut last = iv.clone();
     let mut buffered: Option<cfb_mode::BufDecryptor<&C>> = None;
     Box::new(move |buffer| {
-        if buffered.is_none() && buffer.len().is_multiple_of(last.len()) {
-            let blocks = whole_blocks::<C>(buffer);
-            let next = blocks.last().cloned().unwrap_or_else(|| last.clone());
-            cfb_mode::Decryptor::inner_iv_init(cipher, &last).decrypt_blocks(blocks);
-            last = next;
-        } else {
-            buffered
-                .get_or_insert_with(|| cfb_mode::BufDecryptor::inner_iv_init(cipher, &last))
-                .decrypt(buffer);
+        let whole = if buffered.is_none() { buffer.len() / last.len() * last.len() } else { 0 };
+        let (whole, rest) = buffer.split_at_mut(whole);
+        let blocks = whole_blocks::<C>(whole);
+        let next = blocks.last().unwrap_or(&last).clone();
+        cfb_mode::Decryptor::inner_iv_init(cipher, &last).decrypt_blocks(blocks);
+        last = next;
+        if !rest.is_empty() {
+            let begin = || cfb_mode::BufDecryptor::inner_iv_init(cipher, &last);
+            buffered.get_or_insert_with(begin).decrypt(rest);
         }
     })
 }
@@ -181,15 +152,6 @@ fn cfb_decrypt_stream<'a, C: BlockCipher>(
 pub(super) struct Ofb<C>(pub(super) C);
 
 impl<C: BlockCipher> Implementation for Ofb<C> {
-    fn encrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &mut [u8]) {
-        self.0.ofb(iv::<C>(nonce).clone()).apply_keystream(buffer);
-    }
-
-    fn decrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &[u8]) -> bool {
-        self.0.ofb(iv::<C>(nonce).clone()).apply_keystream(buffer);
-        true
-    }
-
     fn stream(&self, _direction: Direction, nonce: &[u8], _next: bool) -> Option<Update<'_>> {
         let mut keystream = self.0.ofb(iv::<C>(nonce).clone());
         Some(Box::new(move |buffer| keystream.apply_keystream(buffer)))
@@ -200,15 +162,6 @@ impl<C: BlockCipher> Implementation for Ofb<C> {
 pub(super) struct Ctr<C>(pub(super) C);
 
 impl<C: BlockCipher> Implementation for Ctr<C> {
-    fn encrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &mut [u8]) {
-        self.0.ctr(iv::<C>(nonce).clone()).apply_keystream(buffer);
-    }
-
-    fn decrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &[u8]) -> bool {
-        self.0.ctr(iv::<C>(nonce).clone()).apply_keystream(buffer);
-        true
-    }
-
     fn stream(&self, _direction: Direction, nonce: &[u8], _next: bool) -> Option<Update<'_>> {
         let mut keystream = self.0.ctr(iv::<C>(nonce).clone());
         Some(Box::new(move |buffer| keystream.apply_keystream(buffer)))

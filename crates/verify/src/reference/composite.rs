@@ -1,9 +1,9 @@
 //! A cipher and what notices damage, put together of two references. One pass or two give the
 //! same bytes.
 
-use super::{Implementation, Reference, Update};
+use super::{Implementation, Reference};
 use hmac::{Hmac, KeyInit, Mac};
-use model::{Algorithm, Composite, Direction, Kind};
+use model::{Algorithm, Composite, Kind};
 use sha2::Sha256;
 
 /// A composite's implementation; the key is the cipher's, then the MAC's.
@@ -37,10 +37,6 @@ impl Implementation for Checked {
     fn decrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], tag: &[u8]) -> bool {
         self.cipher.decrypt_in_place(nonce, buffer);
         self.digest.decrypt(&[], &[], buffer, &mut [], tag)
-    }
-
-    fn stream(&self, _direction: Direction, _nonce: &[u8], _next: bool) -> Option<Update<'_>> {
-        None
     }
 }
 
@@ -77,9 +73,5 @@ impl Implementation for Authenticated {
         }
         self.cipher.decrypt_in_place(nonce, buffer);
         true
-    }
-
-    fn stream(&self, _direction: Direction, _nonce: &[u8], _next: bool) -> Option<Update<'_>> {
-        None
     }
 }

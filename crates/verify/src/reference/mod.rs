@@ -39,12 +39,29 @@ enum Work {
     Nothing,
 }
 
-/// What a mode implements, in place. Lengths have been checked.
+/// What a mode implements, in place. Lengths have been checked. A mode without a tag implements `stream`
+/// alone: its message is a stream's first update.
 trait Implementation: Send + Sync {
-    fn encrypt(&self, nonce: &[u8], aad: &[u8], buffer: &mut [u8], tag: &mut [u8]);
+    fn encrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &mut [u8]) {
+        self.first_update(Direction::Encrypt, nonce, buffer);
+    }
+
     /// Whether the tag is right; modes without one say yes.
-    fn decrypt(&self, nonce: &[u8], aad: &[u8], buffer: &mut [u8], tag: &[u8]) -> bool;
-    fn stream(&self, direction: Direction, nonce: &[u8], next_unit: bool) -> Option<Update<'_>>;
+    fn decrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &[u8]) -> bool {
+        self.first_update(Direction::Decrypt, nonce, buffer);
+        true
+    }
+
+    /// What updates do before the message ends; `None` where they have no meaning.
+    fn stream(&self, _direction: Direction, _nonce: &[u8], _next: bool) -> Option<Update<'_>> {
+        None
+    }
+
+    fn first_update(&self, direction: Direction, nonce: &[u8], buffer: &mut [u8]) {
+        let mut update =
+            self.stream(direction, nonce, false).expect("a mode without a tag has streams");
+        update(buffer);
+    }
 }
 
 /// Continues a stream over a buffer.

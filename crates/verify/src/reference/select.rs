@@ -2,7 +2,7 @@
 
 use super::aegis::{Aegis, Aegis128, Aegis256};
 use super::block::{BlockCipher, BlockCipher128, Cbc, Cfb, Ctr, Ecb, Ofb};
-use super::segments::{Bit, Byte, Segments};
+use super::segments::Segments;
 use super::siv::Siv;
 use super::xts::Xts;
 use super::{Implementation, aead, composite};
@@ -72,8 +72,8 @@ fn block<C: BlockCipher>(mode: Mode, key: &[u8]) -> Box<dyn Implementation> {
         Mode::Ecb => Box::new(Ecb(cipher)),
         Mode::Cbc => Box::new(Cbc(cipher)),
         Mode::Cfb => Box::new(Cfb(cipher)),
-        Mode::Cfb8 => Box::new(Segments::<C, Byte>::new(cipher)),
-        Mode::Cfb1 => Box::new(Segments::<C, Bit>::new(cipher)),
+        Mode::Cfb8 => Box::new(Segments::<C, 8>(cipher)),
+        Mode::Cfb1 => Box::new(Segments::<C, 1>(cipher)),
         Mode::Ofb => Box::new(Ofb(cipher)),
         Mode::Ctr => Box::new(Ctr(cipher)),
         _ => unreachable!("{mode:?} is not a mode over one key of any block cipher"),

@@ -1,11 +1,10 @@
 //! SIV, RFC 5297, with a nonce: the vector has exactly two components before the plaintext, the
 //! associated data and the nonce (§3).
 
+use super::Implementation;
 use super::block::BlockCipher128;
-use super::{Implementation, Update};
 use ::aead::KeyInit;
 use aes_siv::siv::CmacSiv;
-use model::Direction;
 use std::marker::PhantomData;
 
 /// The key for CMAC, then the one for CTR. The crate's object changes with every message, so that
@@ -38,10 +37,7 @@ where
         self.message().decrypt_inout_detached([aad, nonce], buffer.into(), tag).is_ok()
     }
 
-    /// The key stream depends on the whole message.
-    fn stream(&self, _direction: Direction, _nonce: &[u8], _next: bool) -> Option<Update<'_>> {
-        None
-    }
+    // No stream: the key stream depends on the whole message.
 }
 
 impl<C: BlockCipher128> Siv<C>

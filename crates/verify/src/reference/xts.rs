@@ -89,15 +89,6 @@ fn tweak_of(nonce: &[u8]) -> u128 {
 }
 
 impl<C: BlockCipher128> Implementation for Xts<C> {
-    fn encrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &mut [u8]) {
-        self.encrypt_unit(tweak_of(nonce), buffer);
-    }
-
-    fn decrypt(&self, nonce: &[u8], _aad: &[u8], buffer: &mut [u8], _tag: &[u8]) -> bool {
-        self.decrypt_unit(tweak_of(nonce), buffer);
-        true
-    }
-
     fn stream(&self, direction: Direction, nonce: &[u8], next_unit: bool) -> Option<Update<'_>> {
         let mut tweak = tweak_of(nonce);
         Some(Box::new(move |buffer| {

@@ -2,7 +2,10 @@
 
 use super::Vector;
 use crate::difference::difference;
-use contract::{Library, Message, OpenError, Outcome, Session};
+use crate::example::Example;
+use crate::finding::words;
+use crate::vectors;
+use contract::{Library, Message, Outcome, Session};
 use model::{Algorithm, Direction};
 
 /// What became of a vector.
@@ -23,16 +26,10 @@ pub fn judge(
     algorithm: &'static Algorithm,
     vector: &Vector,
 ) -> Result<Judged, String> {
-    let bytes = |text: &str| hex::decode(text).map_err(|e| format!("the vector: {e}"));
-    let case = Case {
-        algorithm,
-        key: bytes(&vector.key)?,
-        nonce: bytes(&vector.nonce)?,
-        aad: bytes(&vector.aad)?,
-        message: bytes(&vector.message)?,
-        ciphertext: bytes(&vector.ciphertext)?,
-        tag: bytes(&vector.tag)?,
-    };
+    let name = vector.id.to_string();
+    let decoded = vectors::Vector::of(algorithm, vector, name);
+    let vectors::Vector { key, example, .. } = decoded.map_err(|e| format!("the vector: {e}"))?;
+    let case = Case { algorithm, key, example };
     case.check_lengths()?;
     if !algorithm.encrypts() {
         return case.digest(library, vector.valid);
@@ -46,20 +43,15 @@ pub fn judge(
 struct Case {
     algorithm: &'static Algorithm,
     key: Vec<u8>,
-    nonce: Vec<u8>,
-    aad: Vec<u8>,
-    message: Vec<u8>,
-    ciphertext: Vec<u8>,
-    tag: Vec<u8>,
+    example: Example,
 }
 
 impl Case {
     /// Vectors come over a pipe: what does not fit must not reach a library.
     fn check_lengths(&self) -> Result<(), String> {
         let Algorithm { key_len, nonce_len, tag_len, .. } = *self.algorithm;
-        let fits =
-            (self.key.len(), self.nonce.len(), self.tag.len()) == (key_len, nonce_len, tag_len);
-        if fits {
+        let Example { nonce, tag, .. } = &self.example;
+        if (self.key.len(), nonce.len(), tag.len()) == (key_len, nonce_len, tag_len) {
             Ok(())
         } else {
             Err(format!("the vector's lengths are not {}'s", self.algorithm))
@@ -67,9 +59,9 @@ impl Case {
     }
 
     fn open(&self, library: &dyn Library, direction: Direction) -> Result<Session, String> {
-        let session = library.open(self.algorithm, direction, &self.key).map_err(|e| match e {
-            OpenError::Unsupported(why) | OpenError::Failed(why) => format!("{direction}: {why}"),
-        })?;
+        let session = library
+            .open(self.algorithm, direction, &self.key)
+            .map_err(|e| format!("{direction}: {}", words(e)))?;
         if session.has_message() {
             Ok(session)
         } else {
@@ -79,30 +71,30 @@ impl Case {
 
     fn call(&self, session: &mut Session, input: &[u8], tag: &mut [u8]) -> (Outcome, Vec<u8>) {
         let mut output = vec![0; if self.algorithm.writes_output() { input.len() } else { 0 }];
-        let (nonce, aad) = (&*self.nonce, &*self.aad);
+        let (nonce, aad) = (&*self.example.nonce, &*self.example.aad);
         let outcome = session.message(Message { nonce, aad, input, output: &mut output, tag });
         (outcome, output)
     }
 
     fn encrypt(&self, library: &dyn Library) -> Result<(), String> {
         let mut session = self.open(library, Direction::Encrypt)?;
-        let mut tag = vec![0; self.tag.len()];
-        let (outcome, output) = self.call(&mut session, &self.message, &mut tag);
+        let mut tag = vec![0; self.example.tag.len()];
+        let (outcome, output) = self.call(&mut session, &self.example.plaintext, &mut tag);
         if outcome != Outcome::Done {
             return Err(format!("encrypt returned {outcome:?}"));
         }
-        let wrong = difference(&output, &self.ciphertext, "the output", "the vector")
-            .or_else(|| difference(&tag, &self.tag, "the tag", "the vector"));
+        let wrong = difference(&output, &self.example.ciphertext, "the output", "the vector")
+            .or_else(|| difference(&tag, &self.example.tag, "the tag", "the vector"));
         wrong.map_or(Ok(()), |what| Err(format!("encrypt: {what}")))
     }
 
     fn decrypt(&self, library: &dyn Library, valid: bool) -> Result<Judged, String> {
         let mut session = self.open(library, Direction::Decrypt)?;
-        let mut tag = self.tag.clone();
-        let (outcome, output) = self.call(&mut session, &self.ciphertext, &mut tag);
+        let mut tag = self.example.tag.clone();
+        let (outcome, output) = self.call(&mut session, &self.example.ciphertext, &mut tag);
         match (outcome, valid) {
             (Outcome::Done, true) => {
-                match difference(&output, &self.message, "the output", "the vector") {
+                match difference(&output, &self.example.plaintext, "the output", "the vector") {
                     Some(what) => Err(format!("decrypt: {what}")),
                     None => Ok(Judged::Passed),
                 }
@@ -115,9 +107,9 @@ impl Case {
 
     fn digest(&self, library: &dyn Library, valid: bool) -> Result<Judged, String> {
         let mut session = self.open(library, Direction::Digest)?;
-        let mut tag = vec![0; self.tag.len()];
-        let (outcome, _) = self.call(&mut session, &self.message, &mut tag);
-        match (outcome, difference(&tag, &self.tag, "the tag", "the vector")) {
+        let mut tag = vec![0; self.example.tag.len()];
+        let (outcome, _) = self.call(&mut session, &self.example.plaintext, &mut tag);
+        match (outcome, difference(&tag, &self.example.tag, "the tag", "the vector")) {
             (Outcome::Done, None) if valid => Ok(Judged::Passed),
             (Outcome::Done, None) => Err("the tag is that of an invalid vector".to_owned()),
             (Outcome::Done, Some(_)) if !valid => Ok(Judged::Rejected),

@@ -1,15 +1,9 @@
 //! Where the CPUID instructions of a library are: those that are instructions, and not the same
-//! two bytes in a table or within another instruction.
-//!
-//! The bytes `0F A2` are looked for in all code, which is cheap and misses none. Each place is then
-//! tried: the function around it, as unwinding tables and symbols give it, is decoded from its
-//! beginning along its branches; where a branch goes through a table, straight through as well. A
-//! place outside any function is code only if something that is known to be code leads there: a call
-//! or jump from any function, a symbol of a function, an initialiser. What cannot be shown to be an
-//! instruction is left as it is.
+//! two bytes in a table or within another instruction (docs/METHOD.md, Which `0F A2` are instructions?). What
+//! cannot be shown to be an instruction is left as it is.
 
-use crate::marker::CPUID;
-use crate::object::{Code, Image};
+use crate::arch::marker::CPUID;
+use crate::arch::object::{Code, Image};
 use iced_x86::{CpuidFeature, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;

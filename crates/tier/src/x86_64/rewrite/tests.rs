@@ -1,10 +1,10 @@
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 use super::*;
+use crate::arch::fixtures::{CONFUSING, compiled, compiled_in};
+use crate::arch::trap;
 use crate::copied_name;
 use crate::mask::answer;
-use crate::stand_in::{CONFUSING, compiled, compiled_in};
-use crate::trap;
 use model::Tier;
 use std::ffi::{CString, c_int, c_uint, c_void};
 use std::io::Write as _;

@@ -2,7 +2,7 @@
 
 use crate::tree::Tree;
 use object::elf;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Writes the files below a new directory.
 pub(crate) fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Tree) {
@@ -38,6 +38,12 @@ pub(crate) fn elf_bytes(class: u8, kind: u16, machine: u16, payload: u64) -> Vec
     segment.iter().for_each(|field| bytes.extend(field.to_le_bytes()));
     bytes.resize(bytes.len() + usize::try_from(payload).unwrap(), 0xaa);
     bytes
+}
+
+/// The C library that this process has loaded.
+pub(crate) fn libc() -> PathBuf {
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    maps.split_whitespace().find(|w| w.contains("/libc.so.6")).unwrap().into()
 }
 
 /// Writes what looks like a shared object for this machine.

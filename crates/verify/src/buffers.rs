@@ -1,4 +1,4 @@
-//! The desk: where messages are laid out before a library is called and looked at afterwards.
+//! Buffers: where messages are laid out before a library is called and looked at afterwards.
 //! Every part of a message lies in its own guarded memory with known bytes around it.
 
 use contract::{Message, Outcome, Session};
@@ -56,7 +56,7 @@ pub(crate) struct Call<'a> {
 }
 
 /// The parts of a message in memory.
-pub(crate) struct Desk {
+pub(crate) struct Buffers {
     nonce: Area,
     aad: Area,
     input: Area,
@@ -66,7 +66,7 @@ pub(crate) struct Desk {
     pub(crate) fill: u8,
 }
 
-impl Desk {
+impl Buffers {
     /// Memory for messages of up to `len` bytes; it grows when there is need.
     pub(crate) fn new(len: usize) -> Self {
         let [nonce, aad, tag] = [0; 3].map(Area::new);
@@ -91,7 +91,7 @@ impl Desk {
         })
     }
 
-    /// As [`Desk::call`], with the output over the input.
+    /// As [`Buffers::call`], with the output over the input.
     pub(crate) fn call_in_place(
         &mut self,
         session: &mut Session,

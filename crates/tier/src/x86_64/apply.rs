@@ -1,34 +1,14 @@
 //! A tier applied to this process, by the first mechanism that can.
 
+use super::{fault, features, switch, trap};
+use crate::Mechanism;
 use crate::mask::{Registers, answer, leaves};
-use crate::rewrite::{Object, Plan};
-use crate::{Mechanism, fault, features, switch, trap};
+use crate::plan::{Applied, Object, Plan};
 use model::Tier;
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt as _;
-use std::path::{Path, PathBuf};
-
-/// How a tier was applied.
-#[derive(Debug)]
-pub struct Applied {
-    /// The tier.
-    pub tier: Tier,
-    /// The mechanism.
-    pub mechanism: Mechanism,
-    /// What to load in the place of the library's file.
-    pub load: PathBuf,
-    /// The files of which copies were loaded.
-    pub originals: Vec<PathBuf>,
-    /// CPUID instructions in the library and in what it loads; `None` where they were not looked
-    /// for.
-    pub cpuid_instructions: Option<u64>,
-    /// CPUID instructions answered before the library was loaded: those of the self-test.
-    pub answered_before: u64,
-    /// What proved it.
-    pub proof: String,
-    /// What is to be known of it.
-    pub note: Option<String>,
-}
+use std::path::Path;
+use strum::VariantArray as _;
 
 /// Applies a tier to this process, before it loads the library, by what [`prepare`] gave, here or in another
 /// process, or why it did not; the copies are there for as long as this process lives. The process must have
@@ -44,7 +24,7 @@ pub fn apply(
 ) -> Result<Applied, String> {
     let note = exceeded(tier, &trap::cpuid)?;
     let mut reasons = Vec::new();
-    for mechanism in Mechanism::ALL.iter().filter(|m| wanted.is_none_or(|w| w == **m)) {
+    for mechanism in Mechanism::VARIANTS.iter().filter(|m| wanted.is_none_or(|w| w == **m)) {
         let tried = match mechanism {
             Mechanism::CpuidFault => by_fault(tier, library, plan.clone()),
             Mechanism::CpuidRewrite => by_rewrite(tier, plan.clone()),

@@ -86,23 +86,10 @@ fn has_parts(value: &Value) -> bool {
 struct Field<'v>(&'v mut Value);
 
 /// Numbers at which arithmetic goes wrong.
+#[rustfmt::skip]
 const NUMBERS: [f64; 16] = [
-    0.0,
-    -0.0,
-    1.0,
-    -1.0,
-    0.5,
-    5e-324,
-    1e-300,
-    1e300,
-    f64::MAX,
-    f64::MIN,
-    9_007_199_254_740_992.0,
-    1e15,
-    0.1,
-    3.0,
-    255.0,
-    1e-9,
+    0.0, -0.0, 1.0, -1.0, 0.5, 5e-324, 1e-300, 1e300, f64::MAX, f64::MIN, 9_007_199_254_740_992.0,
+    1e15, 0.1, 3.0, 255.0, 1e-9,
 ];
 
 const COUNTS: [u64; 8] = [0, 1, 16, 8192, u32::MAX as u64, 1 << 53, (1 << 53) + 1, u64::MAX];

@@ -3,8 +3,8 @@
 //! It is strict about async-signal safety: no allocation, no lock, no errno, nothing but loads and
 //! stores on its own statics, CPUID, and system calls made directly.
 
-use crate::fault;
-use crate::marker::{self, CPUID, MARKER};
+use crate::arch::fault;
+use crate::arch::marker::{self, CPUID, MARKER};
 use crate::mask::{Registers, answer};
 use model::Tier;
 use std::ffi::{c_int, c_void};

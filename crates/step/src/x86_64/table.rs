@@ -23,7 +23,6 @@ impl Table {
 
     /// Counts an address; `repeated` when the address before was the same. Returns whether there
     /// was room. Allocates nothing and never panics: it runs in a signal handler.
-    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code))]
     pub(crate) fn count(&mut self, address: u64, repeated: bool) -> bool {
         // Fibonacci hashing (Knuth, TAOCP volume 3, section 6.4): 2^64 divided by the golden ratio.
         let mut at = (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize;
@@ -48,14 +47,12 @@ impl Table {
         }
     }
 
-    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code))]
     pub(crate) fn clear(&mut self) {
         self.places.fill(Visit::default());
         self.filled = 0;
     }
 
     /// What was counted, by address.
-    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code))]
     pub(crate) fn visits(&self) -> Vec<Visit> {
         let mut visits: Vec<Visit> =
             self.places.iter().filter(|v| v.address != 0).copied().collect();

@@ -1,55 +1,17 @@
 //! CPUID rewriting: a copy of the library in memory, in which every CPUID instruction is the marker
-//! of [`crate::marker`]; the copy is loaded instead of the file, so that also the first initialiser and
+//! of [`crate::arch::marker`]; the copy is loaded instead of the file, so that also the first initialiser and
 //! every resolver of indirect functions gets the tier's answer. Nothing else in it differs.
 
-use crate::closure::{dependencies, is_runtime, sorted};
+use crate::arch::closure::{dependencies, is_runtime, sorted};
+use crate::arch::marker::{CPUID, MARKER};
+use crate::arch::object::Image;
+use crate::arch::sites;
 use crate::copy::of_bytes;
-use crate::marker::{CPUID, MARKER};
-use crate::object::Image;
-use crate::sites;
-use serde::{Deserialize, Serialize};
+use crate::plan::{Copies, Object, Plan};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
-
-/// A file to be loaded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Object {
-    /// The file itself.
-    pub original: PathBuf,
-    /// What to load: the copy, or the file itself where it has no CPUID instruction.
-    pub load: PathBuf,
-    /// CPUID instructions in it.
-    pub cpuid_instructions: u64,
-}
-
-/// A library as it is to be loaded at a tier. The copies it speaks of belong to the process that
-/// made them, and are there as long as [`Copies`] is.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Plan {
-    /// In this order, the library last.
-    pub objects: Vec<Object>,
-    /// The CPU features that the code needs (as iced-x86 names them), each with the number of
-    /// instructions; only of a library without any CPUID instruction.
-    pub features: BTreeMap<String, usize>,
-}
-
-impl Plan {
-    /// CPUID instructions in the library and in what it loads.
-    #[must_use]
-    pub fn cpuid_instructions(&self) -> u64 {
-        self.objects.iter().map(|o| o.cpuid_instructions).sum()
-    }
-}
-
-/// A library's plan with the copies that it speaks of.
-#[derive(Debug)]
-pub struct Copies {
-    /// The plan, which other processes of the same user can follow too.
-    pub plan: Plan,
-    _files: Vec<File>,
-}
 
 /// Finds the CPUID instructions of a library and of what it loads, and makes the copies.
 ///

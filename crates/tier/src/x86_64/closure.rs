@@ -6,14 +6,9 @@ use std::process::Command;
 
 /// What every program loads: nothing of a library's own. Its memory functions follow
 /// `GLIBC_TUNABLES` ([`crate::environment`]).
+#[rustfmt::skip]
 const RUNTIME: [&str; 8] = [
-    "ld-linux",
-    "libc.so",
-    "libm.so",
-    "libdl.so",
-    "librt.so",
-    "libpthread.so",
-    "libstdc++.so",
+    "ld-linux", "libc.so", "libm.so", "libdl.so", "librt.so", "libpthread.so", "libstdc++.so",
     "libgcc_s.so",
 ];
 

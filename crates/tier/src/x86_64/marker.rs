@@ -1,12 +1,5 @@
-//! The two bytes that stand where a CPUID instruction was, and how either is told from memory.
-//!
-//! CPUID is `0F A2`. A rewritten one is `F4 A2`: HLT, which no program outside the kernel may
-//! execute, so that the processor raises a general-protection fault (Intel SDM vol. 2A, HLT) and
-//! the kernel sends SIGSEGV, exactly as CPUID itself does under CPUID faulting: one handler serves
-//! both. An invalid opcode (UD2) would raise SIGILL instead, and that is taken: Crypto++ guards its own
-//! CPUID with a SIGILL handler and would conclude that there is none, and a UD2 that a compiler
-//! left in unreachable code must go on killing the process. The second byte stays, and is never
-//! reached: it tells a rewritten CPUID from any other HLT.
+//! The two bytes that stand where a CPUID instruction was: HLT instead of CPUID's first byte, so that one handler
+//! answers both (docs/METHOD.md, How it is applied). The second byte tells a rewritten CPUID from any other HLT.
 
 /// CPUID.
 pub const CPUID: [u8; 2] = [0x0f, 0xa2];

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 use super::*;
-use crate::stand_in::{CONFUSING, compiled};
+use crate::arch::fixtures::{CONFUSING, compiled};
 use std::path::Path;
 
 fn found(path: &Path) -> (Sites, Vec<u8>) {
