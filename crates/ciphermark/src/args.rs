@@ -4,7 +4,7 @@ mod compare;
 mod rank;
 
 pub use compare::CompareArgs;
-pub use rank::{ByArg, ClassArg, PerArg, RankArgs};
+pub use rank::{QuestionArgs, RankArgs};
 
 use crate::args_advise::AdviseArgs;
 use crate::args_claims::ClaimsArgs;

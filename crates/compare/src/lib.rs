@@ -29,9 +29,7 @@ pub use costs::Unit;
 pub use family::family;
 pub use instructions::{Counts, InstructionRow, NOT_COUNTED, SizeCounts, Uncounted};
 pub use matching::Matching;
-pub use question::{
-    By, Class, EXAMPLES, Per, Question, WORDS, Word, parse as parse_question, words,
-};
+pub use question::{By, Class, Per, Question};
 pub use ranking::{Absent, Ranked, Ranking, Standing, Terms, rank};
 pub use states::{Change, Only, OnlyIn, StateRow};
 pub use summary::{Summary, Tally};

@@ -3,7 +3,7 @@
 use crate::check;
 use crate::sample::{Choices, RECORD, changed};
 use claims::{Evidence, Source};
-use compare::{Matching, Settings, Side};
+use compare::{Matching, Question, Settings, Side};
 use page::{Content, Source as PageSource};
 use record::{Measurement, Record};
 use report::{CallRow, ComparisonFormat, ExecutedRow, Format, Options};
@@ -88,11 +88,9 @@ impl Shown<'_> {
     }
 
     fn answers(&self) {
-        let ask = |record| {
-            let questions =
-                compare::EXAMPLES.iter().filter_map(|t| compare::parse_question(t).ok());
-            let answers = questions.filter_map(|q| compare::rank(record, &q, 3).ok());
-            answers.collect::<Vec<_>>()
+        let ask = |record: &Record| {
+            let questions = Question::usual(record).into_iter();
+            questions.filter_map(|q| compare::rank(record, &q, 3).ok()).collect::<Vec<_>>()
         };
         let (asked, harmless) = (ask(self.record), ask(self.harmless));
         let render = |answers: &[_], format| report::rankings(answers, format, self.options);

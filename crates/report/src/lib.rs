@@ -41,7 +41,7 @@ pub use libraries::libraries;
 pub use limits::limits;
 pub use markdown::escape as escape_markdown;
 pub use matrix::{Matrix, MatrixRow, matrix};
-pub use ranking::{question_words, rankings};
+pub use ranking::rankings;
 pub use text::{clean, width, wrap};
 
 use record::{Measurement, Record};

@@ -17,11 +17,5 @@ pub fn rankings(answers: &[Ranking], format: ComparisonFormat, options: Options)
     }
 }
 
-/// The words that questions are made of.
-#[must_use]
-pub fn question_words(options: Options) -> String {
-    text::words(options)
-}
-
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ use crate::grid::{Align, Cell};
 use crate::labels::{size, versioned};
 use crate::markdown::{escape, line};
 use crate::text::{ALARM, ASIDE, BEST, CAUTION, GOOD, HEADING, PLAIN, clean, paint, wrap_hanging};
-use compare::{Absent, By, EXAMPLES, Per, Ranked, Ranking, Standing, WORDS};
+use compare::{Absent, By, Per, Ranked, Ranking, Standing};
 
 pub(super) fn text(answers: &[Ranking], options: Options) -> String {
     let mut out = String::new();
@@ -210,40 +210,4 @@ fn table(answer: &Ranking) -> String {
         }
     }
     out
-}
-
-pub(super) fn words(options: Options) -> String {
-    let rows = WORDS.iter().map(|w| {
-        // Of several ways to say it the usual one and the shortest.
-        let (first, last) = (w.phrases[0], w.phrases[w.phrases.len() - 1]);
-        let phrases = if first == last { first.to_owned() } else { format!("{first} | {last}") };
-        vec![Cell::plain(phrases), Cell::plain(w.meaning), Cell::new(w.flag, ASIDE)]
-    });
-    let more = [
-        ("8 KiB | 64 B | 8192 bytes", "size of a message", "--size 8K"),
-        ("256-bit | 128-bit keys", "key length by the algorithm's name", "--key-bits 256"),
-        ("2 threads", "threads measuring at once", "--threads 2"),
-        ("library openssl@3*", "libraries by glob over name or name@version", "--library GLOB"),
-        ("algorithm aes-*-gcm", "algorithms by glob", "--algorithm GLOB"),
-    ];
-    let more = more.map(|(a, b, c)| vec![Cell::plain(a), Cell::plain(b), Cell::new(c, ASIDE)]);
-    let columns = [
-        Column::new("words", Align::Left, 0),
-        Column::new("meaning", Align::Left, 0),
-        Column::new("as a flag", Align::Left, 1),
-    ];
-    let table = Fitted::new(&columns, rows.chain(more).collect());
-    let mut out = format!("{}\n", table.text(options));
-    out += "Questions, for example:\n";
-    EXAMPLES.iter().for_each(|e| out += &format!("  ciphermark rank run.json \"{e}\"\n"));
-    let per = [Per::Library, Per::Algorithm, Per::Family, Per::Size, Per::Tier].map(Per::name);
-    out + &wrap_hanging(
-        &format!(
-            "Words stand in any order. What is not said: time, encryption, 8 KiB where the record has it, \
-             whole messages, tier native, one thread, all algorithms that encrypt; per: {}.",
-            per.join(", ")
-        ),
-        options.width,
-        0,
-    )
 }
