@@ -64,7 +64,7 @@ pub struct Ranked {
     /// Fraction of the limit.
     pub limit_fraction: Option<f64>,
     /// Cost over the first one's, with its 95 % interval.
-    pub behind: Option<crate::Interval>,
+    pub behind: Option<Ratio>,
     /// Whether only a busy core was seen: at least so fast.
     pub contended: bool,
 }
@@ -375,7 +375,7 @@ fn ranked(c: &Contender<'_>, faster: usize, tied: bool, first: Option<&Contender
         cycles_per_op: c.m.cycles_per_op,
         instructions_per_op: c.instructions,
         limit_fraction: c.m.limit_fraction,
-        behind: behind.map(Into::into),
+        behind,
         contended: c.m.contended,
     }
 }

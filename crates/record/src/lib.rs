@@ -19,6 +19,7 @@ mod sample;
 mod samples;
 mod write;
 
+pub use analysis::Estimate;
 pub use costs::{Fit, KeySetup, Latencies, Latency, Rekeying, ThreadShare};
 pub use executed::{
     ClassCount, Executed, ExecutedSize, FunctionCount, PmuCount, Share, UncountedSize,
@@ -31,9 +32,7 @@ pub use format::{
 pub use host::{Cache, Clock, Cpu, Host, Kernel, Memory, Mitigation};
 pub use journal::{Journal, JournalEntry, JournalFinding, JournalHead, JournalSample, Kept};
 pub use json::to_json;
-pub use measurement::{
-    Check, Estimate, Evidence, Imported, LibraryId, Measurement, State, Stopped,
-};
+pub use measurement::{Check, Evidence, Imported, LibraryId, Measurement, State, Stopped};
 pub use noise::{Disturbances, Noise, QuietCpu};
 pub use packed::pack;
 pub use plausible::{impossible_latencies, impossible_sample};
