@@ -22,8 +22,8 @@ mod warnings;
 
 pub use best::Best;
 pub use case::Case;
-pub use comparison::{Case as Compared, Comparison, Facts, Interval, Settings, Side, compare};
-pub use conditions::{CONDITIONS, Condition, Found};
+pub use comparison::{Case as Compared, Comparison, Facts, Settings, Side, compare};
+pub use conditions::{Condition, Found, Sought};
 pub use confirm::{ByPairs, Confirmation, Told};
 pub use costs::Unit;
 pub use family::family;
