@@ -30,7 +30,7 @@ use error::{Exit, Failure};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use typed::units;
+use text::units;
 
 fn main() -> ExitCode {
     match start() {
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
         // A reader that has seen enough (`| head`) is no failure.
         Err(Failure { broken_pipe: true, .. }) => Exit::Done.into(),
         Err(failure) => {
-            anstream::eprintln!("ciphermark: {}", typed::one_line(&failure.message));
+            anstream::eprintln!("ciphermark: {}", text::one_line(&failure.message));
             failure.exit.into()
         }
     }

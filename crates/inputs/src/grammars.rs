@@ -4,7 +4,7 @@ use crate::check;
 use crate::sample::RECORD;
 use claims::Evidence;
 use model::{MAX_SIZE, Model, NameGlob};
-use typed::{LibraryText, units};
+use text::{LibraryText, units};
 
 /// The first byte says which grammar the rest is of.
 pub(crate) fn run(bytes: &[u8]) {

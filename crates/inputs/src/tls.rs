@@ -4,9 +4,9 @@
 use crate::check;
 use crate::sample::{Choices, changed_of};
 use page::{Content, Source};
-use report::Options;
 use serde_json::Value;
 use std::sync::LazyLock;
+use text::Options;
 use tls::{Document, Format, TlsFile};
 use tls_load::{Calibration, HandshakeParts, Inputs, Question, Spec};
 

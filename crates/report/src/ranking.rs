@@ -3,7 +3,8 @@
 mod flat;
 mod text;
 
-use crate::{ComparisonFormat, Options};
+use crate::ComparisonFormat;
+use ::text::Options;
 use compare::Ranking;
 
 /// Answers as text that ends with a line break; `options` matter for text only.

@@ -1,10 +1,10 @@
 //! `ciphermark rank` as it is typed.
 
-use super::compare::ComparisonFormatArg;
 use super::{DirectionArg, FootprintArg, InPlaceArg, ModelArg, TierArg};
 use crate::units::parse_rows;
 use clap::Args;
 use compare::{By, Class, Per};
+use report::ComparisonFormat;
 
 /// `ciphermark rank`
 #[derive(Debug, Args)]
@@ -29,7 +29,7 @@ pub struct RankArgs {
     pub rows: Option<usize>,
     /// What to print.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: ComparisonFormatArg,
+    pub format: ComparisonFormat,
     /// What people type who take it for a question in words: told which flags say it.
     #[arg(hide = true)]
     pub words: Vec<String>,

@@ -7,7 +7,7 @@ use crate::screen;
 use engine::Attached;
 use model::{Algorithm, Model, Tier};
 use serde_json::{Value, json};
-use typed::Suite;
+use text::Suite;
 
 /// Prints a list.
 pub fn list(args: &ListArgs) -> Result<Exit, Failure> {

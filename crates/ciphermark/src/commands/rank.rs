@@ -45,7 +45,7 @@ pub fn rank(args: &RankArgs) -> Result<Exit, Failure> {
             vec![compare::rank(&record, &question, rows).map_err(Failure::usage)?]
         }
     };
-    screen::print(|options| report::rankings(&answers, args.format.into(), options))?;
+    screen::print(|options| report::rankings(&answers, args.format, options))?;
     Ok(Exit::Done)
 }
 
