@@ -66,7 +66,7 @@ fn hostile() -> Record {
         m.library.name = format!("{hostile}{}", m.library.name);
         m.reason = m.reason.as_ref().map(|_| hostile.repeat(20));
     }
-    for m in record.measurements.iter_mut().filter(|m| m.algorithm == "aes-128-xts") {
+    for m in record.measurements.iter_mut().filter(|m| m.algorithm == "aes-256-xts") {
         m.algorithm = hostile.repeat(10);
     }
     record.host.cpu.name = hostile.to_owned();
