@@ -1,8 +1,8 @@
 //! What must hold of the statistics for any samples.
 
 use crate::estimate::median_with_interval;
-use crate::simulated::Random;
 use crate::groups::ratio_of_groups;
+use crate::simulated::Random;
 use crate::{Estimate, fit_line, holm, median, quantile};
 use proptest::prelude::*;
 

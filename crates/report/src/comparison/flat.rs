@@ -28,7 +28,10 @@ struct Row<'a> {
     c: Option<&'a Compared>,
 }
 
-const COLUMNS: [(&str, fn(&Row<'_>) -> String); 26] = [
+/// A column's name and what it holds of a row.
+type Column = (&'static str, fn(&Row<'_>) -> String);
+
+const COLUMNS: [Column; 26] = [
     ("base_library_name", |row| of(row.base, |l| l.name.clone())),
     ("base_library_version", |row| of(row.base, |l| l.version.clone())),
     ("base_library_id", |row| of(row.base, |l| l.id.clone())),

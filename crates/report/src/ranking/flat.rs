@@ -13,7 +13,10 @@ struct Row<'a> {
     r: &'a Ranked,
 }
 
-const COLUMNS: [(&str, fn(&Row<'_>) -> String); 22] = [
+/// A column's name and what it holds of a row.
+type Column = (&'static str, fn(&Row<'_>) -> String);
+
+const COLUMNS: [Column; 22] = [
     ("question", |row| row.question.to_owned()),
     ("group", |row| row.group.to_owned()),
     ("place", |row| row.r.place.to_string()),
