@@ -117,16 +117,10 @@ impl<'a> Layout<'a> {
         let fewer = (1..=GOING.len()).map(|gone| Extras { gone, ..Extras::default() });
         let shorter = (SHORTEST_NAME..LONGEST_NAME).rev();
         let shorter = shorter.map(|name| Extras { name, gone: GOING.len(), ..Extras::default() });
-        let layouts = fewer.chain(shorter).map(|extras| with(vec![reference], extras));
-        let mut narrowest = None;
-        for layout in layouts {
-            let fits = layout.columns.total() <= width;
-            narrowest = Some(layout);
-            if fits {
-                break;
-            }
-        }
-        narrowest.expect("there is always a layout")
+        let with = |extras| with(vec![reference], extras);
+        let fitting = fewer.chain(shorter).map(with).find(|l| l.columns.total() <= width);
+        let least = Extras { name: SHORTEST_NAME, gone: GOING.len(), ..Extras::default() };
+        fitting.unwrap_or_else(|| with(least))
     }
 
     fn with(
