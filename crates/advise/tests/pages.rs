@@ -107,7 +107,7 @@ fn one_medium_serves_for_all() {
 #[test]
 fn advice_is_read_as_it_was_written_and_what_is_none_is_named() {
     let advice = asked(&record(), |_| ());
-    let options = report::Options { width: 90, color: false };
+    let options = text::Options { width: 90, color: false };
     let text = render(&advice, "record pages.json", Format::Json, options);
     assert!(is_advice(&text));
     let read = from_json(&text, "a.json").unwrap();

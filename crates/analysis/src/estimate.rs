@@ -2,18 +2,20 @@
 
 use crate::many::BETWEEN_RUNS;
 use crate::order::{median, median_rank};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 /// Confidence of every interval.
 pub(crate) const CONFIDENCE: f64 = 0.95;
 
-/// An estimate with its interval of 95 % confidence.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// An estimate with its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Estimate {
-    /// Median over processes of each process's median.
+    /// Median over processes of each one's median.
     pub median: f64,
-    /// Lower end.
+    /// Lower end of the interval.
     pub low: f64,
-    /// Upper end.
+    /// Upper end of the interval.
     pub high: f64,
 }
 
@@ -22,6 +24,12 @@ impl Estimate {
     #[must_use]
     pub fn precision(&self) -> f64 {
         (self.high - self.low) / 2.0 / self.median
+    }
+
+    /// What is known exactly, or what nobody knows the interval of.
+    #[must_use]
+    pub fn exactly(median: f64) -> Self {
+        Self { median, low: median, high: median }
     }
 }
 

@@ -5,17 +5,6 @@ use crate::order::median;
 use crate::pair::Ratio;
 use crate::rank_sum::{chance_of_at_least, pairs_above, rare_pairs};
 
-/// The ratio of the new group's costs to the base's, one cost a process; `alpha` is the chance that
-/// the interval misses the true one. `common` is the part (a fraction) by which a run may have moved all costs of
-/// a case. `None` of fewer than four costs in a group, or of a cost that is no positive number.
-///
-/// Of the costs it asks only that builds of the same speed draw them from the same distribution, whatever it
-/// is: two kinds of layouts, long tails, few values.
-#[must_use]
-pub fn ratio_of_groups(base: &[f64], new: &[f64], alpha: f64, common: f64) -> Option<Ratio> {
-    Some(Group::of(new)?.less(&Group::of(base)?).ratio(alpha, common))
-}
-
 /// A quarter (as a logarithm): the place of a session moved a case by 13 % at most (docs/METHOD.md, What a
 /// number is).
 const FAR: f64 = 0.223;
@@ -23,7 +12,8 @@ const FAR: f64 = 0.223;
 /// Costs of a group at least: of four and four, one order in 35 has all of one side above or below.
 const LEAST: usize = 4;
 
-/// The costs of one case, one a process, as logarithms.
+/// The costs of one case, one a process, as logarithms. All that is said of two groups asks only that builds of the
+/// same speed draw their costs from the same distribution, whatever it is: two kinds of layouts, long tails, few values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
     /// Ascending.
@@ -78,8 +68,8 @@ pub struct Difference<'g> {
 }
 
 impl Difference<'_> {
-    /// As a ratio, whose interval misses the true one with the chance `alpha`; `common` as in
-    /// [`ratio_of_groups`]. Estimate and interval are those of J. L. Hodges and E. L. Lehmann that belong to the
+    /// As a ratio, whose interval misses the true one with the chance `alpha`; `common` is the part (a fraction) by
+    /// which a run may have moved all costs of a case. Estimate and interval are those of J. L. Hodges and E. L. Lehmann that belong to the
     /// rank sums. Groups that are too small for `alpha` have an interval that holds every ratio between them.
     #[must_use]
     pub fn ratio(&self, alpha: f64, common: f64) -> Ratio {
@@ -123,6 +113,12 @@ impl Difference<'_> {
 /// Of values in ascending order, the one that so many quarters of them lie below.
 fn quartile(sorted: &[f64], quarters: usize) -> f64 {
     sorted[(sorted.len() - 1) * quarters / 4]
+}
+
+/// The ratio of the new group's costs to the base's.
+#[cfg(test)]
+pub(crate) fn ratio_of_groups(base: &[f64], new: &[f64], alpha: f64, common: f64) -> Option<Ratio> {
+    Some(Group::of(new)?.less(&Group::of(base)?).ratio(alpha, common))
 }
 
 #[cfg(test)]

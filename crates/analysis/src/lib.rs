@@ -24,7 +24,7 @@ mod threads;
 mod within;
 
 pub use estimate::Estimate;
-pub use groups::{Difference, Group, ratio_of_groups};
+pub use groups::{Difference, Group};
 pub use latency::Ticks;
 pub use line::{Line, MIN_SIZES, fit_line};
 pub use many::{

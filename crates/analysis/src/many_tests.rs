@@ -69,10 +69,6 @@ fn the_verdict_needs_both_a_sure_difference_and_one_that_matters() {
     assert_eq!(verdict(1.0, 0.1, false), Verdict::Undecided);
 }
 
-fn chances() -> impl Strategy<Value = Vec<f64>> {
-    prop::collection::vec(0.0f64..0.2, 0..40)
-}
-
 fn ratios() -> impl Strategy<Value = Vec<Ratio>> {
     let ratio = (0.1f64..10.0, 0.0f64..0.5, 0.0f64..0.5);
     let ratio = ratio.prop_map(|(estimate, below, above)| Ratio {
@@ -84,26 +80,6 @@ fn ratios() -> impl Strategy<Value = Vec<Ratio>> {
 }
 
 proptest! {
-    /// Never more than the single tests, never fewer than Bonferroni's.
-    #[test]
-    fn holm_lies_between_bonferroni_and_no_correction(chances in chances()) {
-        let given_up = holm(&chances, 0.05);
-        for (chance, given_up) in chances.iter().zip(given_up) {
-            prop_assert!(!given_up || *chance <= 0.05);
-            prop_assert!(given_up || *chance > 0.05 / chances.len() as f64);
-        }
-    }
-
-    #[test]
-    fn holm_gives_up_the_less_likely_first(chances in chances()) {
-        let given_up = holm(&chances, 0.05);
-        for (a, kept) in chances.iter().zip(&given_up) {
-            for (b, gone) in chances.iter().zip(&given_up) {
-                prop_assert!(!gone || *kept || b <= a);
-            }
-        }
-    }
-
     #[test]
     fn a_geometric_mean_lies_between_its_ratios_and_turns_over_with_them(ratios in ratios()) {
         let mean = geometric_mean(&ratios).unwrap();

@@ -1,6 +1,7 @@
 //! Two cases held against each other: which one takes longer, at a stated chance of being wrong.
 
 use crate::signed_rank::middle;
+use serde::Serialize;
 
 /// The chance that two cases of the same speed are called faster or slower, over all looks.
 pub const FALSE_VERDICTS: f64 = 0.001;
@@ -48,7 +49,11 @@ pub fn last_look(pairs: usize) -> Option<Look> {
 }
 
 /// What is said of the new case.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, strum::IntoStaticStr,
+)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Verdict {
     /// The difference is surely within the margin.
     Same,
@@ -64,17 +69,12 @@ impl Verdict {
     /// The word for it.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Same => "same",
-            Self::Faster => "faster",
-            Self::Slower => "slower",
-            Self::Undecided => "undecided",
-        }
+        self.into()
     }
 }
 
 /// The new case's cost over the base's, with an interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Ratio {
     /// Above 1 where the new case takes longer.
     pub estimate: f64,
@@ -118,8 +118,8 @@ pub fn ratio_of_pairs(pairs: &[(f64, f64)], alpha: f64) -> Option<Ratio> {
     if logs.iter().any(|log| !log.is_finite()) {
         return None;
     }
-    let m = middle(&logs, alpha)?;
-    Some(Ratio { estimate: m.estimate.exp(), low: m.low.exp(), high: m.high.exp() })
+    let [estimate, low, high] = middle(&logs, alpha)?.map(f64::exp);
+    Some(Ratio { estimate, low, high })
 }
 
 #[cfg(test)]

@@ -2,26 +2,17 @@
 
 use crate::order::median;
 
-/// The middle of differences, with an interval.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Middle {
-    pub(crate) estimate: f64,
-    pub(crate) low: f64,
-    pub(crate) high: f64,
-}
-
-/// The Hodges-Lehmann estimate with the interval that belongs to the signed-rank test of `alpha`,
+/// The Hodges-Lehmann estimate of the middle of differences, and both ends of the interval that belongs to the signed-rank test of `alpha`,
 /// two-sided; `None` where so few differences cannot give one.
 ///
 /// M. Hollander, D. A. Wolfe, E. Chicken, Nonparametric Statistical Methods, 3rd ed., §3.2 and §3.3.
 /// Exact for differences that scatter symmetrically, whatever their distribution: no normality, no
 /// variance that must exist. Ties make it conservative, because the interval's ends belong to it.
-pub(crate) fn middle(differences: &[f64], alpha: f64) -> Option<Middle> {
+pub(crate) fn middle(differences: &[f64], alpha: f64) -> Option<[f64; 3]> {
     let rank = interval_rank(differences.len(), alpha)?;
     let mut averages = walsh_averages(differences);
     let estimate = median(&mut averages)?;
-    let (low, high) = (averages[rank - 1], averages[averages.len() - rank]);
-    Some(Middle { estimate, low, high })
+    Some([estimate, averages[rank - 1], averages[averages.len() - rank]])
 }
 
 /// The averages of all pairs, each value with itself among them.
@@ -90,9 +81,9 @@ mod tests {
         let before = [1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30];
         let after = [0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29];
         let d: Vec<f64> = before.iter().zip(after).map(|(x, y)| y - x).collect();
-        let m = middle(&d, 0.04).unwrap();
-        assert!((m.estimate + 0.46).abs() < 1e-9, "{m:?}");
-        assert!((m.low + 0.786).abs() < 1e-9 && (m.high + 0.010).abs() < 1e-9, "{m:?}");
+        let [estimate, low, high] = middle(&d, 0.04).unwrap();
+        assert!((estimate + 0.46).abs() < 1e-9, "{estimate}");
+        assert!((low + 0.786).abs() < 1e-9 && (high + 0.010).abs() < 1e-9, "{low} {high}");
     }
 
     #[test]
@@ -101,7 +92,7 @@ mod tests {
         let quiet = middle(&values, 0.05).unwrap();
         values[14] = 1000.0;
         let wild = middle(&values, 0.05).unwrap();
-        assert!((wild.estimate - quiet.estimate).abs() < 0.01, "{wild:?}");
+        assert!((wild[0] - quiet[0]).abs() < 0.01, "{wild:?}");
         assert_eq!(middle(&[], 0.05), None);
     }
 }

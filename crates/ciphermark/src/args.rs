@@ -10,7 +10,7 @@ mod verify;
 pub use compare::CompareArgs;
 pub use explain::ExplainArgs;
 pub use pair::{PairArgs, PairFailArg};
-pub use rank::{ByArg, ClassArg, PerArg, RankArgs};
+pub use rank::{QuestionArgs, RankArgs};
 pub use run::{FormatArg, RunArgs, ShowArgs};
 pub use verify::{ListArgs, OnceArgs, VerifyArgs, What};
 

@@ -5,7 +5,7 @@ use crate::error::Failure;
 use engine::{Attached, LibraryChoice};
 use model::{Algorithm, Direction, KERNEL_PATH, NameGlob, nearest};
 use std::path::PathBuf;
-use typed::LibraryText;
+use text::LibraryText;
 
 /// The algorithms that the globs match, in the order of the list of all.
 pub fn algorithms(globs: &[String]) -> Result<Vec<&'static Algorithm>, Failure> {

@@ -29,7 +29,7 @@ use error::{Exit, Failure};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use typed::units;
+use text::units;
 
 fn main() -> ExitCode {
     match start() {
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         // A reader that has seen enough (`| head`) is not a failure.
         Err(Failure { broken_pipe: true, .. }) => Exit::Done.into(),
         Err(failure) => {
-            anstream::eprintln!("ciphermark: {}", typed::one_line(&failure.message));
+            anstream::eprintln!("ciphermark: {}", text::one_line(&failure.message));
             failure.exit.into()
         }
     }

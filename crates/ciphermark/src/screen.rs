@@ -3,10 +3,11 @@
 use crate::args::FormatArg;
 use crate::error::Failure;
 use record::{Measurement, Record};
-use report::{Format, Options};
+use report::Format;
 use serde::Serialize;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
+use text::Options;
 
 /// Columns if standard output is not a terminal: wide enough for six sizes, and what pagers and
 /// issue trackers show without wrapping.
@@ -18,7 +19,7 @@ pub fn print(render: impl FnOnce(Options) -> String) -> Result<(), Failure> {
     let color = !matches!(out.current_choice(), anstream::ColorChoice::Never);
     let mut text = render(Options { width: width(), color });
     if std::io::stdout().is_terminal() {
-        text = typed::for_terminal(&text);
+        text = text::for_terminal(&text);
     }
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
 }
@@ -102,7 +103,7 @@ fn rendered<'a>(
         Format::Table => compare::Best::of(record, rows),
         _ => compare::Best::default(),
     };
-    let render = move |options| report::render_with(record, rows, &best, format, options);
+    let render = move |options| report::render(record, rows, &best, format, options);
     Ok(Rendered::Text(Box::new(render)))
 }
 

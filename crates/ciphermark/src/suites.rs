@@ -3,7 +3,7 @@
 use crate::error::Failure;
 use crate::files;
 use std::path::Path;
-use typed::Suite;
+use text::Suite;
 
 /// A built-in suite by name, else a file.
 pub fn find(name: &str) -> Result<Suite, Failure> {

@@ -14,7 +14,7 @@ use analysis::{
 };
 use model::Tier;
 use record::{LibraryId, Measurement, Record, State};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One side of a comparison.
@@ -39,29 +39,6 @@ pub struct Settings {
     pub tiers_differ: bool,
 }
 
-/// An interval of the new cost over the base's.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Interval {
-    /// Above 1 where the new side takes longer.
-    pub estimate: f64,
-    /// Lower end.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-}
-
-impl From<Ratio> for Interval {
-    fn from(r: Ratio) -> Self {
-        Self { estimate: r.estimate, low: r.low, high: r.high }
-    }
-}
-
-impl From<Interval> for Ratio {
-    fn from(i: Interval) -> Self {
-        Self { estimate: i.estimate, low: i.low, high: i.high }
-    }
-}
-
 /// One case that was measured on both sides.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Case {
@@ -80,12 +57,11 @@ pub struct Case {
     /// What a reader must be told of the algorithm.
     pub warning: Option<String>,
     /// What is said of the new side.
-    #[serde(serialize_with = "name")]
     pub verdict: Verdict,
     /// Whether both sides have the very same samples: one measurement, not two.
     pub identical: bool,
     /// The new cost over the base's, with its own 95 % interval.
-    pub ratio: Option<Interval>,
+    pub ratio: Option<Ratio>,
     /// Cost of one operation in the base, in the comparison's unit.
     pub base_cost: Option<f64>,
     /// Cost of one operation on the new side.
@@ -101,10 +77,6 @@ impl Case {
     pub(crate) fn libraries(&self) -> (&LibraryId, &LibraryId) {
         (&self.base_library, &self.new_library)
     }
-}
-
-fn name<S: Serializer>(verdict: &Verdict, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(verdict.name())
 }
 
 /// What a reader must know of a side.
@@ -315,7 +287,7 @@ fn judge(
         let mut case = blank(b, n, unit, settings);
         case.verdict = ratio.as_ref().map_or(Verdict::Undecided, says);
         case.identical = matches!(known, Known::Identical);
-        case.ratio = ratio.map(Into::into);
+        case.ratio = ratio;
         if let Known::Nothing(why) = known {
             case.reason = Some((*why).to_owned());
         }

@@ -5,118 +5,105 @@ use analysis::Verdict;
 use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
+use strum::VariantArray as _;
 
-/// A condition under which a comparison has found something.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Condition {
-    /// A case is surely slower, and by more than this by its estimate.
-    Slower(f64),
-    /// The geometric mean over all shared cases is surely slower, and by more than this.
-    Mean(f64),
-    /// Instructions for each byte, for each message or of an operation of a measured size grew by more
-    /// than this.
-    Instructions(f64),
-    /// Instructions of an operation of a measured size grew by more than this.
-    InstructionsPerOperation(f64),
-    /// Instructions for each byte grew by more than this.
-    InstructionsPerByte(f64),
-    /// Instructions for each message grew by more than this.
-    InstructionsPerMessage(f64),
-    /// A case that was measured in the base is refused or failed now.
+/// What a comparison is searched for.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr, strum::VariantArray,
+)]
+#[strum(serialize_all = "kebab-case")]
+pub enum Sought {
+    /// A case that is surely slower, and by more than a fraction by its estimate.
+    Slower,
+    /// A geometric mean over all shared cases that is surely slower, and by more than a fraction.
+    Mean,
+    /// Instructions for each byte, for each message or of an operation of a measured size that grew by
+    /// more than a fraction.
+    Instructions,
+    /// Instructions of an operation of a measured size.
+    InstructionsPerOperation,
+    /// Instructions for each byte.
+    InstructionsPerByte,
+    /// Instructions for each message.
+    InstructionsPerMessage,
+    /// A case that was measured in the base and is refused or failed now.
     Refused,
-    /// A case that was measured in the base is not there now.
+    /// A case that was measured in the base and is not there now.
     Missing,
-    /// A case can be called neither the same nor faster nor slower.
+    /// A case that can be called neither the same nor faster nor slower.
     Undecided,
     /// Nothing fails.
     Never,
 }
 
-/// Each condition as it is typed, with its meaning.
-pub const CONDITIONS: [(&str, &str); 10] = [
-    ("slower[:PERCENT]", "a case is surely slower, and by more than this (default: the tolerance)"),
-    (
-        "mean[:PERCENT]",
-        "the geometric mean over the shared cases is surely slower, by more than this",
-    ),
-    (
-        "instructions[:PERCENT]",
-        "instructions at a measured size, per byte or per message grew by more than this (default 0)",
-    ),
-    (
-        "instructions-per-operation[:PERCENT]",
-        "instructions at a measured size grew by more than this",
-    ),
-    ("instructions-per-byte[:PERCENT]", "instructions per byte grew by more than this"),
-    ("instructions-per-message[:PERCENT]", "instructions per message grew by more than this"),
-    ("refused", "a case measured in the base is refused or failed now"),
-    ("missing", "a case measured in the base is not there now"),
-    ("undecided", "a case can be called neither the same nor faster nor slower"),
-    ("never", "nothing: the exit code is 0 whatever is found"),
-];
+impl Sought {
+    /// Whether it takes a fraction.
+    fn has_least(self) -> bool {
+        self.is_of_instructions() || matches!(self, Self::Slower | Self::Mean)
+    }
+
+    /// Whether it is found in counted instructions.
+    #[must_use]
+    pub fn is_of_instructions(self) -> bool {
+        matches!(
+            self,
+            Self::Instructions
+                | Self::InstructionsPerOperation
+                | Self::InstructionsPerByte
+                | Self::InstructionsPerMessage
+        )
+    }
+}
+
+/// A condition under which a comparison has found something.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Condition {
+    /// What is sought.
+    pub sought: Sought,
+    /// The fraction that it must exceed.
+    least: f64,
+}
 
 impl FromStr for Condition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let (name, least) = match text.split_once(':') {
-            Some((name, percent)) => (name, Some(fraction(text, percent)?)),
+        let (name, percent) = match text.split_once(':') {
+            Some((name, percent)) => (name, Some(percent)),
             None => (text, None),
         };
-        let or = |default: f64| least.unwrap_or(default);
-        let condition = match name {
-            "slower" => Self::Slower(or(0.0)),
-            "mean" => Self::Mean(or(0.0)),
-            "instructions" => Self::Instructions(or(0.0)),
-            "instructions-per-operation" => Self::InstructionsPerOperation(or(0.0)),
-            "instructions-per-byte" => Self::InstructionsPerByte(or(0.0)),
-            "instructions-per-message" => Self::InstructionsPerMessage(or(0.0)),
-            "refused" | "missing" | "undecided" | "never" if least.is_some() => {
-                return Err(format!("'{name}' takes no percentage"));
-            }
-            "refused" => Self::Refused,
-            "missing" => Self::Missing,
-            "undecided" => Self::Undecided,
-            "never" => Self::Never,
-            _ => {
-                let names: Vec<&str> = CONDITIONS.iter().map(|(name, _)| *name).collect();
-                return Err(format!("'{text}' is none of: {}", names.join(", ")));
-            }
-        };
-        Ok(condition)
+        let sought: Sought = name.parse().map_err(|_| none_of(text))?;
+        match percent {
+            Some(_) if !sought.has_least() => Err(format!("'{name}' takes no percentage")),
+            Some(percent) => Ok(Self { sought, least: fraction(text, percent)? }),
+            None => Ok(Self { sought, least: 0.0 }),
+        }
     }
+}
+
+fn none_of(text: &str) -> String {
+    let name = |sought: &Sought| {
+        let percent = if sought.has_least() { "[:PERCENT]" } else { "" };
+        format!("{}{percent}", <&str>::from(sought))
+    };
+    let names: Vec<String> = Sought::VARIANTS.iter().map(name).collect();
+    format!("'{text}' is none of: {}", names.join(", "))
 }
 
 /// `2%`, or 0.02; nothing is a percentage as well here.
 fn fraction(whole: &str, text: &str) -> Result<f64, String> {
-    let (number, scale) = match text.trim().strip_suffix('%') {
-        Some(number) => (number.trim(), 0.01),
-        None => (text.trim(), 1.0),
-    };
-    let parsed = number.parse::<f64>().map(|n| n * scale);
-    parsed.ok().filter(|f| (0.0..=10.0).contains(f)).ok_or_else(|| {
+    let found = text::units::fraction(text).filter(|f| (0.0..=10.0).contains(f));
+    found.ok_or_else(|| {
         format!("'{whole}': write the percentage as in slower:2% or instructions:0.5%")
     })
 }
 
 impl fmt::Display for Condition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, least) = match self {
-            Self::Slower(least) => ("slower", *least),
-            Self::Mean(least) => ("mean", *least),
-            Self::Instructions(least) => ("instructions", *least),
-            Self::InstructionsPerOperation(least) => ("instructions-per-operation", *least),
-            Self::InstructionsPerByte(least) => ("instructions-per-byte", *least),
-            Self::InstructionsPerMessage(least) => ("instructions-per-message", *least),
-            Self::Refused => ("refused", 0.0),
-            Self::Missing => ("missing", 0.0),
-            Self::Undecided => ("undecided", 0.0),
-            Self::Never => ("never", 0.0),
-        };
-        f.write_str(name)?;
-        if least > 0.0 {
+        f.write_str(self.sought.into())?;
+        if self.least > 0.0 {
             // Percentages are typed with few digits; a fraction's own last ones are noise.
-            write!(f, ":{}%", (least * 1e8).round() / 1e6)?;
+            write!(f, ":{}%", (self.least * 1e8).round() / 1e6)?;
         }
         Ok(())
     }
@@ -136,45 +123,42 @@ impl Condition {
     #[must_use]
     pub fn find(&self, comparison: &Comparison) -> Option<Found> {
         let rows = &comparison.instructions;
-        let grew = |what: &str, growth: &dyn Fn(&InstructionRow) -> Option<f64>, least: f64| {
-            let growths: Vec<f64> = rows.iter().filter_map(growth).filter(|g| *g > least).collect();
+        let grew = |what: &str, growth: fn(&InstructionRow) -> Option<f64>| {
+            let growths = rows.iter().filter_map(growth).filter(|g| *g > self.least);
+            let growths: Vec<f64> = growths.collect();
             let most = growths.iter().copied().fold(0.0, f64::max) * 100.0;
-            let count = counted(growths.len(), &format!("{what} grew in"), "case")?;
+            let count = counted(growths.len(), &format!("{what} grew in"))?;
             Some(format!("{count}, by up to {most:.2} %"))
         };
-        let what = match self {
-            Self::Slower(least) => counted(slower(comparison, *least), "slower:", "case"),
-            Self::Mean(least) => mean(comparison, *least),
-            Self::Instructions(least) => {
-                grew("instructions", &|row| Some(row.largest_growth()), *least)
+        let what = match self.sought {
+            Sought::Slower => counted(slower(comparison, self.least), "slower:"),
+            Sought::Mean => mean(comparison, self.least),
+            Sought::Instructions => grew("instructions", |row| Some(row.largest_growth())),
+            Sought::InstructionsPerOperation => {
+                grew("instructions of an operation", InstructionRow::per_operation_growth)
             }
-            Self::InstructionsPerOperation(least) => {
-                grew("instructions of an operation", &|row| row.per_operation_growth(), *least)
+            Sought::InstructionsPerByte => grew("instructions per byte", |row| row.per_byte_growth),
+            Sought::InstructionsPerMessage => {
+                grew("instructions per message", |row| row.per_message_growth)
             }
-            Self::InstructionsPerByte(least) => {
-                grew("instructions per byte", &|row| row.per_byte_growth, *least)
-            }
-            Self::InstructionsPerMessage(least) => {
-                grew("instructions per message", &|row| row.per_message_growth, *least)
-            }
-            Self::Refused => {
+            Sought::Refused => {
                 let broken = comparison.states.iter().filter(|s| s.change == Change::Broken);
-                counted(broken.count(), "measured before and refused or failed now:", "case")
+                counted(broken.count(), "measured before and refused or failed now:")
             }
-            Self::Missing => {
+            Sought::Missing => {
                 let gone = comparison.only.iter().filter(|o| o.only_in == OnlyIn::Base);
-                counted(gone.count(), "measured before and not there now:", "case")
+                counted(gone.count(), "measured before and not there now:")
             }
-            Self::Undecided => counted(comparison.tally.undecided, "undecided:", "case"),
-            Self::Never => None,
+            Sought::Undecided => counted(comparison.tally.undecided, "undecided:"),
+            Sought::Never => None,
         }?;
         Some(Found { condition: self.to_string(), what })
     }
 }
 
-fn counted(count: usize, what: &str, noun: &str) -> Option<String> {
+fn counted(count: usize, what: &str) -> Option<String> {
     let plural = if count == 1 { "" } else { "s" };
-    (count > 0).then(|| format!("{what} {count} {noun}{plural}"))
+    (count > 0).then(|| format!("{what} {count} case{plural}"))
 }
 
 fn slower(comparison: &Comparison, least: f64) -> usize {
@@ -200,8 +184,8 @@ mod tests {
         for text in ["slower", "slower:2%", "instructions:0.5%", "mean:1%", "refused", "never"] {
             assert_eq!(text.parse::<Condition>().unwrap().to_string(), text);
         }
-        assert_eq!("slower:0.02".parse(), Ok(Condition::Slower(0.02)));
-        assert_eq!("instructions:0%".parse(), Ok(Condition::Instructions(0.0)));
+        assert_eq!("slower:0.02".parse::<Condition>(), "slower:2%".parse());
+        assert_eq!("instructions:0%".parse::<Condition>(), "instructions".parse());
     }
 
     #[test]

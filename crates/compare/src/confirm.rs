@@ -1,28 +1,26 @@
 //! Verdicts of pairs of processes in the place of verdicts from a record's samples.
 
-use crate::comparison::{Comparison, Interval};
+use crate::comparison::Comparison;
 use crate::summary::{Tally, summaries};
 use crate::{Compared, Matching};
-use analysis::Verdict;
-use serde::{Serialize, Serializer};
+use analysis::{Ratio, Verdict};
+use serde::Serialize;
 
 /// What pairs of processes said of a case.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ByPairs {
     /// Their verdict; `undecided` leaves the case's own as it was.
-    #[serde(serialize_with = "name")]
     pub verdict: Verdict,
     /// The new cost over the base's by pairs; its interval is of the last look.
-    pub ratio: Option<Interval>,
+    pub ratio: Option<Ratio>,
     /// Pairs of processes.
     pub pairs: usize,
     /// Seconds that it took.
     pub seconds: f64,
     /// The verdict from the records' samples.
-    #[serde(serialize_with = "name")]
     pub verdict_before: Verdict,
     /// The ratio from the records' samples.
-    pub ratio_before: Option<Interval>,
+    pub ratio_before: Option<Ratio>,
 }
 
 impl ByPairs {
@@ -31,10 +29,6 @@ impl ByPairs {
     pub fn is_settled(&self) -> bool {
         self.verdict != Verdict::Undecided
     }
-}
-
-fn name<S: Serializer>(verdict: &Verdict, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(verdict.name())
 }
 
 /// What came of settling a comparison's candidates.
@@ -117,7 +111,7 @@ impl Comparison {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Told {
     /// The new cost over the base's.
-    pub ratio: Option<Interval>,
+    pub ratio: Option<Ratio>,
     /// Pairs of processes.
     pub pairs: usize,
     /// Seconds that it took.
@@ -190,7 +184,7 @@ mod tests {
     fn a_settled_case_has_the_verdict_of_pairs_and_an_undecided_one_keeps_its_own() {
         let mut c = compared(&[("aes-128-cbc", 1.1, STEADY), ("aes-128-gcm", 1.2, STEADY)]);
         let before = c.cases[0].ratio;
-        let by_pairs = Interval { estimate: 1.0, low: 0.999, high: 1.001 };
+        let by_pairs = Ratio { estimate: 1.0, low: 0.999, high: 1.001 };
         let told = Told { ratio: Some(by_pairs), pairs: 12, seconds: 1.0 };
         c.settle(0, Verdict::Same, told);
         c.settle(1, Verdict::Undecided, told);

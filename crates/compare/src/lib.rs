@@ -22,16 +22,14 @@ mod warnings;
 
 pub use best::Best;
 pub use case::Case;
-pub use comparison::{Case as Compared, Comparison, Facts, Interval, Settings, Side, compare};
-pub use conditions::{CONDITIONS, Condition, Found};
+pub use comparison::{Case as Compared, Comparison, Facts, Settings, Side, compare};
+pub use conditions::{Condition, Found, Sought};
 pub use confirm::{ByPairs, Confirmation, Told};
 pub use costs::Unit;
 pub use family::family;
 pub use instructions::{Counts, InstructionRow, NOT_COUNTED, SizeCounts, Uncounted};
 pub use matching::Matching;
-pub use question::{
-    By, Class, EXAMPLES, Per, Question, WORDS, Word, parse as parse_question, words,
-};
+pub use question::{By, Class, Per, Question};
 pub use ranking::{Absent, Ranked, Ranking, Standing, Terms, rank};
 pub use states::{Change, Only, OnlyIn, StateRow};
 pub use summary::{Summary, Tally};

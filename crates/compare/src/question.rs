@@ -1,19 +1,15 @@
-//! What can be asked of a record: a question as a value.
-
-mod grammar;
-mod vocabulary;
-
-pub use grammar::parse;
-pub use vocabulary::{EXAMPLES, WORDS, Word, words};
+//! What can be asked of a record.
 
 use model::{Algorithm, Direction, Footprint, Integrity, Kind, Model, NameGlob, Tier};
+use record::{Record, State};
 use serde::Serialize;
 
 /// Which algorithms take part.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum, strum::Display)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Class {
-    /// Tampering is noticed: authenticated encryption, and composites of a cipher and a MAC.
+    /// Tampering is noticed.
     Authenticated,
     /// Encryption that does not notice tampering.
     Unauthenticated,
@@ -26,18 +22,6 @@ pub enum Class {
 }
 
 impl Class {
-    /// The word for it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Authenticated => "authenticated",
-            Self::Unauthenticated => "unauthenticated",
-            Self::Composite => "composite",
-            Self::Digest => "digest",
-            Self::Mac => "mac",
-        }
-    }
-
     fn has(self, a: &Algorithm) -> bool {
         match self {
             Self::Authenticated => a.encrypts() && a.integrity() == Integrity::Tamper,
@@ -50,7 +34,7 @@ impl Class {
 }
 
 /// What is least in the best.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum By {
     /// Time of one operation.
@@ -61,8 +45,9 @@ pub enum By {
 }
 
 /// Of what there is a best one each.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum, strum::Display)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Per {
     /// Library.
     Library,
@@ -76,27 +61,13 @@ pub enum Per {
     Tier,
 }
 
-impl Per {
-    /// The word for it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Library => "library",
-            Self::Algorithm => "algorithm",
-            Self::Family => "family",
-            Self::Size => "size",
-            Self::Tier => "tier",
-        }
-    }
-}
-
-/// A question: what is not said is left open, and decided by what the record has.
+/// A question: the record decides what is left open.
 #[derive(Clone, Debug, Default)]
 pub struct Question {
-    /// Which algorithms take part; all that encrypt, where it is not said.
+    /// Which algorithms take part; without it, all that encrypt.
     pub class: Option<Class>,
     /// What is least in the best.
-    pub by: Option<By>,
+    pub by: By,
     /// Direction.
     pub direction: Option<Direction>,
     /// Bytes of plaintext.
@@ -122,38 +93,22 @@ pub struct Question {
 }
 
 impl Question {
-    /// Puts two together.
-    ///
-    /// # Errors
-    /// What both say differently.
-    pub fn and(self, other: Self) -> Result<Self, String> {
-        fn one<T: PartialEq>(what: &str, a: Option<T>, b: Option<T>) -> Result<Option<T>, String> {
-            match (a, b) {
-                (Some(a), Some(b)) if a != b => {
-                    Err(format!("the question says two things about the {what}"))
-                }
-                (a, b) => Ok(a.or(b)),
-            }
-        }
-        let joined = |mut a: Vec<NameGlob>, b: Vec<NameGlob>| {
-            a.extend(b);
-            a
-        };
-        Ok(Self {
-            class: one("kind of algorithm", self.class, other.class)?,
-            by: one("measure", self.by, other.by)?,
-            direction: one("direction", self.direction, other.direction)?,
-            size: one("size", self.size, other.size)?,
-            tier: one("tier", self.tier, other.tier)?,
-            per: one("grouping", self.per, other.per)?,
-            key_bits: one("key length", self.key_bits, other.key_bits)?,
-            model: one("model", self.model, other.model)?,
-            threads: one("threads", self.threads, other.threads)?,
-            footprint: one("footprint", self.footprint, other.footprint)?,
-            in_place: one("place of the output", self.in_place, other.in_place)?,
-            algorithms: joined(self.algorithms, other.algorithms),
-            libraries: joined(self.libraries, other.libraries),
-        })
+    /// What people ask first.
+    #[must_use]
+    pub fn usual(record: &Record) -> Vec<Self> {
+        let measured = record.measurements.iter().filter(|m| m.state == State::Measured);
+        let smallest = measured.map(|m| m.size).min();
+        let fastest = Self { class: Some(Class::Authenticated), ..Self::default() };
+        vec![
+            fastest.clone(),
+            Self { direction: Some(Direction::Decrypt), ..fastest.clone() },
+            Self { size: smallest, ..fastest.clone() },
+            Self { key_bits: Some(256), ..fastest.clone() },
+            Self { class: Some(Class::Unauthenticated), ..fastest.clone() },
+            Self { tier: Some(Tier::Noaes), ..fastest.clone() },
+            Self { by: By::Instructions, ..fastest.clone() },
+            Self { per: Some(Per::Library), ..fastest },
+        ]
     }
 
     /// Whether an algorithm takes part. One that this program does not know does so only where its
@@ -186,44 +141,39 @@ fn key_bits(a: &Algorithm) -> Option<usize> {
 mod tests {
     use super::*;
 
-    fn asked(text: &str) -> Question {
-        parse(text).unwrap()
-    }
-
     #[test]
-    fn classes_are_told_by_what_they_protect_against() {
-        let q = asked("fastest authenticated");
-        assert!(q.takes("aes-128-gcm") && q.takes("aegis-256x4"));
-        assert!(q.takes("aes-256-cbc+hmac-sha256"), "a MAC notices tampering");
-        assert!(!q.takes("aes-256-ctr+xxh3") && !q.takes("aes-128-ctr") && !q.takes("sha256"));
-        let q = asked("fastest composite");
-        assert!(q.takes("aes-256-ctr+xxh3") && !q.takes("aes-128-gcm"));
-        let q = asked("fastest");
-        assert!(q.takes("aes-128-ctr") && q.takes("aes-128-gcm") && !q.takes("sha256"));
-        assert!(!q.takes("memcpy") && !q.takes("never-heard-of"));
-        assert!(asked("fastest digest").takes("sha256"));
-        assert!(asked("fastest algorithm never*").takes("never-heard-of"));
-    }
-
-    #[test]
-    fn key_lengths_are_those_of_the_name() {
-        let q = asked("fastest with 256-bit keys");
-        for name in
-            ["aes-256-gcm", "aes-256-xts", "chacha20-poly1305", "aegis-256x4", "aes-256-ctr+xxh3"]
-        {
-            assert!(q.takes(name), "{name}");
+    fn a_question_takes_the_algorithms_of_its_class_key_length_and_name() {
+        let class = |class| Question { class: Some(class), ..Question::default() };
+        let bits = |bits| Question { key_bits: Some(bits), ..Question::default() };
+        let named = NameGlob::parse("never*").unwrap();
+        for (question, taken, others) in [
+            (
+                class(Class::Authenticated),
+                // A MAC notices tampering.
+                "aes-128-gcm aegis-256x4 aes-256-cbc+hmac-sha256",
+                "aes-256-ctr+xxh3 aes-128-ctr sha256",
+            ),
+            (class(Class::Unauthenticated), "aes-128-ctr", "aes-128-gcm sha256"),
+            (class(Class::Composite), "aes-256-ctr+xxh3", "aes-128-gcm"),
+            (class(Class::Digest), "sha256", "aes-128-gcm"),
+            (Question::default(), "aes-128-ctr aes-128-gcm", "sha256 memcpy never-heard-of"),
+            (
+                Question { algorithms: vec![named], ..Question::default() },
+                "never-heard-of",
+                "aes-128-gcm",
+            ),
+            (
+                bits(256),
+                "aes-256-gcm aes-256-xts chacha20-poly1305 aegis-256x4 aes-256-ctr+xxh3",
+                "aes-128-gcm aegis-128l aegis-128x2 aes-128-xts",
+            ),
+            (bits(128), "aes-128-gcm aegis-128l aegis-128x2 aes-128-xts", "aes-256-gcm"),
+        ] {
+            for (names, expected) in [(taken, true), (others, false)] {
+                for name in names.split(' ') {
+                    assert_eq!(question.takes(name), expected, "{name}: {question:?}");
+                }
+            }
         }
-        for name in ["aes-128-gcm", "aegis-128l", "aegis-128x2", "aes-128-xts"] {
-            assert!(!q.takes(name), "{name}");
-            assert!(asked("128-bit fastest").takes(name), "{name}");
-        }
-    }
-
-    #[test]
-    fn what_contradicts_itself_is_no_question() {
-        let both = asked("fastest at 64 B").and(asked("best at 8 KiB"));
-        assert_eq!(both.unwrap_err(), "the question says two things about the size");
-        assert_eq!(asked("at 64 B").and(asked("decrypt")).unwrap().size, Some(64));
-        assert!(parse("encrypt decrypt").unwrap_err().contains("two things about the direction"));
     }
 }

@@ -64,7 +64,7 @@ pub struct Ranked {
     /// Fraction of the limit.
     pub limit_fraction: Option<f64>,
     /// Cost over the first one's, with its 95 % interval.
-    pub behind: Option<crate::Interval>,
+    pub behind: Option<Ratio>,
     /// Whether only a busy core was seen: at least so fast.
     pub contended: bool,
 }
@@ -203,7 +203,7 @@ impl Terms {
         });
         let mut terms = Self {
             sentence: String::new(),
-            by: q.by.unwrap_or_default(),
+            by: q.by,
             per: q.per,
             unit: None,
             size: None,
@@ -238,68 +238,47 @@ impl Terms {
 
     /// Says which of the terms the record does not have.
     fn is_there(&self, fitting: &[&Measurement], rows: &[&Measurement]) -> Result<(), String> {
-        let lacks = |what: &str, flag: &str, has: Vec<String>| {
-            let command = format!("ciphermark run {flag}");
-            Err(format!(
-                "the record has no {what}, only {}; `{command}` measures it",
-                has.join(", ")
-            ))
+        type Of = fn(&Measurement) -> String;
+        let of_tier: Of = |m| m.tier.to_string();
+        let of_direction: Of = |m| m.direction.to_string();
+        let of_model: Of = |m| m.model.to_string();
+        let of_threads: Of = |m| m.threads.to_string();
+        let of_footprint: Of = |m| m.footprint.to_string();
+        let terms = [
+            (self.tier.map(|t| t.to_string()), "tier {}", "-t", of_tier),
+            (Some(self.direction.to_string()), "direction {}", "-d", of_direction),
+            (Some(self.model.to_string()), "model {}", "-m", of_model),
+            (Some(self.threads.to_string()), "case of {} threads", "--threads", of_threads),
+            (Some(self.footprint.to_string()), "footprint {}", "--footprint", of_footprint),
+        ];
+        let lacks = |what: &str, wanted: &str, flag: &str, has: &[String]| {
+            let (what, has) = (what.replace("{}", wanted), has.join(", "));
+            format!(
+                "the record has no {what}, only {has}; `ciphermark run {flag} {wanted}` measures it"
+            )
         };
-        let has = |of: &dyn Fn(&Measurement) -> String| -> Vec<String> {
-            let all: BTreeSet<String> = rows.iter().map(|m| of(m)).collect();
-            all.into_iter().collect()
-        };
-        let any = |is: &dyn Fn(&Measurement) -> bool| rows.iter().any(|m| is(m));
-        if let Some(tier) = self.tier.filter(|t| !any(&|m| m.tier == *t)) {
-            return lacks(
-                &format!("tier {tier}"),
-                &format!("-t {tier}"),
-                has(&|m| m.tier.to_string()),
-            );
-        }
-        if !any(&|m| m.direction == self.direction) {
-            let what = format!("direction {}", self.direction);
-            return lacks(
-                &what,
-                &format!("-d {}", self.direction),
-                has(&|m| m.direction.to_string()),
-            );
-        }
-        if !any(&|m| m.model == self.model) {
-            let what = format!("model {}", self.model);
-            return lacks(&what, &format!("-m {}", self.model), has(&|m| m.model.to_string()));
-        }
-        if !any(&|m| m.threads == self.threads) {
-            let what = format!("case of {} threads", self.threads);
-            return lacks(
-                &what,
-                &format!("--threads {}", self.threads),
-                has(&|m| m.threads.to_string()),
-            );
-        }
-        if !any(&|m| m.footprint == self.footprint) {
-            let what = format!("footprint {}", self.footprint);
-            let flag = format!("--footprint {}", self.footprint);
-            return lacks(&what, &flag, has(&|m| m.footprint.to_string()));
+        for (wanted, what, flag, of) in terms {
+            let has: BTreeSet<String> = rows.iter().map(|m| of(m)).collect();
+            if let Some(wanted) = wanted.filter(|wanted| !has.contains(wanted)) {
+                return Err(lacks(what, &wanted, flag, &Vec::from_iter(has)));
+            }
         }
         if let Some(size) = self.size.filter(|s| !fitting.iter().any(|m| m.size == *s)) {
-            let mut sizes: Vec<usize> = rows.iter().map(|m| m.size).collect();
-            sizes.sort_unstable();
-            sizes.dedup();
-            let sizes = sizes.iter().map(ToString::to_string).collect();
-            return lacks(&format!("size of {size} bytes"), &format!("-s {size}"), sizes);
+            let sizes: BTreeSet<usize> = rows.iter().map(|m| m.size).collect();
+            let sizes: Vec<String> = sizes.iter().map(ToString::to_string).collect();
+            return Err(lacks("size of {} bytes", &size.to_string(), "-s", &sizes));
         }
         Ok(())
     }
 }
 
-/// The question in one wording, whatever was typed.
+/// The question in words.
 fn sentence(q: &Question, terms: &Terms) -> String {
     let mut words = vec![match terms.by {
         By::Time => "fastest".to_owned(),
         By::Instructions => "fewest instructions".to_owned(),
     }];
-    words.extend(q.class.map(|c| c.name().to_owned()));
+    words.extend(q.class.map(|class| class.to_string()));
     words.extend(q.algorithms.iter().map(|g| format!("algorithm {}", g.text())));
     words.extend(q.libraries.iter().map(|g| format!("library {}", g.text())));
     words.extend(q.key_bits.map(|bits| format!("with {bits}-bit keys")));
@@ -307,7 +286,7 @@ fn sentence(q: &Question, terms: &Terms) -> String {
         words.push(format!("on {}", terms.direction));
     }
     words.extend(terms.size.map(|s| format!("at {s} bytes")));
-    words.extend(q.per.map(|per| format!("per {}", per.name())));
+    words.extend(q.per.map(|per| format!("per {per}")));
     words.push(format!("(model {}", terms.model));
     words.extend(terms.tier.map(|t| format!(", tier {t}")));
     if terms.footprint != Footprint::Hot {
@@ -396,7 +375,7 @@ fn ranked(c: &Contender<'_>, faster: usize, tied: bool, first: Option<&Contender
         cycles_per_op: c.m.cycles_per_op,
         instructions_per_op: c.instructions,
         limit_fraction: c.m.limit_fraction,
-        behind: behind.map(Into::into),
+        behind,
         contended: c.m.contended,
     }
 }

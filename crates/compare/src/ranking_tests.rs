@@ -1,5 +1,5 @@
 use super::*;
-use crate::question::parse;
+use crate::Class;
 use crate::sample::{case, executed, library, record, without_number};
 
 const STEADY: [f64; 6] = [1000.0, 1004.0, 1008.0, 996.0, 992.0, 1000.0];
@@ -15,12 +15,12 @@ fn places(ranking: &Ranking) -> Vec<(usize, bool, &str, &str)> {
     rows.map(|r| (r.place, r.tied, r.library.name.as_str(), r.case.algorithm.as_str())).collect()
 }
 
-fn asked(record: &Record, text: &str) -> Ranking {
-    rank(record, &parse(text).unwrap(), 10).unwrap()
+fn authenticated() -> Question {
+    Question { class: Some(Class::Authenticated), ..Question::default() }
 }
 
-fn why(record: &Record, text: &str) -> String {
-    rank(record, &parse(text).unwrap(), 10).unwrap_err()
+fn asked(record: &Record, question: &Question) -> Ranking {
+    rank(record, question, 10).unwrap()
 }
 
 fn some() -> Record {
@@ -41,7 +41,7 @@ fn some() -> Record {
 
 #[test]
 fn ties_share_a_place_and_what_follows_counts_them() {
-    let ranking = asked(&some(), "fastest authenticated at 8 KiB");
+    let ranking = asked(&some(), &Question { size: Some(8192), ..authenticated() });
     assert_eq!(
         places(&ranking),
         [
@@ -59,14 +59,14 @@ fn ties_share_a_place_and_what_follows_counts_them() {
 
 #[test]
 fn refused_cases_are_named_and_not_ranked() {
-    let ranking = asked(&some(), "fastest authenticated");
+    let ranking = asked(&some(), &authenticated());
     assert_eq!(ranking.absent[0].reason.as_deref(), Some("wrong tag"));
     assert_eq!(ranking.absent[0].library.name, "e");
 }
 
 #[test]
 fn what_is_not_said_is_decided_and_told() {
-    let ranking = asked(&some(), "fastest");
+    let ranking = asked(&some(), &Question::default());
     assert_eq!(places(&ranking)[0].3, "aes-128-ctr", "8 KiB, and no digest");
     assert_eq!(ranking.terms.size, Some(8192));
     assert_eq!(
@@ -80,10 +80,11 @@ fn what_is_not_said_is_decided_and_told() {
 
 #[test]
 fn each_group_has_its_own_best() {
-    let ranking = asked(&some(), "best per library");
+    let per = |per, of| Question { per: Some(per), ..of };
+    let ranking = asked(&some(), &per(Per::Library, Question::default()));
     let groups: Vec<_> = ranking.standings.iter().map(|s| s.group.as_deref().unwrap()).collect();
     assert_eq!(groups, ["d@1", "b@1", "a@1", "c@1"], "the fastest first");
-    let ranking = asked(&some(), "authenticated per size");
+    let ranking = asked(&some(), &per(Per::Size, authenticated()));
     let groups: Vec<_> = ranking.standings.iter().map(|s| s.group.as_deref().unwrap()).collect();
     assert_eq!(groups, ["64 B", "8192 B"]);
     assert_eq!(ranking.standings[0].rows[0].place, 1);
@@ -91,8 +92,7 @@ fn each_group_has_its_own_best() {
 
 #[test]
 fn few_rows_leave_no_tie_out() {
-    let q = parse("fastest authenticated").unwrap();
-    let ranking = rank(&some(), &q, 1).unwrap();
+    let ranking = rank(&some(), &authenticated(), 1).unwrap();
     assert_eq!(ranking.standings[0].rows.len(), 2);
 }
 
@@ -107,29 +107,44 @@ fn instructions_are_exact_so_only_equal_counts_tie() {
     for (m, e) in record.measurements[..3].iter_mut().zip(&record.executed) {
         (m.instructions_per_byte, m.instructions_per_message) = (e.per_byte, e.per_message);
     }
-    let ranking = asked(&record, "fewest instructions authenticated");
+    let fewest = Question { by: By::Instructions, ..authenticated() };
+    let ranking = asked(&record, &fewest);
     let found: Vec<_> = places(&ranking).iter().map(|p| (p.0, p.1, p.2)).collect();
     assert_eq!(found, [(1, false, "c"), (2, true, "a"), (2, true, "b")]);
     assert_eq!(ranking.standings[0].rows[0].instructions_per_op, Some(8242.0));
     assert_eq!(ranking.terms.unit, None);
-    let none = why(&some(), "fewest instructions authenticated");
+    let none = rank(&some(), &fewest, 10).unwrap_err();
     assert!(none.contains("no case has what it takes"), "{none}");
 }
 
 #[test]
 fn what_the_record_lacks_is_named_with_what_measures_it() {
-    for (text, lacks, command) in [
-        ("without AES instructions", "tier noaes, only native", "run -t noaes"),
-        ("on decrypt", "direction decrypt", "run -d decrypt"),
-        ("with new keys", "model rekey", "run -m rekey"),
-        ("on 2 threads", "case of 2 threads", "run --threads 2"),
-        ("from memory", "footprint memory", "run --footprint memory"),
-        ("at 16 B", "size of 16 bytes, only 64, 8192", "run -s 16"),
-        ("fastest mac", "no measured case of such an algorithm", ""),
-        ("library nobody", "no measured case of such an algorithm and library", ""),
+    let any = Question::default;
+    let libraries = vec![model::NameGlob::parse("nobody").unwrap()];
+    for (question, lacks, command) in [
+        (Question { tier: Some(Tier::Noaes), ..any() }, "tier noaes, only native", "run -t noaes"),
+        (
+            Question { direction: Some(Direction::Decrypt), ..any() },
+            "direction decrypt",
+            "run -d decrypt",
+        ),
+        (Question { model: Some(Model::Rekey), ..any() }, "model rekey", "run -m rekey"),
+        (Question { threads: Some(2), ..any() }, "case of 2 threads", "run --threads 2"),
+        (
+            Question { footprint: Some(Footprint::Memory), ..any() },
+            "footprint memory",
+            "run --footprint memory",
+        ),
+        (Question { size: Some(16), ..any() }, "size of 16 bytes, only 64, 8192", "run -s 16"),
+        (
+            Question { class: Some(Class::Mac), ..any() },
+            "no measured case of such an algorithm",
+            "",
+        ),
+        (Question { libraries, ..any() }, "no measured case of such an algorithm and library", ""),
     ] {
-        let why = why(&some(), text);
-        assert!(why.contains(lacks) && why.contains(command), "{text}: {why}");
+        let why = rank(&some(), &question, 10).unwrap_err();
+        assert!(why.contains(lacks) && why.contains(command), "{question:?}: {why}");
     }
 }
 
@@ -137,6 +152,6 @@ fn what_the_record_lacks_is_named_with_what_measures_it() {
 fn cases_without_raw_samples_are_counted_and_not_ranked() {
     let mut record = some();
     record.measurements[1].raw = record::Samples::default();
-    let ranking = asked(&record, "fastest authenticated");
+    let ranking = asked(&record, &authenticated());
     assert_eq!((ranking.unranked, ranking.standings[0].contenders), (1, 2));
 }

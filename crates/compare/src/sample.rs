@@ -1,13 +1,16 @@
-//! Made-up records for tests: cases with raw samples, one cost a process.
+//! Made-up records for tests: cases with raw samples, one cost a process; the rest is of the committed
+//! sample of the format.
 
-use model::{Direction, Footprint, Model, RawSample, Tier};
-use record::{
-    Clock, Cpu, Disturbances, Estimate, Evidence, Executed, Host, LibraryId, Limits, Measurement,
-    Plan, Record, Samples, State, Tool,
-};
+use model::RawSample;
+use record::{Estimate, Executed, LibraryId, Measurement, Record, Samples, State};
 
 /// Samples of a process.
 const PER_PROCESS: usize = 5;
+
+fn committed() -> Record {
+    let text = include_str!("../../record/tests/sample.json");
+    record::from_json(text, "sample.json").unwrap()
+}
 
 pub(crate) fn library(name: &str, version: &str, id: &str) -> LibraryId {
     let [name, version, id] = [name, version, id].map(str::to_owned);
@@ -21,19 +24,7 @@ pub(crate) fn case(algorithm: &str, size: usize, costs: &[f64]) -> Measurement {
     Measurement {
         library: library("mine", "1", "build-id:00"),
         algorithm: algorithm.to_owned(),
-        direction: Direction::Encrypt,
-        model: Model::Message,
-        model_version: 1,
         size,
-        tier: Tier::Native,
-        threads: 1,
-        footprint: Footprint::Hot,
-        in_place: false,
-        state: State::Measured,
-        reason: None,
-        remarks: Vec::new(),
-        imported: None,
-        warning: None,
         ns_per_op: Some(estimate(mean / 2.0)),
         cycles_per_op: Some(estimate(mean)),
         ns_per_byte: Some(mean / 2.0 / size as f64),
@@ -41,23 +32,8 @@ pub(crate) fn case(algorithm: &str, size: usize, costs: &[f64]) -> Measurement {
         cycles_per_byte: Some(mean / size as f64),
         instructions_per_byte: None,
         instructions_per_message: None,
-        limit_fraction: None,
-        limit_cycles_per_op: None,
-        limited_by: None,
-        limit_basis: None,
-        per_thread: Vec::new(),
-        key_setup: None,
-        latency_ns: None,
-        precision: Some(0.01),
-        stopped: None,
-        samples: (costs.len() * PER_PROCESS) as u64,
-        samples_disturbed: 0,
-        processes: costs.len() as u32,
-        disturbed: Disturbances::default(),
-        contended: false,
-        checks: Vec::new(),
-        evidence: Evidence::default(),
         raw: raw(costs),
+        ..committed().measurements.remove(0)
     }
 }
 
@@ -95,61 +71,18 @@ pub(crate) fn executed(m: &Measurement, per_byte: f64, per_message: f64) -> Exec
     Executed {
         library: m.library.clone(),
         algorithm: m.algorithm.clone(),
-        direction: m.direction,
-        model: m.model,
-        tier: m.tier,
-        source: Some("single-step".to_owned()),
-        reason: None,
         per_byte: Some(per_byte),
         per_message: Some(per_message),
         sizes: Vec::new(),
-        slope_sizes: Vec::new(),
         uncounted: Vec::new(),
-        classes: Vec::new(),
-        memory_reads: None,
-        memory_writes: None,
-        instruction_sets: Vec::new(),
-        functions: Vec::new(),
-        excepted: None,
-        pmu: None,
+        ..committed().executed.remove(0)
     }
 }
 
 pub(crate) fn record(started: &str, measurements: Vec<Measurement>) -> Record {
-    Record {
-        format_version: record::FORMAT_VERSION.to_owned(),
-        tool: Tool {
-            name: "ciphermark".to_owned(),
-            version: "0.1.0".to_owned(),
-            command: Vec::new(),
-        },
-        started: started.to_owned(),
-        measuring_seconds: 1.0,
-        host: Host {
-            cpu: Cpu { name: "Example CPU 9000".to_owned(), ..Cpu::default() },
-            clock: Clock { ticks_per_second: 1e9, ..Clock::default() },
-            ..Host::default()
-        },
-        libraries: Vec::new(),
-        plan: Plan {
-            suite: None,
-            algorithms: Vec::new(),
-            sizes: Vec::new(),
-            models: vec![Model::Message],
-            directions: vec![Direction::Encrypt],
-            tiers: vec![Tier::Native],
-            footprints: vec![Footprint::Hot],
-            threads: vec![1],
-            in_place: vec![false],
-            latency: false,
-            precision: 0.01,
-            budget_seconds: 60.0,
-            seed: 7,
-        },
-        noise: None,
-        limits: Limits::default(),
-        executed: Vec::new(),
-        measurements,
-        fits: Vec::new(),
-    }
+    let mut record = committed();
+    record.host.clock.ticks_per_second = 1e9;
+    record.noise = None;
+    record.executed.clear();
+    Record { started: started.to_owned(), measurements, ..record }
 }

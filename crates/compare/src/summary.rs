@@ -54,7 +54,7 @@ pub struct Summary {
     #[serde(flatten)]
     pub tally: Tally,
     /// Geometric mean of the cases' ratios, the new cost over the base's.
-    pub ratio: Option<crate::comparison::Interval>,
+    pub ratio: Option<Ratio>,
 }
 
 /// Families, then all of them. Libraries that were matched by name are two runs' or two versions'
@@ -94,12 +94,7 @@ fn summary(
 ) -> Summary {
     // What the harness itself costs is no library's merit.
     let counts = |c: &&&Compared| c.case.algorithm != "null";
-    let ratios = cases.iter().filter(counts).filter_map(|c| c.ratio).map(Ratio::from);
+    let ratios = cases.iter().filter(counts).filter_map(|c| c.ratio);
     let ratios: Vec<Ratio> = ratios.collect();
-    Summary {
-        libraries,
-        family,
-        tally: Tally::of(cases),
-        ratio: geometric_mean(&ratios).map(Into::into),
-    }
+    Summary { libraries, family, tally: Tally::of(cases), ratio: geometric_mean(&ratios) }
 }

@@ -1,10 +1,7 @@
 //! Imported rows, and the record that they become.
 
 use model::{Algorithm, Direction, Footprint, Model, Tier};
-use record::{
-    Disturbances, Estimate, Evidence, Host, Imported, LibraryId, Limits, Measurement, Plan, Record,
-    Samples, State, Tool,
-};
+use record::{Estimate, Imported, LibraryId, Measurement, Plan, Record, State, Tool};
 
 /// One figure from elsewhere.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,56 +41,29 @@ impl Row {
     fn measurement(&self, from: &Imported) -> Option<Measurement> {
         let size = self.size?;
         let ns = size as f64 / self.mb_per_s * 1e3;
-        // Nobody knows how uncertain it is.
-        let exactly = |median: f64| Estimate { median, low: median, high: median };
+        let library = LibraryId {
+            name: self.library.clone(),
+            version: self.version.clone(),
+            path: String::new(),
+            id: String::new(),
+        };
+        let algorithm = Algorithm::find(&self.algorithm);
         Some(Measurement {
-            library: LibraryId {
-                name: self.library.clone(),
-                version: self.version.clone(),
-                path: String::new(),
-                id: String::new(),
-            },
-            algorithm: self.algorithm.clone(),
             direction: self.direction,
             model: self.model,
             model_version: self.model.version(),
             size,
             tier: self.tier,
-            threads: 1,
-            footprint: Footprint::Hot,
             in_place: self.model == Model::Stream,
-            state: State::Imported,
-            reason: None,
-            remarks: Vec::new(),
             imported: Some(from.clone()),
-            warning: Algorithm::find(&self.algorithm)
-                .ok()
-                .and_then(Algorithm::warning)
-                .map(str::to_owned),
-            ns_per_op: Some(exactly(ns)),
-            cycles_per_op: self.cycles_per_byte.map(|c| exactly(c * size as f64)),
+            warning: algorithm.ok().and_then(Algorithm::warning).map(str::to_owned),
+            ns_per_op: Some(Estimate::exactly(ns)),
+            cycles_per_op: self.cycles_per_byte.map(|c| Estimate::exactly(c * size as f64)),
             ns_per_byte: Some(ns / size as f64),
             mb_per_s: Some(self.mb_per_s),
             cycles_per_byte: self.cycles_per_byte,
             instructions_per_byte: self.instructions_per_byte,
-            instructions_per_message: None,
-            limit_fraction: None,
-            limit_cycles_per_op: None,
-            limited_by: None,
-            limit_basis: None,
-            per_thread: Vec::new(),
-            key_setup: None,
-            latency_ns: None,
-            precision: None,
-            stopped: None,
-            samples: 0,
-            samples_disturbed: 0,
-            processes: 0,
-            disturbed: Disturbances::default(),
-            contended: false,
-            checks: Vec::new(),
-            evidence: Evidence::default(),
-            raw: Samples::default(),
+            ..Measurement::blank(library, &self.algorithm, State::Imported)
         })
     }
 }
@@ -111,15 +81,9 @@ pub fn record(rows: &[Row], from: &Imported, started: &str, command: Vec<String>
             command,
         },
         started: started.to_owned(),
-        measuring_seconds: 0.0,
-        host: Host::default(),
-        libraries: Vec::new(),
         plan: plan(&measurements),
-        noise: None,
-        limits: Limits::default(),
-        executed: Vec::new(),
         measurements,
-        fits: Vec::new(),
+        ..Record::default()
     }
 }
 
@@ -133,7 +97,6 @@ fn plan(measurements: &[Measurement]) -> Plan {
     }
     let of = measurements.iter();
     Plan {
-        suite: None,
         algorithms: each(of.clone().map(|m| m.algorithm.clone())),
         sizes: each(of.clone().map(|m| m.size)),
         models: each(of.clone().map(|m| m.model)),
@@ -142,10 +105,7 @@ fn plan(measurements: &[Measurement]) -> Plan {
         footprints: vec![Footprint::Hot],
         threads: vec![1],
         in_place: each(of.map(|m| m.in_place)),
-        latency: false,
-        precision: 0.0,
-        budget_seconds: 0.0,
-        seed: 0,
+        ..Plan::default()
     }
 }
 

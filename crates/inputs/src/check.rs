@@ -14,12 +14,12 @@ pub(crate) fn line(why: &impl Display) {
 
 /// A reason that quotes what was typed, as the program shows it.
 pub(crate) fn shown(why: &impl Display) {
-    line(&typed::one_line(&why.to_string()));
+    line(&text::one_line(&why.to_string()));
 }
 
 /// Text for people: line breaks and our own styles and nothing else that steers a terminal.
 pub(crate) fn for_people(what: &str, text: &str, color: bool) {
-    let steers = typed::for_terminal(text) != text;
+    let steers = text::for_terminal(text) != text;
     assert!(!steers, "{what} would steer a terminal: {text:?}");
     assert!(color || !text.contains('\u{1b}'), "{what} has styles that were not asked for");
     assert!(text.is_empty() || text.ends_with('\n'), "{what} does not end with a line break");

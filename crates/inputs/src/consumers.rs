@@ -3,11 +3,12 @@
 use crate::check;
 use crate::mutation::{Choices, RECORD, changed};
 use claims::{Evidence, Source};
-use compare::{Matching, Settings, Side};
-use page::Content;
+use compare::{Best, Matching, Question, Settings, Side};
+use page::{Content, Source as PageSource};
 use record::{Measurement, Record};
-use report::{CallRow, ComparisonFormat, ExecutedRow, Format, Options};
+use report::{CallRow, ComparisonFormat, ExecutedRow, Format};
 use std::sync::LazyLock;
+use text::Options;
 
 /// The first bytes say how it is shown, the others what the record's fields hold.
 pub(crate) fn run(bytes: &[u8]) {
@@ -56,14 +57,16 @@ impl Shown<'_> {
 
     fn tables(&self) {
         let (record, options, rows) = (self.record, self.options, all(self.record));
-        let best = compare::Best::of(record, &rows);
-        let table = report::render_with(record, &rows, &best, Format::Table, options);
+        let best = Best::of(record, &rows);
+        let table = report::render(record, &rows, &best, Format::Table, options);
         self.for_people("the table", &table);
         self.for_people("costs", &report::costs(record, &rows, options));
         self.for_people("limits", &report::limits(&record.limits, options));
         self.for_people("libraries", &report::libraries(&record.libraries, options));
         self.for_people("what was executed", &report::calls(&calls(record), options));
-        self.markdown("Markdown", |r| report::render(r, &all(r), Format::Markdown, options));
+        self.markdown("Markdown", |r| {
+            report::render(r, &all(r), &Best::default(), Format::Markdown, options)
+        });
         for text in
             [openssl_speed::text(record, &rows), openssl_speed::machine_readable(record, &rows)]
         {
@@ -76,8 +79,9 @@ impl Shown<'_> {
 
     fn data(&self) {
         let (record, options, rows) = (self.record, self.options, all(self.record));
-        check::json("JSON", &report::render(record, &rows, Format::Json, options));
-        let lines = report::render(record, &rows, Format::Jsonl, options);
+        let none = Best::default();
+        check::json("JSON", &report::render(record, &rows, &none, Format::Json, options));
+        let lines = report::render(record, &rows, &none, Format::Jsonl, options);
         assert_eq!(lines.lines().count(), rows.len());
         lines.lines().for_each(|line| check::json("a line of JSON", line));
         assert_eq!(check::spreadsheet("CSV", &tabular::csv(&rows)), rows.len() + 1);
@@ -86,11 +90,9 @@ impl Shown<'_> {
     }
 
     fn answers(&self) {
-        let ask = |record| {
-            let questions =
-                compare::EXAMPLES.iter().filter_map(|t| compare::parse_question(t).ok());
-            let answers = questions.filter_map(|q| compare::rank(record, &q, 3).ok());
-            answers.collect::<Vec<_>>()
+        let ask = |record: &Record| {
+            let questions = Question::usual(record).into_iter();
+            questions.filter_map(|q| compare::rank(record, &q, 3).ok()).collect::<Vec<_>>()
         };
         let (asked, harmless) = (ask(self.record), ask(self.harmless));
         let render = |answers: &[_], format| report::rankings(answers, format, self.options);

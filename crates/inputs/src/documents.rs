@@ -1,7 +1,7 @@
 //! Suites, claims and manifests (TOML), and vectors (JSON): files of a known form.
 
 use crate::check;
-use typed::{Suite, units};
+use text::{Suite, units};
 
 /// The first byte says which reader the rest is for.
 pub(crate) fn run(bytes: &[u8]) {

@@ -1,10 +1,10 @@
-//! What is typed: sizes, globs, quantities, libraries, questions, conditions, expressions.
+//! What is typed: sizes, globs, quantities, libraries, conditions, expressions.
 
 use crate::check;
 use crate::mutation::RECORD;
 use claims::Evidence;
 use model::{MAX_SIZE, Model, NameGlob};
-use typed::{LibraryText, units};
+use text::{LibraryText, units};
 
 /// The first byte says which grammar the rest is of.
 pub(crate) fn run(bytes: &[u8]) {
@@ -19,7 +19,6 @@ pub(crate) fn run(bytes: &[u8]) {
         4 => units::parse_rows(text).map_or_else(|why| check::shown(&why), |_| ()),
         5 => hexadecimal(text),
         6 => library(text),
-        7 => question(text),
         8 => expression(text),
         _ => text.parse::<compare::Condition>().map_or_else(|why| check::shown(&why), condition),
     }
@@ -79,17 +78,6 @@ fn library(text: &str) {
         Ok(LibraryText::File { name, path }) => {
             assert_eq!(format!("{name}={path}"), text);
             assert!(!name.contains(['/', '\0', '\n', ' ']) && !name.is_empty());
-        }
-    }
-}
-
-fn question(text: &str) {
-    match compare::parse_question(text) {
-        Err(why) => check::shown(&why),
-        Ok(question) => {
-            if let Err(why) = compare::rank(&RECORD, &question, 3) {
-                check::shown(&why);
-            }
         }
     }
 }

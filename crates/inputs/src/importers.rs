@@ -4,7 +4,8 @@ use crate::check;
 use import::{Row, SpeedSource};
 use model::Tier;
 use record::{Imported, Measurement};
-use report::{Format, Options};
+use report::Format;
+use text::Options;
 
 /// The first byte says which reader the rest is for.
 pub(crate) fn run(bytes: &[u8]) {
@@ -41,7 +42,13 @@ fn delivered(rows: &[Row], from: &Imported) {
     let again = record::from_json(&record::to_json(&imported), "r.json");
     assert_eq!(again.expect("what was imported is read"), imported);
     let all: Vec<&Measurement> = imported.measurements.iter().collect();
-    let table = report::render(&imported, &all, Format::Table, Options::default());
+    let table = report::render(
+        &imported,
+        &all,
+        &compare::Best::default(),
+        Format::Table,
+        Options::default(),
+    );
     check::for_people("the table", &table, false);
     assert_eq!(check::spreadsheet("CSV", &tabular::csv(&all)), all.len() + 1);
 }

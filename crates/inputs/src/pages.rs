@@ -7,9 +7,9 @@ use advise::{Data, Evidence, Question, Surroundings};
 use at_rest::PagesRecord;
 use jiff::civil::date;
 use page::{Content, Source};
-use report::Options;
 use serde_json::Value;
 use std::sync::LazyLock;
+use text::Options;
 
 /// The committed sample of the format.
 static VALUE: LazyLock<Value> = LazyLock::new(|| {

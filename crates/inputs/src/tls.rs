@@ -3,10 +3,10 @@
 
 use crate::check;
 use crate::mutation::{Choices, changed_of};
-use page::Content;
-use report::Options;
+use page::{Content, Source};
 use serde_json::Value;
 use std::sync::LazyLock;
+use text::Options;
 use tls::{Document, Format, TlsFile};
 use tls_load::{Calibration, HandshakeParts, Inputs, Question, Spec};
 

@@ -3,7 +3,7 @@
 use record::{Library, Measurement, Record, State};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use typed::one_line;
+use text::one_line;
 
 /// Seconds that each test of `openssl speed` runs for unless it is told otherwise.
 const SECONDS: f64 = 3.0;

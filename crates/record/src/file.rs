@@ -92,22 +92,10 @@ pub fn save(record: &Record, path: &Path) -> Result<(), RecordError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load;
     use crate::sample;
-    use crate::{from_json, load};
     use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt as _;
-
-    #[test]
-    fn a_record_survives_writing_and_reading() {
-        let record = sample::record();
-        assert_eq!(from_json(&to_json(&record), "r.json").unwrap(), record);
-        let directory = tempfile::tempdir().unwrap();
-        for name in ["r.json", "r.json.gz"] {
-            let path = directory.path().join(name);
-            save(&record, &path).unwrap();
-            assert_eq!(load(&path).unwrap(), record);
-        }
-    }
 
     #[test]
     fn a_file_in_a_missing_or_unwritable_place_is_refused_by_name() {

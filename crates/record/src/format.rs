@@ -1,6 +1,6 @@
 //! The record as a whole.
 
-use crate::{Executed, Fit, Host, Measurement, Noise, Rekeying};
+use crate::{Executed, Fit, Host, LibraryId, Measurement, Noise, Rekeying};
 use model::Direction;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub const FORMAT_VERSION: &str = "1.3";
 
 /// One run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Record {
     /// Version of the format, `major.minor`.
     pub format_version: String,
@@ -45,7 +45,7 @@ pub struct Record {
 }
 
 /// What wrote the record.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
     /// `ciphermark`
     pub name: String,
@@ -84,6 +84,19 @@ pub struct Library {
     /// of a file was loaded: the kernel's own ciphers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confinement: Option<Confinement>,
+}
+
+impl Library {
+    /// Which build it is.
+    #[must_use]
+    pub fn identity(&self) -> LibraryId {
+        LibraryId {
+            name: self.name.clone(),
+            version: self.version.clone(),
+            path: self.path.clone(),
+            id: self.id.clone(),
+        }
+    }
 }
 
 /// What a worker process gave up, so that a library's code can do less with it.

@@ -20,6 +20,7 @@ mod sample;
 mod samples;
 mod write;
 
+pub use analysis::Estimate;
 pub use costs::{Fit, KeySetup, Latencies, Latency, Rekeying, ThreadShare};
 pub use executed::{
     ClassCount, Executed, ExecutedSize, FunctionCount, PmuCount, Share, UncountedSize,
@@ -35,9 +36,7 @@ pub use journal::{
     Journal, JournalEntry, JournalFacts, JournalFinding, JournalHead, JournalSample, Kept,
 };
 pub use json::to_json;
-pub use measurement::{
-    Check, Estimate, Evidence, Imported, LibraryId, Measurement, State, Stopped,
-};
+pub use measurement::{Check, Evidence, Imported, LibraryId, Measurement, State, Stopped};
 pub use noise::{Disturbances, Noise, QuietCpu};
 pub use packed::pack;
 pub use plausible::{impossible_latencies, impossible_sample};

@@ -1,6 +1,7 @@
 //! Measurements: one case's outcome.
 
 use crate::{Disturbances, KeySetup, Latency, Samples, ThreadShare};
+use analysis::Estimate;
 use model::{Direction, Footprint, Model, Tier};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -82,17 +83,6 @@ pub struct LibraryId {
     pub path: String,
     /// `build-id:…` or `sha256:…`.
     pub id: String,
-}
-
-/// An estimate with its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Estimate {
-    /// Median over processes of each one's median.
-    pub median: f64,
-    /// Lower end of the interval.
-    pub low: f64,
-    /// Upper end of the interval.
-    pub high: f64,
 }
 
 /// A check that passed.
@@ -221,4 +211,52 @@ pub struct Measurement {
     pub evidence: Evidence,
     /// Every sample.
     pub raw: Samples,
+}
+
+impl Measurement {
+    /// A case in the usual setting of which nothing is known yet; struct updates say what is.
+    #[must_use]
+    pub fn blank(library: LibraryId, algorithm: &str, state: State) -> Self {
+        Self {
+            library,
+            algorithm: algorithm.to_owned(),
+            direction: Direction::Encrypt,
+            model: Model::Message,
+            model_version: Model::Message.version(),
+            size: 0,
+            tier: Tier::Native,
+            threads: 1,
+            footprint: Footprint::Hot,
+            in_place: false,
+            state,
+            reason: None,
+            remarks: Vec::new(),
+            imported: None,
+            warning: None,
+            ns_per_op: None,
+            cycles_per_op: None,
+            ns_per_byte: None,
+            mb_per_s: None,
+            cycles_per_byte: None,
+            instructions_per_byte: None,
+            instructions_per_message: None,
+            limit_fraction: None,
+            limit_cycles_per_op: None,
+            limited_by: None,
+            limit_basis: None,
+            per_thread: Vec::new(),
+            key_setup: None,
+            latency_ns: None,
+            precision: None,
+            stopped: None,
+            samples: 0,
+            samples_disturbed: 0,
+            processes: 0,
+            disturbed: Disturbances::default(),
+            contended: false,
+            checks: Vec::new(),
+            evidence: Evidence::default(),
+            raw: Samples::default(),
+        }
+    }
 }

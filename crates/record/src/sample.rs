@@ -2,8 +2,8 @@
 
 use crate::{
     Cache, Check, ClassCount, Clock, Cpu, Disturbances, Estimate, Evidence, Executed, ExecutedSize,
-    FORMAT_VERSION, FunctionCount, Host, Library, LibraryId, Limits, Measurement, Noise, Plan,
-    PmuCount, QuietCpu, Record, Samples, Share, State, Stopped, Tool, UncountedSize,
+    FORMAT_VERSION, FunctionCount, Host, Library, LibraryId, Measurement, Noise, Plan, PmuCount,
+    QuietCpu, Record, Samples, Share, State, Stopped, Tool, UncountedSize,
 };
 use model::{Direction, Footprint, Model, RawSample, Tier};
 
@@ -29,13 +29,12 @@ pub(crate) fn record() -> Record {
             footprints: vec![Footprint::Hot],
             threads: vec![1],
             in_place: vec![false],
-            latency: false,
             precision: 0.01,
             budget_seconds: 60.0,
             seed: 7,
+            ..Plan::default()
         },
         noise: Some(noise()),
-        limits: Limits::default(),
         executed: vec![executed()],
         measurements: vec![
             measured(),
@@ -43,7 +42,7 @@ pub(crate) fn record() -> Record {
             without_number(State::Refused, "round trip: byte 3 differs"),
             without_number(State::Failed, "the worker died of SIGSEGV"),
         ],
-        fits: Vec::new(),
+        ..Record::default()
     }
 }
 
@@ -115,52 +114,15 @@ fn library(error: Option<&str>) -> Library {
 }
 
 fn without_number(state: State, reason: &str) -> Measurement {
-    Measurement {
-        library: LibraryId {
-            name: "openssl".to_owned(),
-            version: "3.0.22".to_owned(),
-            path: "/usr/lib/libcrypto.so.3".to_owned(),
-            id: "build-id:00ff".to_owned(),
-        },
-        algorithm: "aes-128-gcm".to_owned(),
-        direction: Direction::Encrypt,
-        model: Model::Message,
-        model_version: 1,
-        size: 8192,
-        tier: Tier::Native,
-        threads: 1,
-        footprint: Footprint::Hot,
-        in_place: false,
-        state,
-        reason: Some(reason.to_owned()),
-        remarks: Vec::new(),
-        imported: None,
-        warning: None,
-        ns_per_op: None,
-        cycles_per_op: None,
-        ns_per_byte: None,
-        mb_per_s: None,
-        cycles_per_byte: None,
-        instructions_per_byte: None,
-        instructions_per_message: None,
-        limit_fraction: None,
-        limit_cycles_per_op: None,
-        limited_by: None,
-        limit_basis: None,
-        per_thread: Vec::new(),
-        key_setup: None,
-        latency_ns: None,
-        precision: None,
-        stopped: None,
-        samples: 0,
-        samples_disturbed: 0,
-        processes: 0,
-        disturbed: Disturbances::default(),
-        contended: false,
-        checks: Vec::new(),
-        evidence: Evidence::default(),
-        raw: Samples::default(),
-    }
+    let library = LibraryId {
+        name: "openssl".to_owned(),
+        version: "3.0.22".to_owned(),
+        path: "/usr/lib/libcrypto.so.3".to_owned(),
+        id: "build-id:00ff".to_owned(),
+    };
+    let size = 8192;
+    let reason = Some(reason.to_owned());
+    Measurement { size, reason, ..Measurement::blank(library, "aes-128-gcm", state) }
 }
 
 fn measured() -> Measurement {

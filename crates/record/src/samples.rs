@@ -60,11 +60,6 @@ impl Samples {
     /// finite number is kept as 0, because JSON has no other number for it.
     pub fn push(&mut self, s: &RawSample, clean: bool) {
         self.process.push(s.process);
-        if s.thread > 0 || !self.thread.is_empty() {
-            // The first samples of the first thread stood alone until now.
-            self.thread.resize(self.ops.len(), 0);
-            self.thread.push(s.thread);
-        }
         self.ops.push(s.ops);
         self.ticks.push(s.ticks);
         self.clock_before.push(significant(s.clock_before, CLOCK_DIGITS));
@@ -75,6 +70,7 @@ impl Samples {
         self.migrated.push(s.migrated);
         self.clean.push(clean);
         let before = self.clean.len() - 1;
+        push_rare(&mut self.thread, before, s.thread);
         push_rare(&mut self.voluntary, before, s.voluntary);
         push_rare(&mut self.page_faults, before, s.page_faults);
         push_rare(&mut self.major_faults, before, s.major_faults);
@@ -99,7 +95,7 @@ impl Samples {
         (0..self.len()).map(|i| {
             let sample = RawSample {
                 process: self.process[i],
-                thread: self.thread.get(i).copied().unwrap_or(0),
+                thread: rare(&self.thread, i),
                 ops: self.ops[i],
                 ticks: self.ticks[i],
                 clock_before: self.clock_before[i],
@@ -138,21 +134,13 @@ impl Samples {
             stolen,
             cpu,
         } = self;
-        let lengths = [
-            process.len(),
-            ops.len(),
-            clock_before.len(),
-            clock_after.len(),
-            probe_before.len(),
-            probe_after.len(),
-            switches.len(),
-            migrated.len(),
-            clean.len(),
-        ];
-        let rare =
-            [voluntary.len(), page_faults.len(), major_faults.len(), stolen.len(), cpu.len()];
-        lengths.iter().all(|length| *length == ticks.len())
-            && (thread.is_empty() || thread.len() == ticks.len())
+        macro_rules! lengths {
+            ($($column:ident)*) => { [$($column.len()),*] };
+        }
+        let always = lengths!(process ops clock_before clock_after probe_before probe_after
+            switches migrated clean);
+        let rare = lengths!(thread voluntary page_faults major_faults stolen cpu);
+        always.iter().all(|length| *length == ticks.len())
             && rare.iter().all(|length| *length == 0 || *length == ticks.len())
     }
 }

@@ -1,8 +1,7 @@
 //! What the doctor found.
 
-use crate::Options;
-use crate::text::{ALARM, ASIDE, CAUTION, HEADING, PLAIN, clean, paint, wrap};
 use anstyle::Style;
+use text::{ALARM, ASIDE, CAUTION, HEADING, Options, PLAIN, clean, paint};
 
 /// How a fact bears on measuring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,22 +58,15 @@ pub fn advice(rows: &[Advice], options: Options) -> String {
         let (word, style) = row.grade.shown();
         let word = paint(&format!("{word:<GRADE$}"), style, options.color);
         let name = clean(&row.name);
-        out += &format!("  {word}{name:<name_columns$}");
-        out += &block(&row.found, indent, PLAIN, options);
+        let lead = format!("  {word}{name:<name_columns$}");
+        out += &options.behind(&lead, indent, &clean(&row.found), PLAIN);
         if let Some(mend) = &row.mend {
-            out += &" ".repeat(indent);
-            out += &block(&format!("→ {mend}"), indent, style, options);
+            let lead = " ".repeat(indent);
+            out += &options.behind(&lead, indent, &format!("→ {}", clean(mend)), style);
         }
     }
     out += &format!("\n{}\n", summary(rows));
     out
-}
-
-/// Text that begins where the line stands and goes on below its beginning.
-fn block(text: &str, indent: usize, style: Style, options: Options) -> String {
-    let lines = wrap(&clean(text), options.width.saturating_sub(indent).max(24));
-    let painted: Vec<String> = lines.iter().map(|l| paint(l, style, options.color)).collect();
-    painted.join(&format!("\n{}", " ".repeat(indent))) + "\n"
 }
 
 fn summary(rows: &[Advice]) -> String {

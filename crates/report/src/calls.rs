@@ -1,8 +1,8 @@
 //! What runs inside the clock, in words and counts.
 
-use crate::Options;
 use crate::executed::{self, ExecutedRow};
-use crate::text::{ASIDE, CAUTION, HEADING, clean, paint, wrap};
+use crate::labels::part;
+use text::{ASIDE, CAUTION, HEADING, Options, PLAIN, clean, paint};
 
 /// One algorithm of one library in one direction.
 #[derive(Clone, Debug, PartialEq)]
@@ -47,20 +47,20 @@ pub fn calls(rows: &[CallRow], options: Options) -> String {
             format!("{} {} {}", clean(&row.library), clean(&row.algorithm), clean(&row.direction));
         out += &format!("{}\n", paint(&head, HEADING, options.color));
         let functions = row.functions.as_deref().unwrap_or("not told by the adapter");
-        out += &part("calls", functions, options);
+        out += &part("calls", functions, PLAIN, options);
         if let Some(forced) = forced(row) {
             let text = format!("the library's own interface {forced}: measured with it");
-            out += &paint(&part("interface", &text, options), CAUTION, options.color);
+            out += &part("interface", &text, CAUTION, options);
         }
         match &row.costs {
-            Ok(costs) => costs.iter().for_each(|c| out += &part("counted", &counted(c), options)),
-            Err(why) => {
-                let text = part("counted", &format!("not known: {why}"), options);
-                out += &paint(&text, ASIDE, options.color);
+            Ok(costs) => {
+                let counted = |c: &MessageCost| part("counted", &counted(c), PLAIN, options);
+                out += &costs.iter().map(counted).collect::<String>();
             }
+            Err(why) => out += &part("counted", &format!("not known: {why}"), ASIDE, options),
         }
         for executed in &row.executed {
-            out += &executed::lines(executed, options, &|name, text| part(name, text, options));
+            out += &executed::lines(executed, options);
         }
         out.push('\n');
     }
@@ -95,17 +95,6 @@ fn counted(cost: &MessageCost) -> String {
 /// A count over a few messages: whole where it is, else with one digit behind the point.
 fn number(count: f64) -> String {
     if count.fract() == 0.0 { format!("{count:.0}") } else { format!("{count:.1}") }
-}
-
-fn part(name: &str, text: &str, options: Options) -> String {
-    const INDENT: usize = 13;
-    let mut out = String::new();
-    let mut lead = format!("  {name:<11}");
-    for line in wrap(&clean(text), options.width.saturating_sub(INDENT).max(20)) {
-        out += &format!("{lead}{line}\n");
-        lead = " ".repeat(INDENT);
-    }
-    out
 }
 
 #[cfg(test)]

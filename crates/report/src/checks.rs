@@ -1,10 +1,8 @@
 //! What verification found, and other short lists.
 
-use crate::Options;
-use crate::grid::{Align, Cell, Columns};
-use crate::text::{ALARM, ASIDE, HEADING, clean, paint, wrap};
 use model::Tier;
 use record::{Check, State};
+use text::{ALARM, ASIDE, Align, Cell, Column, Options, PLAIN, Table, clean};
 
 /// What became of one algorithm in one library.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,25 +20,16 @@ pub struct CheckRow {
 /// The rows as a table, each finding with its reason below it, and the totals.
 #[must_use]
 pub fn checks(rows: &[CheckRow], options: Options) -> String {
-    let heading = ["library", "tier", "algorithm", "verdict", "comparisons"];
-    let heading = heading.map(|n| Cell::new(n, HEADING)).to_vec();
-    let align = [Align::Left, Align::Left, Align::Left, Align::Left, Align::Right].to_vec();
     // A column that says `native` all the way down says nothing.
     let tiers = rows.iter().any(|r| r.tier != Tier::Native);
-    let heading = without_tier(heading, tiers);
-    let cells: Vec<Vec<Cell>> = rows.iter().map(|row| without_tier(cells(row), tiers)).collect();
-    let mut columns = Columns::new(without_tier(align, tiers));
-    columns.fit(&heading);
-    cells.iter().for_each(|row| columns.fit(row));
-    let mut out = columns.line(&heading, options.color) + "\n";
-    for (row, cells) in rows.iter().zip(&cells) {
-        out += &columns.line(cells, options.color);
-        out.push('\n');
+    let table = Table::new(COLUMNS, rows.iter().map(|row| cells(row, tiers)).collect());
+    let lines = table.lines(options.color);
+    let mut out = lines[0].clone();
+    for (row, line) in rows.iter().zip(&lines[1..]) {
+        out += line;
         if let Err((state, why)) = &row.outcome {
             let style = if *state == State::Unsupported { ASIDE } else { ALARM };
-            for line in wrap(&clean(why), options.width.saturating_sub(4).max(20)) {
-                out += &format!("    {}\n", paint(&line, style, options.color));
-            }
+            out += &options.behind("    ", 4, &clean(why), style);
         }
     }
     out.push('\n');
@@ -48,15 +37,15 @@ pub fn checks(rows: &[CheckRow], options: Options) -> String {
     out
 }
 
-/// Without the second column, unless it is wanted.
-fn without_tier<T>(mut columns: Vec<T>, wanted: bool) -> Vec<T> {
-    if !wanted {
-        columns.remove(1);
-    }
-    columns
-}
+const COLUMNS: [Column; 5] = [
+    Column::new("library", Align::Left),
+    Column::new("tier", Align::Left),
+    Column::new("algorithm", Align::Left),
+    Column::new("verdict", Align::Left),
+    Column::new("comparisons", Align::Right),
+];
 
-fn cells(row: &CheckRow) -> Vec<Cell> {
+fn cells(row: &CheckRow, tiers: bool) -> Vec<Cell> {
     let (verdict, count) = match &row.outcome {
         Ok(checks) => (Cell::plain("passed"), comparisons(checks).to_string()),
         Err((State::Unsupported, _)) => (Cell::new("unsupported", ASIDE), String::new()),
@@ -64,7 +53,7 @@ fn cells(row: &CheckRow) -> Vec<Cell> {
     };
     vec![
         Cell::plain(clean(&row.library)),
-        Cell::plain(row.tier.name()),
+        Cell::plain(if tiers { row.tier.name() } else { "" }),
         Cell::plain(clean(&row.algorithm)),
         verdict,
         Cell::plain(count),
@@ -94,15 +83,10 @@ fn totals(rows: &[CheckRow]) -> String {
 #[must_use]
 pub fn pairs(rows: &[(String, String)], options: Options) -> String {
     let indent = rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0) + 2;
-    let mut out = String::new();
-    for (name, meaning) in rows {
-        let mut lead = format!("{:<indent$}", clean(name));
-        for line in wrap(&clean(meaning), options.width.saturating_sub(indent).max(20)) {
-            out += &format!("{lead}{line}\n");
-            lead = " ".repeat(indent);
-        }
-    }
-    out
+    let line = |(name, meaning): &(String, String)| {
+        options.behind(&format!("{:<indent$}", clean(name)), indent, &clean(meaning), PLAIN)
+    };
+    rows.iter().map(line).collect()
 }
 
 #[cfg(test)]

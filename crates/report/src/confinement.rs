@@ -1,9 +1,9 @@
 //! What a library's code could do beside computing: told only where that is more than it should be.
 
 use crate::labels;
-use crate::text::clean;
 use record::{Confinement, Record};
 use std::collections::BTreeMap;
+use text::clean;
 
 /// One line for each way in which workers were less confined than they can be, with the libraries.
 pub(crate) fn lines(record: &Record) -> Vec<String> {

@@ -1,12 +1,12 @@
 //! What a record says of costs beyond the bytes: fitted lines, key set-up, latencies, threads.
 
-use crate::labels::{self, Libraries};
+use crate::digits;
+use crate::labels::{self, Libraries, part};
 use crate::survey::Common;
-use crate::text::{CAUTION, HEADING, clean, paint, wrap};
-use crate::{Options, digits};
 use model::{Direction, Model};
 use record::{Call, Fit, LibraryId, Measurement, Record, Rekeying, State};
 use std::collections::BTreeMap;
+use text::{CAUTION, HEADING, Options, PLAIN, clean, paint};
 
 /// Cases that differ in their size only.
 type Series<'a> = (Common, &'a LibraryId, &'a str, Direction);
@@ -27,21 +27,21 @@ pub fn costs(record: &Record, selection: &[&Measurement], options: Options) -> S
         out += &format!("{}\n", paint(&head, HEADING, options.color));
         let any = cells.values().next().copied();
         let fit = any.and_then(|m| record.fits.iter().find(|fit| is_of(fit, m)));
-        out += &part("line", &fit.map_or_else(|| no_line(cells.len()), line), options);
+        out += &part("line", &fit.map_or_else(|| no_line(cells.len()), line), PLAIN, options);
         if fit.is_some_and(|fit| !fit.linear) {
             let text = "the times do not lie on a line: neither number describes any size well";
-            out += &paint(&part("", text, options), CAUTION, options.color);
+            out += &part("", text, CAUTION, options);
         }
         if let Some(call) =
             any.and_then(|m| call(record, m)).filter(|_| common.model == Model::Rekey)
         {
-            out += &part("new key", &rekeying(call), options);
+            out += &part("new key", &rekeying(call), PLAIN, options);
         }
         for m in cells.values() {
             for (what, text) in
                 [("key set-up", key(m)), ("latency", latency(m)), ("threads", threads(m))]
             {
-                out += &text.map_or_else(String::new, |text| part(what, &text, options));
+                out += &text.map_or_else(String::new, |text| part(what, &text, PLAIN, options));
             }
         }
         out.push('\n');
@@ -58,11 +58,7 @@ pub fn is_of(fit: &Fit, m: &Measurement) -> bool {
 }
 
 fn call<'a>(record: &'a Record, m: &Measurement) -> Option<&'a Call> {
-    let LibraryId { name, version, path, id } = &m.library;
-    let own = record
-        .libraries
-        .iter()
-        .find(|l| (&l.name, &l.version, &l.path, &l.id) == (name, version, path, id))?;
+    let own = record.libraries.iter().find(|l| l.identity() == m.library)?;
     own.calls.iter().find(|c| (&c.algorithm, c.direction) == (&m.algorithm, m.direction))
 }
 
@@ -131,17 +127,6 @@ fn threads(m: &Measurement) -> Option<String> {
     let each: Vec<String> = each.collect();
     let total = digits::supported(all, m.ns_per_op.as_ref());
     Some(format!("{}: {total} MB/s together; {}", labels::size(m.size), each.join(", ")))
-}
-
-fn part(name: &str, text: &str, options: Options) -> String {
-    const INDENT: usize = 13;
-    let mut out = String::new();
-    let mut lead = format!("  {name:<11}");
-    for line in wrap(&clean(text), options.width.saturating_sub(INDENT).max(20)) {
-        out += &format!("{lead}{line}\n");
-        lead = " ".repeat(INDENT);
-    }
-    out
 }
 
 #[cfg(test)]

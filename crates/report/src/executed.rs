@@ -1,8 +1,8 @@
 //! What an operation executes, in words and counts.
 
-use crate::Options;
-use crate::text::{ALARM, ASIDE, clean, paint};
+use crate::labels::part;
 use record::{ClassCount, Executed, FunctionCount, Share};
+use text::{ALARM, ASIDE, Options, PLAIN, clean};
 
 /// Fewest instructions in a message of 4 KiB for which a class is told: below, it is noise between
 /// the ones that matter.
@@ -19,19 +19,16 @@ pub struct ExecutedRow {
     pub exact: Vec<(usize, Result<u64, String>)>,
 }
 
-/// Lines below a heading of its own; `part` lays out a line's name and text.
-pub(crate) fn lines(
-    row: &ExecutedRow,
-    options: Options,
-    part: &dyn Fn(&str, &str) -> String,
-) -> String {
+/// Lines below a heading of its own.
+pub(crate) fn lines(row: &ExecutedRow, options: Options) -> String {
     let e = &row.executed;
-    let mut out = part(e.tier.name(), &total(e));
+    let part = |name: &str, text: &str, style| part(name, text, style, options);
+    let mut out = part(e.tier.name(), &total(e), PLAIN);
     if let Some(why) = &row.refused {
-        out += &paint(&part("", &format!("REFUSED: {}", clean(why))), ALARM, options.color);
+        out += &part("", &format!("REFUSED: {why}"), ALARM);
     }
     if let Some(why) = &e.reason {
-        out += &paint(&part("", &format!("not all counted: {}", clean(why))), ASIDE, options.color);
+        out += &part("", &format!("not all counted: {why}"), ASIDE);
     }
     for (size, count) in &row.exact {
         let text = match count {
@@ -41,25 +38,24 @@ pub(crate) fn lines(
             ),
             Err(why) => format!("{size} B: not known: {}", clean(why)),
         };
-        out += &part("exactly", &text);
+        out += &part("exactly", &text, PLAIN);
     }
     if e.per_byte.is_some() {
-        out += &part("each byte", &classes(e, |c| c.per_byte));
-        out += &part("a message", &classes(e, |c| c.per_message));
-        out += &part("memory", &memory(e));
-        out += &part("needs", &needs(e));
+        out += &part("each byte", &classes(e, |c| c.per_byte), PLAIN);
+        out += &part("a message", &classes(e, |c| c.per_message), PLAIN);
+        out += &part("memory", &memory(e), PLAIN);
+        out += &part("needs", &needs(e), PLAIN);
         for f in e
             .functions
             .iter()
             .filter(|f| size_of_share(f.per_byte, f.per_message) > WORTH_TELLING * size_of(e))
         {
-            out += &part("in", &function(f));
+            out += &part("in", &function(f), PLAIN);
         }
     }
     if let Some(excepted) = &e.excepted {
-        let text =
-            format!("beside the tier, in code that it is not applied to: {}", clean(excepted));
-        out += &paint(&part("and", &text), ASIDE, options.color);
+        let text = format!("beside the tier, in code that it is not applied to: {excepted}");
+        out += &part("and", &text, ASIDE);
     }
     out
 }
@@ -147,9 +143,7 @@ mod tests {
     use super::*;
     use crate::sample;
 
-    fn part(name: &str, text: &str) -> String {
-        format!("{name:<11}{text}\n")
-    }
+    const OPTIONS: Options = Options { width: 200, color: false };
 
     fn row() -> ExecutedRow {
         ExecutedRow { executed: sample::executed(), refused: None, exact: Vec::new() }
@@ -159,16 +153,16 @@ mod tests {
     fn counts_stand_with_what_they_are_made_of() {
         let mut row = row();
         row.exact = vec![(16, Ok(416)), (1 << 20, Err("too long".into()))];
-        let text = lines(&row, Options { width: 80, color: false }, &part);
+        let text = lines(&row, OPTIONS);
         assert_eq!(
             text,
-            "native     0.2500 instructions a byte + 400 a message (single-step, 1024 and 4096 B)\n\
-             exactly    16 B: 416 instructions, 26 a byte\n\
-             exactly    1048576 B: not known: too long\n\
-             each byte  0.1562 aes-round 512, 0.0938 scalar\n\
-             a message  360 scalar, 40 aes-round 512\n\
-             memory     0.0625 a byte + 120 read, 0.0312 a byte + 60 write\n\
-             needs      avx512f, vaes\n\
+            "  native     0.2500 instructions a byte + 400 a message (single-step, 1024 and 4096 B)\n  \
+             exactly    16 B: 416 instructions, 26 a byte\n  \
+             exactly    1048576 B: not known: too long\n  \
+             each byte  0.1562 aes-round 512, 0.0938 scalar\n  \
+             a message  360 scalar, 40 aes-round 512\n  \
+             memory     0.0625 a byte + 120 read, 0.0312 a byte + 60 write\n  \
+             needs      avx512f, vaes\n  \
              in         0.2500 a byte + 300 in aes_gcm_encrypt of libcrypto.so.3\n"
         );
     }
@@ -179,7 +173,7 @@ mod tests {
         row.executed.per_byte = None;
         row.executed.reason = Some("it runs in the kernel".into());
         row.refused = Some("tier: executed 3 instructions of vaes".into());
-        let text = lines(&row, Options { width: 80, color: false }, &part);
+        let text = lines(&row, OPTIONS);
         assert!(text.contains("instructions not counted"), "{text}");
         assert!(
             text.contains("it runs in the kernel") && text.contains("REFUSED: tier:"),

@@ -1,9 +1,10 @@
 //! How things are called in narrow places.
 
-use crate::text::clean;
+use anstyle::Style;
 use model::Algorithm;
 use record::{LibraryId, Measurement};
 use std::collections::{BTreeMap, BTreeSet};
+use text::{Options, clean, paint};
 
 /// Names of the libraries of one table: `openssl@3.0.22`, with as much of the build's identity
 /// behind it as is needed to tell two builds of one version apart.
@@ -44,7 +45,8 @@ pub(crate) fn versioned(name: &str, version: &str) -> String {
     if version.is_empty() { name } else { format!("{name}@{version}") }
 }
 
-fn short_id(id: &str) -> String {
+/// The beginning of a build's identity.
+pub(crate) fn short_id(id: &str) -> String {
     clean(id.split_once(':').map_or(id, |(_, hex)| hex)).chars().take(6).collect()
 }
 
@@ -73,6 +75,13 @@ pub(crate) fn warning(m: &Measurement) -> Option<String> {
         Ok(algorithm) => algorithm.warning_label().map(str::to_owned),
         Err(_) => m.warning.as_deref().map(clean).filter(|w| !w.is_empty()),
     }
+}
+
+/// A line of a paragraph: its name, then its text in a column of its own.
+pub(crate) fn part(name: &str, text: &str, style: Style, options: Options) -> String {
+    const INDENT: usize = 13;
+    let lead = paint(&format!("  {name:<11}"), style, options.color);
+    options.behind(&lead, INDENT, &clean(text), style)
 }
 
 #[cfg(test)]

@@ -8,12 +8,9 @@ mod checks;
 mod comparison;
 mod confinement;
 mod costs;
-mod csv_text;
 mod digits;
 mod executed;
-mod fitted;
 mod flat;
-mod grid;
 mod labels;
 mod libraries;
 mod limits;
@@ -27,7 +24,8 @@ mod sample;
 mod summary;
 mod survey;
 mod table;
-mod text;
+#[cfg(test)]
+mod tests;
 mod vintage;
 
 pub use advice::{Advice, Grade, advice};
@@ -35,14 +33,11 @@ pub use calls::{CallRow, MessageCost, calls};
 pub use checks::{CheckRow, checks, pairs};
 pub use comparison::{ComparisonFormat, comparison};
 pub use costs::{costs, is_of as is_on};
-pub use csv_text::csv;
 pub use executed::ExecutedRow;
 pub use libraries::libraries;
 pub use limits::limits;
-pub use markdown::escape as escape_markdown;
 pub use matrix::{Matrix, MatrixRow, matrix};
-pub use ranking::{question_words, rankings};
-pub use text::{clean, width, wrap};
+pub use ranking::rankings;
 
 use record::{Measurement, Record};
 
@@ -62,59 +57,15 @@ pub enum Format {
     Markdown,
 }
 
-impl Format {
-    /// Every format.
-    pub const ALL: &'static [Self] =
-        &[Self::Table, Self::Json, Self::Jsonl, Self::Csv, Self::Markdown];
-
-    /// The name on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Table => "table",
-            Self::Json => "json",
-            Self::Jsonl => "jsonl",
-            Self::Csv => "csv",
-            Self::Markdown => "markdown",
-        }
-    }
-}
-
-/// What a renderer must know of the place where the text goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Columns of the terminal. Tables fit from 60 on; what has to go is said.
-    pub width: usize,
-    /// Whether ANSI styles may be used. Everything is legible without.
-    pub color: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { width: 100, color: false }
-    }
-}
-
 /// The selected measurements as text that ends with a line break. `selection` holds measurements
-/// of `record`, in any order; `options` matter for [`Format::Table`] only.
+/// of `record`, in any order; `best` is marked and `options` matter in [`Format::Table`] only.
 #[must_use]
 pub fn render(
     record: &Record,
     selection: &[&Measurement],
-    format: Format,
-    options: Options,
-) -> String {
-    render_with(record, selection, &compare::Best::default(), format, options)
-}
-
-/// As [`render`], with the best of each table and its ties marked.
-#[must_use]
-pub fn render_with(
-    record: &Record,
-    selection: &[&Measurement],
     best: &compare::Best,
     format: Format,
-    options: Options,
+    options: text::Options,
 ) -> String {
     match format {
         Format::Table => table::table(record, selection, best, options),

@@ -1,9 +1,7 @@
 //! The list of libraries.
 
-use crate::Options;
-use crate::grid::{Align, Cell, Columns};
-use crate::text::{ALARM, HEADING, clean, clip, paint, wrap};
 use record::Library;
+use text::{ALARM, Align, Cell, Column, Options, Table, clean, clip};
 
 /// As much of a build's id as tells builds apart at a glance; JSON has all of it.
 const ID_COLUMNS: usize = 24;
@@ -16,29 +14,23 @@ pub fn libraries(libraries: &[Library], options: Options) -> String {
     if libraries.is_empty() {
         return "no library was found\n".to_owned();
     }
-    let heading =
-        ["name", "version", "AES code", "id", "path"].map(|name| Cell::new(name, HEADING));
-    let rows: Vec<[Cell; 5]> = libraries.iter().map(row).collect();
-    let mut columns = Columns::new([Align::Left; 5]);
-    columns.fit(&heading);
-    rows.iter().for_each(|row| columns.fit(row));
-    let mut out = columns.line(&heading, options.color) + "\n";
-    for (library, row) in libraries.iter().zip(&rows) {
-        out += &columns.line(row, options.color);
-        out.push('\n');
+    let columns = ["name", "version", "AES code", "id", "path"];
+    let columns = columns.map(|name| Column::new(name, Align::Left));
+    let lines = Table::new(columns, libraries.iter().map(row).collect()).lines(options.color);
+    let mut out = lines[0].clone();
+    for (library, line) in libraries.iter().zip(&lines[1..]) {
+        out += line;
         if let Some(error) = &library.error {
             let text = format!("not usable: {}", clean(error));
-            for line in wrap(&text, options.width.saturating_sub(4).max(20)) {
-                out += &format!("    {}\n", paint(&line, ALARM, options.color));
-            }
+            out += &options.behind("    ", 4, &text, ALARM);
         }
     }
     out
 }
 
 /// The path comes last and is never cut: it is what one copies.
-fn row(library: &Library) -> [Cell; 5] {
-    [
+fn row(library: &Library) -> Vec<Cell> {
+    vec![
         Cell::plain(clip(&clean(&library.name), LONGEST_WORD)),
         Cell::plain(clip(&clean(&library.version), LONGEST_WORD)),
         Cell::plain(aes_code(library)),

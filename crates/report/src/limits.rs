@@ -1,12 +1,10 @@
 //! What the core can do at best, as tables for a terminal.
 
-use crate::Options;
-use crate::grid::{Align, Cell, Columns};
-use crate::text::{ASIDE, HEADING, PLAIN, clean, paint, wrap};
 use bound::{Bandwidth, Basis, Core, Floor, Instruction};
 use model::Tier;
 use record::Limits;
 use std::collections::BTreeMap;
+use text::{ASIDE, Align, Cell, Column, HEADING, Options, PLAIN, Table, clean, paint};
 
 /// The tables of `list limits`: instructions, pairs of them, bandwidths, floors.
 #[must_use]
@@ -30,7 +28,7 @@ const BINDS: &str = "binds";
 /// Rows under a heading.
 fn table(
     title: &str,
-    heads: &[&str],
+    heads: &[&'static str],
     left: usize,
     rows: &[Vec<String>],
     options: Options,
@@ -40,24 +38,14 @@ fn table(
     }
     // Words after the numbers are aligned like words.
     let words = |i: usize| i < left || [BOUND_BY, BINDS].contains(&heads[i]);
-    let alignments = (0..heads.len()).map(|i| if words(i) { Align::Left } else { Align::Point });
-    let mut columns = Columns::new(alignments);
-    let cells = |row: &[String], style| -> Vec<Cell> {
-        let cell = |(i, text): (usize, &String)| {
-            if words(i) { Cell::new(text, style) } else { Cell::number(text, style) }
-        };
-        row.iter().enumerate().map(cell).collect()
+    let align = |i| if words(i) { Align::Left } else { Align::Point };
+    let columns = heads.iter().enumerate().map(|(i, head)| Column::new(head, align(i)));
+    let cell = |(i, text): (usize, &String)| {
+        if words(i) { Cell::plain(text) } else { Cell::number(text, PLAIN) }
     };
-    let heading: Vec<Cell> = heads.iter().map(|h| Cell::new(*h, HEADING)).collect();
-    let rows: Vec<Vec<Cell>> = rows.iter().map(|row| cells(row, PLAIN)).collect();
-    // The numbers first, so that a heading does not take the place of their whole digits.
-    rows.iter().chain([&heading]).for_each(|row| columns.fit(row));
-    let mut out = format!("{}\n", paint(title, HEADING, options.color));
-    for row in std::iter::once(&heading).chain(&rows) {
-        out += columns.line(row, options.color).trim_end();
-        out.push('\n');
-    }
-    out
+    let rows = rows.iter().map(|row| row.iter().enumerate().map(cell).collect()).collect();
+    let table = Table::new(columns.collect::<Vec<_>>(), rows).narrow();
+    format!("{}\n{}", paint(title, HEADING, options.color), table.lines(options.color).concat())
 }
 
 fn instructions(core: &Core, options: Options) -> String {
@@ -158,9 +146,7 @@ fn floors(floors: &[Floor], options: Options) -> String {
     let title = "floors: cycles per byte that a long message takes at least";
     let mut out = table(title, &heads, 2, &rows, options);
     for (reason, names) in reasons {
-        for line in wrap(&format!("{}: {reason}", names.join(", ")), options.width) {
-            out += &format!("{}\n", paint(&line, ASIDE, options.color));
-        }
+        out += &options.hang(&format!("{}: {reason}", names.join(", ")), 0, ASIDE);
     }
     out
 }

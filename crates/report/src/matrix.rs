@@ -1,9 +1,7 @@
 //! Which library offers which algorithm.
 
-use crate::Options;
-use crate::grid::{Align, Cell, Columns};
-use crate::text::{ASIDE, CAUTION, HEADING, PLAIN, clean, clip};
 use model::Algorithm;
+use text::{ASIDE, Align, CAUTION, Cell, Column, Options, PLAIN, Table, clean, clip, width};
 
 /// Longest name of an algorithm or library: what is longer is no name.
 const LONGEST_NAME: usize = 34;
@@ -32,29 +30,20 @@ pub struct MatrixRow {
 pub fn matrix(matrix: &Matrix, options: Options) -> String {
     let names: Vec<String> =
         matrix.libraries.iter().map(|name| clip(&clean(name), LONGEST_NAME)).collect();
-    let named = rows(matrix, &names);
-    let fits = columns(&named).total() <= options.width;
+    let named = table(matrix, &names).lines(options.color);
+    let plain = table(matrix, &names).lines(false);
+    if plain.iter().all(|line| width(line.trim_end()) <= options.width) {
+        return named.concat();
+    }
     let numbers: Vec<String> = (1..=names.len()).map(|n| n.to_string()).collect();
-    let rows = if fits { named } else { rows(matrix, &numbers) };
-    let columns = columns(&rows);
-    let mut out = String::new();
-    for row in &rows {
-        out += &columns.line(row, options.color);
-        out.push('\n');
-    }
-    if !fits {
-        out.push('\n');
-        for (number, name) in numbers.iter().zip(&names) {
-            out += &format!("{number}: {name}\n");
-        }
-    }
-    out
+    let key = numbers.iter().zip(&names).map(|(number, name)| format!("{number}: {name}\n"));
+    table(matrix, &numbers).lines(options.color).concat() + "\n" + &key.collect::<String>()
 }
 
-fn rows(matrix: &Matrix, heads: &[String]) -> Vec<Vec<Cell>> {
-    let mut heading = vec![Cell::new("algorithm", HEADING)];
-    heading.extend(heads.iter().map(|head| Cell::new(head, HEADING)));
-    heading.push(Cell::plain(""));
+fn table(matrix: &Matrix, heads: &[String]) -> Table {
+    let mut columns = vec![Column::new("algorithm", Align::Left)];
+    columns.extend(heads.iter().map(|head| Column::named(head.clone(), Align::Left)));
+    columns.push(Column::new("", Align::Left));
     let row = |row: &MatrixRow| {
         let mut cells = vec![Cell::plain(clip(&clean(&row.algorithm), LONGEST_NAME))];
         let offered = (0..heads.len()).map(|i| row.offered.get(i).copied().unwrap_or(false));
@@ -64,14 +53,7 @@ fn rows(matrix: &Matrix, heads: &[String]) -> Vec<Vec<Cell>> {
         cells.push(Cell::new(warning.unwrap_or_default(), CAUTION));
         cells
     };
-    std::iter::once(heading).chain(matrix.rows.iter().map(row)).collect()
-}
-
-fn columns(rows: &[Vec<Cell>]) -> Columns {
-    let count = rows.first().map_or(0, Vec::len);
-    let mut columns = Columns::new(vec![Align::Left; count]);
-    rows.iter().for_each(|row| columns.fit(row));
-    columns
+    Table::new(columns, matrix.rows.iter().map(row).collect())
 }
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
 //! What libraries do not offer, one line a library.
 
 use crate::labels::Libraries;
-use crate::text::clean;
 use model::{Direction, Model, Tier};
 use record::{LibraryId, Measurement, State};
 use std::collections::{BTreeMap, BTreeSet};
+use text::clean;
 
 /// One way to ask for an algorithm.
 type Way = (Model, Direction, Tier);

@@ -3,7 +3,8 @@
 mod flat;
 mod text;
 
-use crate::{ComparisonFormat, Options};
+use crate::ComparisonFormat;
+use ::text::Options;
 use compare::Ranking;
 
 /// Answers as text that ends with a line break; `options` matter for text only.
@@ -15,12 +16,6 @@ pub fn rankings(answers: &[Ranking], format: ComparisonFormat, options: Options)
         ComparisonFormat::Json => flat::json(answers),
         ComparisonFormat::Csv => flat::csv(answers),
     }
-}
-
-/// The words that questions are made of.
-#[must_use]
-pub fn question_words(options: Options) -> String {
-    text::words(options)
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! What is said of libraries beside their numbers: no fault, and to be known all the same.
 
 use crate::labels;
-use crate::text::clean;
 use record::Measurement;
 use std::collections::{BTreeMap, BTreeSet};
+use text::clean;
 
 /// Algorithms that are named for one remark; of more there is a number.
 const NAMED: usize = 3;

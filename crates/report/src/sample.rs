@@ -1,47 +1,36 @@
 //! A small made-up record for tests: two libraries and a baseline, all four states.
 
-use model::{Algorithm, Direction, Footprint, Model, Tier};
+use model::{Algorithm, Direction, RawSample};
 use record::{
-    Check, ClassCount, Clock, Cpu, Disturbances, Estimate, Evidence, Executed, ExecutedSize,
-    FunctionCount, Host, Kernel, Library, LibraryId, Limits, Measurement, Plan, Record, Samples,
-    Share, State, Stopped, Tool,
+    Clock, Cpu, Disturbances, Estimate, Executed, Host, Kernel, Library, LibraryId, Measurement,
+    Plan, Record, Samples, State, Stopped,
 };
 
 const SIZES: [usize; 4] = [16, 256, 8192, 65_536];
 
+/// The committed sample of the format, of which the rest is taken.
+fn committed() -> Record {
+    let text = include_str!("../../record/tests/sample.json");
+    record::from_json(text, "sample.json").unwrap()
+}
+
 pub(crate) fn record() -> Record {
     let algorithms = ["aes-128-gcm", "aes-128-ctr", "aes-128-ecb", "aes-256-xts", "aes-128-ccm"];
+    let committed = committed();
     Record {
-        format_version: record::FORMAT_VERSION.to_owned(),
-        tool: Tool {
-            name: "ciphermark".to_owned(),
-            version: "0.1.0".to_owned(),
-            command: vec!["ciphermark".to_owned()],
-        },
-        started: "2026-11-20T12:00:00Z".to_owned(),
         measuring_seconds: 61.25,
         host: host(),
         libraries: libraries(),
         plan: Plan {
-            suite: Some("quick".to_owned()),
             algorithms: algorithms.map(str::to_owned).to_vec(),
             sizes: SIZES.to_vec(),
-            models: vec![Model::Message],
             directions: vec![Direction::Encrypt, Direction::Decrypt],
-            tiers: vec![Tier::Native],
-            footprints: vec![Footprint::Hot],
-            threads: vec![1],
-            in_place: vec![false],
-            latency: false,
-            precision: 0.01,
-            budget_seconds: 60.0,
-            seed: 7,
+            ..committed.plan
         },
         noise: None,
-        limits: Limits::default(),
         executed: Vec::new(),
         measurements: measurements(),
-        fits: Vec::new(),
+        ..committed
     }
 }
 
@@ -70,10 +59,7 @@ fn libraries() -> Vec<Library> {
         id: "build-id:00112233445566778899aabbccddeeff".to_owned(),
         build: Vec::new(),
         error: error.map(str::to_owned),
-        calls: Vec::new(),
-        instructions: None,
-        tiers: Vec::new(),
-        confinement: None,
+        ..committed().libraries.remove(0)
     };
     vec![
         library("openssl", "3.0.22", "/usr/lib/libcrypto.so.3", None),
@@ -92,10 +78,13 @@ fn measurements() -> Vec<Measurement> {
     let openssl = id("openssl", "3.0.22", "/usr/lib/libcrypto.so.3");
     let gcrypt = id("libgcrypt", "1.10.1", "/usr/lib/libgcrypt.so.20");
     let baselines = id("baselines", "0.1.0", "/opt/libciphermark_baselines.so");
+    let template = committed().measurements.remove(0);
     let mut all = Vec::new();
     // A message costs so many nanoseconds plus so much a byte.
     let mut add = |library: &LibraryId, algorithm: &str, direction, fixed: f64, each: f64| {
-        all.extend(SIZES.map(|size| case(library, algorithm, direction, size, fixed, each)));
+        all.extend(
+            SIZES.map(|size| case(&template, library, algorithm, direction, size, fixed, each)),
+        );
     };
     add(&openssl, "aes-128-gcm", Encrypt, 90.0, 0.0712);
     add(&openssl, "aes-128-ctr", Encrypt, 40.0, 0.1312);
@@ -119,6 +108,7 @@ fn measurements() -> Vec<Measurement> {
 }
 
 fn case(
+    template: &Measurement,
     library: &LibraryId,
     algorithm: &str,
     direction: Direction,
@@ -140,17 +130,7 @@ fn case(
         library: library.clone(),
         algorithm: algorithm.to_owned(),
         direction,
-        model: Model::Message,
-        model_version: 1,
         size,
-        tier: Tier::Native,
-        threads: 1,
-        footprint: Footprint::Hot,
-        in_place: false,
-        state: State::Measured,
-        reason: None,
-        remarks: Vec::new(),
-        imported: None,
         warning: Algorithm::find(algorithm).unwrap().warning().map(str::to_owned),
         ns_per_op: Some(estimate(ns)),
         cycles_per_op: Some(estimate(ns * 3.0)),
@@ -163,25 +143,11 @@ fn case(
         limit_cycles_per_op: known.then_some(ns * 1.5),
         limited_by: known.then_some(bound::Bound::AesUnits),
         limit_basis: known.then_some(bound::Basis::Proven),
-        per_thread: Vec::new(),
-        key_setup: None,
-        latency_ns: None,
         precision: Some(spread),
         stopped: Some(if size < 1000 { Stopped::Budget } else { Stopped::Precision }),
-        samples: 40,
-        samples_disturbed: 2,
-        processes: 3,
         disturbed: Disturbances::default(),
-        contended: false,
-        checks: vec![Check { name: "round-trip".to_owned(), count: 300 }],
-        evidence: Evidence {
-            clock: "tsc".to_owned(),
-            cycles: "imul-chain".to_owned(),
-            outputs_checked: 42,
-            calls_succeeded: 4200,
-            instructions: None,
-        },
         raw: Samples::default(),
+        ..template.clone()
     }
 }
 
@@ -217,38 +183,40 @@ fn damage(m: &mut Measurement) {
 pub(crate) fn executed() -> Executed {
     Executed {
         library: id("openssl", "3.0.22", "/usr/lib/libcrypto.so.3"),
-        algorithm: "aes-128-gcm".to_owned(),
-        direction: Direction::Encrypt,
-        model: Model::Message,
-        tier: Tier::Native,
-        source: Some("single-step".to_owned()),
-        reason: None,
-        per_byte: Some(0.25),
-        per_message: Some(400.0),
-        sizes: vec![
-            ExecutedSize { size: 1024, instructions: 656 },
-            ExecutedSize { size: 4096, instructions: 1424 },
-        ],
         slope_sizes: Vec::new(),
         uncounted: Vec::new(),
-        classes: vec![
-            class("aes-round", Some(512), 0.15625, 40.0),
-            class("scalar", None, 0.09375, 360.0),
-        ],
-        memory_reads: Some(Share { per_byte: 0.0625, per_message: 120.0 }),
-        memory_writes: Some(Share { per_byte: 0.03125, per_message: 60.0 }),
-        instruction_sets: vec!["avx512f".to_owned(), "vaes".to_owned()],
-        functions: vec![FunctionCount {
-            function: Some("aes_gcm_encrypt".to_owned()),
-            object: "libcrypto.so.3".to_owned(),
-            per_byte: 0.25,
-            per_message: 300.0,
-        }],
         excepted: None,
         pmu: None,
+        ..committed().executed.remove(0)
     }
 }
 
-fn class(class: &str, width: Option<u16>, per_byte: f64, per_message: f64) -> ClassCount {
-    ClassCount { class: class.to_owned(), width, per_byte, per_message }
+/// The record with raw samples: twelve processes of five each for a measured case, at 3 GHz and the nanoseconds an
+/// operation that `ns` makes of the sample's own.
+pub(crate) fn with_samples(ns: impl Fn(&Measurement, f64) -> f64) -> Record {
+    let mut record = record();
+    record.host.clock.ticks_per_second = 1e9;
+    for m in record.measurements.iter_mut().filter(|m| m.state == State::Measured) {
+        let ns = ns(m, m.ns_per_op.unwrap().median);
+        for process in 0..12 {
+            let scatter = 1.0 + 0.001 * f64::from(process % 3);
+            let sample = RawSample {
+                process,
+                ops: 1000,
+                ticks: (ns * 1000.0 * scatter).round() as u64,
+                clock_before: 3.0,
+                clock_after: 3.0,
+                ..RawSample::default()
+            };
+            (0..5).for_each(|_| m.raw.push(&sample, true));
+        }
+    }
+    record
+}
+
+/// A text without its styles.
+pub(crate) fn unpainted(painted: &str) -> String {
+    let mut parts = painted.split('\u{1b}');
+    let first = parts.next().unwrap().to_owned();
+    parts.fold(first, |plain, part| plain + part.split_once('m').unwrap().1)
 }

@@ -5,10 +5,10 @@ use crate::digits::{percent, supported};
 use crate::labels;
 use crate::offers::not_offered;
 use crate::survey::{Survey, mark, shout};
-use crate::text::clean;
 use model::{Algorithm, Disturbance, Kind, Primitive, Tier};
 use record::{Estimate, Executed, Host, LibraryId, Measurement, Noise, Record, State};
 use std::collections::{BTreeMap, BTreeSet};
+use text::clean;
 
 /// What stands above the tables: the machine, then the cases.
 pub(crate) fn head(record: &Record, selection: &[&Measurement]) -> Vec<String> {
@@ -280,6 +280,11 @@ mod tests {
     use crate::sample;
     use record::Disturbances;
 
+    fn footed(record: &Record) -> String {
+        let selection: Vec<&Measurement> = record.measurements.iter().collect();
+        foot(record, &selection, &Survey::of(record, &selection)).join("\n")
+    }
+
     #[test]
     fn a_library_without_aes_code_is_named_where_the_cpu_has_the_instructions() {
         let mut record = sample::record();
@@ -318,21 +323,20 @@ mod tests {
             source: "a \u{1b}[2Jblog".to_owned(),
             machine: Some("i5".to_owned()),
         });
-        let selection: Vec<&Measurement> = record.measurements.iter().collect();
-        let lines = foot(&record, &selection, &Survey::of(&record, &selection)).join("\n");
+        let lines = footed(&record);
         let said = "†: imported, neither measured nor checked here: a [2Jblog, on i5";
         assert!(lines.contains(said), "{lines}");
-        assert!(counts(&record, &selection).contains("1 imported and unverified"));
+        assert!(
+            counts(&record, &record.measurements.iter().collect::<Vec<_>>())
+                .contains("1 imported and unverified")
+        );
         assert_eq!(mark(&record.measurements[0]), "†");
     }
 
     #[test]
     fn a_table_with_old_and_new_releases_says_so_and_what_is_not_measured_has_no_part_in_it() {
         let mut record = sample::record();
-        let lines = |record: &Record| {
-            let selection: Vec<&Measurement> = record.measurements.iter().collect();
-            foot(record, &selection, &Survey::of(record, &selection)).join("\n")
-        };
+        let lines = footed;
         assert!(!lines(&record).contains("releases of different years"), "five months apart");
         let of_gcrypt = |m: &&mut Measurement| m.library.name == "libgcrypt";
         record.measurements.iter_mut().filter(of_gcrypt).for_each(|m| {
@@ -350,8 +354,7 @@ mod tests {
     fn a_number_from_a_busy_core_is_a_bound_and_says_so() {
         let mut record = sample::record();
         record.measurements[0].contended = true;
-        let selection: Vec<&Measurement> = record.measurements.iter().collect();
-        let lines = foot(&record, &selection, &Survey::of(&record, &selection)).join("\n");
+        let lines = footed(&record);
         assert!(lines.contains(">: only a busy core was seen"), "{lines}");
         assert_eq!(mark(&record.measurements[0]), ">");
     }

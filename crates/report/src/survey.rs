@@ -1,11 +1,11 @@
 //! Measurements sorted into what a ranked table shows: sections, rows, cells.
 
 use crate::labels::{self, Libraries};
-use crate::text::clean;
 use model::{Algorithm, Direction, Footprint, Kind, Model, Tier};
 use record::{Fit, LibraryId, Measurement, Record, State, Stopped};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
+use text::clean;
 
 /// The size at which rows are ranked where it was measured: PostgreSQL's page, and large enough
 /// that the cost per message no longer decides.

@@ -10,6 +10,5 @@ mod parquet;
 #[cfg(test)]
 mod sample;
 
-pub use columns::{Column, Kind, columns};
-pub use csv::{csv, guarded};
+pub use csv::csv;
 pub use parquet::{ParquetError, parquet};

@@ -1,8 +1,8 @@
 //! Parquet: the same table with typed columns and the record's facts as metadata.
 
-use crate::columns::{Column, Kind, Value, columns, row};
+use crate::columns::{COLUMNS, Column, Of};
 use ::parquet::basic::{LogicalType, Repetition, Type as Physical};
-use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
+use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use ::parquet::errors::ParquetError as Inner;
 use ::parquet::file::metadata::KeyValue;
 use ::parquet::file::properties::WriterProperties;
@@ -26,12 +26,23 @@ pub fn parquet(record: &Record, selection: &[&Measurement]) -> Result<Vec<u8>, P
     let properties = WriterProperties::builder().set_key_value_metadata(Some(metadata(record)));
     let mut file =
         SerializedFileWriter::new(Vec::new(), Arc::new(schema()?), Arc::new(properties.build()))?;
-    let rows: Vec<_> = selection.iter().map(|m| row(m)).collect();
     let mut group = file.next_row_group()?;
-    for (i, column) in columns().iter().enumerate() {
-        let values: Vec<Option<&Value>> = rows.iter().map(|row| row[i].as_ref()).collect();
+    for column in COLUMNS {
         let mut writer = group.next_column()?.expect("the schema has a column for each");
-        write(&mut writer, column.kind, &values)?;
+        let rows = selection.iter();
+        match column.of {
+            Of::Text(of) => {
+                let text = |m| of(m).map(|text| ByteArray::from(text.as_str()));
+                write::<ByteArrayType>(&mut writer, rows.map(|m| text(m)))?;
+            }
+            Of::Count(of) => {
+                // Counts of samples and bytes stay far below 2^63; a forged record gets the largest.
+                let count = |m| of(m).map(|count| i64::try_from(count).unwrap_or(i64::MAX));
+                write::<Int64Type>(&mut writer, rows.map(|m| count(m)))?;
+            }
+            Of::Real(of) => write::<DoubleType>(&mut writer, rows.map(|m| of(m)))?,
+            Of::Flag(of) => write::<BoolType>(&mut writer, rows.map(|m| Some(of(m))))?,
+        }
         writer.close()?;
     }
     group.close()?;
@@ -39,16 +50,16 @@ pub fn parquet(record: &Record, selection: &[&Measurement]) -> Result<Vec<u8>, P
 }
 
 fn schema() -> Result<Type, Inner> {
-    let fields: Result<Vec<_>, Inner> = columns().iter().map(field).collect();
+    let fields: Result<Vec<_>, Inner> = COLUMNS.iter().map(field).collect();
     Type::group_type_builder("measurements").with_fields(fields?).build()
 }
 
 fn field(column: &Column) -> Result<Arc<Type>, Inner> {
-    let (physical, logical) = match column.kind {
-        Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-        Kind::Count => (Physical::INT64, None),
-        Kind::Real => (Physical::DOUBLE, None),
-        Kind::Flag => (Physical::BOOLEAN, None),
+    let (physical, logical) = match column.of {
+        Of::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        Of::Count(_) => (Physical::INT64, None),
+        Of::Real(_) => (Physical::DOUBLE, None),
+        Of::Flag(_) => (Physical::BOOLEAN, None),
     };
     let name = column.name_with_unit();
     let field = Type::primitive_type_builder(&name, physical)
@@ -57,53 +68,16 @@ fn field(column: &Column) -> Result<Arc<Type>, Inner> {
     Ok(Arc::new(field.build()?))
 }
 
-fn write(
+fn write<T: DataType>(
     writer: &mut SerializedColumnWriter<'_>,
-    kind: Kind,
-    values: &[Option<&Value>],
+    values: impl Iterator<Item = Option<T::T>>,
 ) -> Result<(), Inner> {
+    let values: Vec<Option<T::T>> = values.collect();
     // Definition level 1 for a value, 0 for null: the columns are not nested.
     let levels: Vec<i16> = values.iter().map(|v| i16::from(v.is_some())).collect();
-    let there = values.iter().copied().flatten();
-    match kind {
-        Kind::Text => {
-            let texts: Vec<ByteArray> = there.filter_map(Value::as_text).collect();
-            writer.typed::<ByteArrayType>().write_batch(&texts, Some(&levels), None)?;
-        }
-        Kind::Count => {
-            let counts: Vec<i64> = there.filter_map(Value::as_count).collect();
-            writer.typed::<Int64Type>().write_batch(&counts, Some(&levels), None)?;
-        }
-        Kind::Real => {
-            let reals: Vec<f64> = there.filter_map(Value::as_real).collect();
-            writer.typed::<DoubleType>().write_batch(&reals, Some(&levels), None)?;
-        }
-        Kind::Flag => {
-            let flags: Vec<bool> = there.filter_map(Value::as_flag).collect();
-            writer.typed::<BoolType>().write_batch(&flags, Some(&levels), None)?;
-        }
-    }
+    let there: Vec<T::T> = values.into_iter().flatten().collect();
+    writer.typed::<T>().write_batch(&there, Some(&levels), None)?;
     Ok(())
-}
-
-impl Value {
-    fn as_text(&self) -> Option<ByteArray> {
-        if let Self::Text(text) = self { Some(ByteArray::from(text.as_str())) } else { None }
-    }
-
-    fn as_count(&self) -> Option<i64> {
-        let Self::Count(count) = self else { return None };
-        // Counts of samples and bytes stay far below 2^63; a forged record gets the largest.
-        Some(i64::try_from(*count).unwrap_or(i64::MAX))
-    }
-
-    fn as_real(&self) -> Option<f64> {
-        if let Self::Real(real) = self { Some(*real) } else { None }
-    }
-
-    fn as_flag(&self) -> Option<bool> {
-        if let Self::Flag(flag) = self { Some(*flag) } else { None }
-    }
 }
 
 fn metadata(record: &Record) -> Vec<KeyValue> {
@@ -137,7 +111,7 @@ mod tests {
     #[test]
     fn every_value_comes_back_in_its_column_under_a_name_with_its_unit() {
         comes_back(&sample::record());
-        let names: Vec<String> = columns().iter().map(Column::name_with_unit).collect();
+        let names: Vec<String> = COLUMNS.iter().map(Column::name_with_unit).collect();
         assert!(names.contains(&"size_bytes".to_owned()));
     }
 
@@ -147,18 +121,15 @@ mod tests {
         let found: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
         assert_eq!(found.len(), selection.len());
         for (found, m) in found.iter().zip(&selection) {
-            for (((name, field), column), value) in
-                found.get_column_iter().zip(columns()).zip(row(m))
-            {
+            for ((name, field), column) in found.get_column_iter().zip(COLUMNS) {
                 assert_eq!(*name, column.name_with_unit());
-                let expected = match value {
-                    Some(Value::Text(text)) => Field::Str(text),
-                    Some(Value::Count(count)) => Field::Long(i64::try_from(count).unwrap()),
-                    Some(Value::Real(real)) => Field::Double(real),
-                    Some(Value::Flag(flag)) => Field::Bool(flag),
-                    None => Field::Null,
+                let expected = match column.of {
+                    Of::Text(of) => of(m).map(Field::Str),
+                    Of::Count(of) => of(m).map(|count| Field::Long(i64::try_from(count).unwrap())),
+                    Of::Real(of) => of(m).map(Field::Double),
+                    Of::Flag(of) => Some(Field::Bool(of(m))),
                 };
-                assert_eq!(*field, expected, "{name}");
+                assert_eq!(*field, expected.unwrap_or(Field::Null), "{name}");
             }
         }
     }

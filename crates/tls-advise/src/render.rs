@@ -1,7 +1,7 @@
 //! Advice as text, JSON or Markdown.
 
 use crate::answer::{Advice, Choice, Cost};
-use report::{Options, clean, escape_markdown, wrap};
+use text::{Options, clean, escape_markdown, wrap};
 
 /// How it is written out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

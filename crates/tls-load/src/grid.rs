@@ -1,7 +1,7 @@
 //! Rows in columns, for a terminal and in Markdown; numbers to three digits.
 
 use crate::form::Interval;
-use report::{clean, escape_markdown};
+use text::{clean, escape_markdown};
 
 /// A column's heading and whether its cells are numbers.
 pub(crate) type Column = (&'static str, bool);
@@ -41,7 +41,7 @@ impl Grid {
 
     fn widths(&self) -> Vec<usize> {
         let of = |at: usize, name: &str| {
-            let cells = self.rows.iter().map(|r| report::width(&r[at]));
+            let cells = self.rows.iter().map(|r| text::width(&r[at]));
             cells.max().unwrap_or(0).max(name.len())
         };
         self.columns.iter().enumerate().map(|(at, (name, _))| of(at, name)).collect()
@@ -50,14 +50,14 @@ impl Grid {
     /// What does not fit goes on below.
     fn line(&self, cells: &[String], widths: &[usize]) -> String {
         let wrapped: Vec<Vec<String>> =
-            cells.iter().zip(widths).map(|(c, w)| report::wrap(c, *w)).collect();
+            cells.iter().zip(widths).map(|(c, w)| text::wrap(c, *w)).collect();
         let height = wrapped.iter().map(Vec::len).max().unwrap_or(1).max(1);
         let mut out = String::new();
         for at in 0..height {
             let mut line = String::new();
             for ((cell, width), (_, is_number)) in wrapped.iter().zip(widths).zip(&self.columns) {
                 let text = cell.get(at).map_or("", String::as_str);
-                let room = " ".repeat(width.saturating_sub(report::width(text)));
+                let room = " ".repeat(width.saturating_sub(text::width(text)));
                 line += &if *is_number { room + text } else { text.to_owned() + &room };
                 line += "  ";
             }
@@ -82,7 +82,7 @@ impl Grid {
     /// As comma-separated values (RFC 4180), with or without the headings.
     pub(crate) fn csv(&self, has_head: bool) -> String {
         let heading: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
-        let text = report::csv(&heading, self.rows.iter().cloned());
+        let text = text::csv(&heading, self.rows.iter().cloned());
         if has_head {
             return text;
         }

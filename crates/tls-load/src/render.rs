@@ -4,7 +4,7 @@ use crate::document::{Alternative, ClientOutcome, Load, Term};
 use crate::form::Interval;
 use crate::grid::{Grid, digits, percent, range};
 use crate::negotiate::Agreement;
-use report::{Options, clean, escape_markdown, wrap};
+use text::{Options, clean, escape_markdown, wrap};
 use tls::Format;
 
 /// Renders a load.
@@ -224,7 +224,7 @@ fn csv(load: &Load) -> String {
             .chain([term.source.to_string()])
             .collect::<Vec<String>>()
     });
-    report::csv(&COLUMNS, rows)
+    text::csv(&COLUMNS, rows)
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use crate::validation::{
 };
 use crate::words::Work;
 use record::State;
-use report::{Options, clean, escape_markdown, wrap};
 use serde::Serialize;
+use text::{Options, clean, escape_markdown, wrap};
 use tls::Format;
 
 /// Renders a calibration.

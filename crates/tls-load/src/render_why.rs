@@ -3,7 +3,7 @@
 use crate::grid::{Grid, digits, percent, range};
 use crate::render::capital;
 use crate::why::{Amount, Rate, Why};
-use report::{Options, clean, escape_markdown, wrap};
+use text::{Options, clean, escape_markdown, wrap};
 use tls::Format;
 
 /// Renders an answer.
@@ -169,5 +169,5 @@ fn csv(why: &Why) -> String {
             change.decided_by.join(" "),
         ]
     });
-    report::csv(&COLUMNS, rates.chain(changes))
+    text::csv(&COLUMNS, rates.chain(changes))
 }

@@ -2,8 +2,8 @@
 
 use crate::document::{Document, Handshake};
 use crate::shared::{Costs, Format, Lack, csv_ns, lack_of, lacks, machine_and_noise};
-use report::{Options, clean, escape_markdown};
 use std::collections::BTreeMap;
+use text::{Options, clean, escape_markdown};
 
 /// Renders a run.
 #[must_use]
@@ -13,7 +13,7 @@ pub fn render(document: &Document, format: Format, options: Options) -> String {
         Format::Json => {
             serde_json::to_string_pretty(document).expect("documents are plain data") + "\n"
         }
-        Format::Csv => report::csv(&COLUMNS, document.handshakes.iter().map(csv_row)),
+        Format::Csv => text::csv(&COLUMNS, document.handshakes.iter().map(csv_row)),
         Format::Markdown => markdown(document),
     }
 }
@@ -70,7 +70,7 @@ fn table(document: &Document, width: usize) -> String {
         }
     }
     for line in foot(document) {
-        out += &report::wrap(&line, width).join("\n");
+        out += &text::wrap(&line, width).join("\n");
         out.push('\n');
     }
     out

@@ -3,8 +3,8 @@
 use crate::document::Cost;
 use crate::primitives::{PrimitiveRow, PrimitivesDocument};
 use crate::shared::{Costs, Format, Lack, csv_ns, lack_of, lacks, machine_and_noise};
-use report::{Options, clean, escape_markdown};
 use std::collections::BTreeMap;
+use text::{Options, clean, escape_markdown};
 
 /// Renders a run.
 #[must_use]
@@ -18,7 +18,7 @@ pub fn render_primitives(
         Format::Json => {
             serde_json::to_string_pretty(document).expect("documents are plain data") + "\n"
         }
-        Format::Csv => report::csv(&FIELDS, document.primitives.iter().map(csv_row)),
+        Format::Csv => text::csv(&FIELDS, document.primitives.iter().map(csv_row)),
         Format::Markdown => markdown(document),
     }
 }
@@ -59,7 +59,7 @@ fn table(document: &PrimitivesDocument, width: usize) -> String {
         out += &block(document, stacks);
     }
     for line in foot(document) {
-        out += &report::wrap(&line, width).join("\n");
+        out += &text::wrap(&line, width).join("\n");
         out.push('\n');
     }
     out

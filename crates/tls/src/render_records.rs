@@ -3,7 +3,7 @@
 use crate::records::{FittedLine, RecordLines, RecordRow, RecordsDocument};
 use crate::shared::{Format, Lack, csv_ns, lack_of, lacks, machine_and_noise};
 use record::State;
-use report::{Options, clean, escape_markdown};
+use text::{Options, clean, escape_markdown};
 
 /// Renders a run.
 #[must_use]
@@ -13,7 +13,7 @@ pub fn render_records(document: &RecordsDocument, format: Format, options: Optio
         Format::Json => {
             serde_json::to_string_pretty(document).expect("documents are plain data") + "\n"
         }
-        Format::Csv => report::csv(&FIELDS, document.records.iter().map(csv_row)),
+        Format::Csv => text::csv(&FIELDS, document.records.iter().map(csv_row)),
         Format::Markdown => markdown(document),
     }
 }
@@ -36,7 +36,7 @@ fn table(document: &RecordsDocument, width: usize) -> String {
         out += &block(document, lines);
     }
     for line in foot(document) {
-        out += &report::wrap(&line, width).join("\n");
+        out += &text::wrap(&line, width).join("\n");
         out.push('\n');
     }
     out

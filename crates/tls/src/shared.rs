@@ -2,8 +2,8 @@
 
 use crate::document::{Cost, Noise};
 use record::{Host, State};
-use report::clean;
 use std::collections::BTreeMap;
+use text::clean;
 
 /// How a run is written out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

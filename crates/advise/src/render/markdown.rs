@@ -3,7 +3,7 @@
 use super::sentences;
 use crate::answer::{Advice, Choice, Outcome};
 use crate::rules::Verdict;
-use report::{clean, escape_markdown};
+use text::{clean, escape_markdown};
 
 pub(super) fn markdown(advice: &Advice, origin: &str) -> String {
     let mut out = format!("### {}\n\n", safe(&sentences::title(advice)));

@@ -6,7 +6,7 @@ mod text;
 
 use crate::answer::Advice;
 use crate::read::{FORMAT_VERSION, KIND};
-use report::Options;
+use ::text::Options;
 
 /// How it is written out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -81,7 +81,7 @@ mod tests {
         ] {
             assert!(text.contains(said), "{said}: {text}");
         }
-        assert!(text.lines().all(|l| report::width(l) <= 90), "{text}");
+        assert!(text.lines().all(|l| ::text::width(l) <= 90), "{text}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::sentences;
 use crate::answer::{Advice, Choice, Fitting, Outcome};
 use crate::rules::Verdict;
 use anstyle::{AnsiColor, Style};
-use report::{Options, clean, wrap};
+use text::{Options, clean, wrap};
 
 /// Where the text beside topics begins.
 const INDENT: usize = 12;

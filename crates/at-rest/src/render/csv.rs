@@ -47,8 +47,8 @@ pub(super) fn csv(record: &PagesRecord) -> String {
         let protection = facts
             .and_then(|f| serde_json::to_value(f.protection).ok()?.as_str().map(ToOwned::to_owned));
         let mut row = vec![
-            report::clean(&label(record, cell.library)),
-            report::clean(&cell.scheme),
+            text::clean(&label(record, cell.library)),
+            text::clean(&cell.scheme),
             facts.map(|f| f.extra_bytes.to_string()).unwrap_or_default(),
             protection.unwrap_or_default(),
             cell.medium.name().to_owned(),
@@ -56,7 +56,7 @@ pub(super) fn csv(record: &PagesRecord) -> String {
             cell.direction.name().to_owned(),
             cell.threads.to_string(),
             cell.state.name().to_owned(),
-            report::clean(cell.reason.as_deref().unwrap_or_default()),
+            text::clean(cell.reason.as_deref().unwrap_or_default()),
             cell.rounds.to_string(),
             cell.disturbed_rounds.to_string(),
             cell.pages.to_string(),
@@ -69,7 +69,7 @@ pub(super) fn csv(record: &PagesRecord) -> String {
         row.push(number(cell.core_seconds_per_gib));
         row
     });
-    report::csv(&HEAD, rows)
+    text::csv(&HEAD, rows)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::rows::{HEAD, integrity, nonce_lines, rows, store_lines, threads, verified_lines};
 use crate::format::PagesRecord;
-use report::escape_markdown;
+use text::escape_markdown;
 
 pub(super) fn markdown(record: &PagesRecord) -> String {
     let mut out = String::new();

@@ -3,9 +3,9 @@
 use crate::format::{Cell, Keying, Medium, PagesRecord, Probed, effect_words};
 use model::Direction;
 use record::State;
-use report::clean;
 use scheme::Expected;
 use std::collections::HashMap;
+use text::clean;
 
 /// Columns of the table of times.
 pub(super) const HEAD: [&str; 10] = [

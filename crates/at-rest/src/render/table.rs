@@ -2,7 +2,7 @@
 
 use super::rows::{HEAD, Row, integrity, nonce_lines, rows, store_lines, threads, verified_lines};
 use crate::format::PagesRecord;
-use report::{clean, width, wrap};
+use text::{clean, width, wrap};
 
 /// Narrowest table that is made: below, lines are longer than the terminal.
 const NARROWEST: usize = 60;

@@ -2,8 +2,9 @@
 
 use super::Filter;
 use crate::units::{parse_duration, parse_fraction, parse_rows};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use compare::Condition;
+use report::ComparisonFormat;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -68,29 +69,5 @@ pub struct CompareArgs {
     pub rows: usize,
     /// What to print.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: ComparisonFormatArg,
-}
-
-/// `--format` of `compare` and `rank`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum ComparisonFormatArg {
-    /// Tables for people.
-    Text,
-    /// Markdown for a pull request.
-    Markdown,
-    /// Everything as one JSON object.
-    Json,
-    /// One row a case.
-    Csv,
-}
-
-impl From<ComparisonFormatArg> for report::ComparisonFormat {
-    fn from(typed: ComparisonFormatArg) -> Self {
-        match typed {
-            ComparisonFormatArg::Text => Self::Text,
-            ComparisonFormatArg::Markdown => Self::Markdown,
-            ComparisonFormatArg::Json => Self::Json,
-            ComparisonFormatArg::Csv => Self::Csv,
-        }
-    }
+    pub format: ComparisonFormat,
 }

@@ -1,45 +1,56 @@
 //! `ciphermark rank` as it is typed.
 
-use super::compare::ComparisonFormatArg;
 use super::{DirectionArg, InPlaceArg};
 use crate::units::parse_rows;
-use clap::builder::{PossibleValue, TypedValueParser};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use compare::{By, Class, Per};
 use model::{Footprint, Model, Tier};
-use std::ffi::OsStr;
+use report::ComparisonFormat;
 
 /// `ciphermark rank`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     ciphermark rank run.json                                       the usual questions\n  \
-    ciphermark rank run.json \"fastest authenticated at 8 KiB\"\n  \
-    ciphermark rank run.json \"fastest on decrypt at 64 B\" \"best per library\"\n  \
-    ciphermark rank run.json fastest without AES instructions     words need no quotes\n  \
-    ciphermark rank run.json --authenticated --size 8K --per library\n  \
-    ciphermark rank \"fastest authenticated at 8 KiB\"               measure now, about a minute\n  \
-    ciphermark rank --list                                         every word that can be asked\n\n\
+    ciphermark rank run.json --authenticated --size 8K\n  \
+    ciphermark rank run.json --direction decrypt --size 64\n  \
+    ciphermark rank run.json --authenticated --per library\n  \
+    ciphermark rank run.json --tier noaes                          without AES instructions\n  \
+    ciphermark rank --authenticated --size 8K                      measure now, about a minute\n\n\
     Cases that cannot be told apart at 95 % share a place, with '=' behind it: the truly fastest is\n\
     among those in place 1. What is not authenticated is labelled.")]
 pub struct RankArgs {
-    /// A record that `run -o` wrote (without one, the question is measured now), then questions: one
-    /// each in quotes, or the words of one.
-    #[arg(value_name = "RECORD|QUESTION", value_parser = Words, hide_possible_values = true)]
+    /// A record that `run -o` wrote; without one, what the flags ask for is measured now.
+    #[arg(value_name = "RECORD")]
+    pub record: Option<String>,
+    /// What is asked.
+    #[command(flatten)]
+    pub question: Option<QuestionArgs>,
+    /// How many rows of each answer: a number, or all. Ties for the first place are always shown.
+    #[arg(long, value_name = "N|all", value_parser = parse_rows)]
+    pub rows: Option<usize>,
+    /// What to print.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    pub format: ComparisonFormat,
+    /// What people type who take it for a question in words: told which flags say it.
+    #[arg(hide = true)]
     pub words: Vec<String>,
-    /// Print the words that questions are made of.
-    #[arg(long)]
-    pub list: bool,
+}
+
+/// A question in flags.
+#[derive(Debug, Args)]
+pub struct QuestionArgs {
     /// Only algorithms that notice tampering.
     #[arg(long, conflicts_with = "class")]
     pub authenticated: bool,
     /// Only algorithms of a kind.
     #[arg(long, value_name = "CLASS")]
-    pub class: Option<ClassArg>,
+    pub class: Option<Class>,
     /// What is least in the best.
     #[arg(long, value_name = "WHAT")]
-    pub by: Option<ByArg>,
+    pub by: Option<By>,
     /// A best one for each.
     #[arg(long, value_name = "WHAT")]
-    pub per: Option<PerArg>,
+    pub per: Option<Per>,
     /// Bits of the key, by the algorithm's name.
     #[arg(long, value_name = "BITS")]
     pub key_bits: Option<usize>,
@@ -70,64 +81,4 @@ pub struct RankArgs {
     /// Output over the input.
     #[arg(long, value_name = "WHERE")]
     pub in_place: Option<InPlaceArg>,
-    /// How many rows of each answer: a number, or all. Ties for the first place are always shown.
-    #[arg(long, value_name = "N|all", value_parser = parse_rows)]
-    pub rows: Option<usize>,
-    /// What to print.
-    #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: ComparisonFormatArg,
-}
-
-/// `--class`
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum ClassArg {
-    /// Tampering is noticed.
-    Authenticated,
-    /// Encryption that does not notice tampering.
-    Unauthenticated,
-    /// A cipher joined with a checksum or a MAC.
-    Composite,
-    /// Digests and checksums.
-    Digest,
-    /// Message authentication codes.
-    Mac,
-}
-
-/// `--by`
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum ByArg {
-    Time,
-    Instructions,
-}
-
-/// `--per`
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum PerArg {
-    Library,
-    Algorithm,
-    Family,
-    Size,
-    Tier,
-}
-
-/// Any text: the words of questions are known for completion only, because a file may stand there
-/// as well.
-#[derive(Clone, Debug)]
-struct Words;
-
-impl TypedValueParser for Words {
-    type Value = String;
-
-    fn parse_ref(
-        &self,
-        cmd: &clap::Command,
-        arg: Option<&clap::Arg>,
-        value: &OsStr,
-    ) -> Result<String, clap::Error> {
-        clap::builder::StringValueParser::new().parse_ref(cmd, arg, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(compare::words().into_iter().map(PossibleValue::new)))
-    }
 }

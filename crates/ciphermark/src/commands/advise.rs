@@ -204,7 +204,7 @@ fn pages_have(record: &PagesRecord, question: &Question<'_>, path: &Path) -> Res
     };
     if let Some(profile) = &record.profile {
         return lacks(
-            format!("was taken --as {}", typed::one_line(&profile.name)),
+            format!("was taken --as {}", text::one_line(&profile.name)),
             "advice is for schemes as good practice has them: take it without --as".to_owned(),
         );
     }

@@ -143,22 +143,13 @@ fn of_tier(side: &mut Side<'_>, name: &str) -> Result<(), Failure> {
 
 /// A condition without anything to judge must not look fulfilled.
 fn demand(comparison: &Comparison, conditions: &[Condition]) -> Result<(), Failure> {
-    let of_instructions = |c: &&Condition| {
-        matches!(
-            c,
-            Condition::Instructions(_)
-                | Condition::InstructionsPerOperation(_)
-                | Condition::InstructionsPerByte(_)
-                | Condition::InstructionsPerMessage(_)
-        )
-    };
     if comparison.cases.is_empty() && comparison.states.is_empty() {
         return Err(Failure::usage(format!(
             "'{}' and '{}' have no case in common: `ciphermark show` lists the cases of each",
             comparison.base.name, comparison.new.name
         )));
     }
-    match conditions.iter().find(of_instructions) {
+    match conditions.iter().find(|c| c.sought.is_of_instructions()) {
         Some(condition) if comparison.instructions.is_empty() => Err(Failure::usage(format!(
             "--fail-if {condition}: no instructions were counted on both sides; \
              `ciphermark run` counts them unless --no-evidence says otherwise"

@@ -86,7 +86,7 @@ fn settle(
     let mut bench = PairBench::new(&request, &sides, margin).map_err(failed)?;
     let outcome = bench.trial(stop).map_err(failed)?;
     let told = Told {
-        ratio: outcome.ratio.map(Into::into),
+        ratio: outcome.ratio,
         pairs: outcome.pairs.len(),
         seconds: begun.elapsed().as_secs_f64(),
     };

@@ -8,7 +8,7 @@ use engine::Attached;
 use model::{Algorithm, Model, Tier};
 use serde::Serialize;
 use serde_json::json;
-use typed::Suite;
+use text::Suite;
 
 /// Prints a list.
 pub fn list(args: &ListArgs) -> Result<Exit, Failure> {

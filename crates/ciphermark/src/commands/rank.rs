@@ -1,106 +1,94 @@
 //! `ciphermark rank`: the best answer to a question, from a record or measured now.
 
 use super::run;
-use crate::args::{ByArg, ClassArg, Cli, Command, InPlaceArg, PerArg, RankArgs, RunArgs};
+use crate::args::{Cli, Command, InPlaceArg, QuestionArgs, RankArgs, RunArgs};
 use crate::error::{Exit, Failure};
 use crate::suites;
 use crate::{choose, screen};
 use clap::Parser as _;
-use compare::{By, Class, Per, Question, Ranking};
+use compare::{Class, Question, Ranking};
 use model::{Algorithm, NameGlob};
-use record::{Record, State};
+use record::Record;
 use std::path::Path;
 
-/// Rows of an answer to one question, and of each of several or of a group.
+/// Rows of an answer to one question, and of each of several.
 const ROWS: usize = 10;
 const FEW_ROWS: usize = 3;
 
 /// The suite that is measured where no record is given.
 const SUITE: &str = "quick";
 
-/// Answers questions.
+/// Answers a question, or the usual ones.
 pub fn rank(args: &RankArgs) -> Result<Exit, Failure> {
-    if args.list {
-        screen::print(report::question_words)?;
-        return Ok(Exit::Done);
+    if let Some(words) = words(args) {
+        return Err(Failure::usage(flags_for(&words)));
     }
-    let (path, words) = match args.words.split_first() {
-        Some((first, rest)) if is_record(first) => (Some(Path::new(first)), rest),
-        _ => (None, &args.words[..]),
-    };
-    let flags = of_flags(args)?;
-    let questions = questions(words, &flags, args)?;
-    let record = match (path, &questions[..]) {
-        (Some(path), _) => record::load(path).map_err(Failure::usage)?,
-        (None, [one]) => measure(one, args)?,
-        (None, _) => {
-            return Err(Failure::usage(
-                "give a record, as in `ciphermark rank run.json`, or a question to measure now, as in \
-                 `ciphermark rank \"fastest authenticated at 8 KiB\"`; `ciphermark rank --list` has the words",
-            ));
+    let path = args.record.as_ref().map(Path::new);
+    let record = || path.map(|path| record::load(path).map_err(Failure::usage)).transpose();
+    let answers = match &args.question {
+        None => match record()? {
+            Some(record) => usual(&record, args.rows.unwrap_or(FEW_ROWS)),
+            None => {
+                return Err(Failure::usage(
+                    "give a record, as in `ciphermark rank run.json`, or what to measure now, as in \
+                     `ciphermark rank --authenticated --size 8K`; `ciphermark rank --help` has the flags",
+                ));
+            }
+        },
+        Some(flags) => {
+            let question = question(flags)?;
+            let record = match record()? {
+                Some(record) => record,
+                None => measure(&question, flags)?,
+            };
+            let rows = args.rows.unwrap_or_else(|| rows(&question, ROWS));
+            vec![compare::rank(&record, &question, rows).map_err(Failure::usage)?]
         }
     };
-    let answers = if questions.is_empty() {
-        usual(&record, args.rows.unwrap_or(FEW_ROWS))
-    } else {
-        let each = if questions.len() > 1 { FEW_ROWS } else { ROWS };
-        answers(&record, &questions, args.rows, each)?
-    };
-    screen::print(|options| report::rankings(&answers, args.format.into(), options))?;
+    screen::print(|options| report::rankings(&answers, args.format, options))?;
     Ok(Exit::Done)
 }
 
-/// A word of a question is no file's name, unless there is such a file.
-fn is_record(text: &str) -> bool {
-    let named = [".json", ".gz"].iter().any(|end| text.ends_with(end)) || text.contains('/');
-    named || Path::new(text).is_file()
-}
-
-/// One question for each argument with a space in it, else one of all of them; the flags are part of
-/// each. None where nothing is asked.
-fn questions(
-    words: &[String],
-    flags: &Question,
-    args: &RankArgs,
-) -> Result<Vec<Question>, Failure> {
-    let texts: Vec<String> = if words.iter().any(|w| w.trim().contains(' ')) {
-        words.to_vec()
-    } else if words.is_empty() {
-        Vec::new()
-    } else {
-        vec![words.join(" ")]
+/// What was typed that is no record.
+fn words(args: &RankArgs) -> Option<String> {
+    let is_record = |text: &&String| {
+        let named = [".json", ".gz"].iter().any(|end| text.ends_with(end)) || text.contains('/');
+        named || Path::new(text).is_file()
     };
-    let asked = |text: &String| {
-        let question = compare::parse_question(text).map_err(Failure::usage)?;
-        question.and(flags.clone()).map_err(Failure::usage)
-    };
-    if texts.is_empty() && has_flags(args) {
-        return Ok(vec![flags.clone()]);
-    }
-    texts.iter().map(asked).collect()
+    let first = args.record.iter().filter(|text| !is_record(text));
+    let words: Vec<&str> = first.chain(&args.words).map(String::as_str).collect();
+    (!words.is_empty()).then(|| words.join(" "))
 }
 
-fn has_flags(args: &RankArgs) -> bool {
-    args.authenticated
-        || !args.algorithm.is_empty()
-        || !args.library.is_empty()
-        || [
-            args.class.is_some(),
-            args.by.is_some(),
-            args.per.is_some(),
-            args.key_bits.is_some(),
-            args.size.is_some(),
-            args.direction.is_some(),
-            args.model.is_some(),
-            args.tier.is_some(),
-            args.footprint.is_some(),
-            args.threads.is_some(),
-            args.in_place.is_some(),
-        ]
-        .contains(&true)
+/// Flags that say what these words say.
+const FLAGS: [(&str, &str); 16] = [
+    ("authenticated", "--authenticated"),
+    ("unauthenticated", "--class unauthenticated"),
+    ("composite", "--class composite"),
+    ("digest", "--class digest"),
+    ("mac", "--class mac"),
+    ("algorithm", "--algorithm GLOB"),
+    ("128-bit", "--key-bits 128"),
+    ("256-bit", "--key-bits 256"),
+    ("fewest", "--by instructions"),
+    ("decrypt", "--direction decrypt"),
+    ("at", "--size BYTES"),
+    ("without", "--tier TIER"),
+    ("new", "--model rekey"),
+    ("memory", "--footprint memory"),
+    ("threads", "--threads N"),
+    ("per", "--per WHAT"),
+];
+
+fn flags_for(words: &str) -> String {
+    let lower = words.to_lowercase();
+    let said = |word: &str| lower.split_whitespace().any(|w| w == word);
+    let flags: Vec<&str> = FLAGS.iter().filter(|(w, _)| said(w)).map(|(_, flag)| *flag).collect();
+    let here = if flags.is_empty() { String::new() } else { format!(", here {}", flags.join(" ")) };
+    format!("'{words}' is no record; ask in flags{here}: `ciphermark rank --help` lists them")
 }
 
-fn of_flags(args: &RankArgs) -> Result<Question, Failure> {
+fn question(args: &QuestionArgs) -> Result<Question, Failure> {
     let globs = |texts: &[String]| -> Result<Vec<NameGlob>, Failure> {
         // NAME=PATH is for measuring; afterwards the name is what it goes by.
         let name = |t: &String| t.split('=').next().unwrap_or_default().to_owned();
@@ -128,14 +116,13 @@ fn of_flags(args: &RankArgs) -> Result<Question, Failure> {
     if args.in_place.is_some_and(|w| matches!(w, InPlaceArg::Both)) {
         one("place", "--in-place", "both", 2)?;
     }
-    let class = args.class.map(Class::from);
     Ok(Question {
-        class: class.or(args.authenticated.then_some(Class::Authenticated)),
-        by: args.by.map(By::from),
+        class: args.class.or(args.authenticated.then_some(Class::Authenticated)),
+        by: args.by.unwrap_or_default(),
         direction,
         size,
         tier: args.tier,
-        per: args.per.map(Per::from),
+        per: args.per,
         key_bits: args.key_bits,
         model: args.model,
         threads: args.threads,
@@ -146,47 +133,23 @@ fn of_flags(args: &RankArgs) -> Result<Question, Failure> {
     })
 }
 
-fn answers(
-    record: &Record,
-    questions: &[Question],
-    rows: Option<usize>,
-    each: usize,
-) -> Result<Vec<Ranking>, Failure> {
-    let answer = |q: &Question| {
-        let usual = if q.per.is_some() { 1 } else { each };
-        compare::rank(record, q, rows.unwrap_or(usual)).map_err(Failure::usage)
-    };
-    questions.iter().map(answer).collect()
+/// Of groups the first row each.
+fn rows(question: &Question, usual: usize) -> usize {
+    if question.per.is_some() { 1 } else { usual }
 }
 
 /// What people come with, as far as the record can tell.
-fn usual(record: &Record, rows: usize) -> Vec<Ranking> {
-    let measured = record.measurements.iter().filter(|m| m.state == State::Measured);
-    let smallest = measured.map(|m| m.size).min().unwrap_or_default();
-    let texts = [
-        "fastest authenticated".to_owned(),
-        "fastest authenticated on decrypt".to_owned(),
-        format!("fastest authenticated at {smallest} B"),
-        "fastest authenticated with 256-bit keys".to_owned(),
-        "fastest unauthenticated".to_owned(),
-        "fastest authenticated without AES instructions".to_owned(),
-        "fewest instructions authenticated".to_owned(),
-        "fastest authenticated per library".to_owned(),
-    ];
-    let questions = texts.iter().filter_map(|t| compare::parse_question(t).ok());
-    let rows = |q: &Question| if q.per.is_some() { 1 } else { rows };
-    questions.filter_map(|q| compare::rank(record, &q, rows(&q)).ok()).collect()
+fn usual(record: &Record, most: usize) -> Vec<Ranking> {
+    let questions = Question::usual(record).into_iter();
+    questions.filter_map(|q| compare::rank(record, &q, rows(&q, most)).ok()).collect()
 }
 
 /// Measures what the question is about: the quick suite's algorithms that take part.
-fn measure(question: &Question, args: &RankArgs) -> Result<Record, Failure> {
+fn measure(question: &Question, args: &QuestionArgs) -> Result<Record, Failure> {
     let mut line: Vec<String> = ["ciphermark", "run", "--suite", SUITE].map(str::to_owned).to_vec();
     let mut flag = |name: &str, value: String| line.extend([name.to_owned(), value]);
     for algorithm in algorithms(question)? {
         flag("-a", algorithm);
-    }
-    if args.library.is_empty() {
-        question.libraries.iter().for_each(|g| flag("-l", g.text().to_owned()));
     }
     args.library.iter().for_each(|l| flag("-l", l.clone()));
     if let Some(size) = question.size {
@@ -239,37 +202,4 @@ fn algorithms(question: &Question) -> Result<Vec<String>, Failure> {
         ));
     }
     Ok(found)
-}
-
-impl From<ClassArg> for Class {
-    fn from(typed: ClassArg) -> Self {
-        match typed {
-            ClassArg::Authenticated => Self::Authenticated,
-            ClassArg::Unauthenticated => Self::Unauthenticated,
-            ClassArg::Composite => Self::Composite,
-            ClassArg::Digest => Self::Digest,
-            ClassArg::Mac => Self::Mac,
-        }
-    }
-}
-
-impl From<ByArg> for By {
-    fn from(typed: ByArg) -> Self {
-        match typed {
-            ByArg::Time => Self::Time,
-            ByArg::Instructions => Self::Instructions,
-        }
-    }
-}
-
-impl From<PerArg> for Per {
-    fn from(typed: PerArg) -> Self {
-        match typed {
-            PerArg::Library => Self::Library,
-            PerArg::Algorithm => Self::Algorithm,
-            PerArg::Family => Self::Family,
-            PerArg::Size => Self::Size,
-            PerArg::Tier => Self::Tier,
-        }
-    }
 }

@@ -23,7 +23,7 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
         Place::File(path) => {
             screen::write_file(&path, html.as_bytes())?;
             let shown = path.display().to_string();
-            anstream::eprintln!("ciphermark: wrote {}", typed::one_line(&shown));
+            anstream::eprintln!("ciphermark: wrote {}", text::one_line(&shown));
         }
     }
     Ok(Exit::Done)

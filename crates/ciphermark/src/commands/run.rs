@@ -225,7 +225,7 @@ fn elsewhere(record: &Record) -> Option<String> {
 /// Prints a remark on standard error.
 pub fn say(quiet: bool, applies: bool, text: &str) {
     if applies && !quiet {
-        anstream::eprintln!("ciphermark: {}", typed::one_line(text));
+        anstream::eprintln!("ciphermark: {}", text::one_line(text));
     }
 }
 

@@ -1,4 +1,4 @@
-//! `rank`: questions to a record, in words and in flags.
+//! `rank`: questions to a record.
 
 use crate::support::*;
 use serde_json::Value;
@@ -19,15 +19,9 @@ fn answer(arguments: &[&str]) -> Value {
 }
 
 #[test]
-fn words_quoted_or_not_and_flags_ask_the_same() {
-    let quoted = answer(&["fastest authenticated on decrypt at 1 KiB with 256-bit keys"]);
-    let loose = answer(&["256-bit", "decrypt", "authenticated", "1k"]);
-    let flags = answer(&["--authenticated", "-d", "decrypt", "-s", "1K", "--key-bits", "256"]);
-    let both = answer(&["authenticated", "256-bit", "keys", "-d", "decrypt", "-s", "1024"]);
-    assert_eq!(quoted, loose);
-    assert_eq!(quoted, flags);
-    assert_eq!(quoted, both);
-    let rows = quoted["standings"][0]["rows"].as_array().unwrap();
+fn flags_say_which_cases_take_part() {
+    let whole = answer(&["--authenticated", "-d", "decrypt", "-s", "1K", "--key-bits", "256"]);
+    let rows = whole["standings"][0]["rows"].as_array().unwrap();
     assert!(!rows.is_empty());
     for row in rows {
         assert_eq!(
@@ -41,19 +35,19 @@ fn words_quoted_or_not_and_flags_ask_the_same() {
 #[test]
 fn ties_are_shown_as_ties() {
     // The two libraries have the same code of one author.
-    let whole = answer(&["fastest", "algorithm", "aegis-128l", "at", "1", "KiB"]);
+    let whole = answer(&["-a", "aegis-128l", "-s", "1K"]);
     let standing = &whole["standings"][0];
     assert_eq!(standing["tied_for_first"], 2, "{standing}");
     assert!(
         standing["rows"].as_array().unwrap().iter().all(|r| r["place"] == 1 && r["tied"] == true)
     );
-    let text = rank(&["fastest algorithm aegis-128l at 1 KiB"]).stdout;
+    let text = rank(&["-a", "aegis-128l", "-s", "1K"]).stdout;
     assert_eq!(text.matches("1=").count(), 2, "{text}");
 }
 
 #[test]
 fn what_does_not_notice_tampering_is_labelled() {
-    let text = rank(&["fastest at 8 KiB", "--rows", "60"]).stdout;
+    let text = rank(&["-s", "8K", "--rows", "60"]).stdout;
     for (algorithm, label) in
         [("aes-128-ecb ", "ecb-leaks"), ("aes-128-ctr ", "no-integrity"), ("+xxh3", "composite")]
     {
@@ -64,7 +58,7 @@ fn what_does_not_notice_tampering_is_labelled() {
 
 #[test]
 fn each_library_has_its_best() {
-    let whole = answer(&["best authenticated per library"]);
+    let whole = answer(&["--authenticated", "--per", "library"]);
     let groups: Vec<&str> = whole["standings"]
         .as_array()
         .unwrap()
@@ -85,14 +79,15 @@ fn without_a_question_the_usual_ones_are_answered() {
 
 #[test]
 fn every_format_has_the_answer() {
-    let question = "fastest authenticated at 8 KiB";
-    let markdown = rank(&[question, "--format", "markdown"]).stdout;
+    let as_format =
+        |format: &str| rank(&["--authenticated", "-s", "8K", "--format", format]).stdout;
+    let markdown = as_format("markdown");
     assert!(
         markdown.starts_with("### fastest authenticated")
             && (markdown.contains("| 1 |") || markdown.contains("| 1= |")),
         "{markdown}"
     );
-    let csv = rank(&[question, "--format", "csv"]).stdout;
+    let csv = as_format("csv");
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     assert!(rows.len() >= 10 && rows[0][2].starts_with('1'), "{} rows", rows.len());
@@ -102,8 +97,7 @@ fn every_format_has_the_answer() {
 fn a_question_without_a_record_is_measured_now() {
     let correct = fakes::library("correct");
     let name = correct.split('=').next().unwrap();
-    let what =
-        ["rank", "fastest algorithm aes-128-gcm at 64 B", "-l", &correct, "--format", "json"];
+    let what = ["rank", "-a", "aes-128-gcm", "-s", "64", "-l", &correct, "--format", "json"];
     let done = ciphermark(&what, b"").with_code(0);
     let whole: Value = serde_json::from_str(&done.stdout).unwrap();
     assert_eq!(whole[0]["standings"][0]["rows"][0]["library"]["name"], name);
@@ -112,27 +106,27 @@ fn a_question_without_a_record_is_measured_now() {
 #[test]
 fn what_is_not_understood_or_not_there_gets_one_line() {
     let line = |arguments: &[&str]| refusal(&[&["rank", &published()], arguments].concat());
-    let word = line(&["fastest athenticated"]);
-    assert!(
-        word.contains("'athenticated'") && word.contains("did you mean 'authenticated'?"),
-        "{word}"
-    );
-    let tier = line(&["best without AES instructions"]);
+    let tier = line(&["-t", "noaes"]);
     assert!(tier.contains("no tier noaes") && tier.contains("ciphermark run -t noaes"), "{tier}");
-    let twice = line(&["fastest at 64 B", "-s", "8K"]);
-    assert!(twice.contains("two things about the size"), "{twice}");
+    let two = line(&["-s", "64,8K"]);
+    assert!(two.contains("--size '64,8K': a question is about one size"), "{two}");
     let nothing = refusal(&["rank"]);
-    assert!(nothing.contains("give a record") && nothing.contains("--list"), "{nothing}");
-    let missing = refusal(&["rank", "no/such.json", "fastest"]);
+    assert!(nothing.contains("give a record") && nothing.contains("--help"), "{nothing}");
+    let missing = refusal(&["rank", "no/such.json"]);
     assert!(missing.contains("no/such.json"), "{missing}");
 }
 
 #[test]
-fn the_words_are_listed_and_completed() {
-    let list = ciphermark(&["rank", "--list"], b"").with_code(0).stdout;
-    for word in ["authenticated", "without aes instructions", "per library", "--key-bits 256"] {
-        assert!(list.contains(word), "{word}: {list}");
+fn words_are_answered_with_the_flags_that_say_them() {
+    let question = "fastest authenticated on decrypt at 8 KiB";
+    let flags = "--authenticated --direction decrypt --size BYTES";
+    for line in [
+        refusal(&["rank", question]),
+        refusal(&["rank", &published(), question]),
+        refusal(&[&["rank"], &question.split(' ').collect::<Vec<_>>()[..]].concat()),
+    ] {
+        assert!(line.contains(question) && line.contains(flags), "{line}");
     }
-    let script = ciphermark(&["completions", "bash"], b"").with_code(0).stdout;
-    assert!(script.contains("unauthenticated"), "the vocabulary is completed");
+    let unknown = refusal(&["rank", "what"]);
+    assert!(unknown.contains("'what' is no record") && unknown.contains("--help"), "{unknown}");
 }

@@ -91,5 +91,5 @@ pub(super) fn table(table: &PrintedTable) -> String {
 fn written(mut rows: Vec<Vec<String>>) -> String {
     let heading = rows.remove(0);
     let heading: Vec<&str> = heading.iter().map(String::as_str).collect();
-    report::csv(&heading, rows)
+    text::csv(&heading, rows)
 }

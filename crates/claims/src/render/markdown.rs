@@ -3,7 +3,7 @@
 use super::text::here;
 use super::{bare, heading, reference, remarks, row_name, summary, table_head};
 use crate::{Judged, PrintedTable};
-use report::{clean, escape_markdown};
+use text::{clean, escape_markdown};
 
 pub(super) fn claims(judged: &[Judged<'_>]) -> String {
     let mut out = format!("{}.\n", summary(judged));

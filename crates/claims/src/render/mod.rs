@@ -6,7 +6,7 @@ mod markdown;
 mod text;
 
 use crate::{Column, Judged, PrintedTable, Source, Verdict};
-use report::Options;
+use ::text::Options;
 
 /// How they are written out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +155,7 @@ mod tests {
         ] {
             assert!(text.contains(said), "{said}: {text}");
         }
-        assert!(text.lines().all(|l| report::width(l) <= 90), "{text}");
+        assert!(text.lines().all(|l| ::text::width(l) <= 90), "{text}");
         assert!(!text.contains('\u{1b}'), "{text:?}");
     }
 

@@ -3,7 +3,7 @@
 use super::{bare, heading, reference, remarks, row_name, summary, table_head};
 use crate::{Answer, Judged, PrintedTable, Verdict};
 use anstyle::{AnsiColor, Style};
-use report::{Options, clean, width, wrap};
+use text::{Options, clean, width, wrap};
 
 /// Where the claims' text begins: past the longest verdict.
 const INDENT: usize = 19;

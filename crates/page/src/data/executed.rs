@@ -3,39 +3,33 @@
 use super::names::Names;
 use crate::text::tidy;
 use model::Direction;
-use record::{Fit, LibraryId, Record};
+use record::{Executed, Fit, LibraryId, Record};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 /// The fitted lines.
 pub(crate) fn fits(record: &Record, names: &mut Names) -> Vec<Value> {
-    let value = |fit: &Fit, names: &mut Names| {
+    let mut value = |fit: &Fit| {
         let what = Numbers::of(&fit.library, &fit.algorithm, fit.direction, names);
         what.into_fields_of(fit, fit.model.name(), fit.tier.name(), names)
     };
-    record.fits.iter().map(|fit| value(fit, names)).collect()
+    record.fits.iter().map(&mut value).collect()
 }
 
 /// What was executed.
 pub(crate) fn executed(record: &Record, names: &mut Names) -> Vec<Value> {
-    let mut all = Vec::with_capacity(record.executed.len());
-    for e in &record.executed {
+    let mut value = |e: &Executed| {
         let what = Numbers::of(&e.library, &e.algorithm, e.direction, names);
-        all.push(what.into_fields_of(e, e.model.name(), e.tier.name(), names));
-    }
-    all
+        what.into_fields_of(e, e.model.name(), e.tier.name(), names)
+    };
+    record.executed.iter().map(&mut value).collect()
 }
 
 /// What runs inside the clock in the model `message`.
 pub(crate) fn calls(record: &Record, names: &mut Names) -> Vec<Value> {
     let mut all = Vec::new();
     for l in &record.libraries {
-        let id = LibraryId {
-            name: l.name.clone(),
-            version: l.version.clone(),
-            path: l.path.clone(),
-            id: l.id.clone(),
-        };
+        let id = l.identity();
         for call in &l.calls {
             let what = Numbers::of(&id, &call.algorithm, call.direction, names);
             let functions = call.functions.as_deref().map(|f| names.texts.number(f));

@@ -46,14 +46,8 @@ impl Names {
             *same.entry(versioned(&l.name, &l.version)).or_default() += 1;
         }
         for l in &record.libraries {
-            let id = LibraryId {
-                name: l.name.clone(),
-                version: l.version.clone(),
-                path: l.path.clone(),
-                id: l.id.clone(),
-            };
             let twins = same[&versioned(&l.name, &l.version)] > 1;
-            self.add_library(&id, twins);
+            self.add_library(&l.identity(), twins);
         }
     }
 

@@ -1,12 +1,10 @@
 //! A comparison for a pull request: what matters in the first lines, the rest folded.
 
-use super::table::sort;
 use super::words::{self, ORDER};
 use crate::labels::size;
-use crate::markdown::{escape, line};
-use crate::text::clean;
 use analysis::Verdict;
 use compare::{Compared, Comparison, Counts, Found, InstructionRow, Summary};
+use text::{Align, Cell, Column, Table, clean, escape_markdown as escape};
 
 pub(super) fn markdown(c: &Comparison, found: &[Found], rows: usize) -> String {
     let mut out = format!("### {}\n\n", headline(c, found));
@@ -61,8 +59,7 @@ fn headline(c: &Comparison, found: &[Found]) -> String {
     let sign = if found.is_empty() { "✅" } else { "❌" };
     let mean = match &c.overall[..] {
         [Summary { ratio: Some(r), libraries: None, .. }, ..] => {
-            let half = (r.high - r.low) / 2.0;
-            format!("; time {} % on average", words::change(r.estimate, half))
+            format!("; time {} % on average", words::of_ratio(*r)[0])
         }
         _ => String::new(),
     };
@@ -81,28 +78,23 @@ fn means(c: &Comparison, summaries: &[Summary]) -> String {
     let mut heads = vec!["geometric mean of"];
     heads.extend(several.then_some("libraries"));
     heads.extend(["time %", "95 % interval", "×", "slower", "faster", "undecided", "same"]);
-    let mut out = table_head(&heads, 1 + usize::from(several));
-    for s in summaries {
-        let Some(r) = s.ratio else { continue };
-        let mut cells = vec![escape(&words::of_what(s))];
-        cells.extend(several.then(|| escape(&words::of_which(s))));
-        cells.extend([
-            words::change(r.estimate, (r.high - r.low) / 2.0),
-            words::interval(r.low, r.high),
-            words::factor(r.estimate),
-        ]);
+    let row = |s: &Summary| {
+        let mut cells = vec![words::of_what(s)];
+        cells.extend(several.then(|| words::of_which(s)));
+        cells.extend(words::of_ratio(s.ratio?));
         let t = &s.tally;
         cells.extend([t.slower, t.faster, t.undecided, t.same].map(|n| n.to_string()));
-        out += &line(&cells);
-    }
-    out
+        Some(cells)
+    };
+    table(&heads, 1 + usize::from(several), summaries.iter().filter_map(row))
 }
 
-/// A table's heading, the first `names` columns to the left.
-fn table_head(heads: &[&str], names: usize) -> String {
-    let rules: Vec<&str> =
-        (0..heads.len()).map(|i| if i < names { "---" } else { "---:" }).collect();
-    format!("\n{}{}", line(heads), line(&rules))
+/// A table, the first `names` columns to the left.
+fn table(heads: &[&'static str], names: usize, rows: impl Iterator<Item = Vec<String>>) -> String {
+    let align = |i| if i < names { Align::Left } else { Align::Right };
+    let columns = heads.iter().enumerate().map(|(i, head)| Column::new(head, align(i)));
+    let rows = rows.map(|row| row.into_iter().map(Cell::plain).collect());
+    format!("\n{}", Table::new(columns.collect::<Vec<_>>(), rows.collect()).markdown())
 }
 
 fn folded(title: &str, inside: &str) -> String {
@@ -110,25 +102,21 @@ fn folded(title: &str, inside: &str) -> String {
 }
 
 fn cases(c: &Comparison, verdict: Verdict, rows: usize) -> String {
-    let mut found: Vec<&Compared> = c.cases.iter().filter(|case| case.verdict == verdict).collect();
-    let shown = if verdict == Verdict::Same && rows < usize::MAX { 0 } else { rows };
-    if found.is_empty() || shown == 0 {
+    let (all, shown) = words::listed(c, verdict, rows);
+    if shown.is_empty() {
         return String::new();
     }
-    sort(&mut found);
     let several = c.several;
     let [base, new] = words::per_byte_heading(c.unit);
     let mut heads = vec!["algorithm"];
     heads.extend(several.then_some("libraries"));
     heads.extend(["bytes", "time %", "95 % interval", "×", base, new]);
-    let mut inside = table_head(&heads, 1 + usize::from(several));
-    for case in found.iter().take(shown) {
-        inside += &row(case, several);
+    let rows = shown.iter().map(|case| row(case, several));
+    let mut inside = table(&heads, 1 + usize::from(several), rows);
+    if all > shown.len() {
+        inside += &format!("\n… and {} more.\n", all - shown.len());
     }
-    if found.len() > shown {
-        inside += &format!("\n… and {} more.\n", found.len() - shown);
-    }
-    let title = format!("{}: {}", capital(verdict.name()), found.len());
+    let title = format!("{}: {all}", capital(verdict.name()));
     // What has become slower is not hidden.
     if verdict == Verdict::Slower {
         format!("\n**{title}**\n{inside}")
@@ -142,43 +130,32 @@ fn capital(word: &str) -> String {
     first.to_uppercase() + rest
 }
 
-fn row(case: &Compared, several: bool) -> String {
+fn row(case: &Compared, several: bool) -> Vec<String> {
     let mut name = clean(&case.case.algorithm);
     let direction = words::direction(case.case.direction);
     let setting = words::setting(&case.case, case.base_tier);
     for word in [direction, setting].iter().filter(|w| !w.is_empty()) {
         name += &format!(" {word}");
     }
-    let pair = || escape(&words::pair(&case.base_library, &case.new_library));
+    let pair = || words::pair(&case.base_library, &case.new_library);
     if case.by_pairs.is_some() {
         name += &format!(" ({})", words::remark(case));
     }
-    let mut cells = vec![escape(&name)];
+    let mut cells = vec![name];
     cells.extend(several.then(pair));
     cells.push(size(case.case.size));
-    let (change, interval, factor) = match (case.ratio, &case.reason) {
-        (Some(r), _) => (
-            words::change(r.estimate, (r.high - r.low) / 2.0),
-            words::interval(r.low, r.high),
-            words::factor(r.estimate),
-        ),
-        (None, reason) => {
-            (String::new(), escape(&clean(reason.as_deref().unwrap_or_default())), String::new())
-        }
-    };
-    cells.extend([change, interval, factor]);
+    let reason = || clean(case.reason.as_deref().unwrap_or_default());
+    let without = || [String::new(), reason(), String::new()];
+    cells.extend(case.ratio.map_or_else(without, words::of_ratio));
     cells.extend([case.base_cost, case.new_cost].map(|cost| words::per_byte(cost, &case.case)));
-    line(&cells)
+    cells
 }
 
 fn instructions(c: &Comparison, rows: usize) -> String {
     if c.instructions.is_empty() {
         return String::new();
     }
-    let mut changed: Vec<&InstructionRow> =
-        c.instructions.iter().filter(|row| !row.is_equal()).collect();
-    let equal = c.instructions.len() - changed.len();
-    changed.sort_by(|a, b| b.largest_growth().total_cmp(&a.largest_growth()));
+    let (changed, equal) = words::changed(c);
     let title = format!("Instructions, counted exactly: {} changed, {equal} equal", changed.len());
     let uncounted = words::uncounted(c);
     let listed =
@@ -193,44 +170,8 @@ fn instructions(c: &Comparison, rows: usize) -> String {
     if changed.is_empty() {
         return folded(&title, &listed);
     }
-    let heads = [
-        "algorithm",
-        "most at",
-        "base",
-        "new",
-        "%",
-        "base /B",
-        "new /B",
-        "/B %",
-        "base /message",
-        "new /message",
-        "/message %",
-    ];
-    let mut inside = table_head(&heads, 1);
-    for row in changed.iter().take(rows) {
-        let mut name = format!("{} {}", clean(&row.algorithm), words::direction(row.direction));
-        if c.several {
-            name += &format!(", {}", words::pair(&row.base_library, &row.new_library));
-        }
-        let per_byte = |c: Option<Counts>| c.map(|c| format!("{:.4}", c.per_byte));
-        let per_message = |c: Option<Counts>| c.map(|c| format!("{:.0}", c.per_message));
-        let change = |growth: Option<f64>| growth.map(|g| words::change(1.0 + g, 0.0));
-        let worst = row.worst_size();
-        let cells = [
-            worst.map(|s| size(s.size)),
-            worst.map(|s| s.base.to_string()),
-            worst.map(|s| s.new.to_string()),
-            change(row.per_operation_growth()),
-            per_byte(row.base),
-            per_byte(row.new),
-            change(row.per_byte_growth),
-            per_message(row.base),
-            per_message(row.new),
-            change(row.per_message_growth),
-        ];
-        let cells = cells.into_iter().map(Option::unwrap_or_default);
-        inside += &line(&[escape(&name)].into_iter().chain(cells).collect::<Vec<_>>());
-    }
+    let shown = changed.iter().take(rows).map(|row| instruction_row(row, c.several));
+    let mut inside = table(&INSTRUCTIONS, 1, shown);
     if changed.len() > rows {
         inside += &format!("\n… and {} more.\n", changed.len() - rows);
     }
@@ -238,6 +179,45 @@ fn instructions(c: &Comparison, rows: usize) -> String {
         inside += &format!("\n{listed}");
     }
     folded(&title, &inside)
+}
+
+const INSTRUCTIONS: [&str; 11] = [
+    "algorithm",
+    "most at",
+    "base",
+    "new",
+    "%",
+    "base /B",
+    "new /B",
+    "/B %",
+    "base /message",
+    "new /message",
+    "/message %",
+];
+
+fn instruction_row(row: &InstructionRow, several: bool) -> Vec<String> {
+    let mut name = format!("{} {}", clean(&row.algorithm), words::direction(row.direction));
+    if several {
+        name += &format!(", {}", words::pair(&row.base_library, &row.new_library));
+    }
+    let per_byte = |c: Option<Counts>| c.map(|c| format!("{:.4}", c.per_byte));
+    let per_message = |c: Option<Counts>| c.map(|c| format!("{:.0}", c.per_message));
+    let change = |growth: Option<f64>| growth.map(|g| words::change(1.0 + g, 0.0));
+    let worst = row.worst_size();
+    let cells = [
+        Some(name),
+        worst.map(|s| size(s.size)),
+        worst.map(|s| s.base.to_string()),
+        worst.map(|s| s.new.to_string()),
+        change(row.per_operation_growth()),
+        per_byte(row.base),
+        per_byte(row.new),
+        change(row.per_byte_growth),
+        per_message(row.base),
+        per_message(row.new),
+        change(row.per_message_growth),
+    ];
+    cells.map(Option::unwrap_or_default).to_vec()
 }
 
 fn states(c: &Comparison) -> String {

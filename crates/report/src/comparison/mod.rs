@@ -5,18 +5,18 @@ mod markdown;
 mod table;
 pub(crate) mod words;
 
-use crate::Options;
 use compare::{Comparison, Found};
+use text::Options;
 
 /// How a comparison is written out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, clap::ValueEnum)]
 pub enum ComparisonFormat {
-    /// Tables for a terminal.
+    /// Tables for people.
     #[default]
     Text,
-    /// For a pull request: the summary first, the rest folded.
+    /// Markdown for a pull request.
     Markdown,
-    /// One object with everything.
+    /// Everything as one JSON object.
     Json,
     /// One row a case.
     Csv,

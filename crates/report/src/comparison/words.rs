@@ -1,8 +1,7 @@
 //! The words of a comparison, the same for a terminal and for Markdown.
 
-use crate::labels::{size, size_with_unit, versioned};
-use crate::text::clean;
-use analysis::Verdict;
+use crate::labels::{short_id, size, size_with_unit, versioned};
+use analysis::{Ratio, Verdict};
 use compare::{
     Case, Compared, Comparison, Confirmation, Facts, InstructionRow, NOT_COUNTED, OnlyIn, Summary,
     Tally, Uncounted, Unit,
@@ -10,6 +9,7 @@ use compare::{
 use model::{Direction, Footprint, Model, Tier};
 use record::LibraryId;
 use std::collections::BTreeMap;
+use text::clean;
 
 /// The order in which verdicts are told: what wants to be acted upon first.
 pub(super) const ORDER: [Verdict; 4] =
@@ -28,13 +28,9 @@ pub(super) fn pair(base: &LibraryId, new: &LibraryId) -> String {
     let (b, n) = (label(base), label(new));
     match (b == n, base.id == new.id) {
         (true, true) => n,
-        (true, false) => format!("{b}#{} → {n}#{}", short(&base.id), short(&new.id)),
+        (true, false) => format!("{b}#{} → {n}#{}", short_id(&base.id), short_id(&new.id)),
         (false, _) => format!("{b} → {n}"),
     }
-}
-
-fn short(id: &str) -> String {
-    clean(id.split_once(':').map_or(id, |(_, hex)| hex)).chars().take(6).collect()
 }
 
 /// `12 same, 30 faster, 2 slower, 1 undecided`, and what of `same` is the same measurement.
@@ -72,19 +68,40 @@ pub(super) fn remark(case: &Compared) -> String {
     reason.into_iter().chain(by_pairs).collect::<Vec<_>>().join("; ")
 }
 
+/// How many cases have a verdict, and those that are listed: the largest change first, whichever way it goes.
+pub(super) fn listed(c: &Comparison, verdict: Verdict, rows: usize) -> (usize, Vec<&Compared>) {
+    let mut found: Vec<&Compared> = c.cases.iter().filter(|case| case.verdict == verdict).collect();
+    let size = |case: &Compared| case.ratio.map_or(0.0, |r| r.estimate.ln().abs());
+    found.sort_by(|a, b| size(b).total_cmp(&size(a)).then_with(|| a.case.cmp(&b.case)));
+    let all = found.len();
+    // Who asks for the same ones asks for all.
+    found.truncate(if verdict == Verdict::Same && rows < usize::MAX { 0 } else { rows });
+    (all, found)
+}
+
+/// Algorithms whose instructions changed, the largest growth first, and how many have not.
+pub(super) fn changed(c: &Comparison) -> (Vec<&InstructionRow>, usize) {
+    let mut changed: Vec<&InstructionRow> =
+        c.instructions.iter().filter(|row| !row.is_equal()).collect();
+    changed.sort_by(|a, b| b.largest_growth().total_cmp(&a.largest_growth()));
+    let equal = c.instructions.len() - changed.len();
+    (changed, equal)
+}
+
+/// A ratio's change, interval and factor.
+pub(super) fn of_ratio(r: Ratio) -> [String; 3] {
+    [change(r.estimate, (r.high - r.low) / 2.0), interval(r.low, r.high), factor(r.estimate)]
+}
+
 /// Change of time in per cent, with as many digits as the interval allows.
 pub(crate) fn change(ratio: f64, half_width: f64) -> String {
-    let text = format!("{:+.*}", decimals(half_width), percent(ratio));
+    let text = format!("{:+.*}", decimals(half_width), (ratio - 1.0) * 100.0);
     // Nothing is neither more nor less.
     if text.trim_start_matches(['+', '-', '0', '.']).is_empty() {
         text.trim_start_matches(['+', '-']).to_owned()
     } else {
         text
     }
-}
-
-pub(super) fn percent(ratio: f64) -> f64 {
-    (ratio - 1.0) * 100.0
 }
 
 fn decimals(half_width: f64) -> usize {
@@ -105,7 +122,7 @@ pub(crate) fn interval(low: f64, high: f64) -> String {
 }
 
 /// Old speed to new one as a factor: `2.41×`.
-pub(super) fn factor(ratio: f64) -> String {
+fn factor(ratio: f64) -> String {
     format!("{:.2}×", 1.0 / ratio)
 }
 

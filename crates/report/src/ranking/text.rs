@@ -1,14 +1,13 @@
 //! Answers for a terminal and in Markdown.
 
-use crate::Options;
 use crate::comparison::words::{change, interval};
 use crate::digits::supported;
-use crate::fitted::{Column, Fitted};
-use crate::grid::{Align, Cell};
 use crate::labels::{size, versioned};
-use crate::markdown::{escape, line};
-use crate::text::{ALARM, ASIDE, BEST, CAUTION, GOOD, HEADING, PLAIN, clean, paint, wrap_hanging};
-use compare::{Absent, By, EXAMPLES, Per, Ranked, Ranking, Standing, WORDS};
+use compare::{Absent, By, Per, Ranked, Ranking, Standing};
+use text::escape_markdown as escape;
+use text::{
+    ALARM, ASIDE, Align, BEST, CAUTION, Cell, Column, GOOD, HEADING, Options, PLAIN, Table, clean,
+};
 
 pub(super) fn text(answers: &[Ranking], options: Options) -> String {
     let mut out = String::new();
@@ -20,54 +19,51 @@ pub(super) fn text(answers: &[Ranking], options: Options) -> String {
     }
     out.push('\n');
     for line in legend(answers) {
-        out += &wrap_hanging(&line, options.width, 2);
+        out += &options.hang(&line, 2, PLAIN);
     }
     out
 }
 
 fn one(answer: &Ranking, options: Options) -> String {
-    let mut out = String::new();
-    for l in wrap_hanging(&clean(&answer.terms.sentence), options.width, 2).lines() {
-        out += &format!("{}\n", paint(l, HEADING, options.color));
-    }
-    let rows: Vec<Vec<Cell>> = answer
-        .standings
-        .iter()
-        .flat_map(|s| {
-            s.rows.iter().enumerate().map(|(i, r)| cells(r, group(answer, s, i), answer.terms.by))
-        })
-        .collect();
-    let table = Fitted::new(&columns(answer), rows);
-    out += &table.text(options);
+    let mut out = options.hang(&clean(&answer.terms.sentence), 2, HEADING);
+    out += &table(answer).text(options);
     for note in notes(answer) {
-        out += &wrap_hanging(&note, options.width, 2);
+        out += &options.hang(&note, 2, PLAIN);
     }
     for absent in &answer.absent {
-        for l in wrap_hanging(&refused(absent), options.width, 2).lines() {
-            out += &format!("{}\n", paint(l, ALARM, options.color));
-        }
+        out += &options.hang(&refused(absent), 2, ALARM);
     }
     out
 }
 
+fn table(answer: &Ranking) -> Table {
+    // Where groups have no column of their own, the first one goes.
+    let from = usize::from(!is_grouped(answer));
+    let row = |s: &Standing, (i, r): (usize, &Ranked)| {
+        cells(r, group(answer, s, i), answer.terms.by).split_off(from)
+    };
+    let rows = answer.standings.iter();
+    let rows = rows.flat_map(|s| s.rows.iter().enumerate().map(move |ranked| row(s, ranked)));
+    Table::new(columns(answer).split_off(from), rows.collect())
+}
+
 fn columns(answer: &Ranking) -> Vec<Column> {
-    let per = is_grouped(answer);
     let cost = match answer.terms.by {
         By::Time => "MB/s",
         By::Instructions => "instructions",
     };
     vec![
-        Column::new(if per { "best of" } else { "" }, Align::Left, 0),
-        Column::new("#", Align::Left, 0),
-        Column::new("algorithm", Align::Left, 0),
-        Column::new("library", Align::Left, 0),
-        Column::new(cost, Align::Point, 0),
-        Column::new("c/B", Align::Point, 4),
-        Column::new("ns", Align::Point, 2),
-        Column::new("behind %", Align::Point, 6),
-        Column::new("95 % interval", Align::Right, 1),
-        Column::new("limit %", Align::Right, 3),
-        Column::new("", Align::Left, 5),
+        Column::new("best of", Align::Left),
+        Column::new("#", Align::Left),
+        Column::new("algorithm", Align::Left),
+        Column::new("library", Align::Left),
+        Column::new(cost, Align::Point),
+        Column::new("c/B", Align::Point).goes(4),
+        Column::new("ns", Align::Point).goes(2),
+        Column::new("behind %", Align::Point).goes(6),
+        Column::new("95 % interval", Align::Right).goes(1),
+        Column::new("limit %", Align::Right).goes(3),
+        Column::new("", Align::Left).goes(5),
     ]
 }
 
@@ -185,65 +181,11 @@ pub(super) fn markdown(answers: &[Ranking]) -> String {
     let mut out = String::new();
     for answer in answers {
         out += &format!("### {}\n\n", escape(&clean(&answer.terms.sentence)));
-        out += &table(answer);
+        out += &table(answer).markdown();
         let notes = notes(answer).into_iter().chain(answer.absent.iter().map(refused));
         let notes: String = notes.map(|n| format!("- {}\n", escape(&n))).collect();
         out += &format!("\n{notes}\n");
     }
     legend(answers).iter().for_each(|l| out += &format!("- {}\n", escape(l)));
     out
-}
-
-fn table(answer: &Ranking) -> String {
-    let columns = columns(answer);
-    let grouped = is_grouped(answer);
-    let from = usize::from(!grouped);
-    let heads: Vec<String> = columns[from..].iter().map(|c| escape(c.heading)).collect();
-    let rule = |c: &Column| if c.align == Align::Left { "---" } else { "---:" };
-    let rules: Vec<&str> = columns[from..].iter().map(rule).collect();
-    let mut out = line(&heads) + &line(&rules);
-    for s in &answer.standings {
-        for (i, r) in s.rows.iter().enumerate() {
-            let cells = cells(r, group(answer, s, i), answer.terms.by);
-            let texts: Vec<String> = cells[from..].iter().map(|c| escape(c.text())).collect();
-            out += &line(&texts);
-        }
-    }
-    out
-}
-
-pub(super) fn words(options: Options) -> String {
-    let rows = WORDS.iter().map(|w| {
-        // Of several ways to say it the usual one and the shortest.
-        let (first, last) = (w.phrases[0], w.phrases[w.phrases.len() - 1]);
-        let phrases = if first == last { first.to_owned() } else { format!("{first} | {last}") };
-        vec![Cell::plain(phrases), Cell::plain(w.meaning), Cell::new(w.flag, ASIDE)]
-    });
-    let more = [
-        ("8 KiB | 64 B | 8192 bytes", "size of a message", "--size 8K"),
-        ("256-bit | 128-bit keys", "key length by the algorithm's name", "--key-bits 256"),
-        ("2 threads", "threads measuring at once", "--threads 2"),
-        ("library openssl@3*", "libraries by glob over name or name@version", "--library GLOB"),
-        ("algorithm aes-*-gcm", "algorithms by glob", "--algorithm GLOB"),
-    ];
-    let more = more.map(|(a, b, c)| vec![Cell::plain(a), Cell::plain(b), Cell::new(c, ASIDE)]);
-    let columns = [
-        Column::new("words", Align::Left, 0),
-        Column::new("meaning", Align::Left, 0),
-        Column::new("as a flag", Align::Left, 1),
-    ];
-    let table = Fitted::new(&columns, rows.chain(more).collect());
-    let mut out = format!("{}\n", table.text(options));
-    out += "Questions, for example:\n";
-    EXAMPLES.iter().for_each(|e| out += &format!("  ciphermark rank run.json \"{e}\"\n"));
-    let per = [Per::Library, Per::Algorithm, Per::Family, Per::Size, Per::Tier].map(Per::name);
-    out + &wrap_hanging(
-        &format!(
-            "Words stand in any order. What is not said: time, encryption, 8 KiB where the record has it, \
-             whole messages, tier native, one thread, all algorithms that encrypt; per: {}.",
-            per.join(", ")
-        ),
-        options.width,
-        0,
-    )
 }

@@ -33,7 +33,7 @@ fn every_term_its_interval_source_and_share_stand_in_the_table() {
     for word in words {
         assert!(text.contains(word), "{word}: {text}");
     }
-    assert!(text.lines().all(|l| report::width(l) <= 90), "{text}");
+    assert!(text.lines().all(|l| text::width(l) <= 90), "{text}");
     assert!(!text.contains('\u{1b}'));
 }
 
@@ -69,7 +69,7 @@ fn an_answer_says_what_it_cannot_decide_and_what_would() {
     for word in ["$ssl_session_reused", "A rise of 2.00 %", "1.00 … 2.00", "Mbit"] {
         assert!(text.contains(word), "{word}: {text}");
     }
-    assert!(text.lines().all(|l| report::width(l) <= 120), "{text}");
+    assert!(text.lines().all(|l| text::width(l) <= 120), "{text}");
     let back: crate::Why = serde_json::from_str(&of(Format::Json)).unwrap();
     assert_eq!(back, found);
     assert!(of(Format::Csv).lines().count() > 20 && of(Format::Markdown).contains("| --- |"));

@@ -1,24 +1,6 @@
-//! Text that came from outside, made safe for a terminal; widths; wrapping; styles.
+//! Widths of text in columns of a terminal; clipping and wrapping.
 
-use anstyle::{AnsiColor, Style};
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
-
-/// The text on one line without anything that moves a cursor, changes a colour or turns the
-/// reading direction: names and reasons come from libraries and from files of strangers.
-#[must_use]
-pub fn clean(text: &str) -> String {
-    let visible = text.chars().filter_map(|c| match c {
-        '\n' | '\r' | '\t' | '\u{2028}' | '\u{2029}' => Some(' '),
-        c if c.is_control() || turns(c) => None,
-        c => Some(c),
-    });
-    visible.collect::<String>().trim().to_owned()
-}
-
-/// Marks, embeddings, overrides and isolates of the Unicode bidirectional algorithm (UAX #9).
-fn turns(c: char) -> bool {
-    matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
 
 /// Columns that the text takes.
 #[must_use]
@@ -27,7 +9,8 @@ pub fn width(text: &str) -> usize {
 }
 
 /// The text cut to so many columns, with an ellipsis where something is missing.
-pub(crate) fn clip(text: &str, columns: usize) -> String {
+#[must_use]
+pub fn clip(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
@@ -81,38 +64,10 @@ fn pieces(word: &str, columns: usize) -> Vec<String> {
     pieces
 }
 
-/// Wraps with the later lines indented.
-pub(crate) fn wrap_hanging(text: &str, columns: usize, indent: usize) -> String {
-    let lines = wrap(text, columns.saturating_sub(indent).max(20));
-    lines.join(&format!("\n{}", " ".repeat(indent))) + "\n"
-}
-
-pub(crate) const PLAIN: Style = Style::new();
-pub(crate) const HEADING: Style = Style::new().bold();
-pub(crate) const ALARM: Style = AnsiColor::Red.on_default().bold();
-pub(crate) const CAUTION: Style = AnsiColor::Yellow.on_default();
-pub(crate) const BEST: Style = AnsiColor::Green.on_default().bold();
-pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
-pub(crate) const ASIDE: Style = Style::new().dimmed();
-
-/// The text in a style, when colours are wanted.
-pub(crate) fn paint(text: &str, style: Style, color: bool) -> String {
-    if color && style != PLAIN && !text.is_empty() {
-        format!("{style}{text}{style:#}")
-    } else {
-        text.to_owned()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
-
-    #[test]
-    fn what_steers_a_terminal_is_taken_out() {
-        assert_eq!(clean("a\u{1b}[31mb\u{7}\n\tc\u{9b}2J\u{202e}d "), "a[31mb  c2Jd");
-    }
 
     #[test]
     fn clipping_counts_columns_not_characters() {
@@ -131,7 +86,7 @@ mod tests {
     proptest! {
         #[test]
         fn wrapped_lines_fit_and_lose_nothing(text in "\\PC{0,60}", columns in 2usize..30) {
-            let text = clean(&text);
+            let text = crate::clean(&text);
             let lines = wrap(&text, columns);
             prop_assert!(lines.iter().all(|l| width(l) <= columns + 1), "{:?}", lines);
             let letters = |s: &str| s.chars().filter(|c| !c.is_whitespace()).collect::<String>();

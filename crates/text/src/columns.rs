@@ -1,15 +1,17 @@
 //! Aligned columns.
 
-use crate::text::{PLAIN, paint, width};
+use crate::{PLAIN, paint, width};
 use anstyle::Style;
 
-/// Between columns.
-pub(crate) const GAP: usize = 2;
+/// Columns of the terminal between two columns.
+pub const GAP: usize = 2;
 
 /// How a column is filled.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Align {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Align {
+    /// To the left.
     Left,
+    /// To the right.
     Right,
     /// Right, with the decimal points below each other.
     Point,
@@ -17,7 +19,7 @@ pub(crate) enum Align {
 
 /// One field.
 #[derive(Clone, Debug)]
-pub(crate) struct Cell {
+pub struct Cell {
     text: String,
     style: Style,
     /// Whether it is aligned by its decimal point, where the column is.
@@ -25,19 +27,27 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    pub(crate) fn new(text: impl Into<String>, style: Style) -> Self {
+    /// A text in a style.
+    #[must_use]
+    pub fn new(text: impl Into<String>, style: Style) -> Self {
         Self { text: text.into(), style, is_number: false }
     }
 
-    pub(crate) fn number(text: impl Into<String>, style: Style) -> Self {
+    /// A number, aligned by its decimal point where the column is.
+    #[must_use]
+    pub fn number(text: impl Into<String>, style: Style) -> Self {
         Self { is_number: true, ..Self::new(text, style) }
     }
 
-    pub(crate) fn plain(text: impl Into<String>) -> Self {
+    /// A text without a style.
+    #[must_use]
+    pub fn plain(text: impl Into<String>) -> Self {
         Self::new(text, PLAIN)
     }
 
-    pub(crate) fn text(&self) -> &str {
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> &str {
         &self.text
     }
 
@@ -48,11 +58,12 @@ impl Cell {
 }
 
 /// The widths of columns, over every row that is to be aligned with the others.
-pub(crate) struct Columns {
+#[derive(Clone, Debug)]
+pub struct Columns {
     columns: Vec<Column>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Column {
     align: Align,
     width: usize,
@@ -61,13 +72,15 @@ struct Column {
 }
 
 impl Columns {
-    pub(crate) fn new(alignments: impl IntoIterator<Item = Align>) -> Self {
+    /// Columns of no width.
+    #[must_use]
+    pub fn new(alignments: impl IntoIterator<Item = Align>) -> Self {
         let column = |align| Column { align, width: 0, fraction: 0 };
         Self { columns: alignments.into_iter().map(column).collect() }
     }
 
     /// Makes room for a row.
-    pub(crate) fn fit(&mut self, row: &[Cell]) {
+    pub fn fit(&mut self, row: &[Cell]) {
         for (column, cell) in self.columns.iter_mut().zip(row) {
             let fraction = column.fraction_of(cell);
             if let Some(fraction) = fraction {
@@ -80,19 +93,22 @@ impl Columns {
     }
 
     /// Columns of the terminal that a row takes.
-    pub(crate) fn total(&self) -> usize {
+    #[must_use]
+    pub fn total(&self) -> usize {
         let used = self.columns.iter().filter(|c| c.width > 0);
         used.map(|c| c.width + GAP).sum::<usize>().saturating_sub(GAP)
     }
 
     /// Where a column begins.
-    pub(crate) fn start(&self, index: usize) -> usize {
+    #[must_use]
+    pub fn start(&self, index: usize) -> usize {
         let before = self.columns[..index].iter().filter(|c| c.width > 0);
         before.map(|c| c.width + GAP).sum()
     }
 
     /// A row without a line break and without space at its end.
-    pub(crate) fn line(&self, row: &[Cell], color: bool) -> String {
+    #[must_use]
+    pub fn line(&self, row: &[Cell], color: bool) -> String {
         let mut line = String::new();
         let mut owed = 0;
         for (column, cell) in self.columns.iter().zip(row).filter(|(c, _)| c.width > 0) {
@@ -166,7 +182,7 @@ mod tests {
 
     #[test]
     fn styles_do_not_move_columns() {
-        let row = [Cell::new("a", crate::text::ALARM), Cell::plain("b")];
+        let row = [Cell::new("a", crate::ALARM), Cell::plain("b")];
         let mut columns = Columns::new([Align::Left, Align::Left]);
         columns.fit(&row);
         let line = columns.line(&row, true);

@@ -2,19 +2,32 @@
 
 use std::time::Duration;
 
+/// `1%`, `0.5 %` or `0.01`: a fraction of any size.
+#[must_use]
+pub fn fraction(text: &str) -> Option<f64> {
+    let (number, scale) = match text.trim().strip_suffix('%') {
+        Some(number) => (number.trim(), 0.01),
+        None => (text.trim(), 1.0),
+    };
+    number.parse::<f64>().ok().map(|n| n * scale)
+}
+
+/// A number and one of these units, each with what it stands for.
+fn quantity(text: &str, units: &[(&str, f64)]) -> Option<f64> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let (_, scale) = units.iter().find(|(name, _)| *name == unit.trim())?;
+    number.parse::<f64>().ok().map(|n| n * scale)
+}
+
 /// `1%`, `0.5 %` or `0.01`: a fraction above 0 and at most 1.
 ///
 /// # Errors
 /// What to write instead.
 pub fn parse_fraction(text: &str) -> Result<f64, String> {
-    let (number, scale) = match text.trim().strip_suffix('%') {
-        Some(number) => (number.trim(), 0.01),
-        None => (text.trim(), 1.0),
-    };
-    match number.parse::<f64>().map(|n| n * scale) {
-        Ok(f) if f > 0.0 && f <= 1.0 => Ok(f),
-        _ => Err("write a percentage above 0, as 1% or 0.5%".to_owned()),
-    }
+    let found = fraction(text).filter(|f| *f > 0.0 && *f <= 1.0);
+    found.ok_or_else(|| "write a percentage above 0, as 1% or 0.5%".to_owned())
 }
 
 /// How many rows: a number, or `all`.
@@ -33,20 +46,11 @@ pub fn parse_rows(text: &str) -> Result<usize, String> {
 /// # Errors
 /// What to write instead.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
-    let text = text.trim();
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let scale = match unit.trim() {
-        "ms" => 0.001,
-        "s" | "" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        _ => f64::NAN,
-    };
-    match number.parse::<f64>().map(|n| n * scale) {
-        Ok(s) if (0.001..=86_400.0).contains(&s) => Ok(Duration::from_secs_f64(s)),
-        _ => Err("write a time as 60s, 2m or 500ms, up to 24h".to_owned()),
-    }
+    const UNITS: [(&str, f64); 6] =
+        [("ms", 0.001), ("s", 1.0), ("", 1.0), ("m", 60.0), ("min", 60.0), ("h", 3600.0)];
+    let seconds = quantity(text, &UNITS).filter(|s| (0.001..=86_400.0).contains(s));
+    let seconds = seconds.ok_or("write a time as 60s, 2m or 500ms, up to 24h")?;
+    Ok(Duration::from_secs_f64(seconds))
 }
 
 /// `30d`, `12h`, `2y` (of 365.25 days): days, at most a hundred years.
@@ -54,20 +58,9 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 /// # Errors
 /// What to write instead.
 pub fn parse_days(text: &str) -> Result<f64, String> {
-    let text = text.trim();
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let scale = match unit.trim() {
-        "h" => 1.0 / 24.0,
-        "d" => 1.0,
-        "w" => 7.0,
-        "y" => 365.25,
-        _ => f64::NAN,
-    };
-    match number.parse::<f64>().map(|n| n * scale) {
-        Ok(days) if days > 0.0 && days <= 36_525.0 => Ok(days),
-        _ => Err("write a time as 12h, 90d, 26w or 2y, up to 100y".to_owned()),
-    }
+    const UNITS: [(&str, f64); 4] = [("h", 1.0 / 24.0), ("d", 1.0), ("w", 7.0), ("y", 365.25)];
+    let days = quantity(text, &UNITS).filter(|days| *days > 0.0 && *days <= 36_525.0);
+    days.ok_or_else(|| "write a time as 12h, 90d, 26w or 2y, up to 100y".to_owned())
 }
 
 /// `20us`, `1ms`: microseconds, at most a minute.
@@ -75,20 +68,10 @@ pub fn parse_days(text: &str) -> Result<f64, String> {
 /// # Errors
 /// What to write instead.
 pub fn parse_micros(text: &str) -> Result<f64, String> {
-    let text = text.trim();
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let scale = match unit.trim() {
-        "ns" => 1e-3,
-        "us" | "µs" => 1.0,
-        "ms" => 1e3,
-        "s" => 1e6,
-        _ => f64::NAN,
-    };
-    match number.parse::<f64>().map(|n| n * scale) {
-        Ok(us) if us > 0.0 && us <= 6e7 => Ok(us),
-        _ => Err("write a time as 500ns, 20us or 1ms".to_owned()),
-    }
+    const UNITS: [(&str, f64); 5] =
+        [("ns", 1e-3), ("us", 1.0), ("µs", 1.0), ("ms", 1e3), ("s", 1e6)];
+    let micros = quantity(text, &UNITS).filter(|us| *us > 0.0 && *us <= 6e7);
+    micros.ok_or_else(|| "write a time as 500ns, 20us or 1ms".to_owned())
 }
 
 /// `0%` to `100%`: a fraction.
