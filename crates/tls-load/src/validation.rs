@@ -103,7 +103,7 @@ pub struct ValidatedRow {
     pub verdict: Judgement,
 }
 
-crate::words::words! {
+tls::named! {
     /// What a point says of the model.
     Judgement {
         /// Within the tolerance.

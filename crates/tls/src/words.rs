@@ -5,10 +5,13 @@
 use serde::{Deserialize, Serialize};
 
 /// An enumeration whose values have names, the same on the command line, in files and in tables.
-macro_rules! words {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! named {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)* }) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         pub enum $name {
             $($(#[$doc])* #[serde(rename = $text)] $variant,)*
         }
@@ -32,9 +35,7 @@ macro_rules! words {
     };
 }
 
-pub(crate) use words;
-
-words! {
+named! {
     /// Version of the protocol.
     Version {
         /// RFC 5246.
@@ -61,7 +62,7 @@ impl Version {
     }
 }
 
-words! {
+named! {
     /// How the ends agree on a secret, as it is asked for.
     Exchange {
         /// The client encrypts the secret with the server's RSA key (TLS 1.2, RFC 5246 7.4.7.1).
@@ -163,6 +164,22 @@ impl Group {
         known.map_or(Self::Other(number), |(_, group)| *group)
     }
 
+    /// OpenSSL's name of those that it lists by name.
+    #[must_use]
+    pub fn openssl(self) -> Option<&'static str> {
+        Some(match self {
+            Self::P256 => "P-256",
+            Self::P384 => "P-384",
+            Self::P521 => "P-521",
+            Self::X25519 => "X25519",
+            Self::X25519Mlkem768 => "X25519MLKEM768",
+            Self::Ffdhe2048 => "ffdhe2048",
+            Self::Ffdhe3072 => "ffdhe3072",
+            Self::Ffdhe4096 => "ffdhe4096",
+            Self::OwnDh { .. } | Self::Other(_) => return None,
+        })
+    }
+
     /// Its number; none for a field of one's own.
     #[must_use]
     pub fn number(self) -> Option<u16> {
@@ -190,7 +207,7 @@ impl std::fmt::Display for Group {
     }
 }
 
-words! {
+named! {
     /// What the server, and a client that is asked for it, proves itself with. The chain is a leaf and
     /// an intermediate on the wire and a root that the other end has, all of the same kind.
     Certificate {
@@ -271,7 +288,7 @@ impl std::fmt::Display for Signature {
     }
 }
 
-words! {
+named! {
     /// How a connection begins.
     Kind {
         /// Everything from the start.
@@ -305,7 +322,7 @@ impl Kind {
     }
 }
 
-words! {
+named! {
     /// What lies between two steps of a handshake.
     Temperature {
         /// Nothing: the next step follows at once, everything is in the caches.
