@@ -18,6 +18,7 @@ mod logs;
 mod negotiate;
 mod offer;
 mod outcomes;
+mod page;
 mod primitives;
 mod render;
 mod render_measured;
