@@ -9,7 +9,7 @@ use crate::question::Question;
 use crate::rules::RULES;
 use std::collections::BTreeSet;
 use tls::{Case, Exchange};
-use tls_load::{Agreement, SpecError, settings_of};
+use tls_load::{Agreement, SpecError};
 
 /// Answers.
 ///
@@ -191,7 +191,7 @@ fn choice(best: &Served, question: &Question, judged: &Judged) -> Choice {
 
 /// Directives of nginx's `ngx_http_ssl_module`.
 fn nginx(candidate: &Candidate, question: &Question) -> Vec<String> {
-    let settings = settings_of(candidate.profile);
+    let settings = candidate.profile.recommended();
     let versions: Vec<String> = settings.versions.iter().map(|v| format!("TLSv{v}")).collect();
     let mut lines = vec![format!("ssl_protocols {};", versions.join(" "))];
     if !settings.ciphers.is_empty() {

@@ -1,11 +1,10 @@
-//! What clients negotiate with a server, where no price is asked for.
+//! What clients negotiate with a server.
 
 use crate::document::ClientOutcome;
 use crate::negotiate::negotiate;
-use crate::offer::ServerOffer;
-use crate::spec::{Spec, SpecError};
-use crate::words::Profile;
-use tls::{Exchange, Version};
+use crate::offer::{ClientOffer, ServerOffer};
+use crate::spec::{ClientShare, Spec, SpecError};
+use tls::Exchange;
 
 /// What each class of clients negotiates with the server of a specification, whose stack lacks some key
 /// exchanges.
@@ -16,37 +15,22 @@ pub fn outcomes(spec: &Spec, lacking: &[Exchange]) -> Result<Vec<ClientOutcome>,
     spec.check()?;
     let mut server = ServerOffer::of(&spec.server)?;
     server.groups.retain(|group| !lacking.iter().any(|x| x.group() == Some(*group)));
-    let of = |(client, offer): (crate::ClientShare, crate::offer::ClientOffer)| ClientOutcome {
-        agreement: negotiate(&server, &offer),
+    let offers = spec.client_offers()?.into_iter();
+    Ok(offers.map(|(client, offer)| outcome(spec, &server, client, &offer)).collect())
+}
+
+/// What one class negotiates.
+pub(crate) fn outcome(
+    spec: &Spec,
+    server: &ServerOffer,
+    client: ClientShare,
+    offer: &ClientOffer,
+) -> ClientOutcome {
+    ClientOutcome {
+        agreement: negotiate(server, offer),
         resumed_share: client.resumed_share.unwrap_or(spec.resumption.share),
         share: client.share,
         class: client.class,
-    };
-    Ok(spec.client_offers()?.into_iter().map(of).collect())
-}
-
-/// What a profile sets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ProfileSettings {
-    /// Versions.
-    pub versions: &'static [Version],
-    /// Cipher string of TLS 1.2; empty where it has none.
-    pub ciphers: &'static str,
-    /// Groups by colons.
-    pub groups: &'static str,
-    /// Whether the server's order of suites counts.
-    pub own_order: bool,
-}
-
-/// What a profile sets, as a server's configuration has it.
-#[must_use]
-pub fn settings_of(profile: Profile) -> ProfileSettings {
-    let recommended = profile.recommended();
-    ProfileSettings {
-        versions: recommended.versions,
-        ciphers: recommended.ciphers,
-        groups: recommended.groups,
-        own_order: recommended.own_order,
     }
 }
 
@@ -54,6 +38,7 @@ pub fn settings_of(profile: Profile) -> ProfileSettings {
 mod tests {
     use super::*;
     use crate::negotiate::Agreement;
+    use crate::words::Profile;
 
     #[test]
     fn a_stack_without_a_group_negotiates_the_next() {
@@ -66,6 +51,5 @@ mod tests {
         };
         assert_eq!(exchange(&[]), Exchange::X25519Mlkem768);
         assert_eq!(exchange(&[Exchange::X25519Mlkem768]), Exchange::X25519);
-        assert_eq!(settings_of(Profile::Modern).versions, [Version::Tls13]);
     }
 }

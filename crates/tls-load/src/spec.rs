@@ -111,7 +111,7 @@ pub struct Settings {
 }
 
 /// Clients of a class.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClientShare {
     /// Name of a known class, or of one's own, which then has all of the fields below.
@@ -189,16 +189,7 @@ impl ClientShare {
     /// A known class.
     #[must_use]
     pub fn of(class: &str, share: f64) -> Self {
-        Self {
-            class: class.to_owned(),
-            share,
-            resumed_share: None,
-            versions: None,
-            ciphers: None,
-            ciphersuites: None,
-            groups: None,
-            key_shares: None,
-        }
+        Self { class: class.to_owned(), share, ..Self::default() }
     }
 }
 

@@ -3,8 +3,9 @@
 use crate::document::ClientOutcome;
 use crate::handshakes::resumed;
 use crate::inputs::Prices;
-use crate::negotiate::{Agreement, negotiate};
+use crate::negotiate::Agreement;
 use crate::offer::ServerOffer;
+use crate::outcomes::outcome;
 use crate::spec::{Spec, SpecError};
 use tls::{Case, Exchange};
 
@@ -35,27 +36,26 @@ pub(crate) fn traffic(spec: &Spec, prices: &Prices) -> Result<Traffic, SpecError
     }
     let server = server(spec, prices, &mut found.remarks)?;
     for (client, offer) in spec.client_offers()? {
-        let agreement = negotiate(&server, &offer);
-        let resumed_share = client.resumed_share.unwrap_or(spec.resumption.share);
-        let per_s = rate * client.share;
-        match &agreement {
+        let outcome = outcome(spec, &server, client, &offer);
+        let (share, resumed_share) = (outcome.share, outcome.resumed_share);
+        let per_s = rate * share;
+        match &outcome.agreement {
             Agreement::Agreed { case, .. } => {
                 found.served += per_s;
                 found.handshakes.push((*case, per_s * (1.0 - resumed_share)));
                 let again = resumed(*case, spec.resumption.tls12);
                 found.handshakes.push((again, per_s * resumed_share));
-                found.abandoned.push((*case, spec.traffic.abandoned_per_s * client.share));
+                found.abandoned.push((*case, spec.traffic.abandoned_per_s * share));
             }
             Agreement::Refused { .. } => found.refused += per_s,
             Agreement::Unpriced { what } => {
                 return Err(SpecError(format!(
                     "class '{}' negotiates {what}, which is not measured: there is no price for it",
-                    client.class
+                    outcome.class
                 )));
             }
         }
-        let class = client.class.clone();
-        found.outcomes.push(ClientOutcome { class, share: client.share, agreement, resumed_share });
+        found.outcomes.push(outcome);
     }
     Ok(found)
 }
