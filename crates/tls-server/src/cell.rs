@@ -90,9 +90,6 @@ impl Cell {
                 Sessions::Tickets
             },
             record_bytes: self.served.record_bytes.unwrap_or(RECORD_BYTES),
-            ciphers: None,
-            groups: None,
-            prefers: false,
         };
         let http2 = self.served.http == Http::Http2;
         let site = |tls| Site { tls, http2, sendfile: self.served.sendfile };

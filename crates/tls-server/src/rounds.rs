@@ -240,7 +240,7 @@ fn start_minimal(
 ) -> Result<Vec<(bool, Minimal)>, Trouble> {
     let start = |aes| {
         let ports = minimal_ports(cells, aes);
-        let plan = MinimalPlan { libraries: Some(libraries.clone()), ports };
+        let plan = MinimalPlan { libraries: libraries.clone(), ports };
         Minimal::start(&plan, setting.server_cpu, &environment(aes)).map(|m| (aes, m))
     };
     ways(cells, |c| !c.is_real()).into_iter().map(start).collect()
@@ -256,7 +256,8 @@ fn minimal_ports(cells: &[Cell], aes: bool) -> Vec<Option<MinimalTls>> {
     distinct(of.filter_map(Cell::minimal))
 }
 
-fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+/// Each once, in the order in which they first come.
+pub(crate) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
     all.fold(Vec::new(), |mut kept, one| {
         if !kept.contains(&one) {
             kept.push(one);

@@ -105,7 +105,7 @@ fn minimal(libraries: &Libraries, cases: &[Case]) -> Minimal {
         .iter()
         .map(|case| Some(MinimalTls { case: *case, tickets: None, record_bytes: 4096 }));
     let ports = std::iter::once(None).chain(tls).collect();
-    let plan = MinimalPlan { libraries: Some(libraries.clone()), ports };
+    let plan = MinimalPlan { libraries: libraries.clone(), ports };
     Minimal::start(&plan, cpu(0), &[]).unwrap()
 }
 
@@ -209,9 +209,6 @@ fn nginx(libraries: &Libraries) {
         dh: case.exchange.is_finite_field().then_some(case.exchange),
         sessions: if case.kind == Kind::ResumedId { Sessions::Cache } else { Sessions::Tickets },
         record_bytes: 16_384,
-        ciphers: None,
-        groups: None,
-        prefers: false,
     };
     let cases = cases();
     let plain = |http2| Site { tls: None, http2, sendfile: false };

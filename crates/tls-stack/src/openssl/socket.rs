@@ -28,8 +28,6 @@ const VERIFY_NONE: c_int = 0;
 /// Whom a client trusts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Who shows a chain up to the root, and the server's name: as browsers do.
-    Root,
     /// Anybody: a client that is there to load a server has no costs for it.
     Anybody,
     /// Nobody: it ends every connection with an alert.
@@ -100,7 +98,6 @@ impl Sockets {
         let side = Side::new(self.0, case, End::Client)?;
         let (ssl, crypto, raw) = (&self.0.ssl, &self.0.crypto, side.context.raw);
         match trust {
-            Trust::Root => {}
             // SAFETY: the context is live.
             Trust::Anybody => unsafe {
                 (ssl.SSL_CTX_set_verify)(raw, VERIFY_NONE, std::ptr::null())
