@@ -4,7 +4,7 @@ use super::keys::{Context, Key, KeyKind};
 use super::{Library, no_such};
 use crate::bench::Trouble;
 use crate::keys::{field_parameters, known_key};
-use crate::primitive::{POOL, Slots, Span, Workbench, all};
+use crate::primitive::{POOL, Results, Span, Workbench};
 use tls::Scheme;
 use tls_reference::{Agreement, KnownAgreement, Partner, agreement_answer};
 
@@ -45,8 +45,8 @@ pub(super) fn open(
         Pair::new(&kind, &agreement, own)
     });
     let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
-    let slots = [Slots::new(SECRET), Slots::new(SECRET)];
-    Ok(Box::new(Agree { library, scheme, kind, agreement, pairs, slots }))
+    let results = Results::new(SECRET);
+    Ok(Box::new(Agree { library, scheme, kind, agreement, pairs, results }))
 }
 
 struct Agree {
@@ -55,7 +55,7 @@ struct Agree {
     kind: KeyKind,
     agreement: Agreement,
     pairs: Vec<Pair>,
-    slots: [Slots; 2],
+    results: Results,
 }
 
 /// A key of the library's and one of another implementation.
@@ -167,7 +167,7 @@ impl Workbench for Agree {
         let library = self.library;
         for turn in 0..times as usize {
             let pair = &self.pairs[turn % POOL];
-            let (place, length) = self.slots[span as usize].of(turn);
+            let (place, length) = self.results.of(span, turn);
             match span {
                 Span::Whole => {
                     let peer = self.kind.decode(pair.own.raw, &pair.bytes)?;
@@ -188,8 +188,8 @@ impl Workbench for Agree {
         let right = |member: usize, secret: &[u8]| {
             is_known(&self.agreement, self.pairs[member].secret.as_deref(), secret)
         };
-        all(&self.slots, right, "the secret is not the one that the other side has")?;
-        self.slots.iter_mut().for_each(Slots::clear);
+        self.results.are(right, "the secret is not the one that the other side has")?;
+        self.results.clear();
         Ok(())
     }
 
