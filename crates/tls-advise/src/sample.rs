@@ -1,7 +1,7 @@
 //! A made-up run of handshakes for tests: a fast stack with ML-KEM and a slow one without.
 
 use crate::question::Question;
-use tls::{Case, Certificate, Document, Exchange, Kind, Suite, Temperature, Version, fixtures};
+use tls::{Case, Certificate, Document, Exchange, Kind, Temperature, Version, fixtures};
 
 pub(crate) fn question(clients: &[&str]) -> Question {
     let texts: Vec<String> = clients.iter().map(|c| (*c).to_owned()).collect();
@@ -25,9 +25,7 @@ pub(crate) fn document() -> Document {
                 (Version::Tls13, Exchange::X25519, 70.0),
                 (Version::Tls12, Exchange::P256, 90.0),
             ] {
-                let kind = Kind::Full;
-                let (client_auth, suite) = (false, Suite::Aes128Gcm);
-                let case = Case { version, exchange, certificate, kind, client_auth, suite };
+                let case = Case::usual(version, exchange, certificate, Kind::Full);
                 let has_none = factor > 1.0 && exchange == Exchange::X25519Mlkem768;
                 handshakes.push(fixtures::handshake(
                     label,

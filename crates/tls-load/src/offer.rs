@@ -214,12 +214,11 @@ fn first_of(list: &str) -> String {
 }
 
 fn suites_13(text: &str) -> Result<Vec<Suite>, SpecError> {
-    let one = |name: &str| match name {
-        "TLS_AES_128_GCM_SHA256" => Ok(Suite::Aes128Gcm),
-        "TLS_AES_256_GCM_SHA384" => Ok(Suite::Aes256Gcm),
-        "TLS_CHACHA20_POLY1305_SHA256" => Ok(Suite::Chacha20Poly1305),
-        "TLS_AES_128_CCM_SHA256" => Ok(Suite::Aes128Ccm),
-        other => Err(SpecError(format!("'{other}' is no suite of TLS 1.3 that is measured"))),
+    let one = |name: &str| {
+        let code = |s: &Suite| s.code(Version::Tls13, Exchange::X25519, Certificate::P256);
+        let is_it = |s: &Suite| code(s).is_some_and(|code| code.openssl == name);
+        let unknown = || SpecError(format!("'{name}' is no suite of TLS 1.3 that is measured"));
+        Suite::ALL.iter().copied().find(is_it).ok_or_else(unknown)
     };
     text.split(':').map(str::trim).filter(|t| !t.is_empty()).map(one).collect()
 }
@@ -229,18 +228,14 @@ fn groups(field: &str, text: &str) -> Result<Vec<Group>, SpecError> {
     let one = |name: &str| {
         let plain = name.trim_start_matches(['*', '?']).to_ascii_lowercase();
         Ok(match plain.as_str() {
-            "x25519" => Group::X25519,
-            "x25519mlkem768" => Group::X25519Mlkem768,
-            "p-256" | "p256" | "prime256v1" | "secp256r1" => Group::P256,
-            "p-384" | "p384" | "secp384r1" => Group::P384,
-            "p-521" | "p521" | "secp521r1" => Group::P521,
+            "prime256v1" | "secp256r1" => Group::P256,
+            "secp384r1" => Group::P384,
+            "secp521r1" => Group::P521,
             "x448" => Group::Other(30),
-            "ffdhe2048" => Group::Ffdhe2048,
-            "ffdhe3072" => Group::Ffdhe3072,
-            "ffdhe4096" => Group::Ffdhe4096,
             "ffdhe6144" => Group::Other(259),
             "ffdhe8192" => Group::Other(260),
-            _ => return Err(SpecError(format!("{field}: '{name}' is no group that is known"))),
+            other => Group::of_name(other)
+                .ok_or_else(|| SpecError(format!("{field}: '{name}' is no group that is known")))?,
         })
     };
     let text = if text == "auto" { GROUPS } else { text };

@@ -34,10 +34,6 @@ fn wolfssl() -> Option<Alone> {
     Some((load(&path, None).unwrap(), alone))
 }
 
-fn case(version: Version, exchange: Exchange, certificate: Certificate, kind: Kind) -> Case {
-    Case { version, exchange, certificate, kind, client_auth: false, suite: Suite::Aes128Gcm }
-}
-
 /// Primes a resumption with a full handshake, then connects twice, and holds all to what was asked.
 fn connected(stack: &dyn Stack, case: &Case) -> Result<tls::Negotiated, Trouble> {
     let clock = Clock::calibrate();
@@ -105,8 +101,10 @@ fn every_suite_is_the_one_that_was_asked_for() {
     for suite in Suite::ALL {
         for version in Version::ALL {
             let certificate = Certificate::P256;
-            let case =
-                Case { suite: *suite, ..case(*version, Exchange::X25519, certificate, Kind::Full) };
+            let case = Case {
+                suite: *suite,
+                ..Case::usual(*version, Exchange::X25519, certificate, Kind::Full)
+            };
             if case.exists() {
                 let negotiated = connected(&*stack, &case).unwrap();
                 assert_eq!(negotiated.suite, case.code().unwrap().openssl);
@@ -138,7 +136,8 @@ fn the_bytes_around_the_data_are_those_of_the_standard() {
 #[test]
 fn a_full_handshake_does_not_pass_for_a_resumption() {
     let Some((stack, _alone)) = openssl() else { return };
-    let resumed = case(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::ResumedPsk);
+    let resumed =
+        Case::usual(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::ResumedPsk);
     let mut bench = stack.open(&resumed).unwrap();
     let clock = Clock::calibrate();
     let first = connect(&mut *bench, &resumed, &clock, false, &mut || {}).unwrap();

@@ -1,19 +1,11 @@
 use super::*;
 use crate::case::Case;
 use crate::fixtures;
-use crate::suite::Suite;
 use crate::words::{Certificate, Exchange, Kind, Version};
 
 fn document() -> Document {
     let row = |stack: &str, exchange, us| {
-        let case = Case {
-            version: Version::Tls13,
-            exchange,
-            certificate: Certificate::P256,
-            kind: Kind::Full,
-            client_auth: false,
-            suite: Suite::Aes128Gcm,
-        };
+        let case = Case::usual(Version::Tls13, exchange, Certificate::P256, Kind::Full);
         fixtures::handshake(stack, case, us)
     };
     let rows = vec![
