@@ -90,8 +90,7 @@ impl Builder<'_> {
     }
 
     fn connection(&self, role: Role) -> Result<Connection, SpecError> {
-        let found =
-            self.prices.requests.connection(role, self.regime, self.spec.traffic.http, false);
+        let found = self.prices.requests.connection(role, self.regime, self.spec.traffic.http);
         let (first_response, form) = found.ok_or_else(|| {
             SpecError(format!("the calibration has no plain connections at {} load", self.regime))
         })?;
@@ -107,7 +106,7 @@ impl Builder<'_> {
             sendfile,
             tls: None,
         };
-        let one = |bytes| self.prices.requests.plain(key, bytes);
+        let one = |bytes| self.prices.requests.price(key, bytes);
         let form = over(sizes, one, &mut self.sum.remarks);
         form.ok_or_else(|| SpecError("the calibration has no plain requests".to_owned()))
     }
