@@ -6,7 +6,7 @@ use crate::bench::Trouble;
 use crate::keys::{field_parameters, known_key};
 use crate::primitive::{POOL, Results, Span, Workbench};
 use tls::Scheme;
-use tls_reference::{Agreement, KnownAgreement, Partner, agreement_answer};
+use tls_reference::{Agreement, Partner, agreement_answer};
 
 /// Bytes of a secret, at most: as a field's prime.
 const SECRET: usize = 512;
@@ -120,8 +120,8 @@ pub(super) fn agreed(library: &'static Library, own: &Key, peer: &Key) -> Result
 
 impl Agree {
     fn known_answer(&self) -> Result<(), String> {
-        let Some((of, pem)) = known(self.scheme) else { return Ok(()) };
-        let answer = agreement_answer(of);
+        let known = agreement_answer(self.scheme).zip(known_key(self.scheme));
+        let Some((answer, pem)) = known else { return Ok(()) };
         let trouble = |t: Trouble| t.to_string();
         let own = self.library.read_private(pem).map_err(trouble)?;
         let peer = self.kind.decode(own.raw, &answer.peer).map_err(trouble)?;
@@ -149,17 +149,6 @@ impl Agree {
             _ => Ok(()),
         }
     }
-}
-
-/// The standard's answer, where it has one, and its private key.
-fn known(scheme: Scheme) -> Option<(KnownAgreement, &'static str)> {
-    let of = match scheme {
-        Scheme::X25519 => KnownAgreement::X25519,
-        Scheme::P256 => KnownAgreement::P256,
-        Scheme::P384 => KnownAgreement::P384,
-        _ => return None,
-    };
-    Some((of, known_key(scheme)?))
 }
 
 impl Workbench for Agree {

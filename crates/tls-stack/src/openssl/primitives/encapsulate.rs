@@ -5,21 +5,17 @@ use super::{Library, missing, no_such};
 use crate::bench::Trouble;
 use crate::primitive::{POOL, Results, Span, Workbench};
 use std::ptr::null;
-use tls::Scheme;
-use tls_reference::{Kem, Receiver, encapsulate};
+use tls::{Operation, Scheme};
+use tls_reference::{Receiver, encapsulate};
 
 /// Bytes of a ciphertext, at most.
 const CIPHERTEXT: usize = 1120;
 /// Bytes of a secret, at most.
 const SECRET: usize = 64;
 
-/// The same for the other side; none of what encapsulates nothing.
-pub(super) fn kem(scheme: Scheme) -> Option<Kem> {
-    match scheme {
-        Scheme::Mlkem768 => Some(Kem::Mlkem768),
-        Scheme::X25519Mlkem768 => Some(Kem::X25519Mlkem768),
-        _ => None,
-    }
+/// The scheme, if it encapsulates anything.
+pub(super) fn kem(scheme: Scheme) -> Option<Scheme> {
+    scheme.operations().contains(&Operation::Encapsulate).then_some(scheme)
 }
 
 /// Which of the two.

@@ -6,7 +6,7 @@ use super::keys::{Key, KeyKind, Maker, Of};
 use crate::bench::Trouble;
 use crate::primitive::{POOL, Results, Span, Workbench};
 use tls::Scheme;
-use tls_reference::{Agreement, Kem};
+use tls_reference::Agreement;
 
 pub(super) fn open(
     library: &'static Library,
@@ -23,7 +23,7 @@ pub(super) fn open(
 /// With whom a new key must be able to agree.
 enum Partner {
     Agreement(Agreement),
-    Kem(Kem),
+    Kem(Scheme),
     None,
 }
 

@@ -5,7 +5,7 @@ use super::{Library, missing};
 use crate::bench::Trouble;
 use crate::primitive::{POOL, Results, Span, Workbench};
 use tls::Scheme;
-use tls_reference::{Agreement, KnownAgreement, Partner, agreement_answer};
+use tls_reference::{Agreement, Partner, agreement_answer};
 
 /// Whether there is no other way.
 pub(super) fn is_all_there_is(library: &Library, scheme: Scheme) -> bool {
@@ -116,7 +116,7 @@ impl Workbench for Agree {
     }
 
     fn examine(&mut self) -> Result<(), String> {
-        let answer = agreement_answer(KnownAgreement::X25519);
+        let answer = agreement_answer(Scheme::X25519).expect("there is one of X25519");
         let bytes = |of: &[u8]| Bytes::try_from(of).expect("the answer is of 32 bytes");
         let found = shared(self.library, &bytes(&answer.private), &bytes(&answer.peer));
         match found {

@@ -42,17 +42,6 @@ impl Signature {
         self.digest.map_or(null(), |(_, method)| method)
     }
 
-    /// The scheme for another implementation.
-    pub(super) fn reference(&self) -> reference::Scheme {
-        match self.scheme {
-            Scheme::EcdsaP256 => reference::Scheme::EcdsaP256,
-            Scheme::EcdsaP384 => reference::Scheme::EcdsaP384,
-            Scheme::Ed25519 => reference::Scheme::Ed25519,
-            _ if self.scheme.is_pss() => reference::Scheme::RsaPss,
-            _ => reference::Scheme::RsaPkcs1,
-        }
-    }
-
     /// Padding of RSA; PSS with a salt as long as the digest (RFC 8446 4.2.3).
     #[inline]
     pub(super) fn pad(&self, context: Ptr) -> Result<(), Trouble> {
@@ -304,7 +293,7 @@ impl Sign {
     }
 
     fn verifies(&self, member: usize, signature: &[u8]) -> bool {
-        verifies(self.signature.reference(), &self.public, &self.messages[member], signature)
+        verifies(self.signature.scheme, &self.public, &self.messages[member], signature)
     }
 }
 

@@ -140,7 +140,7 @@ impl Workbench for Verify {
     }
 
     fn examine(&mut self) -> Result<(), String> {
-        let scheme = self.signature.reference();
+        let scheme = self.signature.scheme;
         let mut all = self.messages.iter().zip(&self.signatures);
         if all.any(|(message, signed)| !verifies(scheme, &self.public, message, signed)) {
             return Err("the signature does not verify".to_owned());
