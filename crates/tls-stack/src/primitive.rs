@@ -11,24 +11,16 @@ pub enum Span {
     Call,
 }
 
-/// One operation of one scheme, with everything that it needs.
+/// One operation of one scheme, with everything that it needs. Errors are the library's words for the first call
+/// that failed, and what is wrong with a result.
 pub trait Workbench {
     /// Does the operation so many times. Inside the clock.
-    ///
-    /// # Errors
-    /// The library's words for the first call that failed.
     fn run(&mut self, span: Span, times: u32) -> Result<(), Trouble>;
 
     /// Before anything is timed: known answers, and that a changed bit is noticed.
-    ///
-    /// # Errors
-    /// What is wrong.
     fn examine(&mut self) -> Result<(), String>;
 
     /// Holds what the last batch of each span left to what it must be, and forgets it.
-    ///
-    /// # Errors
-    /// What is wrong.
     fn prove(&mut self) -> Result<(), String>;
 
     /// What [`Workbench::examine`] and [`Workbench::prove`] look at, in words.

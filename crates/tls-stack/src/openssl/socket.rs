@@ -189,7 +189,7 @@ impl Side {
     }
 }
 
-/// One connection over a socket, freed with the value.
+/// One connection over a socket, freed with the value. What fails is told in the stack's words.
 #[derive(Debug)]
 pub struct Secured {
     api: &'static Api,
@@ -202,9 +202,6 @@ pub struct Secured {
 
 impl Secured {
     /// Carries the handshake on.
-    ///
-    /// # Errors
-    /// The stack's words.
     pub fn handshake(&mut self) -> Result<Flow, Trouble> {
         let flow = self.call("the handshake", |api, raw| {
             // SAFETY: the connection is live.
@@ -215,9 +212,6 @@ impl Secured {
     }
 
     /// Reads what has come.
-    ///
-    /// # Errors
-    /// The stack's words.
     pub fn read(&mut self, into: &mut [u8]) -> Result<Flow, Trouble> {
         let length = c_int::try_from(into.len()).unwrap_or(c_int::MAX);
         self.call("SSL_read", |api, raw| {
@@ -227,9 +221,6 @@ impl Secured {
     }
 
     /// Writes; what is not written now is to be offered again.
-    ///
-    /// # Errors
-    /// The stack's words.
     pub fn write(&mut self, bytes: &[u8]) -> Result<Flow, Trouble> {
         let length = c_int::try_from(bytes.len()).unwrap_or(c_int::MAX);
         self.call("SSL_write", |api, raw| {
