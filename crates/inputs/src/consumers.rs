@@ -4,7 +4,7 @@ use crate::check;
 use crate::mutation::{Choices, RECORD, changed};
 use claims::{Evidence, Source};
 use compare::{Best, Matching, Question, Settings, Side};
-use page::{Content, Source as PageSource};
+use page::Content;
 use record::{Measurement, Record};
 use report::{CallRow, ComparisonFormat, ExecutedRow, Format};
 use std::sync::LazyLock;

@@ -3,7 +3,7 @@
 
 use crate::check;
 use crate::mutation::{Choices, changed_of};
-use page::{Content, Source};
+use page::Content;
 use serde_json::Value;
 use std::sync::LazyLock;
 use text::Options;

@@ -17,15 +17,9 @@ use tls_contract::resumption;
 /// Sessions that a cache holds at most; both ends' are far from it.
 const CACHED: usize = 32;
 
-/// What is to be negotiated, as safe values.
+/// What is to be negotiated, and its bytes as safe values.
 pub(crate) struct Wanted<'a> {
-    pub(crate) version: u16,
-    pub(crate) suite: u16,
-    pub(crate) group: u16,
-    pub(crate) guess: u16,
-    pub(crate) signature: u16,
-    pub(crate) resumption: i32,
-    pub(crate) client_auth: bool,
+    pub(crate) of: &'a tls_contract::Wanted,
     pub(crate) name: &'a str,
     pub(crate) chain: &'a [u8],
     pub(crate) key: &'a [u8],
@@ -54,20 +48,20 @@ impl Configs {
 }
 
 fn client<P: Provider>(wanted: &Wanted<'_>) -> Result<Arc<ClientConfig>, NotOffered> {
-    let guesses: &[u16] = &[wanted.guess, wanted.group];
-    let groups = if wanted.guess == wanted.group { &guesses[1..] } else { guesses };
+    let guesses: &[u16] = &[wanted.of.guess, wanted.of.group];
+    let groups = if wanted.of.guess == wanted.of.group { &guesses[1..] } else { guesses };
     let provider = narrowed(P::provider(), wanted, groups)?;
     let builder = ClientConfig::builder_with_provider(Arc::new(provider))
         .with_protocol_versions(&[version(wanted)?])
         .map_err(words)?
         .with_root_certificates(roots(wanted)?);
-    let mut config = if wanted.client_auth {
+    let mut config = if wanted.of.client_auth != 0 {
         builder.with_client_auth_cert(chain(wanted)?, key(wanted)?).map_err(words)?
     } else {
         builder.with_no_client_auth()
     };
     let kept = Resumption::in_memory_sessions(CACHED);
-    config.resumption = match wanted.resumption {
+    config.resumption = match wanted.of.resumption {
         resumption::NONE => Resumption::disabled(),
         resumption::ID => kept.tls12_resumption(Tls12Resumption::SessionIdOnly),
         _ => kept,
@@ -78,11 +72,11 @@ fn client<P: Provider>(wanted: &Wanted<'_>) -> Result<Arc<ClientConfig>, NotOffe
 /// A server with tickets that hold the session, as other stacks' do, in the place of rustls's own cache; but for
 /// resumption by id, which needs one.
 fn server<P: Provider>(wanted: &Wanted<'_>) -> Result<Arc<ServerConfig>, NotOffered> {
-    let provider = Arc::new(narrowed(P::provider(), wanted, &[wanted.group])?);
+    let provider = Arc::new(narrowed(P::provider(), wanted, &[wanted.of.group])?);
     let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&[version(wanted)?])
         .map_err(words)?;
-    let builder = if wanted.client_auth {
+    let builder = if wanted.of.client_auth != 0 {
         let roots = Arc::new(roots(wanted)?);
         let verifier = WebPkiClientVerifier::builder_with_provider(roots, provider).build();
         builder.with_client_cert_verifier(verifier.map_err(words)?)
@@ -90,7 +84,7 @@ fn server<P: Provider>(wanted: &Wanted<'_>) -> Result<Arc<ServerConfig>, NotOffe
         builder.with_no_client_auth()
     };
     let mut config = builder.with_single_cert(chain(wanted)?, key(wanted)?).map_err(words)?;
-    if wanted.resumption == resumption::ID {
+    if wanted.of.resumption == resumption::ID {
         config.session_storage = ServerSessionMemoryCache::new(CACHED);
     } else {
         config.session_storage = Arc::new(NoServerSessionStorage {});
@@ -109,17 +103,17 @@ fn narrowed(
         .cipher_suites
         .iter()
         .copied()
-        .filter(|suite| u16::from(suite.suite()) == wanted.suite)
+        .filter(|suite| u16::from(suite.suite()) == wanted.of.suite)
         .collect();
     if suites.is_empty() {
-        let suite = rustls::CipherSuite::from(wanted.suite);
+        let suite = rustls::CipherSuite::from(wanted.of.suite);
         return Err(format!("the provider has no suite {suite:?}"));
     }
     let kx_groups = groups
         .iter()
         .map(|number| group(&whole, *number))
         .collect::<Result<Vec<_>, NotOffered>>()?;
-    let schemes = signatures(&whole.signature_verification_algorithms, wanted.signature)?;
+    let schemes = signatures(&whole.signature_verification_algorithms, wanted.of.signature)?;
     Ok(CryptoProvider {
         cipher_suites: suites,
         kx_groups,
@@ -160,8 +154,8 @@ fn listed(names: impl Iterator<Item = String>) -> String {
 
 fn version(wanted: &Wanted<'_>) -> Result<&'static SupportedProtocolVersion, NotOffered> {
     let mut all = rustls::ALL_VERSIONS.iter();
-    let found = all.find(|v| u16::from(v.version) == wanted.version);
-    found.copied().ok_or_else(|| format!("no version {:#06x}", wanted.version))
+    let found = all.find(|v| u16::from(v.version) == wanted.of.version);
+    found.copied().ok_or_else(|| format!("no version {:#06x}", wanted.of.version))
 }
 
 fn roots(wanted: &Wanted<'_>) -> Result<RootCertStore, NotOffered> {

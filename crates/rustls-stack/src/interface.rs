@@ -1,4 +1,5 @@
 //! The functions of the table. What they are given is what [`tls_contract`] says.
+#![expect(clippy::missing_safety_doc, reason = "said once above")]
 
 use crate::Provider;
 use crate::config::{Configs, Wanted};
@@ -49,9 +50,6 @@ fn outcome(session: &mut Session, result: Result<(), String>) -> i32 {
 }
 
 /// [`tls_contract::Table::open`]
-///
-/// # Safety
-/// As it says there; likewise below.
 pub unsafe extern "C" fn open<P: Provider>(
     wanted: *const tls_contract::Wanted,
     pipes: *const Pipe,
@@ -63,13 +61,7 @@ pub unsafe extern "C" fn open<P: Provider>(
     unsafe {
         let wanted = &*wanted;
         let safe = Wanted {
-            version: wanted.version,
-            suite: wanted.suite,
-            group: wanted.group,
-            guess: wanted.guess,
-            signature: wanted.signature,
-            resumption: wanted.resumption,
-            client_auth: wanted.client_auth != 0,
+            of: wanted,
             name: std::str::from_utf8(bytes(wanted.name)).unwrap_or_default(),
             chain: bytes(wanted.chain),
             key: bytes(wanted.key),
@@ -92,18 +84,12 @@ pub unsafe extern "C" fn open<P: Provider>(
 }
 
 /// [`tls_contract::Table::close`]
-///
-/// # Safety
-/// As above.
 pub unsafe extern "C" fn close(of: *mut c_void) {
     // SAFETY: boxed by `open`, freed once.
     drop(unsafe { Box::from_raw(of.cast::<Session>()) });
 }
 
 /// [`tls_contract::Table::begin`]
-///
-/// # Safety
-/// As above.
 pub unsafe extern "C" fn begin(of: *mut c_void, end: i32) -> i32 {
     // SAFETY: as the contract says.
     let session = unsafe { session(of) };
@@ -112,9 +98,6 @@ pub unsafe extern "C" fn begin(of: *mut c_void, end: i32) -> i32 {
 }
 
 /// [`tls_contract::Table::step`]
-///
-/// # Safety
-/// As above.
 pub unsafe extern "C" fn step(of: *mut c_void, end: i32) -> i32 {
     // SAFETY: as the contract says.
     let session = unsafe { session(of) };
@@ -126,9 +109,6 @@ pub unsafe extern "C" fn step(of: *mut c_void, end: i32) -> i32 {
 }
 
 /// [`tls_contract::Table::send`]
-///
-/// # Safety
-/// As above.
 pub unsafe extern "C" fn send(of: *mut c_void, data: *const u8, length: usize, times: u32) -> i32 {
     // SAFETY: as the contract says.
     let (session, data) = unsafe { (session(of), std::slice::from_raw_parts(data, length)) };
@@ -137,9 +117,6 @@ pub unsafe extern "C" fn send(of: *mut c_void, data: *const u8, length: usize, t
 }
 
 /// [`tls_contract::Table::receive`]
-///
-/// # Safety
-/// As above.
 pub unsafe extern "C" fn receive(
     of: *mut c_void,
     into: *mut u8,
@@ -153,33 +130,21 @@ pub unsafe extern "C" fn receive(
 }
 
 /// [`tls_contract::Table::says`]
-///
-/// # Safety
-/// As above.
 pub unsafe extern "C" fn says(of: *mut c_void, end: i32, into: *mut Says) {
     // SAFETY: as the contract says.
     unsafe { *into = session(of).says(end).unwrap_or_default() };
 }
 
 /// [`tls_contract::Table::end`]
-///
-/// # Safety
-/// As above.
 pub unsafe extern "C" fn end(of: *mut c_void, which: i32) {
     // SAFETY: as the contract says.
     unsafe { session(of) }.end(which);
 }
 
 /// [`tls_contract::Table::between`]: rustls keeps sessions in its configuration.
-///
-/// # Safety
-/// As above.
 pub unsafe extern "C" fn between(_: *mut c_void) {}
 
 /// [`tls_contract::Table::words`]
-///
-/// # Safety
-/// As above.
 pub unsafe extern "C" fn words(of: *mut c_void, into: *mut c_char, room: usize) {
     // SAFETY: as the contract says.
     unsafe { write_text(&session(of).words, into, room) };

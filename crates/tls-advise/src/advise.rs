@@ -4,12 +4,12 @@ use crate::answer::{
     Advice, Basis, Change, Choice, ClientCost, Cost, FORMAT_VERSION, Fitting, Rejected,
 };
 use crate::candidate::{CLASSIC, Candidate};
-use crate::price::{Evidence, NoPrice, resumed};
+use crate::price::{Evidence, NoPrice};
 use crate::question::Question;
 use crate::rules::RULES;
 use std::collections::BTreeSet;
 use tls::{Case, Exchange};
-use tls_load::{Agreement, SpecError, settings_of};
+use tls_load::{Agreement, SpecError};
 
 /// Answers.
 ///
@@ -53,13 +53,18 @@ pub fn cases(question: &Question) -> Result<Vec<Case>, SpecError> {
                     let case = Case { suite: tls::Suite::Aes128Gcm, ..case };
                     cases.insert(case);
                     if question.resumed_share > 0.0 {
-                        cases.insert(resumed(case));
+                        cases.insert(resumption(case));
                     }
                 }
             }
         }
     }
     Ok(cases.into_iter().filter(Case::exists).collect())
+}
+
+/// The resumption of a full handshake, of TLS 1.2 by a ticket.
+fn resumption(full: Case) -> Case {
+    tls_load::resumed(full, tls::Kind::ResumedTicket)
 }
 
 /// One that serves all clients.
@@ -88,11 +93,12 @@ fn judge(question: &Question, evidence: &Evidence<'_>) -> Result<Judged, SpecErr
     for stack in evidence.stacks() {
         let lacking = evidence.lacking(stack);
         for candidate in Candidate::all(stack, question) {
-            match serve(&candidate, question, evidence, &lacking)? {
+            match serve(&candidate, question, evidence, &lacking) {
                 Ok(one) => served.push(one),
-                Err((rule, detail)) => {
+                Err(Refusal::Rule(rule, detail)) => {
                     rejected.push(Rejected { candidate, rule: rule.to_owned(), detail });
                 }
+                Err(Refusal::Wrong(why)) => return Err(why),
             }
         }
     }
@@ -109,46 +115,53 @@ fn judge(question: &Question, evidence: &Evidence<'_>) -> Result<Judged, SpecErr
     Ok(Judged { served: kept, rejected })
 }
 
-/// A rule's name, and of whom it speaks.
-type Reason = (&'static str, String);
+/// Why a candidate is out.
+enum Refusal {
+    /// A rule's name, and of whom it speaks.
+    Rule(&'static str, String),
+    /// Nothing can be said of it.
+    Wrong(SpecError),
+}
+
+impl From<SpecError> for Refusal {
+    fn from(error: SpecError) -> Self {
+        Self::Wrong(error)
+    }
+}
 
 fn serve(
     candidate: &Candidate,
     question: &Question,
     evidence: &Evidence<'_>,
     lacking: &[Exchange],
-) -> Result<Result<Served, Reason>, SpecError> {
+) -> Result<Served, Refusal> {
     let (mut cost, mut clients) = (Cost::NOTHING, Vec::new());
     let mut remarks = BTreeSet::new();
     for outcome in candidate.outcomes(question, lacking)? {
         let class = &outcome.class;
+        let refused = |rule, what: &str| Refusal::Rule(rule, format!("{class}{what}"));
         let case = match &outcome.agreement {
             Agreement::Agreed { case, .. } => *case,
             Agreement::Refused { reason } => {
-                return Ok(Err(("client-refused", format!("{class}: {reason}"))));
+                return Err(refused("client-refused", &format!(": {reason}")));
             }
             Agreement::Unpriced { what } => {
-                return Ok(Err(("not-measured", format!("{class} negotiates {what}"))));
+                return Err(refused("not-measured", &format!(" negotiates {what}")));
             }
         };
         if case.exchange == Exchange::Rsa {
-            return Ok(Err(("no-forward-secrecy", format!("{class} negotiates RSA key exchange"))));
+            return Err(refused("no-forward-secrecy", " negotiates RSA key exchange"));
         }
         let price = |case: &Case| {
             let found = evidence.handshake(&candidate.stack, question, case);
             found.map_err(|no| match no {
-                NoPrice::NotOffered(words) => ("not-offered", format!("{class}: {words}")),
-                NoPrice::NotMeasured(what) => ("not-measured", format!("{class}: {what}")),
+                NoPrice::NotOffered(words) => refused("not-offered", &format!(": {words}")),
+                NoPrice::NotMeasured(what) => refused("not-measured", &format!(": {what}")),
             })
         };
-        let full = match price(&case) {
-            Ok(priced) => priced,
-            Err(reason) => return Ok(Err(reason)),
-        };
-        let again = match (outcome.resumed_share > 0.0).then(|| price(&resumed(case))).transpose() {
-            Ok(priced) => priced,
-            Err(reason) => return Ok(Err(reason)),
-        };
+        let full = price(&case)?;
+        let resumes = outcome.resumed_share > 0.0;
+        let again = resumes.then(|| price(&resumption(case))).transpose()?;
         let share = outcome.share;
         let sent = evidence.records(&candidate.stack, question, &case);
         cost = cost
@@ -166,13 +179,13 @@ fn serve(
     }
     match evidence.by_formula(candidate, question) {
         Some(Err(NoPrice::NotOffered(why) | NoPrice::NotMeasured(why))) => {
-            return Ok(Err(("not-measured", why)));
+            return Err(Refusal::Rule("not-measured", why));
         }
         Some(Ok(by_formula)) => cost = by_formula,
         None => {}
     }
     let remarks = remarks.into_iter().collect();
-    Ok(Ok(Served { candidate: candidate.clone(), cost, clients, remarks }))
+    Ok(Served { candidate: candidate.clone(), cost, clients, remarks })
 }
 
 fn choice(best: &Served, question: &Question, judged: &Judged) -> Choice {
@@ -191,7 +204,7 @@ fn choice(best: &Served, question: &Question, judged: &Judged) -> Choice {
 
 /// Directives of nginx's `ngx_http_ssl_module`.
 fn nginx(candidate: &Candidate, question: &Question) -> Vec<String> {
-    let settings = settings_of(candidate.profile);
+    let settings = candidate.profile.recommended();
     let versions: Vec<String> = settings.versions.iter().map(|v| format!("TLSv{v}")).collect();
     let mut lines = vec![format!("ssl_protocols {};", versions.join(" "))];
     if !settings.ciphers.is_empty() {

@@ -4,7 +4,7 @@ use crate::answer::Cost;
 use crate::candidate::Candidate;
 use crate::question::Question;
 use record::State;
-use tls::{Case, Document, Exchange, Handshake, Kind, RecordsDocument, Suite, Version};
+use tls::{Case, Document, Exchange, Handshake, RecordsDocument, Suite, Version};
 use tls_load::{Calibration, Inputs, load};
 
 /// What answers rest on.
@@ -166,13 +166,4 @@ impl Evidence<'_> {
             Cost { us: cpu.value, low_us: cpu.low, high_us: cpu.high }
         }))
     }
-}
-
-/// The resumption of a full handshake.
-pub(crate) fn resumed(case: Case) -> Case {
-    let kind = match case.version {
-        Version::Tls12 => Kind::ResumedTicket,
-        Version::Tls13 => Kind::ResumedPsk,
-    };
-    Case { kind, ..case }
 }

@@ -213,16 +213,9 @@ impl Point {
     /// Median over rounds, in µs; `None` where it was not measured.
     #[must_use]
     pub fn median_us(&self) -> Option<f64> {
+        let is_measured = self.state == State::Measured;
         let mut rounds: Vec<f64> = self.rounds_cpu_us.iter().flatten().copied().collect();
-        if self.state != State::Measured || rounds.is_empty() {
-            return None;
-        }
-        rounds.sort_by(f64::total_cmp);
-        let middle = rounds.len() / 2;
-        Some(match rounds.len() % 2 {
-            0 => f64::midpoint(rounds[middle - 1], rounds[middle]),
-            _ => rounds[middle],
-        })
+        analysis::median(&mut rounds).filter(|_| is_measured)
     }
 
     /// Distance between the dearest and the cheapest round, as a fraction of the median: its noise.

@@ -3,9 +3,10 @@
 use crate::form::Interval;
 use crate::negotiate::Agreement;
 use crate::spec::Spec;
-use crate::words::{Regime, words};
+use crate::words::Regime;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tls::named;
 
 /// Version of the format.
 pub const LOAD_VERSION: &str = "1.0";
@@ -69,7 +70,7 @@ pub struct ClientOutcome {
     pub resumed_share: f64,
 }
 
-words! {
+named! {
     /// What CPU time is spent on.
     Part {
         /// Agreeing on a secret.
@@ -87,7 +88,7 @@ words! {
     }
 }
 
-words! {
+named! {
     /// Where a term's figure comes from.
     Source {
         /// A point of the calibration, or the difference of two.

@@ -42,6 +42,11 @@ impl Sum {
         }
     }
 
+    /// A term of the calibration that needs no words.
+    fn push_calibrated(&mut self, part: Part, name: &str, per_s: f64, each: Form) {
+        self.push(part, name, per_s, each, Source::Calibrated, "");
+    }
+
     fn remark(&mut self, text: String) {
         if !self.remarks.contains(&text) {
             self.remarks.push(text);
@@ -85,8 +90,7 @@ impl Builder<'_> {
     }
 
     fn connection(&self, role: Role) -> Result<Connection, SpecError> {
-        let found =
-            self.prices.requests.connection(role, self.regime, self.spec.traffic.http, false);
+        let found = self.prices.requests.connection(role, self.regime, self.spec.traffic.http);
         let (first_response, form) = found.ok_or_else(|| {
             SpecError(format!("the calibration has no plain connections at {} load", self.regime))
         })?;
@@ -102,7 +106,7 @@ impl Builder<'_> {
             sendfile,
             tls: None,
         };
-        let one = |bytes| self.prices.requests.plain(key, bytes);
+        let one = |bytes| self.prices.requests.price(key, bytes);
         let form = over(sizes, one, &mut self.sum.remarks);
         form.ok_or_else(|| SpecError("the calibration has no plain requests".to_owned()))
     }
@@ -117,34 +121,13 @@ impl Builder<'_> {
         let (sizes, sendfile) = (self.sizes(), self.spec.server.sendfile);
         let (served, requests) = (self.sum.traffic.served, self.requests_per_s());
         let each = form.plus(&first, -1.0);
-        self.sum.push(
-            Part::Stack,
-            "connections, as without TLS",
-            served,
-            each,
-            Source::Calibrated,
-            "",
-        );
+        self.sum.push_calibrated(Part::Stack, "connections, as without TLS", served, each);
         let with = self.plain_request(sendfile, &sizes)?;
-        self.sum.push(
-            Part::Stack,
-            "requests, as without TLS",
-            requests,
-            with.clone(),
-            Source::Calibrated,
-            "",
-        );
+        self.sum.push_calibrated(Part::Stack, "requests, as without TLS", requests, with.clone());
         if self.spec.server.tls && sendfile {
             let lost = self.plain_request(false, &sizes)?.plus(&with, -1.0);
-            let note = "records must be written from memory";
-            self.sum.push(
-                Part::Stack,
-                "sendfile, lost to TLS",
-                requests,
-                lost,
-                Source::Calibrated,
-                note,
-            );
+            let (name, note) = ("sendfile, lost to TLS", "records must be written from memory");
+            self.sum.push(Part::Stack, name, requests, lost, Source::Calibrated, note);
         }
         if let Some(large) = sizes.iter().find(|(bytes, _)| *bytes > LARGEST_RESPONSE) {
             self.sum.remark(format!(
@@ -242,14 +225,8 @@ impl Builder<'_> {
         match (with, self.handshake(case)) {
             (Ok(with), Ok(without)) => {
                 let each = with.form.plus(&without.form, -1.0);
-                self.sum.push(
-                    Part::Signature,
-                    "clients' certificates",
-                    per_s,
-                    each,
-                    Source::Calibrated,
-                    &with.composed,
-                );
+                let (name, note) = ("clients' certificates", &with.composed);
+                self.sum.push(Part::Signature, name, per_s, each, Source::Calibrated, note);
             }
             _ => self.sum.remark(
                 "clients' certificates are not calibrated: they are left out of the sum".to_owned(),
@@ -261,15 +238,8 @@ impl Builder<'_> {
         match self.prices.handshakes.ticket(self.regime) {
             // Two are in the handshake as it is calibrated.
             Some(each) => {
-                let each = each.times(tickets - 2.0);
-                self.sum.push(
-                    Part::Handshake,
-                    "tickets beside the usual two",
-                    per_s,
-                    each,
-                    Source::Calibrated,
-                    "",
-                );
+                let (name, each) = ("tickets beside the usual two", each.times(tickets - 2.0));
+                self.sum.push_calibrated(Part::Handshake, name, per_s, each);
             }
             None => {
                 self.sum.remark("tickets are not calibrated: priced as the usual two".to_owned())
@@ -284,14 +254,8 @@ impl Builder<'_> {
             (Some(each), Some(known)) => {
                 let each = each.times(bytes - f64::from(known));
                 let note = "priced as the same bytes of a response";
-                self.sum.push(
-                    Part::Handshake,
-                    "the chain's length",
-                    per_s,
-                    each,
-                    Source::StandIn,
-                    note,
-                );
+                let name = "the chain's length";
+                self.sum.push(Part::Handshake, name, per_s, each, Source::StandIn, note);
             }
             _ => self.sum.remark("the length of chains is not calibrated: left out".to_owned()),
         }
@@ -308,14 +272,8 @@ impl Builder<'_> {
                     "priced as a plain connection",
                 ),
             };
-            self.sum.push(
-                Part::Stack,
-                "connections refused at the first message",
-                refused,
-                each,
-                source,
-                note,
-            );
+            let name = "connections refused at the first message";
+            self.sum.push(Part::Stack, name, refused, each, source, note);
         }
         for (case, per_s) in merged(&self.sum.traffic.abandoned) {
             if per_s == 0.0 {
@@ -341,7 +299,8 @@ impl Builder<'_> {
         let served = self.sum.traffic.served;
         match self.prices.own_code(self.regime) {
             Some((each, note)) => {
-                self.sum.push(Part::Stack, "the server's own code for TLS", served, each, Source::Calibrated, &note);
+                let name = "the server's own code for TLS";
+                self.sum.push(Part::Stack, name, served, each, Source::Calibrated, &note);
             }
             None if self.prices.server == Role::RealPlain => self.sum.remark(
                 "the server's own code for TLS is not calibrated: the sum is low by some tens of µs a connection".to_owned(),

@@ -71,13 +71,7 @@ impl Key {
     }
 
     fn differs(&self, other: &Self, axis: Axis) -> bool {
-        match axis {
-            Axis::Regime => self.regime != other.regime,
-            Axis::Exchange => self.case.exchange != other.case.exchange,
-            Axis::Certificate => self.case.certificate != other.case.certificate,
-            Axis::ClientAuth => self.case.client_auth != other.case.client_auth,
-            Axis::Retry => self.case.kind != other.case.kind,
-        }
+        self.with(axis, other) != *self
     }
 
     fn with(mut self, axis: Axis, of: &Self) -> Self {
@@ -248,8 +242,9 @@ fn plain_beside(points: &[Point], tls: &Point) -> Option<usize> {
     })
 }
 
-/// Kinds of handshakes that a server of some version sees, told apart by what they cost.
-pub(crate) fn resumed(full: Case, tls12: Kind) -> Case {
+/// The resumption of a full handshake; `tls12` is how those of TLS 1.2 resume.
+#[must_use]
+pub fn resumed(full: Case, tls12: Kind) -> Case {
     let kind = match full.version {
         Version::Tls12 => tls12,
         Version::Tls13 => Kind::ResumedPsk,

@@ -145,7 +145,7 @@ impl Prices {
         let key = Key { regime: point.regime, case, tickets: None, aes_hardware };
         let handshake = self.handshakes.price(key)?;
         let http = point.served.http;
-        let (_, plain) = self.requests.connection(Role::RealPlain, point.regime, http, false)?;
+        let (_, plain) = self.requests.connection(Role::RealPlain, point.regime, http)?;
         let form = Form::of(at).plus(&plain, -1.0).plus(&handshake.form, -1.0);
         let of = if point.regime == regime { "" } else { ", of another regime" };
         Some((form, format!("calibrated with {case}{of}")))

@@ -17,7 +17,7 @@ mod load;
 mod logs;
 mod negotiate;
 mod offer;
-mod outcomes;
+mod page;
 mod primitives;
 mod render;
 mod render_measured;
@@ -42,16 +42,17 @@ pub use document::{
     RegimeSum, Source, Term,
 };
 pub use form::Interval;
+pub use handshakes::resumed;
 pub use inputs::{HandshakeParts, Inputs};
 pub use load::load;
 pub use logs::Evidence;
 pub use negotiate::Agreement;
-pub use offer::client_classes;
-pub use outcomes::{ProfileSettings, outcomes, settings_of};
+pub use offer::{Recommended, client_classes};
 pub use render::render_load;
 pub use render_measured::{render_calibration, render_validation};
 pub use render_why::render_why;
 pub use spec::{ClientShare, Response, Resumption, Settings, Spec, SpecError, Traffic};
+pub use traffic::outcomes;
 pub use validation::{
     Judgement, LARGEST_JUDGED, MEDIAN_TOLERANCE, PASSING_SHARE, Summary, TOLERANCE,
     VALIDATION_VERSION, ValidatedPart, ValidatedRow, Validation, judge, noise_of, of_rounds,

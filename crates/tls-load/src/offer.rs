@@ -37,12 +37,18 @@ const SUITES_13: &str =
 const GROUPS: &str = "X25519:P-256:P-384";
 
 /// What a profile says of a server.
-pub(crate) struct Recommended {
-    pub(crate) versions: &'static [Version],
-    pub(crate) ciphers: &'static str,
-    pub(crate) ciphersuites: &'static str,
-    pub(crate) groups: &'static str,
-    pub(crate) own_order: bool,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recommended {
+    /// Versions.
+    pub versions: &'static [Version],
+    /// Cipher string of TLS 1.2; empty where it has none.
+    pub ciphers: &'static str,
+    /// Suites of TLS 1.3, by colons.
+    pub ciphersuites: &'static str,
+    /// Groups, by colons.
+    pub groups: &'static str,
+    /// Whether the server's order of suites counts.
+    pub own_order: bool,
 }
 
 const BOTH: &[Version] = &[Version::Tls12, Version::Tls13];
@@ -53,7 +59,8 @@ impl Profile {
     /// Mozilla's guidelines as data (ssl-config.mozilla.org/guidelines): `modern` and `intermediate` of 6.0, `old` of
     /// 5.8, the last that has it, and `intermediate-2016` of 4.0. Versions below 1.2 are left out: no stack of today
     /// offers them unasked.
-    pub(crate) fn recommended(self) -> Recommended {
+    #[must_use]
+    pub fn recommended(self) -> Recommended {
         let today = Recommended {
             versions: BOTH,
             ciphers: "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:\
@@ -134,15 +141,18 @@ impl ServerOffer {
 impl ClientOffer {
     /// What a class comes to, or what the specification says of it.
     pub(crate) fn of(client: &ClientShare) -> Result<Self, SpecError> {
-        let Some(class) = Class::of(&client.class) else { return Self::own(client) };
-        let text = |own: &Option<String>, known: &str| own.clone().unwrap_or(known.to_owned());
+        let class = match Class::of(&client.class) {
+            Some(known) => known.clone(),
+            None => own_class(client)?,
+        };
+        let text = |own: &Option<String>, known: String| own.clone().unwrap_or(known);
         let key_shares = match (&client.key_shares, &client.groups) {
             (Some(own), _) => own.clone(),
             (None, Some(own)) => first_of(own),
-            (None, None) => class.key_shares.to_owned(),
+            (None, None) => class.key_shares,
         };
         Ok(Self {
-            versions: client.versions.clone().unwrap_or_else(|| class.versions.to_vec()),
+            versions: client.versions.clone().unwrap_or(class.versions),
             suites_12: expand(&text(&client.ciphers, class.ciphers)).suites,
             suites_13: suites_13(&text(&client.ciphersuites, class.ciphersuites))?,
             groups: groups("clients.groups", &text(&client.groups, class.groups))?,
@@ -150,27 +160,28 @@ impl ClientOffer {
             takes_ed25519: class.takes_ed25519,
         })
     }
+}
 
-    fn own(client: &ClientShare) -> Result<Self, SpecError> {
-        let Some(versions) = client.versions.clone() else {
-            let known: Vec<_> = CLASSES.iter().map(|c| c.name).collect();
-            let known = known.join(", ");
-            return Err(SpecError(format!(
-                "clients.class '{}' is none of {known}; a class of one's own has versions, ciphers and groups",
-                client.class
-            )));
-        };
-        let own_groups = client.groups.clone().unwrap_or_else(|| GROUPS.to_owned());
-        let key_shares = client.key_shares.clone().unwrap_or_else(|| first_of(&own_groups));
-        Ok(Self {
-            versions,
-            suites_12: expand(client.ciphers.as_deref().unwrap_or("DEFAULT")).suites,
-            suites_13: suites_13(client.ciphersuites.as_deref().unwrap_or(SUITES_13))?,
-            groups: groups("clients.groups", &own_groups)?,
-            key_shares: groups("clients.key_shares", &key_shares)?,
-            takes_ed25519: true,
-        })
-    }
+/// What a class of one's own offers where it says nothing.
+fn own_class(client: &ClientShare) -> Result<Class, SpecError> {
+    let Some(versions) = client.versions.clone() else {
+        let known: Vec<_> = CLASSES.iter().map(|c| c.name.as_str()).collect();
+        let known = known.join(", ");
+        return Err(SpecError(format!(
+            "clients.class '{}' is none of {known}; a class of one's own has versions, ciphers and groups",
+            client.class
+        )));
+    };
+    Ok(Class {
+        name: client.class.clone(),
+        what: String::new(),
+        versions,
+        ciphers: "DEFAULT".to_owned(),
+        ciphersuites: SUITES_13.to_owned(),
+        groups: GROUPS.to_owned(),
+        key_shares: first_of(GROUPS),
+        takes_ed25519: true,
+    })
 }
 
 /// The class that connects where none is named.
@@ -181,7 +192,7 @@ pub(crate) fn usual_clients() -> Vec<ClientShare> {
 /// Names and meanings of all known classes.
 #[must_use]
 pub fn client_classes() -> Vec<(&'static str, &'static str)> {
-    CLASSES.iter().map(|c| (c.name, c.what)).collect()
+    CLASSES.iter().map(|c| (c.name.as_str(), c.what.as_str())).collect()
 }
 
 impl Spec {
@@ -203,12 +214,11 @@ fn first_of(list: &str) -> String {
 }
 
 fn suites_13(text: &str) -> Result<Vec<Suite>, SpecError> {
-    let one = |name: &str| match name {
-        "TLS_AES_128_GCM_SHA256" => Ok(Suite::Aes128Gcm),
-        "TLS_AES_256_GCM_SHA384" => Ok(Suite::Aes256Gcm),
-        "TLS_CHACHA20_POLY1305_SHA256" => Ok(Suite::Chacha20Poly1305),
-        "TLS_AES_128_CCM_SHA256" => Ok(Suite::Aes128Ccm),
-        other => Err(SpecError(format!("'{other}' is no suite of TLS 1.3 that is measured"))),
+    let one = |name: &str| {
+        let code = |s: &Suite| s.code(Version::Tls13, Exchange::X25519, Certificate::P256);
+        let is_it = |s: &Suite| code(s).is_some_and(|code| code.openssl == name);
+        let unknown = || SpecError(format!("'{name}' is no suite of TLS 1.3 that is measured"));
+        Suite::ALL.iter().copied().find(is_it).ok_or_else(unknown)
     };
     text.split(':').map(str::trim).filter(|t| !t.is_empty()).map(one).collect()
 }
@@ -218,18 +228,14 @@ fn groups(field: &str, text: &str) -> Result<Vec<Group>, SpecError> {
     let one = |name: &str| {
         let plain = name.trim_start_matches(['*', '?']).to_ascii_lowercase();
         Ok(match plain.as_str() {
-            "x25519" => Group::X25519,
-            "x25519mlkem768" => Group::X25519Mlkem768,
-            "p-256" | "p256" | "prime256v1" | "secp256r1" => Group::P256,
-            "p-384" | "p384" | "secp384r1" => Group::P384,
-            "p-521" | "p521" | "secp521r1" => Group::P521,
+            "prime256v1" | "secp256r1" => Group::P256,
+            "secp384r1" => Group::P384,
+            "secp521r1" => Group::P521,
             "x448" => Group::Other(30),
-            "ffdhe2048" => Group::Ffdhe2048,
-            "ffdhe3072" => Group::Ffdhe3072,
-            "ffdhe4096" => Group::Ffdhe4096,
             "ffdhe6144" => Group::Other(259),
             "ffdhe8192" => Group::Other(260),
-            _ => return Err(SpecError(format!("{field}: '{name}' is no group that is known"))),
+            other => Group::of_name(other)
+                .ok_or_else(|| SpecError(format!("{field}: '{name}' is no group that is known")))?,
         })
     };
     let text = if text == "auto" { GROUPS } else { text };

@@ -4,44 +4,26 @@ use crate::document::{Alternative, ClientOutcome, Load, Term};
 use crate::form::Interval;
 use crate::grid::{Grid, digits, percent, range};
 use crate::negotiate::Agreement;
-use text::{Options, clean, escape_markdown, wrap};
+use crate::page::{Page, rendered};
+use text::{Options, clean};
 use tls::Format;
 
 /// Renders a load.
 #[must_use]
 pub fn render_load(load: &Load, format: Format, options: Options) -> String {
-    match format {
-        Format::Json => {
-            serde_json::to_string_pretty(load).expect("documents are plain data") + "\n"
-        }
-        Format::Csv => csv(load),
-        Format::Table => page(load, &|grid| grid.text(options.width), &|line| {
-            wrap(line, options.width).join("\n") + "\n"
-        }),
-        Format::Markdown => {
-            page(load, &|grid| grid.markdown(), &|line| format!("{}\n", escape_markdown(line)))
-        }
-    }
+    rendered(load, format, options, page, csv)
 }
 
-fn page(load: &Load, grid: &dyn Fn(&Grid) -> String, line: &dyn Fn(&str) -> String) -> String {
-    let mut out = line(&headline(load));
-    let mut section = |of: Grid| {
-        if !of.is_empty() {
-            out.push('\n');
-            out += &grid(&of);
-        }
-    };
-    section(clients(&load.negotiated));
-    section(terms(&load.terms));
-    section(parts(load));
-    section(regimes(load));
-    section(alternatives(&load.alternatives));
-    out.push('\n');
-    for text in foot(load) {
-        out += &line(&clean(&text));
-    }
-    out
+fn page(load: &Load) -> Page {
+    let grids = [
+        clients(&load.negotiated),
+        terms(&load.terms),
+        parts(load),
+        regimes(load),
+        alternatives(&load.alternatives),
+    ];
+    let (head, foot) = (vec![headline(load)], foot(load));
+    Page { head, grids: Page::filled(grids), foot, ..Page::default() }
 }
 
 fn headline(load: &Load) -> String {

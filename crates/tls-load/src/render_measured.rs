@@ -2,64 +2,39 @@
 
 use crate::calibration::{Calibration, Point};
 use crate::grid::{Grid, digits, percent, range};
+use crate::page::{Page, rendered};
 use crate::validation::{
     Judgement, MEDIAN_TOLERANCE, PASSING_SHARE, Summary, ValidatedPart, ValidatedRow, Validation,
 };
 use crate::words::Work;
 use record::State;
-use serde::Serialize;
-use text::{Options, clean, escape_markdown, wrap};
+use text::Options;
 use tls::Format;
 
 /// Renders a calibration.
 #[must_use]
 pub fn render_calibration(calibration: &Calibration, format: Format, options: Options) -> String {
-    let foot = || {
-        let mut lines = about(calibration);
-        lines.extend(reasons(calibration.points.iter().map(|p| (name_of(p), p.state, &p.reason))));
-        lines
+    let page = |calibration: &Calibration| {
+        let mut foot = about(calibration);
+        foot.extend(reasons(calibration.points.iter().map(|p| (name_of(p), p.state, &p.reason))));
+        let grids = vec![(String::new(), points(calibration))];
+        Page { grids, foot, has_paragraphs: true, ..Page::default() }
     };
-    rendered(calibration, format, options, &|| vec![(String::new(), points(calibration))], &foot)
+    rendered(calibration, format, options, page, |calibration| points(calibration).csv(true))
 }
 
 /// Renders a validation.
 #[must_use]
 pub fn render_validation(validation: &Validation, format: Format, options: Options) -> String {
-    let parts = || {
-        let of = |part: &ValidatedPart| (part.name.clone(), rows(part));
-        validation.parts.iter().map(of).collect()
+    let page = |validation: &Validation| {
+        let grids = validation.parts.iter().map(|part| (part.name.clone(), rows(part))).collect();
+        Page { grids, foot: foot(validation), has_paragraphs: true, ..Page::default() }
     };
-    rendered(validation, format, options, &parts, &|| foot(validation))
-}
-
-fn rendered<D: Serialize>(
-    document: &D,
-    format: Format,
-    options: Options,
-    grids: &dyn Fn() -> Vec<(String, Grid)>,
-    foot: &dyn Fn() -> Vec<String>,
-) -> String {
-    let (heading, line): (&str, &dyn Fn(&str) -> String) = match format {
-        Format::Json => {
-            return serde_json::to_string_pretty(document).expect("documents are plain data")
-                + "\n";
-        }
-        Format::Csv => {
-            return grids().iter().enumerate().map(|(at, (_, grid))| grid.csv(at == 0)).collect();
-        }
-        Format::Table => ("", &|line| wrap(line, options.width).join("\n") + "\n"),
-        Format::Markdown => ("### ", &|line| format!("{}\n\n", escape_markdown(line))),
+    let csv = |validation: &Validation| {
+        let parts = validation.parts.iter().enumerate();
+        parts.map(|(at, part)| rows(part).csv(at == 0)).collect()
     };
-    let mut out = String::new();
-    for (title, grid) in grids() {
-        if !title.is_empty() {
-            out += &format!("\n{heading}{}\n", clean(&title));
-        }
-        out.push('\n');
-        out += &if format == Format::Table { grid.text(options.width) } else { grid.markdown() };
-    }
-    out.push('\n');
-    out + &foot().iter().map(|text| line(&clean(text))).collect::<String>()
+    rendered(validation, format, options, page, csv)
 }
 
 fn points(calibration: &Calibration) -> Grid {

@@ -1,49 +1,29 @@
 //! An answer of `tls why` as a table, JSON, CSV or Markdown.
 
 use crate::grid::{Grid, digits, percent, range};
+use crate::page::{Page, rendered};
 use crate::render::capital;
 use crate::why::{Amount, Rate, Why};
-use text::{Options, clean, escape_markdown, wrap};
+use text::{Options, clean};
 use tls::Format;
 
 /// Renders an answer.
 #[must_use]
 pub fn render_why(why: &Why, format: Format, options: Options) -> String {
-    match format {
-        Format::Json => serde_json::to_string_pretty(why).expect("documents are plain data") + "\n",
-        Format::Csv => csv(why),
-        Format::Table => page(why, &|grid| grid.text(options.width), &|line| {
-            wrap(line, options.width).join("\n") + "\n"
-        }),
-        Format::Markdown => {
-            page(why, &|grid| grid.markdown(), &|line| format!("{}\n", escape_markdown(line)))
-        }
-    }
+    rendered(why, format, options, page, csv)
 }
 
-fn page(why: &Why, grid: &dyn Fn(&Grid) -> String, line: &dyn Fn(&str) -> String) -> String {
+fn page(why: &Why) -> Page {
     let rise = why.rise_percent;
-    let mut out = line(&format!(
+    let headline = format!(
         "A rise of {} % of a core ({}): {} µs of CPU a second",
         digits(rise.value),
         range(rise),
         digits(why.rise_cpu_us_per_s.value)
-    ));
-    out += &line(&format!("{}.", capital(&why.verdict)));
-    let mut section = |of: Grid| {
-        if !of.is_empty() {
-            out.push('\n');
-            out += &grid(&of);
-        }
-    };
-    section(changes(why));
-    section(rates(why));
-    section(evidence(why));
-    out.push('\n');
-    for text in foot(why) {
-        out += &line(&clean(&text));
-    }
-    out
+    );
+    let head = vec![headline, format!("{}.", capital(&why.verdict))];
+    let grids = Page::filled([changes(why), rates(why), evidence(why)]);
+    Page { head, grids, foot: foot(why), ..Page::default() }
 }
 
 fn changes(why: &Why) -> Grid {

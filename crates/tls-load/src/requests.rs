@@ -1,7 +1,7 @@
 //! What connections and requests cost without TLS, and what TLS adds to a request: lines through the sizes that
 //! were measured.
 
-use crate::calibration::{Calibration, Point};
+use crate::calibration::{Calibration, Point, Served};
 use crate::form::Form;
 use crate::words::{Http, Regime, Role, Unit};
 use record::State;
@@ -37,7 +37,16 @@ struct Series {
 #[derive(Clone, Debug)]
 pub(crate) struct Requests {
     series: Vec<Series>,
-    connections: Vec<(Role, Regime, Http, bool, u64, Form)>,
+    connections: Vec<Connection>,
+}
+
+/// A connection with one request and without TLS.
+#[derive(Clone, Debug)]
+struct Connection {
+    role: Role,
+    regime: Regime,
+    served: Served,
+    form: Form,
 }
 
 /// A price, and what must be said of it.
@@ -61,16 +70,9 @@ impl Requests {
             }
             let (served, form) = (&point.served, Form::of(at));
             if point.unit == Unit::Connection {
-                let row = (
-                    point.role,
-                    point.regime,
-                    served.http,
-                    served.sendfile,
-                    served.response_bytes,
-                    form,
-                );
-                if !matches!(point.role, Role::MinimalTls | Role::RealTls) {
-                    connections.push(row);
+                let Point { role, regime, served, .. } = *point;
+                if !matches!(role, Role::MinimalTls | Role::RealTls) {
+                    connections.push(Connection { role, regime, served, form });
                 }
                 continue;
             }
@@ -90,28 +92,17 @@ impl Requests {
 
     /// Regimes that plain connections to a server were measured in.
     pub(crate) fn regimes(&self, role: Role) -> Vec<Regime> {
-        let has = |r: &&Regime| self.connections.iter().any(|c| c.0 == role && c.1 == **r);
+        let has = |r: &&Regime| self.connections.iter().any(|c| c.role == role && c.regime == **r);
         Regime::ALL.iter().filter(has).copied().collect()
     }
 
-    /// A plain connection with one request, and the bytes of its response.
-    pub(crate) fn connection(
-        &self,
-        role: Role,
-        regime: Regime,
-        http: Http,
-        sendfile: bool,
-    ) -> Option<(u64, Form)> {
-        let mut of: Vec<_> =
-            self.connections.iter().filter(|c| c.0 == role && c.1 == regime).collect();
+    /// A plain connection with one request, copied from memory, and the bytes of its response.
+    pub(crate) fn connection(&self, role: Role, regime: Regime, http: Http) -> Option<(u64, Form)> {
+        let of = self.connections.iter().filter(|c| c.role == role && c.regime == regime);
         // HTTP/1.1 stands in where HTTP/2 was not measured; that is said with its requests.
-        of.sort_by_key(|c| (c.2 != http, c.3 != sendfile, c.4));
-        of.first().map(|c| (c.4, c.5.clone()))
-    }
-
-    /// One more request without TLS.
-    pub(crate) fn plain(&self, wanted: RequestKey, bytes: u64) -> Option<RequestPrice> {
-        self.price(wanted, bytes)
+        let best =
+            of.min_by_key(|c| (c.served.http != http, c.served.sendfile, c.served.response_bytes))?;
+        Some((best.served.response_bytes, best.form.clone()))
     }
 
     /// What TLS adds to a request: the minimal server with TLS less the same without.
@@ -141,7 +132,8 @@ impl Requests {
         Some(far.form.plus(&near.form, -1.0).times(1.0 / 16_384.0))
     }
 
-    fn price(&self, wanted: RequestKey, bytes: u64) -> Option<RequestPrice> {
+    /// One more request.
+    pub(crate) fn price(&self, wanted: RequestKey, bytes: u64) -> Option<RequestPrice> {
         let of_role = self.series.iter().filter(|s| s.key.role == wanted.role);
         let best = of_role.min_by_key(|s| distance(&s.key, &wanted))?;
         let mut price = RequestPrice { form: at(&best.sizes, bytes), remarks: Vec::new() };

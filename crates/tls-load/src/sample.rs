@@ -85,12 +85,6 @@ pub fn connection_us(role: Role, regime: Regime) -> f64 {
 /// The server's own code, per connection.
 pub const OWN_CODE_US: f64 = 15.0;
 
-/// The usual case that others are built around.
-#[must_use]
-pub fn case(version: Version, exchange: Exchange, certificate: Certificate, kind: Kind) -> Case {
-    Case { version, exchange, certificate, kind, client_auth: false, suite: Suite::Aes128Gcm }
-}
-
 /// The whole calibration; each point has three rounds of the same drift.
 #[must_use]
 pub fn calibration() -> Calibration {
@@ -119,17 +113,7 @@ pub fn calibration() -> Calibration {
             tls_library: None,
             configuration: String::new(),
         }),
-        stack: Stack {
-            label: text("openssl@3.0.22"),
-            name: text("openssl"),
-            version: text("3.0.22"),
-            path: String::new(),
-            id: text("sha256:00"),
-            crypto_path: String::new(),
-            crypto_id: String::new(),
-            bare_path: String::new(),
-            build: Vec::new(),
-        },
+        stack: Stack { id: text("sha256:00"), ..tls::fixtures::stack("openssl@3.0.22") },
         server_cpu: 0,
         client_cpu: 1,
         span: text("made up"),
@@ -157,7 +141,7 @@ fn memory() -> Vec<MemoryPoint> {
 }
 
 fn base() -> Case {
-    case(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::Full)
+    Case::usual(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::Full)
 }
 
 fn point(role: Role, regime: Regime, unit: Unit, served: Served, us: f64) -> Point {
@@ -210,35 +194,22 @@ fn with_tls(regime: Regime, points: &mut Vec<Point>) {
     let role = Role::MinimalTls;
     let mut connection = |work: Work, us: f64| {
         let us = us + connection_us(role, regime);
-        points.push(point(
-            role,
-            regime,
-            Unit::Connection,
-            served(work, Http::Http1, false, 1024),
-            us,
-        ));
+        let served = served(work, Http::Http1, false, 1024);
+        points.push(point(role, regime, Unit::Connection, served, us));
     };
+    // The calibrated connection has one request.
+    let whole =
+        |case: Case| handshake_us(regime, case) + records_us(case.suite, 16_384, true, 1024);
     for case in cases(regime) {
-        // The calibrated connection has one request.
-        let us = handshake_us(regime, case) + records_us(case.suite, 16_384, true, 1024);
-        connection(Work::Handshake { case, tickets: None }, us);
+        connection(Work::Handshake { case, tickets: None }, whole(case));
     }
-    let us = handshake_us(regime, base()) + records_us(Suite::Aes128Gcm, 16_384, true, 1024) - 20.0;
-    connection(Work::Handshake { case: base(), tickets: Some(0) }, us);
+    connection(Work::Handshake { case: base(), tickets: Some(0) }, whole(base()) - 20.0);
     connection(Work::RefusedHello, 30.0);
     requests(regime, points);
-    let us = handshake_us(regime, base())
-        + records_us(Suite::Aes128Gcm, 16_384, true, 1024)
-        + connection_us(Role::RealPlain, regime)
-        + OWN_CODE_US;
+    let us = whole(base()) + connection_us(Role::RealPlain, regime) + OWN_CODE_US;
     let work = Work::Handshake { case: base(), tickets: None };
-    points.push(point(
-        Role::RealTls,
-        regime,
-        Unit::Connection,
-        served(work, Http::Http1, false, 1024),
-        us,
-    ));
+    let served = served(work, Http::Http1, false, 1024);
+    points.push(point(Role::RealTls, regime, Unit::Connection, served, us));
 }
 
 fn requests(regime: Regime, points: &mut Vec<Point>) {
@@ -271,17 +242,17 @@ fn cases(regime: Regime) -> Vec<Case> {
     }
     let (v12, v13, full) = (Version::Tls12, Version::Tls13, Kind::Full);
     for certificate in Certificate::ALL.iter().filter(|c| **c != Certificate::P256) {
-        cases.push(case(v13, Exchange::X25519, *certificate, full));
+        cases.push(Case::usual(v13, Exchange::X25519, *certificate, full));
     }
     for exchange in Exchange::ALL.iter().filter(|x| x.exists_in(v12)) {
-        cases.push(case(v12, *exchange, Certificate::Rsa2048, full));
+        cases.push(Case::usual(v12, *exchange, Certificate::Rsa2048, full));
     }
-    cases.push(case(v13, Exchange::P256, Certificate::P256, Kind::HelloRetry));
-    cases.push(case(v13, Exchange::P256, Certificate::P256, full));
-    cases.push(case(v13, Exchange::X25519Mlkem768, Certificate::P256, full));
-    cases.push(case(v12, Exchange::X25519, Certificate::Rsa2048, Kind::ResumedId));
-    cases.push(case(v12, Exchange::X25519, Certificate::Rsa2048, Kind::ResumedTicket));
-    cases.push(case(v13, Exchange::X25519, Certificate::P256, Kind::ResumedPsk));
+    cases.push(Case::usual(v13, Exchange::P256, Certificate::P256, Kind::HelloRetry));
+    cases.push(Case::usual(v13, Exchange::P256, Certificate::P256, full));
+    cases.push(Case::usual(v13, Exchange::X25519Mlkem768, Certificate::P256, full));
+    cases.push(Case::usual(v12, Exchange::X25519, Certificate::Rsa2048, Kind::ResumedId));
+    cases.push(Case::usual(v12, Exchange::X25519, Certificate::Rsa2048, Kind::ResumedTicket));
+    cases.push(Case::usual(v13, Exchange::X25519, Certificate::P256, Kind::ResumedPsk));
     cases.push(Case { client_auth: true, ..base() });
     cases
 }

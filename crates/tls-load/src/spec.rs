@@ -111,7 +111,7 @@ pub struct Settings {
 }
 
 /// Clients of a class.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClientShare {
     /// Name of a known class, or of one's own, which then has all of the fields below.
@@ -189,16 +189,7 @@ impl ClientShare {
     /// A known class.
     #[must_use]
     pub fn of(class: &str, share: f64) -> Self {
-        Self {
-            class: class.to_owned(),
-            share,
-            resumed_share: None,
-            versions: None,
-            ciphers: None,
-            ciphersuites: None,
-            groups: None,
-            key_shares: None,
-        }
+        Self { class: class.to_owned(), share, ..Self::default() }
     }
 }
 
@@ -228,35 +219,28 @@ impl Spec {
     pub fn check(&self) -> Result<(), SpecError> {
         let Self { traffic, resumption, server, clients } = self;
         let wrong = |what: String| Err(SpecError(what));
-        let rates = [
-            ("traffic.connections_per_s", traffic.connections_per_s),
-            ("traffic.refused_per_s", traffic.refused_per_s),
-            ("traffic.abandoned_per_s", traffic.abandoned_per_s),
-            ("traffic.connection_seconds", traffic.connection_seconds),
-            ("server.memory_mib", server.memory_mib.unwrap_or(0.0)),
-        ];
-        if let Some((name, value)) = rates.iter().find(|(_, v)| !(0.0..=MOST).contains(v)) {
-            return wrong(format!("{name} is {value}, and must lie between 0 and {MOST:e}"));
-        }
-        let least_one = [
-            ("traffic.requests_per_connection", traffic.requests_per_connection),
-            ("traffic.connections_per_visit", traffic.connections_per_visit),
-        ];
-        if let Some((name, value)) = least_one.iter().find(|(_, v)| !(1.0..=MOST).contains(v)) {
-            return wrong(format!("{name} is {value}, and must lie between 1 and {MOST:e}"));
-        }
+        let rate = |name, value| (name, value, 0.0..=MOST, "0 and 1e9");
+        let count = |name, value| (name, value, 1.0..=MOST, "1 and 1e9");
+        let share = |name, value| (name, value, 0.0..=1.0, "0 and 1");
         let resumed = clients.iter().filter_map(|c| c.resumed_share);
-        let shares = [
-            ("resumption.share", resumption.share),
-            ("server.client_auth_share", server.client_auth_share),
+        let fields = [
+            rate("traffic.connections_per_s", traffic.connections_per_s),
+            rate("traffic.refused_per_s", traffic.refused_per_s),
+            rate("traffic.abandoned_per_s", traffic.abandoned_per_s),
+            rate("traffic.connection_seconds", traffic.connection_seconds),
+            rate("server.memory_mib", server.memory_mib.unwrap_or(0.0)),
+            count("traffic.requests_per_connection", traffic.requests_per_connection),
+            count("traffic.connections_per_visit", traffic.connections_per_visit),
+            share("resumption.share", resumption.share),
+            share("server.client_auth_share", server.client_auth_share),
         ]
         .into_iter()
-        .chain(resumed.map(|share| ("clients.resumed_share", share)))
-        .chain(traffic.responses.iter().map(|r| ("traffic.responses.share", r.share)))
-        .chain(clients.iter().map(|c| ("clients.share", c.share)));
-        for (name, value) in shares {
-            if !(0.0..=1.0).contains(&value) {
-                return wrong(format!("{name} is {value}, and must lie between 0 and 1"));
+        .chain(resumed.map(|value| share("clients.resumed_share", value)))
+        .chain(traffic.responses.iter().map(|r| share("traffic.responses.share", r.share)))
+        .chain(clients.iter().map(|c| share("clients.share", c.share)));
+        for (name, value, range, words) in fields {
+            if !range.contains(&value) {
+                return wrong(format!("{name} is {value}, and must lie between {words}"));
             }
         }
         all_of_them("traffic.responses", traffic.responses.iter().map(|r| r.share))?;

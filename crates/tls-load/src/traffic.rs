@@ -4,8 +4,8 @@ use crate::document::ClientOutcome;
 use crate::handshakes::resumed;
 use crate::inputs::Prices;
 use crate::negotiate::{Agreement, negotiate};
-use crate::offer::ServerOffer;
-use crate::spec::{Spec, SpecError};
+use crate::offer::{ClientOffer, ServerOffer};
+use crate::spec::{ClientShare, Spec, SpecError};
 use tls::{Case, Exchange};
 
 /// Connections per second, by what becomes of them.
@@ -35,27 +35,26 @@ pub(crate) fn traffic(spec: &Spec, prices: &Prices) -> Result<Traffic, SpecError
     }
     let server = server(spec, prices, &mut found.remarks)?;
     for (client, offer) in spec.client_offers()? {
-        let agreement = negotiate(&server, &offer);
-        let resumed_share = client.resumed_share.unwrap_or(spec.resumption.share);
-        let per_s = rate * client.share;
-        match &agreement {
+        let outcome = outcome(spec, &server, client, &offer);
+        let (share, resumed_share) = (outcome.share, outcome.resumed_share);
+        let per_s = rate * share;
+        match &outcome.agreement {
             Agreement::Agreed { case, .. } => {
                 found.served += per_s;
                 found.handshakes.push((*case, per_s * (1.0 - resumed_share)));
                 let again = resumed(*case, spec.resumption.tls12);
                 found.handshakes.push((again, per_s * resumed_share));
-                found.abandoned.push((*case, spec.traffic.abandoned_per_s * client.share));
+                found.abandoned.push((*case, spec.traffic.abandoned_per_s * share));
             }
             Agreement::Refused { .. } => found.refused += per_s,
             Agreement::Unpriced { what } => {
                 return Err(SpecError(format!(
                     "class '{}' negotiates {what}, which is not measured: there is no price for it",
-                    client.class
+                    outcome.class
                 )));
             }
         }
-        let class = client.class.clone();
-        found.outcomes.push(ClientOutcome { class, share: client.share, agreement, resumed_share });
+        found.outcomes.push(outcome);
     }
     Ok(found)
 }
@@ -79,4 +78,51 @@ fn server(
         remarks.push(format!("the server's cipher string: passed over, as nothing is to be negotiated with it: {words}"));
     }
     Ok(server)
+}
+
+/// What each class of clients negotiates with the server of a specification, whose stack lacks some key
+/// exchanges.
+///
+/// # Errors
+/// The first thing that is wrong with the specification.
+pub fn outcomes(spec: &Spec, lacking: &[Exchange]) -> Result<Vec<ClientOutcome>, SpecError> {
+    spec.check()?;
+    let mut server = ServerOffer::of(&spec.server)?;
+    server.groups.retain(|group| !lacking.iter().any(|x| x.group() == Some(*group)));
+    let offers = spec.client_offers()?.into_iter();
+    Ok(offers.map(|(client, offer)| outcome(spec, &server, client, &offer)).collect())
+}
+
+/// What one class negotiates.
+pub(crate) fn outcome(
+    spec: &Spec,
+    server: &ServerOffer,
+    client: ClientShare,
+    offer: &ClientOffer,
+) -> ClientOutcome {
+    ClientOutcome {
+        agreement: negotiate(server, offer),
+        resumed_share: client.resumed_share.unwrap_or(spec.resumption.share),
+        share: client.share,
+        class: client.class,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::Profile;
+
+    #[test]
+    fn a_stack_without_a_group_negotiates_the_next() {
+        let mut spec = Spec::default();
+        spec.server.profile = Some(Profile::Intermediate);
+        let exchange = |lacking: &[Exchange]| match &outcomes(&spec, lacking).unwrap()[0].agreement
+        {
+            Agreement::Agreed { case, .. } => case.exchange,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(exchange(&[]), Exchange::X25519Mlkem768);
+        assert_eq!(exchange(&[Exchange::X25519Mlkem768]), Exchange::X25519);
+    }
 }

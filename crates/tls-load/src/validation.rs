@@ -4,6 +4,7 @@ use crate::calibration::{Calibration, Counted};
 use crate::form::Interval;
 use crate::spec::Spec;
 use crate::words::{Http, Regime};
+use analysis::median;
 use record::State;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -103,7 +104,7 @@ pub struct ValidatedRow {
     pub verdict: Judgement,
 }
 
-crate::words::words! {
+tls::named! {
     /// What a point says of the model.
     Judgement {
         /// Within the tolerance.
@@ -166,9 +167,9 @@ impl Summary {
         }
         let judged = sum.passed + sum.failed;
         sum.passing_share = (judged > 0).then(|| f64::from(sum.passed) / f64::from(judged));
-        sum.median_error = median(errors.iter().map(|e| e.abs()));
-        sum.median_signed_error = median(errors.iter().copied());
-        sum.worst_error = errors.into_iter().max_by(|a, b| a.abs().total_cmp(&b.abs()));
+        sum.worst_error = errors.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs()));
+        sum.median_error = median(&mut errors.iter().map(|e| e.abs()).collect::<Vec<_>>());
+        sum.median_signed_error = median(&mut errors);
         sum
     }
 
@@ -185,9 +186,8 @@ impl Summary {
 #[must_use]
 pub fn of_rounds(rounds: &[Option<f64>]) -> Option<Interval> {
     let mut seen: Vec<f64> = rounds.iter().flatten().copied().collect();
-    seen.sort_by(f64::total_cmp);
-    let (first, last) = (*seen.first()?, *seen.last()?);
-    let mut within = Interval { value: median(seen.iter().copied())?, low: first, high: last };
+    let value = median(&mut seen)?;
+    let mut within = Interval { value, low: *seen.first()?, high: *seen.last()? };
     let count = seen.len();
     for cut in 1..count / 2 {
         if coverage(count, cut) < 0.9 {
@@ -238,17 +238,6 @@ pub fn judge(
         Judgement::Pass
     } else {
         Judgement::Fail
-    }
-}
-
-fn median(figures: impl Iterator<Item = f64>) -> Option<f64> {
-    let mut figures: Vec<f64> = figures.collect();
-    figures.sort_by(f64::total_cmp);
-    let middle = figures.len() / 2;
-    match figures.len() {
-        0 => None,
-        n if n % 2 == 0 => Some(f64::midpoint(figures[middle - 1], figures[middle])),
-        _ => Some(figures[middle]),
     }
 }
 

@@ -9,9 +9,10 @@ use crate::load::{calibrated, regime_of, whole};
 use crate::logs::{Evidence, all_evidence};
 use crate::spec::{Spec, SpecError};
 use crate::why_rates::{bytes_and_requests, handshakes};
-use crate::words::{Regime, words};
+use crate::words::Regime;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use tls::named;
 
 /// Version of the format.
 pub const WHY_VERSION: &str = "1.0";
@@ -62,7 +63,7 @@ pub struct Why {
     pub remarks: Vec<String>,
 }
 
-words! {
+named! {
     /// What a candidate makes of the rise.
     Verdict {
         /// It makes the rise, within the intervals.
@@ -78,7 +79,7 @@ words! {
     }
 }
 
-words! {
+named! {
     /// What is counted.
     Amount {
         /// Handshakes.

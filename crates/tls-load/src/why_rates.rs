@@ -35,14 +35,7 @@ pub(crate) fn handshakes(asked: &Asked<'_>) -> Vec<Rate> {
     let mut rates: Vec<Rate> = HANDSHAKES
         .iter()
         .filter_map(|(version, exchange, certificate, kind, decided_by)| {
-            let case = Case {
-                version: *version,
-                exchange: *exchange,
-                certificate: *certificate,
-                kind: *kind,
-                client_auth: false,
-                suite: Suite::Aes128Gcm,
-            };
+            let case = Case::usual(*version, *exchange, *certificate, *kind);
             let key = Key { regime: asked.regime, case, tickets: None, aes_hardware: true };
             let mut form = asked.prices.handshakes.price(key)?.form;
             if let Some((own, _)) = asked.prices.own_code(asked.regime) {
@@ -55,8 +48,7 @@ pub(crate) fn handshakes(asked: &Asked<'_>) -> Vec<Rate> {
             Some(of_connections(asked, what, Amount::Handshakes, &form, decided_by))
         })
         .collect();
-    let plain =
-        asked.prices.requests.connection(asked.prices.server, asked.regime, Http::Http1, false);
+    let plain = asked.prices.requests.connection(asked.prices.server, asked.regime, Http::Http1);
     if let Some((_, form)) = plain {
         let what = "more connections without TLS, one request each".to_owned();
         rates.push(of_connections(asked, what, Amount::Connections, &form, &[REQUESTS]));
@@ -144,7 +136,7 @@ fn of_bytes(asked: &Asked<'_>, what: String, form: &Form, decided_by: &[&str]) -
 fn plain(asked: &Asked<'_>, http: Http, sendfile: bool, bytes: u64) -> Option<Form> {
     let key =
         RequestKey { role: asked.prices.server, regime: asked.regime, http, sendfile, tls: None };
-    let price = asked.prices.requests.plain(key, bytes)?;
+    let price = asked.prices.requests.price(key, bytes)?;
     let stands_in = price.remarks.iter().any(|r| r.contains("sendfile") || r.contains("HTTP/"));
     (!stands_in).then_some(price.form)
 }

@@ -2,39 +2,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tls::Case;
+use tls::{Case, named};
 
-/// An enumeration whose values have names, the same in files, on the command line and in tables.
-macro_rules! words {
-    ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)* }) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-        pub enum $name {
-            $($(#[$doc])* #[serde(rename = $text)] $variant,)*
-        }
-
-        impl $name {
-            /// All of them, in the order of tables.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),*];
-
-            /// The name.
-            #[must_use]
-            pub fn name(self) -> &'static str {
-                match self { $(Self::$variant => $text,)* }
-            }
-        }
-
-        impl std::fmt::Display for $name {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.pad(self.name())
-            }
-        }
-    };
-}
-
-pub(crate) use words;
-
-words! {
+named! {
     /// How close connections follow one another. It changes what each costs: a core that has slept, and
     /// caches that hold other data, make everything dearer; system calls that serve several connections
     /// at once make it cheaper.
@@ -48,7 +18,7 @@ words! {
     }
 }
 
-words! {
+named! {
     /// The server that a point was measured on.
     Role {
         /// The real one (nginx) without TLS.
@@ -63,7 +33,7 @@ words! {
     }
 }
 
-words! {
+named! {
     /// What a point's CPU time is divided by.
     Unit {
         /// A connection with exactly one request: from before it is made until after it is closed.
@@ -73,7 +43,7 @@ words! {
     }
 }
 
-words! {
+named! {
     /// Version of HTTP.
     Http {
         /// RFC 9112.
@@ -83,7 +53,7 @@ words! {
     }
 }
 
-words! {
+named! {
     /// Mozilla's recommended configurations (Server Side TLS).
     Profile {
         /// TLS 1.3 only.

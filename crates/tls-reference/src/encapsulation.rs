@@ -1,20 +1,12 @@
-//! ML-KEM-768 (FIPS 203) by `RustCrypto`, alone and beside X25519.
+//! ML-KEM-768 (FIPS 203) by `RustCrypto`, alone and beside X25519: of X25519MLKEM768's key, ciphertext and secret
+//! the part of ML-KEM comes first (draft-ietf-tls-ecdhe-mlkem).
 
 use crate::agreement::random;
 use ml_kem::array::Array;
 use ml_kem::ml_kem_768::{DecapsulationKey, EncapsulationKey};
 use ml_kem::{Decapsulate as _, KeyExport as _, Seed};
+use tls::Scheme;
 use x25519_dalek::{PublicKey, StaticSecret};
-
-/// Which.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kem {
-    /// ML-KEM-768 alone.
-    Mlkem768,
-    /// X25519MLKEM768: of key, ciphertext and secret the part of ML-KEM comes first
-    /// (draft-ietf-tls-ecdhe-mlkem).
-    X25519Mlkem768,
-}
 
 /// Bytes of ML-KEM-768's ciphertext (FIPS 203, table 3).
 const CIPHERTEXT: usize = 1088;
@@ -30,9 +22,9 @@ pub struct Receiver {
 impl Receiver {
     /// With a new key.
     #[must_use]
-    pub fn new(kem: Kem) -> Self {
+    pub fn new(kem: Scheme) -> Self {
         let seed: Seed = random::<64>().into();
-        let x25519 = (kem == Kem::X25519Mlkem768).then(|| StaticSecret::from(random::<32>()));
+        let x25519 = (kem == Scheme::X25519Mlkem768).then(|| StaticSecret::from(random::<32>()));
         Self { key: DecapsulationKey::from_seed(seed), x25519 }
     }
 
@@ -65,23 +57,23 @@ impl Receiver {
     }
 }
 
-/// A ciphertext for the holder of a key, and the secret in it; `None` where that is no key.
+/// A ciphertext for the holder of a key, and the secret in it; `None` where that is no key of the scheme.
 #[must_use]
-pub fn encapsulate(kem: Kem, public: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+pub fn encapsulate(kem: Scheme, public: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let (of_kem, rest) = public.split_at_checked(KEY)?;
     let of_kem: [u8; KEY] = of_kem.try_into().ok()?;
     let key = EncapsulationKey::new(&Array::from(of_kem)).ok()?;
     let (ciphertext, secret) = key.encapsulate_deterministic(&random::<32>().into());
     let (mut ciphertext, mut secret) = (ciphertext.to_vec(), secret.to_vec());
     match (kem, rest) {
-        (Kem::Mlkem768, []) => {}
-        (Kem::X25519Mlkem768, other) => {
+        (Scheme::Mlkem768, []) => {}
+        (Scheme::X25519Mlkem768, other) => {
             let other: [u8; 32] = other.try_into().ok()?;
             let own = StaticSecret::from(random::<32>());
             ciphertext.extend_from_slice(PublicKey::from(&own).as_bytes());
             secret.extend_from_slice(own.diffie_hellman(&other.into()).as_bytes());
         }
-        (Kem::Mlkem768, _) => return None,
+        _ => return None,
     }
     Some((ciphertext, secret))
 }
@@ -93,7 +85,7 @@ mod tests {
     #[test]
     fn what_was_put_in_comes_out_and_of_a_changed_ciphertext_something_else() {
         for (kem, lengths) in
-            [(Kem::Mlkem768, [1184, 1088, 32]), (Kem::X25519Mlkem768, [1216, 1120, 64])]
+            [(Scheme::Mlkem768, [1184, 1088, 32]), (Scheme::X25519Mlkem768, [1216, 1120, 64])]
         {
             let receiver = Receiver::new(kem);
             let public = receiver.public();

@@ -1,6 +1,7 @@
 //! Known answers, from the standards.
 
 use crate::digest::Digest;
+use tls::Scheme;
 
 /// Two private keys that agree: one of them, the other's public key, and what they share.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,33 +14,25 @@ pub struct AgreementAnswer {
     pub secret: Vec<u8>,
 }
 
-/// What there is an answer for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KnownAgreement {
-    /// RFC 7748 5.2, the first vector.
-    X25519,
-    /// RFC 5903 8.1, the initiator's side.
-    P256,
-    /// RFC 5903 8.2, the initiator's side.
-    P384,
-}
-
-/// The standard's answer.
+/// The standard's answer; none where there is none.
 #[must_use]
-pub fn agreement_answer(of: KnownAgreement) -> AgreementAnswer {
+pub fn agreement_answer(of: Scheme) -> Option<AgreementAnswer> {
     let [private, peer, secret] = match of {
-        KnownAgreement::X25519 => [
+        // RFC 7748 5.2, the first vector.
+        Scheme::X25519 => [
             "a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4",
             "e6db6867583030db3594c1a424b15f7c726624ec26b3353b10a903a6d0ab1c4c",
             "c3da55379de9c6908e94ea4df28d084f32eccf03491c71f754b4075577a28552",
         ],
-        KnownAgreement::P256 => [
+        // RFC 5903 8.1, the initiator's side.
+        Scheme::P256 => [
             "c88f01f510d9ac3f70a292daa2316de544e9aab8afe84049c62a9c57862d1433",
             "04d12dfb5289c8d4f81208b70270398c342296970a0bccb74c736fc7554494bf63\
              56fbf3ca366cc23e8157854c13c58d6aac23f046ada30f8353e74f33039872ab",
             "d6840f6b42f6edafd13116e0e12565202fef8e9ece7dce03812464d04b9442de",
         ],
-        KnownAgreement::P384 => [
+        // RFC 5903 8.2, the initiator's side.
+        Scheme::P384 => [
             "099f3c7034d4a2c699884d73a375a67f7624ef7c6b3c0f160647b67414dce655\
              e35b538041e649ee3faef896783ab194",
             "04e558dbef53eecde3d3fccfc1aea08a89a987475d12fd950d83cfa41732bc509d\
@@ -48,9 +41,10 @@ pub fn agreement_answer(of: KnownAgreement) -> AgreementAnswer {
             "11187331c279962d93d604243fd592cb9d0a926f422e47187521287e7156c5c4\
              d603135569b9e9d09cf5d4a270f59746",
         ],
+        _ => return None,
     }
     .map(bytes);
-    AgreementAnswer { private, peer, secret }
+    Some(AgreementAnswer { private, peer, secret })
 }
 
 /// Private key, public key, message and signature of Ed25519 (RFC 8032 7.1, TEST 3).
@@ -104,7 +98,7 @@ mod tests {
 
     #[test]
     fn the_answer_of_x25519_comes_out_of_the_reference() {
-        let AgreementAnswer { private, peer, secret } = agreement_answer(KnownAgreement::X25519);
+        let AgreementAnswer { private, peer, secret } = agreement_answer(Scheme::X25519).unwrap();
         let [private, peer]: [[u8; 32]; 2] = [private, peer].map(|b| b.try_into().unwrap());
         let shared = x25519_dalek::StaticSecret::from(private).diffie_hellman(&peer.into());
         assert_eq!(shared.as_bytes().to_vec(), secret);

@@ -16,8 +16,6 @@ mod signature;
 pub use agreement::{Agreement, Field, Partner};
 pub use der::{finite_field, integer, pem, public_key, with_public_key};
 pub use digest::{Digest, digest, hmac};
-pub use encapsulation::{Kem, Receiver, encapsulate};
-pub use known::{
-    AgreementAnswer, KnownAgreement, agreement_answer, digest_answer, ed25519_answer, hmac_answer,
-};
-pub use signature::{Scheme, verifies};
+pub use encapsulation::{Receiver, encapsulate};
+pub use known::{AgreementAnswer, agreement_answer, digest_answer, ed25519_answer, hmac_answer};
+pub use signature::verifies;

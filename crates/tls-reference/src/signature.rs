@@ -4,38 +4,24 @@ use ring::signature::{
     ECDSA_P256_SHA256_ASN1, ECDSA_P384_SHA384_ASN1, ED25519, RSA_PKCS1_2048_8192_SHA256,
     RSA_PSS_2048_8192_SHA256, UnparsedPublicKey, VerificationAlgorithm,
 };
+use tls::Scheme;
 
-/// Which (RFC 8446 4.2.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheme {
-    /// `rsa_pss_rsae_sha256`
-    RsaPss,
-    /// `rsa_pkcs1_sha256`
-    RsaPkcs1,
-    /// `ecdsa_secp256r1_sha256`
-    EcdsaP256,
-    /// `ecdsa_secp384r1_sha384`
-    EcdsaP384,
-    /// `ed25519`
-    Ed25519,
-}
-
-impl Scheme {
-    fn algorithm(self) -> &'static dyn VerificationAlgorithm {
-        match self {
-            Self::RsaPss => &RSA_PSS_2048_8192_SHA256,
-            Self::RsaPkcs1 => &RSA_PKCS1_2048_8192_SHA256,
-            Self::EcdsaP256 => &ECDSA_P256_SHA256_ASN1,
-            Self::EcdsaP384 => &ECDSA_P384_SHA384_ASN1,
-            Self::Ed25519 => &ED25519,
-        }
-    }
+fn algorithm(scheme: Scheme) -> Option<&'static dyn VerificationAlgorithm> {
+    Some(match scheme {
+        Scheme::EcdsaP256 => &ECDSA_P256_SHA256_ASN1,
+        Scheme::EcdsaP384 => &ECDSA_P384_SHA384_ASN1,
+        Scheme::Ed25519 => &ED25519,
+        pss if pss.is_pss() => &RSA_PSS_2048_8192_SHA256,
+        rsa if rsa.certificate().is_some() => &RSA_PKCS1_2048_8192_SHA256,
+        _ => return None,
+    })
 }
 
 /// Whether a signature is that of a message. The key is what [`crate::public_key`] finds.
 #[must_use]
 pub fn verifies(scheme: Scheme, key: &[u8], message: &[u8], signature: &[u8]) -> bool {
-    UnparsedPublicKey::new(scheme.algorithm(), key).verify(message, signature).is_ok()
+    let verifies = |algorithm| UnparsedPublicKey::new(algorithm, key).verify(message, signature);
+    algorithm(scheme).is_some_and(|algorithm| verifies(algorithm).is_ok())
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 use crate::Trouble;
 use crate::cell::{Cell, plain, secured};
 use crate::nginx::NginxFacts;
-use crate::rounds::{Course, Loopback, Setting, Tally, rounds};
+use crate::rounds::{Course, Loopback, Setting, rounds};
+use crate::tally::Tally;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -37,14 +38,7 @@ pub struct Calibrating {
 
 /// The case that most clients of today negotiate, and that the real server's own code is calibrated with.
 pub(crate) fn usual() -> Case {
-    Case {
-        version: Version::Tls13,
-        exchange: Exchange::X25519,
-        certificate: Certificate::P256,
-        kind: Kind::Full,
-        client_auth: false,
-        suite: Suite::Aes128Gcm,
-    }
+    Case::usual(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::Full)
 }
 
 /// The points of a whole calibration, without those of a real server where there is none.

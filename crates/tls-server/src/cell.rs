@@ -3,7 +3,7 @@
 use crate::calibrate::{FIRST, usual};
 use crate::job::{Ends, Job, Libraries, MinimalTls};
 use crate::nginx::{Sessions, Site, SiteTls};
-use tls::{Case, Certificate, Exchange, Kind, Suite, Version};
+use tls::{Case, Certificate, Exchange, Kind, Version};
 use tls_load::{Http, Regime, Role, Served, Unit, Work};
 
 /// Bytes of a request where nothing else is said, as in a specification of load.
@@ -90,9 +90,6 @@ impl Cell {
                 Sessions::Tickets
             },
             record_bytes: self.served.record_bytes.unwrap_or(RECORD_BYTES),
-            ciphers: None,
-            groups: None,
-            prefers: false,
         };
         let http2 = self.served.http == Http::Http2;
         let site = |tls| Site { tls, http2, sendfile: self.served.sendfile };
@@ -134,14 +131,7 @@ impl Cell {
 
 /// A server that has no suite in common with a client that wants ECDSA.
 fn refusing() -> Case {
-    Case {
-        version: Version::Tls12,
-        exchange: Exchange::P256,
-        certificate: Certificate::Rsa2048,
-        kind: Kind::Full,
-        client_auth: false,
-        suite: Suite::Aes128Gcm,
-    }
+    Case::usual(Version::Tls12, Exchange::P256, Certificate::Rsa2048, Kind::Full)
 }
 
 /// What is served without TLS, over HTTP/1.1 and without sendfile.

@@ -36,15 +36,7 @@ impl Cpu {
         Self { pid }
     }
 
-    /// Its counters now, counted from its beginning.
-    ///
-    /// # Errors
-    /// The process is gone, or the kernel has no such counters (`CONFIG_SCHED_INFO`).
-    pub fn now(&self) -> Result<Usage, Trouble> {
-        self.reading().map(|(usage, _)| usage)
-    }
-
-    /// The counters, and whether it sleeps: one that is ready and waits for its CPU uses nothing either.
+    /// The counters from its beginning, and whether it sleeps: one that is ready and waits for its CPU uses nothing either.
     fn reading(&self) -> Result<(Usage, bool), Trouble> {
         let at = |name: &str| {
             let path = format!("/proc/{}/{name}", self.pid);
@@ -60,7 +52,7 @@ impl Cpu {
     /// Bytes of its memory that are in RAM: `/proc/PID/statm` (proc(5)) counts pages.
     ///
     /// # Errors
-    /// As [`Cpu::now`].
+    /// The process is gone.
     pub fn resident_bytes(&self) -> Result<u64, Trouble> {
         let path = format!("/proc/{}/statm", self.pid);
         let text = std::fs::read_to_string(&path).map_err(|e| Trouble::of(&path, e))?;
@@ -72,7 +64,7 @@ impl Cpu {
     /// Its counters once it has come to rest.
     ///
     /// # Errors
-    /// As [`Cpu::now`], and where it does not come to rest.
+    /// The process is gone, does not come to rest, or the kernel has no such counters (`CONFIG_SCHED_INFO`).
     pub fn at_rest(&self) -> Result<Usage, Trouble> {
         let begun = Instant::now();
         let mut last = None;
@@ -172,12 +164,13 @@ mod tests {
     #[test]
     fn a_process_that_works_uses_time_and_one_that_is_gone_has_no_counters() {
         let own = Cpu::of(std::process::id());
-        let before = own.now().unwrap();
+        let used = || own.reading().unwrap().0;
+        let before = used();
         let begun = Instant::now();
-        while own.now().unwrap().since(before).ns == 0 {
+        while used().since(before).ns == 0 {
             assert!(begun.elapsed() < PATIENCE, "the counter stands still");
         }
-        assert!(Cpu::of(u32::MAX).now().is_err());
+        assert!(Cpu::of(u32::MAX).reading().is_err());
         assert!(own.resident_bytes().unwrap() > 1 << 16);
     }
 }

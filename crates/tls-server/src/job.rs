@@ -17,8 +17,8 @@ pub struct Libraries {
 /// What the minimal server is to offer: a port for each, in this order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MinimalPlan {
-    /// Its libssl; none where it is to be plain only.
-    pub libraries: Option<Libraries>,
+    /// Its libssl.
+    pub libraries: Libraries,
     /// None is plain HTTP.
     pub ports: Vec<Option<MinimalTls>>,
 }

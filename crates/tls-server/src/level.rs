@@ -4,7 +4,7 @@
 //! time of whatever is measured meanwhile. What is compared was not measured at the same moment, so each visit is told as it would have been
 //! at the run's usual clock and share.
 
-use crate::rounds::{Tally, Visit};
+use crate::tally::{Tally, Visit};
 use analysis::{common_slope, median};
 
 /// A level; where a part of it is not known, times are not changed for it.

@@ -18,6 +18,7 @@ mod nginx;
 mod points;
 mod process;
 mod rounds;
+mod tally;
 mod validate;
 
 pub use calibrate::{Calibrating, calibrate, calibration_cells};
@@ -26,10 +27,11 @@ pub use cpu::{Cpu, Usage, client_cpu};
 pub use hidden::{SUBCOMMAND, serve};
 pub use job::{Answer, Ends, Job, Libraries, Listens, MinimalPlan, MinimalTls, STREAMS, Told};
 pub use level::Level;
-pub use nginx::{Nginx, NginxFacts, NoNginx, Sessions, Site, SiteTls, find as find_nginx};
+pub use nginx::{Nginx, NginxFacts, Sessions, Site, SiteTls, find as find_nginx};
 pub use points::{PARTS, Planned, part};
 pub use process::{Client, Minimal};
-pub use rounds::{Course, Loopback, Setting, Tally, Visit, rounds};
+pub use rounds::{Course, Loopback, Setting, rounds};
+pub use tally::{Tally, Visit};
 pub use validate::validate;
 
 /// What bodies of responses are filled with.

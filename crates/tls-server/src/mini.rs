@@ -7,7 +7,7 @@
 mod connection;
 
 use crate::Trouble;
-use crate::job::{Listens, MinimalPlan};
+use crate::job::{Libraries, Listens, MinimalPlan};
 use connection::{Connection, Wire};
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -35,19 +35,12 @@ pub(crate) fn serve(
     plan: &MinimalPlan,
     say: &mut dyn FnMut(&Listens) -> Result<(), Trouble>,
 ) -> Result<(), Trouble> {
-    let sockets = match &plan.libraries {
-        Some(l) => Some(Sockets::load(&l.ssl, Some(&l.crypto)).map_err(Trouble)?),
-        None => None,
-    };
+    let Libraries { ssl, crypto } = &plan.libraries;
+    let sockets = Sockets::load(ssl, Some(crypto)).map_err(Trouble)?;
     let (mut listeners, mut ports) = (Vec::new(), Vec::new());
     for case in &plan.ports {
-        let side = match (case, &sockets) {
-            (None, _) => Ok(None),
-            (Some(tls), Some(sockets)) => {
-                sockets.server(&tls.case, tls.tickets).map(Some).map_err(|t| t.to_string())
-            }
-            (Some(_), None) => Err("no library was named".to_owned()),
-        };
+        let side = case.map(|tls| sockets.server(&tls.case, tls.tickets)).transpose();
+        let side = side.map_err(|t| t.to_string());
         ports.push(side.and_then(|side| {
             let piece = case.map_or(usize::MAX, |tls| tls.record_bytes as usize);
             let (listener, port) =

@@ -16,11 +16,6 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// There is no nginx.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct NoNginx(pub String);
-
 /// What nginx says of itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NginxFacts {
@@ -35,10 +30,10 @@ pub struct NginxFacts {
 /// Finds nginx: the file that is named, else where the system's packages and people's own builds put it.
 ///
 /// # Errors
-/// [`NoNginx`] with what helps.
-pub fn find(named: Option<&Path>) -> Result<NginxFacts, NoNginx> {
+/// There is none, and what helps.
+pub fn find(named: Option<&Path>) -> Result<NginxFacts, Trouble> {
     if let Some(path) = named {
-        let why = |e: String| NoNginx(format!("'{}' is no nginx: {e}", path.display()));
+        let why = |e: String| Trouble(format!("'{}' is no nginx: {e}", path.display()));
         return facts(path).map_err(why);
     }
     let searched = std::env::var_os("PATH").unwrap_or_default();
@@ -46,7 +41,7 @@ pub fn find(named: Option<&Path>) -> Result<NginxFacts, NoNginx> {
     let of_root = ["/usr/sbin", "/usr/local/sbin", "/usr/local/nginx/sbin"].map(PathBuf::from);
     let found = of_path.chain(of_root).map(|d| d.join("nginx")).find_map(|path| facts(&path).ok());
     found.ok_or_else(|| {
-        NoNginx(
+        Trouble(
             "there is no nginx here: install it (package nginx of Debian and Ubuntu; `scripts/setup tests` does), \
              or name its executable with --nginx FILE"
                 .to_owned(),

@@ -5,11 +5,12 @@ use crate::Trouble;
 use crate::calibrate::{Calibrating, FIRST, SIZES, document, usual};
 use crate::cell::{Cell, REQUEST_BYTES, plain, secured};
 use crate::points::Planned;
-use crate::rounds::{Loopback, Tally, rounds};
+use crate::rounds::{Loopback, distinct, rounds};
+use crate::tally::Tally;
 use record::State;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
-use tls::{Case, Exchange, Kind, Version};
+use tls::{Case, Exchange, Group, Kind, Version};
 use tls_load::{
     Calibration, ClientShare, Inputs, Interval, Judgement, Regime, Response, Resumption, Role,
     Served, Settings, Spec, Traffic, Unit, ValidatedPart, ValidatedRow, judge, load, noise_of,
@@ -104,12 +105,7 @@ fn cells_for(points: &[Planned], regimes: &[Regime]) -> Vec<Cell> {
     let cells = regimes.iter().flat_map(|regime| {
         wanted.iter().map(|(role, unit, served)| Cell::of_point(*role, *regime, *unit, *served))
     });
-    cells.fold(Vec::new(), |mut kept, cell| {
-        if !kept.contains(&cell) {
-            kept.push(cell);
-        }
-        kept
-    })
+    distinct(cells)
 }
 
 /// The sizes that requests are calibrated with: of a connection with one request nothing but that one.
@@ -247,18 +243,10 @@ fn histogram(responses: &[u64]) -> Vec<Response> {
     sizes.into_iter().map(|bytes| Response { bytes, share: share(bytes) }).collect()
 }
 
-/// As OpenSSL calls it; of key exchanges without a group the one that no suite then asks for.
+/// As OpenSSL calls it; of key exchanges without a curve the one that no suite then asks for.
 fn group(exchange: Exchange) -> &'static str {
-    match exchange {
-        Exchange::P256 => "P-256",
-        Exchange::P384 => "P-384",
-        Exchange::X25519Mlkem768 => "X25519MLKEM768",
-        Exchange::X25519
-        | Exchange::Rsa
-        | Exchange::Ffdhe2048
-        | Exchange::Ffdhe4096
-        | Exchange::OwnDh2048 => "X25519",
-    }
+    let curve = exchange.group().filter(|_| !exchange.is_finite_field());
+    curve.and_then(Group::openssl).unwrap_or("X25519")
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use ciphermark_tls_server::{
     Site, SiteTls, Told, find_nginx, serve,
 };
 use std::path::{Path, PathBuf};
-use tls::{Case, Certificate, Exchange, Kind, Suite, Version};
+use tls::{Case, Certificate, Exchange, Kind, Version};
 use tls_load::Http;
 
 /// A test and its name.
@@ -49,26 +49,22 @@ fn libraries() -> Option<Libraries> {
     (ssl.is_file() && crypto.is_file()).then_some(Libraries { ssl, crypto })
 }
 
-fn case(version: Version, exchange: Exchange, certificate: Certificate, kind: Kind) -> Case {
-    Case { version, exchange, certificate, kind, client_auth: false, suite: Suite::Aes128Gcm }
-}
-
 fn cases() -> Vec<Case> {
     use Kind::{Full, ResumedId, ResumedPsk, ResumedTicket};
     use Version::{Tls12, Tls13};
     vec![
-        case(Tls13, Exchange::X25519, Certificate::P256, Full),
-        case(Tls13, Exchange::X25519, Certificate::P256, ResumedPsk),
-        case(Tls12, Exchange::P256, Certificate::Rsa2048, ResumedTicket),
-        case(Tls12, Exchange::P256, Certificate::P256, ResumedId),
-        case(Tls12, Exchange::OwnDh2048, Certificate::Rsa2048, Full),
-        case(Tls12, Exchange::Rsa, Certificate::Rsa2048, Full),
+        Case::usual(Tls13, Exchange::X25519, Certificate::P256, Full),
+        Case::usual(Tls13, Exchange::X25519, Certificate::P256, ResumedPsk),
+        Case::usual(Tls12, Exchange::P256, Certificate::Rsa2048, ResumedTicket),
+        Case::usual(Tls12, Exchange::P256, Certificate::P256, ResumedId),
+        Case::usual(Tls12, Exchange::OwnDh2048, Certificate::Rsa2048, Full),
+        Case::usual(Tls12, Exchange::Rsa, Certificate::Rsa2048, Full),
     ]
 }
 
 /// What only a server that is set for it does.
 fn demanding() -> [Case; 2] {
-    let usual = case(Version::Tls13, Exchange::P256, Certificate::Rsa2048, Kind::HelloRetry);
+    let usual = Case::usual(Version::Tls13, Exchange::P256, Certificate::Rsa2048, Kind::HelloRetry);
     [usual, Case { kind: Kind::Full, client_auth: true, ..usual }]
 }
 
@@ -105,7 +101,7 @@ fn minimal(libraries: &Libraries, cases: &[Case]) -> Minimal {
         .iter()
         .map(|case| Some(MinimalTls { case: *case, tickets: None, record_bytes: 4096 }));
     let ports = std::iter::once(None).chain(tls).collect();
-    let plan = MinimalPlan { libraries: Some(libraries.clone()), ports };
+    let plan = MinimalPlan { libraries: libraries.clone(), ports };
     Minimal::start(&plan, cpu(0), &[]).unwrap()
 }
 
@@ -138,7 +134,7 @@ fn every_case(libraries: &Libraries) {
 
 fn shares(libraries: &Libraries) {
     let mut client = Client::start(cpu(1)).unwrap();
-    let case = case(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::ResumedPsk);
+    let case = Case::usual(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::ResumedPsk);
     let server = minimal(libraries, &[case]);
     let mixed =
         Job { resumed: 0.6, connections: 10, ..job(libraries, port(&server, 1), Some(case)) };
@@ -153,7 +149,7 @@ fn shares(libraries: &Libraries) {
 
 fn held(libraries: &Libraries) {
     let mut client = Client::start(cpu(1)).unwrap();
-    let case = case(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::Full);
+    let case = Case::usual(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::Full);
     let server = minimal(libraries, &[case]);
     let job = Job { held: true, at_once: 4, ..job(libraries, port(&server, 1), Some(case)) };
     let mut open = Vec::new();
@@ -175,7 +171,7 @@ fn connections_to(port: u16) -> usize {
 
 fn failures(libraries: &Libraries) {
     let mut client = Client::start(cpu(1)).unwrap();
-    let case = case(Version::Tls12, Exchange::P256, Certificate::Rsa2048, Kind::Full);
+    let case = Case::usual(Version::Tls12, Exchange::P256, Certificate::Rsa2048, Kind::Full);
     let server = minimal(libraries, &[case]);
     let abandoned = Job { ends: Ends::Abandoned, ..job(libraries, port(&server, 1), Some(case)) };
     assert_eq!(run(&mut client, &abandoned).connections, 6);
@@ -189,7 +185,7 @@ fn failures(libraries: &Libraries) {
 
 fn contradiction(libraries: &Libraries) {
     let mut client = Client::start(cpu(1)).unwrap();
-    let offered = case(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::Full);
+    let offered = Case::usual(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::Full);
     let server = minimal(libraries, &[offered]);
     let asked = Case { exchange: Exchange::P384, ..offered };
     let job_of = |asked| job(libraries, port(&server, 1), Some(asked));
@@ -209,9 +205,6 @@ fn nginx(libraries: &Libraries) {
         dh: case.exchange.is_finite_field().then_some(case.exchange),
         sessions: if case.kind == Kind::ResumedId { Sessions::Cache } else { Sessions::Tickets },
         record_bytes: 16_384,
-        ciphers: None,
-        groups: None,
-        prefers: false,
     };
     let cases = cases();
     let plain = |http2| Site { tls: None, http2, sendfile: false };

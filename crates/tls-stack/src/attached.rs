@@ -1,6 +1,7 @@
 //! Stacks that bring their own table of functions ([`tls_contract`]).
 
 use crate::bench::{Bench, End, Identity, Stack, Step, Trouble};
+use crate::functions::c_text;
 use crate::keys::{Keys, dh_parameters, keys};
 use crate::wire::{Pipe, Wire};
 use loader::SharedObject;
@@ -105,10 +106,9 @@ fn wanted(case: &Case) -> Result<Wanted, Trouble> {
     })
 }
 
-/// A C string as far as it goes, on one line.
+/// A stack's words on one line.
 fn read_words(words: &[u8]) -> String {
-    let end = words.iter().position(|b| *b == 0).unwrap_or(words.len());
-    String::from_utf8_lossy(&words[..end]).replace('\n', " ")
+    c_text(words).replace('\n', " ")
 }
 
 /// Both ends of one case.
@@ -140,6 +140,14 @@ impl Connections {
 }
 
 impl Bench for Connections {
+    fn wire(&self) -> &Wire {
+        &self.wire
+    }
+
+    fn wire_mut(&mut self) -> &mut Wire {
+        &mut self.wire
+    }
+
     fn begin(&mut self, end: End) -> Result<(), Trouble> {
         // SAFETY: the session is live.
         let outcome = unsafe { (self.table.begin)(self.session, number(end)) };
@@ -151,19 +159,8 @@ impl Bench for Connections {
         match unsafe { (self.table.step)(self.session, number(end)) } {
             status::DONE => Ok(Step::Done),
             status::WAITS => Ok(Step::Waits),
-            _ => Err(self.failed(match end {
-                End::Client => "the client's handshake",
-                End::Server => "the server's handshake",
-            })),
+            _ => Err(self.failed(end.handshake())),
         }
-    }
-
-    fn has_input(&self, end: End) -> bool {
-        self.wire.has_input(end)
-    }
-
-    fn send_byte(&mut self) -> Result<(), Trouble> {
-        self.send(b"!", 1)
     }
 
     fn take_byte(&mut self) -> Result<(), Trouble> {
@@ -190,14 +187,6 @@ impl Bench for Connections {
         self.done("receiving", outcome)
     }
 
-    fn forget(&mut self) {
-        self.wire.clear();
-    }
-
-    fn spoil(&mut self) {
-        self.wire.spoil(End::Server);
-    }
-
     fn says(&self, end: End) -> EndSays {
         let mut says = Says::default();
         // SAFETY: the session is live.
@@ -212,10 +201,6 @@ impl Bench for Connections {
             signature: told(says.signature).filter(|_| !of_server),
             peer_proved: (of_server && says.peer_proved >= 0).then_some(says.peer_proved == 1),
         }
-    }
-
-    fn written(&self, end: End) -> &[u8] {
-        self.wire.written(end)
     }
 
     fn end(&mut self, end: End) {

@@ -1,6 +1,7 @@
 //! What every stack must be able to do.
 
 use crate::primitive::Workbench;
+use crate::wire::Wire;
 use tls::{Case, EndSays, Primitive};
 
 /// One of the two ends of a connection.
@@ -10,6 +11,25 @@ pub enum End {
     Client,
     /// Answers.
     Server,
+}
+
+impl End {
+    /// The end at the other side.
+    #[must_use]
+    pub fn other(self) -> Self {
+        match self {
+            Self::Client => Self::Server,
+            Self::Server => Self::Client,
+        }
+    }
+
+    /// Its handshake, in words.
+    pub(crate) fn handshake(self) -> &'static str {
+        match self {
+            Self::Client => "the client's handshake",
+            Self::Server => "the server's handshake",
+        }
+    }
 }
 
 /// How far an end is.
@@ -66,60 +86,39 @@ pub trait Stack {
     }
 }
 
-/// Both ends of one case: connections are made and freed one after the other.
+/// Both ends of one case: connections are made and freed one after the other. What fails is told in the
+/// stack's words.
 ///
 /// The methods that [`crate::connect`] calls inside the clock do nothing but call the stack.
 pub trait Bench {
+    /// The wire between both ends.
+    fn wire(&self) -> &Wire;
+
+    /// The same, to be changed.
+    fn wire_mut(&mut self) -> &mut Wire;
+
     /// Makes an end's connection.
-    ///
-    /// # Errors
-    /// The stack's words.
     fn begin(&mut self, end: End) -> Result<(), Trouble>;
 
     /// Carries an end's handshake on as far as what has come lets it.
-    ///
-    /// # Errors
-    /// The stack's words.
     fn step(&mut self, end: End) -> Result<Step, Trouble>;
 
-    /// Whether something has come for an end that it has not read.
-    fn has_input(&self, end: End) -> bool;
-
     /// Sends one byte of application data from the server.
-    ///
-    /// # Errors
-    /// The stack's words.
-    fn send_byte(&mut self) -> Result<(), Trouble>;
+    fn send_byte(&mut self) -> Result<(), Trouble> {
+        self.send(b"!", 1)
+    }
 
     /// Has the client read it, and what came before it.
-    ///
-    /// # Errors
-    /// The stack's words.
     fn take_byte(&mut self) -> Result<(), Trouble>;
 
     /// Sends records of application data from the server, `times` times the same bytes.
-    ///
-    /// # Errors
-    /// The stack's words.
     fn send(&mut self, data: &[u8], times: u32) -> Result<(), Trouble>;
 
     /// Has the client receive as many records of `size` bytes as fill `into`.
-    ///
-    /// # Errors
-    /// The stack's words.
     fn receive(&mut self, into: &mut [u8], size: usize) -> Result<(), Trouble>;
-
-    /// Empties the wire of an open connection.
-    fn forget(&mut self);
-
-    /// Changes a bit of what the server has written and the client has not read.
-    fn spoil(&mut self);
 
     /// What an end says of the connection.
     fn says(&self, end: End) -> EndSays;
-
-    /// Every byte that an end has written.
-    fn written(&self, end: End) -> &[u8];
 
     /// Says goodbye and frees an end's connection.
     fn end(&mut self, end: End);

@@ -113,7 +113,7 @@ impl Run<'_> {
         let mut end = End::Client;
         let mut first = true;
         for _ in 0..MOST_TURNS {
-            if first || (self.bench.has_input(end) && !done[end as usize]) {
+            if first || (self.bench.wire().has_input(end) && !done[end as usize]) {
                 (self.pause)();
                 done[end as usize] = self.part(end, false, |bench| bench.step(end))? == Step::Done;
             }
@@ -124,14 +124,14 @@ impl Run<'_> {
                 (self.pause)();
                 return self.part(End::Client, false, |bench| bench.take_byte());
             }
-            end = if end == End::Client { End::Server } else { End::Client };
+            end = end.other();
         }
         Err(Trouble::Failed("the handshake goes nowhere: both ends wait".to_owned()))
     }
 
     /// What the connection is, while both ends still have it.
     fn look(&self, case: &Case) -> Connection {
-        let (client, server) = (self.bench.written(End::Client), self.bench.written(End::Server));
+        let [client, server] = [End::Client, End::Server].map(|end| self.bench.wire().written(end));
         // Both ends took these bytes for a handshake, whatever they are.
         let unread = |e: tls::Unreadable| Mismatch { why: e.to_string(), contradiction: true };
         let negotiated = read_wire(client, server).map_err(unread).and_then(|seen| {

@@ -32,3 +32,9 @@ macro_rules! functions {
 }
 
 pub(crate) use functions;
+
+/// The C string at the beginning of a buffer that a library has filled.
+pub(crate) fn c_text(buffer: &[u8]) -> String {
+    let end = buffer.iter().position(|b| *b == 0).unwrap_or(buffer.len());
+    String::from_utf8_lossy(&buffer[..end]).into_owned()
+}

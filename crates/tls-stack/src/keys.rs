@@ -1,7 +1,8 @@
 //! The keys and certificates that handshakes are made with: public test keys, made once by
 //! `scripts/tls-test-keys`. Anybody has them; they protect nothing.
 
-use tls::{Certificate, Exchange, Scheme};
+use crate::bench::End;
+use tls::{Case, Certificate, Exchange, Group, Kind, Scheme, Version};
 
 /// One kind of certificate, in PEM.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +47,27 @@ pub fn dh_parameters(exchange: Exchange) -> Option<&'static str> {
         Exchange::OwnDh2048 => Some(include_str!("../keys/own-dh-2048.pem")),
         _ => None,
     }
+}
+
+/// The groups that an end takes, the first of them the client's guess.
+pub(crate) fn groups(case: &Case, end: End) -> Vec<Group> {
+    // DHE of TLS 1.2 takes the server's file as long as the client knows no field of RFC 7919.
+    let has_file = case.version == Version::Tls12 && case.exchange.is_finite_field();
+    let wanted = case.exchange.group().filter(|_| !has_file).unwrap_or(Group::X25519);
+    let mut list = vec![wanted];
+    if case.kind == Kind::HelloRetry && end == End::Client {
+        list.insert(0, Group::X25519);
+    }
+    // In TLS 1.2 the curve of a certificate must be among them (RFC 8422 5.1.1).
+    let of_certificate = match case.certificate {
+        Certificate::P256 => Some(Group::P256),
+        Certificate::P384 => Some(Group::P384),
+        _ => None,
+    };
+    let missing = |curve: &Group| case.version == Version::Tls12 && !list.contains(curve);
+    let missing = of_certificate.filter(missing);
+    list.extend(missing);
+    list
 }
 
 /// The public key of a kind of certificate, without what stands around it (RFC 5280 4.1).

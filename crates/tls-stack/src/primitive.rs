@@ -11,24 +11,16 @@ pub enum Span {
     Call,
 }
 
-/// One operation of one scheme, with everything that it needs.
+/// One operation of one scheme, with everything that it needs. Errors are the library's words for the first call
+/// that failed, and what is wrong with a result.
 pub trait Workbench {
     /// Does the operation so many times. Inside the clock.
-    ///
-    /// # Errors
-    /// The library's words for the first call that failed.
     fn run(&mut self, span: Span, times: u32) -> Result<(), Trouble>;
 
     /// Before anything is timed: known answers, and that a changed bit is noticed.
-    ///
-    /// # Errors
-    /// What is wrong.
     fn examine(&mut self) -> Result<(), String>;
 
     /// Holds what the last batch of each span left to what it must be, and forgets it.
-    ///
-    /// # Errors
-    /// What is wrong.
     fn prove(&mut self) -> Result<(), String>;
 
     /// What [`Workbench::examine`] and [`Workbench::prove`] look at, in words.
@@ -51,47 +43,81 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    pub(crate) fn new(width: usize) -> Self {
+    fn new(width: usize) -> Self {
         Self { bytes: vec![0; width * SLOTS], lengths: vec![0; SLOTS], width }
     }
 
-    /// Where a turn's result goes: its place, with its length, which is to be set.
     #[inline]
     pub(crate) fn of(&mut self, turn: usize) -> (&mut [u8], &mut usize) {
         let at = turn % SLOTS;
         (&mut self.bytes[at * self.width..][..self.width], &mut self.lengths[at])
     }
 
-    /// What a turn left.
-    pub(crate) fn at(&self, turn: usize) -> &[u8] {
+    fn at(&self, turn: usize) -> &[u8] {
         let at = turn % SLOTS;
         &self.bytes[at * self.width..][..self.lengths[at].min(self.width)]
     }
 
-    /// What was written, each with the member of the pool that it is of.
-    pub(crate) fn written(&self) -> impl Iterator<Item = (usize, &[u8])> {
+    fn written(&self) -> impl Iterator<Item = (usize, &[u8])> {
         let slots = self.bytes.chunks_exact(self.width).zip(&self.lengths).enumerate();
         let written = slots.filter(|(_, (_, length))| **length > 0);
         written.map(|(at, (slot, length))| (at % POOL, &slot[..(*length).min(slot.len())]))
     }
 
-    /// Forgets everything: what an earlier batch left must not pass for what comes next.
-    pub(crate) fn clear(&mut self) {
+    fn clear(&mut self) {
         self.bytes.fill(0);
         self.lengths.fill(0);
     }
 }
 
-/// Holds every result to what its member of the pool must give.
-pub(crate) fn all(
-    slots: &[Slots; 2],
-    right: impl Fn(usize, &[u8]) -> bool,
-    wrong: &str,
-) -> Result<(), String> {
-    let mut results = slots.iter().flat_map(Slots::written);
-    match results.find(|(member, result)| !right(*member, result)) {
-        Some(_) => Err(wrong.to_owned()),
-        None => Ok(()),
+/// Results of both spans.
+#[derive(Debug)]
+pub(crate) struct Results(pub(crate) [Slots; 2]);
+
+impl Results {
+    /// With room for so many bytes each.
+    pub(crate) fn new(width: usize) -> Self {
+        Self([Slots::new(width), Slots::new(width)])
+    }
+
+    /// Where a turn's result goes: its place, with its length, which is to be set.
+    #[inline]
+    pub(crate) fn of(&mut self, span: Span, turn: usize) -> (&mut [u8], &mut usize) {
+        self.0[span as usize].of(turn)
+    }
+
+    /// What a turn left.
+    pub(crate) fn at(&self, span: Span, turn: usize) -> &[u8] {
+        self.0[span as usize].at(turn)
+    }
+
+    /// What was written, each with the member of the pool that it is of.
+    fn written(&self) -> impl Iterator<Item = (usize, &[u8])> {
+        self.0.iter().flat_map(Slots::written)
+    }
+
+    /// Whether no two are the same, by a part of each.
+    pub(crate) fn differ(&self, part: impl Fn(&[u8]) -> &[u8]) -> bool {
+        let mut all: Vec<&[u8]> = self.written().map(|(_, result)| part(result)).collect();
+        let count = all.len();
+        all.sort_unstable();
+        all.dedup();
+        all.len() == count
+    }
+
+    /// Holds every result to what its member of the pool must give.
+    pub(crate) fn are(
+        &self,
+        right: impl Fn(usize, &[u8]) -> bool,
+        wrong: &str,
+    ) -> Result<(), String> {
+        let is_right = self.written().all(|(member, result)| right(member, result));
+        if is_right { Ok(()) } else { Err(wrong.to_owned()) }
+    }
+
+    /// Forgets everything: what an earlier batch left must not pass for what comes next.
+    pub(crate) fn clear(&mut self) {
+        self.0.iter_mut().for_each(Slots::clear);
     }
 }
 

@@ -108,7 +108,7 @@ impl Line {
     /// anything else comes out than was put in.
     pub fn batch(&mut self, clock: &Clock) -> Result<Batch, NoLine> {
         let records = self.records();
-        self.bench.forget();
+        self.bench.wire_mut().clear();
         let (sent, send) = clock.part(|| self.bench.send(&self.plain, records));
         sent?;
         self.on_the_wire(records as usize)?;
@@ -124,7 +124,7 @@ impl Line {
     }
 
     fn on_the_wire(&self, records: usize) -> Result<(), NoLine> {
-        let wire = self.bench.written(End::Server);
+        let wire = self.bench.wire().written(End::Server);
         let lengths = data_records(wire).map_err(|e| NoLine::Wrong(e.to_string()))?;
         let size = self.plain.len();
         if lengths.len() != records {
@@ -141,18 +141,18 @@ impl Line {
     }
 
     fn one_overhead(&mut self) -> Result<usize, NoLine> {
-        self.bench.forget();
+        self.bench.wire_mut().clear();
         self.bench.send(&self.plain, 1)?;
         self.on_the_wire(1)?;
-        let length = self.bench.written(End::Server).len();
+        let length = self.bench.wire().written(End::Server).len();
         self.bench.receive(&mut self.into[..self.plain.len()], self.plain.len())?;
         Ok(length - self.plain.len())
     }
 
     fn rejects_changes(&mut self) -> Result<(), NoLine> {
-        self.bench.forget();
+        self.bench.wire_mut().clear();
         self.bench.send(&self.plain, 1)?;
-        self.bench.spoil();
+        self.bench.wire_mut().spoil(End::Server);
         let size = self.plain.len();
         match self.bench.receive(&mut self.into[..size], size) {
             Err(_) => Ok(()),

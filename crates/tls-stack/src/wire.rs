@@ -53,7 +53,7 @@ impl Pipe {
 
 /// Both directions. Boxed parts, so that nothing moves while a stack points to it.
 #[derive(Debug)]
-pub(crate) struct Wire {
+pub struct Wire {
     /// What the client and the server have written.
     buffers: [*mut Buffer; 2],
     pipes: [*mut Pipe; 2],
@@ -86,8 +86,7 @@ impl Wire {
     }
 
     pub(crate) fn has_input(&self, end: End) -> bool {
-        let other = if end == End::Client { End::Server } else { End::Client };
-        let buffer = self.buffer(other);
+        let buffer = self.buffer(end.other());
         buffer.read < buffer.bytes.len()
     }
 

@@ -213,14 +213,7 @@ mod tests {
     use crate::words::Certificate;
 
     fn case() -> Case {
-        Case {
-            version: Version::Tls13,
-            exchange: Exchange::X25519,
-            certificate: Certificate::P256,
-            kind: Kind::Full,
-            client_auth: false,
-            suite: Suite::Aes128Gcm,
-        }
+        Case::usual(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::Full)
     }
 
     fn says() -> EndSays {

@@ -6,6 +6,8 @@ mod case;
 mod check;
 mod document;
 mod file;
+#[doc(hidden)]
+pub mod fixtures;
 mod matrix;
 mod message;
 mod primitive;

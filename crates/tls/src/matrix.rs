@@ -88,6 +88,20 @@ fn unknown<'a>(
     }
 }
 
+impl Case {
+    /// With AES-128-GCM, which every stack has, and a client that does not prove itself.
+    #[must_use]
+    pub fn usual(
+        version: Version,
+        exchange: Exchange,
+        certificate: Certificate,
+        kind: Kind,
+    ) -> Self {
+        let suite = Suite::Aes128Gcm;
+        Self { version, exchange, certificate, kind, client_auth: false, suite }
+    }
+}
+
 /// The cases that a filter keeps.
 ///
 /// Without one, the matrix: every key exchange with every certificate in full handshakes, and what

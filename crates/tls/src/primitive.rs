@@ -1,9 +1,10 @@
 //! What a handshake is made of: key generation, agreement, signatures, encapsulation, digests.
 
-use crate::words::{Certificate, words};
+use crate::named;
+use crate::words::Certificate;
 use serde::{Deserialize, Serialize};
 
-words! {
+named! {
     /// What is done.
     Operation {
         /// Making a key pair for one handshake, and its public key's bytes.
@@ -23,7 +24,7 @@ words! {
     }
 }
 
-words! {
+named! {
     /// What it is done with.
     Scheme {
         /// Curve25519 (RFC 7748).

@@ -2,9 +2,11 @@
 
 use crate::document::Cost;
 use crate::primitives::{PrimitiveRow, PrimitivesDocument};
-use crate::shared::{Costs, Format, Lack, csv_ns, lack_of, lacks, machine_and_noise};
-use std::collections::BTreeMap;
-use text::{Options, clean, escape_markdown};
+use crate::shared::{
+    Costs, Format, Lack, Rendered, Section, SideBySide, csv_ns, csv_text, lack_of, lacks,
+    machine_and_noise, rendered, sections,
+};
+use text::{Options, clean};
 
 /// Renders a run.
 #[must_use]
@@ -13,125 +15,60 @@ pub fn render_primitives(
     format: Format,
     options: Options,
 ) -> String {
-    match format {
-        Format::Table => table(document, options.width),
-        Format::Json => {
-            serde_json::to_string_pretty(document).expect("documents are plain data") + "\n"
-        }
-        Format::Csv => text::csv(&FIELDS, document.primitives.iter().map(csv_row)),
-        Format::Markdown => markdown(document),
+    rendered(document, format, options)
+}
+
+const TABLE: SideBySide = SideBySide {
+    names: [("primitive", 16), ("operation", 12)],
+    is_outline: true,
+    costs: [("whole µs", 11), ("call µs", 10), ("±%", 7)],
+};
+
+impl Rendered for PrimitivesDocument {
+    fn text(&self, width: usize) -> String {
+        TABLE.text(&one_section(self), &labels(self), width)
+    }
+
+    fn markdown(&self) -> String {
+        TABLE.markdown(&one_section(self), &labels(self))
+    }
+
+    fn csv(&self) -> String {
+        text::csv(&FIELDS, self.primitives.iter().map(csv_row))
+    }
+
+    fn foot(&self) -> Vec<String> {
+        let rows = self.primitives.iter().filter_map(|row| {
+            let why = lack_of(row.state, row.reason.as_deref()?);
+            Some(Lack { stack: &row.stack, why, row: row.primitive.to_string() })
+        });
+        let mut lines = lacks(rows);
+        lines.push(format!("Inside the clock: {}.", clean(&self.span)));
+        lines.push(
+            "What each batch left was held against an independent implementation, outside the clock; the \
+             checks of each row are in JSON and CSV."
+                .to_owned(),
+        );
+        lines.push(machine_and_noise(&self.noise, self.seconds, &self.host));
+        lines
     }
 }
 
-/// Columns of the two names before the first stack.
-const NAMES: usize = 28;
-/// Columns of a stack.
-const STACK: usize = COSTS[0] + COSTS[1] + COSTS[2];
-/// Of these, for each cost and for the precision.
-const COSTS: [usize; 3] = [11, 10, 7];
+fn labels(document: &PrimitivesDocument) -> Vec<&str> {
+    document.stacks.iter().map(|s| s.label.as_str()).collect()
+}
 
-/// A line of the table: its names, and what each stack has of it.
-type Line<'a> = ((String, String), BTreeMap<&'a str, &'a PrimitiveRow>);
-
-fn lines(document: &PrimitivesDocument) -> Vec<Line<'_>> {
-    let mut lines: Vec<Line<'_>> = Vec::new();
-    for row in &document.primitives {
+fn one_section(document: &PrimitivesDocument) -> Vec<Section<'_>> {
+    sections(document.primitives.iter().map(|row| {
         let primitive = &row.primitive;
         let what = match primitive.size {
             Some(size) => format!("{size} B"),
             None => primitive.operation.to_string(),
         };
-        let names = (primitive.scheme.to_string(), what);
-        let at = lines.iter().position(|(n, _)| *n == names).unwrap_or_else(|| {
-            lines.push((names, BTreeMap::new()));
-            lines.len() - 1
-        });
-        lines[at].1.insert(&row.stack, row);
-    }
-    lines
-}
-
-fn table(document: &PrimitivesDocument, width: usize) -> String {
-    let labels: Vec<String> = document.stacks.iter().map(|s| s.label.clone()).collect();
-    let side_by_side = (width.saturating_sub(NAMES) / STACK).max(1);
-    let mut out = String::new();
-    for stacks in labels.chunks(side_by_side) {
-        out += &block(document, stacks);
-    }
-    for line in foot(document) {
-        out += &text::wrap(&line, width).join("\n");
-        out.push('\n');
-    }
-    out
-}
-
-fn block(document: &PrimitivesDocument, stacks: &[String]) -> String {
-    let mut out = format!("\n{:NAMES$}", "");
-    for stack in stacks {
-        let shown: String = clean(stack).chars().take(STACK - 2).collect();
-        out += &format!("{shown:>STACK$}");
-    }
-    out += &format!("\n{:<16}{:<12}", "", "");
-    let [first, second, precise] = COSTS;
-    for _ in stacks {
-        out += &format!("{:>first$}{:>second$}{:>precise$}", "whole µs", "call µs", "±%");
-    }
-    out.push('\n');
-    let mut before = String::new();
-    for ((scheme, what), of) in lines(document) {
-        let shown = if scheme == before { "" } else { scheme.as_str() };
-        out += &format!("{shown:<16}{what:<12}");
-        for stack in stacks {
-            out += &Costs::cells(of.get(stack.as_str()).map(|r| costs(r)), COSTS);
-        }
-        out.truncate(out.trim_end().len());
-        out.push('\n');
-        before = scheme;
-    }
-    out
-}
-
-fn costs(row: &PrimitiveRow) -> Costs {
-    let (both, is_marked) = (row.whole.zip(row.call), row.reason.is_some());
-    Costs { both, state: row.state, is_marked }
-}
-
-fn foot(document: &PrimitivesDocument) -> Vec<String> {
-    let rows = document.primitives.iter().filter_map(|row| {
-        let why = lack_of(row.state, row.reason.as_deref()?);
-        Some(Lack { stack: &row.stack, why, row: row.primitive.to_string() })
-    });
-    let mut lines = vec![String::new()];
-    lines.extend(lacks(rows));
-    lines.push(format!("Inside the clock: {}.", clean(&document.span)));
-    lines.push(
-        "What each batch left was held against an independent implementation, outside the clock; the \
-         checks of each row are in JSON and CSV."
-            .to_owned(),
-    );
-    lines.push(machine_and_noise(&document.noise, document.seconds, &document.host));
-    lines
-}
-
-fn markdown(document: &PrimitivesDocument) -> String {
-    let mut out = "| primitive | operation |".to_owned();
-    for stack in &document.stacks {
-        out += &format!(" {} whole µs | call µs |", escape_markdown(&clean(&stack.label)));
-    }
-    out += "\n| --- | --- |";
-    out += &" ---: | ---: |".repeat(document.stacks.len());
-    out.push('\n');
-    for ((scheme, what), of) in lines(document) {
-        out += &format!("| {scheme} | {what} |");
-        for stack in &document.stacks {
-            out += &Costs::markdown(of.get(stack.label.as_str()).map(|r| costs(r)));
-        }
-        out.push('\n');
-    }
-    for line in foot(document).iter().filter(|l| !l.is_empty()) {
-        out += &format!("\n{}\n", escape_markdown(line));
-    }
-    out
+        let (both, is_marked) = (row.whole.zip(row.call), row.reason.is_some());
+        let costs = Costs { both, state: row.state, is_marked };
+        (String::new(), [primitive.scheme.to_string(), what], &*row.stack, costs)
+    }))
 }
 
 /// Columns of the CSV.
@@ -150,7 +87,7 @@ fn csv_row(row: &PrimitiveRow) -> Vec<String> {
         row.primitive.operation.to_string(),
         row.primitive.size.map(|size| size.to_string()).unwrap_or_default(),
         row.state.name().to_owned(),
-        row.reason.as_deref().map(clean).unwrap_or_default(),
+        csv_text(row.reason.as_ref()),
         clean(&row.checks.join("; ")),
     ];
     for cost in [&row.whole, &row.call] {
@@ -170,23 +107,13 @@ fn csv_row(row: &PrimitiveRow) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::{Noise, Plan, Stack};
+    use crate::document::Noise;
+    use crate::fixtures;
     use crate::primitive::{Operation, Scheme};
     use crate::primitives::PRIMITIVES_SPAN;
     use crate::primitives::tests::row;
 
     fn document() -> PrimitivesDocument {
-        let stack = |name: &str| Stack {
-            label: format!("{name}@1.0"),
-            name: name.to_owned(),
-            version: "1.0".to_owned(),
-            path: String::new(),
-            id: String::new(),
-            crypto_path: String::new(),
-            crypto_id: String::new(),
-            bare_path: String::new(),
-            build: Vec::new(),
-        };
         PrimitivesDocument {
             format_version: crate::FORMAT_VERSION.to_owned(),
             kind: "tls-primitives".to_owned(),
@@ -195,8 +122,8 @@ mod tests {
             command: Vec::new(),
             host: record::Host::default(),
             span: PRIMITIVES_SPAN.to_owned(),
-            plan: Plan { precision: 0.02, budget_seconds: 120.0, seed: 1, cpu: 0 },
-            stacks: vec![stack("fast"), stack("slow")],
+            plan: fixtures::PLAN,
+            stacks: vec![fixtures::stack("fast@1.0"), fixtures::stack("slow@1.0")],
             noise: Noise { samples: 70, clean: 60, ..Noise::default() },
             primitives: vec![
                 row("fast@1.0", Scheme::EcdsaP256, Operation::Sign, Some(20.0)),

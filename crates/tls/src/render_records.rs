@@ -1,20 +1,52 @@
 //! A run's records as a table, JSON, CSV or Markdown.
 
 use crate::records::{FittedLine, RecordLines, RecordRow, RecordsDocument};
-use crate::shared::{Format, Lack, csv_ns, lack_of, lacks, machine_and_noise};
+use crate::shared::{
+    Format, Lack, Rendered, csv_ns, csv_text, lack_of, lacks, machine_and_noise, rendered,
+};
 use record::State;
 use text::{Options, clean, escape_markdown};
 
 /// Renders a run.
 #[must_use]
 pub fn render_records(document: &RecordsDocument, format: Format, options: Options) -> String {
-    match format {
-        Format::Table => table(document, options.width),
-        Format::Json => {
-            serde_json::to_string_pretty(document).expect("documents are plain data") + "\n"
-        }
-        Format::Csv => text::csv(&FIELDS, document.records.iter().map(csv_row)),
-        Format::Markdown => markdown(document),
+    rendered(document, format, options)
+}
+
+impl Rendered for RecordsDocument {
+    fn text(&self, _: usize) -> String {
+        self.lines.iter().map(|lines| block(self, lines)).collect()
+    }
+
+    fn markdown(&self) -> String {
+        self.lines.iter().map(|lines| markdown_block(self, lines)).collect()
+    }
+
+    fn csv(&self) -> String {
+        text::csv(&FIELDS, self.records.iter().map(csv_row))
+    }
+
+    fn foot(&self) -> Vec<String> {
+        let rows = self.records.iter().filter_map(|row| {
+            let why = match (&row.reason, &row.bare.reason) {
+                (Some(reason), _) => lack_of(row.state, reason),
+                (None, Some(reason)) => {
+                    format!("no bare {}: {}", clean(&row.bare.algorithm), clean(reason))
+                }
+                (None, None) => return None,
+            };
+            let name = format!("{} of {} bytes", row.protection, row.size);
+            Some(Lack { stack: &row.stack, why, row: name })
+        });
+        let mut lines = lacks(rows);
+        lines.push(format!("Inside the clock: {}.", clean(&self.span)));
+        lines.push(
+            "bare: the same cipher of the library under the stack, called directly (model message); with CBC, \
+             without the HMAC. adds: what the stack takes beside it."
+                .to_owned(),
+        );
+        lines.push(machine_and_noise(&self.noise, self.seconds, &self.host));
+        lines
     }
 }
 
@@ -29,18 +61,6 @@ const COLUMNS: [(&str, usize); 8] = [
     ("adds", 8),
     ("±%", 7),
 ];
-
-fn table(document: &RecordsDocument, width: usize) -> String {
-    let mut out = String::new();
-    for lines in &document.lines {
-        out += &block(document, lines);
-    }
-    for line in foot(document) {
-        out += &text::wrap(&line, width).join("\n");
-        out.push('\n');
-    }
-    out
-}
 
 fn block(document: &RecordsDocument, lines: &RecordLines) -> String {
     let rows: Vec<&RecordRow> = rows_of(document, lines).collect();
@@ -114,47 +134,17 @@ fn in_words(line: &FittedLine) -> String {
     format!("{fixed:.0} ns + {:.3} ns a byte{bends}", line.ns_per_byte)
 }
 
-fn foot(document: &RecordsDocument) -> Vec<String> {
-    let rows = document.records.iter().filter_map(|row| {
-        let why = match (&row.reason, &row.bare.reason) {
-            (Some(reason), _) => lack_of(row.state, reason),
-            (None, Some(reason)) => {
-                format!("no bare {}: {}", clean(&row.bare.algorithm), clean(reason))
-            }
-            (None, None) => return None,
-        };
-        let name = format!("{} of {} bytes", row.protection, row.size);
-        Some(Lack { stack: &row.stack, why, row: name })
-    });
-    let mut lines = vec![String::new()];
-    lines.extend(lacks(rows));
-    lines.push(format!("Inside the clock: {}.", clean(&document.span)));
-    lines.push(
-        "bare: the same cipher of the library under the stack, called directly (model message); with CBC, \
-         without the HMAC. adds: what the stack takes beside it."
-            .to_owned(),
-    );
-    lines.push(machine_and_noise(&document.noise, document.seconds, &document.host));
-    lines
-}
-
-fn markdown(document: &RecordsDocument) -> String {
-    let mut out = String::new();
-    for lines in &document.lines {
-        let title = format!("{}, {}", clean(&lines.stack), lines.protection);
-        out += &format!("\n### {}\n\n|", escape_markdown(&title));
-        for (heading, _) in COLUMNS {
-            out += &format!(" {heading} |");
-        }
-        out += "\n|";
-        out += &" ---: |".repeat(COLUMNS.len());
-        out.push('\n');
-        for row in rows_of(document, lines) {
-            out += &format!("| {} |\n", cells(row).map(|c| escape_markdown(&c)).join(" | "));
-        }
+fn markdown_block(document: &RecordsDocument, lines: &RecordLines) -> String {
+    let title = format!("{}, {}", clean(&lines.stack), lines.protection);
+    let mut out = format!("\n### {}\n\n|", escape_markdown(&title));
+    for (heading, _) in COLUMNS {
+        out += &format!(" {heading} |");
     }
-    for line in foot(document).iter().filter(|l| !l.is_empty()) {
-        out += &format!("\n{}\n", escape_markdown(line));
+    out += "\n|";
+    out += &" ---: |".repeat(COLUMNS.len());
+    out.push('\n');
+    for row in rows_of(document, lines) {
+        out += &format!("| {} |\n", cells(row).map(|c| escape_markdown(&c)).join(" | "));
     }
     out
 }
@@ -169,15 +159,14 @@ const FIELDS: [&str; 21] = [
 ];
 
 fn csv_row(row: &RecordRow) -> Vec<String> {
-    let text = |t: Option<&String>| t.map(|t| clean(t)).unwrap_or_default();
     let mut fields = vec![
         clean(&row.stack),
         row.protection.version.to_string(),
         row.protection.suite.to_string(),
         row.size.to_string(),
         row.state.name().to_owned(),
-        text(row.reason.as_ref()),
-        text(row.negotiated.as_ref().map(|n| &n.suite)),
+        csv_text(row.reason.as_ref()),
+        csv_text(row.negotiated.as_ref().map(|n| &n.suite)),
         row.overhead_bytes.map(|n| n.to_string()).unwrap_or_default(),
     ];
     for (cost, bare) in [(row.send, row.bare.encrypt), (row.receive, row.bare.decrypt)] {
@@ -191,7 +180,7 @@ fn csv_row(row: &RecordRow) -> Vec<String> {
     }
     fields.extend([
         clean(&row.bare.algorithm),
-        text(row.bare.reason.as_ref()),
+        csv_text(row.bare.reason.as_ref()),
         row.samples.to_string(),
     ]);
     fields
@@ -200,7 +189,7 @@ fn csv_row(row: &RecordRow) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::{Noise, Plan};
+    use crate::document::Noise;
     use crate::records::tests::row;
     use crate::records::{RECORDS_SPAN, record_lines};
     use crate::suite::Suite;
@@ -218,7 +207,7 @@ mod tests {
             command: Vec::new(),
             host: record::Host::default(),
             span: RECORDS_SPAN.to_owned(),
-            plan: Plan { precision: 0.02, budget_seconds: 120.0, seed: 1, cpu: 0 },
+            plan: crate::fixtures::PLAN,
             stacks: Vec::new(),
             noise: Noise { samples: 70, clean: 60, ..Noise::default() },
             lines: record_lines(&records),

@@ -2,8 +2,9 @@
 
 use crate::document::{Cost, Noise};
 use record::{Host, State};
+use serde::Serialize;
 use std::collections::BTreeMap;
-use text::clean;
+use text::{Options, clean, escape_markdown};
 
 /// How a run is written out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,6 +20,38 @@ pub enum Format {
     Markdown,
 }
 
+/// What each kind of document prints in its own way.
+pub(crate) trait Rendered: Serialize {
+    /// Tables for a terminal.
+    fn text(&self, width: usize) -> String;
+    /// The same tables in Markdown.
+    fn markdown(&self) -> String;
+    /// One row a measurement.
+    fn csv(&self) -> String;
+    /// What stands below the tables.
+    fn foot(&self) -> Vec<String>;
+}
+
+/// Renders a run.
+pub(crate) fn rendered(document: &impl Rendered, format: Format, options: Options) -> String {
+    let foot = |line: fn(&str, usize) -> String| {
+        document.foot().iter().map(|text| line(text, options.width)).collect::<String>()
+    };
+    match format {
+        Format::Json => {
+            serde_json::to_string_pretty(document).expect("documents are plain data") + "\n"
+        }
+        Format::Csv => document.csv(),
+        Format::Table => {
+            let foot = foot(|line, width| text::wrap(line, width).join("\n") + "\n");
+            document.text(options.width) + "\n" + &foot
+        }
+        Format::Markdown => {
+            document.markdown() + &foot(|line, _| format!("\n{}\n", escape_markdown(line)))
+        }
+    }
+}
+
 /// Microseconds with the digits that tell: three, and no more than three behind the point.
 pub(crate) fn micros(ns: f64) -> String {
     let us = ns / 1000.0;
@@ -31,6 +64,7 @@ pub(crate) fn micros(ns: f64) -> String {
 }
 
 /// What a stack has of a line: two costs, of both ends or of a whole and its part, or why it has none.
+#[derive(Clone, Copy)]
 pub(crate) struct Costs {
     pub(crate) both: Option<(Cost, Cost)>,
     pub(crate) state: State,
@@ -41,12 +75,12 @@ pub(crate) struct Costs {
 impl Costs {
     /// In columns of a table: both medians in µs, and the wider of their precisions. Nothing where the
     /// stack has no such line.
-    pub(crate) fn cells(costs: Option<Self>, [first, second, precise]: [usize; 3]) -> String {
+    fn cells(costs: Option<&Self>, [first, second, precise]: [usize; 3]) -> String {
         let whole = first + second + precise;
         let Some(Self { both, state, is_marked }) = costs else { return " ".repeat(whole) };
         let Some((one, other)) = both else { return format!("{:>whole$}", state.name()) };
         let precision = one.precision().max(other.precision()) * 100.0;
-        let mark = if is_marked { "*" } else { "" };
+        let mark = if *is_marked { "*" } else { "" };
         format!(
             "{:>first$}{:>second$}{:>precise$}",
             micros(one.median_ns),
@@ -56,7 +90,7 @@ impl Costs {
     }
 
     /// In two columns of Markdown: both medians in µs.
-    pub(crate) fn markdown(costs: Option<Self>) -> String {
+    fn markdown(costs: Option<&Self>) -> String {
         match costs.map(|c| (c.both, c.state)) {
             Some((Some((one, other)), _)) => {
                 format!(" {} | {} |", micros(one.median_ns), micros(other.median_ns))
@@ -64,6 +98,125 @@ impl Costs {
             Some((None, state)) => format!(" {} | |", state.name()),
             None => " | |".to_owned(),
         }
+    }
+}
+
+/// Rows under one title, each with two names and what each stack has of it.
+pub(crate) struct Section<'a> {
+    title: String,
+    rows: Vec<([String; 2], BTreeMap<&'a str, Costs>)>,
+}
+
+/// Sorts measurements into sections, both in the order in which they first appear: of each its title, its two
+/// names, its stack's label and its costs.
+pub(crate) fn sections<'a>(
+    measurements: impl Iterator<Item = (String, [String; 2], &'a str, Costs)>,
+) -> Vec<Section<'a>> {
+    let mut sections: Vec<Section<'a>> = Vec::new();
+    for (title, names, stack, costs) in measurements {
+        let at = sections.iter().position(|s| s.title == title).unwrap_or_else(|| {
+            sections.push(Section { title, rows: Vec::new() });
+            sections.len() - 1
+        });
+        let rows = &mut sections[at].rows;
+        let at = rows.iter().position(|(known, _)| *known == names).unwrap_or_else(|| {
+            rows.push((names, BTreeMap::new()));
+            rows.len() - 1
+        });
+        rows[at].1.insert(stack, costs);
+    }
+    sections
+}
+
+/// A table of stacks side by side: two names, then two costs and their precision of each stack.
+pub(crate) struct SideBySide {
+    /// Headings of the names, with their widths in a terminal.
+    pub(crate) names: [(&'static str, usize); 2],
+    /// In a terminal the names have no headings, and a first name is not repeated.
+    pub(crate) is_outline: bool,
+    /// Headings of the costs and of their precision, with their widths.
+    pub(crate) costs: [(&'static str, usize); 3],
+}
+
+impl SideBySide {
+    /// For a terminal: as many stacks side by side as there is room for.
+    pub(crate) fn text(
+        &self,
+        sections: &[Section<'_>],
+        labels: &[&str],
+        terminal: usize,
+    ) -> String {
+        let names: usize = self.names.iter().map(|(_, width)| width).sum();
+        let at_once = (terminal.saturating_sub(names) / self.stack_width()).max(1);
+        let blocks = labels
+            .chunks(at_once)
+            .flat_map(|stacks| sections.iter().map(|section| self.block(section, stacks)));
+        blocks.collect()
+    }
+
+    fn stack_width(&self) -> usize {
+        self.costs.iter().map(|(_, width)| width).sum()
+    }
+
+    fn block(&self, section: &Section<'_>, stacks: &[&str]) -> String {
+        let ([(first, one), (second, two)], stack_width) = (self.names, self.stack_width());
+        let mut out = "\n".to_owned();
+        if !section.title.is_empty() {
+            out += &format!("{}\n", section.title);
+        }
+        out += &" ".repeat(one + two);
+        for stack in stacks {
+            // A stack's name never takes more than its columns.
+            let clipped: String = clean(stack).chars().take(stack_width - 2).collect();
+            out += &format!("{clipped:>stack_width$}");
+        }
+        let (first, second) = if self.is_outline { ("", "") } else { (first, second) };
+        out += &format!("\n{first:<one$}{second:<two$}");
+        for (heading, width) in stacks.iter().flat_map(|_| self.costs) {
+            out += &format!("{heading:>width$}");
+        }
+        out.push('\n');
+        let mut before = "";
+        for ([first, second], of) in &section.rows {
+            let is_repeated = self.is_outline && first == before;
+            let shown = if is_repeated { "" } else { first.as_str() };
+            out += &format!("{shown:<one$}{second:<two$}");
+            for stack in stacks {
+                out += &Costs::cells(of.get(stack), self.costs.map(|(_, width)| width));
+            }
+            out.truncate(out.trim_end().len());
+            out.push('\n');
+            before = first;
+        }
+        out
+    }
+
+    /// A section's table in Markdown.
+    pub(crate) fn markdown(&self, sections: &[Section<'_>], labels: &[&str]) -> String {
+        sections.iter().map(|section| self.markdown_of(section, labels)).collect()
+    }
+
+    fn markdown_of(&self, section: &Section<'_>, labels: &[&str]) -> String {
+        let mut out = String::new();
+        if !section.title.is_empty() {
+            out += &format!("\n### {}\n\n", escape_markdown(&section.title));
+        }
+        let ([(first, _), (second, _)], [(one, _), (other, _), _]) = (self.names, self.costs);
+        out += &format!("| {first} | {second} |");
+        for label in labels {
+            out += &format!(" {} {one} | {other} |", escape_markdown(&clean(label)));
+        }
+        out += "\n| --- | --- |";
+        out += &" ---: | ---: |".repeat(labels.len());
+        out.push('\n');
+        for ([first, second], of) in &section.rows {
+            out += &format!("| {first} | {second} |");
+            for label in labels {
+                out += &Costs::markdown(of.get(label));
+            }
+            out.push('\n');
+        }
+        out
     }
 }
 
@@ -125,4 +278,9 @@ fn core_clock(host: &Host) -> String {
 /// A nanosecond's tenth is the last digit of a field; an empty one says that there is no figure.
 pub(crate) fn csv_ns(ns: Option<f64>) -> String {
     ns.map(|n| format!("{n:.1}")).unwrap_or_default()
+}
+
+/// A stranger's text as a field; an empty one says that there is none.
+pub(crate) fn csv_text(text: Option<&String>) -> String {
+    text.map(|t| clean(t)).unwrap_or_default()
 }

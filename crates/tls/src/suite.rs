@@ -1,9 +1,9 @@
 //! What protects the records: suites, their numbers, and OpenSSL's names.
 
-use crate::words::{Certificate, Exchange, Version, words};
-use serde::{Deserialize, Serialize};
+use crate::named;
+use crate::words::{Certificate, Exchange, Version};
 
-words! {
+named! {
     /// What protects the records.
     Suite {
         /// AES-128 in GCM.

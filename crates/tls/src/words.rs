@@ -5,10 +5,13 @@
 use serde::{Deserialize, Serialize};
 
 /// An enumeration whose values have names, the same on the command line, in files and in tables.
-macro_rules! words {
+#[doc(hidden)]
+#[macro_export]
+macro_rules! named {
     ($(#[$meta:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)* }) => {
         $(#[$meta])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         pub enum $name {
             $($(#[$doc])* #[serde(rename = $text)] $variant,)*
         }
@@ -32,9 +35,7 @@ macro_rules! words {
     };
 }
 
-pub(crate) use words;
-
-words! {
+named! {
     /// Version of the protocol.
     Version {
         /// RFC 5246.
@@ -61,7 +62,7 @@ impl Version {
     }
 }
 
-words! {
+named! {
     /// How the ends agree on a secret, as it is asked for.
     Exchange {
         /// The client encrypts the secret with the server's RSA key (TLS 1.2, RFC 5246 7.4.7.1).
@@ -144,23 +145,44 @@ pub enum Group {
     Other(u16),
 }
 
+/// A group with its number, its name here and its name in OpenSSL.
+type KnownGroup = (Group, u16, &'static str, &'static str);
+
 impl Group {
-    const NUMBERS: [(u16, Self); 8] = [
-        (23, Self::P256),
-        (24, Self::P384),
-        (25, Self::P521),
-        (29, Self::X25519),
-        (0x11ec, Self::X25519Mlkem768),
-        (256, Self::Ffdhe2048),
-        (257, Self::Ffdhe3072),
-        (258, Self::Ffdhe4096),
+    const KNOWN: [KnownGroup; 8] = [
+        (Self::P256, 23, "p256", "P-256"),
+        (Self::P384, 24, "p384", "P-384"),
+        (Self::P521, 25, "p521", "P-521"),
+        (Self::X25519, 29, "x25519", "X25519"),
+        (Self::X25519Mlkem768, 0x11ec, "x25519mlkem768", "X25519MLKEM768"),
+        (Self::Ffdhe2048, 256, "ffdhe2048", "ffdhe2048"),
+        (Self::Ffdhe3072, 257, "ffdhe3072", "ffdhe3072"),
+        (Self::Ffdhe4096, 258, "ffdhe4096", "ffdhe4096"),
     ];
+
+    fn known(self) -> Option<&'static KnownGroup> {
+        Self::KNOWN.iter().find(|(group, ..)| *group == self)
+    }
 
     /// By its number in the registry "TLS Supported Groups".
     #[must_use]
     pub fn of_number(number: u16) -> Self {
-        let known = Self::NUMBERS.iter().find(|(n, _)| *n == number);
-        known.map_or(Self::Other(number), |(_, group)| *group)
+        let known = Self::KNOWN.iter().find(|(_, n, ..)| *n == number);
+        known.map_or(Self::Other(number), |(group, ..)| *group)
+    }
+
+    /// By its name here or in OpenSSL, in letters of any case.
+    #[must_use]
+    pub fn of_name(text: &str) -> Option<Self> {
+        let is_it = |name: &str| name.eq_ignore_ascii_case(text);
+        let known = Self::KNOWN.iter().find(|(.., name, openssl)| is_it(name) || is_it(openssl));
+        known.map(|(group, ..)| *group)
+    }
+
+    /// OpenSSL's name; none of others than it lists by name.
+    #[must_use]
+    pub fn openssl(self) -> Option<&'static str> {
+        self.known().map(|(.., openssl)| *openssl)
     }
 
     /// Its number; none for a field of one's own.
@@ -168,29 +190,22 @@ impl Group {
     pub fn number(self) -> Option<u16> {
         match self {
             Self::Other(number) => Some(number),
-            known => Self::NUMBERS.iter().find(|(_, g)| *g == known).map(|(n, _)| *n),
+            known => known.known().map(|(_, number, ..)| *number),
         }
     }
 }
 
 impl std::fmt::Display for Group {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::P256 => f.pad("p256"),
-            Self::P384 => f.pad("p384"),
-            Self::P521 => f.pad("p521"),
-            Self::X25519 => f.pad("x25519"),
-            Self::X25519Mlkem768 => f.pad("x25519mlkem768"),
-            Self::Ffdhe2048 => f.pad("ffdhe2048"),
-            Self::Ffdhe3072 => f.pad("ffdhe3072"),
-            Self::Ffdhe4096 => f.pad("ffdhe4096"),
-            Self::OwnDh { bits } => f.pad(&format!("own-dh-{bits}")),
-            Self::Other(number) => f.pad(&format!("group {number:#06x}")),
+        match (self, self.known()) {
+            (_, Some((.., name, _))) => f.pad(name),
+            (Self::OwnDh { bits }, _) => f.pad(&format!("own-dh-{bits}")),
+            _ => f.pad(&format!("group {:#06x}", self.number().unwrap_or_default())),
         }
     }
 }
 
-words! {
+named! {
     /// What the server, and a client that is asked for it, proves itself with. The chain is a leaf and
     /// an intermediate on the wire and a root that the other end has, all of the same kind.
     Certificate {
@@ -271,7 +286,7 @@ impl std::fmt::Display for Signature {
     }
 }
 
-words! {
+named! {
     /// How a connection begins.
     Kind {
         /// Everything from the start.
@@ -305,7 +320,7 @@ impl Kind {
     }
 }
 
-words! {
+named! {
     /// What lies between two steps of a handshake.
     Temperature {
         /// Nothing: the next step follows at once, everything is in the caches.

@@ -20,7 +20,7 @@ use engine::{
     SurveyError, TlsOutcome,
 };
 use record::{Journal, Kept, State};
-use report::Options;
+use text::Options;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;

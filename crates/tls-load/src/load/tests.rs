@@ -1,10 +1,10 @@
 use super::*;
 use crate::calibration::Calibration;
-use crate::sample::{self, calibration, case, connection_us, handshake_us, records_us, request_us};
+use crate::sample::{self, calibration, connection_us, handshake_us, records_us, request_us};
 use crate::spec::{ClientShare, Response};
 use crate::words::{Http, Profile};
 use proptest::prelude::*;
-use tls::{Certificate, Exchange, Kind, Suite, Version};
+use tls::{Case, Certificate, Exchange, Kind, Suite, Version};
 
 fn inputs(calibration: &Calibration) -> Inputs<'_> {
     Inputs { calibration, records: None, parts: None }
@@ -122,8 +122,8 @@ fn the_sum_is_that_of_the_server_it_was_calibrated_on() {
     spec.traffic.responses = vec![Response { bytes: 50_000, share: 1.0 }];
     spec.clients = vec![ClientShare::of("go-1.17", 1.0)];
     let (full, again) = (
-        case(Version::Tls13, Exchange::X25519, Certificate::Rsa2048, Kind::Full),
-        case(Version::Tls13, Exchange::X25519, Certificate::Rsa2048, Kind::ResumedPsk),
+        Case::usual(Version::Tls13, Exchange::X25519, Certificate::Rsa2048, Kind::Full),
+        Case::usual(Version::Tls13, Exchange::X25519, Certificate::Rsa2048, Kind::ResumedPsk),
     );
     let real = crate::Role::RealPlain;
     let request = request_us(real, Http::Http1, false, 50_000)
@@ -145,10 +145,10 @@ fn what_was_not_measured_itself_follows_from_differences() {
     let prices = Prices::of(&inputs(&calibration));
     let base = records_us(Suite::Aes128Gcm, 16_384, true, 1024);
     let unseen = [
-        case(Version::Tls12, Exchange::Ffdhe4096, Certificate::Rsa4096, Kind::Full),
-        case(Version::Tls12, Exchange::P384, Certificate::P256, Kind::Full),
-        case(Version::Tls13, Exchange::P384, Certificate::Rsa4096, Kind::HelloRetry),
-        case(Version::Tls13, Exchange::P384, Certificate::Rsa4096, Kind::ResumedPsk),
+        Case::usual(Version::Tls12, Exchange::Ffdhe4096, Certificate::Rsa4096, Kind::Full),
+        Case::usual(Version::Tls12, Exchange::P384, Certificate::P256, Kind::Full),
+        Case::usual(Version::Tls13, Exchange::P384, Certificate::Rsa4096, Kind::HelloRetry),
+        Case::usual(Version::Tls13, Exchange::P384, Certificate::Rsa4096, Kind::ResumedPsk),
     ];
     for wanted in unseen {
         for regime in Regime::ALL {
@@ -259,7 +259,7 @@ fn known_parts_of_a_handshake_are_told_apart_and_the_rest_is_a_difference() {
 fn memory_is_that_of_the_handshake_s_own_run_where_the_calibration_has_none() {
     let mut calibration = calibration();
     calibration.memory.clear();
-    let of = |version| case(version, Exchange::X25519, Certificate::Rsa2048, Kind::Full);
+    let of = |version| Case::usual(version, Exchange::X25519, Certificate::Rsa2048, Kind::Full);
     let memory_bytes = [(of(Version::Tls12), 9000.0), (of(Version::Tls13), 21_000.0)].into();
     let parts = crate::HandshakeParts { memory_bytes, ..crate::HandshakeParts::default() };
     let mut spec = Spec { clients: vec![ClientShare::of("go-1.17", 1.0)], ..Spec::default() };

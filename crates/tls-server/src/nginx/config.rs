@@ -30,12 +30,6 @@ pub struct SiteTls {
     pub sessions: Sessions,
     /// Most bytes of data in a record (`ssl_buffer_size`).
     pub record_bytes: u32,
-    /// The cipher string of TLS 1.2 (`ssl_ciphers`); nginx's own where none is named.
-    pub ciphers: Option<String>,
-    /// The groups (`ssl_ecdh_curve`); nginx's own where none are named.
-    pub groups: Option<String>,
-    /// Whether the server's order of suites counts (`ssl_prefer_server_ciphers`).
-    pub prefers: bool,
 }
 
 /// How sessions are resumed.
@@ -45,8 +39,6 @@ pub enum Sessions {
     Tickets,
     /// By a cache that its workers share, without tickets.
     Cache,
-    /// Not at all.
-    None,
 }
 
 /// The whole file.
@@ -96,23 +88,15 @@ fn server(out: &mut String, directory: &Path, at: usize, site: &Site, port: u16)
         let _ = writeln!(
             out,
             "    ssl_certificate {place}/keys/{name}.chain.pem;\n    ssl_certificate_key {place}/keys/{name}.key.pem;\n    \
-             ssl_protocols TLSv1.2 TLSv1.3;\n    ssl_buffer_size {};\n    ssl_prefer_server_ciphers {};",
+             ssl_protocols TLSv1.2 TLSv1.3;\n    ssl_buffer_size {};\n    ssl_prefer_server_ciphers off;",
             tls.record_bytes,
-            on(tls.prefers),
         );
         if let Some(dh) = tls.dh {
             let _ = writeln!(out, "    ssl_dhparam {place}/keys/{dh}.pem;");
         }
-        if let Some(ciphers) = &tls.ciphers {
-            let _ = writeln!(out, "    ssl_ciphers {ciphers};");
-        }
-        if let Some(groups) = &tls.groups {
-            let _ = writeln!(out, "    ssl_ecdh_curve {groups};");
-        }
         let (cache, tickets) = match tls.sessions {
             Sessions::Tickets => ("none".to_owned(), true),
             Sessions::Cache => (format!("shared:site{at}:1m"), false),
-            Sessions::None => ("none".to_owned(), false),
         };
         let _ = writeln!(
             out,
@@ -159,9 +143,6 @@ mod tests {
             dh: Some(Exchange::OwnDh2048),
             sessions: Sessions::Cache,
             record_bytes: 4096,
-            ciphers: None,
-            groups: Some("secp384r1".to_owned()),
-            prefers: false,
         };
         let secure = Site { tls: Some(tls), http2: false, sendfile: true };
         let environment = [("OPENSSL_ia32cap".to_owned(), "~0x1".to_owned())];
@@ -175,12 +156,11 @@ mod tests {
             "ssl_session_cache shared:site1:1m;",
             "ssl_session_tickets off;",
             "ssl_buffer_size 4096;",
-            "ssl_ecdh_curve secp384r1;",
             "access_log off;",
         ] {
             assert!(text.contains(line), "{line} is not in\n{text}");
         }
-        assert!(!text.contains("ssl_ciphers"), "{text}");
+        assert!(!text.contains("ssl_ciphers") && !text.contains("ssl_ecdh_curve"), "{text}");
         assert_eq!(text.matches('{').count(), text.matches('}').count());
     }
 }

@@ -3,8 +3,9 @@
 //! Types are those of the public headers of OpenSSL 3, which LibreSSL, BoringSSL and AWS-LC share but
 //! for widths of numbers that travel in a register either way.
 
-use crate::functions::functions;
+use crate::functions::{c_text, functions};
 use std::ffi::{c_char, c_int, c_long, c_uchar, c_uint, c_ulong, c_void};
+use std::ptr::null_mut;
 
 /// Any of the library's objects.
 pub(super) type Ptr = *mut c_void;
@@ -146,6 +147,26 @@ pub(super) struct Api {
 }
 
 impl Api {
+    /// What a function reads from PEM; null where it finds nothing.
+    pub(super) fn with_pem(&self, pem: &str, read: impl FnOnce(Ptr) -> Ptr) -> Ptr {
+        let length = c_int::try_from(pem.len()).expect("keys and certificates are short");
+        // SAFETY: the text outlives the BIO, which only reads it.
+        let bio = unsafe { (self.crypto.BIO_new_mem_buf)(pem.as_ptr().cast(), length) };
+        if bio.is_null() {
+            return null_mut();
+        }
+        let object = read(bio);
+        // SAFETY: made above, freed once.
+        unsafe { (self.crypto.BIO_free)(bio) };
+        object
+    }
+
+    /// The same by a function of the usual type, without a password.
+    pub(super) fn read_pem(&self, pem: &str, read: PemRead) -> Ptr {
+        // SAFETY: the BIO is live.
+        self.with_pem(pem, |bio| unsafe { read(bio, null_mut(), null_mut(), null_mut()) })
+    }
+
     /// The oldest error that the library remembers, in its words, after the call that failed; forgets
     /// all of them.
     pub(super) fn words(&self, call: &str) -> String {
@@ -159,8 +180,7 @@ impl Api {
             (self.crypto.ERR_error_string_n)(code, text.as_mut_ptr().cast(), text.len());
             (self.crypto.ERR_clear_error)();
         }
-        let end = text.iter().position(|b| *b == 0).unwrap_or(text.len());
-        let whole = String::from_utf8_lossy(&text[..end]).into_owned();
+        let whole = c_text(&text);
         // `error:0A0000B9:SSL routines::no cipher match`: the last part is for people.
         let reason = whole.rsplit(':').next().filter(|r| !r.is_empty()).unwrap_or(&whole);
         format!("{call}: {reason}")

@@ -3,10 +3,10 @@
 use super::api::{Api, PemRead, Ptr, ctrl};
 use super::session::remember;
 use crate::bench::{End, Trouble};
-use crate::keys::{Keys, dh_parameters, keys};
-use std::ffi::{CString, c_int, c_long, c_void};
+use crate::keys::{Keys, dh_parameters, groups, keys};
+use std::ffi::{CString, c_int, c_long};
 use std::ptr::null_mut;
-use tls::{Case, Certificate, Exchange, Kind, Version};
+use tls::{Case, Certificate, Kind, Version};
 
 /// `SSL_CTX`, freed with the value.
 #[derive(Debug)]
@@ -71,7 +71,7 @@ impl Context {
             "SSL_CTX_set1_groups_list",
             set,
             Some(ctrl::SET_GROUPS_LIST),
-            &groups(case, end),
+            &group_names(case, end),
         )?;
         let schemes = schemes(case.certificate);
         let set = ssl.SSL_CTX_set1_sigalgs_list;
@@ -148,7 +148,8 @@ impl Context {
         let done = match (self.api.ssl.SSL_CTX_set0_tmp_dh_pkey, parameters, dh) {
             (Some(set), Some(read), _) => {
                 // SAFETY: the BIO is live.
-                let key = self.with_pem(pem, |bio| unsafe { read(bio, null_mut()) })?;
+                let key = self.api.with_pem(pem, |bio| unsafe { read(bio, null_mut()) });
+                let key = self.found(key)?;
                 // SAFETY: both are live; the key becomes the context's.
                 unsafe { set(self.raw, key) == 1 }
             }
@@ -228,20 +229,10 @@ impl Context {
     }
 
     fn read_pem(&self, pem: &str, read: PemRead) -> Result<Ptr, Trouble> {
-        // SAFETY: the BIO is live; no password is asked for.
-        self.with_pem(pem, |bio| unsafe { read(bio, null_mut(), null_mut(), null_mut()) })
+        self.found(self.api.read_pem(pem, read))
     }
 
-    fn with_pem(&self, pem: &str, read: impl FnOnce(Ptr) -> Ptr) -> Result<Ptr, Trouble> {
-        let length = c_int::try_from(pem.len()).expect("a certificate is short");
-        let crypto = &self.api.crypto;
-        // SAFETY: the text outlives the BIO, which only reads it.
-        let bio = unsafe { (crypto.BIO_new_mem_buf)(pem.as_ptr().cast::<c_void>(), length) };
-        let object = if bio.is_null() { null_mut() } else { read(bio) };
-        if !bio.is_null() {
-            // SAFETY: made above, freed once.
-            unsafe { (crypto.BIO_free)(bio) };
-        }
+    fn found(&self, object: Ptr) -> Result<Ptr, Trouble> {
         if object.is_null() {
             return Err(refused(self.api.words("reading a certificate, a key or parameters")));
         }
@@ -284,35 +275,13 @@ fn refused(words: String) -> Trouble {
     Trouble::NotOffered(words)
 }
 
-/// The groups that an end takes, the first of them the client's guess.
-fn groups(case: &Case, end: End) -> String {
-    let wanted = match case.exchange {
-        // DHE of TLS 1.2 takes the server's file as long as the client knows no field of RFC 7919.
-        Exchange::Rsa | Exchange::OwnDh2048 => "X25519",
-        e if e.is_finite_field() && case.version == Version::Tls12 => "X25519",
-        Exchange::Ffdhe2048 => "ffdhe2048",
-        Exchange::Ffdhe4096 => "ffdhe4096",
-        Exchange::P256 => "P-256",
-        Exchange::P384 => "P-384",
-        Exchange::X25519 => "X25519",
-        Exchange::X25519Mlkem768 => "X25519MLKEM768",
-    };
-    let mut list = vec![wanted];
-    if case.kind == Kind::HelloRetry && end == End::Client {
-        list.insert(0, "X25519");
-    }
-    // In TLS 1.2 the curve of a certificate must be among them (RFC 8422 5.1.1).
-    let of_certificate = match case.certificate {
-        Certificate::P256 => Some("P-256"),
-        Certificate::P384 => Some("P-384"),
-        _ => None,
-    };
-    if let (Some(curve), Version::Tls12) = (of_certificate, case.version)
-        && !list.contains(&curve)
-    {
-        list.push(curve);
-    }
-    list.join(":")
+/// The groups that an end takes, by their names.
+fn group_names(case: &Case, end: End) -> String {
+    let names = groups(case, end).into_iter();
+    names
+        .map(|group| group.openssl().expect("groups of the matrix have one"))
+        .collect::<Vec<_>>()
+        .join(":")
 }
 
 /// The signature that is asked for, and the one in RSA's certificates.

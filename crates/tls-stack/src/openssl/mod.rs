@@ -107,6 +107,14 @@ fn introduce(api: &Api, connection: Ptr, session: Option<Ptr>) {
 }
 
 impl Bench for Connections {
+    fn wire(&self) -> &Wire {
+        &self.wire
+    }
+
+    fn wire_mut(&mut self) -> &mut Wire {
+        &mut self.wire
+    }
+
     fn begin(&mut self, end: End) -> Result<(), Trouble> {
         let ssl = &self.api.ssl;
         // SAFETY: the context is live; the BIO becomes the connection's, for both directions.
@@ -143,15 +151,8 @@ impl Bench for Connections {
         // SAFETY: the connection is live.
         match unsafe { (ssl.SSL_get_error)(connection, outcome) } {
             WANT_READ => Ok(Step::Waits),
-            _ => Err(self.failed(match end {
-                End::Client => "the client's handshake",
-                End::Server => "the server's handshake",
-            })),
+            _ => Err(self.failed(end.handshake())),
         }
-    }
-
-    fn has_input(&self, end: End) -> bool {
-        self.wire.has_input(end)
     }
 
     fn send_byte(&mut self) -> Result<(), Trouble> {
@@ -195,20 +196,8 @@ impl Bench for Connections {
         Ok(())
     }
 
-    fn forget(&mut self) {
-        self.wire.clear();
-    }
-
-    fn spoil(&mut self) {
-        self.wire.spoil(End::Server);
-    }
-
     fn says(&self, end: End) -> EndSays {
         says::says(self.api, self.ssl(end), end)
-    }
-
-    fn written(&self, end: End) -> &[u8] {
-        self.wire.written(end)
     }
 
     fn end(&mut self, end: End) {

@@ -28,8 +28,6 @@ const VERIFY_NONE: c_int = 0;
 /// Whom a client trusts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
-    /// Who shows a chain up to the root, and the server's name: as browsers do.
-    Root,
     /// Anybody: a client that is there to load a server has no costs for it.
     Anybody,
     /// Nobody: it ends every connection with an alert.
@@ -100,7 +98,6 @@ impl Sockets {
         let side = Side::new(self.0, case, End::Client)?;
         let (ssl, crypto, raw) = (&self.0.ssl, &self.0.crypto, side.context.raw);
         match trust {
-            Trust::Root => {}
             // SAFETY: the context is live.
             Trust::Anybody => unsafe {
                 (ssl.SSL_CTX_set_verify)(raw, VERIFY_NONE, std::ptr::null())
@@ -192,7 +189,7 @@ impl Side {
     }
 }
 
-/// One connection over a socket, freed with the value.
+/// One connection over a socket, freed with the value. What fails is told in the stack's words.
 #[derive(Debug)]
 pub struct Secured {
     api: &'static Api,
@@ -205,9 +202,6 @@ pub struct Secured {
 
 impl Secured {
     /// Carries the handshake on.
-    ///
-    /// # Errors
-    /// The stack's words.
     pub fn handshake(&mut self) -> Result<Flow, Trouble> {
         let flow = self.call("the handshake", |api, raw| {
             // SAFETY: the connection is live.
@@ -218,9 +212,6 @@ impl Secured {
     }
 
     /// Reads what has come.
-    ///
-    /// # Errors
-    /// The stack's words.
     pub fn read(&mut self, into: &mut [u8]) -> Result<Flow, Trouble> {
         let length = c_int::try_from(into.len()).unwrap_or(c_int::MAX);
         self.call("SSL_read", |api, raw| {
@@ -230,9 +221,6 @@ impl Secured {
     }
 
     /// Writes; what is not written now is to be offered again.
-    ///
-    /// # Errors
-    /// The stack's words.
     pub fn write(&mut self, bytes: &[u8]) -> Result<Flow, Trouble> {
         let length = c_int::try_from(bytes.len()).unwrap_or(c_int::MAX);
         self.call("SSL_write", |api, raw| {

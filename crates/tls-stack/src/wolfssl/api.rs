@@ -1,6 +1,6 @@
 //! The functions of wolfSSL that are called, by their names; types as in wolfssl/ssl.h.
 
-use crate::functions::functions;
+use crate::functions::{c_text, functions};
 use std::ffi::{c_char, c_int, c_long, c_uchar, c_ulong, c_ushort, c_void};
 
 /// Any of the library's objects.
@@ -75,13 +75,9 @@ impl Api {
         // SAFETY: the buffer is as long as is said, and is filled with a C string.
         unsafe {
             let number = c_ulong::from(number.unsigned_abs());
-            (self.wolfSSL_ERR_error_string_n)(
-                number,
-                text.as_mut_ptr().cast(),
-                text.len() as c_ulong,
-            );
+            let (into, room) = (text.as_mut_ptr().cast(), text.len() as c_ulong);
+            (self.wolfSSL_ERR_error_string_n)(number, into, room);
         }
-        let end = text.iter().position(|b| *b == 0).unwrap_or(text.len());
-        format!("{call}: {}", String::from_utf8_lossy(&text[..end]))
+        format!("{call}: {}", c_text(&text))
     }
 }

@@ -3,7 +3,7 @@
 use super::api::{Api, Ptr};
 use super::io;
 use crate::bench::{End, Trouble};
-use crate::keys::{Keys, dh_parameters, keys};
+use crate::keys::{Keys, dh_parameters, groups, keys};
 use std::ffi::{CString, c_int, c_long, c_uchar, c_ushort};
 use tls::{Case, Certificate, Exchange, Group, Kind, Version};
 
@@ -73,8 +73,8 @@ impl Context {
         let set = api.wolfSSL_CTX_set_cipher_list;
         self.text("wolfSSL_CTX_set_cipher_list", set, code.openssl)?;
         match case.version {
-            Version::Tls12 => self.curves(&groups(case, end))?,
-            Version::Tls13 => self.groups(&mut groups(case, end))?,
+            Version::Tls12 => self.curves(&group_numbers(case, end))?,
+            Version::Tls13 => self.groups(&mut group_numbers(case, end))?,
         }
         // Of the curves that its client takes, a server of TLS 1.2 takes the one of this size.
         if let (Exchange::P384, Some(set)) = (case.exchange, api.wolfSSL_CTX_SetTmpEC_DHE_Sz) {
@@ -200,32 +200,10 @@ fn missing(call: &str) -> Trouble {
     refused(format!("this build does not export {call}"))
 }
 
-/// The groups that an end takes, by their numbers, the first of them the client's guess.
-fn groups(case: &Case, end: End) -> Vec<c_int> {
+/// The groups that an end takes, by their numbers.
+fn group_numbers(case: &Case, end: End) -> Vec<c_int> {
     let number = |group: Group| c_int::from(group.number().expect("groups of the matrix have one"));
-    // DHE of TLS 1.2 takes the server's file as long as the client knows no field of RFC 7919.
-    let of_file = case.version == Version::Tls12 && case.exchange.is_finite_field();
-    let wanted = match case.exchange {
-        Exchange::Rsa | Exchange::OwnDh2048 => Group::X25519,
-        _ if of_file => Group::X25519,
-        other => other.group().expect("it has a group"),
-    };
-    let mut list = vec![number(wanted)];
-    if case.kind == Kind::HelloRetry && end == End::Client {
-        list.insert(0, number(Group::X25519));
-    }
-    // In TLS 1.2 the curve of a certificate must be among them (RFC 8422 5.1.1).
-    let of_certificate = match case.certificate {
-        Certificate::P256 => Some(number(Group::P256)),
-        Certificate::P384 => Some(number(Group::P384)),
-        _ => None,
-    };
-    if let (Some(curve), Version::Tls12) = (of_certificate, case.version)
-        && !list.contains(&curve)
-    {
-        list.push(curve);
-    }
-    list
+    groups(case, end).into_iter().map(number).collect()
 }
 
 /// The signature that is asked for, and the one in RSA's certificates, as wolfSSL spells them.

@@ -118,6 +118,14 @@ impl Connections {
 }
 
 impl Bench for Connections {
+    fn wire(&self) -> &Wire {
+        &self.wire
+    }
+
+    fn wire_mut(&mut self) -> &mut Wire {
+        &mut self.wire
+    }
+
     fn begin(&mut self, end: End) -> Result<(), Trouble> {
         let api = self.api;
         // SAFETY: the context is live, and so is the pipe, longer than the connection.
@@ -139,9 +147,9 @@ impl Bench for Connections {
     }
 
     fn step(&mut self, end: End) -> Result<Step, Trouble> {
-        let (call, step) = match end {
-            End::Client => ("the client's handshake", self.api.wolfSSL_connect),
-            End::Server => ("the server's handshake", self.api.wolfSSL_accept),
+        let step = match end {
+            End::Client => self.api.wolfSSL_connect,
+            End::Server => self.api.wolfSSL_accept,
         };
         // SAFETY: the connection is live.
         let outcome = unsafe { step(self.ssl(end)) };
@@ -152,16 +160,8 @@ impl Bench for Connections {
         // SAFETY: the connection is live.
         match unsafe { (self.api.wolfSSL_get_error)(self.ssl(end), outcome) } {
             WANT_READ => Ok(Step::Waits),
-            number => Err(Trouble::Failed(self.api.words(call, number))),
+            number => Err(Trouble::Failed(self.api.words(end.handshake(), number))),
         }
-    }
-
-    fn has_input(&self, end: End) -> bool {
-        self.wire.has_input(end)
-    }
-
-    fn send_byte(&mut self) -> Result<(), Trouble> {
-        self.send(b"!", 1)
     }
 
     fn take_byte(&mut self) -> Result<(), Trouble> {
@@ -201,20 +201,8 @@ impl Bench for Connections {
         Ok(())
     }
 
-    fn forget(&mut self) {
-        self.wire.clear();
-    }
-
-    fn spoil(&mut self) {
-        self.wire.spoil(End::Server);
-    }
-
     fn says(&self, end: End) -> EndSays {
         says::says(self.api, self.ssl(end), end)
-    }
-
-    fn written(&self, end: End) -> &[u8] {
-        self.wire.written(end)
     }
 
     fn end(&mut self, end: End) {

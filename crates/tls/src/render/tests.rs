@@ -1,78 +1,19 @@
 use super::*;
 use crate::case::Case;
-use crate::document::{Cost, Noise, Plan, SPAN, Stack};
-use crate::suite::Suite;
-use crate::words::{Certificate, Exchange, Kind, Temperature, Version};
-use record::{Disturbances, State};
-
-fn row(stack: &str, exchange: Exchange, us: Option<f64>) -> Handshake {
-    let cost = us.map(|us| Cost {
-        median_ns: us * 1000.0,
-        low_ns: us * 990.0,
-        high_ns: us * 1010.0,
-        mean_ns: us * 1000.0,
-        max_ns: us * 1100.0,
-        setup_ns: 4000.0,
-        cycles: None,
-        cycles_precision: None,
-    });
-    Handshake {
-        stack: stack.to_owned(),
-        case: Case {
-            version: Version::Tls13,
-            exchange,
-            certificate: Certificate::P256,
-            kind: Kind::Full,
-            client_auth: false,
-            suite: Suite::Aes128Gcm,
-        },
-        temperature: Temperature::Hot,
-        state: if us.is_some() { State::Measured } else { State::Unsupported },
-        reason: us.is_none().then(|| "NO_CIPHER|MATCH\u{1b}[31m".to_owned()),
-        negotiated: None,
-        server: cost,
-        client: cost,
-        first: None,
-        bytes: None,
-        memory: None,
-        samples: 30,
-        handshakes: 30,
-        processes: 6,
-        disturbed: Disturbances::default(),
-        contended: false,
-        stopped: None,
-    }
-}
+use crate::fixtures;
+use crate::words::{Certificate, Exchange, Kind, Version};
 
 fn document() -> Document {
-    let stack = |name: &str| Stack {
-        label: format!("{name}@1.0"),
-        name: name.to_owned(),
-        version: "1.0".to_owned(),
-        path: String::new(),
-        id: String::new(),
-        crypto_path: String::new(),
-        crypto_id: String::new(),
-        bare_path: String::new(),
-        build: Vec::new(),
+    let row = |stack: &str, exchange, us| {
+        let case = Case::usual(Version::Tls13, exchange, Certificate::P256, Kind::Full);
+        fixtures::handshake(stack, case, us)
     };
-    Document {
-        format_version: crate::FORMAT_VERSION.to_owned(),
-        kind: "tls-handshakes".to_owned(),
-        started: String::new(),
-        seconds: 9.0,
-        command: Vec::new(),
-        host: record::Host::default(),
-        span: SPAN.to_owned(),
-        plan: Plan { precision: 0.02, budget_seconds: 120.0, seed: 1, cpu: 0 },
-        stacks: vec![stack("fast"), stack("slow")],
-        noise: Noise { samples: 70, clean: 60, ..Noise::default() },
-        handshakes: vec![
-            row("fast@1.0", Exchange::X25519, Some(71.25)),
-            row("slow@1.0", Exchange::X25519, Some(1234.0)),
-            row("slow@1.0", Exchange::P256, None),
-        ],
-    }
+    let rows = vec![
+        row("fast@1.0", Exchange::X25519, Some(71.25)),
+        row("slow@1.0", Exchange::X25519, Some(1234.0)),
+        row("slow@1.0", Exchange::P256, None),
+    ];
+    fixtures::document(&["fast@1.0", "slow@1.0"], rows)
 }
 
 fn printed(format: Format) -> String {

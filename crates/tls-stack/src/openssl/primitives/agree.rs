@@ -4,9 +4,9 @@ use super::keys::{Context, Key, KeyKind};
 use super::{Library, no_such};
 use crate::bench::Trouble;
 use crate::keys::{field_parameters, known_key};
-use crate::primitive::{POOL, Slots, Span, Workbench, all};
+use crate::primitive::{POOL, Results, Span, Workbench};
 use tls::Scheme;
-use tls_reference::{Agreement, KnownAgreement, Partner, agreement_answer};
+use tls_reference::{Agreement, Partner, agreement_answer};
 
 /// Bytes of a secret, at most: as a field's prime.
 const SECRET: usize = 512;
@@ -45,8 +45,8 @@ pub(super) fn open(
         Pair::new(&kind, &agreement, own)
     });
     let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
-    let slots = [Slots::new(SECRET), Slots::new(SECRET)];
-    Ok(Box::new(Agree { library, scheme, kind, agreement, pairs, slots }))
+    let results = Results::new(SECRET);
+    Ok(Box::new(Agree { library, scheme, kind, agreement, pairs, results }))
 }
 
 struct Agree {
@@ -55,7 +55,7 @@ struct Agree {
     kind: KeyKind,
     agreement: Agreement,
     pairs: Vec<Pair>,
-    slots: [Slots; 2],
+    results: Results,
 }
 
 /// A key of the library's and one of another implementation.
@@ -120,8 +120,8 @@ pub(super) fn agreed(library: &'static Library, own: &Key, peer: &Key) -> Result
 
 impl Agree {
     fn known_answer(&self) -> Result<(), String> {
-        let Some((of, pem)) = known(self.scheme) else { return Ok(()) };
-        let answer = agreement_answer(of);
+        let known = agreement_answer(self.scheme).zip(known_key(self.scheme));
+        let Some((answer, pem)) = known else { return Ok(()) };
         let trouble = |t: Trouble| t.to_string();
         let own = self.library.read_private(pem).map_err(trouble)?;
         let peer = self.kind.decode(own.raw, &answer.peer).map_err(trouble)?;
@@ -151,23 +151,12 @@ impl Agree {
     }
 }
 
-/// The standard's answer, where it has one, and its private key.
-fn known(scheme: Scheme) -> Option<(KnownAgreement, &'static str)> {
-    let of = match scheme {
-        Scheme::X25519 => KnownAgreement::X25519,
-        Scheme::P256 => KnownAgreement::P256,
-        Scheme::P384 => KnownAgreement::P384,
-        _ => return None,
-    };
-    Some((of, known_key(scheme)?))
-}
-
 impl Workbench for Agree {
     fn run(&mut self, span: Span, times: u32) -> Result<(), Trouble> {
         let library = self.library;
         for turn in 0..times as usize {
             let pair = &self.pairs[turn % POOL];
-            let (place, length) = self.slots[span as usize].of(turn);
+            let (place, length) = self.results.of(span, turn);
             match span {
                 Span::Whole => {
                     let peer = self.kind.decode(pair.own.raw, &pair.bytes)?;
@@ -188,8 +177,8 @@ impl Workbench for Agree {
         let right = |member: usize, secret: &[u8]| {
             is_known(&self.agreement, self.pairs[member].secret.as_deref(), secret)
         };
-        all(&self.slots, right, "the secret is not the one that the other side has")?;
-        self.slots.iter_mut().for_each(Slots::clear);
+        self.results.are(right, "the secret is not the one that the other side has")?;
+        self.results.clear();
         Ok(())
     }
 

@@ -88,8 +88,6 @@ functions! {
         EVP_pkey_ml_kem_768: fn() -> Method;
         EVP_PKEY_generate_from_alg: fn(Method) -> Ptr;
         EVP_PKEY_from_raw_public_key: fn(Method, In, usize) -> Ptr;
-        PEM_read_bio_Parameters: fn(Ptr, *mut Ptr) -> Ptr;
-        PEM_read_bio_DHparams: fn(Ptr, Ptr, Ptr, Ptr) -> Ptr;
     }
 }
 

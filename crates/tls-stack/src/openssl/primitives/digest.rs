@@ -5,7 +5,7 @@ use super::api::Method;
 use super::sign::DigestContext;
 use crate::bench::Trouble;
 use crate::openssl::api::Ptr;
-use crate::primitive::{POOL, Slots, Span, Workbench, all};
+use crate::primitive::{POOL, Results, Span, Workbench};
 use crate::transfer::noise;
 use std::ffi::{c_int, c_uint};
 use std::ptr::{null, null_mut};
@@ -49,7 +49,7 @@ pub(super) fn open(
         Some(key) => Ready::Keyed(KeyedContext::new(library, fetched, key)?),
         None => Ready::Plain(DigestContext::new(library)?),
     };
-    let slots = [Slots::new(DIGEST), Slots::new(DIGEST)];
+    let results = Results::new(DIGEST);
     Ok(Box::new(Digesting {
         library,
         kind,
@@ -60,7 +60,7 @@ pub(super) fn open(
         size,
         right,
         ready,
-        slots,
+        results,
     }))
 }
 
@@ -108,7 +108,7 @@ struct Digesting {
     /// What must come out of each input.
     right: Vec<Vec<u8>>,
     ready: Ready,
-    slots: [Slots; 2],
+    results: Results,
 }
 
 impl Digesting {
@@ -163,7 +163,7 @@ impl Digesting {
 impl Workbench for Digesting {
     fn run(&mut self, span: Span, times: u32) -> Result<(), Trouble> {
         // Nothing is allocated inside the clock but by the library.
-        let mut slots = std::mem::take(&mut self.slots[span as usize]);
+        let mut slots = std::mem::take(&mut self.results.0[span as usize]);
         let done = (0..times as usize).try_for_each(|turn| {
             let input = &self.bytes[turn % POOL..][..self.size];
             let (place, length) = slots.of(turn);
@@ -173,7 +173,7 @@ impl Workbench for Digesting {
             };
             Ok(())
         });
-        self.slots[span as usize] = slots;
+        self.results.0[span as usize] = slots;
         done
     }
 
@@ -198,8 +198,8 @@ impl Workbench for Digesting {
 
     fn prove(&mut self) -> Result<(), String> {
         let right = |member: usize, digest: &[u8]| digest == &self.right[member][..];
-        all(&self.slots, right, "the digest is wrong")?;
-        self.slots.iter_mut().for_each(Slots::clear);
+        self.results.are(right, "the digest is wrong")?;
+        self.results.clear();
         Ok(())
     }
 

@@ -3,23 +3,19 @@
 use super::keys::{Context, Key, KeyKind};
 use super::{Library, missing, no_such};
 use crate::bench::Trouble;
-use crate::primitive::{POOL, Slots, Span, Workbench, all};
+use crate::primitive::{POOL, Results, Span, Workbench};
 use std::ptr::null;
-use tls::Scheme;
-use tls_reference::{Kem, Receiver, encapsulate};
+use tls::{Operation, Scheme};
+use tls_reference::{Receiver, encapsulate};
 
 /// Bytes of a ciphertext, at most.
 const CIPHERTEXT: usize = 1120;
 /// Bytes of a secret, at most.
 const SECRET: usize = 64;
 
-/// The same for the other side; none of what encapsulates nothing.
-pub(super) fn kem(scheme: Scheme) -> Option<Kem> {
-    match scheme {
-        Scheme::Mlkem768 => Some(Kem::Mlkem768),
-        Scheme::X25519Mlkem768 => Some(Kem::X25519Mlkem768),
-        _ => None,
-    }
+/// The scheme, if it encapsulates anything.
+pub(super) fn kem(scheme: Scheme) -> Option<Scheme> {
+    scheme.operations().contains(&Operation::Encapsulate).then_some(scheme)
 }
 
 /// Which of the two.
@@ -110,8 +106,8 @@ pub(super) fn open(
         Ok(For { receiver, public, ready, _key: key })
     });
     let receivers = receivers.collect::<Result<Vec<_>, Trouble>>()?;
-    let slots = [0; 2].map(|_| Slots::new(SECRET + CIPHERTEXT));
-    Ok(Box::new(Send { library, kind, own, receivers, slots }))
+    let results = Results::new(SECRET + CIPHERTEXT);
+    Ok(Box::new(Send { library, kind, own, receivers, results }))
 }
 
 /// A holder of a key of another implementation.
@@ -128,7 +124,7 @@ struct Send {
     /// What the others' keys are made after.
     own: Key,
     receivers: Vec<For>,
-    slots: [Slots; 2],
+    results: Results,
 }
 
 impl Workbench for Send {
@@ -136,7 +132,7 @@ impl Workbench for Send {
         let library = self.library;
         for turn in 0..times as usize {
             let of = &self.receivers[turn % POOL];
-            let (place, length) = self.slots[span as usize].of(turn);
+            let (place, length) = self.results.of(span, turn);
             match span {
                 Span::Whole => {
                     let key = self.kind.decode(self.own.raw, &of.public)?;
@@ -158,16 +154,11 @@ impl Workbench for Send {
             let received = self.receivers[member].receiver.decapsulate(ciphertext);
             received.is_some_and(|r| secret.starts_with(&r))
         };
-        all(&self.slots, right, "another secret comes out than was put in")?;
-        let mut sent: Vec<&[u8]> =
-            self.slots.iter().flat_map(Slots::written).map(|(_, s)| s).collect();
-        let all = sent.len();
-        sent.sort_unstable();
-        sent.dedup();
-        if sent.len() < all {
+        self.results.are(right, "another secret comes out than was put in")?;
+        if !self.results.differ(|sent| sent) {
             return Err("the same secret was put in twice".to_owned());
         }
-        self.slots.iter_mut().for_each(Slots::clear);
+        self.results.clear();
         Ok(())
     }
 
@@ -197,8 +188,7 @@ pub(super) fn open_receiver(
         Ok(From { key, ready, ciphertext, secret })
     });
     let from = from.collect::<Result<Vec<_>, Trouble>>()?;
-    let slots = [Slots::new(SECRET), Slots::new(SECRET)];
-    Ok(Box::new(Receive { library, from, slots, turned: 0 }))
+    Ok(Box::new(Receive { library, from, results: Results::new(SECRET), turned: 0 }))
 }
 
 /// What another implementation has sent to a key of the library's.
@@ -212,7 +202,7 @@ struct From {
 struct Receive {
     library: &'static Library,
     from: Vec<From>,
-    slots: [Slots; 2],
+    results: Results,
     /// Whose bit was changed last.
     turned: usize,
 }
@@ -237,7 +227,7 @@ impl Workbench for Receive {
         let library = self.library;
         for turn in 0..times as usize {
             let from = &self.from[turn % POOL];
-            let (place, length) = self.slots[span as usize].of(turn);
+            let (place, length) = self.results.of(span, turn);
             match span {
                 Span::Whole => {
                     let ready = ready(library, &from.key, Side::Receiver)?;
@@ -255,8 +245,8 @@ impl Workbench for Receive {
 
     fn prove(&mut self) -> Result<(), String> {
         let right = |member: usize, secret: &[u8]| secret == self.from[member].secret;
-        all(&self.slots, right, "another secret comes out than was put in")?;
-        self.slots.iter_mut().for_each(Slots::clear);
+        self.results.are(right, "another secret comes out than was put in")?;
+        self.results.clear();
         self.turned = (self.turned + 1) % POOL;
         self.notices_changes(self.turned)
     }

@@ -4,9 +4,9 @@ use super::Library;
 use super::agree::{agreed, is_known};
 use super::keys::{Key, KeyKind, Maker, Of};
 use crate::bench::Trouble;
-use crate::primitive::{POOL, Slots, Span, Workbench};
+use crate::primitive::{POOL, Results, Span, Workbench};
 use tls::Scheme;
-use tls_reference::{Agreement, Kem};
+use tls_reference::Agreement;
 
 pub(super) fn open(
     library: &'static Library,
@@ -15,15 +15,15 @@ pub(super) fn open(
     let kind = KeyKind::new(library, scheme)?;
     let maker = kind.maker()?;
     let partner = Partner::of(scheme);
-    let slots = [Slots::new(kind.width()), Slots::new(kind.width())];
+    let results = Results::new(kind.width());
     let made = [[const { None }; POOL], [const { None }; POOL]];
-    Ok(Box::new(Generate { library, scheme, kind, maker, partner, made, slots, last: [0; 2] }))
+    Ok(Box::new(Generate { library, scheme, kind, maker, partner, made, results, last: [0; 2] }))
 }
 
 /// With whom a new key must be able to agree.
 enum Partner {
     Agreement(Agreement),
-    Kem(Kem),
+    Kem(Scheme),
     None,
 }
 
@@ -46,7 +46,7 @@ struct Generate {
     /// The last ones of each span, freed by those that take their places.
     made: [[Option<Key>; POOL]; 2],
     /// Their public keys' bytes.
-    slots: [Slots; 2],
+    results: Results,
     /// The last turn of each span.
     last: [usize; 2],
 }
@@ -55,7 +55,7 @@ impl Generate {
     #[inline]
     fn whole(&mut self, turn: usize) -> Result<(), Trouble> {
         let key = self.kind.maker()?.make(self.library)?;
-        let (place, length) = self.slots[Span::Whole as usize].of(turn);
+        let (place, length) = self.results.of(Span::Whole, turn);
         *length = self.kind.encode(key.raw, place)?;
         self.made[Span::Whole as usize][turn % POOL] = Some(key);
         Ok(())
@@ -63,22 +63,12 @@ impl Generate {
 
     /// Public keys of those that the call alone has made.
     fn encode_made(&mut self) -> Result<(), Trouble> {
-        let call = Span::Call as usize;
-        for (turn, key) in self.made[call].iter().enumerate() {
+        for (turn, key) in self.made[Span::Call as usize].iter().enumerate() {
             let Some(key) = key else { continue };
-            let (place, length) = self.slots[call].of(turn);
+            let (place, length) = self.results.of(Span::Call, turn);
             *length = self.kind.encode(key.raw, place)?;
         }
         Ok(())
-    }
-
-    fn are_all_different(&self) -> bool {
-        let mut publics: Vec<&[u8]> =
-            self.slots.iter().flat_map(Slots::written).map(|(_, public)| public).collect();
-        let all = publics.len();
-        publics.sort_unstable();
-        publics.dedup();
-        publics.len() == all
     }
 
     /// A key must be able to do what it is for.
@@ -126,7 +116,7 @@ impl Workbench for Generate {
 
     fn prove(&mut self) -> Result<(), String> {
         self.encode_made().map_err(|t| t.to_string())?;
-        if !self.are_all_different() {
+        if !self.results.differ(|public| public) {
             return Err("two new keys are the same".to_owned());
         }
         for span in [Span::Whole, Span::Call] {
@@ -134,9 +124,9 @@ impl Workbench for Generate {
             let Some(key) = &self.made[span as usize][turn % POOL] else { continue };
             // Of the call's, only as many as are still there have their bytes.
             let slot = if span == Span::Call { turn % POOL } else { turn };
-            self.works(key, self.slots[span as usize].at(slot))?;
+            self.works(key, self.results.at(span, slot))?;
         }
-        self.slots.iter_mut().for_each(Slots::clear);
+        self.results.clear();
         Ok(())
     }
 

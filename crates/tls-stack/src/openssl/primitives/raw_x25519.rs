@@ -3,9 +3,9 @@
 use super::api::Functions;
 use super::{Library, missing};
 use crate::bench::Trouble;
-use crate::primitive::{POOL, Slots, Span, Workbench, all};
+use crate::primitive::{POOL, Results, Span, Workbench};
 use tls::Scheme;
-use tls_reference::{Agreement, KnownAgreement, Partner, agreement_answer};
+use tls_reference::{Agreement, Partner, agreement_answer};
 
 /// Whether there is no other way.
 pub(super) fn is_all_there_is(library: &Library, scheme: Scheme) -> bool {
@@ -37,21 +37,20 @@ fn shared(library: &Library, private: &Bytes, peer: &Bytes) -> Result<Bytes, Tro
 
 pub(super) fn generate(library: &'static Library) -> Result<Box<dyn Workbench>, Trouble> {
     pair(library)?;
-    let slots = [Slots::new(64), Slots::new(64)];
-    Ok(Box::new(Generate { library, slots }))
+    Ok(Box::new(Generate { library, results: Results::new(64) }))
 }
 
 struct Generate {
     library: &'static Library,
     /// Public and private key, one behind the other.
-    slots: [Slots; 2],
+    results: Results,
 }
 
 impl Workbench for Generate {
     fn run(&mut self, span: Span, times: u32) -> Result<(), Trouble> {
         for turn in 0..times as usize {
             let (public, private) = pair(self.library)?;
-            let (place, length) = self.slots[span as usize].of(turn);
+            let (place, length) = self.results.of(span, turn);
             place[..32].copy_from_slice(&public);
             place[32..].copy_from_slice(&private);
             *length = 64;
@@ -72,16 +71,11 @@ impl Workbench for Generate {
             let mine = mine.and_then(|(own, peer)| shared(self.library, &own, &peer).ok());
             mine.is_some() && mine.map(|m| m.to_vec()) == other.agree(public)
         };
-        all(&self.slots, works, "a new key does not agree with the other side")?;
-        let mut publics: Vec<&[u8]> =
-            self.slots.iter().flat_map(Slots::written).map(|(_, p)| &p[..32]).collect();
-        let all = publics.len();
-        publics.sort_unstable();
-        publics.dedup();
-        if publics.len() < all {
+        self.results.are(works, "a new key does not agree with the other side")?;
+        if !self.results.differ(|pair| &pair[..32]) {
             return Err("two new keys are the same".to_owned());
         }
-        self.slots.iter_mut().for_each(Slots::clear);
+        self.results.clear();
         Ok(())
     }
 
@@ -99,14 +93,14 @@ pub(super) fn agree(library: &'static Library) -> Result<Box<dyn Workbench>, Tro
         Ok((private, peer, other.agree(&public)))
     };
     let pairs = (0..POOL).map(|_| one()).collect::<Result<Vec<_>, Trouble>>()?;
-    Ok(Box::new(Agree { library, pairs, slots: [Slots::new(32), Slots::new(32)] }))
+    Ok(Box::new(Agree { library, pairs, results: Results::new(32) }))
 }
 
 struct Agree {
     library: &'static Library,
     /// Own private key, the other side's public one, what they share.
     pairs: Vec<(Bytes, Bytes, Option<Vec<u8>>)>,
-    slots: [Slots; 2],
+    results: Results,
 }
 
 impl Workbench for Agree {
@@ -114,7 +108,7 @@ impl Workbench for Agree {
         for turn in 0..times as usize {
             let (private, peer, _) = &self.pairs[turn % POOL];
             let secret = shared(self.library, private, peer)?;
-            let (place, length) = self.slots[span as usize].of(turn);
+            let (place, length) = self.results.of(span, turn);
             place.copy_from_slice(&secret);
             *length = secret.len();
         }
@@ -122,7 +116,7 @@ impl Workbench for Agree {
     }
 
     fn examine(&mut self) -> Result<(), String> {
-        let answer = agreement_answer(KnownAgreement::X25519);
+        let answer = agreement_answer(Scheme::X25519).expect("there is one of X25519");
         let bytes = |of: &[u8]| Bytes::try_from(of).expect("the answer is of 32 bytes");
         let found = shared(self.library, &bytes(&answer.private), &bytes(&answer.peer));
         match found {
@@ -133,8 +127,8 @@ impl Workbench for Agree {
 
     fn prove(&mut self) -> Result<(), String> {
         let right = |member: usize, secret: &[u8]| self.pairs[member].2.as_deref() == Some(secret);
-        all(&self.slots, right, "the secret is not the one that the other side has")?;
-        self.slots.iter_mut().for_each(Slots::clear);
+        self.results.are(right, "the secret is not the one that the other side has")?;
+        self.results.clear();
         Ok(())
     }
 

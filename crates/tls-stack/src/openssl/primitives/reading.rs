@@ -4,8 +4,8 @@ use super::api::number;
 use super::keys::{Context, Key};
 use super::{Library, missing};
 use crate::bench::Trouble;
-use crate::openssl::api::{PemRead, Ptr};
-use std::ffi::{CString, c_int, c_long, c_void};
+use crate::openssl::api::Ptr;
+use std::ffi::{CString, c_int, c_long};
 use std::ptr::null_mut;
 
 impl Library {
@@ -48,10 +48,8 @@ impl Library {
 
     /// A private key from PEM.
     pub(super) fn read_private(&'static self, pem: &str) -> Result<Key, Trouble> {
-        let read: PemRead = self.api.crypto.PEM_read_bio_PrivateKey;
-        // SAFETY: the BIO is live; no password is asked for.
-        let read = |bio| unsafe { read(bio, null_mut(), null_mut(), null_mut()) };
-        Key::of(self, self.with_pem(pem, read), "PEM_read_bio_PrivateKey")
+        let raw = self.api.read_pem(pem, self.api.crypto.PEM_read_bio_PrivateKey);
+        Key::of(self, raw, "PEM_read_bio_PrivateKey")
     }
 
     /// A key's public part alone, as a client has it.
@@ -62,14 +60,14 @@ impl Library {
 
     /// Parameters of DH, as a key without a key.
     pub(super) fn read_field(&'static self, pem: &str) -> Result<Key, Trouble> {
-        if let Some(read) = self.f.PEM_read_bio_Parameters {
+        let crypto = &self.api.crypto;
+        if let Some(read) = crypto.PEM_read_bio_Parameters {
             // SAFETY: the BIO is live.
-            let raw = self.with_pem(pem, |bio| unsafe { read(bio, null_mut()) });
+            let raw = self.api.with_pem(pem, |bio| unsafe { read(bio, null_mut()) });
             return Key::of(self, raw, "PEM_read_bio_Parameters");
         }
-        let read = self.f.PEM_read_bio_DHparams.ok_or_else(|| missing("PEM_read_bio_DHparams"))?;
-        // SAFETY: the BIO is live.
-        let dh = self.with_pem(pem, |bio| unsafe { read(bio, null_mut(), null_mut(), null_mut()) });
+        let read = crypto.PEM_read_bio_DHparams.ok_or_else(|| missing("PEM_read_bio_DHparams"))?;
+        let dh = self.api.read_pem(pem, read);
         // SAFETY: takes nothing.
         let key = Key::of(self, unsafe { (self.f.EVP_PKEY_new)() }, "EVP_PKEY_new")?;
         // SAFETY: both are live; the parameters become the key's.
@@ -77,20 +75,6 @@ impl Library {
             !dh.is_null() && unsafe { (self.f.EVP_PKEY_assign)(key.raw, number::DH, dh) } == 1;
         self.done(done, "EVP_PKEY_assign of DH")?;
         Ok(key)
-    }
-
-    fn with_pem(&self, pem: &str, read: impl FnOnce(Ptr) -> Ptr) -> Ptr {
-        let length = c_int::try_from(pem.len()).expect("a key is short");
-        let crypto = &self.api.crypto;
-        // SAFETY: the text outlives the BIO, which only reads it.
-        let bio = unsafe { (crypto.BIO_new_mem_buf)(pem.as_ptr().cast::<c_void>(), length) };
-        if bio.is_null() {
-            return null_mut();
-        }
-        let object = read(bio);
-        // SAFETY: made above, freed once.
-        unsafe { (crypto.BIO_free)(bio) };
-        object
     }
 
     /// `SubjectPublicKeyInfo` of a key.

@@ -6,7 +6,7 @@ use super::{Library, missing, no_such};
 use crate::bench::Trouble;
 use crate::keys::{keys, known_key, public_key};
 use crate::openssl::api::Ptr;
-use crate::primitive::{POOL, Slots, Span, Workbench, all};
+use crate::primitive::{POOL, Results, Span, Workbench};
 use std::ptr::{null, null_mut};
 use tls::Scheme;
 use tls_reference::{self as reference, Digest, ed25519_answer, verifies};
@@ -40,17 +40,6 @@ impl Signature {
 
     pub(super) fn method(&self) -> Method {
         self.digest.map_or(null(), |(_, method)| method)
-    }
-
-    /// The scheme for another implementation.
-    pub(super) fn reference(&self) -> reference::Scheme {
-        match self.scheme {
-            Scheme::EcdsaP256 => reference::Scheme::EcdsaP256,
-            Scheme::EcdsaP384 => reference::Scheme::EcdsaP384,
-            Scheme::Ed25519 => reference::Scheme::Ed25519,
-            _ if self.scheme.is_pss() => reference::Scheme::RsaPss,
-            _ => reference::Scheme::RsaPkcs1,
-        }
     }
 
     /// Padding of RSA; PSS with a salt as long as the digest (RFC 8446 4.2.3).
@@ -155,7 +144,7 @@ impl Drop for DigestContext {
 }
 
 /// `EVP_DigestSignInit` and its twin.
-type Start = unsafe extern "C" fn(Ptr, *mut Ptr, Method, Ptr, Ptr) -> i32;
+pub(super) type Start = unsafe extern "C" fn(Ptr, *mut Ptr, Method, Ptr, Ptr) -> i32;
 
 impl DigestContext {
     #[inline]
@@ -182,6 +171,14 @@ impl DigestContext {
         signature.pad(inner)
     }
 
+    /// With the key and the method that it has.
+    #[inline]
+    pub(super) fn start_again(&self, start: Start, call: &str) -> Result<(), Trouble> {
+        // SAFETY: the context is live and keeps key and method.
+        let done = unsafe { start(self.raw, null_mut(), null(), null_mut(), null_mut()) };
+        self.library.done(done == 1, call)
+    }
+
     #[inline]
     fn sign(&self, message: &[u8], place: &mut [u8], length: &mut usize) -> Result<(), Trouble> {
         let (library, f) = (self.library, &self.library.f);
@@ -203,30 +200,37 @@ impl DigestContext {
 }
 
 /// What is ready for the call alone.
-enum Ready {
-    /// The digest is signed.
+pub(super) enum Ready {
+    /// For a digest.
     Digest(Context),
-    /// The message is: Ed25519 has no other way. Newer versions want to be started again.
+    /// For a message: Ed25519 has no other way. Newer versions want to be started again.
     Message(DigestContext, bool),
 }
 
+/// `EVP_PKEY_sign_init` or its twin, and `EVP_DigestSignInit` or its twin, each with its name.
+pub(super) type Starts = ((unsafe extern "C" fn(Ptr) -> i32, &'static str), (Start, &'static str));
+
 impl Ready {
-    fn new(signature: &Signature, key: &Key) -> Result<Self, Trouble> {
-        let (library, f) = (signature.library, &signature.library.f);
+    /// Starts for a key; `call` makes the call with a message.
+    pub(super) fn new(
+        signature: &Signature,
+        key: &Key,
+        ((init, of_init), (start, of_start)): Starts,
+        mut call: impl FnMut(&DigestContext) -> Result<(), Trouble>,
+    ) -> Result<Self, Trouble> {
+        let library = signature.library;
         if signature.digest.is_some() {
             let context = Context::new(library, key.raw)?;
             // SAFETY: the context is live.
-            let done = unsafe { (f.EVP_PKEY_sign_init)(context.raw) } == 1;
-            library.done(done, "EVP_PKEY_sign_init")?;
+            library.done(unsafe { init(context.raw) } == 1, of_init)?;
             signature.pad(context.raw)?;
             signature.tell_digest(&context)?;
             return Ok(Self::Digest(context));
         }
         let context = DigestContext::new(library)?;
-        context.start(signature, key.raw, f.EVP_DigestSignInit, "EVP_DigestSignInit")?;
-        let (mut place, mut length) = ([0; SIGNATURE], 0);
-        context.sign(b"once", &mut place, &mut length)?;
-        let wants_start = context.sign(b"twice", &mut place, &mut length).is_err();
+        context.start(signature, key.raw, start, of_start)?;
+        call(&context)?;
+        let wants_start = call(&context).is_err();
         library.forget_errors();
         Ok(Self::Message(context, wants_start))
     }
@@ -239,12 +243,19 @@ pub(super) fn open(
     let certificate = scheme.certificate().ok_or_else(|| no_such(scheme))?;
     let signature = Signature::new(library, scheme);
     let key = library.read_private(keys(certificate).key)?;
-    let ready = Ready::new(&signature, &key)?;
+    let f = &library.f;
+    let starts = (
+        (f.EVP_PKEY_sign_init, "EVP_PKEY_sign_init"),
+        (f.EVP_DigestSignInit, "EVP_DigestSignInit"),
+    );
+    let ready = Ready::new(&signature, &key, starts, |context| {
+        context.sign(b"once", &mut [0; SIGNATURE], &mut 0)
+    })?;
     let messages = signature.messages();
     let digests = signature.digests(&messages);
     let public = public_key(certificate);
-    let slots = [Slots::new(SIGNATURE), Slots::new(SIGNATURE)];
-    Ok(Box::new(Sign { signature, key, ready, messages, digests, public, slots }))
+    let results = Results::new(SIGNATURE);
+    Ok(Box::new(Sign { signature, key, ready, messages, digests, public, results }))
 }
 
 struct Sign {
@@ -254,14 +265,14 @@ struct Sign {
     messages: Vec<Vec<u8>>,
     digests: Vec<Vec<u8>>,
     public: Vec<u8>,
-    slots: [Slots; 2],
+    results: Results,
 }
 
 impl Sign {
     #[inline]
     fn call(&mut self, turn: usize) -> Result<(), Trouble> {
         let (library, f) = (self.signature.library, &self.signature.library.f);
-        let (place, length) = self.slots[Span::Call as usize].of(turn);
+        let (place, length) = self.results.of(Span::Call, turn);
         let digest = &self.digests[turn % POOL];
         match &self.ready {
             Ready::Digest(context) => {
@@ -274,17 +285,7 @@ impl Sign {
             }
             Ready::Message(context, wants_start) => {
                 if *wants_start {
-                    // SAFETY: the context keeps key and method.
-                    let done = unsafe {
-                        (f.EVP_DigestSignInit)(
-                            context.raw,
-                            null_mut(),
-                            null(),
-                            null_mut(),
-                            null_mut(),
-                        )
-                    };
-                    library.done(done == 1, "EVP_DigestSignInit")?;
+                    context.start_again(f.EVP_DigestSignInit, "EVP_DigestSignInit")?;
                 }
                 context.sign(digest, place, length)
             }
@@ -292,7 +293,7 @@ impl Sign {
     }
 
     fn verifies(&self, member: usize, signature: &[u8]) -> bool {
-        verifies(self.signature.reference(), &self.public, &self.messages[member], signature)
+        verifies(self.signature.scheme, &self.public, &self.messages[member], signature)
     }
 }
 
@@ -301,7 +302,7 @@ impl Workbench for Sign {
         for turn in 0..times as usize {
             match span {
                 Span::Whole => {
-                    let (place, length) = self.slots[span as usize].of(turn);
+                    let (place, length) = self.results.of(span, turn);
                     let message = &self.messages[turn % POOL];
                     self.signature.whole(self.key.raw, message, place, length)?;
                 }
@@ -335,8 +336,8 @@ impl Workbench for Sign {
 
     fn prove(&mut self) -> Result<(), String> {
         let right = |member: usize, signature: &[u8]| self.verifies(member, signature);
-        all(&self.slots, right, "the signature does not verify")?;
-        self.slots.iter_mut().for_each(Slots::clear);
+        self.results.are(right, "the signature does not verify")?;
+        self.results.clear();
         Ok(())
     }
 

@@ -1,23 +1,11 @@
-use crate::bench::{Stack, Trouble};
-use crate::{Span, load};
-use std::path::Path;
+use crate::Span;
+use crate::bench::Trouble;
+use crate::tests::openssl;
 use tls::{Operation, Primitive, Scheme};
-
-/// The system's libssl, where there is one: the tests need no other.
-fn system() -> Option<Box<dyn Stack>> {
-    let place = Path::new("/usr/lib").join(format!("{}-linux-gnu", std::env::consts::ARCH));
-    let [ssl, crypto] = ["libssl.so.3", "libcrypto.so.3"].map(|file| place.join(file));
-    if !ssl.is_file() || !crypto.is_file() {
-        eprintln!("left out: there is no libssl.so.3");
-        return None;
-    }
-    Some(load(&ssl, Some(&crypto)).unwrap())
-}
 
 #[test]
 fn every_primitive_is_right_in_both_spans_or_is_told_why_not() {
-    let _alone = crate::alone();
-    let Some(stack) = system() else { return };
+    let Some((stack, _alone)) = openssl() else { return };
     for primitive in Primitive::all(&[], &[], &[1, 64, 1400, 16384]) {
         let mut bench = match stack.primitive(&primitive) {
             Ok(bench) => bench,
@@ -43,8 +31,7 @@ fn every_primitive_is_right_in_both_spans_or_is_told_why_not() {
 
 #[test]
 fn what_no_scheme_does_is_not_offered() {
-    let _alone = crate::alone();
-    let Some(stack) = system() else { return };
+    let Some((stack, _alone)) = openssl() else { return };
     let primitive = Primitive { scheme: Scheme::Sha256, operation: Operation::Sign, size: None };
     let Err(trouble) = stack.primitive(&primitive) else { panic!("opened") };
     assert_eq!(trouble, Trouble::NotOffered("sha256 has no such operation".to_owned()));

@@ -1,14 +1,13 @@
 //! Verifying what a server has signed.
 
-use super::keys::{Context, Key};
-use super::sign::{DigestContext, Signature};
+use super::keys::Key;
+use super::sign::{DigestContext, Ready, Signature};
 use super::{Library, no_such};
 use crate::bench::Trouble;
 use crate::keys::{keys, public_key};
 use crate::openssl::api::Ptr;
 use crate::primitive::{POOL, Span, Workbench};
 use std::ffi::c_int;
-use std::ptr::{null, null_mut};
 use tls::Scheme;
 use tls_reference::verifies;
 
@@ -29,45 +28,18 @@ pub(super) fn open(
     });
     let signatures = signed.collect::<Result<Vec<_>, Trouble>>()?;
     let digests = signature.digests(&messages);
-    let ready = Ready::new(&signature, &key, &messages[0], &signatures[0])?;
+    let f = &library.f;
+    let starts = (
+        (f.EVP_PKEY_verify_init, "EVP_PKEY_verify_init"),
+        (f.EVP_DigestVerifyInit, "EVP_DigestVerifyInit"),
+    );
+    let ready = Ready::new(&signature, &key, starts, |context| {
+        let done = verified(library, context.raw, &messages[0], &signatures[0]) == 1;
+        library.done(done, "EVP_DigestVerify")
+    })?;
     let public = public_key(certificate);
     let verify = Verify { signature, key, ready, messages, digests, signatures, public, turned: 0 };
     Ok(Box::new(verify))
-}
-
-/// What is ready for the call alone.
-enum Ready {
-    /// The digest's signature is verified.
-    Digest(Context),
-    /// The message's. Newer versions want to be started again.
-    Message(DigestContext, bool),
-}
-
-impl Ready {
-    fn new(
-        signature: &Signature,
-        key: &Key,
-        message: &[u8],
-        signed: &[u8],
-    ) -> Result<Self, Trouble> {
-        let (library, f) = (signature.library, &signature.library.f);
-        if signature.digest.is_some() {
-            let context = Context::new(library, key.raw)?;
-            // SAFETY: the context is live.
-            let done = unsafe { (f.EVP_PKEY_verify_init)(context.raw) } == 1;
-            library.done(done, "EVP_PKEY_verify_init")?;
-            signature.pad(context.raw)?;
-            signature.tell_digest(&context)?;
-            return Ok(Self::Digest(context));
-        }
-        let context = DigestContext::new(library)?;
-        context.start(signature, key.raw, f.EVP_DigestVerifyInit, "EVP_DigestVerifyInit")?;
-        let once = verified(library, context.raw, message, signed);
-        library.done(once == 1, "EVP_DigestVerify")?;
-        let wants_start = verified(library, context.raw, message, signed) != 1;
-        library.forget_errors();
-        Ok(Self::Message(context, wants_start))
-    }
 }
 
 #[inline]
@@ -127,12 +99,7 @@ impl Verify {
             }
             (Span::Call, Ready::Message(context, wants_start)) => {
                 if *wants_start {
-                    // SAFETY: the context keeps key and method.
-                    let done = unsafe {
-                        let start = f.EVP_DigestVerifyInit;
-                        start(context.raw, null_mut(), null(), null_mut(), null_mut())
-                    };
-                    library.done(done == 1, "EVP_DigestVerifyInit")?;
+                    context.start_again(f.EVP_DigestVerifyInit, "EVP_DigestVerifyInit")?;
                 }
                 Ok(verified(library, context.raw, message, signed))
             }
@@ -173,7 +140,7 @@ impl Workbench for Verify {
     }
 
     fn examine(&mut self) -> Result<(), String> {
-        let scheme = self.signature.reference();
+        let scheme = self.signature.scheme;
         let mut all = self.messages.iter().zip(&self.signatures);
         if all.any(|(message, signed)| !verifies(scheme, &self.public, message, signed)) {
             return Err("the signature does not verify".to_owned());

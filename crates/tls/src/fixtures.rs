@@ -1,0 +1,78 @@
+//! Handshakes that nobody measured: for tests, here and in other crates.
+
+use crate::case::Case;
+use crate::document::{Cost, Document, Handshake, Noise, Plan, SPAN, Stack};
+use crate::words::Temperature;
+use record::{Disturbances, Host, State};
+
+/// A stack, from `name@version`.
+#[must_use]
+pub fn stack(label: &str) -> Stack {
+    let (name, version) = label.split_once('@').unwrap_or((label, ""));
+    Stack {
+        label: label.to_owned(),
+        name: name.to_owned(),
+        version: version.to_owned(),
+        path: String::new(),
+        id: String::new(),
+        crypto_path: String::new(),
+        crypto_id: String::new(),
+        bare_path: String::new(),
+        build: Vec::new(),
+    }
+}
+
+/// A hot handshake that takes both ends so many µs, ± 1 %; none is one that the stack does not offer.
+#[must_use]
+pub fn handshake(stack: &str, case: Case, us: Option<f64>) -> Handshake {
+    let cost = us.map(|us| Cost {
+        median_ns: us * 1000.0,
+        low_ns: us * 990.0,
+        high_ns: us * 1010.0,
+        mean_ns: us * 1000.0,
+        max_ns: us * 1100.0,
+        setup_ns: 0.0,
+        cycles: None,
+        cycles_precision: None,
+    });
+    Handshake {
+        stack: stack.to_owned(),
+        case,
+        temperature: Temperature::Hot,
+        state: if us.is_some() { State::Measured } else { State::Unsupported },
+        reason: us.is_none().then(|| "NO_CIPHER|MATCH\u{1b}[31m".to_owned()),
+        negotiated: None,
+        server: cost,
+        client: cost,
+        first: None,
+        bytes: None,
+        memory: None,
+        samples: 30,
+        handshakes: 30,
+        processes: 6,
+        disturbed: Disturbances::default(),
+        contended: false,
+        stopped: None,
+    }
+}
+
+/// A plan.
+pub(crate) const PLAN: Plan = Plan { precision: 0.02, budget_seconds: 120.0, seed: 1, cpu: 0 };
+
+/// A run of stacks by their labels.
+#[must_use]
+pub fn document(stacks: &[&str], handshakes: Vec<Handshake>) -> Document {
+    Document {
+        format_version: crate::FORMAT_VERSION.to_owned(),
+        kind: "tls-handshakes".to_owned(),
+        started: "2026-11-21T00:00:00Z".to_owned(),
+        seconds: 9.0,
+        command: Vec::new(),
+        host: Host::default(),
+        span: SPAN.to_owned(),
+        plan: PLAN,
+        stacks: stacks.iter().map(|label| stack(label)).collect(),
+        noise: Noise { samples: 70, clean: 60, ..Noise::default() },
+        handshakes,
+    }
+}
