@@ -201,7 +201,8 @@ impl Keep {
     }
 }
 
-fn globs(texts: &[String]) -> Result<Vec<NameGlob>, Failure> {
+/// Globs, also several in one text.
+pub fn globs(texts: &[String]) -> Result<Vec<NameGlob>, Failure> {
     texts
         .iter()
         .flat_map(|list| NameGlob::of_list(list))

@@ -119,7 +119,7 @@ fn of_library(text: &str) -> String {
 }
 
 /// Overwrites no stranger's file; what is no regular file is written to as it stands.
-fn check_output<D: DeserializeOwned>(path: &Path) -> Result<(), Failure> {
+pub fn check_output<D: DeserializeOwned>(path: &Path) -> Result<(), Failure> {
     let is_run = |text: String| serde_json::from_str::<D>(&text).is_ok();
     if path.is_file() && !record::load_text(path).is_ok_and(is_run) {
         let shown = path.display();

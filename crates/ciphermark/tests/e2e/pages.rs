@@ -204,6 +204,8 @@ fn what_cannot_be_a_store_is_refused_in_one_line() {
     says(&["--synthetic", "9X"], "--synthetic 9X");
     says(&["--synthetic", "--as", "edb", "--page-size", "4K"], "--as edb has units of 8192 bytes");
     says(&["--synthetic", "-s", "none"], "'none' alone");
+    says(&["--synthetic", "-o", arg(&small)], "is no run of this command: not overwritten");
+    assert_eq!(std::fs::read(&small).unwrap(), b"not a page");
 }
 
 /// Every probe comes out as with random nonces; what differs is room, and that they can come twice.
