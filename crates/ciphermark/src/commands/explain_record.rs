@@ -13,7 +13,7 @@ use std::path::Path;
 pub fn rows(record: &Record, path: &Path, args: &ExplainArgs) -> Result<Vec<Row>, Failure> {
     if record.executed.is_empty() {
         return Err(Failure::usage(format!(
-            "'{}' has no instruction counts: it was written with --no-evidence",
+            "'{}' has no instruction counts: it was written with --no-evidence or by an older version",
             path.display()
         )));
     }
