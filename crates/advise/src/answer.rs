@@ -167,7 +167,7 @@ pub struct Fitting {
     /// Cheapest library, or two.
     pub library: String,
     /// Nanoseconds of a unit, by the share of reads.
-    pub ns: crate::cost::Interval,
+    pub ns: claims::expression::Interval,
     /// Cost over the chosen one's.
     pub times: f64,
     /// Whether that cannot be told apart at 95 %.
@@ -217,7 +217,9 @@ pub struct Change {
     pub times: Option<f64>,
 }
 
-pub(crate) fn advise(
+/// The answer to a question from what a record has measured.
+#[must_use]
+pub fn advise(
     data: &Data,
     question: &Question<'_>,
     evidence: Evidence<'_>,
@@ -283,8 +285,8 @@ fn choice(
         write_mb_per_s: size * 1e3 / price.write_ns.median,
         read_mb_per_s: size * 1e3 / price.read_ns.median,
         key_bits: scheme.key_bits,
-        nonce: limits::source_of(scheme, question).name().to_owned(),
-        nonce_bits: scheme.nonce_bits,
+        nonce: limits::source_of(scheme, question).to_string(),
+        nonce_bits: scheme.family.nonce_bits,
         stored_bytes: stored,
         ties_with: tied.collect(),
         key: remarks::key(data, question, chosen),

@@ -9,102 +9,49 @@ use std::collections::BTreeSet;
 
 /// One wish changed.
 pub(crate) struct Step {
-    /// As it would be typed; `--expansion` gets its number from the answer.
-    pub flag: String,
-    /// The flag alone, without dashes.
+    /// The flag, without dashes.
     pub name: &'static str,
+    /// As it would be typed behind the flag; `--expansion` gets its number from the answer.
+    value: String,
     pub wishes: Wishes,
 }
 
-impl Step {
-    fn new(name: &'static str, value: &str, wishes: Wishes) -> Self {
-        let space = if value.is_empty() { "" } else { " " };
-        Self { flag: format!("--{name}{space}{value}"), name, wishes }
-    }
-}
-
 /// Every change of one wish that is worth trying; those of one step first.
-pub(crate) fn steps(wishes: &Wishes, chosen_bytes: Option<u32>) -> Vec<Step> {
-    let mut steps = levels(wishes);
-    steps.extend(about_nonces(wishes));
-    steps.extend(about_room(wishes, chosen_bytes));
-    steps.extend(about_keys(wishes));
-    steps.extend(about_libraries(wishes));
-    steps
-}
-
-fn with(wishes: &Wishes, change: impl Fn(&mut Wishes)) -> Wishes {
-    let mut changed = wishes.clone();
-    change(&mut changed);
-    changed
-}
-
-fn levels(wishes: &Wishes) -> Vec<Step> {
+fn steps(wishes: &Wishes, chosen_bytes: Option<u32>) -> Vec<Step> {
     let mut steps = Vec::new();
-    for level in [IntegrityLevel::Adversary, IntegrityLevel::Accident, IntegrityLevel::None] {
-        if level != wishes.integrity {
-            steps.push(Step::new("integrity", level.name(), with(wishes, |w| w.integrity = level)));
+    let mut add = |is_other: bool, name, value: &dyn ToString, change: &dyn Fn(&mut Wishes)| {
+        if is_other {
+            let mut wishes = wishes.clone();
+            change(&mut wishes);
+            steps.push(Step { name, value: value.to_string(), wishes });
         }
+    };
+    for to in [IntegrityLevel::Adversary, IntegrityLevel::Accident, IntegrityLevel::None] {
+        add(to != wishes.integrity, "integrity", &to, &|w| w.integrity = to);
     }
-    for fips in [Fips::None, Fips::Algorithm] {
-        if fips != wishes.fips {
-            steps.push(Step::new("fips", fips.name(), with(wishes, |w| w.fips = fips)));
-        }
+    for to in [Fips::None, Fips::Algorithm] {
+        add(to != wishes.fips, "fips", &to, &|w| w.fips = to);
     }
-    steps
-}
-
-fn about_nonces(wishes: &Wishes) -> Vec<Step> {
-    let mut steps = Vec::new();
-    for nonce in [NonceSource::Random, NonceSource::Counter, NonceSource::Position] {
-        if nonce != wishes.nonce {
-            steps.push(Step::new("nonce", nonce.name(), with(wishes, |w| w.nonce = nonce)));
-        }
+    for to in [NonceSource::Random, NonceSource::Counter, NonceSource::Position] {
+        add(to != wishes.nonce, "nonce", &to, &|w| w.nonce = to);
     }
-    let (other, word) = if wishes.snapshots { (false, "no") } else { (true, "yes") };
-    steps.push(Step::new("snapshots", word, with(wishes, |w| w.snapshots = other)));
-    steps
-}
-
-fn about_room(wishes: &Wishes, chosen_bytes: Option<u32>) -> Vec<Step> {
-    let mut steps = Vec::new();
-    if wishes.expansion.is_some() {
-        steps.push(Step::new("expansion", "N", with(wishes, |w| w.expansion = None)));
-    }
+    let to = !wishes.snapshots;
+    add(true, "snapshots", if to { &"yes" } else { &"no" }, &|w| w.snapshots = to);
+    add(wishes.expansion.is_some(), "expansion", &"N", &|w| w.expansion = None);
     // Less room than the chosen one takes.
-    if let Some(less) = chosen_bytes.and_then(|b| b.checked_sub(1)) {
-        steps.push(Step::new("expansion", "N", with(wishes, |w| w.expansion = Some(less))));
-    }
-    steps
-}
-
-fn about_keys(wishes: &Wishes) -> Vec<Step> {
-    let mut steps = Vec::new();
+    let less = chosen_bytes.and_then(|b| b.checked_sub(1));
+    add(less.is_some(), "expansion", &"N", &|w| w.expansion = less);
     for bits in [128, 256] {
-        if bits != wishes.key_bits {
-            let text = bits.to_string();
-            steps.push(Step::new("key-bits", &text, with(wishes, |w| w.key_bits = bits)));
-        }
+        add(bits != wishes.key_bits, "key-bits", &bits, &|w| w.key_bits = bits);
     }
     for (days, text) in [(1.0, "1d"), (730.5, "2y")] {
-        let worth = (days - wishes.key_life_days).abs() > 1.0;
-        if worth {
-            steps.push(Step::new("key-life", text, with(wishes, |w| w.key_life_days = days)));
-        }
+        let is_other = (days - wishes.key_life_days).abs() > 1.0;
+        add(is_other, "key-life", &text, &|w| w.key_life_days = days);
     }
-    steps
-}
-
-fn about_libraries(wishes: &Wishes) -> Vec<Step> {
-    let mut steps = Vec::new();
-    if !wishes.libraries.is_empty() {
-        steps.push(Step::new("library", "'*'", with(wishes, |w| w.libraries.clear())));
-    }
-    let (other, word) = if wishes.system_only { (false, "any") } else { (true, "system") };
-    steps.push(Step::new("library-version", word, with(wishes, |w| w.system_only = other)));
-    if wishes.max_p99_us.is_some() {
-        steps.push(Step::new("max-p99", "none", with(wishes, |w| w.max_p99_us = None)));
-    }
+    add(!wishes.libraries.is_empty(), "library", &"'*'", &|w| w.libraries.clear());
+    let to = !wishes.system_only;
+    add(true, "library-version", if to { &"system" } else { &"any" }, &|w| w.system_only = to);
+    add(wishes.max_p99_us.is_some(), "max-p99", &"none", &|w| w.max_p99_us = None);
     steps
 }
 
@@ -137,7 +84,7 @@ pub(crate) fn choice(
 
 /// Names of wishes that can stand against each other, each with what lets it go.
 type Release = (&'static str, fn(&mut Wishes));
-const RELEASES: [Release; 9] = [
+const RELEASES: [Release; 10] = [
     ("library-version", |w| w.system_only = false),
     ("library", |w| w.libraries.clear()),
     ("max-p99", |w| w.max_p99_us = None),
@@ -147,15 +94,14 @@ const RELEASES: [Release; 9] = [
     ("fips", |w| w.fips = Fips::None),
     ("expansion", |w| w.expansion = None),
     ("integrity", |w| w.integrity = IntegrityLevel::None),
+    ("nonce", |w| w.nonce = NonceSource::Random),
 ];
-const NONCE: Release = ("nonce", |w| w.nonce = NonceSource::Random);
 
 /// A smallest set of wishes that no scheme fulfils together: with any one of them let go, one does.
 /// Wishes that were only assumed are let go first, so that what was typed is named where both would
 /// do. Empty where nothing fits whatever is wished.
 pub(crate) fn conflict(data: &Data, question: &Question<'_>, costs: &Costs) -> Vec<&'static str> {
-    let mut releases: Vec<Release> = RELEASES.to_vec();
-    releases.push(NONCE);
+    let mut releases = RELEASES;
     releases.sort_by_key(|(name, _)| question.typed.contains(name));
     let none = |wishes: &Wishes| choice(data, question, wishes, costs).is_none();
     let mut wishes = question.wishes.clone();
@@ -227,8 +173,8 @@ pub(crate) fn changes(
 }
 
 fn typed(step: &Step, found: &Found) -> String {
-    if step.name == "expansion" {
-        return format!("--expansion {}", found.stored);
+    match step.name {
+        "expansion" => format!("--expansion {}", found.stored),
+        name => format!("--{name} {}", step.value),
     }
-    step.flag.clone()
 }

@@ -1,10 +1,12 @@
 //! The named values that rules speak of.
 
-use crate::condition::{Value, Values};
+use crate::condition::{Values, number, truth, word};
 use crate::cost::Price;
 use crate::limits::{self, Limit};
 use crate::question::{Fips, IntegrityLevel, Question};
 use crate::schemes::Scheme;
+use claims::expression::Value;
+use strum::VariantNames;
 
 /// Everything that is known of one scheme under a question. `price` is the best of those that fit,
 /// or why there is none.
@@ -22,66 +24,74 @@ pub(crate) fn values(
     values
 }
 
-fn of_scheme(scheme: &Scheme) -> Vec<(&'static str, Value)> {
+type Named = Vec<(&'static str, Option<Value>)>;
+
+fn level<T: VariantNames>(rank: usize) -> Option<Value> {
+    Some(Value::Level(rank, T::VARIANTS))
+}
+
+fn of_scheme(scheme: &Scheme) -> Named {
+    let family = &scheme.family;
     vec![
-        ("scheme.mode", Value::word(&scheme.mode)),
-        ("scheme.key_bits", Value::Number(f64::from(scheme.key_bits))),
-        ("scheme.integrity", Value::Level(scheme.integrity as usize, IntegrityLevel::NAMES)),
-        ("scheme.approved", Value::Truth(scheme.approved)),
-        ("scheme.nonce", Value::word(scheme.nonce.name())),
-        ("scheme.tweaked", Value::Truth(scheme.is_tweaked())),
-        ("scheme.two_keys", Value::Truth(scheme.has_two_keys())),
-        ("scheme.least_bytes", Value::Number(f64::from(scheme.least_bytes))),
-        ("scheme.max_bytes_log2", Value::number(scheme.max_bytes_log2)),
-        ("scheme.reuse", Value::word(&scheme.reuse)),
-        ("scheme.flip", Value::word(&scheme.flip)),
+        ("scheme.mode", Some(word(&family.mode))),
+        ("scheme.key_bits", Some(number(scheme.key_bits))),
+        ("scheme.integrity", level::<IntegrityLevel>(family.integrity as usize)),
+        ("scheme.approved", Some(truth(family.approved))),
+        ("scheme.nonce", Some(word(&family.nonce.to_string()))),
+        ("scheme.tweaked", Some(truth(scheme.is_tweaked()))),
+        ("scheme.two_keys", Some(truth(scheme.has_two_keys()))),
+        ("scheme.least_bytes", Some(number(family.least_bytes))),
+        ("scheme.max_bytes_log2", family.max_bytes_log2.map(number)),
+        ("scheme.reuse", Some(word(&family.reuse))),
+        ("scheme.flip", Some(word(&family.flip))),
     ]
 }
 
-fn of_wishes(question: &Question<'_>) -> Vec<(&'static str, Value)> {
+fn of_wishes(question: &Question<'_>) -> Named {
     let wishes = &question.wishes;
     vec![
-        ("asked.fips", Value::Level(wishes.fips as usize, Fips::NAMES)),
-        ("asked.certificate", Value::Truth(wishes.certificate.is_some())),
-        ("asked.expansion", Value::number(wishes.expansion.map(f64::from))),
-        ("asked.integrity", Value::Level(wishes.integrity as usize, IntegrityLevel::NAMES)),
-        ("asked.key_bits", Value::Number(f64::from(wishes.key_bits))),
-        ("asked.key_life_days", Value::Number(wishes.key_life_days)),
-        ("asked.max_p99_us", Value::number(wishes.max_p99_us)),
-        ("asked.p99", Value::Truth(wishes.max_p99_us.is_some())),
-        ("key.per", Value::word(wishes.key_per.name())),
+        ("asked.fips", level::<Fips>(wishes.fips as usize)),
+        ("asked.certificate", Some(truth(wishes.certificate.is_some()))),
+        ("asked.expansion", wishes.expansion.map(number)),
+        ("asked.integrity", level::<IntegrityLevel>(wishes.integrity as usize)),
+        ("asked.key_bits", Some(number(wishes.key_bits))),
+        ("asked.key_life_days", Some(number(wishes.key_life_days))),
+        ("asked.max_p99_us", wishes.max_p99_us.map(number)),
+        ("asked.p99", Some(truth(wishes.max_p99_us.is_some()))),
+        ("key.per", Some(word(&wishes.key_per.to_string()))),
     ]
 }
 
-fn of_unit(scheme: &Scheme, question: &Question<'_>) -> Vec<(&'static str, Value)> {
+fn of_unit(scheme: &Scheme, question: &Question<'_>) -> Named {
     let size = question.size;
+    let rest = size % scheme.family.block_multiple as usize;
     vec![
-        ("use.storage", Value::Truth(question.used.storage)),
-        ("unit.bytes", Value::Number(size as f64)),
-        ("unit.log2", Value::Number((size as f64).log2())),
-        ("unit.rest", Value::Number((size % scheme.block_multiple as usize) as f64)),
-        ("stored.bytes", Value::Number(f64::from(limits::stored_bytes(scheme, question)))),
-        ("nonce.source", Value::word(limits::source_of(scheme, question).name())),
-        ("nonce.repeats", Value::word(limits::repeats(scheme, question))),
+        ("use.storage", Some(truth(question.used.storage))),
+        ("unit.bytes", Some(number(size as f64))),
+        ("unit.log2", Some(number((size as f64).log2()))),
+        ("unit.rest", Some(number(rest as f64))),
+        ("stored.bytes", Some(number(limits::stored_bytes(scheme, question)))),
+        ("nonce.source", Some(word(&limits::source_of(scheme, question).to_string()))),
+        ("nonce.repeats", Some(word(limits::repeats(scheme, question)))),
     ]
 }
 
-fn of_key(question: &Question<'_>, limit: &Limit) -> Vec<(&'static str, Value)> {
+fn of_key(question: &Question<'_>, limit: &Limit) -> Named {
     let days = limits::days(limit, question.wishes.writes_per_key());
     vec![
-        ("key.days", Value::number(days)),
-        ("key.limit", Value::word(&limit.says)),
-        ("key.lasts", days.map_or(Value::Missing, |d| Value::Word(limits::lasts(d)))),
+        ("key.days", days.map(number)),
+        ("key.limit", Some(word(&limit.says))),
+        ("key.lasts", days.map(|d| Value::Word(limits::lasts(d)))),
     ]
 }
 
-fn of_cost(price: Result<&Price, &str>) -> Vec<(&'static str, Value)> {
+fn of_cost(price: Result<&Price, &str>) -> Named {
     let p99 = price.ok().and_then(|p| p.p99_us);
     vec![
-        ("cost.known", Value::Truth(price.is_ok())),
-        ("cost.why", price.err().map_or(Value::Missing, Value::word)),
-        ("cost.p99", Value::Truth(p99.is_some())),
-        ("cost.p99_us", Value::number(p99)),
+        ("cost.known", Some(truth(price.is_ok()))),
+        ("cost.why", price.err().map(word)),
+        ("cost.p99", Some(truth(p99.is_some()))),
+        ("cost.p99_us", p99.map(number)),
     ]
 }
 
@@ -100,7 +110,7 @@ mod tests {
         let values = values(&data.schemes[0], &question, &limit, Err("why"));
         for rule in &data.rules {
             for name in rule.when.names() {
-                assert!(values.contains_key(name), "{}: '{name}'", rule.id);
+                assert!(values.contains_key(name.as_str()), "{}: '{name}'", rule.id);
             }
             let left = rule.detail.split('{').skip(1).map(|t| t.split('}').next().unwrap());
             for name in left {

@@ -7,6 +7,7 @@ mod parts;
 use crate::data::Data;
 use crate::evidence::Evidence;
 use crate::schemes::{Scheme, takes};
+use claims::expression::Interval;
 use join::Joins;
 use model::{Algorithm, Direction, Kind, Model, Tier};
 use pages::Pages;
@@ -14,49 +15,6 @@ use parts::{Part, Parts};
 use record::LibraryId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// An estimate with its 95 % interval.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Interval {
-    /// The estimate.
-    pub median: f64,
-    /// Lower end.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-}
-
-impl Interval {
-    /// Half of the interval's width.
-    #[must_use]
-    pub fn half(&self) -> f64 {
-        (self.high - self.low) / 2.0
-    }
-
-    /// The sum of two that do not depend on each other.
-    fn plus(self, other: Self) -> Self {
-        let half = self.half().hypot(other.half());
-        let median = self.median + other.median;
-        Self { median, low: median - half, high: median + half }
-    }
-
-    /// The difference of two that do not depend on each other.
-    fn less(self, other: Self) -> Self {
-        let half = self.half().hypot(other.half());
-        let median = self.median - other.median;
-        Self { median, low: median - half, high: median + half }
-    }
-
-    fn times(self, factor: f64) -> Self {
-        Self { median: self.median * factor, low: self.low * factor, high: self.high * factor }
-    }
-
-    /// Whether the two cannot be told apart at 95 %.
-    #[must_use]
-    pub fn ties_with(&self, other: &Self) -> bool {
-        (self.median - other.median).abs() <= self.half().hypot(other.half())
-    }
-}
 
 /// Where a price comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,7 +79,7 @@ impl Price {
     /// What ranks: the mean of both directions by the share of reads.
     #[must_use]
     pub fn cost(&self, reads: f64) -> Interval {
-        self.read_ns.times(reads).plus(self.write_ns.times(1.0 - reads))
+        sum(share(self.read_ns, reads), share(self.write_ns, 1.0 - reads))
     }
 
     /// `openssl@4.0.3`, or `openssl@4.0.3 + xxhash@0.8.3`.
@@ -150,21 +108,30 @@ impl Price {
     }
 
     fn with(mut self, check: &Self) -> Self {
-        let sum = |a: Option<f64>, b: Option<f64>| Some(a? + b?);
+        let both = |a: Option<f64>, b: Option<f64>| Some(a? + b?);
         if self.libraries != check.libraries {
             self.libraries.extend(check.libraries.iter().cloned());
         }
         self.algorithms.extend(check.algorithms.iter().cloned());
         self.how = How::Composed;
         self.between_sizes |= check.between_sizes;
-        self.write_ns = self.write_ns.plus(check.write_ns);
-        self.read_ns = self.read_ns.plus(check.read_ns);
-        self.write_cycles = sum(self.write_cycles, check.write_cycles);
-        self.read_cycles = sum(self.read_cycles, check.read_cycles);
-        self.p99_us = sum(self.p99_us, check.p99_us);
+        self.write_ns = sum(self.write_ns, check.write_ns);
+        self.read_ns = sum(self.read_ns, check.read_ns);
+        self.write_cycles = both(self.write_cycles, check.write_cycles);
+        self.read_cycles = both(self.read_cycles, check.read_cycles);
+        self.p99_us = both(self.p99_us, check.p99_us);
         self.line = self.line.zip(check.line).map(|(a, b)| (a.0 + b.0, a.1 + b.1));
         self
     }
+}
+
+/// The sum of two that were measured apart.
+fn sum(a: Interval, b: Interval) -> Interval {
+    a.independent(b, |a, b| a + b)
+}
+
+fn share(of: Interval, share: f64) -> Interval {
+    of.with(Interval::exact(share), |ns, share| ns * share)
 }
 
 /// The prices of all schemes, in all libraries of a record.
@@ -243,21 +210,4 @@ fn composed(ciphers: &[Price], checks: &[Price], check: &Algorithm) -> Vec<Price
         all.extend(from.into_iter().map(|check| cipher.clone().with(check)));
     }
     all
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn interval(median: f64, half: f64) -> Interval {
-        Interval { median, low: median - half, high: median + half }
-    }
-
-    #[test]
-    fn errors_of_two_parts_add_as_independent_ones_do() {
-        let sum = interval(10.0, 3.0).plus(interval(20.0, 4.0));
-        assert_eq!(sum, interval(30.0, 5.0));
-        assert!(interval(10.0, 3.0).ties_with(&interval(15.0, 4.0)));
-        assert!(!interval(10.0, 3.0).ties_with(&interval(15.1, 4.0)));
-    }
 }

@@ -54,16 +54,13 @@ impl Data {
         Self::parse(SOURCES, SCHEMES, USES, RULES).expect("the built-in advice is tested")
     }
 
-    /// Reads the four files.
-    ///
-    /// # Errors
-    /// [`BadAdvice`] names the file and what is wrong in it.
-    pub fn parse(sources: &str, schemes: &str, uses: &str, rules: &str) -> Result<Self, BadAdvice> {
-        let sources: Sources = read("sources.toml", sources)?;
-        let uses: Uses = read("uses.toml", uses)?;
-        let rules: Rules = read("rules.toml", rules)?;
-        let schemes = schemes::expand(read("schemes.toml", schemes)?)?;
-        let data = Self { sources: sources.source, schemes, uses: uses.used, rules: rules.rule };
+    fn parse(sources: &str, schemes: &str, uses: &str, rules: &str) -> Result<Self, BadAdvice> {
+        let data = Self {
+            sources: read("sources.toml", sources)?,
+            schemes: schemes::expand(read("schemes.toml", schemes)?)?,
+            uses: read("uses.toml", uses)?,
+            rules: read("rules.toml", rules)?,
+        };
         data.sources_exist()?;
         Ok(data)
     }
@@ -96,27 +93,17 @@ impl Data {
     }
 }
 
+/// The entries of a file: all are of one kind.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Sources {
-    source: Vec<Source>,
+struct Entries<T> {
+    #[serde(alias = "source", alias = "family", alias = "use", alias = "rule")]
+    entries: Vec<T>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Uses {
-    #[serde(rename = "use")]
-    used: Vec<Use>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Rules {
-    rule: Vec<Rule>,
-}
-
-fn read<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<T, BadAdvice> {
-    toml::from_str(text).map_err(|e| {
+fn read<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<Vec<T>, BadAdvice> {
+    let entries: Result<Entries<T>, _> = toml::from_str(text);
+    entries.map(|e| e.entries).map_err(|e| {
         let line = e.span().map_or(1, |s| 1 + text[..s.start].matches('\n').count());
         BadAdvice(format!("{file} line {line}: {}", e.message().replace('\n', " ")))
     })

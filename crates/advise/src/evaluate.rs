@@ -2,12 +2,13 @@
 
 use crate::condition::Values;
 use crate::context::values;
-use crate::cost::{Costs, Interval, Price};
+use crate::cost::{Costs, Price};
 use crate::data::Data;
 use crate::limits::{self, Limit};
 use crate::question::{NonceSource, Question};
 use crate::rules::Rule;
 use crate::schemes::{NonceRule, Scheme};
+use claims::expression::Interval;
 use std::cmp::Ordering;
 
 /// A scheme under a question.
@@ -96,7 +97,7 @@ pub(crate) struct Ranking {
 fn preference(a: &Candidate<'_>, b: &Candidate<'_>, question: &Question<'_>) -> Ordering {
     let key = |c: &Candidate<'_>| {
         let stored = limits::stored_bytes(c.scheme, question);
-        (assumptions(c, question), !c.scheme.approved, stored)
+        (assumptions(c, question), !c.scheme.family.approved, stored)
     };
     let cost = |c: &Candidate<'_>| c.cost(question.reads).median;
     key(a).cmp(&key(b)).then_with(|| cost(a).total_cmp(&cost(b)))
@@ -105,8 +106,8 @@ fn preference(a: &Candidate<'_>, b: &Candidate<'_>, question: &Question<'_>) -> 
 /// How much is assumed of nonces: nothing; that random ones are random; that there are not too many
 /// of them; that a counter is never set back.
 pub(crate) fn assumptions(candidate: &Candidate<'_>, question: &Question<'_>) -> u8 {
-    let bounded = candidate.scheme.random_log2.is_some_and(|log2| log2 < 40.0);
-    match (candidate.scheme.nonce, limits::source_of(candidate.scheme, question)) {
+    let bounded = candidate.scheme.family.random_log2.is_some_and(|log2| log2 < 40.0);
+    match (candidate.scheme.family.nonce, limits::source_of(candidate.scheme, question)) {
         (NonceRule::None | NonceRule::Position | NonceRule::Resistant, _) => 0,
         (_, NonceSource::Random) if bounded => 2,
         (_, NonceSource::Random) => 1,

@@ -23,11 +23,11 @@ mod uses;
 
 pub use answer::{
     Advice, Basis, Change, Choice, Conflict, Fitting, Key, Outcome, Rejected, Remark, RuleUsed,
-    Term,
+    Term, advise,
 };
 pub use change::needed_schemes;
-pub use cost::{Costs, How, InStore, Interval, Price};
-pub use data::{BadAdvice, Data, Source};
+pub use cost::{Costs, How, InStore, Price};
+pub use data::{Data, Source};
 pub use evidence::Evidence;
 pub use fresh::{LibraryNow, Surroundings};
 pub use question::{Fips, IntegrityLevel, KeyPer, NonceSource, Question, Wishes};
@@ -36,14 +36,3 @@ pub use render::{Format, render};
 pub use schemes::Scheme;
 pub use unit::UnitSize;
 pub use uses::Use;
-
-/// The answer to a question from what a record has measured.
-#[must_use]
-pub fn advise(
-    data: &Data,
-    question: &Question<'_>,
-    evidence: Evidence<'_>,
-    around: &Surroundings,
-) -> Advice {
-    answer::advise(data, question, evidence, around)
-}

@@ -31,7 +31,7 @@ pub(crate) fn repeats(scheme: &Scheme, question: &Question<'_>) -> &'static str 
 
 /// What the scheme's nonce is made of: a tweak is a position whatever is asked.
 pub(crate) fn source_of(scheme: &Scheme, question: &Question<'_>) -> NonceSource {
-    match scheme.nonce {
+    match scheme.family.nonce {
         NonceRule::Position | NonceRule::None => NonceSource::Position,
         _ => question.wishes.nonce,
     }
@@ -44,9 +44,9 @@ pub(crate) fn stored_bytes(scheme: &Scheme, question: &Question<'_>) -> u32 {
         _ if question.wishes.key_per == KeyPer::Write => 0,
         NonceSource::Position => 0,
         NonceSource::Counter => question.used.counter_bytes,
-        NonceSource::Random => scheme.nonce_bits / 8,
+        NonceSource::Random => scheme.family.nonce_bits / 8,
     };
-    nonce + scheme.tag_bytes
+    nonce + scheme.family.tag_bytes
 }
 
 /// The lowest bound that applies.
@@ -63,31 +63,31 @@ pub(crate) fn units_per_key(scheme: &Scheme, question: &Question<'_>) -> Limit {
     lowest.unwrap_or_else(|| Limit {
         log2: None,
         says: "no bound on the number of units within reach".to_owned(),
-        source: scheme.nonce_source.clone(),
+        source: scheme.family.nonce_source.clone(),
     })
 }
 
 fn blocks(scheme: &Scheme, question: &Question<'_>) -> Option<Limit> {
-    let all = scheme.blocks_log2?;
+    let all = scheme.family.blocks_log2?;
     // The unit's blocks and one for its position.
     let of_unit = question.size.div_ceil(16) + 1;
     let log2 = all - (of_unit as f64).log2();
     let says = format!("2^{} {}s (2^{all} blocks of 16 bytes)", short(log2), question.used.unit);
-    Some(Limit { log2: Some(log2), says, source: scheme.blocks_source.clone() })
+    Some(Limit { log2: Some(log2), says, source: scheme.family.blocks_source.clone() })
 }
 
 fn random(scheme: &Scheme, question: &Question<'_>) -> Option<Limit> {
     if source_of(scheme, question) != NonceSource::Random {
         return None;
     }
-    let log2 = scheme.random_log2?;
-    let bits = scheme.nonce_bits;
+    let log2 = scheme.family.random_log2?;
+    let bits = scheme.family.nonce_bits;
     let says = format!("2^{} {}s (random nonces of {bits} bits)", short(log2), question.used.unit);
-    Some(Limit { log2: Some(log2), says, source: scheme.random_source.clone() })
+    Some(Limit { log2: Some(log2), says, source: scheme.family.random_source.clone() })
 }
 
 fn by_size(scheme: &Scheme, question: &Question<'_>) -> Option<Limit> {
-    let row = scheme.by_size.iter().find(|r| question.size as u64 <= r.max_bytes)?;
+    let row = scheme.family.by_size.iter().find(|r| question.size as u64 <= r.max_bytes)?;
     let repeated = repeats(scheme, question) != "never";
     let log2 = if repeated { row.repeated_log2 } else { row.random_log2 };
     let of =

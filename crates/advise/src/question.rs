@@ -1,22 +1,27 @@
 //! What is asked.
 
 use crate::uses::Use;
+use clap::ValueEnum;
 use jiff::civil::Date;
 use model::{NameGlob, Tier};
 use record::LibraryId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use strum::{Display, VariantNames};
 
 /// A key that must be changed within a day is none to plan with: policy.
 pub(crate) const LEAST_KEY_LIFE_DAYS: f64 = 1.0;
 
 /// What of a change must be noticed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum, Display, VariantNames,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum IntegrityLevel {
     /// Nothing.
     None,
-    /// Accidents.
+    /// Accidents: bit rot, torn writes.
     Accident,
     /// What someone does who wants it unnoticed.
     Adversary,
@@ -24,45 +29,27 @@ pub enum IntegrityLevel {
     Rollback,
 }
 
-impl IntegrityLevel {
-    /// Every level, the least first.
-    pub const NAMES: &'static [&'static str] = &["none", "accident", "adversary", "rollback"];
-
-    /// The name on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize]
-    }
-}
-
 /// What must be approved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum, Display, VariantNames,
+)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum Fips {
     /// Nothing.
     None,
-    /// The algorithm, by a NIST publication.
+    /// The algorithm.
     Algorithm,
-    /// The module that computes it, by a certificate.
+    /// The module, by its certificate.
     Validated,
 }
 
-impl Fips {
-    /// Every level, the least first.
-    pub const NAMES: &'static [&'static str] = &["none", "algorithm", "validated"];
-
-    /// The name on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        Self::NAMES[self as usize]
-    }
-}
-
 /// What nonces are made of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum, Display)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum NonceSource {
-    /// File and number of the unit, and nothing else.
+    /// File and number of the unit.
     Position,
     /// A counter that survives crashes.
     Counter,
@@ -70,37 +57,15 @@ pub enum NonceSource {
     Random,
 }
 
-impl NonceSource {
-    /// The name on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Position => "position",
-            Self::Counter => "counter",
-            Self::Random => "random",
-        }
-    }
-}
-
 /// What has a key of its own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum, Display)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum KeyPer {
-    /// The store.
+    /// One key for all units, or `--keys`.
     Store,
-    /// Every write of a unit.
+    /// A new key whenever a unit is written.
     Write,
-}
-
-impl KeyPer {
-    /// The name on the command line.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Store => "store",
-            Self::Write => "write",
-        }
-    }
 }
 
 /// What a scheme must do.

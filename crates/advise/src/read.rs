@@ -1,7 +1,8 @@
 //! Advice that was written as JSON, read again: by the page that shows it.
 
 use crate::answer::{Advice, Outcome};
-use crate::cost::{Interval, Price};
+use crate::cost::Price;
+use claims::expression::Interval;
 use record::printable;
 use serde::Deserialize;
 

@@ -1,7 +1,7 @@
 //! The rules: what rejects a scheme, what must be respected with it.
 
 use crate::condition::{Condition, Values, fill};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 /// How a rule judges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -21,7 +21,6 @@ pub enum Verdict {
 pub(crate) struct Rule {
     pub id: String,
     pub verdict: Verdict,
-    #[serde(deserialize_with = "condition")]
     pub when: Condition,
     pub says: String,
     #[serde(default)]
@@ -43,9 +42,4 @@ impl Rule {
     pub fn about(&self, values: &Values) -> String {
         fill(&self.detail, values)
     }
-}
-
-fn condition<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Condition, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    Condition::parse(&text).map_err(serde::de::Error::custom)
 }

@@ -4,10 +4,12 @@ use crate::data::BadAdvice;
 use crate::question::IntegrityLevel;
 use model::{Algorithm, SizeRule};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// What a scheme asks of its nonces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, strum::Display)]
 #[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
 pub enum NonceRule {
     /// It has none.
     None,
@@ -21,18 +23,6 @@ pub enum NonceRule {
     Resistant,
 }
 
-impl NonceRule {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Position => "position",
-            Self::Unique => "unique",
-            Self::Unpredictable => "unpredictable",
-            Self::Resistant => "resistant",
-        }
-    }
-}
-
 /// Units under one key by their size, where a publication gives a table.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -42,112 +32,60 @@ pub(crate) struct BySize {
     pub repeated_log2: f64,
 }
 
-/// One scheme. Lengths are in bytes unless they say otherwise; logarithms are to the base 2.
-#[derive(Clone, Debug, PartialEq)]
+/// One scheme: a member of its family.
+#[derive(Clone, Debug)]
 pub struct Scheme {
     /// Name: algorithms joined by a plus.
     pub id: String,
-    /// Mode, with what is beside it: `gcm`, `ctr+hmac`.
-    pub mode: String,
     /// Strength of the cipher's key in bits (XTS and SIV: of one of the two).
     pub key_bits: u32,
-    /// What of a change is noticed.
-    pub integrity: IntegrityLevel,
-    /// Whether NIST publications approve all of it.
-    pub approved: bool,
-    /// What it asks of its nonces.
-    pub nonce: NonceRule,
-    /// Bits of the nonce; 0 where there is none.
-    pub nonce_bits: u32,
-    /// Bytes of tag or sum that are kept with each unit.
-    pub tag_bytes: u32,
-    /// What a nonce that repeats does.
-    pub reuse: String,
-    /// What an unnoticed flipped bit does.
-    pub flip: String,
     /// Algorithms of the record that are this scheme in one operation.
     pub measured: Vec<&'static Algorithm>,
     /// Algorithms of the record whose costs add up to it.
     pub composed: Vec<&'static Algorithm>,
-    pub(crate) block_multiple: u32,
-    pub(crate) least_bytes: u32,
-    pub(crate) max_bytes_log2: Option<f64>,
-    pub(crate) blocks_log2: Option<f64>,
-    pub(crate) blocks_source: String,
-    pub(crate) random_log2: Option<f64>,
-    pub(crate) random_source: String,
-    pub(crate) by_size: Vec<BySize>,
-    pub(crate) approved_source: String,
-    pub(crate) nonce_source: String,
-    pub(crate) max_source: String,
+    pub(crate) family: Arc<Family>,
 }
 
-impl Scheme {
-    /// Cipher and MAC have a key each.
-    pub(crate) fn has_two_keys(&self) -> bool {
-        self.mode.ends_with("+hmac")
-    }
-
-    /// The nonce is the unit's place.
-    pub(crate) fn is_tweaked(&self) -> bool {
-        self.nonce == NonceRule::Position
-    }
-
-    /// Every algorithm that must be measured to price it.
-    #[must_use]
-    pub fn algorithms(&self) -> Vec<&'static Algorithm> {
-        self.measured.iter().chain(&self.composed).copied().collect()
-    }
-
-    pub(crate) fn sources(&self) -> Vec<&String> {
-        let all = [
-            &self.approved_source,
-            &self.nonce_source,
-            &self.max_source,
-            &self.blocks_source,
-            &self.random_source,
-        ];
-        all.into_iter().filter(|s| !s.is_empty()).collect()
-    }
-}
-
-#[derive(Deserialize)]
+/// What schemes have in common that differ in their ciphers. Lengths are in bytes unless they say
+/// otherwise; logarithms are to the base 2. What is not set is not known to have a bound or a source.
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct File {
-    family: Vec<Family>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Family {
-    mode: String,
-    integrity: IntegrityLevel,
-    approved: bool,
+pub(crate) struct Family {
+    /// Mode, with what is beside it: `gcm`, `ctr+hmac`.
+    pub mode: String,
+    /// What of a change is noticed.
+    pub integrity: IntegrityLevel,
+    /// Whether NIST publications approve all of it.
+    pub approved: bool,
     approved_source: String,
-    nonce: NonceRule,
+    pub nonce: NonceRule,
     #[serde(default)]
-    nonce_source: String,
+    pub nonce_source: String,
+    /// Bits of the nonce; 0 where there is none.
     #[serde(default)]
-    nonce_bits: u32,
-    tag_bytes: u32,
+    pub nonce_bits: u32,
+    /// Bytes of tag or sum that are kept with each unit.
+    pub tag_bytes: u32,
     #[serde(default = "one")]
-    block_multiple: u32,
+    pub block_multiple: u32,
     #[serde(default = "one")]
-    least_bytes: u32,
-    max_bytes_log2: Option<f64>,
+    pub least_bytes: u32,
+    pub max_bytes_log2: Option<f64>,
     #[serde(default)]
     max_source: String,
-    blocks_log2: Option<f64>,
+    pub blocks_log2: Option<f64>,
     #[serde(default)]
-    blocks_source: String,
-    random_log2: Option<f64>,
+    pub blocks_source: String,
+    pub random_log2: Option<f64>,
     #[serde(default)]
-    random_source: String,
+    pub random_source: String,
     #[serde(default)]
-    by_size: Vec<BySize>,
-    reuse: String,
+    pub by_size: Vec<BySize>,
+    /// What a nonce that repeats does.
+    pub reuse: String,
+    /// What an unnoticed flipped bit does.
     #[serde(default)]
-    flip: String,
+    pub flip: String,
     members: Vec<Member>,
 }
 
@@ -155,7 +93,7 @@ fn one() -> u32 {
     1
 }
 
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Member {
     id: String,
@@ -167,58 +105,56 @@ struct Member {
 }
 
 /// One scheme for each member of each family.
-pub(crate) fn expand(file: File) -> Result<Vec<Scheme>, BadAdvice> {
-    let mut schemes = Vec::new();
-    for family in &file.family {
-        for member in &family.members {
-            schemes.push(family.scheme(member)?);
-        }
-    }
-    Ok(schemes)
+pub(crate) fn expand(families: Vec<Family>) -> Result<Vec<Scheme>, BadAdvice> {
+    let families: Vec<Arc<Family>> = families.into_iter().map(Arc::new).collect();
+    let members = families.iter().flat_map(|f| f.members.iter().map(move |m| (f, m)));
+    members.map(|(family, member)| Scheme::of(family, member)).collect()
 }
 
-impl Family {
-    fn scheme(&self, member: &Member) -> Result<Scheme, BadAdvice> {
+impl Scheme {
+    fn of(family: &Arc<Family>, member: &Member) -> Result<Self, BadAdvice> {
         let find = |names: &[String]| -> Result<Vec<&'static Algorithm>, BadAdvice> {
             let one = |name: &String| {
                 Algorithm::find(name).map_err(|e| BadAdvice(format!("'{}': {e}", member.id)))
             };
             names.iter().map(one).collect()
         };
-        Ok(Scheme {
+        Ok(Self {
             id: member.id.clone(),
-            mode: self.mode.clone(),
             key_bits: member.key_bits,
-            integrity: self.integrity,
-            approved: self.approved,
-            nonce: self.nonce,
-            nonce_bits: self.nonce_bits,
-            tag_bytes: self.tag_bytes,
-            reuse: self.reuse.clone(),
-            flip: self.flip.clone(),
             measured: find(&member.measured)?,
             composed: find(&member.composed)?,
-            block_multiple: self.block_multiple,
-            least_bytes: self.least_bytes,
-            max_bytes_log2: self.max_bytes_log2,
-            blocks_log2: self.blocks_log2,
-            blocks_source: self.blocks_source.clone(),
-            random_log2: self.random_log2,
-            random_source: self.random_source.clone(),
-            by_size: self.by_size.clone(),
-            approved_source: self.approved_source.clone(),
-            nonce_source: self.nonce_source.clone(),
-            max_source: self.max_source.clone(),
+            family: Arc::clone(family),
         })
+    }
+
+    /// Cipher and MAC have a key each.
+    pub(crate) fn has_two_keys(&self) -> bool {
+        self.family.mode.ends_with("+hmac")
+    }
+
+    /// The nonce is the unit's place.
+    pub(crate) fn is_tweaked(&self) -> bool {
+        self.family.nonce == NonceRule::Position
+    }
+
+    /// Every algorithm that must be measured to price it.
+    #[must_use]
+    pub fn algorithms(&self) -> Vec<&'static Algorithm> {
+        self.measured.iter().chain(&self.composed).copied().collect()
+    }
+
+    pub(crate) fn sources(&self) -> Vec<&String> {
+        let Family { approved_source, nonce_source, max_source, .. } = &*self.family;
+        let Family { blocks_source, random_source, .. } = &*self.family;
+        let all = [approved_source, nonce_source, max_source, blocks_source, random_source];
+        all.into_iter().filter(|s| !s.is_empty()).collect()
     }
 }
 
 /// Whether the algorithm takes units of that size.
 pub(crate) fn takes(algorithm: &Algorithm, size: usize) -> bool {
-    match algorithm.sizes {
-        SizeRule::Any => true,
-        rule => rule.allows(size),
-    }
+    algorithm.sizes == SizeRule::Any || algorithm.sizes.allows(size)
 }
 
 #[cfg(test)]
@@ -231,6 +167,7 @@ mod tests {
     #[test]
     fn the_facts_agree_with_the_table_of_algorithms() {
         for scheme in &Data::built_in().schemes {
+            let family = &scheme.family;
             assert!(!scheme.algorithms().is_empty(), "{}", scheme.id);
             for algorithm in &scheme.measured {
                 let integrity = match algorithm.integrity() {
@@ -238,27 +175,27 @@ mod tests {
                     Integrity::Accident => IntegrityLevel::Accident,
                     Integrity::Tamper => IntegrityLevel::Adversary,
                 };
-                assert_eq!(scheme.integrity, integrity, "{}", scheme.id);
-                assert_eq!(scheme.nonce_bits as usize, 8 * algorithm.nonce_len, "{}", scheme.id);
+                assert_eq!(family.integrity, integrity, "{}", scheme.id);
+                assert_eq!(family.nonce_bits as usize, 8 * algorithm.nonce_len, "{}", scheme.id);
                 // AEGIS is measured with the longer of its two tags.
-                let tag = if scheme.mode == "aegis" { 32 } else { scheme.tag_bytes as usize };
+                let tag = if family.mode == "aegis" { 32 } else { family.tag_bytes as usize };
                 assert_eq!(tag, algorithm.tag_len, "{}", scheme.id);
                 assert!(
                     algorithm.name.contains(&scheme.key_bits.to_string())
-                        || scheme.mode.contains("chacha")
+                        || family.mode.contains("chacha")
                 );
                 for size in [15, 16, 100] {
-                    let fits = size % scheme.block_multiple as usize == 0
-                        && size >= scheme.least_bytes as usize;
+                    let fits = size % family.block_multiple as usize == 0
+                        && size >= family.least_bytes as usize;
                     assert_eq!(takes(algorithm, size), fits, "{} {size}", scheme.id);
                 }
             }
             let check = scheme.composed.get(1);
-            assert!(check.is_none_or(|c| c.tag_len == scheme.tag_bytes as usize), "{}", scheme.id);
-            assert!(scheme.nonce_bits == 0 || !scheme.nonce_source.is_empty(), "{}", scheme.id);
-            let bound = scheme.blocks_log2.is_none() || !scheme.blocks_source.is_empty();
+            assert!(check.is_none_or(|c| c.tag_len == family.tag_bytes as usize), "{}", scheme.id);
+            assert!(family.nonce_bits == 0 || !family.nonce_source.is_empty(), "{}", scheme.id);
+            let bound = family.blocks_log2.is_none() || !family.blocks_source.is_empty();
             assert!(bound, "{}: a bound without a source", scheme.id);
-            let random = scheme.random_log2.is_none() || !scheme.random_source.is_empty();
+            let random = family.random_log2.is_none() || !family.random_source.is_empty();
             assert!(random, "{}: a bound without a source", scheme.id);
         }
     }
@@ -267,9 +204,11 @@ mod tests {
     /// most: no stated number may allow more than 2^-32.
     #[test]
     fn no_number_of_random_nonces_risks_more_than_is_said() {
-        for scheme in Data::built_in().schemes.iter().filter(|s| s.nonce == NonceRule::Unique) {
-            let Some(log2) = scheme.random_log2 else { continue };
-            let risk = 2.0 * log2 - f64::from(scheme.nonce_bits) - 1.0;
+        for scheme in
+            Data::built_in().schemes.iter().filter(|s| s.family.nonce == NonceRule::Unique)
+        {
+            let Some(log2) = scheme.family.random_log2 else { continue };
+            let risk = 2.0 * log2 - f64::from(scheme.family.nonce_bits) - 1.0;
             assert!(risk <= -32.0, "{}: 2^{risk}", scheme.id);
         }
     }

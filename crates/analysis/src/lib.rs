@@ -31,7 +31,7 @@ pub use many::{
     ALPHA, BETWEEN_RUNS, BETWEEN_RUNS_OF_ONE_CASE, FAMILY_ALPHA, geometric_mean, holm,
     surely_faster, verdict_of_many,
 };
-pub use order::{median, quantile};
+pub use order::{median, median_rank, quantile};
 pub use pair::{FALSE_VERDICTS, LOOKS, Look, Ratio, Verdict, last_look, ratio_of_pairs};
 pub use period::{Period, period};
 pub use quiet::{quiet_rate, watched_rate};

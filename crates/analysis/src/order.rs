@@ -24,7 +24,8 @@ pub fn quantile(values: &mut [f64], fraction: f64) -> Option<f64> {
 /// Ranks from either end of so many values between which their distribution's median lies with the
 /// confidence of every interval, whatever the distribution; `None` where not even the extremes do it (fewer
 /// than six). H. A. David and H. N. Nagaraja, Order Statistics, 3rd ed., §7.1.
-pub(crate) fn median_rank(n: usize) -> Option<usize> {
+#[must_use]
+pub fn median_rank(n: usize) -> Option<usize> {
     // The chance that fewer than `rank` of n values fall below the median, from either end.
     let (mut outside, mut ways, mut rank) = (0.0, 1.0, 0);
     let each = 0.5_f64.powi(i32::try_from(n).ok()?);

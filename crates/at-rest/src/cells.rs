@@ -1,16 +1,12 @@
 //! Visits into figures.
 
 use crate::format::{Cell, Keying, Medium, NsRange, Tails};
-use analysis::{median, quantile};
-use model::Direction;
+use analysis::{median, median_rank, quantile};
+use model::{Direction, QUIET_PROBE_FRACTION};
 use record::State;
 
 /// Fewest undisturbed rounds that stand for themselves.
 const FEWEST_CLEAN: usize = 3;
-
-/// The part of the quiet core's throughput below which a sibling thread was busy: the same as for
-/// samples of messages.
-const CONTENDED: f64 = 0.9;
 
 /// Which cell.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -53,11 +49,6 @@ pub struct CellSamples {
     pub finding: Option<(State, String)>,
 }
 
-/// The direction that a key means.
-fn direction(key: &CellKey) -> Direction {
-    if key.decrypts { Direction::Decrypt } else { Direction::Encrypt }
-}
-
 /// The figures of a cell.
 #[must_use]
 pub fn cell(
@@ -72,7 +63,7 @@ pub fn cell(
         scheme: scheme.to_owned(),
         medium: key.medium,
         keying: key.keying,
-        direction: direction(key),
+        direction: if key.decrypts { Direction::Decrypt } else { Direction::Encrypt },
         threads: key.threads,
         state: State::Measured,
         reason: None,
@@ -119,7 +110,7 @@ pub fn cell(
 
 /// Work that waits for a disk is interrupted by design: only work in memory is held to quiet.
 fn is_disturbed(visit: &Visit, medium: Medium, quiet: f64) -> bool {
-    let contended = visit.throughput > 0.0 && visit.throughput < CONTENDED * quiet;
+    let contended = visit.throughput > 0.0 && visit.throughput < QUIET_PROBE_FRACTION * quiet;
     !medium.has_io() && (visit.disturbed || contended)
 }
 
@@ -149,7 +140,9 @@ fn range(visits: &[&Visit], of: impl Fn(&Visit) -> &Vec<u32>) -> Option<NsRange>
 
 fn ns_range(mut values: Vec<f64>) -> Option<NsRange> {
     let median = median(&mut values)?;
-    let (low, high) = interval(&mut values).unzip();
+    values.sort_unstable_by(f64::total_cmp);
+    let rank = median_rank(values.len());
+    let (low, high) = rank.map(|rank| (values[rank], values[values.len() - 1 - rank])).unzip();
     Some(NsRange { median, low, high })
 }
 
@@ -160,26 +153,6 @@ fn tails(mut values: Vec<f64>) -> Option<Tails> {
         p999: quantile(&mut values, 0.999)?,
         max: quantile(&mut values, 1.0)?,
     })
-}
-
-/// The interval between two order statistics that holds the true median with 95 % at least, whatever the
-/// distribution (H. A. David and H. N. Nagaraja, Order Statistics, 3rd edition, §7.1); `None` of fewer
-/// than six values.
-#[must_use]
-pub fn interval(values: &mut [f64]) -> Option<(f64, f64)> {
-    values.sort_unstable_by(f64::total_cmp);
-    let n = values.len();
-    // P(fewer than k of n below the median), for k = 1, 2, …: the tail that is cut off on each side.
-    let (mut tail, mut term, mut best) = (0.0, 0.5_f64.powi(i32::try_from(n).ok()?), None);
-    for k in 0..n / 2 {
-        tail += term;
-        if tail > 0.025 {
-            break;
-        }
-        best = Some((values[k], values[n - 1 - k]));
-        term *= (n - k) as f64 / (k + 1) as f64;
-    }
-    best
 }
 
 /// Sets what each cell costs over `none`, round by round.
@@ -225,19 +198,17 @@ mod tests {
     }
 
     #[test]
-    fn six_rounds_give_an_interval_from_the_lowest_to_the_highest() {
-        assert_eq!(interval(&mut [3.0, 1.0, 2.0, 6.0, 5.0, 4.0]), Some((1.0, 6.0)));
-        assert_eq!(interval(&mut [1.0; 5]), None);
-        // With nine, P(B(9, 1/2) <= 1) = 10/512 < 2.5 %: the second lowest and highest.
-        let mut nine: Vec<f64> = (1..=9).map(f64::from).collect();
-        assert_eq!(interval(&mut nine), Some((2.0, 8.0)));
-    }
-
-    #[test]
     fn figures_of_a_cell_come_from_its_rounds() {
         let c = cell(&key(1), "aes-256-gcm", 8192, &visits(&[1000; 6]), 5.0);
         let ns = c.crypto_ns.unwrap();
         assert_eq!((ns.median, ns.low, ns.high), (1000.0, Some(1000.0), Some(1000.0)));
+        let ends = |ns: &[u32]| {
+            let range = cell(&key(1), "x", 8192, &visits(ns), 5.0).crypto_ns.unwrap();
+            range.low.zip(range.high)
+        };
+        assert_eq!(ends(&[5, 1, 4, 2, 3]), None);
+        assert_eq!(ends(&[5, 1, 4, 2, 3, 6]), Some((1.0, 6.0)));
+        assert_eq!(ends(&[9, 5, 1, 4, 2, 3, 6, 8, 7]), Some((2.0, 8.0)));
         assert_eq!((c.rounds, c.pages, c.disturbed_rounds), (6, 18, 0));
         assert!((c.pages_per_s.unwrap() - 1e9 / 1010.0).abs() < 1.0);
         assert!((c.core_seconds_per_gib.unwrap() - 1010.0 * 131_072.0 / 1e9).abs() < 1e-9);

@@ -197,9 +197,21 @@ pub struct Timing {
 
 /// Where pages come from and go to.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    strum::IntoStaticStr,
 )]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Medium {
     /// Memory, one page after the other; out of the near caches.
     Sequential,
@@ -215,9 +227,21 @@ pub enum Medium {
 
 /// How keys are used.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    strum::IntoStaticStr,
 )]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Keying {
     /// A context with its key for all pages.
     Reused,
@@ -299,13 +323,7 @@ impl Medium {
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Sequential => "sequential",
-            Self::Random => "random",
-            Self::Cache => "cache",
-            Self::Direct => "direct",
-            Self::Log => "log",
-        }
+        self.into()
     }
 
     /// Whether a file is read or written.
@@ -319,10 +337,7 @@ impl Keying {
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Reused => "reused",
-            Self::PerPage => "per-page",
-        }
+        self.into()
     }
 }
 

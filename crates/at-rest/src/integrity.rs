@@ -91,7 +91,7 @@ mod tests {
                 }
             }
         };
-        Probe::ALL.map(count).into()
+        Probe::ALL.iter().copied().map(count).collect()
     }
 
     #[test]

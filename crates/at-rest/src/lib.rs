@@ -10,10 +10,8 @@ mod nonces;
 mod plausible;
 mod read;
 mod render;
-#[cfg(test)]
-mod sample;
 
-pub use cells::{CellKey, CellSamples, Visit, cell, interval, set_over_none};
+pub use cells::{CellKey, CellSamples, Visit, cell, set_over_none};
 pub use format::{
     Cell, FORMAT_VERSION, KIND, Keying, Medium, NsRange, PageStore, PagesRecord, ProbeRow, Probed,
     ProfileFacts, SchemeFacts, Snapshot, Tails, Timing, Verified, schema, scheme_facts,
@@ -22,3 +20,9 @@ pub use integrity::{ProbeCounts, judge};
 pub use nonces::{NonceRow, NonceVerdict, Nonces, RepeatedNonce, Seen, nonces};
 pub use read::{PagesError, from_json, is_pages, to_json};
 pub use render::{Format, render};
+
+/// The committed record: two libraries, three schemes, one of them refused in one library.
+#[cfg(test)]
+pub(crate) fn sample() -> PagesRecord {
+    from_json(include_str!("../tests/sample.json"), "sample").expect("a test reads it")
+}

@@ -136,18 +136,18 @@ fn at_most(what: &str, count: u64) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::record;
+    use crate::sample;
     use record::State;
 
     fn why(change: impl FnOnce(&mut PagesRecord)) -> String {
-        let mut record = record();
+        let mut record = sample();
         change(&mut record);
         contradiction(&record).unwrap_err()
     }
 
     #[test]
     fn numbers_that_no_run_has_are_named() {
-        assert_eq!(contradiction(&record()), Ok(()));
+        assert_eq!(contradiction(&sample()), Ok(()));
         assert!(why(|r| r.store.page_size = 0).contains("512 to 65536"));
         assert!(why(|r| r.store.pages = u64::MAX / 2).contains("more than can be"));
         assert_eq!(why(|r| r.cells[0].library = 99), "library 99 of 2");

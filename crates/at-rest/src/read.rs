@@ -28,14 +28,18 @@ pub enum PagesError {
     },
 }
 
+#[derive(serde::Deserialize)]
+struct Head {
+    #[serde(default)]
+    kind: String,
+    #[serde(default)]
+    format_version: String,
+}
+
 /// Whether a text looks like a record of pages rather than of a survey.
 #[must_use]
 pub fn is_pages(text: &str) -> bool {
-    #[derive(serde::Deserialize)]
-    struct Head {
-        kind: Option<String>,
-    }
-    serde_json::from_str::<Head>(unmarked(text)).is_ok_and(|h| h.kind.as_deref() == Some(KIND))
+    serde_json::from_str::<Head>(unmarked(text)).is_ok_and(|h| h.kind == KIND)
 }
 
 /// Reads a record; `origin` names it in errors.
@@ -43,11 +47,6 @@ pub fn is_pages(text: &str) -> bool {
 /// # Errors
 /// [`PagesError`], one line.
 pub fn from_json(text: &str, origin: &str) -> Result<PagesRecord, PagesError> {
-    #[derive(serde::Deserialize)]
-    struct Head {
-        kind: String,
-        format_version: String,
-    }
     let malformed =
         |why: String| PagesError::Malformed { origin: origin.to_owned(), why: printable(&why) };
     let text = unmarked(text);
@@ -94,14 +93,14 @@ pub fn to_json(record: &PagesRecord) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::record;
+    use crate::sample;
 
     #[test]
     fn a_record_comes_back_as_it_was_written() {
-        let record = record();
-        let text = to_json(&record);
+        let text = to_json(&sample());
+        assert!(text == include_str!("../tests/sample.json"));
         assert!(is_pages(&text));
-        assert_eq!(from_json(&text, "x").unwrap(), record);
+        assert_eq!(from_json(&text, "x").unwrap(), sample());
     }
 
     #[test]
@@ -110,7 +109,7 @@ mod tests {
         assert!(wrong("{").contains("'x.json' is not a ciphermark pages record"));
         assert!(wrong(r#"{"kind":"other\u0007","format_version":"1.0"}"#).contains("'other '"));
         assert!(wrong(r#"{"kind":"pages","format_version":"9.0"}"#).contains("format 9.0"));
-        let mut record = record();
+        let mut record = sample();
         record.cells[0].library = 99;
         assert!(wrong(&to_json(&record)).contains("library 99"));
         let long = format!(r#"{{"kind":"{}","format_version":"1.0"}}"#, "x".repeat(100_000));

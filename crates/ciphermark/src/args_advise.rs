@@ -2,6 +2,7 @@
 
 use crate::args_advise_tls::TlsServerArgs;
 use crate::units::{parse_days, parse_duration, parse_micros, parse_share};
+use advise::{Fips, Format, IntegrityLevel, KeyPer, NonceSource};
 use clap::{Args, ValueEnum};
 use model::Tier;
 use std::path::PathBuf;
@@ -39,10 +40,10 @@ pub struct AdviseArgs {
     pub size: Option<String>,
     /// What of a change must be noticed.
     #[arg(long, value_name = "LEVEL")]
-    pub integrity: Option<IntegrityArg>,
+    pub integrity: Option<IntegrityLevel>,
     /// Approved by NIST: the algorithm, or a validated module that computes it.
     #[arg(long, value_name = "LEVEL")]
-    pub fips: Option<FipsArg>,
+    pub fips: Option<Fips>,
     /// Number of the validated module's certificate, which you vouch for; with --library.
     #[arg(long, value_name = "NUMBER", requires = "library")]
     pub certificate: Option<String>,
@@ -54,13 +55,13 @@ pub struct AdviseArgs {
     pub key_bits: Option<u32>,
     /// What nonces are made of.
     #[arg(long, value_name = "SOURCE")]
-    pub nonce: Option<NonceArg>,
+    pub nonce: Option<NonceSource>,
     /// Whether copies of the store (snapshots, replicas, restores) go on under the same key.
     #[arg(long, value_name = "YES|NO")]
     pub snapshots: Option<YesNo>,
     /// What has a key of its own: the store, or every single write (model `rekey`).
     #[arg(long, value_name = "WHAT")]
-    pub key_per: Option<KeyPerArg>,
+    pub key_per: Option<KeyPer>,
     /// Units written a second, in the whole store.
     #[arg(long, value_name = "N")]
     pub writes_per_second: Option<f64>,
@@ -91,7 +92,7 @@ pub struct AdviseArgs {
     pub tier: Tier,
     /// How to print it.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: AdviceFormat,
+    pub format: Format,
     /// Keep what was measured in this file (JSON).
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["record", "record_flag"])]
     pub output: Option<PathBuf>,
@@ -126,55 +127,11 @@ pub enum UseArg {
     TlsServer,
 }
 
-/// `--integrity`
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum IntegrityArg {
-    /// Nothing.
-    None,
-    /// Accidents: bit rot, torn writes.
-    Accident,
-    /// What someone does who wants it unnoticed.
-    Adversary,
-    /// That, and an old state put back.
-    Rollback,
-}
-
-/// `--fips`
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum FipsArg {
-    /// Nothing.
-    None,
-    /// The algorithm.
-    Algorithm,
-    /// The module, by its certificate.
-    Validated,
-}
-
-/// `--nonce`
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum NonceArg {
-    /// File and number of the unit.
-    Position,
-    /// A counter that survives crashes.
-    Counter,
-    /// Random numbers, kept with the unit.
-    Random,
-}
-
 /// `--snapshots`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum YesNo {
     Yes,
     No,
-}
-
-/// `--key-per`
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum KeyPerArg {
-    /// One key for all units, or `--keys`.
-    Store,
-    /// A new key whenever a unit is written.
-    Write,
 }
 
 /// `--library-version`
@@ -184,15 +141,4 @@ pub enum LibraryVersion {
     System,
     /// Any.
     Any,
-}
-
-/// `--format`
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum AdviceFormat {
-    /// For a terminal.
-    Text,
-    /// An object.
-    Json,
-    /// GitHub-flavoured Markdown.
-    Markdown,
 }

@@ -1,7 +1,7 @@
 //! What is typed after `ciphermark claims`.
 
 use crate::units::parse_duration;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -30,7 +30,7 @@ pub struct ClaimsArgs {
     pub table: Option<String>,
     /// How to print it.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: ClaimsFormat,
+    pub format: claims::Format,
     /// Keep what was measured in this file (JSON); handshakes beside it, in NAME.tls.json.
     #[arg(short, long, value_name = "FILE", conflicts_with = "records")]
     pub output: Option<PathBuf>,
@@ -43,28 +43,4 @@ pub struct ClaimsArgs {
     /// No progress bar and no remarks on standard error.
     #[arg(short, long)]
     pub quiet: bool,
-}
-
-/// `--format`
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum ClaimsFormat {
-    /// For a terminal.
-    Text,
-    /// An array of objects.
-    Json,
-    /// GitHub-flavoured Markdown.
-    Markdown,
-    /// One row a figure.
-    Csv,
-}
-
-impl From<ClaimsFormat> for claims::Format {
-    fn from(typed: ClaimsFormat) -> Self {
-        match typed {
-            ClaimsFormat::Text => Self::Text,
-            ClaimsFormat::Json => Self::Json,
-            ClaimsFormat::Markdown => Self::Markdown,
-            ClaimsFormat::Csv => Self::Csv,
-        }
-    }
 }

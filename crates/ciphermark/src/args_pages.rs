@@ -1,6 +1,7 @@
 //! What is typed after `ciphermark pages`.
 
 use crate::units::parse_duration;
+use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use model::Tier;
 use std::path::PathBuf;
@@ -39,8 +40,8 @@ pub struct PagesArgs {
     #[arg(long, value_name = "PATH")]
     pub snapshot: Vec<PathBuf>,
     /// As this system does it, not as good practice has it.
-    #[arg(long = "as", value_name = "SYSTEM")]
-    pub profile: Option<ProfileArg>,
+    #[arg(long = "as", value_name = "SYSTEM", value_parser = systems())]
+    pub profile: Option<String>,
     /// What nonces are made of: drawn at random, or the page's LSN and block, which stand in the page.
     #[arg(long, value_name = "SOURCE", default_value = "random", conflicts_with = "profile")]
     pub nonce: NonceFrom,
@@ -89,45 +90,19 @@ pub struct PagesArgs {
     pub output: Option<PathBuf>,
     /// How to print it.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
-    pub format: PagesFormat,
+    pub format: at_rest::Format,
     /// No progress bar on standard error.
     #[arg(short, long)]
     pub quiet: bool,
 }
 
-/// `--as`
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum ProfileArg {
-    /// EDB Transparent Data Encryption: XTS, tweak of database, relfilenode, block.
-    Edb,
-    /// Percona pg_tde: CBC, masked place as IV, a key for each relation.
-    #[value(name = "pg_tde")]
-    PgTde,
-    /// SQLCipher 3: CBC and HMAC-SHA-1.
-    Sqlcipher3,
-    /// SQLCipher 4: CBC and HMAC-SHA-512.
-    Sqlcipher4,
-    /// gocryptfs -xchacha.
-    Gocryptfs,
-    /// LUKS2: aes-xts-plain64.
-    Luks,
-    /// fscrypt: XTS, a key for each file.
-    Fscrypt,
-}
-
-impl ProfileArg {
-    /// Its name among the profiles.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Edb => "edb",
-            Self::PgTde => "pg_tde",
-            Self::Sqlcipher3 => "sqlcipher3",
-            Self::Sqlcipher4 => "sqlcipher4",
-            Self::Gocryptfs => "gocryptfs",
-            Self::Luks => "luks",
-            Self::Fscrypt => "fscrypt",
-        }
-    }
+/// Every real system, with the schemes that it has.
+fn systems() -> PossibleValuesParser {
+    let system = |profile: scheme::Profile| {
+        let schemes: Vec<_> = profile.recipes.iter().map(|r| r.scheme.as_str()).collect();
+        PossibleValue::new(profile.name).help(format!("{}: {}", profile.title, schemes.join(", ")))
+    };
+    PossibleValuesParser::new(scheme::profiles().into_iter().map(system))
 }
 
 /// `--nonce`
@@ -152,28 +127,4 @@ pub enum MediaArg {
     Log,
     /// No time is taken.
     None,
-}
-
-/// `--format`
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum PagesFormat {
-    /// For a terminal.
-    Table,
-    /// The whole record.
-    Json,
-    /// One cell a row.
-    Csv,
-    /// GitHub-flavoured Markdown.
-    Markdown,
-}
-
-impl From<PagesFormat> for at_rest::Format {
-    fn from(typed: PagesFormat) -> Self {
-        match typed {
-            PagesFormat::Table => Self::Table,
-            PagesFormat::Json => Self::Json,
-            PagesFormat::Csv => Self::Csv,
-            PagesFormat::Markdown => Self::Markdown,
-        }
-    }
 }

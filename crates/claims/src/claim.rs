@@ -1,11 +1,13 @@
 //! The claims as data.
 
-use crate::expression::{BadExpression, Expression, Kind, parse};
+use crate::expression::{BadExpression, Expression, Kind};
+use crate::fact::{self, Fact};
 use model::{Model, NameGlob};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 /// Where claims were published.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Source {
     /// Short name, as `--source` takes it.
     pub id: String,
@@ -19,60 +21,61 @@ pub struct Source {
     pub url: String,
     /// The machine of its figures.
     pub machine: String,
+    /// The model of terms that name none.
+    pub model: Model,
     /// Its claims.
+    #[serde(skip)]
     pub claims: Vec<Claim>,
 }
 
-/// One claim.
-#[derive(Clone, Debug)]
-pub struct Claim {
+/// One claim; `E` is a text while it is read.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim<E = Expression<Fact>> {
     /// Name, beginning with the source's.
     pub id: String,
     /// What it says, on one line.
     pub says: String,
     /// For which libraries it is judged, each by itself; `None` where its terms name them.
+    #[serde(default, deserialize_with = "glob")]
     pub each: Option<NameGlob>,
     /// Published figures and what stands beside them here.
-    pub figures: Vec<Figure>,
+    #[serde(default = "Vec::new")]
+    pub figures: Vec<Figure<E>>,
     /// What must be so.
-    pub parts: Vec<Part>,
+    pub parts: Vec<Part<E>>,
     /// What the answer depends on, where it does.
     pub depends_on: Option<String>,
     /// What went wrong with figures that are impossible.
     pub went_wrong: Option<String>,
     /// The checks of ciphermark that refuse such figures.
+    #[serde(default)]
     pub refused_by: Vec<String>,
     /// What a reader should know beside the verdict.
     pub note: Option<String>,
 }
 
 /// A published figure.
-#[derive(Clone, Debug)]
-pub struct Figure {
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figure<E = Expression<Fact>> {
     /// What it is of.
     pub of: String,
     /// As it was published, with its unit.
     pub published: Option<String>,
     /// The same here.
-    pub here: Expression,
+    pub here: E,
 }
 
 /// One of the things that a claim says.
-#[derive(Clone, Debug)]
-pub struct Part {
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part<E = Expression<Fact>> {
     /// What it says; empty where the claim is of this part alone.
+    #[serde(default)]
     pub says: String,
-    /// How it is decided.
-    pub subject: Subject,
-}
-
-/// How a part is decided.
-#[derive(Clone, Debug)]
-pub enum Subject {
-    /// By this condition.
-    Condition(Expression),
-    /// Not by anything that this version measures, and why.
-    NotTestable(String),
+    /// The condition that decides it.
+    pub holds: E,
 }
 
 /// Why claims cannot be read.
@@ -100,99 +103,48 @@ pub fn built_in() -> Vec<Source> {
 /// # Errors
 /// [`BadClaims`], one line that names the claim.
 pub fn parse_source(text: &str) -> Result<Source, BadClaims> {
-    let file: File = toml::from_str(text).map_err(|e| {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct File {
+        source: Source,
+        #[serde(default)]
+        claim: Vec<Claim<String>>,
+    }
+    let File { mut source, claim } = toml::from_str(text).map_err(|e| {
         let line = e.span().map_or(1, |s| 1 + text[..s.start].matches('\n').count());
         BadClaims(format!("line {line}: {}", e.message().replace('\n', " ")))
     })?;
-    let head = file.source;
-    let mut claims = Vec::new();
-    for claim in file.claim {
+    let typed = |claim: Claim<String>| {
         let id = claim.id.clone();
-        let claim = claim.typed(head.model).map_err(|e| BadClaims(format!("claim '{id}': {e}")))?;
-        claims.push(claim);
-    }
-    Ok(Source {
-        id: head.id,
-        author: head.author,
-        title: head.title,
-        published: head.published,
-        url: head.url,
-        machine: head.machine,
-        claims,
-    })
+        claim.typed(source.model).map_err(|e| BadClaims(format!("claim '{id}': {e}")))
+    };
+    source.claims = claim.into_iter().map(typed).collect::<Result<_, _>>()?;
+    Ok(source)
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    source: HeadText,
-    #[serde(default)]
-    claim: Vec<ClaimText>,
+fn glob<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<NameGlob>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    NameGlob::parse(&text).map(Some).map_err(serde::de::Error::custom)
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct HeadText {
-    id: String,
-    author: String,
-    title: String,
-    published: Option<String>,
-    url: String,
-    machine: String,
-    /// Of terms that name none.
-    model: Model,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ClaimText {
-    id: String,
-    says: String,
-    each: Option<String>,
-    #[serde(default)]
-    figures: Vec<FigureText>,
-    parts: Vec<PartText>,
-    depends_on: Option<String>,
-    went_wrong: Option<String>,
-    #[serde(default)]
-    refused_by: Vec<String>,
-    note: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct FigureText {
-    of: String,
-    published: Option<String>,
-    here: String,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct PartText {
-    #[serde(default)]
-    says: String,
-    holds: Option<String>,
-    not_testable: Option<String>,
-}
-
-impl ClaimText {
+impl Claim<String> {
     fn typed(self, model: Model) -> Result<Claim, BadExpression> {
-        let expression = |text: &str| parse(text, model);
-        let each = self.each.map(|glob| NameGlob::parse(&glob));
-        let figure = |f: FigureText| {
-            let here = expression(&f.here)?;
-            Ok(Figure { of: f.of, published: f.published, here })
+        let figure = |Figure { of, published, here }: Figure<String>| {
+            Ok(Figure { of, published, here: fact::parse(&here, model)? })
         };
-        let figures: Result<_, BadExpression> = self.figures.into_iter().map(figure).collect();
-        let part = |p: PartText| Ok(Part { subject: subject(&p, model)?, says: p.says });
-        let parts: Result<Vec<_>, BadExpression> = self.parts.into_iter().map(part).collect();
+        let part = |Part { says, holds }: Part<String>| {
+            let holds = fact::parse(&holds, model)?;
+            match holds.kind(&Fact::kind)? {
+                Kind::Truth => Ok(Part { says, holds }),
+                kind => Err(BadExpression::new(format!("`holds` is {kind}, no condition"))),
+            }
+        };
         Ok(Claim {
+            figures: self.figures.into_iter().map(figure).collect::<Result<_, BadExpression>>()?,
+            parts: self.parts.into_iter().map(part).collect::<Result<_, BadExpression>>()?,
             id: self.id,
             says: self.says,
-            each: each.transpose().map_err(|e| BadExpression::new(e.to_string()))?,
-            figures: figures?,
-            parts: parts?,
+            each: self.each,
             depends_on: self.depends_on,
             went_wrong: self.went_wrong,
             refused_by: self.refused_by,
@@ -201,17 +153,11 @@ impl ClaimText {
     }
 }
 
-fn subject(part: &PartText, model: Model) -> Result<Subject, BadExpression> {
-    match (&part.holds, &part.not_testable) {
-        (Some(condition), None) => {
-            let condition = parse(condition, model)?;
-            match condition.kind() {
-                Kind::Truth => Ok(Subject::Condition(condition)),
-                Kind::Number(_) => Err(BadExpression::new("`holds` is a number, no condition")),
-            }
-        }
-        (None, Some(why)) => Ok(Subject::NotTestable(why.clone())),
-        _ => Err(BadExpression::new("a part has either `holds` or `not_testable`")),
+impl Claim {
+    /// Everything that its conditions and figures ask.
+    pub(crate) fn facts(&self) -> impl Iterator<Item = &Fact> {
+        let conditions = self.parts.iter().map(|part| &part.holds);
+        conditions.chain(self.figures.iter().map(|f| &f.here)).flat_map(Expression::facts)
     }
 }
 
@@ -237,13 +183,8 @@ mod tests {
     }
 
     #[test]
-    fn every_part_of_a_built_in_claim_has_a_condition_and_those_of_tls_name_handshakes() {
+    fn the_claims_of_tls_name_handshakes() {
         let sources = built_in();
-        for claim in sources.iter().flat_map(|s| &s.claims) {
-            for part in &claim.parts {
-                assert!(matches!(part.subject, Subject::Condition(_)), "{}", claim.id);
-            }
-        }
         let all: Vec<&Claim> = sources.iter().flat_map(|s| &s.claims).collect();
         let need = crate::handshakes_of_claims(&all);
         assert_eq!(need.libraries.into_iter().collect::<Vec<_>>(), ["openssl"]);
@@ -252,39 +193,28 @@ mod tests {
 
     #[test]
     fn every_algorithm_that_a_claim_names_exists() {
-        for source in built_in() {
-            for claim in &source.claims {
-                let conditions = claim.parts.iter().filter_map(|p| match &p.subject {
-                    Subject::Condition(condition) => Some(condition),
-                    Subject::NotTestable(_) => None,
-                });
-                for fact in conditions
-                    .chain(claim.figures.iter().map(|f| &f.here))
-                    .flat_map(Expression::facts)
-                {
-                    let glob = &fact.cases.algorithm;
-                    let known = Algorithm::all().iter().any(|a| glob.matches(a.name));
-                    assert!(known, "{}: {}", claim.id, glob.text());
-                }
+        for claim in built_in().iter().flat_map(|source| &source.claims) {
+            for fact in claim.facts() {
+                let Fact::Cases(_, cases) = fact else { continue };
+                let known = Algorithm::all().iter().any(|a| cases.algorithm.matches(a.name));
+                assert!(known, "{}: {}", claim.id, cases.algorithm.text());
             }
         }
     }
 
     #[test]
     fn a_broken_claim_is_named() {
-        let head = "[source]\nid = 'a'\nauthor = 'b'\ntitle = 'c'\nurl = 'd'\nmachine = 'e'\nmodel = 'stream'\n";
-        let why = |claim: &str| parse_source(&format!("{head}{claim}")).unwrap_err().to_string();
-        let claim = |parts: &str| format!("[[claim]]\nid = 'x'\nsays = 'y'\nparts = [{parts}]\n");
-        assert_eq!(
-            why(&claim("{ holds = 'speed(a, 1) > 1' }")),
-            "claim 'x': MB/s and a plain number cannot be compared"
-        );
-        assert_eq!(why(&claim("{ holds = '1' }")), "claim 'x': `holds` is a number, no condition");
-        assert_eq!(why(&claim("{}")), "claim 'x': a part has either `holds` or `not_testable`");
-        assert!(
-            why("[[claim]]\nsays = 3\n").starts_with("line 9: "),
-            "{}",
-            why("[[claim]]\nsays = 3\n")
-        );
+        for (claim, expected) in [
+            (
+                "parts = [{ holds = 'speed(a, 1) > 1' }]",
+                "claim 'a-x': MB/s and a plain number cannot be compared",
+            ),
+            ("parts = [{ holds = '1' }]", "claim 'a-x': `holds` is a plain number, no condition"),
+            ("parts = [{}]", "line 11: missing field `holds`"),
+            ("parts = 3", "line 11: invalid type"),
+        ] {
+            let why = crate::sample::source(Model::Stream, claim).unwrap_err().to_string();
+            assert!(why.starts_with(expected), "{claim}: {why}");
+        }
     }
 }

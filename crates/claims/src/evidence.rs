@@ -1,8 +1,8 @@
 //! Records as something that questions are put to.
 
-use crate::expression::{Asked, Cases, Missing};
+use crate::expression::{Interval, Missing};
+use crate::fact::{Asked, Cases};
 use crate::handshakes::Handshakes;
-use crate::value::Interval;
 use import::Row;
 use model::{Direction, Footprint, NameGlob};
 use record::{Call, Estimate, LibraryId, Measurement, Record, State};
@@ -85,7 +85,7 @@ impl<'a> Evidence<'a> {
             Asked::Cycles => {
                 let each = |cycles: f64| cycles / m.size as f64;
                 let e = m.cycles_per_op.ok_or_else(|| lacking("core cycles"))?;
-                Ok(Interval { low: each(e.low), mid: each(e.median), high: each(e.high) })
+                Ok(Interval { median: each(e.median), low: each(e.low), high: each(e.high) })
             }
             Asked::Instructions => {
                 let per_byte = m.instructions_per_byte;
@@ -94,22 +94,22 @@ impl<'a> Evidence<'a> {
             Asked::Limit => {
                 let fraction = m.limit_fraction.filter(|f| *f > 0.0);
                 let fraction = fraction.ok_or_else(|| lacking("limit"))?;
-                speed(m).map(|s| Interval::exact(s.mid / fraction))
+                speed(m).map(|s| Interval::exact(s.median / fraction))
             }
             _ => speed(m),
         }
     }
 
     /// The fastest of all libraries and algorithms that match.
-    pub(crate) fn fastest(&self, cases: &Cases) -> Result<(Interval, &'a Measurement), Missing> {
+    pub(crate) fn fastest(&self, cases: &Cases) -> Result<Interval, Missing> {
         let matching = self.own().filter(|m| {
             m.state == State::Measured
                 && cases.algorithm.matches(&m.algorithm)
                 && matches_case(m, cases)
                 && cases.library.as_ref().is_none_or(|glob| is(glob, &m.library))
         });
-        let speeds = matching.filter_map(|m| Some((speed(m).ok()?, m)));
-        let fastest = speeds.max_by(|(a, _), (b, _)| a.mid.total_cmp(&b.mid));
+        let speeds = matching.filter_map(|m| speed(m).ok());
+        let fastest = speeds.max_by(|a, b| a.median.total_cmp(&b.median));
         fastest.ok_or_else(|| Missing(format!("nothing measured of {}", asked_for(cases))))
     }
 
@@ -193,7 +193,7 @@ pub(crate) fn speed(m: &Measurement) -> Result<Interval, Missing> {
         return Err(Missing(format!("{} has no time", described(m))));
     };
     let of = |ns: f64| m.size as f64 / ns * 1e3;
-    Ok(Interval { low: of(high), mid: of(median), high: of(low) })
+    Ok(Interval { median: of(median), low: of(high), high: of(low) })
 }
 
 fn described(m: &Measurement) -> String {

@@ -1,64 +1,51 @@
 //! Runs of `ciphermark tls handshake` as something that questions are put to.
 
 use crate::evidence::label;
-use crate::expression::Missing;
-use crate::value::Interval;
+use crate::expression::{Interval, Missing};
 use record::{LibraryId, State};
 use tls::{Case, Document, Handshake, Temperature};
 
-/// What one or several runs measured, on one machine.
+/// What one or several runs measured, on one machine: each handshake with the library under its stack.
 #[derive(Clone, Debug, Default)]
-pub struct Handshakes(Vec<Stack>);
-
-#[derive(Clone, Debug)]
-struct Stack {
-    /// The library under the stack, as records have it.
-    library: LibraryId,
-    rows: Vec<Handshake>,
-}
+pub struct Handshakes(Vec<(LibraryId, Handshake)>);
 
 impl Handshakes {
     /// Of these runs.
     #[must_use]
     pub fn of(documents: &[Document]) -> Self {
-        let of_one = |document: &Document| {
-            let rows = |label: &str| {
-                let of_it = document.handshakes.iter().filter(|row| row.stack == label);
-                of_it.cloned().collect()
+        let all = documents.iter().flat_map(|d| d.handshakes.iter().map(move |row| (d, row)));
+        let with_library = |(document, row): (&Document, &Handshake)| {
+            let stack = document.stacks.iter().find(|stack| stack.label == row.stack)?;
+            let library = LibraryId {
+                name: stack.name.clone(),
+                version: stack.version.clone(),
+                path: stack.crypto_path.clone(),
+                id: stack.crypto_id.clone(),
             };
-            let stack = |stack: &tls::Stack| Stack {
-                library: LibraryId {
-                    name: stack.name.clone(),
-                    version: stack.version.clone(),
-                    path: stack.crypto_path.clone(),
-                    id: stack.crypto_id.clone(),
-                },
-                rows: rows(&stack.label),
-            };
-            document.stacks.iter().map(stack).collect::<Vec<_>>()
+            Some((library, row.clone()))
         };
-        Self(documents.iter().flat_map(of_one).collect())
+        Self(all.filter_map(with_library).collect())
     }
 
     pub(crate) fn libraries(&self) -> impl Iterator<Item = &LibraryId> {
-        self.0.iter().map(|stack| &stack.library)
+        self.0.iter().map(|(library, _)| library)
     }
 
     /// What a case costs the server in a library's stack, in µs, from caches that are hot.
     pub(crate) fn time(&self, case: &Case, library: &LibraryId) -> Result<Interval, Missing> {
         let missing = |why: &str| Missing(format!("{case} in {}: {why}", label(library)));
-        let of_it = self.0.iter().filter(|stack| stack.library == *library);
-        let is_it = |row: &&Handshake| row.case == *case && row.temperature == Temperature::Hot;
-        let mut rows = of_it.flat_map(|stack| &stack.rows).filter(is_it);
-        let row = rows.next().ok_or_else(|| {
+        let is_it = |(of, row): &&(LibraryId, Handshake)| {
+            (of, row.case, row.temperature) == (library, *case, Temperature::Hot)
+        };
+        let (_, row) = self.0.iter().find(is_it).ok_or_else(|| {
             missing("no such handshake was measured; a run of ciphermark tls handshake has them")
         })?;
         match (row.state, row.server) {
             (State::Measured, Some(cost)) => {
                 let us = |ns: f64| ns / 1000.0;
                 Ok(Interval {
+                    median: us(cost.median_ns),
                     low: us(cost.low_ns),
-                    mid: us(cost.median_ns),
                     high: us(cost.high_ns),
                 })
             }

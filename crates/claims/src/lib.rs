@@ -8,6 +8,7 @@
 mod claim;
 mod evidence;
 pub mod expression;
+mod fact;
 mod handshakes;
 mod merge;
 mod needs;
@@ -15,15 +16,14 @@ mod printed;
 mod render;
 #[cfg(test)]
 mod sample;
-mod value;
 mod verdict;
 
-pub use claim::{BadClaims, Claim, Figure, Part, Source, Subject, built_in, parse_source};
+pub use claim::{BadClaims, Claim, Figure, Part, Source, built_in, parse_source};
 pub use evidence::Evidence;
+pub use fact::{Asked, Cases, Fact, evaluate, parse};
 pub use handshakes::Handshakes;
 pub use merge::merged;
 pub use needs::{HandshakeNeed, Need, handshakes_of_claims, needs_of_claims, needs_of_table};
 pub use printed::{Column, Group, Line, PrintedTable, printed_table, published};
 pub use render::{Format, claims as render_claims, table as render_table};
-pub use value::{Interval, Unit, Value};
 pub use verdict::{Answer, CaseOutcome, Judged, Outcome, Verdict, judge};

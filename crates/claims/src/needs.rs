@@ -1,7 +1,7 @@
 //! What has to be measured to judge claims: read off their expressions.
 
-use crate::claim::{Claim, Subject};
-use crate::expression::{Asked, Cases, Fact};
+use crate::claim::Claim;
+use crate::fact::{Asked, Cases, Fact};
 use import::{Row, Table};
 use model::{Algorithm, Direction, Model, NameGlob, Tier};
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,13 +14,13 @@ pub struct Need {
     /// Which CPU instructions the libraries may see.
     pub tier: Tier,
     /// Libraries by glob.
-    pub libraries: Vec<String>,
+    pub libraries: BTreeSet<String>,
     /// Names of algorithms.
-    pub algorithms: Vec<&'static str>,
+    pub algorithms: BTreeSet<&'static str>,
     /// Directions of ciphers.
-    pub directions: Vec<Direction>,
+    pub directions: BTreeSet<Direction>,
     /// Sizes in bytes.
-    pub sizes: Vec<usize>,
+    pub sizes: BTreeSet<usize>,
     /// Whether instructions have to be counted.
     pub instructions: bool,
 }
@@ -34,13 +34,10 @@ pub fn needs_of_claims(claims: &[&Claim]) -> Vec<Need> {
     let mut needs = Needs::default();
     for claim in claims {
         let each = claim.each.as_ref().map(NameGlob::text);
-        let conditions = claim.parts.iter().filter_map(|part| match &part.subject {
-            Subject::Condition(condition) => Some(condition),
-            Subject::NotTestable(_) => None,
-        });
-        for fact in conditions.chain(claim.figures.iter().map(|f| &f.here)).flat_map(|e| e.facts())
-        {
-            needs.add_fact(fact, each);
+        for fact in claim.facts() {
+            if let Fact::Cases(asked, cases) = fact {
+                needs.add(asked, cases, each);
+            }
         }
     }
     needs.surveys()
@@ -61,15 +58,11 @@ pub fn handshakes_of_claims(claims: &[&Claim]) -> HandshakeNeed {
     let mut need = HandshakeNeed::default();
     for claim in claims {
         let Some(each) = &claim.each else { continue };
-        let conditions = claim.parts.iter().filter_map(|part| match &part.subject {
-            Subject::Condition(condition) => Some(condition),
-            Subject::NotTestable(_) => None,
-        });
-        let expressions = conditions.chain(claim.figures.iter().map(|f| &f.here));
-        let cases: Vec<_> = expressions.flat_map(|e| e.handshakes()).copied().collect();
-        if !cases.is_empty() {
-            need.libraries.insert(each.text().to_owned());
-            need.cases.extend(cases);
+        for fact in claim.facts() {
+            if let Fact::Handshake(case) = fact {
+                need.libraries.insert(each.text().to_owned());
+                need.cases.insert(*case);
+            }
         }
     }
     need
@@ -82,11 +75,11 @@ pub fn needs_of_table(table: &Table) -> Vec<Need> {
     for row in &table.rows {
         // Only figures of ciphers and digests that ciphermark has can stand beside others.
         for a in Algorithm::all().iter().filter(|a| a.name == row.algorithm) {
-            let parts = needs.of(row.model, row.tier, a.name);
-            parts.libraries.insert(library_glob(row));
-            parts.directions.insert(row.direction);
-            parts.sizes.insert(row.size.unwrap_or(SIZE));
-            parts.instructions |= row.instructions_per_byte.is_some();
+            let need = needs.of(row.model, row.tier, a.name);
+            need.libraries.insert(library_glob(row));
+            need.directions.insert(row.direction);
+            need.sizes.insert(row.size.unwrap_or(SIZE));
+            need.instructions |= row.instructions_per_byte.is_some();
         }
     }
     needs.surveys()
@@ -97,61 +90,49 @@ pub(crate) fn library_glob(row: &Row) -> String {
     format!("{{{0},{0}@*,{0}-no*}}", row.library)
 }
 
-/// By model and tier: what each algorithm is asked for.
+/// What each algorithm is asked for.
 #[derive(Default)]
-struct Needs(BTreeMap<(Model, Tier), BTreeMap<&'static str, Parts>>);
-
-#[derive(Clone, Default, PartialEq, Eq)]
-struct Parts {
-    libraries: BTreeSet<String>,
-    algorithms: BTreeSet<&'static str>,
-    directions: BTreeSet<Direction>,
-    sizes: BTreeSet<usize>,
-    instructions: bool,
-}
+struct Needs(BTreeMap<(Model, Tier, &'static str), Need>);
 
 /// Cases that a survey of its own is worth: each begins with a second or two of looking at the core.
 const WORTH: usize = 12;
 
+/// The glob of all libraries.
+const EVERY: &str = "*";
+
 impl Needs {
-    fn add_fact(&mut self, fact: &Fact, each: Option<&str>) {
-        let Cases { algorithm, size, direction, model, tier, library } = &fact.cases;
+    fn add(&mut self, asked: &Asked, cases: &Cases, each: Option<&str>) {
+        let Cases { algorithm, size, direction, model, tier, library } = cases;
         let named = library.as_ref().map(NameGlob::text);
-        let every = (fact.asked == Asked::Fastest).then_some("*");
+        let every = (*asked == Asked::Fastest).then_some(EVERY);
         let Some(glob) = named.or(every).or(each) else { return };
         for a in Algorithm::all().iter().filter(|a| algorithm.matches(a.name)) {
             let direction = direction.unwrap_or(Row::usual_direction(a.name));
-            let parts = self.of(*model, *tier, a.name);
-            parts.directions.insert(direction);
-            parts.libraries.insert(glob.to_owned());
-            parts.sizes.insert(*size);
-            parts.instructions |= fact.asked.counts_instructions();
+            let need = self.of(*model, *tier, a.name);
+            need.directions.insert(direction);
+            need.libraries.insert(glob.to_owned());
+            need.sizes.insert(*size);
+            need.instructions |= matches!(asked, Asked::Instructions | Asked::Executed(_));
         }
     }
 
-    fn of(&mut self, model: Model, tier: Tier, algorithm: &'static str) -> &mut Parts {
-        let parts = self.0.entry((model, tier)).or_default().entry(algorithm).or_default();
-        parts.algorithms.insert(algorithm);
-        parts
+    fn of(&mut self, model: Model, tier: Tier, algorithm: &'static str) -> &mut Need {
+        self.0.entry((model, tier, algorithm)).or_insert_with(|| Need {
+            model,
+            tier,
+            libraries: BTreeSet::new(),
+            algorithms: BTreeSet::from([algorithm]),
+            directions: BTreeSet::new(),
+            sizes: BTreeSet::new(),
+            // That nothing that the tier excludes ran is proved by what was executed.
+            instructions: tier != Tier::Native,
+        })
     }
 
     fn surveys(self) -> Vec<Need> {
-        let mut needs = Vec::new();
-        for ((model, tier), algorithms) in self.0 {
-            for parts in joined(algorithms.into_values().collect()) {
-                let every = parts.libraries.contains("*");
-                let all = || vec!["*".to_owned()];
-                needs.push(Need {
-                    model,
-                    tier,
-                    libraries: if every { all() } else { parts.libraries.into_iter().collect() },
-                    algorithms: parts.algorithms.into_iter().collect(),
-                    directions: parts.directions.into_iter().collect(),
-                    sizes: parts.sizes.into_iter().collect(),
-                    // That nothing that the tier excludes ran is proved by what was executed.
-                    instructions: parts.instructions || tier != Tier::Native,
-                });
-            }
+        let mut needs = joined(self.0.into_values().collect());
+        for need in needs.iter_mut().filter(|need| need.libraries.contains(EVERY)) {
+            need.libraries.retain(|glob| glob == EVERY);
         }
         needs
     }
@@ -159,14 +140,17 @@ impl Needs {
 
 /// A survey measures all of its algorithms at all of its sizes: those that ask for nearly the same are
 /// put together, the others are not made to measure what nobody asks for.
-fn joined(mut all: Vec<Parts>) -> Vec<Parts> {
+fn joined(mut all: Vec<Need>) -> Vec<Need> {
     loop {
         let pairs = (0..all.len()).flat_map(|a| (a + 1..all.len()).map(move |b| (a, b)));
+        let is_one = |(a, b): &(usize, usize)| {
+            (all[*a].model, all[*a].tier) == (all[*b].model, all[*b].tier)
+        };
         let added = |(a, b): (usize, usize)| {
             let together = all[a].and(&all[b]).cases();
             (together.saturating_sub(all[a].cases() + all[b].cases()), a, b)
         };
-        match pairs.map(added).min() {
+        match pairs.filter(is_one).map(added).min() {
             Some((cases, a, b)) if cases <= WORTH => {
                 all[a] = all[a].and(&all[b]);
                 all.remove(b);
@@ -176,10 +160,10 @@ fn joined(mut all: Vec<Parts>) -> Vec<Parts> {
     }
 }
 
-impl Parts {
+impl Need {
     fn cases(&self) -> usize {
         // All libraries are many.
-        let libraries = if self.libraries.contains("*") { 10 } else { self.libraries.len() };
+        let libraries = if self.libraries.contains(EVERY) { 10 } else { self.libraries.len() };
         libraries * self.algorithms.len() * self.directions.len() * self.sizes.len()
     }
 
@@ -188,6 +172,8 @@ impl Parts {
             a.union(b).cloned().collect()
         }
         Self {
+            model: self.model,
+            tier: self.tier,
             libraries: both(&self.libraries, &other.libraries),
             algorithms: both(&self.algorithms, &other.algorithms),
             directions: both(&self.directions, &other.directions),
@@ -200,36 +186,31 @@ impl Parts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claim::parse_source;
 
     #[test]
     fn a_claim_needs_what_its_expressions_name_and_nothing_else() {
-        let source = parse_source(
-            "[source]\nid = 'a'\nauthor = 'b'\ntitle = 'c'\nurl = 'd'\nmachine = 'e'\nmodel = 'stream'\n\
-             [[claim]]\nid = 'a-x'\nsays = 'y'\neach = 'openssl'\n\
+        let claim = "each = 'openssl'\n\
              figures = [{ of = 'z', here = 'fastest(sha{256,384}, 64, message)' }]\n\
-             parts = [{ holds = 'speed(aes-128-ctr, 16, decrypt) / speed(aes-128-ctr, 16, noaes) > 1' }]",
-        )
-        .unwrap();
+             parts = [{ holds = 'speed(aes-128-ctr, 16, decrypt) / speed(aes-128-ctr, 16, noaes) > 1' }]";
+        let source = crate::sample::source(Model::Stream, claim).unwrap();
         let needs = needs_of_claims(&[&source.claims[0]]);
         let [decrypt, noaes, digest] = &needs[..] else { panic!("{needs:?}") };
-        assert_eq!(
-            (decrypt.tier, &decrypt.directions[..]),
-            (Tier::Native, &[Direction::Decrypt][..])
-        );
-        assert_eq!((noaes.tier, &noaes.directions[..]), (Tier::Noaes, &[Direction::Encrypt][..]));
-        assert_eq!(noaes.libraries, ["openssl"]);
+        let of = |need: &Need| (need.model, need.tier, need.directions.first().copied());
+        assert_eq!(of(decrypt), (Model::Stream, Tier::Native, Some(Direction::Decrypt)));
+        assert_eq!(of(noaes), (Model::Stream, Tier::Noaes, Some(Direction::Encrypt)));
+        assert_eq!(noaes.libraries, BTreeSet::from(["openssl".to_owned()]));
         assert_eq!((decrypt.instructions, noaes.instructions), (false, true));
-        assert_eq!(
-            (digest.model, &digest.algorithms[..]),
-            (Model::Message, &["sha256", "sha384"][..])
-        );
-        assert_eq!((&digest.libraries[..], &digest.sizes[..]), (&["*".to_owned()][..], &[64][..]));
+        assert_eq!(digest.model, Model::Message);
+        assert_eq!(digest.algorithms, BTreeSet::from(["sha256", "sha384"]));
+        assert_eq!(digest.libraries, BTreeSet::from([EVERY.to_owned()]));
+        assert_eq!(digest.sizes, BTreeSet::from([64]));
     }
 
     #[test]
     fn algorithms_that_are_asked_for_at_other_sizes_are_measured_apart_where_that_saves_much() {
-        let parts = |algorithm, sizes: &[usize]| Parts {
+        let parts = |algorithm, sizes: &[usize]| Need {
+            model: Model::Stream,
+            tier: Tier::Native,
             libraries: BTreeSet::from(["openssl".to_owned()]),
             algorithms: BTreeSet::from([algorithm]),
             directions: BTreeSet::from([Direction::Encrypt]),
@@ -250,8 +231,9 @@ mod tests {
             wolfssl,rot13,,1,noaes\n";
         let needs = needs_of_table(&import::parse_table(text).unwrap());
         let [need] = &needs[..] else { panic!("{needs:?}") };
-        assert_eq!((&need.algorithms[..], &need.sizes[..]), (&["aes-256-ctr"][..], &[SIZE][..]));
-        let glob = NameGlob::parse(&need.libraries[0]).unwrap();
+        assert_eq!(need.algorithms, BTreeSet::from(["aes-256-ctr"]));
+        assert_eq!(need.sizes, BTreeSet::from([SIZE]));
+        let glob = NameGlob::parse(need.libraries.first().unwrap()).unwrap();
         assert!(glob.matches("wolfssl") && glob.matches("wolfssl-noasm"));
         assert!(!glob.matches("wolfsslx"));
     }

@@ -1,8 +1,8 @@
 //! A published table again, with this machine's figures beside it.
 
 use crate::evidence::{Evidence, label, speed};
+use crate::expression::{Interval, Unit};
 use crate::needs::{SIZE, library_glob};
-use crate::value::{Interval, Unit, Value};
 use import::{Row, Table};
 use model::{Direction, NameGlob, Tier};
 use record::{Imported, Measurement, State};
@@ -21,6 +21,9 @@ pub fn published(source: &str) -> Option<Table> {
     let (_, text) = TABLES.iter().find(|(name, _)| *name == source)?;
     Some(import::parse_table(text).expect("the built-in tables are tested"))
 }
+
+/// Whose the published lines are.
+pub(crate) const PUBLISHED: &str = "published";
 
 /// A published table with what stands beside it.
 #[derive(Clone, Debug)]
@@ -73,7 +76,17 @@ pub struct Line {
     /// `published`, or the library.
     pub who: String,
     /// One for each column.
-    pub cells: Vec<Option<Value>>,
+    pub cells: Vec<Option<Interval>>,
+}
+
+impl Column {
+    pub(crate) fn unit(self) -> Unit {
+        match self {
+            Self::Size(_) | Self::Speed | Self::Limit => Unit::MbPerSecond,
+            Self::Cycles => Unit::CyclesPerByte,
+            Self::Instructions => Unit::InstructionsPerByte,
+        }
+    }
 }
 
 /// The table of a source with this machine's figures beside it.
@@ -110,7 +123,7 @@ pub fn printed_table(table: &Table, evidence: &Evidence<'_>) -> PrintedTable {
 fn group(rows: &[Row], columns: &[Column], evidence: &Evidence<'_>) -> Group {
     let first = &rows[0];
     let published = Line {
-        who: "published".to_owned(),
+        who: PUBLISHED.to_owned(),
         cells: columns.iter().map(|column| published_cell(rows, *column)).collect(),
     };
     // The name of a published library is not of our making.
@@ -131,11 +144,10 @@ fn group(rows: &[Row], columns: &[Column], evidence: &Evidence<'_>) -> Group {
         if of_it.is_empty() {
             continue;
         }
-        let cells: Vec<Option<Value>> =
-            columns.iter().map(|column| cell_here(&of_it, *column)).collect();
+        let cells = columns.iter().map(|column| cell_here(&of_it, *column)).collect();
         let limit = of_it.iter().find(|m| m.size == first.size.unwrap_or(SIZE));
         let limit = limit.and_then(|m| limit_of(m));
-        impossible_here |= limit.is_some_and(|limit| first.mb_per_s > limit.mid);
+        impossible_here |= limit.is_some_and(|limit| first.mb_per_s > limit.median);
         lines.push(Line { who: label(library), cells });
     }
     Group {
@@ -148,44 +160,31 @@ fn group(rows: &[Row], columns: &[Column], evidence: &Evidence<'_>) -> Group {
     }
 }
 
-fn published_cell(rows: &[Row], column: Column) -> Option<Value> {
-    let exact = |number, unit| Value::Number(Interval::exact(number), unit);
-    match column {
-        Column::Size(size) => {
-            let row = rows.iter().find(|row| row.size == Some(size))?;
-            Some(exact(row.mb_per_s, Unit::MbPerSecond))
-        }
-        Column::Speed => Some(exact(rows[0].mb_per_s, Unit::MbPerSecond)),
-        Column::Cycles => rows[0].cycles_per_byte.map(|c| exact(c, Unit::CyclesPerByte)),
-        Column::Instructions => {
-            rows[0].instructions_per_byte.map(|i| exact(i, Unit::InstructionsPerByte))
-        }
+fn published_cell(rows: &[Row], column: Column) -> Option<Interval> {
+    let number = match column {
+        Column::Size(size) => Some(rows.iter().find(|row| row.size == Some(size))?.mb_per_s),
+        Column::Speed => Some(rows[0].mb_per_s),
+        Column::Cycles => rows[0].cycles_per_byte,
+        Column::Instructions => rows[0].instructions_per_byte,
         Column::Limit => None,
-    }
+    };
+    number.map(Interval::exact)
 }
 
-fn cell_here(of_it: &[&Measurement], column: Column) -> Option<Value> {
+fn cell_here(of_it: &[&Measurement], column: Column) -> Option<Interval> {
     let size = if let Column::Size(size) = column { size } else { SIZE };
     let m = of_it.iter().find(|m| m.size == size)?;
     match column {
-        Column::Size(_) | Column::Speed => {
-            speed(m).ok().map(|s| Value::Number(s, Unit::MbPerSecond))
-        }
-        Column::Cycles => {
-            let cycles = m.cycles_per_byte?;
-            Some(Value::Number(Interval::exact(cycles), Unit::CyclesPerByte))
-        }
-        Column::Instructions => {
-            let count = m.instructions_per_byte?;
-            Some(Value::Number(Interval::exact(count), Unit::InstructionsPerByte))
-        }
-        Column::Limit => limit_of(m).map(|l| Value::Number(l, Unit::MbPerSecond)),
+        Column::Size(_) | Column::Speed => speed(m).ok(),
+        Column::Cycles => m.cycles_per_byte.map(Interval::exact),
+        Column::Instructions => m.instructions_per_byte.map(Interval::exact),
+        Column::Limit => limit_of(m),
     }
 }
 
 fn limit_of(m: &Measurement) -> Option<Interval> {
     let fraction = m.limit_fraction.filter(|f| *f > 0.0)?;
-    speed(m).ok().map(|s| Interval::exact(s.mid / fraction))
+    speed(m).ok().map(|s| Interval::exact(s.median / fraction))
 }
 
 #[cfg(test)]
@@ -215,7 +214,7 @@ mod tests {
         let who: Vec<&str> = group.lines.iter().map(|l| l.who.as_str()).collect();
         assert_eq!(who, ["published", "openssl@3.0.22", "openssl@4.0.1"]);
         assert_eq!(group.lines[1].cells[0], None);
-        assert_eq!(group.lines[1].cells[1].unwrap().to_string(), "8192 MB/s ±0.5 %");
+        assert_eq!(group.lines[1].cells[1].unwrap().median, 8192.0);
         // 100 MB/s at 16 bytes, which was not measured here, is nothing impossible.
         assert!(!group.impossible_here);
     }

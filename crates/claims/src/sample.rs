@@ -1,5 +1,6 @@
-//! A record for tests: two versions of OpenSSL, and what makes each verdict.
+//! A record and a claim for tests: two versions of OpenSSL, and what makes each verdict.
 
+use crate::{BadClaims, Source, parse_source};
 use model::{Direction, Model, Tier};
 use record::{Call, Estimate, Measurement, Record, State};
 
@@ -51,4 +52,12 @@ pub(crate) fn record() -> Record {
         in_flight: None,
     }];
     record
+}
+
+/// A source of this model with one claim: these lines of TOML.
+pub(crate) fn source(model: Model, claim: &str) -> Result<Source, BadClaims> {
+    parse_source(&format!(
+        "[source]\nid = 'a'\nauthor = 'b|b'\ntitle = 'c'\nurl = 'https://d'\nmachine = 'e'\n\
+         model = '{model}'\n[[claim]]\nid = 'a-x'\nsays = '=y'\n{claim}"
+    ))
 }

@@ -1,9 +1,9 @@
 //! Verdicts: what the measurements say of each claim.
 
-use crate::claim::{Claim, Figure, Source, Subject};
+use crate::claim::{Claim, Figure, Source};
 use crate::evidence::{Evidence, label};
-use crate::expression::evaluate;
-use crate::value::Value;
+use crate::expression::Value;
+use crate::fact::{Fact, evaluate};
 use record::LibraryId;
 
 /// What is to be said of a claim on this machine.
@@ -20,9 +20,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Every verdict.
-    pub const ALL: [Self; 4] = [Self::Holds, Self::DoesNotHold, Self::Depends, Self::NotTestable];
-
     /// In words.
     #[must_use]
     pub fn words(self) -> &'static str {
@@ -168,17 +165,14 @@ impl Judged<'_> {
 
     /// Parts that nothing decides, beside those that something does.
     fn left_open(&self) -> Vec<String> {
+        // The last reason, where no library decides the part.
         let open = |part: usize| {
-            let mut of_it = self.cases.iter().filter(move |c| c.part == part).peekable();
-            of_it.peek()?;
-            let mut why = None;
-            for case in of_it {
-                match &case.outcome {
-                    Outcome::Missing(missing) => why = Some(missing.clone()),
-                    _ => return None,
-                }
-            }
-            why
+            let of_it = self.cases.iter().filter(|c| c.part == part);
+            let missing = of_it.map(|case| match &case.outcome {
+                Outcome::Missing(why) => Some(why),
+                _ => None,
+            });
+            missing.collect::<Option<Vec<_>>>()?.pop()
         };
         let parts = self.claim.parts.iter().enumerate();
         let said = parts.filter_map(|(i, part)| {
@@ -198,22 +192,15 @@ pub fn judge<'a>(source: &'a Source, claim: &'a Claim, evidence: &Evidence<'_>) 
     };
     let mut cases = Vec::new();
     for (part, of) in claim.parts.iter().enumerate() {
-        match &of.subject {
-            Subject::NotTestable(why) => cases.push(CaseOutcome {
-                library: String::new(),
-                part,
-                outcome: Outcome::Missing(why.clone()),
-            }),
-            Subject::Condition(condition) => cases.extend(libraries.iter().map(|library| {
-                let outcome = match evaluate(condition, evidence, *library) {
-                    Ok(Value::Truth(Some(true))) => Outcome::Holds,
-                    Ok(Value::Truth(Some(false))) => Outcome::Fails,
-                    Ok(_) => Outcome::Undecided,
-                    Err(missing) => Outcome::Missing(missing.to_string()),
-                };
-                CaseOutcome { library: library.map(label).unwrap_or_default(), part, outcome }
-            })),
-        }
+        cases.extend(libraries.iter().map(|library| {
+            let outcome = match evaluate(&of.holds, evidence, *library) {
+                Ok(Value::Truth(Some(true))) => Outcome::Holds,
+                Ok(Value::Truth(Some(false))) => Outcome::Fails,
+                Ok(_) => Outcome::Undecided,
+                Err(missing) => Outcome::Missing(missing.to_string()),
+            };
+            CaseOutcome { library: library.map(label).unwrap_or_default(), part, outcome }
+        }));
     }
     let figures = claim.figures.iter().map(|f| (f, answers(f, &libraries, evidence))).collect();
     Judged { source, claim, verdict: verdict(&cases), cases, figures }
@@ -225,13 +212,8 @@ fn answers(
     libraries: &[Option<&LibraryId>],
     evidence: &Evidence<'_>,
 ) -> Vec<Answer> {
-    let facts = figure.here.facts();
-    let of_its_own = facts
-        .iter()
-        .all(|f| f.cases.library.is_some() || f.asked == crate::expression::Asked::Fastest);
-    let of_its_own = of_its_own && figure.here.handshakes().is_empty();
-    let once: &[Option<&LibraryId>] = &[None];
-    let libraries = if of_its_own { once } else { libraries };
+    let of_its_own = figure.here.facts().into_iter().all(Fact::names_libraries);
+    let libraries = if of_its_own { &[None] } else { libraries };
     let answer = |library: &Option<&LibraryId>| Answer {
         library: library.map(label).unwrap_or_default(),
         value: evaluate(&figure.here, evidence, *library).map_err(|missing| missing.to_string()),
@@ -252,86 +234,76 @@ fn verdict(cases: &[CaseOutcome]) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::claim::parse_source;
     use crate::sample;
+    use model::Model;
 
     fn judged(claim: &str) -> (Verdict, String) {
-        let head = "[source]\nid = 'a'\nauthor = 'b'\ntitle = 'c'\nurl = 'd'\nmachine = 'e'\n\
-            model = 'message'\n[[claim]]\nid = 'a-x'\nsays = 'y'\n";
-        let source = parse_source(&format!("{head}{claim}")).unwrap();
+        let source = sample::source(Model::Message, claim).unwrap();
         let records = [sample::record()];
         let judged = judge(&source, &source.claims[0], &Evidence::of(&records));
         (judged.verdict, judged.why())
     }
 
     #[test]
-    fn what_is_so_in_every_library_holds_and_what_is_so_in_none_does_not() {
-        let holds =
-            judged("each = 'openssl'\nparts = [{ holds = 'speed(aes-128-ctr, 8192) > 1 GB/s' }]");
-        let expected = (Verdict::Holds, "in openssl@3.0.22, openssl@4.0.1".to_owned());
-        assert_eq!(holds, expected);
-        let fails =
-            judged("each = 'openssl'\nparts = [{ holds = 'speed(aes-128-ctr, 8192) < 1 GB/s' }]");
-        assert_eq!(fails.0, Verdict::DoesNotHold);
-    }
-
-    #[test]
-    fn what_is_so_in_one_version_only_depends_and_both_are_named() {
-        let depends = judged(
-            "each = 'openssl'\ndepends_on = 'the version'\n\
-             parts = [{ holds = 'speed(aes-128-gcm, 8192) > speed(aes-128-ctr, 8192)' }]",
-        );
-        let said = "on the version: holds in openssl@4.0.1, does not hold in openssl@3.0.22";
-        assert_eq!(depends, (Verdict::Depends, said.to_owned()));
-    }
-
-    #[test]
-    fn of_several_parts_it_is_said_which_hold() {
-        let depends = judged(
-            "parts = [{ says = 'one is less than two', holds = '1 < 2' }, \
-             { says = 'two is less than one', holds = '2 < 1' }]",
-        );
-        let said = "one is less than two: holds; two is less than one: does not hold";
-        assert_eq!(depends, (Verdict::Depends, said.to_owned()));
-    }
-
-    #[test]
-    fn overlapping_intervals_decide_nothing() {
-        let undecided = judged(
-            "each = 'openssl@3.0.22'\nparts = [{ holds = 'speed(aes-128-ctr, 8192) < speed(aes-128-ecb, 8192)' }]",
-        );
-        assert_eq!(undecided, (Verdict::Depends, "undecided in openssl@3.0.22".to_owned()));
-    }
-
-    #[test]
-    fn what_nothing_decides_is_not_testable_and_the_reason_is_given() {
-        let (verdict, why) = judged("parts = [{ not_testable = 'needs handshakes' }]");
-        assert_eq!((verdict, why.as_str()), (Verdict::NotTestable, "needs handshakes"));
-        let (verdict, why) = judged("each = 'botan'\nparts = [{ holds = 'speed(a, 1) > 1 MB/s' }]");
-        let said = "no library 'botan' was measured";
-        assert_eq!((verdict, why.as_str()), (Verdict::NotTestable, said));
-        let (verdict, why) = judged(
-            "parts = [{ says = 'p', holds = '1 < 2' }, { says = 'q', not_testable = 'needs handshakes' }]",
-        );
-        let said = "not testable here: q: needs handshakes";
-        assert_eq!((verdict, why.as_str()), (Verdict::Holds, said));
-    }
-
-    #[test]
-    fn a_library_without_a_measurement_does_not_change_the_verdict_of_the_others() {
-        let (verdict, why) =
-            judged("each = 'openssl'\nparts = [{ holds = 'speed(aes-128-ecb, 8192) > 1 GB/s' }]");
-        assert_eq!((verdict, why.as_str()), (Verdict::Holds, "in openssl@3.0.22"));
+    fn verdicts_follow_from_parts_and_libraries_and_say_why() {
+        use Verdict::{Depends, DoesNotHold, Holds, NotTestable};
+        for (claim, verdict, why) in [
+            (
+                "each = 'openssl'\nparts = [{ holds = 'speed(aes-128-ctr, 8192) > 1 GB/s' }]",
+                Holds,
+                "in openssl@3.0.22, openssl@4.0.1",
+            ),
+            (
+                "each = 'openssl'\nparts = [{ holds = 'speed(aes-128-ctr, 8192) < 1 GB/s' }]",
+                DoesNotHold,
+                "in openssl@3.0.22, openssl@4.0.1",
+            ),
+            (
+                "each = 'openssl'\ndepends_on = 'the version'\n\
+                 parts = [{ holds = 'speed(aes-128-gcm, 8192) > speed(aes-128-ctr, 8192)' }]",
+                Depends,
+                "on the version: holds in openssl@4.0.1, does not hold in openssl@3.0.22",
+            ),
+            (
+                "parts = [{ says = 'one is less than two', holds = '1 < 2' }, \
+                 { says = 'two is less than one', holds = '2 < 1' }]",
+                Depends,
+                "one is less than two: holds; two is less than one: does not hold",
+            ),
+            // The intervals overlap.
+            (
+                "each = 'openssl@3.0.22'\n\
+                 parts = [{ holds = 'speed(aes-128-ctr, 8192) < speed(aes-128-ecb, 8192)' }]",
+                Depends,
+                "undecided in openssl@3.0.22",
+            ),
+            (
+                "each = 'botan'\nparts = [{ holds = 'speed(a, 1) > 1 MB/s' }]",
+                NotTestable,
+                "no library 'botan' was measured",
+            ),
+            (
+                "parts = [{ says = 'p', holds = '1 < 2' }, { says = 'q', holds = '1 / (1 - 1) > 2' }]",
+                Holds,
+                "not testable here: q: a ratio to what may be zero",
+            ),
+            // 4.0.1 has no such measurement.
+            (
+                "each = 'openssl'\nparts = [{ holds = 'speed(aes-128-ecb, 8192) > 1 GB/s' }]",
+                Holds,
+                "in openssl@3.0.22",
+            ),
+        ] {
+            assert_eq!(judged(claim), (verdict, why.to_owned()), "{claim}");
+        }
     }
 
     #[test]
     fn figures_are_answered_for_each_library_or_once() {
-        let head = "[source]\nid = 'a'\nauthor = 'b'\ntitle = 'c'\nurl = 'd'\nmachine = 'e'\n\
-            model = 'message'\n[[claim]]\nid = 'a-x'\nsays = 'y'\neach = 'openssl'\n\
-            parts = [{ holds = '1 < 2' }]\n\
+        let claim = "each = 'openssl'\nparts = [{ holds = '1 < 2' }]\n\
             figures = [{ of = 'p', published = '1 MB/s', here = 'speed(aes-128-gcm, 8192)' }, \
             { of = 'q', here = 'fastest(aes-*, 8192)' }]";
-        let source = parse_source(head).unwrap();
+        let source = sample::source(Model::Message, claim).unwrap();
         let records = [sample::record()];
         let judged = judge(&source, &source.claims[0], &Evidence::of(&records));
         let counts: Vec<usize> = judged.figures.iter().map(|(_, answers)| answers.len()).collect();

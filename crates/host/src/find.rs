@@ -250,9 +250,11 @@ mod tests {
         (family, path.to_owned())
     }
 
-    /// What is laid out, and what of it is found.
+    /// What a row shows, what is laid out, and what of it is found.
+    type Row = (&'static str, &'static [&'static str], &'static [(Family, &'static str)]);
+
     #[rustfmt::skip]
-    const BY_NAME: [(&str, &[&str], &[(Family, &str)]); 3] = [
+    const BY_NAME: [Row; 3] = [
         (
             "system libraries are those with a version behind their name",
             &[

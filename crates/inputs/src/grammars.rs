@@ -83,13 +83,13 @@ fn library(text: &str) {
 }
 
 fn expression(text: &str) {
-    match claims::expression::parse(text, Model::Message) {
+    match claims::parse(text, Model::Message) {
         Err(why) => check::shown(&why),
         Ok(expression) => {
             let records = std::slice::from_ref(&*RECORD);
             let evidence = Evidence::of(records);
             let library = RECORD.measurements.first().map(|m| &m.library);
-            match claims::expression::evaluate(&expression, &evidence, library) {
+            match claims::evaluate(&expression, &evidence, library) {
                 Ok(value) => check::shown(&value),
                 Err(why) => check::shown(&why),
             }

@@ -6,9 +6,22 @@ use serde::{Deserialize, Serialize};
 
 /// A way in which a stored page can be wrong.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    strum::IntoStaticStr,
+    strum::VariantArray,
 )]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Probe {
     /// One bit of the ciphertext is another.
     FlipCiphertext,
@@ -78,62 +91,18 @@ pub enum Expected {
 
 impl Probe {
     /// All.
-    pub const ALL: [Self; 11] = [
-        Self::FlipCiphertext,
-        Self::FlipNonce,
-        Self::FlipTag,
-        Self::FlipSum,
-        Self::Swap,
-        Self::OtherFile,
-        Self::Torn,
-        Self::Truncated,
-        Self::Zeroed,
-        Self::Replay,
-        Self::Rewrite,
-    ];
+    pub const ALL: &[Self] = <Self as strum::VariantArray>::VARIANTS;
 
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::FlipCiphertext => "flip-ciphertext",
-            Self::FlipNonce => "flip-nonce",
-            Self::FlipTag => "flip-tag",
-            Self::FlipSum => "flip-sum",
-            Self::Swap => "swap",
-            Self::OtherFile => "other-file",
-            Self::Torn => "torn",
-            Self::Truncated => "truncated",
-            Self::Zeroed => "zeroed",
-            Self::Replay => "replay",
-            Self::Rewrite => "rewrite",
-        }
+        self.into()
     }
 
     /// Whether it is something that happens by itself.
     #[must_use]
     pub fn is_accident(self) -> bool {
         !matches!(self, Self::Replay | Self::Rewrite)
-    }
-}
-
-impl Effect {
-    /// Its name.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::OneBit => "one-bit",
-            Self::OneBlock => "one-block",
-            Self::BlockAndBit => "block-and-bit",
-            Self::OtherPage => "other-page",
-            Self::OldPage => "old-page",
-            Self::Mixed => "mixed",
-            Self::HalfZero => "half-zero",
-            Self::Zeros => "zeros",
-            Self::AsMeant => "as-meant",
-            Self::Garbage => "garbage",
-        }
     }
 }
 
@@ -264,7 +233,7 @@ mod tests {
 
     #[test]
     fn the_table_has_every_probe_once() {
-        for probe in Probe::ALL {
+        for &probe in Probe::ALL {
             assert_eq!(WITHOUT_CHECK.iter().filter(|(p, _)| *p == probe).count(), 1, "{probe:?}");
         }
     }
@@ -280,7 +249,7 @@ mod tests {
     #[test]
     fn a_checksum_notices_accidents_and_no_informed_rewrite() {
         for name in ["aes-256-ctr+xxh3-64", "aes-256-xts+xxh3-64", "aes-256-xts+crc32c"] {
-            for probe in Probe::ALL {
+            for &probe in Probe::ALL {
                 let found = of(name, probe);
                 let noticed = matches!(found, Expected::Noticed | Expected::NotApplicable);
                 assert_eq!(noticed, probe.is_accident(), "{name} {}", probe.name());
@@ -291,7 +260,7 @@ mod tests {
     #[test]
     fn authenticated_schemes_notice_all_but_replay() {
         for name in ["aes-256-gcm", "aes-256-ctr+hmac-sha256", "aegis-256", "aes-256-gcm-siv"] {
-            for probe in Probe::ALL {
+            for &probe in Probe::ALL {
                 let unnoticed = matches!(of(name, probe), Expected::Unnoticed(_));
                 assert_eq!(unnoticed, probe == Probe::Replay, "{name} {}", probe.name());
             }

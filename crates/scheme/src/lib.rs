@@ -11,7 +11,7 @@ mod recipe;
 pub use catalogue::{good_practice, unknown_scheme, with_lsn_nonces};
 pub use expected::{Effect, Expected, Probe, expected};
 pub use position::{Field, POSITION_BYTES, Position, write_fields};
-pub use profile::{Profile, Source, profile, profiles};
+pub use profile::{Profile, SOURCES_READ, profile, profiles};
 pub use recipe::{
     KeyScope, MacPart, NonceRule, OnReuse, Protection, Recipe, SchemeClass, Sum, check_lengths,
 };

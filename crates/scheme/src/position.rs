@@ -68,8 +68,21 @@ impl Position {
 }
 
 /// A piece of a tweak, of associated data or of what a MAC covers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    schemars::JsonSchema,
+    strum::IntoStaticStr,
+    strum::VariantArray,
+)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Field {
     /// Low 24 bits of the tablespace's OID, little-endian.
     Space24,
@@ -177,22 +190,7 @@ mod tests {
 
     #[test]
     fn a_field_writes_as_many_bytes_as_it_says() {
-        let all = [
-            Field::Space24,
-            Field::Database32,
-            Field::Relation32,
-            Field::Fork8,
-            Field::ForkOfUse8,
-            Field::Block32,
-            Field::Block32Be,
-            Field::Block64Be,
-            Field::PageNumber32,
-            Field::Sector64,
-            Field::Block64,
-            Field::Version64,
-            Field::Zero,
-        ];
-        for field in all {
+        for &field in <Field as strum::VariantArray>::VARIANTS {
             let mut exact = vec![0; field.bytes()];
             write_fields(&[field], &HERE, 8192, &mut exact);
             let mut twice = vec![0xff; field.bytes() + 1];

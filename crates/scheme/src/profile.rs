@@ -15,22 +15,14 @@ pub struct Profile {
     pub page_sizes: &'static [usize],
     /// What differs here from the real system.
     pub differs: &'static str,
-    /// Where its facts are written.
-    pub source: Source,
+    /// Where its facts are written: document or file with section or function.
+    pub source: &'static str,
     /// Its schemes.
     pub recipes: Vec<Recipe>,
 }
 
-/// Where a fact is written, and when it was read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Source {
-    /// Document or file with section or function.
-    pub text: &'static str,
-    /// Year and month of reading.
-    pub read: &'static str,
-}
-
-const READ: &str = "2026-11";
+/// Year and month in which all sources were read.
+pub const SOURCES_READ: &str = "2026-11";
 
 /// All real systems.
 #[must_use]
@@ -55,10 +47,7 @@ fn edb() -> Profile {
         title: "EDB Transparent Data Encryption",
         page_sizes: &[8192],
         differs: "the order and width of the three numbers within the tweak are not published, nor whether the fork is in it; versions before 16 have 128 bits alone",
-        source: Source {
-            text: "EDB Transparent Data Encryption, About TDE, How does TDE encrypt data? (AES-128-XTS or AES-256-XTS, the latter from version 16; tweak: database OID, relfilenode, block number), EnterpriseDB/docs product_docs/docs/tde/15/about/how.mdx at 24aef35",
-            read: READ,
-        },
+        source: "EDB Transparent Data Encryption, About TDE, How does TDE encrypt data? (AES-128-XTS or AES-256-XTS, the latter from version 16; tweak: database OID, relfilenode, block number), EnterpriseDB/docs product_docs/docs/tde/15/about/how.mdx at 24aef35",
         recipes: ["aes-128-xts", "aes-256-xts"]
             .map(|cipher| xts(cipher, &tweak, KeyScope::Store))
             .into(),
@@ -83,10 +72,7 @@ fn pg_tde() -> Profile {
         title: "Percona Transparent Data Encryption for PostgreSQL",
         page_sizes: &[8192],
         differs: "catalogue relations, which pg_tde leaves in clear, are encrypted here as well",
-        source: Source {
-            text: "percona/pg_tde, src/smgr/pg_tde_smgr.c (CalcBlockIv, tde_mdwritev, tde_mdreadv); docs.percona.com/pg-tde, Encryption architecture",
-            read: READ,
-        },
+        source: "percona/pg_tde, src/smgr/pg_tde_smgr.c (CalcBlockIv, tde_mdwritev, tde_mdreadv); docs.percona.com/pg-tde, Encryption architecture",
         recipes: ["aes-128-cbc", "aes-256-cbc"].map(recipe).into(),
     }
 }
@@ -106,10 +92,7 @@ fn sqlcipher3() -> Profile {
         title: "SQLCipher 3",
         page_sizes: &[1024, 2048, 4096, 8192, 16_384, 32_768],
         differs: "whole pages are encrypted, nonce and MAC lie beside them: the real one encrypts the page less its reserve, and of page 1 not the first 16 bytes; it draws random bytes for its whole reserve, here for the IV; one key serves all files, where the real one makes a key of each file's salt",
-        source: Source {
-            text: "sqlcipher/sqlcipher v3.4.1, src/crypto_impl.c: sqlcipher_page_hmac (ciphertext, IV, page number in little-endian), sqlcipher_page_cipher (a page of zeros whose MAC does not fit is read as zeros)",
-            read: READ,
-        },
+        source: "sqlcipher/sqlcipher v3.4.1, src/crypto_impl.c: sqlcipher_page_hmac (ciphertext, IV, page number in little-endian), sqlcipher_page_cipher (a page of zeros whose MAC does not fit is read as zeros)",
         // 16 bytes of IV and 20 of HMAC, rounded up to whole cipher blocks.
         recipes: vec![Recipe { zero_page_passes: true, ..sqlcipher(Sum::HmacSha1, 48) }],
     }
@@ -121,10 +104,7 @@ fn sqlcipher4() -> Profile {
         title: "SQLCipher 4",
         page_sizes: &[4096, 1024, 2048, 8192, 16_384, 32_768],
         differs: "as for version 3; with auto_vacuum on, the real one reads a page of zeros as zeros as well",
-        source: Source {
-            text: "sqlcipher/sqlcipher v4.9.0, src/sqlcipher.c: sqlcipher_page_hmac, sqlcipher_page_cipher (zeros pass with auto_vacuum alone); SQLCipher Design, zetetic.net/sqlcipher/design, Security Design",
-            read: READ,
-        },
+        source: "sqlcipher/sqlcipher v4.9.0, src/sqlcipher.c: sqlcipher_page_hmac, sqlcipher_page_cipher (zeros pass with auto_vacuum alone); SQLCipher Design, zetetic.net/sqlcipher/design, Security Design",
         recipes: vec![sqlcipher(Sum::HmacSha512, 80)],
     }
 }
@@ -135,10 +115,7 @@ fn gocryptfs() -> Profile {
         title: "gocryptfs -xchacha",
         page_sizes: &[4096],
         differs: "its default, AES-256-GCM with nonces of 16 bytes, is left out: GCM is measured with 12 bytes; file IDs, random there, are made of database and relation",
-        source: Source {
-            text: "gocryptfs, Documentation/file-format.md (blocks of 4096 bytes, random nonce, tag of 16 bytes; block number and file ID as associated data)",
-            read: READ,
-        },
+        source: "gocryptfs, Documentation/file-format.md (blocks of 4096 bytes, random nonce, tag of 16 bytes; block number and file ID as associated data)",
         recipes: vec![Recipe {
             bound: vec![
                 Field::Block64Be,
@@ -162,10 +139,7 @@ fn luks() -> Profile {
         title: "LUKS2 on dm-crypt, aes-xts-plain64",
         page_sizes: &[4096, 512],
         differs: "sectors are counted within each file, not over the device; here a library encrypts, there the kernel",
-        source: Source {
-            text: "Linux, Documentation/admin-guide/device-mapper/dm-crypt.rst: plain64; IVs count sectors of 512 bytes unless iv_large_sectors is given",
-            read: READ,
-        },
+        source: "Linux, Documentation/admin-guide/device-mapper/dm-crypt.rst: plain64; IVs count sectors of 512 bytes unless iv_large_sectors is given",
         recipes: vec![xts("aes-256-xts", &[Field::Sector64], KeyScope::Store)],
     }
 }
@@ -176,10 +150,7 @@ fn fscrypt() -> Profile {
         title: "fscrypt, contents by AES-256-XTS",
         page_sizes: &[4096],
         differs: "data units of 4096 bytes, the default where the file system's blocks have as many; a file's key is made of the store's without a KDF; here a library encrypts, there the kernel",
-        source: Source {
-            text: "Linux, Documentation/filesystems/fscrypt.rst at 01a0817, Supported modes, Contents encryption (default setting: a key for each file, the IV is the data unit's index in the file, little-endian; unit: the file system's block)",
-            read: READ,
-        },
+        source: "Linux, Documentation/filesystems/fscrypt.rst at 01a0817, Supported modes, Contents encryption (default setting: a key for each file, the IV is the data unit's index in the file, little-endian; unit: the file system's block)",
         recipes: vec![xts("aes-256-xts", &[Field::Block64], KeyScope::File)],
     }
 }
@@ -195,7 +166,7 @@ mod tests {
         for p in profiles() {
             assert_eq!(profile(p.name).unwrap().title, p.title);
             assert!(!p.recipes.is_empty() && p.recipes.iter().all(check_lengths), "{}", p.name);
-            assert!(!p.source.text.is_empty() && !p.differs.is_empty());
+            assert!(!p.source.is_empty() && !p.differs.is_empty());
         }
         assert!(profile("nobody").is_none());
     }

@@ -34,22 +34,38 @@ pub struct Recipe {
 }
 
 /// What is kept to notice changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    strum::IntoStaticStr,
+)]
 pub enum Sum {
     /// XXH3 over the plaintext, its seed the XXH3 of the place.
     #[serde(rename = "xxh3-64")]
+    #[strum(serialize = "xxh3-64")]
     Xxh3,
     /// CRC-32C over the place and the plaintext.
     #[serde(rename = "crc32c")]
+    #[strum(serialize = "crc32c")]
     Crc32c,
     /// HMAC-SHA-1 over what [`Recipe::mac`] names.
     #[serde(rename = "hmac-sha1")]
+    #[strum(serialize = "hmac-sha1")]
     HmacSha1,
     /// HMAC-SHA-256 over what [`Recipe::mac`] names.
     #[serde(rename = "hmac-sha256")]
+    #[strum(serialize = "hmac-sha256")]
     HmacSha256,
     /// HMAC-SHA-512 over what [`Recipe::mac`] names.
     #[serde(rename = "hmac-sha512")]
+    #[strum(serialize = "hmac-sha512")]
     HmacSha512,
 }
 
@@ -110,9 +126,21 @@ pub enum SchemeClass {
 
 /// Against whom a scheme protects.
 #[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    strum::IntoStaticStr,
 )]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Protection {
     /// Nobody.
     None,
@@ -142,13 +170,7 @@ impl Sum {
     /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Xxh3 => "xxh3-64",
-            Self::Crc32c => "crc32c",
-            Self::HmacSha1 => "hmac-sha1",
-            Self::HmacSha256 => "hmac-sha256",
-            Self::HmacSha512 => "hmac-sha512",
-        }
+        self.into()
     }
 
     /// Bytes.
@@ -167,20 +189,6 @@ impl Sum {
     #[must_use]
     pub fn is_mac(self) -> bool {
         !matches!(self, Self::Xxh3 | Self::Crc32c)
-    }
-}
-
-impl NonceRule {
-    /// A word for it.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Random => "random",
-            Self::Lsn(_) => "lsn",
-            Self::Place(_) => "place",
-            Self::MaskedPlace(_) => "masked-place",
-        }
     }
 }
 

@@ -5,10 +5,6 @@
 pub struct PageHeader {
     /// Log sequence number of the last change that was logged.
     pub lsn: u64,
-    /// Checksum, or 0.
-    pub checksum: u16,
-    /// Flags.
-    pub flags: u16,
     /// End of the line pointers.
     pub lower: u16,
     /// Beginning of the tuples.
@@ -22,13 +18,7 @@ impl PageHeader {
         let half = |at: usize| page.get(at..at + 2).map_or(0, |b| u16::from_le_bytes([b[0], b[1]]));
         let word = |at: usize| u64::from(half(at)) | u64::from(half(at + 2)) << 16;
         // The LSN is two 32-bit numbers, the higher one first.
-        Self {
-            lsn: word(0) << 32 | word(4),
-            checksum: half(8),
-            flags: half(10),
-            lower: half(12),
-            upper: half(14),
-        }
+        Self { lsn: word(0) << 32 | word(4), lower: half(12), upper: half(14) }
     }
 
     /// Bytes of the hole between line pointers and tuples.

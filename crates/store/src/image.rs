@@ -1,4 +1,4 @@
-//! Raw images: any file, in pages of any size.
+//! Stores of one file: raw images, in pages of any size; `sqlite` has the rest of databases.
 
 use crate::{Kind, PageFile, Store, StoreError};
 use scheme::Position;
@@ -8,23 +8,26 @@ use std::path::Path;
 const PAGE_SIZE: usize = 4096;
 
 pub(crate) fn open(path: &Path, page_size: Option<usize>) -> Result<Store, StoreError> {
-    let meta = std::fs::metadata(path).map_err(|e| StoreError::read(path, e))?;
-    if !meta.is_file() {
-        return Err(StoreError::read(path, "is neither a directory nor a regular file"));
-    }
     let page_size = page_size.unwrap_or(PAGE_SIZE);
-    let first = Position { relation: 1, ..Position::default() };
+    let facts = vec!["raw image".to_owned()];
+    Ok(Store { kind: Kind::Image, facts, ..of_file(path, page_size)? })
+}
+
+/// The whole pages of a file that states nothing.
+pub(crate) fn of_file(path: &Path, page_size: usize) -> Result<Store, StoreError> {
+    let bytes = std::fs::metadata(path).map_err(|e| StoreError::read(path, e))?.len();
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let pages = meta.len() / page_size as u64;
+    let first = Position { relation: 1, ..Position::default() };
+    let pages = bytes / page_size as u64;
     Ok(Store {
         kind: Kind::Image,
         page_size,
         own_page_size: page_size,
         files: vec![PageFile { path: Some(path.to_owned()), name, first, pages }],
-        facts: vec!["raw image".to_owned()],
+        facts: Vec::new(),
         root: path.to_owned(),
         checksums: None,
-        left_out: u64::from(!meta.len().is_multiple_of(page_size as u64)),
+        left_out: u64::from(!bytes.is_multiple_of(page_size as u64)),
         seed: 0,
     })
 }

@@ -1,7 +1,6 @@
 //! `SQLite` databases (sqlite.org/fileformat2.html, The Database Header).
 
-use crate::{Kind, PageFile, Store, StoreError};
-use scheme::Position;
+use crate::{Kind, Store, StoreError, image};
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -18,8 +17,8 @@ pub(crate) fn is_one(path: &Path) -> Result<bool, StoreError> {
 /// Opens a database that nobody is in the middle of changing.
 pub(crate) fn open(path: &Path, unit: Option<usize>) -> Result<Store, StoreError> {
     let mut head = [0; 100];
-    let mut file = File::open(path).map_err(|e| StoreError::read(path, e))?;
-    file.read_exact(&mut head).map_err(|e| StoreError::read(path, e))?;
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut head));
+    read.map_err(|e| StoreError::read(path, e))?;
     for (suffix, what) in [("-wal", "write-ahead log"), ("-journal", "journal")] {
         let beside = beside(path, suffix);
         if std::fs::metadata(&beside).is_ok_and(|m| m.len() > 0) {
@@ -36,25 +35,16 @@ pub(crate) fn open(path: &Path, unit: Option<usize>) -> Result<Store, StoreError
             path.display()
         )));
     }
-    let page_size = unit.unwrap_or(own);
-    let bytes = file.metadata().map_err(|e| StoreError::read(path, e))?.len();
-    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let first = Position { relation: 1, ..Position::default() };
-    let pages = bytes / page_size as u64;
     let journal = if head[18] == 2 { "write-ahead log" } else { "rollback journal" };
     Ok(Store {
         kind: Kind::Sqlite,
-        page_size,
         own_page_size: own,
-        files: vec![PageFile { path: Some(path.to_owned()), name, first, pages }],
         facts: vec![
             format!("SQLite database, pages of {own} bytes, {} reserved in each", head[20]),
             format!("journal: {journal}"),
         ],
-        root: path.to_owned(),
         checksums: Some(false),
-        left_out: u64::from(!bytes.is_multiple_of(page_size as u64)),
-        seed: 0,
+        ..image::of_file(path, unit.unwrap_or(own))?
     })
 }
 

@@ -1,8 +1,8 @@
 //! A document in every format: lines, tables, lines.
 
 use crate::grid::Grid;
-use text::{Options, clean, escape_markdown, wrap};
 use serde::Serialize;
+use text::{Options, clean, escape_markdown, wrap};
 use tls::Format;
 
 /// What is shown of a document to people.

@@ -49,8 +49,9 @@ pub(super) fn key(data: &Data, question: &Question<'_>, chosen: &Candidate<'_>) 
 
 pub(super) fn conflict(data: &Data, question: &Question<'_>, costs: &Costs) -> Conflict {
     let names = change::conflict(data, question, costs);
-    let typed = |name: &&str| match terms::value(question, name) {
-        Some(value) => format!("--{name} {value}"),
+    let terms = terms::of(question);
+    let typed = |name: &&str| match terms.iter().find(|term| term.flag == *name) {
+        Some(term) => format!("--{name} {}", term.value),
         None => format!("--{name}"),
     };
     Conflict { flags: names.iter().map(typed).collect() }

@@ -2,59 +2,33 @@
 
 use super::Term;
 use crate::limits;
-use crate::question::{Question, Wishes};
+use crate::question::Question;
+use model::NameGlob;
 
 /// Every wish that has a value, typed or assumed.
 pub(super) fn of(question: &Question<'_>) -> Vec<Term> {
-    let flags = [
-        "integrity",
-        "key-bits",
-        "fips",
-        "certificate",
-        "expansion",
-        "nonce",
-        "snapshots",
-        "key-per",
-        "writes-per-second",
-        "keys",
-        "key-life",
-        "reads",
-        "max-p99",
-        "library",
-        "library-version",
-    ];
-    let term = |flag: &&'static str| {
-        let value = value(question, flag)?;
-        let typed = question.typed.contains(flag);
-        Some(Term { flag: (*flag).to_owned(), value, typed })
-    };
-    flags.iter().filter_map(term).collect()
-}
-
-/// As it would be typed; `None` where nothing is wished.
-pub(super) fn value(question: &Question<'_>, flag: &str) -> Option<String> {
-    let wishes: &Wishes = &question.wishes;
+    let wishes = &question.wishes;
     let yes_no = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
-    Some(match flag {
-        "integrity" => wishes.integrity.name().to_owned(),
-        "key-bits" => wishes.key_bits.to_string(),
-        "fips" => wishes.fips.name().to_owned(),
-        "certificate" => wishes.certificate.clone()?,
-        "expansion" => wishes.expansion?.to_string(),
-        "nonce" => wishes.nonce.name().to_owned(),
-        "snapshots" => yes_no(wishes.snapshots),
-        "key-per" => wishes.key_per.name().to_owned(),
-        "writes-per-second" => wishes.writes_per_second.to_string(),
-        "keys" => (wishes.keys > 1).then(|| wishes.keys.to_string())?,
-        "key-life" => limits::lasts(wishes.key_life_days).replace(".0 days", "d"),
-        "reads" => format!("{:.0}%", question.reads * 100.0),
-        "max-p99" => format!("{}us", wishes.max_p99_us?),
-        "library" if wishes.libraries.is_empty() => return None,
-        "library" => {
-            let texts: Vec<&str> = wishes.libraries.iter().map(model::NameGlob::text).collect();
-            texts.join(", ")
-        }
-        "library-version" => wishes.system_only.then(|| "system".to_owned())?,
-        _ => return None,
-    })
+    let libraries: Vec<&str> = wishes.libraries.iter().map(NameGlob::text).collect();
+    let all = [
+        ("integrity", Some(wishes.integrity.to_string())),
+        ("key-bits", Some(wishes.key_bits.to_string())),
+        ("fips", Some(wishes.fips.to_string())),
+        ("certificate", wishes.certificate.clone()),
+        ("expansion", wishes.expansion.map(|bytes| bytes.to_string())),
+        ("nonce", Some(wishes.nonce.to_string())),
+        ("snapshots", Some(yes_no(wishes.snapshots))),
+        ("key-per", Some(wishes.key_per.to_string())),
+        ("writes-per-second", Some(wishes.writes_per_second.to_string())),
+        ("keys", (wishes.keys > 1).then(|| wishes.keys.to_string())),
+        ("key-life", Some(limits::lasts(wishes.key_life_days).replace(".0 days", "d"))),
+        ("reads", Some(format!("{:.0}%", question.reads * 100.0))),
+        ("max-p99", wishes.max_p99_us.map(|us| format!("{us}us"))),
+        ("library", (!libraries.is_empty()).then(|| libraries.join(", "))),
+        ("library-version", wishes.system_only.then(|| "system".to_owned())),
+    ];
+    let term = |(flag, value): (&str, Option<String>)| {
+        Some(Term { flag: flag.to_owned(), value: value?, typed: question.typed.contains(flag) })
+    };
+    all.into_iter().filter_map(term).collect()
 }

@@ -2,7 +2,7 @@
 //! compared. Sums of parts that were measured apart leave it out, so that a scheme without a figure of
 //! its own would win against one whose figure has it all.
 
-use super::{Interval, Price, composed};
+use super::{Interval, Price, composed, sum as added};
 use crate::cost::parts::Parts;
 use crate::schemes::Scheme;
 use model::{Algorithm, Kind};
@@ -41,8 +41,8 @@ impl Joins {
         let Some(seen) = closest.iter().find(|all| !all.is_empty()) else { return sum };
         let (write, read) = (middle(seen, |s| s.write), middle(seen, |s| s.read));
         sum.join_ns = Some(f64::midpoint(write.median, read.median));
-        sum.write_ns = sum.write_ns.plus(write);
-        sum.read_ns = sum.read_ns.plus(read);
+        sum.write_ns = added(sum.write_ns, write);
+        sum.read_ns = added(sum.read_ns, read);
         // At this size: whether it grows with the size is not known.
         sum.line = sum.line.zip(sum.join_ns).map(|((a, b), join)| (a + join, b));
         sum
@@ -62,8 +62,8 @@ fn differences(scheme: &Scheme, parts: &Parts<'_>) -> Vec<Seen> {
             library: whole.libraries.first()?.clone(),
             cipher: cipher.name,
             check: check.kind,
-            write: whole.write_ns.less(sum.write_ns),
-            read: whole.read_ns.less(sum.read_ns),
+            write: whole.write_ns.independent(sum.write_ns, |whole, sum| whole - sum),
+            read: whole.read_ns.independent(sum.read_ns, |whole, sum| whole - sum),
         })
     };
     parts.priced(whole).into_iter().filter_map(difference).collect()

@@ -1,6 +1,6 @@
 //! What the record has of one algorithm in one library at one size.
 
-use super::{Interval, Price};
+use super::{Interval, Price, share as part_of, sum};
 use model::{Algorithm, Direction, Footprint, Model, Tier};
 use record::{Fit, LibraryId, Measurement, Record, State};
 use std::collections::BTreeMap;
@@ -120,7 +120,7 @@ fn cell(rows: &[&Measurement], direction: Direction, size: usize) -> Option<(Cel
     let above = rows.iter().filter(of).filter(|m| m.size > size).min_by_key(|m| m.size)?;
     let share = (size - below.size) as f64 / (above.size - below.size) as f64;
     let (a, b) = (exact(below)?, exact(above)?);
-    let ns = a.ns.times(1.0 - share).plus(b.ns.times(share));
+    let ns = sum(part_of(a.ns, 1.0 - share), part_of(b.ns, share));
     let mix = |a: Option<f64>, b: Option<f64>| Some(a? * (1.0 - share) + b? * share);
     let cell = Cell { ns, cycles: mix(a.cycles, b.cycles), p99_us: mix(a.p99_us, b.p99_us) };
     Some((cell, true))

@@ -9,11 +9,11 @@ use crate::read::{FORMAT_VERSION, KIND};
 use ::text::Options;
 
 /// How it is written out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// For a terminal.
     Text,
-    /// For programs: an object.
+    /// An object.
     Json,
     /// GitHub-flavoured Markdown.
     Markdown,

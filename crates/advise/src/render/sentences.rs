@@ -1,8 +1,9 @@
 //! The sentences that text and Markdown share.
 
 use crate::answer::{Advice, Change, Choice, Outcome, Rejected};
-use crate::cost::{How, InStore, Interval};
+use crate::cost::{How, InStore};
 use crate::rules::Verdict;
+use claims::expression::Interval;
 use model::Direction;
 use std::collections::BTreeMap;
 

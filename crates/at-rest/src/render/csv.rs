@@ -44,13 +44,12 @@ pub(super) fn csv(record: &PagesRecord) -> String {
         let range = |r: Option<NsRange>| {
             [r.map(|r| r.median), r.and_then(|r| r.low), r.and_then(|r| r.high)].map(number)
         };
-        let protection = facts
-            .and_then(|f| serde_json::to_value(f.protection).ok()?.as_str().map(ToOwned::to_owned));
+        let protection: Option<&str> = facts.map(|f| f.protection.into());
         let mut row = vec![
             text::clean(&label(record, cell.library)),
             text::clean(&cell.scheme),
             facts.map(|f| f.extra_bytes.to_string()).unwrap_or_default(),
-            protection.unwrap_or_default(),
+            protection.unwrap_or_default().to_owned(),
             cell.medium.name().to_owned(),
             cell.keying.name().to_owned(),
             cell.direction.name().to_owned(),
@@ -75,11 +74,11 @@ pub(super) fn csv(record: &PagesRecord) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::record;
+    use crate::sample;
 
     #[test]
     fn every_cell_has_a_row_as_long_as_the_head() {
-        let mut record = record();
+        let mut record = sample();
         record.libraries[0].name = "=cmd|x".into();
         let text = csv(&record);
         let mut reader = ::csv::Reader::from_reader(text.as_bytes());

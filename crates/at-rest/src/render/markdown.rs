@@ -49,11 +49,11 @@ fn line(cells: impl Iterator<Item = String>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::record;
+    use crate::sample;
 
     #[test]
     fn every_row_of_a_table_has_as_many_cells_as_its_head() {
-        let mut record = record();
+        let mut record = sample();
         record.libraries[0].name = "a|b".into();
         let text = markdown(&record);
         let times: Vec<&str> =

@@ -8,7 +8,7 @@ mod table;
 use crate::format::PagesRecord;
 
 /// How it is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// For a terminal.
     Table,

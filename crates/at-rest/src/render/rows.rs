@@ -3,7 +3,7 @@
 use crate::format::{Cell, Keying, Medium, PagesRecord, Probed, effect_words};
 use model::Direction;
 use record::State;
-use scheme::Expected;
+use scheme::{Expected, Field};
 use std::collections::HashMap;
 use text::clean;
 
@@ -230,11 +230,8 @@ pub(super) fn nonce_lines(record: &PagesRecord) -> Vec<String> {
     let n = &record.nonces;
     let mut lines = Vec::new();
     for r in &n.rules {
-        let made = r
-            .fields
-            .iter()
-            .map(|f| serde_json::to_value(f).ok().and_then(|v| v.as_str().map(ToOwned::to_owned)));
-        let made: Vec<String> = made.flatten().filter(|f| f != "zero").collect();
+        let fields = r.fields.iter().filter(|field| **field != Field::Zero);
+        let made: Vec<&str> = fields.map(Into::into).collect();
         let key = if r.key_per_file { ", key or mask per file" } else { "" };
         lines.push(format!(
             "{} ({}{key}): {} nonces over {} pages in {} states; {} twice with the same page, {} twice with different pages",

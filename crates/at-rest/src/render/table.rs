@@ -119,11 +119,11 @@ fn legend(record: &PagesRecord, columns: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample::record;
+    use crate::sample;
 
     #[test]
     fn the_table_has_store_times_verdicts_and_what_was_refused() {
-        let text = table(&record(), 120);
+        let text = table(&sample(), 120);
         assert!(text.contains("postgres data: 1000 pages of 8192 bytes"), "{text}");
         assert!(text.contains("REFUSED aes-256-xts in libsodium@1.0.18: page 3"), "{text}");
         assert!(text.contains("openssl@3.0.19*"), "{text}");
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn hostile_names_stay_on_their_line() {
-        let mut record = record();
+        let mut record = sample();
         record.libraries[0].name = "a\u{1b}[31m\nb".into();
         record.store.name = "x\u{202e}y\n".into();
         record.schemes[1].recipe.scheme = "s\u{7}\u{9b}".into();

@@ -1,17 +1,11 @@
 //! `ciphermark advise`: what to encrypt with, and why each other scheme lost.
 
 use super::run::{claim_output, random_seed, say, survey, watch_signals};
-use crate::args_advise::{
-    AdviceFormat, AdviseArgs, FipsArg, IntegrityArg, KeyPerArg, LibraryVersion, NonceArg, UseArg,
-    YesNo,
-};
+use crate::args_advise::{AdviseArgs, LibraryVersion, UseArg, YesNo};
 use crate::error::{Exit, Failure};
 use crate::kinds::{self, Kind};
 use crate::{choose, screen};
-use advise::{
-    Data, Evidence, Fips, Format, IntegrityLevel, KeyPer, LibraryNow, NonceSource, Outcome,
-    Question, Surroundings, Use,
-};
+use advise::{Data, Evidence, KeyPer, LibraryNow, Outcome, Question, Surroundings, Use};
 use at_rest::PagesRecord;
 use clap::ValueEnum as _;
 use engine::{Budget, LibraryChoice, Request};
@@ -56,12 +50,7 @@ pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     };
     let around = surroundings(libraries, today);
     let advice = advise::advise(&data, &question, evidence, &around);
-    let format = match args.format {
-        AdviceFormat::Text => Format::Text,
-        AdviceFormat::Json => Format::Json,
-        AdviceFormat::Markdown => Format::Markdown,
-    };
-    screen::print(|options| advise::render(&advice, &origin, format, options))?;
+    screen::print(|options| advise::render(&advice, &origin, args.format, options))?;
     Ok(match advice.outcome {
         Outcome::Choice(_) => Exit::Done,
         Outcome::None(_) => Exit::Found,
@@ -75,13 +64,7 @@ fn question<'a>(data: &'a Data, args: &AdviseArgs, today: Date) -> Result<Questi
     if let Some(text) = &args.size {
         question.size = size(text)?;
     }
-    if let Some(reads) = args.reads {
-        question.reads = reads;
-        question.typed.insert("reads");
-    }
-    wishes_about_schemes(&mut question, args);
-    wishes_about_keys(&mut question, args)?;
-    wishes_about_libraries(&mut question, args)?;
+    wishes(&mut question, args)?;
     Ok(question)
 }
 
@@ -100,75 +83,48 @@ fn size(text: &str) -> Result<usize, Failure> {
 }
 
 /// Sets a wish where it was typed, and remembers that it was.
-macro_rules! take {
-    ($question:ident, $typed:expr, $flag:literal, $field:ident, $value:expr) => {
-        if let Some(typed) = $typed {
-            $question.wishes.$field = $value(typed);
-            $question.typed.insert($flag);
-        }
-    };
+fn set<T>(wish: &mut T, value: Option<T>, flag: &'static str, typed: &mut BTreeSet<&'static str>) {
+    if let Some(value) = value {
+        *wish = value;
+        typed.insert(flag);
+    }
 }
 
-fn wishes_about_schemes(question: &mut Question<'_>, args: &AdviseArgs) {
-    take!(question, args.integrity, "integrity", integrity, |typed| match typed {
-        IntegrityArg::None => IntegrityLevel::None,
-        IntegrityArg::Accident => IntegrityLevel::Accident,
-        IntegrityArg::Adversary => IntegrityLevel::Adversary,
-        IntegrityArg::Rollback => IntegrityLevel::Rollback,
-    });
-    take!(question, args.fips, "fips", fips, |typed| match typed {
-        FipsArg::None => Fips::None,
-        FipsArg::Algorithm => Fips::Algorithm,
-        FipsArg::Validated => Fips::Validated,
-    });
-    take!(question, args.certificate.clone(), "certificate", certificate, Some);
-    take!(question, args.expansion, "expansion", expansion, Some);
-    take!(question, args.nonce, "nonce", nonce, |typed| match typed {
-        NonceArg::Position => NonceSource::Position,
-        NonceArg::Counter => NonceSource::Counter,
-        NonceArg::Random => NonceSource::Random,
-    });
-    take!(question, args.snapshots, "snapshots", snapshots, |typed| typed == YesNo::Yes);
-}
-
-fn wishes_about_keys(question: &mut Question<'_>, args: &AdviseArgs) -> Result<(), Failure> {
+fn wishes(question: &mut Question<'_>, args: &AdviseArgs) -> Result<(), Failure> {
     if let Some(rate) = args.writes_per_second.filter(|r| !(*r > 0.0 && r.is_finite())) {
         return Err(Failure::usage(format!("--writes-per-second {rate}: a number above 0")));
     }
-    take!(question, args.key_bits, "key-bits", key_bits, std::convert::identity);
-    take!(question, args.key_per, "key-per", key_per, |typed| match typed {
-        KeyPerArg::Store => KeyPer::Store,
-        KeyPerArg::Write => KeyPer::Write,
-    });
-    take!(
-        question,
-        args.writes_per_second,
-        "writes-per-second",
-        writes_per_second,
-        std::convert::identity
-    );
-    take!(question, args.keys, "keys", keys, std::convert::identity);
-    take!(question, args.key_life, "key-life", key_life_days, std::convert::identity);
-    take!(question, args.max_p99, "max-p99", max_p99_us, Some);
+    let libraries = libraries(args)?;
+    let snapshots = args.snapshots.map(|typed| typed == YesNo::Yes);
+    let system_only = args.library_version.map(|typed| typed == LibraryVersion::System);
+    let Question { wishes, typed, reads, .. } = question;
+    set(reads, args.reads, "reads", typed);
+    set(&mut wishes.integrity, args.integrity, "integrity", typed);
+    set(&mut wishes.fips, args.fips, "fips", typed);
+    set(&mut wishes.certificate, args.certificate.clone().map(Some), "certificate", typed);
+    set(&mut wishes.expansion, args.expansion.map(Some), "expansion", typed);
+    set(&mut wishes.nonce, args.nonce, "nonce", typed);
+    set(&mut wishes.snapshots, snapshots, "snapshots", typed);
+    set(&mut wishes.key_bits, args.key_bits, "key-bits", typed);
+    set(&mut wishes.key_per, args.key_per, "key-per", typed);
+    set(&mut wishes.writes_per_second, args.writes_per_second, "writes-per-second", typed);
+    set(&mut wishes.keys, args.keys, "keys", typed);
+    set(&mut wishes.key_life_days, args.key_life, "key-life", typed);
+    set(&mut wishes.max_p99_us, args.max_p99.map(Some), "max-p99", typed);
+    set(&mut wishes.libraries, libraries, "library", typed);
+    set(&mut wishes.system_only, system_only, "library-version", typed);
     Ok(())
 }
 
-/// A file that was added is one of the libraries that may be used, by its name.
-fn wishes_about_libraries(question: &mut Question<'_>, args: &AdviseArgs) -> Result<(), Failure> {
-    let mut globs = Vec::new();
-    for choice in choose::libraries(&args.library)? {
-        globs.push(match choice {
-            LibraryChoice::Glob(glob) => glob,
-            LibraryChoice::Path { name, .. } => NameGlob::parse(&name).map_err(Failure::usage)?,
-        });
-    }
-    if !globs.is_empty() {
-        question.wishes.libraries = globs;
-        question.typed.insert("library");
-    }
-    take!(question, args.library_version, "library-version", system_only, |typed| typed
-        == LibraryVersion::System);
-    Ok(())
+/// The libraries that were named. A file that was added is one of them, by its name.
+fn libraries(args: &AdviseArgs) -> Result<Option<Vec<NameGlob>>, Failure> {
+    let glob = |choice| match choice {
+        LibraryChoice::Glob(glob) => Ok(glob),
+        LibraryChoice::Path { name, .. } => NameGlob::parse(&name).map_err(Failure::usage),
+    };
+    let globs = choose::libraries(&args.library)?.into_iter().map(glob);
+    let globs = globs.collect::<Result<Vec<_>, Failure>>()?;
+    Ok((!globs.is_empty()).then_some(globs))
 }
 
 /// Says which part of the question the record cannot answer, and what would measure it. Pages of a

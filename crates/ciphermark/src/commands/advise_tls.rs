@@ -1,7 +1,7 @@
 //! `ciphermark advise --for tls-server`
 
 use super::run::{claim_output, random_seed, watch_signals};
-use crate::args_advise::{AdviceFormat, AdviseArgs, YesNo};
+use crate::args_advise::{AdviseArgs, YesNo};
 use crate::error::{Exit, Failure};
 use crate::{choose, screen, tls_files};
 use engine::HandshakeRequest;
@@ -28,9 +28,9 @@ pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
     };
     let advice = tls_advise::advise(&question, &evidence).map_err(Failure::usage)?;
     let format = match args.format {
-        AdviceFormat::Text => Format::Text,
-        AdviceFormat::Json => Format::Json,
-        AdviceFormat::Markdown => Format::Markdown,
+        advise::Format::Text => Format::Text,
+        advise::Format::Json => Format::Json,
+        advise::Format::Markdown => Format::Markdown,
     };
     screen::print(|options| tls_advise::render(&advice, format, options))?;
     Ok(if advice.choice.is_some() { Exit::Done } else { Exit::Found })

@@ -10,6 +10,7 @@ use claims::{Claim, Evidence, HandshakeNeed, Handshakes, Need, Source};
 use engine::{Attached, Budget, HandshakeRequest, Request};
 use model::{Footprint, NameGlob, nearest};
 use record::Record;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -35,7 +36,7 @@ fn verdicts(args: &ClaimsArgs) -> Result<Exit, Failure> {
     let handshakes = Handshakes::of(&runs);
     let evidence = Evidence::of(&records).with(&handshakes);
     let judged: Vec<_> = chosen.iter().map(|(s, c)| claims::judge(s, c, &evidence)).collect();
-    screen::print(|options| claims::render_claims(&judged, args.format.into(), options))?;
+    screen::print(|options| claims::render_claims(&judged, args.format, options))?;
     Ok(Exit::Done)
 }
 
@@ -44,7 +45,7 @@ fn table(args: &ClaimsArgs, name: &str) -> Result<Exit, Failure> {
     let surveys = claims::needs_of_table(&table);
     let (records, _) = known(args, &Wanted { surveys, handshakes: HandshakeNeed::default() })?;
     let printed = claims::printed_table(&table, &Evidence::of(&records));
-    screen::print(|options| claims::render_table(&printed, args.format.into(), options))?;
+    screen::print(|options| claims::render_table(&printed, args.format, options))?;
     Ok(Exit::Done)
 }
 
@@ -172,8 +173,7 @@ fn handshakes(
     if need.cases.is_empty() || stop.load(Ordering::Relaxed) {
         return None;
     }
-    let globs: Vec<NameGlob> =
-        need.libraries.iter().filter_map(|g| NameGlob::parse(g).ok()).collect();
+    let globs = globs(&need.libraries);
     // Who asked for libraries without a stack has no answer, and no error: other claims have theirs.
     let (mut stacks, _) = super::tls::stacks(&args.library, false).ok()?;
     stacks.retain(|stack| {
@@ -230,13 +230,15 @@ fn measure(
 }
 
 fn wanted(libraries: &[Attached], need: &Need) -> Vec<Attached> {
-    let globs: Vec<NameGlob> =
-        need.libraries.iter().filter_map(|g| NameGlob::parse(g).ok()).collect();
-    let wanted = |l: &&Attached| {
-        let names = [l.facts.name.clone(), l.label()];
-        globs.iter().any(|g| names.iter().any(|n| g.matches(n)))
+    let globs = globs(&need.libraries);
+    let is_wanted = |l: &&Attached| {
+        globs.iter().any(|g| choose::is_library(g, &l.facts.name, &l.facts.version))
     };
-    libraries.iter().filter(wanted).cloned().collect()
+    libraries.iter().filter(is_wanted).cloned().collect()
+}
+
+fn globs(texts: &BTreeSet<String>) -> Vec<NameGlob> {
+    texts.iter().filter_map(|text| NameGlob::parse(text).ok()).collect()
 }
 
 fn request(need: &Need, time: Duration) -> Result<Request, Failure> {
@@ -244,9 +246,9 @@ fn request(need: &Need, time: Duration) -> Result<Request, Failure> {
     Ok(Request {
         suite: None,
         algorithms: choose::algorithms(&names)?,
-        directions: need.directions.clone(),
+        directions: need.directions.iter().copied().collect(),
         models: vec![need.model],
-        sizes: need.sizes.clone(),
+        sizes: need.sizes.iter().copied().collect(),
         tiers: vec![need.tier],
         footprints: vec![Footprint::Hot],
         threads: vec![1],

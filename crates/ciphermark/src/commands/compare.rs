@@ -35,7 +35,7 @@ pub fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     }
     let found: Vec<_> = args.fail_if.iter().filter_map(|c| c.find(&comparison)).collect();
     screen::print(|options| {
-        report::comparison(&comparison, &found, args.format.into(), args.rows, options)
+        report::comparison(&comparison, &found, args.format, args.rows, options)
     })?;
     Ok(if found.is_empty() { Exit::Done } else { Exit::Found })
 }

@@ -9,18 +9,25 @@ use engine::protocol::Offer;
 use engine::{Attached, Evidence, Explained, Operation, Wanted};
 use model::{Algorithm, Direction, Model, Tier};
 use serde_json::{Value, json};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Counts what the chosen libraries execute, allocate and copy, and prints it with the functions
-/// they call; or prints what a run has counted.
+/// they call; or prints what a run has counted, and what it says of costs.
 pub fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
-    if let (Some(path), false) = (&args.record, args.json) {
-        return of_record(args, path);
-    }
-    let rows = match &args.record {
-        Some(path) => explain_record::rows(path, args)?,
-        None => counted(args)?,
+    let record = args.record.as_deref().map(record::load).transpose().map_err(Failure::usage)?;
+    let mut costs = Vec::new();
+    let rows = match (&record, &args.record) {
+        (Some(record), Some(path)) => {
+            if !args.json {
+                costs = costs_rows(args, record)?;
+            }
+            match explain_record::rows(record, path, args) {
+                // A record without counts still has its times.
+                Err(_) if record.executed.is_empty() && !costs.is_empty() => Vec::new(),
+                rows => rows?,
+            }
+        }
+        _ => counted(args)?,
     };
     if args.json {
         let rows: Vec<&Value> = rows.iter().map(|r| &r.json).collect();
@@ -28,7 +35,10 @@ pub fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
         screen::print(|_| format!("{text}\n"))?;
     } else {
         let shown: Vec<report::CallRow> = rows.iter().map(|r| r.shown.clone()).collect();
-        screen::print(|options| report::calls(&shown, options))?;
+        screen::print(|options| {
+            let costs = record.as_ref().map(|record| report::costs(record, &costs, options));
+            report::calls(&shown, options) + &costs.unwrap_or_default()
+        })?;
     }
     let incomplete = rows.iter().any(|r| r.incomplete);
     Ok(if incomplete { Exit::SomeRefused } else { Exit::Done })
@@ -108,24 +118,6 @@ fn operations(
             model,
         })
         .collect()
-}
-
-/// What a record has counted, where it has, and what it says of costs.
-fn of_record(args: &ExplainArgs, path: &Path) -> Result<Exit, Failure> {
-    let record = record::load(path).map_err(Failure::usage)?;
-    let costs = costs_rows(args, &record)?;
-    let counted = match explain_record::rows(path, args) {
-        Ok(counted) => counted,
-        // A record without counts still has its times.
-        Err(_) if record.executed.is_empty() && !costs.is_empty() => Vec::new(),
-        Err(why) => return Err(why),
-    };
-    let shown: Vec<report::CallRow> = counted.iter().map(|r| r.shown.clone()).collect();
-    screen::print(|options| {
-        report::calls(&shown, options) + &report::costs(&record, &costs, options)
-    })?;
-    let incomplete = counted.iter().any(|r| r.incomplete);
-    Ok(if incomplete { Exit::SomeRefused } else { Exit::Done })
 }
 
 /// The rows of a record that the flags let through.

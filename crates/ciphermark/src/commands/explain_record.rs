@@ -5,68 +5,39 @@ use crate::args::ExplainArgs;
 use crate::choose;
 use crate::error::Failure;
 use model::{Direction, NameGlob, Tier};
-use record::{Call, Executed, LibraryId, Record};
+use record::{Call, Executed, Record};
 use serde_json::json;
 use std::path::Path;
 
 /// One row for each library, algorithm and direction of the record that the flags let through.
-pub fn rows(path: &Path, args: &ExplainArgs) -> Result<Vec<Row>, Failure> {
-    let record = record::load(path).map_err(Failure::usage)?;
+pub fn rows(record: &Record, path: &Path, args: &ExplainArgs) -> Result<Vec<Row>, Failure> {
     if record.executed.is_empty() {
         return Err(Failure::usage(format!(
             "'{}' has no instruction counts: it was written with --no-evidence or by an older version",
             path.display()
         )));
     }
-    let filter = Filter::new(args)?;
-    let mut kept: Vec<&Executed> = record.executed.iter().filter(|e| filter.keeps(e)).collect();
+    let (algorithms, libraries) = (choose::globs(&args.algorithm)?, choose::globs(&args.library)?);
+    let directions = choose::directions(args.direction);
+    let tiers: Vec<Tier> = args.tier.iter().copied().map(Tier::from).collect();
+    let any = |globs: &[NameGlob], test: &dyn Fn(&NameGlob) -> bool| {
+        globs.is_empty() || globs.iter().any(test)
+    };
+    let is_kept = |e: &&Executed| {
+        let one_way = !matches!(e.direction, Direction::Encrypt | Direction::Decrypt);
+        let library = &e.library;
+        any(&algorithms, &|g| g.matches(&e.algorithm))
+            && any(&libraries, &|g| choose::is_library(g, &library.name, &library.version))
+            && (one_way || directions.contains(&e.direction))
+            && (tiers.is_empty() || tiers.contains(&e.tier))
+    };
+    let mut kept: Vec<&Executed> = record.executed.iter().filter(is_kept).collect();
     if kept.is_empty() {
         return Err(Failure::usage("the filters leave no instruction counts of the record"));
     }
     let key = |e: &Executed| (e.library.clone(), e.algorithm.clone(), e.direction);
     kept.sort_by_key(|e| key(e));
-    let same = kept.chunk_by(|a, b| key(a) == key(b));
-    Ok(same.map(|of_one| row(&record, of_one)).collect())
-}
-
-struct Filter {
-    algorithms: Vec<NameGlob>,
-    libraries: Vec<NameGlob>,
-    directions: Vec<Direction>,
-    tiers: Vec<Tier>,
-}
-
-impl Filter {
-    fn new(args: &ExplainArgs) -> Result<Self, Failure> {
-        let globs = |texts: &[String]| -> Result<Vec<NameGlob>, Failure> {
-            texts
-                .iter()
-                .flat_map(|list| NameGlob::of_list(list))
-                .map(|t| NameGlob::parse(t).map_err(Failure::usage))
-                .collect()
-        };
-        Ok(Self {
-            algorithms: globs(&args.algorithm)?,
-            libraries: globs(&args.library)?,
-            directions: choose::directions(args.direction),
-            tiers: args.tier.clone(),
-        })
-    }
-
-    fn keeps(&self, e: &Executed) -> bool {
-        let any = |globs: &[NameGlob], names: &[&str]| {
-            globs.is_empty() || globs.iter().any(|g| names.iter().any(|n| g.matches(n)))
-        };
-        let one_way = !matches!(e.direction, Direction::Encrypt | Direction::Decrypt);
-        any(&self.algorithms, &[&e.algorithm])
-            && any(&self.libraries, &[&e.library.name, &label(&e.library)])
-            && (one_way || self.directions.contains(&e.direction))
-            && (self.tiers.is_empty() || self.tiers.contains(&e.tier))
-    }
-}
-
-fn label(library: &LibraryId) -> String {
-    format!("{}@{}", library.name, library.version)
+    Ok(kept.chunk_by(|a, b| key(a) == key(b)).map(|of_one| row(record, of_one)).collect())
 }
 
 fn row(record: &Record, of_one: &[&Executed]) -> Row {
@@ -83,7 +54,7 @@ fn row(record: &Record, of_one: &[&Executed]) -> Row {
             "executed": of_one,
         }),
         shown: report::CallRow {
-            library: label(&first.library),
+            library: format!("{}@{}", first.library.name, first.library.version),
             algorithm: first.algorithm.clone(),
             direction: first.direction.to_string(),
             functions,

@@ -1,5 +1,7 @@
 //! `ciphermark pages`: a page store, encrypted page by page.
 
+use super::run::watch_signals;
+use super::tls::check_output;
 use crate::args_pages::{MediaArg, NonceFrom, PagesArgs};
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
@@ -11,8 +13,6 @@ use model::NameGlob;
 use record::State;
 use scheme::{Profile, Recipe};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use store::{PAGE_SIZES, Store};
 
 /// Bytes of a synthetic store's page.
@@ -25,9 +25,9 @@ pub fn pages(args: &PagesArgs) -> Result<Exit, Failure> {
         return Ok(exit(&record));
     }
     if let Some(output) = &args.output {
-        record::check_writable(output).map_err(Failure::usage)?;
+        check_output::<PagesRecord>(output)?;
     }
-    let profile = args.profile.and_then(|p| scheme::profile(p.name()));
+    let profile = args.profile.as_deref().and_then(scheme::profile);
     let recipes = recipes(args, profile.as_ref())?;
     let store = open(args, profile.as_ref())?;
     let snapshots = args
@@ -156,11 +156,6 @@ fn plan(
     profile: Option<Profile>,
     recipes: Vec<Recipe>,
 ) -> Result<PagesPlan, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))
-            .map_err(|e| Failure::not_done(format!("cannot wait for signals: {e}")))?;
-    }
     Ok(PagesPlan {
         recipes,
         profile,
@@ -173,7 +168,7 @@ fn plan(
         probes: args.probes,
         scratch: args.scratch.clone().unwrap_or_else(std::env::temp_dir),
         copy_to: args.decrypt_to.clone(),
-        stop,
+        stop: watch_signals()?,
     })
 }
 
@@ -192,7 +187,7 @@ fn media(typed: &[MediaArg]) -> Vec<Medium> {
 }
 
 fn print(record: &PagesRecord, args: &PagesArgs) -> Result<(), Failure> {
-    screen::print(|options| at_rest::render(record, args.format.into(), options.width))
+    screen::print(|options| at_rest::render(record, args.format, options.width))
 }
 
 /// 1 where a check found something: probes, nonces, the store; 3 where something was refused or failed.

@@ -20,11 +20,11 @@ use engine::{
     SurveyError, TlsOutcome,
 };
 use record::{Journal, Kept, State};
-use text::Options;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use text::Options;
 use tls::{Document, Filter, Format, Primitive, PrimitivesDocument};
 
 /// Runs one of its commands.
@@ -191,19 +191,22 @@ fn of_library(text: &str) -> String {
     }
 }
 
+/// Refuses, before measuring, to overwrite what this command did not write. A device or pipe is
+/// written to as it is.
+pub fn check_output<D: DeserializeOwned>(path: &Path) -> Result<(), Failure> {
+    let is_run = |text: String| serde_json::from_str::<D>(&text).is_ok();
+    if path.is_file() && !record::load_text(path).is_ok_and(is_run) {
+        return Err(Failure::usage(format!(
+            "'{}' exists and is not a run of this command: not overwritten",
+            path.display()
+        )));
+    }
+    record::check_writable(path).map_err(Failure::usage)
+}
+
 impl TlsOutput {
-    /// Refuses, before measuring, to overwrite what this command did not write. A device or pipe is
-    /// written to as it is.
     fn check<D: DeserializeOwned>(&self) -> Result<(), Failure> {
-        let Some(path) = &self.output else { return Ok(()) };
-        let is_run = |text: String| serde_json::from_str::<D>(&text).is_ok();
-        if path.is_file() && !record::load_text(path).is_ok_and(is_run) {
-            return Err(Failure::usage(format!(
-                "'{}' exists and is not a run of this command: not overwritten",
-                path.display()
-            )));
-        }
-        record::check_writable(path).map_err(Failure::usage)
+        self.output.as_deref().map_or(Ok(()), check_output::<D>)
     }
 
     /// Checks, and keeps other runs from writing there; a device or pipe has no place for a journal.

@@ -167,6 +167,11 @@ fn what_cannot_be_a_store_is_refused_in_one_line() {
     ] {
         refuses(&format!("pages {what}"), &[words]);
     }
+    refuses(
+        &format!("pages --synthetic -o {small}"),
+        &["is not a run of this command: not overwritten"],
+    );
+    assert_eq!(std::fs::read(&small).unwrap(), b"not a page");
 }
 
 /// Every probe comes out as with random nonces; what differs is room, and that they can come twice.

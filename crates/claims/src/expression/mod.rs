@@ -1,73 +1,32 @@
-//! The language of conditions: a small typed expression language over measurements. `docs/CLAIMS.md`
-//! has its grammar.
+//! The language of conditions, for published claims and for the rules of advice: typed expressions
+//! over facts that whoever asks supplies. `docs/CLAIMS.md` has its grammar.
 
-mod evaluate;
-mod lexer;
-mod parse;
+mod syntax;
+mod value;
 
-pub use evaluate::{Missing, evaluate};
-pub use parse::{BadExpression, parse};
+pub use syntax::{Argument, BadExpression, Term};
+pub use value::{Interval, Kind, Unit, Value};
 
-use crate::value::{Interval, Unit};
-use model::{Direction, Model, NameGlob, Tier};
-
-/// What an expression is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// True or false.
-    Truth,
-    /// A number with this unit.
-    Number(Unit),
-}
-
-/// An expression whose types are right.
-#[derive(Clone, Debug)]
-pub enum Expression {
+/// An expression over facts `F`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expression<F> {
     /// A number.
-    Literal(Interval, Unit),
-    /// Something that was measured.
-    Fact(Box<Fact>),
-    /// What a TLS handshake costs the server.
-    Handshake(tls::Case),
-    /// The largest or the smallest of several.
-    Extreme(Extreme, Vec<Expression>),
-    /// Two numbers and what is done with them.
-    Arithmetic(Arithmetic, Box<Expression>, Box<Expression>),
-    /// Two numbers of one unit, compared.
-    Comparison(Comparison, Box<Expression>, Box<Expression>),
-    /// All of them.
-    And(Vec<Expression>),
-    /// One of them at least.
-    Or(Vec<Expression>),
-    /// Not.
-    Not(Box<Expression>),
+    Number(f64, Unit),
+    /// Something that is known, or not.
+    Fact(F),
+    /// An operator and its operands.
+    Apply(Operator, Vec<Self>),
 }
 
-/// `max` or `min`.
+/// What is done with operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extreme {
-    /// `max`
-    Largest,
-    /// `min`
-    Smallest,
-}
-
-/// What is done with two numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Arithmetic {
-    /// `+`
-    Plus,
-    /// `-`
-    Minus,
-    /// `*`
-    Times,
-    /// `/`
-    Over,
-}
-
-/// How two numbers are compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Comparison {
+pub enum Operator {
+    /// `or`, of any number.
+    Or,
+    /// `and`, of any number.
+    And,
+    /// `not`, of one.
+    Not,
     /// `<`
     Less,
     /// `<=`
@@ -76,127 +35,229 @@ pub enum Comparison {
     More,
     /// `>=`
     AtLeast,
+    /// `is`
+    Is,
+    /// `is not`
+    IsNot,
+    /// `+`
+    Plus,
+    /// `-`
+    Minus,
+    /// `*`
+    Times,
+    /// `/`
+    Over,
+    /// `max`, of any number.
+    Largest,
+    /// `min`, of any number.
+    Smallest,
 }
 
-/// What is asked of the measurements.
-#[derive(Clone, Debug)]
-pub struct Fact {
-    /// Which of their fields.
-    pub asked: Asked,
-    /// Of which cases.
-    pub cases: Cases,
-}
+/// What is missing for an answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Missing(pub String);
 
-/// Fields.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
-    /// `speed`: MB/s.
-    Speed,
-    /// `fastest`: the most MB/s of all algorithms and libraries that match.
-    Fastest,
-    /// `cycles`: core cycles per byte.
-    Cycles,
-    /// `instructions`: instructions that each further byte costs.
-    Instructions,
-    /// `executed`: those of one class.
-    Executed(String),
-    /// `limit`: MB/s that this core permits.
-    Limit,
-    /// `measured`: whether there is a verified measurement.
-    Measured,
-    /// `copies`: whether the library's own interface copies every message.
-    Copies,
-    /// `allocates`: whether it allocates memory for every message.
-    Allocates,
-}
-
-/// Cases.
-#[derive(Clone, Debug)]
-pub struct Cases {
-    /// Algorithms by glob.
-    pub algorithm: NameGlob,
-    /// Bytes in one operation.
-    pub size: usize,
-    /// `None`: encrypt, or what the algorithm has instead.
-    pub direction: Option<Direction>,
-    /// What one operation is.
-    pub model: Model,
-    /// Which CPU instructions the library may see.
-    pub tier: Tier,
-    /// `None`: the library that the claim is judged for.
-    pub library: Option<NameGlob>,
-}
-
-impl Expression {
-    /// What it is of.
-    #[must_use]
-    pub fn kind(&self) -> Kind {
-        match self {
-            Self::Literal(_, unit) => Kind::Number(*unit),
-            Self::Fact(fact) => fact.asked.kind(),
-            Self::Handshake(_) => Kind::Number(Unit::Microseconds),
-            // The parser lets through only what has one unit.
-            Self::Extreme(_, of) => of[0].kind(),
-            Self::Arithmetic(_, a, b) => arithmetic_kind(self, a, b),
-            Self::Comparison(..) | Self::And(_) | Self::Or(_) | Self::Not(_) => Kind::Truth,
-        }
+impl<F> Expression<F> {
+    /// Reads an expression; `fact` makes facts of the names and calls in it.
+    ///
+    /// # Errors
+    /// [`BadExpression`] says what is wrong, and where.
+    pub fn parse(
+        text: &str,
+        fact: &dyn Fn(Term) -> Result<F, BadExpression>,
+    ) -> Result<Self, BadExpression> {
+        syntax::parse(text)?.with_facts(fact)
     }
 
-    /// Every question that it asks.
+    fn with_facts<T>(
+        self,
+        fact: &dyn Fn(F) -> Result<T, BadExpression>,
+    ) -> Result<Expression<T>, BadExpression> {
+        Ok(match self {
+            Self::Number(number, unit) => Expression::Number(number, unit),
+            Self::Fact(of) => Expression::Fact(fact(of)?),
+            Self::Apply(how, of) => {
+                let of: Result<_, _> = of.into_iter().map(|e| e.with_facts(fact)).collect();
+                Expression::Apply(how, of?)
+            }
+        })
+    }
+
+    /// Every fact in it.
     #[must_use]
-    pub fn facts(&self) -> Vec<&Fact> {
+    pub fn facts(&self) -> Vec<&F> {
         match self {
-            Self::Literal(..) | Self::Handshake(_) => Vec::new(),
+            Self::Number(..) => Vec::new(),
             Self::Fact(fact) => vec![fact],
-            Self::Extreme(_, of) | Self::And(of) | Self::Or(of) => {
-                of.iter().flat_map(Self::facts).collect()
-            }
-            Self::Arithmetic(_, a, b) | Self::Comparison(_, a, b) => {
-                [a.facts(), b.facts()].concat()
-            }
-            Self::Not(of) => of.facts(),
+            Self::Apply(_, of) => of.iter().flat_map(Self::facts).collect(),
         }
     }
 
-    /// Every handshake that it asks for.
-    #[must_use]
-    pub fn handshakes(&self) -> Vec<&tls::Case> {
+    /// What it is of, whatever its facts are worth.
+    ///
+    /// # Errors
+    /// [`BadExpression`] where units or kinds do not fit together.
+    pub fn kind(&self, of_fact: &dyn Fn(&F) -> Kind) -> Result<Kind, BadExpression> {
         match self {
-            Self::Literal(..) | Self::Fact(_) => Vec::new(),
-            Self::Handshake(case) => vec![case],
-            Self::Extreme(_, of) | Self::And(of) | Self::Or(of) => {
-                of.iter().flat_map(Self::handshakes).collect()
+            Self::Number(_, unit) => Ok(Kind::Number(*unit)),
+            Self::Fact(fact) => Ok(of_fact(fact)),
+            Self::Apply(how, of) => {
+                let kinds: Result<Vec<Kind>, _> = of.iter().map(|e| e.kind(of_fact)).collect();
+                how.kind(&kinds?).map_err(BadExpression)
             }
-            Self::Arithmetic(_, a, b) | Self::Comparison(_, a, b) => {
-                [a.handshakes(), b.handshakes()].concat()
-            }
-            Self::Not(of) => of.handshakes(),
         }
     }
-}
 
-fn arithmetic_kind(whole: &Expression, a: &Expression, b: &Expression) -> Kind {
-    let Expression::Arithmetic(what, ..) = whole else { return Kind::Truth };
-    match (what, a.kind(), b.kind()) {
-        (Arithmetic::Over, a, b) if a == b => Kind::Number(Unit::One),
-        (Arithmetic::Times, Kind::Number(Unit::One), b) => b,
-        (_, a, _) => a,
-    }
-}
-
-impl Asked {
-    fn kind(&self) -> Kind {
+    /// What it is worth, given its facts.
+    ///
+    /// Comparisons of measured numbers are decided where their intervals do not overlap. A condition of
+    /// which a part is missing still has a value where the other parts decide it.
+    ///
+    /// # Errors
+    /// [`Missing`]: which fact, and why.
+    pub fn evaluate(
+        &self,
+        of_fact: &dyn Fn(&F) -> Result<Value, Missing>,
+    ) -> Result<Value, Missing> {
         match self {
-            Self::Speed | Self::Fastest | Self::Limit => Kind::Number(Unit::MbPerSecond),
-            Self::Cycles => Kind::Number(Unit::CyclesPerByte),
-            Self::Instructions | Self::Executed(_) => Kind::Number(Unit::InstructionsPerByte),
-            Self::Measured | Self::Copies | Self::Allocates => Kind::Truth,
+            Self::Number(number, unit) => Ok(Value::Number(Interval::exact(*number), *unit)),
+            Self::Fact(fact) => of_fact(fact),
+            Self::Apply(how, of) => how.apply(of.iter().map(|e| e.evaluate(of_fact)).collect()),
+        }
+    }
+}
+
+impl Operator {
+    /// What it gives for operands of these kinds; else why it cannot be applied to them.
+    fn kind(self, of: &[Kind]) -> Result<Kind, String> {
+        let number = |kind: &Kind| match kind {
+            Kind::Number(unit) => Ok(*unit),
+            Kind::Truth | Kind::Word => Err(format!("{kind} where a number must stand")),
+        };
+        let same = |what: &str| match of.iter().find(|kind| **kind != of[0]) {
+            Some(other) => Err(format!("{} and {other} cannot be {what}", of[0])),
+            None => Ok(of[0]),
+        };
+        match self {
+            Self::Or | Self::And | Self::Not => match of.iter().find(|k| **k != Kind::Truth) {
+                Some(other) => Err(format!("{other} where a condition must stand")),
+                None => Ok(Kind::Truth),
+            },
+            // Words and truths are compared by their texts; only words have an order.
+            Self::Is | Self::IsNot if of.iter().all(|k| !matches!(k, Kind::Number(_))) => {
+                Ok(Kind::Truth)
+            }
+            Self::Less | Self::AtMost | Self::More | Self::AtLeast
+                if of.iter().all(|k| *k == Kind::Word) =>
+            {
+                Ok(Kind::Truth)
+            }
+            Self::Less | Self::AtMost | Self::More | Self::AtLeast | Self::Is | Self::IsNot => {
+                of.iter().try_for_each(|k| number(k).map(drop))?;
+                same("compared").map(|_| Kind::Truth)
+            }
+            Self::Plus | Self::Minus | Self::Largest | Self::Smallest => {
+                of.iter().try_for_each(|k| number(k).map(drop))?;
+                let put_together = matches!(self, Self::Largest | Self::Smallest);
+                same(if put_together { "in one max or min" } else { "added or subtracted" })
+            }
+            Self::Times | Self::Over => {
+                let (a, b) = (number(&of[0])?, number(&of[1])?);
+                match (self, a, b) {
+                    (_, unit, Unit::One) | (Self::Times, Unit::One, unit) => Ok(Kind::Number(unit)),
+                    (Self::Over, a, b) if a == b => Ok(Kind::Number(Unit::One)),
+                    _ => Err(format!("no unit for {} and {} together", of[0], of[1])),
+                }
+            }
         }
     }
 
-    /// Whether it needs instructions to be counted.
-    #[must_use]
-    pub fn counts_instructions(&self) -> bool {
-        matches!(self, Self::Instructions | Self::Executed(_))
+    fn apply(self, of: Vec<Result<Value, Missing>>) -> Result<Value, Missing> {
+        // What must be true of all, and what makes one of them enough.
+        match self {
+            Self::And => return joined(of, false),
+            Self::Or => return joined(of, true),
+            _ => {}
+        }
+        let of: Vec<Value> = of.into_iter().collect::<Result<_, _>>()?;
+        let kinds: Vec<Kind> = of.iter().map(Value::kind).collect();
+        let kind = self.kind(&kinds).map_err(Missing)?;
+        if let Kind::Number(unit) = kind {
+            let numbers: Vec<Interval> = of.iter().filter_map(Value::interval).collect();
+            return Ok(Value::Number(self.computed(&numbers)?, unit));
+        }
+        if let [Value::Truth(truth)] = of[..] {
+            return Ok(Value::Truth(truth.map(|truth| !truth)));
+        }
+        self.compared(&of[0], &of[1]).map(Value::Truth)
+    }
+
+    fn computed(self, of: &[Interval]) -> Result<Interval, Missing> {
+        let extreme = |choose: fn(f64, f64) -> f64| {
+            // The largest number is at least the largest lower end, and so on.
+            let over = |end: fn(&Interval) -> f64| {
+                of.iter().map(end).reduce(choose).expect("the grammar has one at least")
+            };
+            Interval { median: over(|i| i.median), low: over(|i| i.low), high: over(|i| i.high) }
+        };
+        Ok(match self {
+            Self::Largest => extreme(f64::max),
+            Self::Smallest => extreme(f64::min),
+            Self::Plus => of[0].with(of[1], |a, b| a + b),
+            Self::Minus => of[0].with(of[1], |a, b| a - b),
+            Self::Times => of[0].with(of[1], |a, b| a * b),
+            _ if of[1].has_zero() => return Err(Missing("a ratio to what may be zero".to_owned())),
+            _ => of[0].with(of[1], |a, b| a / b),
+        })
+    }
+
+    /// `None` where the intervals overlap.
+    fn compared(self, a: &Value, b: &Value) -> Result<Option<bool>, Missing> {
+        if matches!(self, Self::Is | Self::IsNot) {
+            let is = match (a.interval(), b.interval()) {
+                (Some(a), Some(b)) if a.high < b.low || b.high < a.low => Some(false),
+                (Some(a), Some(b)) => (a.low == b.high && b.low == a.high).then_some(true),
+                _ => Some(a.to_string() == b.to_string()),
+            };
+            return Ok(is.map(|is| is == (self == Self::Is)));
+        }
+        let (a, b) = match (a.interval(), b.interval()) {
+            (Some(a), Some(b)) => (a, b),
+            _ => a.ranks(b).ok_or_else(|| Missing(format!("'{a}' and '{b}' have no order")))?,
+        };
+        let less = |a: Interval, b: Interval, equal_counts: bool| {
+            if a.high < b.low || (equal_counts && a.high <= b.low) {
+                Some(true)
+            } else if a.low > b.high || (!equal_counts && a.low >= b.high) {
+                Some(false)
+            } else {
+                None
+            }
+        };
+        Ok(match self {
+            Self::Less => less(a, b, false),
+            Self::AtMost => less(a, b, true),
+            Self::More => less(b, a, false),
+            _ => less(b, a, true),
+        })
     }
 }
+
+/// One part that has the value `deciding` decides; else what is missing counts before what is
+/// undecided.
+fn joined(of: Vec<Result<Value, Missing>>, deciding: bool) -> Result<Value, Missing> {
+    let decided = Ok(Value::Truth(Some(deciding)));
+    if of.contains(&decided) {
+        return decided;
+    }
+    let truth = |value: Value| match value {
+        Value::Truth(truth) => Ok(truth),
+        other => Err(Missing(format!("{} where a condition must stand", other.kind()))),
+    };
+    let truths: Vec<_> = of.into_iter().map(|v| v.and_then(truth)).collect::<Result<_, _>>()?;
+    Ok(Value::Truth((!truths.contains(&None)).then_some(!deciding)))
+}
+
+#[cfg(test)]
+mod tests;

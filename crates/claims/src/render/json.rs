@@ -1,6 +1,9 @@
 //! JSON: an array of objects.
 
-use crate::{Answer, CaseOutcome, Column, Judged, Outcome, PrintedTable, Value};
+use super::{Cell, cells};
+use crate::expression::Value;
+use crate::printed::PUBLISHED;
+use crate::{Answer, CaseOutcome, Column, Judged, Outcome, PrintedTable};
 use serde_json::{Value as Json, json};
 
 pub(super) fn claims(judged: &[Judged<'_>]) -> String {
@@ -41,47 +44,37 @@ fn case(judged: &Judged<'_>, case: &CaseOutcome) -> Json {
 
 fn answer(answer: &Answer) -> Json {
     let mut json = match &answer.value {
-        Ok(value) => number(*value),
+        Ok(value) => number(value),
         Err(missing) => json!({"missing": missing}),
     };
     json["library"] = Json::from(answer.library.as_str());
     json
 }
 
-fn number(value: Value) -> Json {
+fn number(value: &Value) -> Json {
     match value {
         Value::Number(i, unit) => {
-            json!({"value": i.mid, "low": i.low, "high": i.high, "unit": unit.symbol()})
+            json!({"value": i.median, "low": i.low, "high": i.high, "unit": unit.symbol()})
         }
         Value::Truth(truth) => json!({"value": truth}),
+        word => json!({"value": word.to_string()}),
     }
 }
 
 pub(super) fn table(table: &PrintedTable) -> String {
-    let mut rows = Vec::new();
-    for group in &table.groups {
-        for line in &group.lines {
-            for (column, cell) in table.columns.iter().zip(&line.cells) {
-                let Some(value) = cell else { continue };
-                let mut row = number(*value);
-                row["label"] = Json::from(group.label.as_str());
-                row["algorithm"] = Json::from(group.algorithm.as_str());
-                row["direction"] = Json::from(group.direction.name());
-                row["tier"] = Json::from(group.tier.name());
-                row["who"] = Json::from(line.who.as_str());
-                row["is_limit"] = Json::from(*column == Column::Limit);
-                row["size"] = match column {
-                    Column::Size(size) => Json::from(*size),
-                    _ if line.who == "published" => Json::Null,
-                    _ => Json::from(table.size_here),
-                };
-                row["impossible_here"] =
-                    Json::from(group.impossible_here && line.who == "published");
-                rows.push(row);
-            }
+    let rows = cells(table).map(|Cell { group, line, column, size, value }| {
+        let mut row = json!({
+            "label": group.label, "algorithm": group.algorithm,
+            "direction": group.direction.name(), "tier": group.tier.name(),
+            "who": line.who, "is_limit": column == Column::Limit, "size": size,
+            "impossible_here": group.impossible_here && line.who == PUBLISHED,
+        });
+        if let (Json::Object(row), Json::Object(value)) = (&mut row, number(&value)) {
+            row.extend(value);
         }
-    }
-    written(&rows.into())
+        row
+    });
+    written(&rows.collect())
 }
 
 fn written(value: &Json) -> String {

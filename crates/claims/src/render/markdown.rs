@@ -51,14 +51,8 @@ pub(super) fn table(table: &PrintedTable) -> String {
     for group in &table.groups {
         for (i, line) in group.lines.iter().enumerate() {
             let name = if i == 0 { safe(&row_name(group)) } else { String::new() };
-            let mut cells: Vec<String> =
-                line.cells.iter().map(|cell| cell.map(bare).unwrap_or_default()).collect();
-            if i == 0
-                && group.impossible_here
-                && let Some(speed) = cells.first_mut()
-            {
-                speed.push_str(" \\!");
-            }
+            let cells: Vec<String> =
+                (0..line.cells.len()).map(|at| bare(group, line, at, " \\!")).collect();
             out += &format!("| {name} | {} | {} |\n", safe(&line.who), cells.join(" | "));
         }
     }

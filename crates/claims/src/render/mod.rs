@@ -5,19 +5,21 @@ mod json;
 mod markdown;
 mod text;
 
-use crate::{Column, Judged, PrintedTable, Source, Verdict};
+use crate::expression::{Interval, Unit, Value};
+use crate::printed::PUBLISHED;
+use crate::{Column, Group, Judged, Line, PrintedTable, Source, Verdict};
 use ::text::Options;
 
 /// How they are written out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// For a terminal.
     Text,
-    /// For programs: an array of objects.
+    /// An array of objects.
     Json,
     /// GitHub-flavoured Markdown.
     Markdown,
-    /// One row a figure, with the verdict.
+    /// One row a figure.
     Csv,
 }
 
@@ -84,18 +86,43 @@ fn heading(column: Column) -> String {
     }
 }
 
-/// The number alone: its unit stands in the heading.
-fn bare(value: crate::Value) -> String {
-    match value {
-        crate::Value::Number(interval, _) => {
-            crate::Value::Number(crate::Interval::exact(interval.mid), crate::Unit::One).to_string()
-        }
-        truth @ crate::Value::Truth(_) => truth.to_string(),
-    }
+/// The number alone: its unit stands in the heading; marked where it is above what this core permits.
+fn bare(group: &Group, line: &Line, at: usize, mark: &str) -> String {
+    let Some(number) = line.cells[at] else { return String::new() };
+    let text = Value::Number(Interval::exact(number.median), Unit::One).to_string();
+    let is_marked = at == 0 && group.impossible_here && line.who == PUBLISHED;
+    if is_marked { text + mark } else { text }
+}
+
+/// A number of a table, as programs read it.
+struct Cell<'a> {
+    group: &'a Group,
+    line: &'a Line,
+    column: Column,
+    /// Bytes, where they are known.
+    size: Option<usize>,
+    value: Value,
+}
+
+/// Every number of a table.
+fn cells(table: &PrintedTable) -> impl Iterator<Item = Cell<'_>> {
+    let lines = table.groups.iter().flat_map(|g| g.lines.iter().map(move |line| (g, line)));
+    lines.flat_map(move |(group, line)| {
+        let columns = table.columns.iter().zip(&line.cells);
+        columns.filter_map(move |(column, cell)| {
+            let size = match column {
+                Column::Size(size) => Some(*size),
+                _ if line.who == PUBLISHED => None,
+                _ => table.size_here,
+            };
+            let value = Value::Number((*cell)?, column.unit());
+            Some(Cell { group, line, column: *column, size, value })
+        })
+    })
 }
 
 /// What the row of a table is of, where its label does not say it.
-fn row_name(group: &crate::Group) -> String {
+fn row_name(group: &Group) -> String {
     let tier =
         if group.tier == model::Tier::Native { String::new() } else { format!(", {}", group.tier) };
     let what = format!("{} {}{tier}", group.algorithm, group.direction);
@@ -118,16 +145,13 @@ fn table_head(table: &PrintedTable) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Evidence, built_in, judge, parse_source, printed_table, sample};
+    use crate::{Evidence, built_in, judge, printed_table, sample};
 
     fn source() -> Source {
-        let mut source = parse_source(
-            "[source]\nid = 'a'\nauthor = 'b|b'\ntitle = 'c'\nurl = 'https://d'\nmachine = 'e'\nmodel = 'message'\n\
-             [[claim]]\nid = 'a-x'\nsays = '=y'\neach = 'openssl'\nwent_wrong = 'w'\nrefused_by = ['return codes']\nnote = 'n'\n\
+        let claim = "each = 'openssl'\nwent_wrong = 'w'\nrefused_by = ['return codes']\nnote = 'n'\n\
              figures = [{ of = 'p', published = '1 MB/s', here = 'speed(aes-128-gcm, 8192)' }]\n\
-             parts = [{ holds = 'speed(aes-128-gcm, 8192) > 9 GB/s' }]",
-        )
-        .unwrap();
+             parts = [{ holds = 'speed(aes-128-gcm, 8192) > 9 GB/s' }]";
+        let mut source = sample::source(model::Model::Message, claim).unwrap();
         source.claims[0].note = Some("n\u{1b}[2J".to_owned());
         source
     }

@@ -88,15 +88,9 @@ pub(super) fn table(table: &PrintedTable, options: Options) -> String {
     rows[0].extend(table.columns.iter().map(|c| heading(*c)));
     for group in &table.groups {
         rows.push(vec![clean(&row_name(group))]);
-        for (i, line) in group.lines.iter().enumerate() {
+        for line in &group.lines {
             let mut row = vec![format!("  {}", clean(&line.who))];
-            row.extend(line.cells.iter().map(|cell| cell.map(bare).unwrap_or_default()));
-            if i == 0
-                && group.impossible_here
-                && let Some(speed) = row.get_mut(1)
-            {
-                speed.push_str(" !");
-            }
+            row.extend((0..line.cells.len()).map(|at| bare(group, line, at, " !")));
             rows.push(row);
         }
     }

@@ -343,8 +343,8 @@ fn profile_facts(profile: &Profile) -> ProfileFacts {
         name: profile.name.to_owned(),
         title: profile.title.to_owned(),
         differs: profile.differs.to_owned(),
-        source: profile.source.text.to_owned(),
-        read: profile.source.read.to_owned(),
+        source: profile.source.to_owned(),
+        read: scheme::SOURCES_READ.to_owned(),
     }
 }
 

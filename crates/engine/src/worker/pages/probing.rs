@@ -29,7 +29,7 @@ pub(super) fn run(
         fit: fit(staged),
     };
     let mut counts = Vec::new();
-    for probe in Probe::ALL {
+    for &probe in Probe::ALL {
         let mut count = ProbeCounts { probe, tried: 0, noticed: 0, effects: Vec::new() };
         if expected(&job.recipe, probe) != Expected::NotApplicable {
             for _ in 0..job.count {
