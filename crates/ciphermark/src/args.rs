@@ -46,7 +46,7 @@ use std::str::FromStr;
     CIPHERMARK_LIBS            more directories to search for libraries\n  \
     CIPHERMARK_BUNDLED         directories of libraries built by libs/build; empty: none\n  \
     CIPHERMARK_CACHE           where to cache instruction counts and quiet rates; empty: nowhere\n  \
-    CIPHERMARK_CONFINEMENT     confinement of workers to switch off; off: all of it\n  \
+    CIPHERMARK_CONFINEMENT     kinds of confinement to switch off; off: all of them\n  \
     CIPHERMARK_TIER_MECHANISM  how to apply tiers: fault, rewrite or switch\n  \
     NO_COLOR, CLICOLOR         whether to use colours, as in other programs"
 )]

@@ -48,7 +48,7 @@ fn library(text: &str) -> Result<LibraryChoice, Failure> {
     };
     let path = PathBuf::from(path);
     if !path.is_file() && path.as_os_str() != KERNEL_PATH {
-        let what = if path.exists() { "is not a regular file" } else { "does not exist" };
+        let what = if path.exists() { "is no regular file" } else { "does not exist" };
         return Err(Failure::usage(format!("library '{name}': '{}' {what}", path.display())));
     }
     Ok(LibraryChoice::Path { name: name.to_owned(), path })
