@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 /// What a worker answers to the greeting for a library at a tier.
 fn greeting(library: &std::path::Path, tier: &str) -> Value {
     let hello = json!({"hello": {
-        "protocol": 2, "path": library, "name": null, "tier": tier, "cpu": null, "process": 0,
+        "protocol": 3, "path": library, "name": null, "tier": tier, "cpu": null, "process": 0,
         "seed": 1, "ticks_per_ns": 1.0,
     }});
     let mut worker = Command::new(program())

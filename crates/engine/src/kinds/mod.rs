@@ -78,7 +78,7 @@ impl Subject {
     pub(crate) fn visit(&mut self, pass: Pass, visits: u32, ops: Option<u32>) -> Visit {
         match self {
             Self::Message(message) => Visit::Message(message.visit(pass, visits, ops)),
-            Self::Tls(tls) => Visit::Tls(tls.visit(pass, ops)),
+            Self::Tls(tls) => Visit::Tls(tls.visit(pass, visits, ops)),
         }
     }
 

@@ -39,13 +39,12 @@ impl Ends {
 }
 
 impl Tls {
-    pub(super) fn visit(&self, pass: Pass, ops: Option<u32>) -> Visit {
-        Visit {
-            subject: self.subject,
-            temperature: self.temperature,
-            samples: CLEAN.saturating_sub(pass.clean).max(1) as u32,
-            ops,
-        }
+    /// The first process takes as many samples as any may: a stack that does something else after some
+    /// connections is then found, however few make up a sample.
+    pub(super) fn visit(&self, pass: Pass, visits: u32, ops: Option<u32>) -> Visit {
+        let lacking = CLEAN.saturating_sub(pass.clean).max(1) as u32;
+        let samples = if visits == 0 { MOST } else { lacking };
+        Visit { subject: self.subject, temperature: self.temperature, samples, ops }
     }
 
     pub(super) fn precision(&self, asked: f64) -> f64 {

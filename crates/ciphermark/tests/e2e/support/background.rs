@@ -3,7 +3,7 @@
 use super::{Done, program};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// A call of the program that goes on by itself; killed when it is dropped.
@@ -63,13 +63,18 @@ impl Background {
     }
 
     /// Waits for the end, which must come within this time.
-    pub fn ends_within(mut self, time: Duration) -> Done {
+    pub fn ends_within(self, time: Duration) -> Done {
+        self.output_within(time).into()
+    }
+
+    /// The same of a program that may end however it likes.
+    pub fn output_within(mut self, time: Duration) -> Output {
         let end = Instant::now() + time;
         while !self.has_ended() {
             assert!(Instant::now() < end, "still running after {time:?}");
             std::thread::sleep(Duration::from_millis(20));
         }
-        self.0.take().unwrap().wait_with_output().unwrap().into()
+        self.0.take().unwrap().wait_with_output().unwrap()
     }
 
     fn has_ended(&mut self) -> bool {

@@ -59,7 +59,7 @@ fn a_record_that_another_run_writes_is_left_to_it() {
     running.send(Signal::INT);
     running.ends_within(SOON).with_code(0);
     let line = refusal(&again);
-    assert!(line.contains("was cut short: go on with `ciphermark run --resume"), "{line}");
+    assert!(line.contains("was cut short: resume it with `--resume"), "{line}");
 }
 
 #[test]
