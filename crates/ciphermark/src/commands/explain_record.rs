@@ -4,7 +4,7 @@ use super::explain::Row;
 use crate::args::ExplainArgs;
 use crate::choose;
 use crate::error::Failure;
-use model::{Direction, NameGlob, Tier};
+use model::{Direction, NameGlob};
 use record::{Call, Executed, Record};
 use serde_json::json;
 use std::path::Path;
@@ -19,7 +19,7 @@ pub fn rows(record: &Record, path: &Path, args: &ExplainArgs) -> Result<Vec<Row>
     }
     let (algorithms, libraries) = (choose::globs(&args.algorithm)?, choose::globs(&args.library)?);
     let directions = choose::directions(args.direction);
-    let tiers: Vec<Tier> = args.tier.iter().copied().map(Tier::from).collect();
+    let tiers = &args.tier;
     let any = |globs: &[NameGlob], test: &dyn Fn(&NameGlob) -> bool| {
         globs.is_empty() || globs.iter().any(test)
     };
