@@ -9,8 +9,8 @@ use analysis::{Summary, Ticks, quantile, summarise, summarise_sparse};
 use model::{Algorithm, Kind, QuietRates, RawSample, Tier};
 use probe::Clock;
 use record::{
-    Call, Check, Disturbances, Estimate, Evidence, Latencies, Latency, LibraryId, Measurement,
-    Plan, Samples, State, Stopped, ThreadShare,
+    Call, Check, Estimate, Evidence, Latencies, Latency, LibraryId, Measurement, Plan, State,
+    Stopped, ThreadShare,
 };
 use std::collections::BTreeMap;
 
@@ -166,14 +166,14 @@ pub(crate) fn assemble(
 
 fn blank(plan: &Planned, libraries: &[Attached]) -> Measurement {
     let (case, facts) = (&plan.case, &libraries[plan.case.library].facts);
+    let library = LibraryId {
+        name: facts.name.clone(),
+        version: facts.version.clone(),
+        path: facts.path.clone(),
+        id: facts.id.clone(),
+    };
+    let warning = Algorithm::find(&case.algorithm).ok().and_then(Algorithm::warning);
     Measurement {
-        library: LibraryId {
-            name: facts.name.clone(),
-            version: facts.version.clone(),
-            path: facts.path.clone(),
-            id: facts.id.clone(),
-        },
-        algorithm: case.algorithm.clone(),
         direction: case.direction,
         model: case.model,
         model_version: case.model.version(),
@@ -182,38 +182,8 @@ fn blank(plan: &Planned, libraries: &[Attached]) -> Measurement {
         threads: case.threads,
         footprint: case.footprint,
         in_place: case.in_place,
-        state: State::Failed,
-        reason: None,
-        remarks: Vec::new(),
-        imported: None,
-        warning: Algorithm::find(&case.algorithm)
-            .ok()
-            .and_then(Algorithm::warning)
-            .map(ToOwned::to_owned),
-        ns_per_op: None,
-        cycles_per_op: None,
-        ns_per_byte: None,
-        mb_per_s: None,
-        cycles_per_byte: None,
-        instructions_per_byte: None,
-        instructions_per_message: None,
-        limit_fraction: None,
-        limit_cycles_per_op: None,
-        limited_by: None,
-        limit_basis: None,
-        per_thread: Vec::new(),
-        key_setup: None,
-        latency_ns: None,
-        precision: None,
-        stopped: None,
-        samples: 0,
-        samples_disturbed: 0,
-        processes: 0,
-        disturbed: Disturbances::default(),
-        contended: false,
-        checks: Vec::new(),
-        evidence: Evidence::default(),
-        raw: Samples::default(),
+        warning: warning.map(ToOwned::to_owned),
+        ..Measurement::blank(library, &case.algorithm, State::Failed)
     }
 }
 

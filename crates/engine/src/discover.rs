@@ -109,12 +109,7 @@ fn load(file: &File) -> Attached {
             version: String::new(),
             path: path.display().to_string(),
             id: String::new(),
-            build: Vec::new(),
-            error: None,
-            calls: Vec::new(),
-            instructions: None,
-            tiers: Vec::new(),
-            confinement: None,
+            ..record::Library::default()
         },
         given_name: file.given_name.clone(),
         bundled_name,

@@ -147,12 +147,7 @@ mod tests {
             version: "1".into(),
             path: "/l.so".into(),
             id: "sha256:1".into(),
-            build: Vec::new(),
-            error: None,
-            calls: Vec::new(),
-            instructions: None,
-            tiers: Vec::new(),
-            confinement: None,
+            ..record::Library::default()
         };
         JournalHead {
             format_version: record::FORMAT_VERSION.into(),

@@ -255,12 +255,7 @@ mod tests {
             version: "1".into(),
             path: "lib.so".into(),
             id: "sha256:0".into(),
-            build: Vec::new(),
-            error: None,
-            calls: Vec::new(),
-            instructions: None,
-            tiers: Vec::new(),
-            confinement: None,
+            ..record::Library::default()
         };
         Attached {
             facts,

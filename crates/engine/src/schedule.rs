@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tls::{Found, HandshakeSample};
 
-/// Visits of one worker in a row. One would cost a wake-up of another process for every sample;
+/// Visits of one worker in a row, of two samples each. One sample at a time would wake another process for each;
 /// sixteen take one to two milliseconds, still short against the drift that interleaving spreads.
 const BLOCK: usize = 16 / MIN_PER_PROCESS;
 
@@ -320,7 +320,7 @@ impl<'a> Schedule<'a> {
         let least = (MIN_PER_PROCESS * PROCESSES) as f64;
         // A case with the visits that all need is nearly done: most end then.
         let open = self.tracks.iter().filter(|t| t.end.is_none());
-        let nearly: f64 = open.map(|t| 0.9 * (f64::from(t.visits) / least).min(1.0)).sum();
+        let nearly: f64 = open.map(|t| 0.9 * (f64::from(t.taken) / least).min(1.0)).sum();
         let fraction = (ended as f64 + nearly) / cases.max(1) as f64;
         let (elapsed, budget) = (self.elapsed(), self.budget.time);
         let foreseen = elapsed.mul_f64((1.0 - fraction) / fraction.max(0.01));
@@ -381,12 +381,7 @@ mod tests {
             version: "1".into(),
             path: String::new(),
             id: String::new(),
-            build: Vec::new(),
-            error: None,
-            calls: Vec::new(),
-            instructions: None,
-            tiers: Vec::new(),
-            confinement: None,
+            ..record::Library::default()
         };
         Attached {
             facts,
@@ -411,7 +406,7 @@ mod tests {
         let mut tracks: Vec<Track> = (0..100).map(|i| track(i % 2, i + 1)).collect();
         tracks[7].end = Some(End::Stopped(Stopped::Precision));
         tracks[8].pass.clean = MIN_PER_PROCESS;
-        tracks[9].pass.visits = 2 * MIN_PER_PROCESS as u32;
+        tracks[9].pass.taken = 2 * MIN_PER_PROCESS as u32;
         let mut schedule = schedule(&libraries, tracks, 1);
         let blocks = schedule.blocks();
         let mut seen: Vec<usize> = blocks.iter().flat_map(|b| b.tracks.clone()).collect();

@@ -26,7 +26,8 @@ pub(crate) struct Track {
     /// Single operations, of each visit that timed some.
     pub(crate) latencies: Vec<Latencies>,
     ops: Option<u32>,
-    pub(crate) visits: u32,
+    /// Samples taken of it, whatever the number of threads.
+    pub(crate) taken: u32,
     pub(crate) pass: Pass,
     /// Processes at which it is next asked whether it is precise enough.
     pub(crate) next_look: usize,
@@ -52,7 +53,7 @@ impl Track {
             end: None,
             latencies: Vec::new(),
             ops: None,
-            visits: 0,
+            taken: 0,
             pass: Pass::default(),
             next_look: PROCESSES,
         }
@@ -70,13 +71,13 @@ impl Track {
             self.latencies.extend(latency);
         }
         self.ops = self.samples.first().map(|s| s.ops);
-        self.visits = (whole / threads) as u32;
+        self.taken = (whole / threads) as u32;
         self
     }
 
     /// Whether there can be as many processes as its next look needs.
     pub(crate) fn is_due(&self) -> bool {
-        self.visits as usize >= MIN_PER_PROCESS * self.next_look
+        self.taken as usize >= MIN_PER_PROCESS * self.next_look
     }
 
     /// One sample for each visit, whatever the number of threads.
@@ -101,7 +102,7 @@ impl Track {
 
     /// What to ask for next.
     pub(crate) fn visit(&mut self) -> Visit {
-        self.subject.visit(self.pass, self.visits, self.ops)
+        self.subject.visit(self.pass, self.taken, self.ops)
     }
 
     /// Longest wait for a visit.
@@ -120,8 +121,8 @@ impl Track {
         if let Subject::Message(message) = &mut self.subject {
             message.is_sampled();
         }
-        self.visits += 1;
-        self.pass.visits += 1;
+        self.taken += 1;
+        self.pass.taken += 1;
         self.samples.extend(samples);
         self.latencies.extend(latency);
     }

@@ -217,12 +217,7 @@ mod tests {
                 version: "1".into(),
                 path: self.library.display().to_string(),
                 id: "sha256:0".into(),
-                build: Vec::new(),
-                error: None,
-                calls: Vec::new(),
-                instructions: None,
-                tiers: Vec::new(),
-                confinement: None,
+                ..record::Library::default()
             };
             let library = Attached {
                 facts,

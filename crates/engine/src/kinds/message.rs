@@ -49,9 +49,9 @@ impl Message {
         }
     }
 
-    pub(crate) fn visit(&mut self, pass: Pass, visits: u32, ops: Option<u32>) -> Visit {
+    pub(crate) fn visit(&mut self, pass: Pass, taken: u32, ops: Option<u32>) -> Visit {
         let samples = (MIN_PER_PROCESS - pass.clean.min(MIN_PER_PROCESS - 1)) as u32;
-        let due = self.checked_at < visits + samples;
+        let due = self.checked_at < taken + samples;
         let every_check = due && self.checked != Checked::Done;
         if every_check {
             self.checked = Checked::Asked;
@@ -85,7 +85,7 @@ impl Message {
 }
 
 pub(super) fn is_done(pass: Pass) -> bool {
-    pass.clean >= MIN_PER_PROCESS || pass.visits >= MOST_VISITS
+    pass.clean >= MIN_PER_PROCESS || pass.taken >= MOST_VISITS
 }
 
 /// A number below the bound that no library can foresee: from the kernel, not from the run's seed, which workers know.

@@ -20,7 +20,7 @@ pub(crate) const PROCESSES: usize = 12;
 /// Samples that a case got of the process that is sampled now.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pass {
-    pub(crate) visits: u32,
+    pub(crate) taken: u32,
     pub(crate) clean: usize,
 }
 
@@ -74,11 +74,11 @@ impl Subject {
         }
     }
 
-    /// What to ask for next, after so many visits in all.
-    pub(crate) fn visit(&mut self, pass: Pass, visits: u32, ops: Option<u32>) -> Visit {
+    /// What to ask for next, after so many samples in all.
+    pub(crate) fn visit(&mut self, pass: Pass, taken: u32, ops: Option<u32>) -> Visit {
         match self {
-            Self::Message(message) => Visit::Message(message.visit(pass, visits, ops)),
-            Self::Tls(tls) => Visit::Tls(tls.visit(pass, visits, ops)),
+            Self::Message(message) => Visit::Message(message.visit(pass, taken, ops)),
+            Self::Tls(tls) => Visit::Tls(tls.visit(pass, taken, ops)),
         }
     }
 

@@ -41,9 +41,9 @@ impl Ends {
 impl Tls {
     /// The first process takes as many samples as any may: a stack that does something else after some
     /// connections is then found, however few make up a sample.
-    pub(super) fn visit(&self, pass: Pass, visits: u32, ops: Option<u32>) -> Visit {
+    pub(super) fn visit(&self, pass: Pass, taken: u32, ops: Option<u32>) -> Visit {
         let lacking = CLEAN.saturating_sub(pass.clean).max(1) as u32;
-        let samples = if visits == 0 { MOST } else { lacking };
+        let samples = if taken == 0 { MOST } else { lacking };
         Visit { subject: self.subject, temperature: self.temperature, samples, ops }
     }
 
@@ -56,5 +56,5 @@ impl Tls {
 }
 
 pub(super) fn is_done(pass: Pass) -> bool {
-    pass.clean >= CLEAN || pass.visits >= MOST
+    pass.clean >= CLEAN || pass.taken >= MOST
 }

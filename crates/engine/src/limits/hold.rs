@@ -232,12 +232,7 @@ mod tests {
             version: of.version.clone(),
             path: of.path.clone(),
             id: of.id.clone(),
-            build: Vec::new(),
-            error: None,
-            calls: Vec::new(),
-            instructions: None,
-            tiers: Vec::new(),
-            confinement: None,
+            ..record::Library::default()
         }
     }
 

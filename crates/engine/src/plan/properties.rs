@@ -141,7 +141,7 @@ proptest! {
         for track in &tracks {
             let threads = track.subject.threads() as usize;
             let had = counts.get(&track.index).copied().unwrap_or(0);
-            prop_assert_eq!(track.visits as usize, had / threads);
+            prop_assert_eq!(track.taken as usize, had / threads);
             prop_assert_eq!(track.samples.len(), had / threads * threads);
             prop_assert!(track.end.is_none(), "what is left is sampled on");
         }
