@@ -3,7 +3,7 @@
 # the recipe gives in `flags`.
 object=libciphermark_rustcrypto.so
 seconds=60
-uses=(libs/rustcrypto.sh attach/rustcrypto crates/export crates/built crates/contract crates/model Cargo.toml Cargo.lock)
+uses=(libs/rustcrypto.sh attach/rustcrypto crates/libraries/export crates/libraries/built crates/libraries/contract crates/base/model Cargo.toml Cargo.lock)
 source="attach/rustcrypto"
 
 version() { awk -F'"' '/^name = "aes"$/ { found = 1 } found && /^version/ { print $2; exit }' "$PROJECT/Cargo.lock"; }

@@ -1,0 +1,227 @@
+//! The file of a run of `ciphermark tls handshake`: what was measured, with everything that the load
+//! model needs of it. Units are in the names. `docs/tls.schema.json` is its schema.
+
+use crate::case::Case;
+use crate::check::Negotiated;
+use crate::words::Temperature;
+use record::{Disturbances, Host, State, Stopped};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Version of the format: the second number rises with additions, the first with anything else.
+pub const FORMAT_VERSION: &str = "1.0";
+
+/// What lies inside the clock, in words.
+pub const SPAN: &str = "making the connection, every call that carries the handshake on, one byte of \
+    application data from the server to the client (so that the client takes the tickets), \
+    close_notify, freeing the connection; contexts, keys and certificates are loaded before";
+
+/// One run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Document {
+    /// [`FORMAT_VERSION`].
+    pub format_version: String,
+    /// `tls-handshakes`.
+    pub kind: String,
+    /// When the run began (RFC 3339).
+    pub started: String,
+    /// How long it took.
+    pub seconds: f64,
+    /// What was typed.
+    pub command: Vec<String>,
+    /// The machine.
+    pub host: Host,
+    /// What lies inside the clock.
+    pub span: String,
+    /// What was to be measured.
+    pub plan: Plan,
+    /// The stacks.
+    pub stacks: Vec<Stack>,
+    /// How disturbed the run was.
+    pub noise: Noise,
+    /// One entry for each stack, case and temperature.
+    pub handshakes: Vec<Handshake>,
+}
+
+/// What was to be measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Plan {
+    /// Half the width of the interval at which the sampling of a hot case ends, as a fraction.
+    pub precision: f64,
+    /// Most time of sampling.
+    pub budget_seconds: f64,
+    /// Seed of the order of visits.
+    pub seed: u64,
+    /// CPU that all handshakes ran on.
+    pub cpu: u32,
+}
+
+/// A TLS stack.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Stack {
+    /// `name@version`, with a number behind it where several stacks have the same.
+    pub label: String,
+    /// Name as in `--library`.
+    pub name: String,
+    /// Version.
+    pub version: String,
+    /// The shared object with the protocol.
+    pub path: String,
+    /// `build-id:…` or `sha256:…` of it.
+    pub id: String,
+    /// The shared object with the primitives.
+    pub crypto_path: String,
+    /// `build-id:…` or `sha256:…` of it.
+    pub crypto_id: String,
+    /// The shared object whose ciphers stand beside the stack's records: the one with the primitives, or, where a
+    /// stack keeps them to itself, another build of the same source; empty where there is none.
+    #[serde(default)]
+    pub bare_path: String,
+    /// How it was built, one fact a line.
+    pub build: Vec<String>,
+}
+
+/// How disturbed the run was.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Noise {
+    /// Samples taken.
+    pub samples: u64,
+    /// Of these, the clean ones.
+    pub clean: u64,
+    /// The others, by the first reason that was found.
+    pub disturbed: Disturbances,
+    /// Seconds that the hypervisor took; null where the kernel does not count them.
+    pub stolen_seconds: Option<f64>,
+    /// Whether the kernel kept other programs off the core's other hardware threads.
+    pub core_alone: bool,
+}
+
+/// One case of one stack at one temperature. Numbers are null unless the state is `measured`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Handshake {
+    /// The stack, by its label.
+    pub stack: String,
+    /// What was asked for.
+    pub case: Case,
+    /// What lay between two steps.
+    pub temperature: Temperature,
+    /// What became of it.
+    pub state: State,
+    /// Why, when not measured; in the stack's own words where it has any.
+    pub reason: Option<String>,
+    /// What was negotiated, in every handshake that counts.
+    pub negotiated: Option<Negotiated>,
+    /// The server's cost.
+    pub server: Option<Cost>,
+    /// The client's cost.
+    pub client: Option<Cost>,
+    /// The first handshake of a case in a fresh process.
+    pub first: Option<First>,
+    /// Bytes on the wire.
+    pub bytes: Option<Bytes>,
+    /// Memory of an open connection.
+    pub memory: Option<Memory>,
+    /// Clean samples.
+    pub samples: u64,
+    /// Handshakes in them.
+    pub handshakes: u64,
+    /// Processes that they come from.
+    pub processes: u64,
+    /// Samples that do not count, by reason.
+    pub disturbed: Disturbances,
+    /// Whether contended samples count, because too few quiet ones came: the stack is at least so fast.
+    pub contended: bool,
+    /// Why sampling ended.
+    pub stopped: Option<Stopped>,
+}
+
+/// What a handshake costs one end.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Cost {
+    /// Trimmed mean over processes of each one's median: for showing and comparing.
+    pub median_ns: f64,
+    /// Lower end of its 95 % interval.
+    pub low_ns: f64,
+    /// Upper end.
+    pub high_ns: f64,
+    /// Mean over all clean samples: what CPU per second is a sum of.
+    pub mean_ns: f64,
+    /// Largest clean sample.
+    pub max_ns: f64,
+    /// Of the mean, making and freeing the connection.
+    pub setup_ns: f64,
+    /// Core cycles, as the median; null where the core clock is not known.
+    pub cycles: Option<f64>,
+    /// Half the width of the cycles' 95 % interval as a fraction of them: what sampling is stopped by.
+    /// Null where the core clock is not known, and in files from before it was told.
+    #[serde(default)]
+    pub cycles_precision: Option<f64>,
+}
+
+impl Cost {
+    /// Half the interval's width, as a fraction: of cycles, the steadier unit, where they are known.
+    #[must_use]
+    pub fn precision(&self) -> f64 {
+        let of_time = (self.high_ns - self.low_ns) / (2.0 * self.median_ns);
+        self.cycles_precision.unwrap_or(of_time)
+    }
+}
+
+/// The first handshake of a case in a process, median over processes: caches of fetched algorithms are
+/// empty, RSA has no blinding yet.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct First {
+    /// The server's.
+    pub server_ns: f64,
+    /// The client's.
+    pub client_ns: f64,
+}
+
+/// Bytes on the wire, record headers and tickets with them, application data and close_notify not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Bytes {
+    /// From the client.
+    pub client: u64,
+    /// From the server.
+    pub server: u64,
+}
+
+/// Heap that an open connection holds after its handshake; null where the C library does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Memory {
+    /// The server's end, in bytes.
+    pub server: Option<i64>,
+    /// The client's end, in bytes.
+    pub client: Option<i64>,
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A cost of so many nanoseconds, to one per cent.
+    pub(crate) fn cost(ns: f64) -> Cost {
+        Cost {
+            median_ns: ns,
+            low_ns: ns * 0.99,
+            high_ns: ns * 1.01,
+            mean_ns: ns,
+            max_ns: ns * 1.1,
+            setup_ns: 0.0,
+            cycles: None,
+            cycles_precision: None,
+        }
+    }
+
+    /// Written anew with `UPDATE_SCHEMA=1 cargo test -p ciphermark-tls schema`.
+    #[test]
+    fn the_schema_in_the_documentation_is_that_of_the_types() {
+        let schema = serde_json::to_string_pretty(&schemars::schema_for!(Document)).unwrap() + "\n";
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/tls.schema.json");
+        if std::env::var_os("UPDATE_SCHEMA").is_some() {
+            std::fs::write(path, &schema).unwrap();
+        }
+        let written = std::fs::read_to_string(path).unwrap();
+        assert!(written == schema, "docs/tls.schema.json is not that of the types");
+    }
+}

@@ -1,0 +1,116 @@
+//! The file of a run of `ciphermark tls primitives`. `docs/tls-primitives.schema.json` is its schema.
+
+use crate::document::{Cost, Noise, Plan, Stack};
+use crate::primitive::Primitive;
+use record::{Disturbances, Host, State, Stopped};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What lies inside the clock, in words.
+pub const PRIMITIVES_SPAN: &str = "whole: from long-lived keys and what is on the wire to the result, as \
+    in a handshake: the call's context is made, set and freed, the other side's public key is read from \
+    its bytes, a new key's bytes are written; call: the library's one call alone, on a context that was \
+    made before, as openssl speed has it";
+
+/// One run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PrimitivesDocument {
+    /// Version of the format, as that of the handshakes' file.
+    pub format_version: String,
+    /// `tls-primitives`.
+    pub kind: String,
+    /// When the run began (RFC 3339).
+    pub started: String,
+    /// How long it took.
+    pub seconds: f64,
+    /// What was typed.
+    pub command: Vec<String>,
+    /// The machine.
+    pub host: Host,
+    /// What lies inside the clock.
+    pub span: String,
+    /// What was to be measured.
+    pub plan: Plan,
+    /// The stacks.
+    pub stacks: Vec<Stack>,
+    /// How disturbed the run was.
+    pub noise: Noise,
+    /// One entry for each stack, scheme, operation and size.
+    pub primitives: Vec<PrimitiveRow>,
+}
+
+/// One operation of one stack. Numbers are null unless the state is `measured`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PrimitiveRow {
+    /// The stack, by its label.
+    pub stack: String,
+    /// What was done, and with what.
+    pub primitive: Primitive,
+    /// What became of it.
+    pub state: State,
+    /// Why, when not measured or not precise; in the library's own words where it has any.
+    pub reason: Option<String>,
+    /// What was held to be so in each process, and of every timed batch what it left; empty unless
+    /// measured.
+    pub checks: Vec<String>,
+    /// Whole, as a handshake has it.
+    pub whole: Option<Cost>,
+    /// The library's call alone.
+    pub call: Option<Cost>,
+    /// Clean samples.
+    pub samples: u64,
+    /// Operations in them, of each span.
+    pub operations: u64,
+    /// Processes that they come from.
+    pub processes: u64,
+    /// Samples that do not count, by reason.
+    pub disturbed: Disturbances,
+    /// Whether contended samples count, because too few quiet ones came.
+    pub contended: bool,
+    /// Why sampling ended.
+    pub stopped: Option<Stopped>,
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::document::tests::cost;
+    use crate::primitive::{Operation, Scheme};
+
+    pub(crate) fn row(
+        stack: &str,
+        scheme: Scheme,
+        operation: Operation,
+        us: Option<f64>,
+    ) -> PrimitiveRow {
+        let size = (operation == Operation::Digest).then_some(1400);
+        PrimitiveRow {
+            stack: stack.to_owned(),
+            primitive: Primitive { scheme, operation, size },
+            state: if us.is_some() { State::Measured } else { State::Unsupported },
+            reason: us.is_none().then(|| "no|such\u{1b}[31m".to_owned()),
+            checks: if us.is_some() { vec!["known answer".to_owned()] } else { Vec::new() },
+            whole: us.map(|us| cost(us * 1000.0)),
+            call: us.map(|us| cost(us * 900.0)),
+            samples: 30,
+            operations: 300,
+            processes: 6,
+            disturbed: Disturbances::default(),
+            contended: false,
+            stopped: None,
+        }
+    }
+
+    /// Written anew with `UPDATE_SCHEMA=1 cargo test -p ciphermark-tls schema`.
+    #[test]
+    fn the_schema_in_the_documentation_is_that_of_the_types() {
+        let schema = schemars::schema_for!(PrimitivesDocument);
+        let schema = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/tls-primitives.schema.json");
+        if std::env::var_os("UPDATE_SCHEMA").is_some() {
+            std::fs::write(path, &schema).unwrap();
+        }
+        let written = std::fs::read_to_string(path).unwrap();
+        assert!(written == schema, "docs/tls-primitives.schema.json is not that of the types");
+    }
+}

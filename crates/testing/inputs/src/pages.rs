@@ -1,0 +1,96 @@
+//! Records of page stores and advice: any text, and records whose fields hold anything, shown in every
+//! form and asked for advice.
+
+use crate::check;
+use crate::mutation::{Choices, changed_of};
+use advise::{Data, Evidence, Question, Surroundings};
+use at_rest::PagesRecord;
+use jiff::civil::date;
+use page::{Content, Source};
+use serde_json::Value;
+use std::sync::LazyLock;
+use text::Options;
+
+/// The committed sample of the format.
+static VALUE: LazyLock<Value> = LazyLock::new(|| {
+    let text = include_str!("../../../data/at-rest/tests/sample.json");
+    serde_json::from_str(text).expect("it is tested")
+});
+
+/// The first byte says whether the others are a file or changes of a record, the second how it is shown.
+pub(crate) fn run(bytes: &[u8]) {
+    let mut choices = Choices(bytes);
+    let (Some(kind), Some(how)) = (choices.byte(), choices.byte()) else { return };
+    if kind % 4 == 0 {
+        let Ok(text) = std::str::from_utf8(choices.0) else { return };
+        advice(text);
+        record(text, how);
+    } else {
+        record(&changed_of(&VALUE, &mut choices).to_string(), how);
+    }
+}
+
+fn record(text: &str, how: u8) {
+    match at_rest::from_json(text, "p.json") {
+        Err(why) => check::line(&why),
+        Ok(record) => {
+            let written = at_rest::to_json(&record);
+            let again = at_rest::from_json(&written, "p.json");
+            assert_eq!(again.expect("what was written is read"), record);
+            // The same with a harmless letter where markup would begin.
+            let harmless = at_rest::from_json(&written.replace('<', "x"), "p.json");
+            let harmless = harmless.expect("it differs in texts only");
+            shown(&record, &harmless, 20 + usize::from(how));
+            asked(&record, &harmless);
+        }
+    }
+}
+
+fn shown(record: &PagesRecord, harmless: &PagesRecord, width: usize) {
+    let render = |r: &PagesRecord, format| at_rest::render(r, format, width);
+    check::for_people("the table", &render(record, at_rest::Format::Table), false);
+    check::json("JSON", &render(record, at_rest::Format::Json));
+    let rows = check::spreadsheet("CSV", &render(record, at_rest::Format::Csv));
+    assert_eq!(rows, record.cells.len() + 1);
+    let marked = [record, harmless].map(|r| render(r, at_rest::Format::Markdown));
+    check::markdown("Markdown", &marked);
+    check::page([record, harmless].map(Content::Pages));
+}
+
+/// What would be advised, read again as a page would.
+fn asked(record: &PagesRecord, harmless: &PagesRecord) {
+    static DATA: LazyLock<Data> = LazyLock::new(Data::built_in);
+    let today = date(2026, 11, 21);
+    let used = DATA.find_use("postgres").expect("it is there");
+    let ask = |record: &PagesRecord| {
+        let mut question = Question::of(used, today);
+        question.tier = record.tier;
+        question.size = record.store.page_size;
+        let around = Surroundings { today, cpu: None, libraries: Vec::new() };
+        advise::advise(&DATA, &question, Evidence::Pages(record), &around)
+    };
+    let advice = [ask(record), ask(harmless)];
+    let options = Options { width: 80, color: false };
+    let render = |i: usize, format| advise::render(&advice[i], "record", format, options);
+    check::for_people("advice", &render(0, advise::Format::Text), false);
+    let marked = [0, 1].map(|i| render(i, advise::Format::Markdown));
+    check::markdown("advice in Markdown", &marked);
+    let json = render(0, advise::Format::Json);
+    let read = advise::from_json(&json, "a.json").expect("what was written is read");
+    let source = Source { file: "a.json", content: Content::Advice(&read) };
+    page::page_without_scripts(&[source]).expect("any advice has a page");
+}
+
+fn advice(text: &str) {
+    match advise::from_json(text, "a.json") {
+        Err(why) => check::line(&why),
+        Ok(advised) => {
+            let options = Options { width: 80, color: false };
+            let render = |format| advise::render(&advised.advice, &advised.record, format, options);
+            check::for_people("advice", &render(advise::Format::Text), false);
+            check::for_people("advice", &render(advise::Format::Markdown), false);
+            let source = Source { file: "a.json", content: Content::Advice(&advised) };
+            page::page_without_scripts(&[source]).expect("any advice has a page");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Building objects.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A path below the repository.
+#[must_use]
+pub fn repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..").join(path)
+}
+
+/// The shared object of a package of the workspace, built first: cargo builds objects that no Rust
+/// code can link only when asked to.
+///
+/// # Panics
+/// When it does not build.
+#[must_use]
+pub fn object(package: &str) -> PathBuf {
+    let profile = profile_directory();
+    let mut build = Command::new(env!("CARGO"));
+    build.current_dir(repository("."));
+    build.args(["build", "--quiet", "-p", package, "--target-dir"]);
+    build.arg(target_directory(&profile));
+    if profile.ends_with("release") {
+        build.arg("--release");
+    }
+    assert!(build.status().expect("cargo runs").success(), "{build:?}");
+    profile.join(format!("lib{}.so", package.replace('-', "_")))
+}
+
+/// An adapter in C or C++ and what it is compiled against.
+#[derive(Debug)]
+pub struct Foreign {
+    /// Where its files are, below the repository.
+    pub directory: &'static str,
+    /// The compiler's name, then its options.
+    pub compiler: &'static [&'static str],
+    /// Endings of the files that are compiled.
+    pub ending: &'static str,
+    /// The library's header, whose absence says that the library is not here.
+    pub header: &'static str,
+    /// The library's name to the linker.
+    pub link: &'static str,
+}
+
+impl Foreign {
+    /// The object. `None`, with the reason printed, where the compiler or the library's headers are
+    /// not on this machine.
+    ///
+    /// # Panics
+    /// When what is on this machine does not compile without a warning.
+    #[must_use]
+    pub fn compile(&self) -> Option<PathBuf> {
+        let [program, options @ ..] = self.compiler else { panic!("a compiler has a name") };
+        if !succeeds(Command::new(program).arg("--version")) {
+            println!("skipped: there is no {program} on this machine");
+            return None;
+        }
+        let language = if self.ending == "c" { "c" } else { "c++" };
+        let mut probe = Command::new(program);
+        probe.args(options).args([
+            "-fsyntax-only",
+            "-x",
+            language,
+            "-include",
+            self.header,
+            "/dev/null",
+        ]);
+        if !succeeds(&mut probe) {
+            println!("skipped: the header {} is not on this machine", self.header);
+            return None;
+        }
+        let target = profile_directory().join("trial");
+        std::fs::create_dir_all(&target).expect("the target directory can be written");
+        // A variant that a macro makes lies beside the other ones.
+        let macros = options.iter().filter_map(|o| o.strip_prefix("-D")).collect::<String>();
+        let file = format!("libciphermark_{}{}.so", name(self.directory), macros.to_lowercase());
+        let object = target.join(file);
+        let mut build = Command::new(program);
+        build.args(options).args(["-fPIC", "-shared", "-Wall", "-Wextra", "-Werror"]);
+        build.args(sources(&repository(self.directory), self.ending));
+        build.arg("-I").arg(repository("include"));
+        build.arg(format!("-l{}", self.link)).arg("-o").arg(&object);
+        assert!(build.status().expect("the compiler runs").success(), "{build:?}");
+        Some(object)
+    }
+}
+
+fn succeeds(command: &mut Command) -> bool {
+    command.output().is_ok_and(|o| o.status.success())
+}
+
+/// `attach/ipsec-mb` becomes `ipsec_mb`.
+fn name(directory: &str) -> String {
+    let last = Path::new(directory).file_name().expect("a directory has a name");
+    last.to_string_lossy().replace('-', "_")
+}
+
+fn sources(directory: &Path, ending: &str) -> Vec<OsString> {
+    let entries = std::fs::read_dir(directory).expect("the adapter's directory is read");
+    let paths = entries.map(|e| e.expect("the adapter's directory is read").path());
+    let mut sources: Vec<OsString> =
+        paths.filter(|p| p.extension().is_some_and(|e| e == ending)).map(Into::into).collect();
+    sources.sort();
+    sources
+}
+
+/// target of target/PROFILE, or of target/TRIPLE/PROFILE where cargo was told to build for one: it is told again.
+fn target_directory(profile: &Path) -> &Path {
+    let above = profile.parent().expect("a profile's directory lies in the target directory");
+    match std::env::var("CARGO_BUILD_TARGET") {
+        Ok(triple) if above.ends_with(&triple) => above.parent().expect("so does a triple's"),
+        _ => above,
+    }
+}
+
+/// target/PROFILE of target/PROFILE/deps/TEST-HASH.
+fn profile_directory() -> PathBuf {
+    let test = std::env::current_exe().expect("a test has a path");
+    test.ancestors().nth(2).expect("a test lies in its profile's directory").to_owned()
+}
