@@ -2,7 +2,7 @@
 name=rustls-aws-lc
 object=libciphermarktls_rustls_aws_lc.so
 seconds=150
-uses=(attach/rustls-aws-lc crates/libraries/rustls-stack crates/libraries/tls-contract crates/libraries/built Cargo.toml)
+uses=(attach/rustls-aws-lc crates/libraries/tls-contract crates/libraries/built Cargo.toml)
 source="attach/rustls-aws-lc"
 
 version() { awk -F'"' '/^name = "rustls"$/ { found = 1 } found && /^version/ { print $2; exit }' "$PROJECT/attach/rustls-aws-lc/Cargo.lock"; }

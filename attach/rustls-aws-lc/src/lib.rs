@@ -2,12 +2,12 @@
 
 use rustls::crypto::CryptoProvider;
 use rustls::server::ProducesTickets;
-use rustls_stack::Provider;
+use tls_contract::rustls::Provider;
 use std::sync::Arc;
 
 include!(concat!(env!("OUT_DIR"), "/built.rs"));
 
-rustls_stack::stack! {
+tls_contract::stack! {
     library: c"rustls-aws-lc",
     version: VERSION,
     build: BUILD,

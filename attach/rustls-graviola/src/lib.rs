@@ -2,12 +2,12 @@
 
 use rustls::crypto::CryptoProvider;
 use rustls::server::ProducesTickets;
-use rustls_stack::Provider;
 use std::sync::Arc;
+use tls_contract::rustls::Provider;
 
 include!(concat!(env!("OUT_DIR"), "/built.rs"));
 
-rustls_stack::stack! {
+tls_contract::stack! {
     library: c"rustls-graviola",
     version: VERSION,
     build: BUILD,

@@ -98,11 +98,11 @@ pub struct PagesArgs {
 
 /// Every real system, with the schemes that it has.
 fn systems() -> PossibleValuesParser {
-    let system = |profile: scheme::Profile| {
+    let system = |profile: at_rest::scheme::Profile| {
         let schemes: Vec<_> = profile.recipes.iter().map(|r| r.scheme.as_str()).collect();
         PossibleValue::new(profile.name).help(format!("{}: {}", profile.title, schemes.join(", ")))
     };
-    PossibleValuesParser::new(scheme::profiles().into_iter().map(system))
+    PossibleValuesParser::new(at_rest::scheme::profiles().into_iter().map(system))
 }
 
 /// `--nonce`

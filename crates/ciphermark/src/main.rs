@@ -51,7 +51,7 @@ fn start() -> Result<Exit, Failure> {
     if std::env::args_os().nth(1).is_some_and(|word| word == tls_server::SUBCOMMAND) {
         return commands::loopback();
     }
-    if std::env::args_os().nth(1).is_some_and(|word| word == gate::SUBCOMMAND) {
+    if std::env::args_os().nth(1).is_some_and(|word| word == doctor::quietly::SUBCOMMAND) {
         return commands::kept();
     }
     outlive_file_limits()?;

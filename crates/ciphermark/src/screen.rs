@@ -85,13 +85,17 @@ fn rendered<'a>(
 ) -> Result<Rendered<'a>, Failure> {
     let format = match format {
         FormatArg::Openssl => {
-            return Ok(Rendered::Text(Box::new(|_| openssl_speed::text(record, rows))));
+            return Ok(Rendered::Text(Box::new(|_| import::openssl_speed::text(record, rows))));
         }
         FormatArg::OpensslMr => {
-            return Ok(Rendered::Text(Box::new(|_| openssl_speed::machine_readable(record, rows))));
+            return Ok(Rendered::Text(Box::new(|_| {
+                import::openssl_speed::machine_readable(record, rows)
+            })));
         }
         FormatArg::Parquet => {
-            return tabular::parquet(record, rows).map(Rendered::Bytes).map_err(Failure::not_done);
+            return report::tabular::parquet(record, rows)
+                .map(Rendered::Bytes)
+                .map_err(Failure::not_done);
         }
         FormatArg::Table => Format::Table,
         FormatArg::Json => Format::Json,

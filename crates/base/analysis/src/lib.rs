@@ -1,6 +1,7 @@
 //! Samples into estimates and intervals. Pure: no I/O, no clock, no randomness, no unsafe code.
 #![forbid(unsafe_code)]
 
+pub mod bound;
 mod estimate;
 mod groups;
 mod latency;

@@ -164,7 +164,8 @@ fn pages_have(record: &PagesRecord, question: &Question<'_>, path: &Path) -> Res
             "advice is for schemes as good practice has them: take it without --as".to_owned(),
         );
     }
-    let of_lsn = |s: &at_rest::SchemeFacts| matches!(s.recipe.nonce, scheme::NonceRule::Lsn(_));
+    let of_lsn =
+        |s: &at_rest::SchemeFacts| matches!(s.recipe.nonce, at_rest::scheme::NonceRule::Lsn(_));
     if record.schemes.iter().any(of_lsn) {
         return lacks(
             "was taken with --nonce lsn".to_owned(),

@@ -4,9 +4,9 @@ use super::run::{claim_output, random_seed, watch_signals};
 use crate::args_advise::{AdviseArgs, YesNo};
 use crate::error::{Exit, Failure};
 use crate::{choose, screen, tls_files};
+use advise::tls_server::{Evidence, Format, Question};
 use engine::HandshakeRequest;
 use tls::{Certificate, Document, Temperature};
-use tls_advise::{Evidence, Format, Question};
 
 /// Answers from a run of handshakes, or from what it measures for the question.
 pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
@@ -26,13 +26,13 @@ pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
         records: records.as_ref(),
         calibration: calibration.as_ref(),
     };
-    let advice = tls_advise::advise(&question, &evidence).map_err(Failure::usage)?;
+    let advice = advise::tls_server::advise(&question, &evidence).map_err(Failure::usage)?;
     let format = match args.format {
         advise::Format::Text => Format::Text,
         advise::Format::Json => Format::Json,
         advise::Format::Markdown => Format::Markdown,
     };
-    screen::print(|options| tls_advise::render(&advice, format, options))?;
+    screen::print(|options| advise::tls_server::render(&advice, format, options))?;
     Ok(if advice.choice.is_some() { Exit::Done } else { Exit::Found })
 }
 
@@ -104,7 +104,7 @@ fn chosen(args: &AdviseArgs, mut run: Document) -> Result<Document, Failure> {
 
 /// The handshakes that the question needs, in every stack.
 fn measure(args: &AdviseArgs, question: &Question) -> Result<Document, Failure> {
-    let cases = tls_advise::cases(question).map_err(Failure::usage)?;
+    let cases = advise::tls_server::cases(question).map_err(Failure::usage)?;
     let _claim = args.output.as_deref().map(claim_output).transpose()?;
     let (stacks, _) = super::tls::stacks(&args.library, false)?;
     let stop = watch_signals()?;

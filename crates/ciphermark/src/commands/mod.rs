@@ -55,7 +55,7 @@ const NOT_EXECUTED: u8 = 127;
 
 /// Hidden: becomes a program that runs on one CPU and ends with its parent.
 pub fn kept() -> Result<Exit, Failure> {
-    gate::serve()
+    ::doctor::quietly::serve()
         .map(|()| Exit::Done)
         .map_err(|e| Failure { exit: Exit::Program(NOT_EXECUTED), ..Failure::not_done(e) })
 }

@@ -7,13 +7,13 @@ use crate::error::{Exit, Failure};
 use crate::progress::Bar;
 use crate::units::parse_bytes;
 use crate::{choose, screen};
+use at_rest::scheme::{Profile, Recipe};
+use at_rest::store::{PAGE_SIZES, Store};
 use at_rest::{Medium, PagesRecord};
 use engine::pages::{PagesError, PagesPlan};
 use model::NameGlob;
 use record::State;
-use scheme::{Profile, Recipe};
 use std::path::Path;
-use store::{PAGE_SIZES, Store};
 
 /// Bytes of a synthetic store's page.
 const SYNTHETIC_PAGE: usize = 8192;
@@ -27,7 +27,7 @@ pub fn pages(args: &PagesArgs) -> Result<Exit, Failure> {
     if let Some(output) = &args.output {
         check_output::<PagesRecord>(output)?;
     }
-    let profile = args.profile.as_deref().and_then(scheme::profile);
+    let profile = args.profile.as_deref().and_then(at_rest::scheme::profile);
     let recipes = recipes(args, profile.as_ref())?;
     let store = open(args, profile.as_ref())?;
     let snapshots = args
@@ -72,8 +72,8 @@ fn shown_again(path: &Path) -> Result<Option<PagesRecord>, Failure> {
 /// The schemes that the globs match, and `none` before them.
 fn recipes(args: &PagesArgs, profile: Option<&Profile>) -> Result<Vec<Recipe>, Failure> {
     let all = match args.nonce {
-        NonceFrom::Random => scheme::good_practice(),
-        NonceFrom::Lsn => scheme::with_lsn_nonces(),
+        NonceFrom::Random => at_rest::scheme::good_practice(),
+        NonceFrom::Lsn => at_rest::scheme::with_lsn_nonces(),
     };
     let none = all.first().cloned();
     let known = profile.map_or(all, |p| p.recipes.clone());
@@ -82,7 +82,7 @@ fn recipes(args: &PagesArgs, profile: Option<&Profile>) -> Result<Vec<Recipe>, F
         let glob = NameGlob::parse(text).map_err(Failure::usage)?;
         let matched: Vec<&Recipe> = known.iter().filter(|r| glob.matches(&r.scheme)).collect();
         if matched.is_empty() && text != "none" {
-            return Err(Failure::usage(scheme::unknown_scheme(text, &known)));
+            return Err(Failure::usage(at_rest::scheme::unknown_scheme(text, &known)));
         }
         chosen.extend(matched.into_iter().cloned());
     }
@@ -132,8 +132,8 @@ fn open(args: &PagesArgs, profile: Option<&Profile>) -> Result<Store, Failure> {
 
 /// An image says nothing of its pages: the profile's own size serves.
 fn of_image(path: &Path, sizes: &[usize]) -> Option<usize> {
-    let is_image =
-        path.is_file() && Store::open(path, None).is_ok_and(|s| s.kind() == store::Kind::Image);
+    let is_image = path.is_file()
+        && Store::open(path, None).is_ok_and(|s| s.kind() == at_rest::store::Kind::Image);
     sizes.first().copied().filter(|_| is_image)
 }
 

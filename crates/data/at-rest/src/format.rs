@@ -2,10 +2,10 @@
 
 use crate::integrity::ProbeCounts;
 use crate::nonces::Nonces;
+use crate::scheme::{Effect, Expected, OnReuse, Protection, Recipe};
 use model::{Direction, Tier};
 use record::{Host, Library, State, Tool};
 use schemars::JsonSchema;
-use scheme::{Effect, Expected, OnReuse, Protection, Recipe};
 use serde::{Deserialize, Serialize};
 
 /// Version of the format, `major.minor`; minor versions only add optional fields.

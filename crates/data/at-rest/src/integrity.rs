@@ -1,8 +1,8 @@
 //! Probes held against what was expected.
 
 use crate::format::{ProbeRow, Probed};
+use crate::scheme::{Effect, Expected, Probe, Recipe, expected};
 use schemars::JsonSchema;
-use scheme::{Effect, Expected, Probe, Recipe, expected};
 use serde::{Deserialize, Serialize};
 
 /// What came of one kind of probe.
@@ -73,7 +73,7 @@ pub fn judge(library: usize, recipe: &Recipe, counts: Vec<ProbeCounts>) -> Probe
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scheme::good_practice;
+    use crate::scheme::good_practice;
 
     fn recipe(name: &str) -> Recipe {
         good_practice().into_iter().find(|r| r.scheme == name).unwrap()

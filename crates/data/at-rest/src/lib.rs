@@ -10,6 +10,8 @@ mod nonces;
 mod plausible;
 mod read;
 mod render;
+pub mod scheme;
+pub mod store;
 
 pub use cells::{CellKey, CellSamples, Visit, cell, set_over_none};
 pub use format::{

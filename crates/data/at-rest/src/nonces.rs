@@ -1,8 +1,8 @@
 //! Whether nonces that are made of places and versions come twice with different pages, over a
 //! sequence of states of a store.
 
+use crate::scheme::{Field, KeyScope, NonceRule, OnReuse, Position, Recipe, write_fields};
 use schemars::JsonSchema;
-use scheme::{Field, KeyScope, NonceRule, OnReuse, Position, Recipe, write_fields};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -244,7 +244,7 @@ fn collision(bits: u32, pages: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scheme::{good_practice, profile};
+    use crate::scheme::{good_practice, profile};
 
     fn seen(snapshot: usize, relation: u32, block: u32, version: u64, content: u128) -> Seen {
         let position = Position { database: 5, relation, block, version, ..Position::default() };
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn nonces_of_the_lsn_are_broken_where_hint_bits_change_a_page() {
-        let recipes = scheme::with_lsn_nonces();
+        let recipes = crate::scheme::with_lsn_nonces();
         let verdict = |pages: &[Seen], name: &str| {
             let all = nonces(&recipes, pages, true, &|_| String::new());
             let of = all.schemes.into_iter().find(|s| s.scheme == name).unwrap();

@@ -1,8 +1,8 @@
 //! What `openssl speed` printed, as rows.
 
 use crate::Row;
+use crate::openssl_speed::{NotSpeed, read};
 use model::{Direction, Model, Tier};
-use openssl_speed::{NotSpeed, read};
 
 /// What the output of `openssl speed` does not say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct SpeedSource {
 pub fn rows_of_speed(text: &str, source: &SpeedSource) -> Result<Vec<Row>, NotSpeed> {
     let output = read(text)?;
     let version = source.version.clone().or(output.version).unwrap_or_default();
-    let row = |figure: openssl_speed::Figure| {
+    let row = |figure: crate::openssl_speed::Figure| {
         let usual = Row::usual_direction(&figure.name);
         let turned = source.decrypt && usual == Direction::Encrypt;
         Row {

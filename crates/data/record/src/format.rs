@@ -222,10 +222,10 @@ fn apart() -> Vec<bool> {
 pub struct Limits {
     /// What was measured of the core.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub core: Option<bound::Core>,
+    pub core: Option<analysis::bound::Core>,
     /// What each algorithm of the plan costs at least.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub floors: Vec<bound::Floor>,
+    pub floors: Vec<analysis::bound::Floor>,
     /// Why nothing was measured, when nothing was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,

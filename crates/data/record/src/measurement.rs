@@ -172,11 +172,11 @@ pub struct Measurement {
     pub limit_cycles_per_op: Option<f64>,
     /// What the limit is bound by.
     #[serde(default)]
-    pub limited_by: Option<bound::Bound>,
+    pub limited_by: Option<analysis::bound::Bound>,
     /// Whom the limit binds (since 1.3): `proven` for every implementation or for this one by the
     /// instructions that it was seen to execute, else `known-methods`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub limit_basis: Option<bound::Basis>,
+    pub limit_basis: Option<analysis::bound::Basis>,
     /// What each thread reached, where several measured at once (since 1.2). `mb_per_s` is then of
     /// all together, and the times per operation and byte are those of one thread.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -18,6 +18,7 @@ mod read;
 mod render;
 mod rules;
 mod schemes;
+pub mod tls_server;
 mod unit;
 mod uses;
 

@@ -17,7 +17,7 @@ pub fn merged(records: Vec<Record>) -> Option<Record> {
             add_library(&mut first.libraries, library);
         }
         for floor in record.limits.floors {
-            let same = |f: &bound::Floor| {
+            let same = |f: &analysis::bound::Floor| {
                 (&f.algorithm, f.direction, f.model, f.tier)
                     == (&floor.algorithm, floor.direction, floor.model, floor.tier)
             };

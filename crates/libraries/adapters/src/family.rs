@@ -141,8 +141,8 @@ macro_rules! functions {
             /// # Safety
             /// The types are those of the library's header for the symbols named.
             pub(super) unsafe fn load(
-                object: &loader::SharedObject,
-            ) -> Result<Self, loader::LoadError> {
+                object: &contract::loader::SharedObject,
+            ) -> Result<Self, contract::loader::LoadError> {
                 // SAFETY: the caller's.
                 unsafe { Ok(Self { $($field: object.required($symbol)?,)+ }) }
             }

@@ -22,10 +22,10 @@ mod tomcrypt;
 mod wolfssl;
 mod xxhash;
 
-pub use loader::LoadError;
+pub use contract::loader::LoadError;
 
 use contract::Library;
-use loader::SharedObject;
+use contract::loader::SharedObject;
 use std::path::Path;
 
 /// Attaches a loaded object; the name, if given, in the place of the adapter's own.

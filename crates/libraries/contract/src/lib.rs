@@ -4,6 +4,7 @@
 //! This crate holds `unsafe` code: it turns a table of C functions into [`Session`], whose methods
 //! check every length, so that verification is written without `unsafe`.
 
+pub mod loader;
 mod operations;
 pub mod raw;
 mod reopening;

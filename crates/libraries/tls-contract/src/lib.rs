@@ -3,8 +3,11 @@
 //! A shared object exports one function, [`SYMBOL`], which takes nothing and returns a [`Table`] that lives for
 //! ever. ciphermark loads the object in a process of its own, opens a session for each case ([`Table::open`])
 //! and makes both ends' connections in it, one after the other, on one thread. Numbers are those of IANA's
-//! registry "Transport Layer Security (TLS) Parameters". Nothing here is `unsafe`; both sides' calls are.
-#![forbid(unsafe_code)]
+//! registry "Transport Layer Security (TLS) Parameters". Both sides' calls of it are `unsafe`:
+//! [`rustls`] holds such code.
+
+#[cfg(feature = "rustls")]
+pub mod rustls;
 
 use std::ffi::{c_char, c_void};
 

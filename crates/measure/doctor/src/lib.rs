@@ -10,6 +10,7 @@ mod instructions;
 mod live;
 mod machine;
 mod noise;
+pub mod quietly;
 
 pub use examine::examine;
 pub use finding::{Finding, Verdict};

@@ -10,7 +10,7 @@ use crate::noise::noise;
 use crate::plan::{Planned, Request};
 use crate::schedule::Sampled;
 use crate::ticking::Ticking;
-use bound::Core;
+use analysis::bound::Core;
 use probe::Clock;
 use record::{Executed, Record, Tool};
 use std::cell::RefCell;

@@ -242,12 +242,16 @@ mod tests {
         let mut stepped = None;
         with_batch(&mut late, 64, |batch| {
             batch.run(5);
-            let Ok(mut stepper) = step::Stepper::new() else { return };
+            let Ok(mut stepper) = crate::step::Stepper::new() else { return };
             stepped = batch.step(&mut stepper, 10_000_000).ok();
             all_done(batch, 64, if stepped.is_some() { 21 } else { 5 });
         });
         let Some((code, trace)) = stepped else { return };
         assert_eq!((code, late.most, late.drains), (raw::OK, 16, 2));
-        assert!(trace.end == step::End::Returned && trace.steps > 16 * 64 / 8, "{}", trace.steps);
+        assert!(
+            trace.end == crate::step::End::Returned && trace.steps > 16 * 64 / 8,
+            "{}",
+            trace.steps
+        );
     }
 }

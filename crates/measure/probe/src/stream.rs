@@ -7,8 +7,8 @@ use crate::batch::Batch;
 use crate::clock::Clock;
 use crate::messages::Stepped;
 use crate::stacks::Stacks;
+use crate::step::{Stepper, Unavailable};
 use contract::{Outcome, Session};
-use step::{Stepper, Unavailable};
 
 /// A buffer placed in memory, ready to run.
 pub struct StreamBatch<'a> {

@@ -4,7 +4,7 @@ use crate::bench::{Bench, End, Identity, Stack, Step, Trouble};
 use crate::functions::c_text;
 use crate::keys::{Keys, dh_parameters, keys};
 use crate::wire::{Pipe, Wire};
-use loader::SharedObject;
+use contract::loader::SharedObject;
 use std::ffi::{CStr, c_char, c_void};
 use tls::{Case, EndSays, Exchange, Group, Kind};
 use tls_contract::{Bytes, Entry, Says, Table, Wanted, end, resumption, status};

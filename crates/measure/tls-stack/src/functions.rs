@@ -18,7 +18,7 @@ macro_rules! functions {
 
         impl $name {
             /// Looks all of them up.
-            pub(super) fn of(object: &loader::SharedObject) -> Result<Self, String> {
+            pub(super) fn of(object: &contract::loader::SharedObject) -> Result<Self, String> {
                 // SAFETY: the types are those of the library's public headers.
                 unsafe {
                     Ok(Self {

@@ -80,8 +80,8 @@ pub(crate) fn public_key(certificate: Certificate) -> Vec<u8> {
         Certificate::P384 => include_str!("../keys/p384.public.pem"),
         Certificate::Ed25519 => include_str!("../keys/ed25519.public.pem"),
     };
-    let info = tls_reference::pem(pem).expect("our own files are PEM");
-    tls_reference::public_key(&info).expect("our own files hold public keys").to_vec()
+    let info = crate::reference::pem(pem).expect("our own files are PEM");
+    crate::reference::public_key(&info).expect("our own files hold public keys").to_vec()
 }
 
 /// The private key of a known answer, in PEM; none where there is no answer.
@@ -118,8 +118,8 @@ mod tests {
             (Scheme::Ffdhe4096, 4096),
             (Scheme::OwnDh2048, 2048),
         ] {
-            let der = tls_reference::pem(field_parameters(scheme).unwrap()).unwrap();
-            assert_eq!(tls_reference::finite_field(&der).unwrap().bits(), bits, "{scheme}");
+            let der = crate::reference::pem(field_parameters(scheme).unwrap()).unwrap();
+            assert_eq!(crate::reference::finite_field(&der).unwrap().bits(), bits, "{scheme}");
         }
     }
 

@@ -12,6 +12,7 @@ mod heap;
 mod keys;
 mod openssl;
 mod primitive;
+pub mod reference;
 mod transfer;
 mod wire;
 mod wolfssl;
@@ -24,7 +25,7 @@ pub use openssl::{Flow, Secured, Side, Sockets, Trust};
 pub use primitive::{Span, Workbench};
 pub use transfer::{Batch, Line, NoLine};
 
-use loader::SharedObject;
+use contract::loader::SharedObject;
 use std::path::Path;
 
 /// Loads a stack. `crypto` is the file of its primitives, where that is another one; it is loaded first,

@@ -24,6 +24,7 @@ mod sample;
 mod summary;
 mod survey;
 mod table;
+pub mod tabular;
 #[cfg(test)]
 mod tests;
 mod vintage;
@@ -71,7 +72,7 @@ pub fn render(
         Format::Table => table::table(record, selection, best, options),
         Format::Json => flat::json(record, selection),
         Format::Jsonl => flat::jsonl(record, selection),
-        Format::Csv => tabular::csv(selection),
+        Format::Csv => crate::tabular::csv(selection),
         Format::Markdown => markdown::markdown(record, selection),
     }
 }

@@ -1,6 +1,6 @@
 //! What the core can do at best, as tables for a terminal.
 
-use bound::{Bandwidth, Basis, Core, Floor, Instruction};
+use analysis::bound::{Bandwidth, Basis, Core, Floor, Instruction};
 use model::Tier;
 use record::Limits;
 use std::collections::BTreeMap;
@@ -68,7 +68,7 @@ fn instructions(core: &Core, options: Options) -> String {
 }
 
 fn pairs(core: &Core, options: Options) -> String {
-    let row = |p: &bound::Pair| {
+    let row = |p: &analysis::bound::Pair| {
         vec![
             format!("{} {}", clean(&p.first), p.width_bits),
             format!("{} {}", clean(&p.second), p.second_width_bits),
@@ -154,7 +154,7 @@ fn floors(floors: &[Floor], options: Options) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bound::{Access, Bound, Level, Pair};
+    use analysis::bound::{Access, Bound, Level, Pair};
     use model::{Direction, Model};
 
     fn sample() -> Limits {

@@ -67,11 +67,14 @@ impl Shown<'_> {
         self.markdown("Markdown", |r| {
             report::render(r, &all(r), &Best::default(), Format::Markdown, options)
         });
-        for text in
-            [openssl_speed::text(record, &rows), openssl_speed::machine_readable(record, &rows)]
-        {
+        for text in [
+            import::openssl_speed::text(record, &rows),
+            import::openssl_speed::machine_readable(record, &rows),
+        ] {
             check::for_people("openssl speed", &text, false);
-            if let Err(openssl_speed::NotSpeed::Broken { line, why }) = openssl_speed::read(&text) {
+            if let Err(import::openssl_speed::NotSpeed::Broken { line, why }) =
+                import::openssl_speed::read(&text)
+            {
                 panic!("what is written as openssl speed is not read: line {line}: {why}: {text}");
             }
         }
@@ -84,7 +87,7 @@ impl Shown<'_> {
         let lines = report::render(record, &rows, &none, Format::Jsonl, options);
         assert_eq!(lines.lines().count(), rows.len());
         lines.lines().for_each(|line| check::json("a line of JSON", line));
-        assert_eq!(check::spreadsheet("CSV", &tabular::csv(&rows)), rows.len() + 1);
+        assert_eq!(check::spreadsheet("CSV", &report::tabular::csv(&rows)), rows.len() + 1);
         let again = record::from_json(&record::to_json(record), "r.json");
         assert_eq!(&again.expect("what was written is read"), record);
     }
@@ -129,7 +132,7 @@ impl Shown<'_> {
     fn page(&self) {
         check::page([self.record, self.harmless].map(Content::Survey));
         let rows = all(self.record);
-        let packed = tabular::parquet(self.record, &rows).expect("any record is a table");
+        let packed = report::tabular::parquet(self.record, &rows).expect("any record is a table");
         assert!(packed.starts_with(b"PAR1") && packed.ends_with(b"PAR1"));
     }
 

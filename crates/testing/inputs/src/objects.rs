@@ -26,6 +26,6 @@ fn object(bytes: &[u8]) {
         check::shown(&why);
     }
     for offset in [0, 64, bytes.len() as u64 / 2, bytes.len() as u64, u64::MAX] {
-        let _ = step::function_in(bytes, offset);
+        let _ = probe::step::function_in(bytes, offset);
     }
 }

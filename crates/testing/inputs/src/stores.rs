@@ -2,9 +2,9 @@
 
 use crate::check;
 use crate::mutation::Choices;
+use at_rest::store::{PAGE_SIZES, PageHeader, Scan, Store};
 use std::fs;
 use std::path::{Path, PathBuf};
-use store::{PAGE_SIZES, PageHeader, Scan, Store};
 
 /// The first bytes say what is made of the others, and in which units it is read.
 pub(crate) fn run(bytes: &[u8]) {
@@ -130,7 +130,7 @@ mod tests {
         let directory = tempfile::tempdir().expect("a directory");
         let path = cluster(directory.path(), &mut Choices(&[0, 1, 0, 0, 2]));
         let store = Store::open(&path, None).expect("a cluster");
-        assert_eq!((store.kind(), store.pages()), (store::Kind::Postgres, 6));
+        assert_eq!((store.kind(), store.pages()), (at_rest::store::Kind::Postgres, 6));
         let path = database(directory.path(), &mut Choices(&[1, 0x10, 0, 1, 1, 0]));
         assert_eq!(Store::open(&path, None).expect("a database").page_size(), 4096);
     }

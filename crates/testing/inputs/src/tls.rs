@@ -103,8 +103,8 @@ fn used(run: &TlsFile, how: u8) {
 }
 
 fn advice(run: &Document, how: u8) {
-    let clients = tls_advise::Question::clients(&["browser".to_owned()]);
-    let question = tls_advise::Question {
+    let clients = advise::tls_server::Question::clients(&["browser".to_owned()]);
+    let question = advise::tls_server::Question {
         clients: clients.expect("a class that there is"),
         certificates: vec![tls::Certificate::Rsa2048, tls::Certificate::P256],
         resumed_share: 0.5,
@@ -112,15 +112,18 @@ fn advice(run: &Document, how: u8) {
         bytes_per_connection: 1000,
         temperature: tls::Temperature::Hot,
     };
-    let evidence =
-        tls_advise::Evidence { handshakes: run, records: None, calibration: Some(&CALIBRATION) };
-    match tls_advise::advise(&question, &evidence) {
+    let evidence = advise::tls_server::Evidence {
+        handshakes: run,
+        records: None,
+        calibration: Some(&CALIBRATION),
+    };
+    match advise::tls_server::advise(&question, &evidence) {
         Err(why) => check::shown(&why),
         Ok(advice) => {
-            let render = |format| tls_advise::render(&advice, format, options(how));
-            check::for_people("advice", &render(tls_advise::Format::Text), false);
-            check::for_people("advice", &render(tls_advise::Format::Markdown), false);
-            check::json("advice", &render(tls_advise::Format::Json));
+            let render = |format| advise::tls_server::render(&advice, format, options(how));
+            check::for_people("advice", &render(advise::tls_server::Format::Text), false);
+            check::for_people("advice", &render(advise::tls_server::Format::Markdown), false);
+            check::json("advice", &render(advise::tls_server::Format::Json));
         }
     }
 }
@@ -157,7 +160,7 @@ fn lists(text: &str, how: u8) {
     spec.server.groups = lines.next();
     if let Some(class) = lines.next() {
         let typed: Vec<String> = class.split(',').map(str::to_owned).collect();
-        match tls_advise::Question::clients(&typed) {
+        match advise::tls_server::Question::clients(&typed) {
             Err(why) => check::shown(&why),
             Ok(clients) => spec.clients = clients,
         }

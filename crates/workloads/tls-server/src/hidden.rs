@@ -21,7 +21,7 @@ pub fn serve() -> Result<(), Trouble> {
         return Err(Trouble("for ciphermark's own use".to_owned()));
     };
     let number = |text: &str| text.parse::<u32>().map_err(|e| Trouble::of(text, e));
-    gate::die_with(number(parent)?)?;
+    doctor::quietly::die_with(number(parent)?)?;
     let cpu = number(cpu)?;
     probe::pin_to(&[cpu]).map_err(|e| Trouble::of(&format!("cannot run on CPU {cpu}"), e))?;
     match what.as_str() {

@@ -48,8 +48,8 @@ impl Trouble {
     }
 }
 
-impl From<gate::GateError> for Trouble {
-    fn from(error: gate::GateError) -> Self {
+impl From<doctor::quietly::GateError> for Trouble {
+    fn from(error: doctor::quietly::GateError) -> Self {
         Self(error.0)
     }
 }

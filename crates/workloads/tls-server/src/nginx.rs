@@ -127,7 +127,7 @@ impl Nginx {
             .map_err(|e| Trouble::of("cannot write beside nginx", e))?;
         let wrong = |e: std::io::Error| Trouble::of("cannot start nginx", e);
         let own = std::env::current_exe().map_err(wrong)?;
-        let master = gate::kept(&own, cpu, facts.path.as_ref())
+        let master = doctor::quietly::kept(&own, cpu, facts.path.as_ref())
             .arg("-p")
             .arg(directory.path())
             .arg("-c")

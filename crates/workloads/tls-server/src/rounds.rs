@@ -8,7 +8,7 @@ use crate::level::Level;
 use crate::nginx::{Nginx, NginxFacts, Site};
 use crate::process::{Client, Minimal};
 use crate::tally::{Tally, Visit};
-use gate::Prober;
+use doctor::quietly::Prober;
 use rand::SeedableRng as _;
 use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;

@@ -16,8 +16,8 @@ use tls_load::Http;
 type Test = (&'static str, fn(&Libraries));
 
 fn main() {
-    if std::env::args().nth(1).is_some_and(|word| word == gate::SUBCOMMAND) {
-        panic!("{:?}", gate::serve());
+    if std::env::args().nth(1).is_some_and(|word| word == doctor::quietly::SUBCOMMAND) {
+        panic!("{:?}", doctor::quietly::serve());
     }
     if std::env::args().nth(1).is_some_and(|word| word == SUBCOMMAND) {
         if let Err(why) = serve() {

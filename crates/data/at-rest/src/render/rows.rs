@@ -1,9 +1,9 @@
 //! What tables have in common: rows of schemes and libraries, words for verdicts.
 
 use crate::format::{Cell, Keying, Medium, PagesRecord, Probed, effect_words};
+use crate::scheme::{Expected, Field};
 use model::Direction;
 use record::State;
-use scheme::{Expected, Field};
 use std::collections::HashMap;
 use text::clean;
 

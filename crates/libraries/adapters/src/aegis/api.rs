@@ -2,7 +2,7 @@
 
 use crate::bytes::{In, Out};
 use contract::OpenError;
-use loader::SharedObject;
+use contract::loader::SharedObject;
 use std::ffi::c_int;
 
 /// `*_encrypt_detached`: ciphertext, tag, its length, message, length, associated data, length,

@@ -7,8 +7,8 @@ mod tests;
 
 use crate::family::{self, Family, Request, c_concat};
 use api::Functions;
+use contract::loader::{LoadError, SharedObject};
 use contract::{Identity, Library, OpenError, raw};
-use loader::{LoadError, SharedObject};
 use model::{Algorithm, Primitive};
 use std::ffi::{CStr, c_int};
 

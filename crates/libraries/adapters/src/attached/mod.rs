@@ -3,8 +3,8 @@
 //! The functions that such an object fills into a session go into [`Session`] as they are: the
 //! timing loop calls them with one indirect call, nothing of this module in between.
 
+use contract::loader::{LoadError, SharedObject};
 use contract::{Identity, Library, OpenError, Session, raw};
-use loader::{LoadError, SharedObject};
 use model::{Algorithm, Direction};
 use std::ffi::{CStr, CString, c_char};
 

@@ -2,7 +2,7 @@
 
 use crate::bytes::{In, Out};
 use crate::family::functions;
-use loader::{LoadError, SharedObject};
+use contract::loader::{LoadError, SharedObject};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// `botan_cipher_t`, `botan_block_cipher_t`, `botan_hash_t`, `botan_mac_t`: opaque.

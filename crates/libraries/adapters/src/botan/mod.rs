@@ -12,8 +12,8 @@ mod tests;
 
 use crate::family::{self, Family};
 use api::{Api, Code, Handle, HandleFn, NOT_IMPLEMENTED, Object};
+use contract::loader::{LoadError, SharedObject};
 use contract::{Identity, Library, OpenError, raw};
-use loader::{LoadError, SharedObject};
 use model::Mode;
 use names::Name;
 use std::ffi::{CStr, CString, c_char};

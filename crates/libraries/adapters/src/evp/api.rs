@@ -2,7 +2,7 @@
 
 use super::params::Param;
 use crate::bytes::{In, Out};
-use loader::{LoadError, SharedObject};
+use contract::loader::{LoadError, SharedObject};
 use model::Direction;
 use std::ffi::{CStr, c_char, c_int, c_ulong, c_void};
 

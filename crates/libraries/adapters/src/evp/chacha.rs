@@ -2,8 +2,8 @@
 //! call takes key, nonce and counter; there is nothing to set up, and no stream.
 
 use crate::bytes::{In, Out};
+use contract::loader::SharedObject;
 use contract::{Operations, Table, raw};
-use loader::SharedObject;
 
 /// `CRYPTO_chacha_20(out, in, in_len, key, nonce, counter)`
 type ChachaFn = unsafe extern "C" fn(Out, In, usize, In, In, u32);

@@ -2,7 +2,7 @@
 
 use super::api::{Api, CipherPtr};
 use super::method::{self, Method, Ways};
-use loader::SharedObject;
+use contract::loader::SharedObject;
 use model::{Algorithm, Mode, Primitive};
 use std::ffi::{CString, c_int};
 

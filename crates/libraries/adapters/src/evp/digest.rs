@@ -4,8 +4,8 @@ use super::api::Errors;
 use super::method::{self, Method, Ways};
 use super::parts::{self, Parts};
 use crate::bytes::{In, Out};
+use contract::loader::SharedObject;
 use contract::raw;
-use loader::SharedObject;
 use std::ffi::{CStr, CString, c_int, c_uint, c_void};
 use std::ptr;
 

@@ -1,6 +1,6 @@
 //! Which library this is: asked of the library itself, never of its file name.
 
-use loader::{LoadError, SharedObject};
+use contract::loader::{LoadError, SharedObject};
 use std::ffi::{CStr, c_char, c_int, c_ulong};
 use std::fmt;
 

@@ -1,7 +1,7 @@
 //! Finding a method (`EVP_CIPHER`, `EVP_MD`): outside the clock, by the newest of the three ways
 //! that the library has.
 
-use loader::SharedObject;
+use contract::loader::SharedObject;
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
 

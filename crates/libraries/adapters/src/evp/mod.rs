@@ -25,9 +25,9 @@ mod tests;
 
 use crate::family::{self, Family, Request};
 use api::Api;
+use contract::loader::{LoadError, SharedObject};
 use contract::{Identity, Library, OpenError, raw};
 use identity::Product;
-use loader::{LoadError, SharedObject};
 use std::ffi::c_void;
 use std::ptr;
 

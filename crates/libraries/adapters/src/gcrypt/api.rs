@@ -1,7 +1,7 @@
 //! The functions and numbers of `gcrypt.h` that the adapter uses.
 
 use crate::family::functions;
-use loader::{LoadError, SharedObject};
+use contract::loader::{LoadError, SharedObject};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// `gcry_cipher_hd_t`, `gcry_md_hd_t` or `gcry_mac_hd_t`, opaque.

@@ -14,9 +14,9 @@ mod tests;
 
 use crate::family::{self, Family};
 use api::{Api, Error, ctl, err, error_code};
+use contract::loader::{LoadError, SharedObject};
 use contract::{Identity, Library, OpenError, raw};
 use handle::Opened;
-use loader::{LoadError, SharedObject};
 use model::{Algorithm, Kind, Mode, Primitive};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;

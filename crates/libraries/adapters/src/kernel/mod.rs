@@ -12,8 +12,8 @@ mod socket;
 mod tests;
 
 use crate::family::{self, Family, Request};
+use contract::loader::LoadError;
 use contract::{Identity, Library, OpenError, raw};
-use loader::LoadError;
 use model::KERNEL_PATH;
 use names::{Kind, Target};
 use socket::Transform;

@@ -11,8 +11,8 @@ mod tests;
 mod xts;
 
 use crate::family::{self, Family};
+use contract::loader::{LoadError, SharedObject};
 use contract::{Identity, Library, OpenError, raw};
-use loader::{LoadError, SharedObject};
 use model::{Kind, Mode, Primitive};
 use std::ffi::{CStr, CString, c_char, c_int, c_uint};
 

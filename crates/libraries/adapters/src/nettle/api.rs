@@ -3,7 +3,7 @@
 //! allowed is an assertion, which ends the process.
 
 use crate::bytes::{In, Out};
-use loader::SharedObject;
+use contract::loader::SharedObject;
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
 /// `nettle_set_key_func`, also the type of `set_nonce`: context, bytes.

@@ -15,8 +15,8 @@ mod xts;
 use crate::aligned::Aligned;
 use crate::family::{self, Family};
 use api::{CipherMeta, meta};
+use contract::loader::{LoadError, SharedObject};
 use contract::{Identity, Library, OpenError, raw};
-use loader::{LoadError, SharedObject};
 use model::{Kind, Mode, Primitive};
 use std::ffi::c_int;
 

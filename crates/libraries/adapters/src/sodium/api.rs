@@ -3,7 +3,7 @@
 
 use crate::bytes::{In, Out};
 use contract::OpenError;
-use loader::SharedObject;
+use contract::loader::SharedObject;
 use std::ffi::{c_int, c_ulonglong};
 
 /// `*_encrypt_detached` and `*_encrypt_detached_afternm`: ciphertext, tag, its length, message,

@@ -10,8 +10,8 @@ mod tests;
 
 use crate::family::{self, Family};
 use api::Functions;
+use contract::loader::{LoadError, SharedObject};
 use contract::{Identity, Library, OpenError, raw};
-use loader::{LoadError, SharedObject};
 use model::{Algorithm, Kind, Mode, Primitive};
 use std::ffi::{CStr, c_char, c_int};
 

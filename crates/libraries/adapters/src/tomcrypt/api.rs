@@ -1,8 +1,8 @@
 //! What of `tomcrypt.h` every part of the adapter uses: error codes, registered descriptors, sizes.
 
 use crate::aligned::Aligned;
+use contract::loader::{LoadError, SharedObject};
 use contract::{OpenError, raw};
-use loader::{LoadError, SharedObject};
 use model::Primitive;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 

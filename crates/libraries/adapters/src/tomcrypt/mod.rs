@@ -14,8 +14,8 @@ mod xts;
 
 use crate::family::{self, Family};
 use api::Api;
+use contract::loader::{LoadError, SharedObject};
 use contract::{Identity, Library, OpenError, raw};
-use loader::{LoadError, SharedObject};
 use model::{Algorithm, Kind, Mode, Primitive};
 use std::ffi::{CStr, c_char};
 

@@ -1,8 +1,8 @@
 //! What of wolfCrypt every part of the adapter uses: contexts, error codes, lengths.
 
 use crate::aligned::Aligned;
+use contract::loader::SharedObject;
 use contract::{OpenError, raw};
-use loader::SharedObject;
 use std::ffi::{c_int, c_void};
 
 /// `wc_AesInit`, `wc_Des3Init`, `wc_HmacInit`: context, heap hint, device.

@@ -13,8 +13,8 @@ mod xchacha;
 mod xts;
 
 use crate::family::{self, Family};
+use contract::loader::{LoadError, SharedObject};
 use contract::{Identity, Library, OpenError, raw};
-use loader::{LoadError, SharedObject};
 use model::{Algorithm, Kind, Mode, Primitive};
 use std::ffi::{CStr, c_char, c_int};
 

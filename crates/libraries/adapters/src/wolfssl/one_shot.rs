@@ -7,8 +7,8 @@ use super::api::{
 };
 use crate::bytes::{In, Out};
 use crate::family::{KEY_IN_EACH_MESSAGE, calls, symbol};
+use contract::loader::SharedObject;
 use contract::{OpenError, Operations, Table, raw};
-use loader::SharedObject;
 use model::Mode;
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;

@@ -4,8 +4,8 @@
 mod session;
 
 use crate::family::{self, Family, Request};
+use contract::loader::{LoadError, SharedObject};
 use contract::{Identity, Library, OpenError, raw};
-use loader::{LoadError, SharedObject};
 use model::Primitive;
 use session::{Api, State};
 use std::ffi::c_uint;

@@ -1,7 +1,7 @@
 //! Whole messages and streams of XXH3: what is inside the clock.
 
+use contract::loader::{LoadError, SharedObject};
 use contract::{Operations, Table, raw};
-use loader::{LoadError, SharedObject};
 use std::ffi::{CStr, c_int, c_void};
 
 /// `XXH3_state_t*`, opaque.

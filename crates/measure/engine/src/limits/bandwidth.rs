@@ -3,7 +3,7 @@
 use super::Conditions;
 use super::instructions::Read;
 use super::readings::{Figure, Readings};
-use bound::{Access, Bandwidth, Core, Level};
+use analysis::bound::{Access, Bandwidth, Core, Level};
 use probe::{Move, Prober, Stretch};
 use record::Cache;
 use std::time::Instant;
@@ -53,7 +53,7 @@ fn first_level(core: &Core, cycles_per_ns: f64) -> Vec<Bandwidth> {
     let kinds = [(Access::Read, "load"), (Access::Write, "store"), (Access::Copy, "load+store")];
     let best = |(access, name): (Access, &str)| {
         let all = core.instructions.iter().filter(|i| i.name == name);
-        let bytes = |i: &bound::Instruction| i.per_cycle * f64::from(i.width_bits / 8);
+        let bytes = |i: &analysis::bound::Instruction| i.per_cycle * f64::from(i.width_bits / 8);
         let best = all.max_by(|a, b| bytes(a).total_cmp(&bytes(b)))?;
         Some(Bandwidth {
             level: Level::L1,

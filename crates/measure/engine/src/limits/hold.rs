@@ -2,7 +2,7 @@
 //! something other than the algorithm was timed. What is faster than the best method known to us is
 //! printed with a remark: another method may be faster, and the limit is then no bound.
 
-use bound::{Basis, Core, Limit, Operation, Seen};
+use analysis::bound::{Basis, Core, Limit, Operation, Seen};
 use model::{Algorithm, Model};
 use record::{ClassCount, Executed, Library, Measurement, State};
 
@@ -50,7 +50,7 @@ fn hold_one(m: &mut Measurement, core: &Core, (seen, several): (Option<Seen>, bo
     let beats = |limit: &Limit| {
         limit.cycles / cycles > (1.0 + TOLERANCE) * (1.0 + interval) * (1.0 + limit.spread)
     };
-    let proven = bound::proven(core, &operation, seen);
+    let proven = analysis::bound::proven(core, &operation, seen);
     if let Some(limit) = proven.filter(beats) {
         let why = format!(
             "faster than this core can be: {cycles:.2} cycles an operation, and its limit is {:.2} ({}; {:.0} % of the limit)",
@@ -60,7 +60,7 @@ fn hold_one(m: &mut Measurement, core: &Core, (seen, several): (Option<Seen>, bo
         );
         return withdraw(m, why);
     }
-    let Ok(limit) = bound::limit(core, &operation) else { return };
+    let Ok(limit) = analysis::bound::limit(core, &operation) else { return };
     let is_proven = proven.is_some_and(|p| p.cycles >= limit.cycles * WHOLE);
     let basis = if is_proven { Basis::Proven } else { Basis::KnownMethods };
     if basis == Basis::KnownMethods && beats(&limit) {
@@ -123,7 +123,7 @@ fn withdraw(m: &mut Measurement, why: String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bound::{Access, Bandwidth, Bound, Instruction, Level};
+    use analysis::bound::{Access, Bandwidth, Bound, Instruction, Level};
     use model::{Direction, Footprint, Tier};
     use record::{Estimate, Evidence, LibraryId, Samples};
 

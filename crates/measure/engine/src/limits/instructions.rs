@@ -1,8 +1,8 @@
 //! Throughputs, latencies, pairs and the window, from interleaved readings.
 
 use super::readings::{Figure, LEAST, Readings, quiet_rate};
+use analysis::bound::{Core, Instruction, Pair};
 use analysis::median;
-use bound::{Core, Instruction, Pair};
 use probe::{Prober, Reads, Subject};
 use std::time::{Duration, Instant};
 

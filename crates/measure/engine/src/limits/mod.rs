@@ -8,7 +8,7 @@ mod readings;
 pub(crate) use hold::hold;
 
 use crate::quiet;
-use bound::Core;
+use analysis::bound::Core;
 use instructions::Patience;
 use model::{Algorithm, Direction, Model, Tier};
 use probe::{Clock, Prober};
@@ -89,11 +89,12 @@ pub(crate) fn faster(mut a: Core, b: Core) -> Core {
             let latencies = [one.latency_cycles, other.latency_cycles];
             let latency_cycles = latencies.into_iter().flatten().min_by(f64::total_cmp);
             let faster = if other.per_cycle > one.per_cycle { other } else { one };
-            bound::Instruction { latency_cycles, ..faster }
+            analysis::bound::Instruction { latency_cycles, ..faster }
         },
     );
-    let of_pair =
-        |p: &bound::Pair| (p.first.clone(), p.second.clone(), p.width_bits, p.second_width_bits);
+    let of_pair = |p: &analysis::bound::Pair| {
+        (p.first.clone(), p.second.clone(), p.width_bits, p.second_width_bits)
+    };
     merge(&mut a.pairs, b.pairs, of_pair, |one, other| {
         if other.per_cycle > one.per_cycle { other } else { one }
     });
@@ -146,7 +147,11 @@ pub(crate) fn limits(
         for direction in own.filter(|d| !algorithm.encrypts() || directions.contains(d)) {
             for model in models {
                 for tier in tiers {
-                    floors.push(bound::floor(&core, algorithm, (*direction, *model, *tier)));
+                    floors.push(analysis::bound::floor(
+                        &core,
+                        algorithm,
+                        (*direction, *model, *tier),
+                    ));
                 }
             }
         }
@@ -175,7 +180,7 @@ mod tests {
 
     #[test]
     fn of_two_measurements_the_faster_counts_for_each_thing() {
-        let instruction = |name: &str, per_cycle| bound::Instruction {
+        let instruction = |name: &str, per_cycle| analysis::bound::Instruction {
             name: name.into(),
             width_bits: 128,
             per_cycle,
@@ -195,7 +200,7 @@ mod tests {
 
     #[test]
     fn what_one_of_two_measurements_lacks_is_taken_from_the_other() {
-        let wide = |latency_cycles| bound::Instruction {
+        let wide = |latency_cycles| analysis::bound::Instruction {
             name: "aesenc".into(),
             width_bits: 512,
             per_cycle: 1.0,

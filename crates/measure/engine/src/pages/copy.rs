@@ -1,10 +1,10 @@
 //! A copy of a store whose pages have been encrypted and decrypted: everything else as it was.
 
+use at_rest::store::{Kind, PageRef, Store};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use store::{Kind, PageRef, Store};
 
 /// A copy under construction. Its page files begin empty, so that no page gets there but by decryption.
 pub(super) struct Copy {

@@ -6,11 +6,11 @@ use super::run::{Events, PagesError, PagesEvent};
 use super::stage::{PART, Stage};
 use crate::protocol::Finding;
 use crate::protocol::pages::{Answer, Job, ProbeJob, VerifyJob};
+use at_rest::scheme::Recipe;
+use at_rest::store::{PageRef, Store};
 use at_rest::{ProbeCounts, Probed, Verified, judge};
 use record::State;
-use scheme::Recipe;
 use std::collections::{BTreeMap, HashMap};
-use store::{PageRef, Store};
 
 /// A library and a scheme.
 pub(super) type Pair = (usize, usize);

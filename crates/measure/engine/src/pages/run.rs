@@ -10,18 +10,18 @@ use crate::placement::step_aside;
 use crate::protocol::Finding;
 use crate::tiers::at_tiers;
 use crate::verification::{Extra, verify_all};
+use at_rest::scheme::{Profile, Recipe};
+use at_rest::store::{Kind, Scan, Store, StoreError};
 use at_rest::{
     CellKey, CellSamples, FORMAT_VERSION, KIND, Medium, Nonces, PageStore, PagesRecord,
     ProfileFacts, Seen, Snapshot, Timing, cell, nonces, scheme_facts, set_over_none,
 };
 use model::{Algorithm, Direction, Model, Tier};
 use probe::Clock;
-use scheme::{Profile, Recipe};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
-use store::{Kind, Scan, Store, StoreError};
 
 /// What is asked for.
 #[derive(Debug)]
@@ -344,7 +344,7 @@ fn profile_facts(profile: &Profile) -> ProfileFacts {
         title: profile.title.to_owned(),
         differs: profile.differs.to_owned(),
         source: profile.source.to_owned(),
-        read: scheme::SOURCES_READ.to_owned(),
+        read: at_rest::scheme::SOURCES_READ.to_owned(),
     }
 }
 

@@ -2,14 +2,14 @@
 
 use crate::protocol::pages::LOG_BYTES;
 use crate::protocol::pages::PageFiles;
+use at_rest::scheme::Position;
+use at_rest::store::{PageRef, Store, StoreError};
 use rustix::fs::MemfdFlags;
-use scheme::Position;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
-use store::{PageRef, Store, StoreError};
 
 /// Bytes of pages that are staged at once: a worker takes them into memory, and may write no file
 /// that is larger.
@@ -67,7 +67,7 @@ impl Stage {
         let failed =
             |e: io::Error| StoreError::Read { path: "staged pages".into(), why: e.to_string() };
         let mut page = vec![0; store.page_size()];
-        let mut places: Vec<u8> = Vec::with_capacity(pages.len() * scheme::POSITION_BYTES);
+        let mut places: Vec<u8> = Vec::with_capacity(pages.len() * at_rest::scheme::POSITION_BYTES);
         for (i, reference) in pages.iter().enumerate() {
             let at: Position = store.read(*reference, &mut page)?;
             self.plain.write_all_at(&page, (i * page.len()) as u64).map_err(failed)?;

@@ -1,9 +1,9 @@
 //! What the scheduler asks a worker to do with staged pages, and what it answers.
 
 use super::Finding;
+use at_rest::scheme::Recipe;
 use at_rest::{Keying, Medium, ProbeCounts};
 use model::Direction;
-use scheme::Recipe;
 use serde::{Deserialize, Serialize};
 
 /// Bytes of a log before it begins anew in the same space, as a recycled segment of `PostgreSQL`'s
@@ -18,7 +18,7 @@ pub struct PageFiles {
     pub owner: u32,
     /// Staged pages, one after the other.
     pub plain: i32,
-    /// Their places, [`scheme::POSITION_BYTES`] each.
+    /// Their places, [`at_rest::scheme::POSITION_BYTES`] each.
     pub places: i32,
     /// Where decrypted pages go.
     pub out: i32,

@@ -5,8 +5,8 @@ use super::subject::Subject;
 use crate::protocol::Finding;
 use contract::{Library, Message, Outcome};
 use model::{Algorithm, Direction};
+use probe::surroundings::{OthersTime, Process, Signals};
 use std::time::{Duration, Instant};
-use surroundings::{OthersTime, Process, Signals};
 
 /// Name of the check.
 pub(super) const CHECK: &str = "surroundings";
@@ -35,7 +35,7 @@ impl Before {
     /// What the library changed since, in one line.
     pub(super) fn changed(&self) -> Result<(), String> {
         // Before the look at the descriptors: a child has them as well.
-        let children = surroundings::end_children();
+        let children = probe::surroundings::end_children();
         let mut changes = self.process.changes(&Process::now());
         if children > 0 {
             changes.push(format!("{children} other processes were started and left to run"));
@@ -76,8 +76,8 @@ impl Pulse {
     /// What is no longer as it was.
     pub(super) fn changed(&self) -> Option<Finding> {
         let mut changes = self.signals.changes(&Signals::now());
-        if surroundings::children_exist() {
-            let children = surroundings::end_children();
+        if probe::surroundings::children_exist() {
+            let children = probe::surroundings::end_children();
             changes.push(format!("{children} other processes were started and left to run"));
         }
         changes.extend(worked_aside(self.time));
@@ -181,7 +181,7 @@ impl Sheet {
 /// Whether the upper halves are left in use; a finding where something is that no function may leave.
 fn one(subject: &mut Subject, direction: Direction, size: usize) -> Result<bool, Finding> {
     let mut sheet = Sheet::new(subject, direction, size);
-    let (_, left) = surroundings::call(&mut subject.session, sheet.message());
+    let (_, left) = probe::surroundings::call(&mut subject.session, sheet.message());
     let broken = left.broken_rules();
     if broken.is_empty() {
         return Ok(left.uppers);

@@ -51,7 +51,7 @@ pub fn serve() -> std::io::Result<()> {
     }
     be_first_to_go();
     // What a library starts is found and ended, also where it was started twice over.
-    surroundings::adopt()?;
+    probe::surroundings::adopt()?;
     if requests(&mut replies).is_err() {
         std::process::exit(PIPE_GONE);
     }

@@ -6,13 +6,13 @@ use super::subject::Subject;
 use crate::protocol::{ClassSteps, Finding, FunctionSteps, SetSteps, Stepping, Steps, Visit};
 use contract::{Library, Outcome};
 use model::{Algorithm, Direction, Footprint, Model};
+use probe::step::{Code, End, Stepper, Unavailable};
 use probe::{
     Arena, Batch as _, InstructionCounter, MAX_MESSAGES, MessageBatch, MessageSet, Stepped,
     StreamBatch, messages_for,
 };
 use std::path::PathBuf;
 use std::time::Duration;
-use step::{Code, End, Stepper, Unavailable};
 use verify::may_be_refused;
 
 /// Operations before the one that is stepped: twice round the ring of descriptors, so that it works
@@ -64,7 +64,7 @@ pub(super) fn run(
     }
     let complete = trace.end == End::Returned;
     let code = Code::of_this_process(&|mapped| super::tier::original(mapped, objects));
-    let steps = told(asked.size, complete, ops, step::profile(&trace, &code));
+    let steps = told(asked.size, complete, ops, probe::step::profile(&trace, &code));
     let (pmu, pmu_reason) = match pmu {
         Ok(count) => (Some(count), None),
         Err(why) => (None, Some(why)),
@@ -199,9 +199,9 @@ fn stream(
 
 /// A profile of `ops` operations as the protocol has it: of one, rounded up, so that nothing that was
 /// executed is told as nothing.
-fn told(size: usize, complete: bool, ops: u32, profile: step::Profile) -> Steps {
+fn told(size: usize, complete: bool, ops: u32, profile: probe::step::Profile) -> Steps {
     let of_one = |count: u64| count.div_ceil(u64::from(ops));
-    let sets = |sets: Vec<step::SetCount>| {
+    let sets = |sets: Vec<probe::step::SetCount>| {
         sets.into_iter()
             .map(|s| SetSteps { set: s.set, count: of_one(s.count), example: s.example })
             .collect()

@@ -3,7 +3,7 @@
 use super::{MessageBatch, RING};
 use crate::batch::Batch;
 use crate::flight::Flight;
-use step::{Stepper, Trace, Unavailable};
+use crate::step::{Stepper, Trace, Unavailable};
 
 /// A stepped operation: its return code, and what it executed.
 pub type Stepped = (i32, Trace);

@@ -13,7 +13,7 @@ use crate::primitive::Workbench;
 use crate::wire::Wire;
 use api::{Api, Crypto, Ptr, Ssl, ctrl};
 use context::Context;
-use loader::SharedObject;
+use contract::loader::SharedObject;
 use primitives::Library;
 use session::Newest;
 use std::ffi::c_int;

@@ -7,7 +7,7 @@ use super::context::Context;
 use super::session::Newest;
 use super::{OpenSsl, introduce, says};
 use crate::bench::{End, Trouble};
-use loader::SharedObject;
+use contract::loader::SharedObject;
 use std::ffi::{c_int, c_long};
 use std::io::ErrorKind;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};

@@ -9,7 +9,7 @@ use crate::bench::{Bench, End, Stack, Step, Trouble};
 use crate::wire::Wire;
 use api::{Api, Ptr};
 use context::{Context, SUCCESS};
-use loader::SharedObject;
+use contract::loader::SharedObject;
 use std::ffi::c_int;
 use std::ptr::null_mut;
 use tls::{Case, EndSays};

@@ -5,8 +5,8 @@ use crate::bytes::{In, Out};
 use crate::evp::api::Errors;
 use crate::evp::method::Method;
 use crate::evp::parts::{self, Parts};
+use contract::loader::SharedObject;
 use contract::raw;
-use loader::SharedObject;
 use std::ffi::{c_int, c_uint, c_void};
 use std::ptr;
 

@@ -4,8 +4,8 @@ use crate::aligned::Aligned;
 use crate::bytes::{In, Out};
 use crate::evp::api::Errors;
 use crate::evp::parts::{self, Parts};
+use contract::loader::SharedObject;
 use contract::raw;
-use loader::SharedObject;
 use std::ffi::c_void;
 
 /// `poly1305_state *`

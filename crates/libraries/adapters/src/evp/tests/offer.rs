@@ -1,7 +1,7 @@
 //! The whole offer of the library, and what sessions say of themselves.
 
 use super::*;
-use loader::SharedObject;
+use contract::loader::SharedObject;
 use trial::primitives;
 
 #[test]

@@ -2,11 +2,11 @@
 
 use super::mac::{Maker, checksum, checksum_by, done, key_bytes};
 use crate::protocol::{Finding, not_opened};
+use at_rest::scheme::{Field, KeyScope, MacPart, NonceRule, Position, Recipe, Sum, write_fields};
 use contract::{Library, Message, Session};
 use model::{Algorithm, Direction, Mode};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
-use scheme::{Field, KeyScope, MacPart, NonceRule, Position, Recipe, Sum, write_fields};
 use subtle::ConstantTimeEq as _;
 use xxhash_rust::xxh3::{xxh3_64_with_seed, xxh3_128_with_seed};
 

@@ -1,6 +1,6 @@
 //! What an unnoticed change did to a page, by what the page now is.
 
-use scheme::Effect;
+use at_rest::scheme::Effect;
 
 /// What a page can have become.
 pub(super) struct Contents<'a> {

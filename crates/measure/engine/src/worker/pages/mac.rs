@@ -1,10 +1,10 @@
 //! Sums beside the ciphertext: MACs by the library itself where it takes a message in parts, else by
 //! code that is built in; checksums always by that. The record says which.
 
+use at_rest::scheme::Sum;
 use contract::{Library, Outcome, Session};
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use model::{Algorithm, Direction};
-use scheme::Sum;
 
 /// What makes a MAC.
 pub(super) enum Maker {

@@ -12,9 +12,9 @@ mod verify;
 
 use crate::protocol::Finding;
 use crate::protocol::pages::{Answer, Job, PageFiles};
+use at_rest::scheme::{POSITION_BYTES, Position};
 use contract::Library;
 use probe::Clock;
-use scheme::{POSITION_BYTES, Position};
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 

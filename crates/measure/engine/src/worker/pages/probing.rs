@@ -6,10 +6,10 @@ use super::effect::Contents;
 use crate::protocol::Finding;
 use crate::protocol::pages::{Answer, ProbeJob};
 use at_rest::ProbeCounts;
+use at_rest::scheme::{Expected, Position, Probe, Recipe, SchemeClass, expected};
 use contract::Library;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
-use scheme::{Expected, Position, Probe, Recipe, SchemeClass, expected};
 
 /// Bytes of each half that an older version of a page has otherwise.
 const CHANGED: usize = 64;

@@ -248,7 +248,7 @@ impl<'a> Lane<'a> {
 #[inline(always)]
 fn seal(
     codec: &mut Codec,
-    at: &scheme::Position,
+    at: &at_rest::scheme::Position,
     page: &[u8],
     out: &mut [u8],
     beside: &mut [u8],
@@ -263,7 +263,7 @@ fn seal(
 #[inline(always)]
 fn unseal(
     codec: &mut Codec,
-    at: &scheme::Position,
+    at: &at_rest::scheme::Position,
     cipher: &[u8],
     beside: &[u8],
     out: &mut [u8],

@@ -5,8 +5,8 @@ use super::{Library, no_such};
 use crate::bench::Trouble;
 use crate::keys::{field_parameters, known_key};
 use crate::primitive::{POOL, Results, Span, Workbench};
+use crate::reference::{Agreement, Partner, agreement_answer};
 use tls::Scheme;
-use tls_reference::{Agreement, Partner, agreement_answer};
 
 /// Bytes of a secret, at most: as a field's prime.
 const SECRET: usize = 512;
@@ -18,8 +18,8 @@ pub(super) fn agreement(scheme: Scheme) -> Option<Agreement> {
         Scheme::P256 => Some(Agreement::P256),
         Scheme::P384 => Some(Agreement::P384),
         _ => {
-            let parameters = tls_reference::pem(field_parameters(scheme)?)?;
-            tls_reference::finite_field(&parameters).map(Agreement::Field)
+            let parameters = crate::reference::pem(field_parameters(scheme)?)?;
+            crate::reference::finite_field(&parameters).map(Agreement::Field)
         }
     }
 }

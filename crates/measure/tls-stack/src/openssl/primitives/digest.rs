@@ -6,11 +6,11 @@ use super::sign::DigestContext;
 use crate::bench::Trouble;
 use crate::openssl::api::Ptr;
 use crate::primitive::{POOL, Results, Span, Workbench};
+use crate::reference::{self as reference, Digest, digest_answer, hmac_answer};
 use crate::transfer::noise;
 use std::ffi::{c_int, c_uint};
 use std::ptr::{null, null_mut};
 use tls::Scheme;
-use tls_reference::{self as reference, Digest, digest_answer, hmac_answer};
 
 /// Bytes of a digest, at most.
 const DIGEST: usize = 64;

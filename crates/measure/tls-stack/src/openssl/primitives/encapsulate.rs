@@ -4,9 +4,9 @@ use super::keys::{Context, Key, KeyKind};
 use super::{Library, missing, no_such};
 use crate::bench::Trouble;
 use crate::primitive::{POOL, Results, Span, Workbench};
+use crate::reference::{Receiver, encapsulate};
 use std::ptr::null;
 use tls::{Operation, Scheme};
-use tls_reference::{Receiver, encapsulate};
 
 /// Bytes of a ciphertext, at most.
 const CIPHERTEXT: usize = 1120;

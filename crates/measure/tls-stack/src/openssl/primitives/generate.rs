@@ -5,8 +5,8 @@ use super::agree::{agreed, is_known};
 use super::keys::{Key, KeyKind, Maker, Of};
 use crate::bench::Trouble;
 use crate::primitive::{POOL, Results, Span, Workbench};
+use crate::reference::Agreement;
 use tls::Scheme;
-use tls_reference::Agreement;
 
 pub(super) fn open(
     library: &'static Library,
@@ -76,15 +76,15 @@ impl Generate {
         let trouble = |t: Trouble| t.to_string();
         let right = match &self.partner {
             Partner::Agreement(agreement) => {
-                let other = tls_reference::Partner::new(agreement).ok_or("no random numbers")?;
+                let other = crate::reference::Partner::new(agreement).ok_or("no random numbers")?;
                 let bytes = other.public().to_vec();
                 let peer = self.kind.decode(key.raw, &bytes).map_err(trouble)?;
                 let secret = agreed(self.library, key, &peer).map_err(trouble)?;
                 is_known(agreement, other.agree(public).as_deref(), &secret)
             }
             Partner::Kem(kem) => {
-                let (ciphertext, secret) =
-                    tls_reference::encapsulate(*kem, public).ok_or("a new public key is none")?;
+                let (ciphertext, secret) = crate::reference::encapsulate(*kem, public)
+                    .ok_or("a new public key is none")?;
                 let found = super::encapsulate::received(self.library, key, &ciphertext);
                 found.map_err(trouble)? == secret
             }

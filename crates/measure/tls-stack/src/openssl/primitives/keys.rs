@@ -5,10 +5,10 @@ use super::{Library, missing, no_such};
 use crate::bench::Trouble;
 use crate::keys::field_parameters;
 use crate::openssl::api::Ptr;
+use crate::reference;
 use std::ffi::{CString, c_int};
 use std::ptr::{null, null_mut};
 use tls::Scheme;
-use tls_reference as reference;
 
 /// `EVP_PKEY`, freed with the value.
 pub(super) struct Key {

@@ -17,7 +17,7 @@ use super::api::Api;
 use crate::bench::Trouble;
 use crate::primitive::Workbench;
 use api::Functions;
-use loader::SharedObject;
+use contract::loader::SharedObject;
 use tls::{Operation, Primitive};
 
 /// A libcrypto with its functions.

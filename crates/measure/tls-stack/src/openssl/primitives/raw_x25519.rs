@@ -4,8 +4,8 @@ use super::api::Functions;
 use super::{Library, missing};
 use crate::bench::Trouble;
 use crate::primitive::{POOL, Results, Span, Workbench};
+use crate::reference::{Agreement, Partner, agreement_answer};
 use tls::Scheme;
-use tls_reference::{Agreement, Partner, agreement_answer};
 
 /// Whether there is no other way.
 pub(super) fn is_all_there_is(library: &Library, scheme: Scheme) -> bool {

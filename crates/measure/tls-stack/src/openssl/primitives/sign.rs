@@ -7,9 +7,9 @@ use crate::bench::Trouble;
 use crate::keys::{keys, known_key, public_key};
 use crate::openssl::api::Ptr;
 use crate::primitive::{POOL, Results, Span, Workbench};
+use crate::reference::{self as reference, Digest, ed25519_answer, verifies};
 use std::ptr::{null, null_mut};
 use tls::Scheme;
-use tls_reference::{self as reference, Digest, ed25519_answer, verifies};
 
 /// Bytes of a signature, at most: RSA of 4096 bits.
 const SIGNATURE: usize = 512;

@@ -7,9 +7,9 @@ use crate::bench::Trouble;
 use crate::keys::{keys, public_key};
 use crate::openssl::api::Ptr;
 use crate::primitive::{POOL, Span, Workbench};
+use crate::reference::verifies;
 use std::ffi::c_int;
 use tls::Scheme;
-use tls_reference::verifies;
 
 pub(super) fn open(
     library: &'static Library,

@@ -1,0 +1,198 @@
+//! A core as an implementation sees it: what was measured, cut down to a tier.
+
+use crate::bound::{Access, Basis, Bound, Core, Instruction, Level, Limit};
+use model::Tier;
+
+/// Bits of one block of AES, the unit in which vector work is counted.
+pub(crate) const LANE_BITS: u32 = 128;
+
+/// A core under a tier.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Machine<'a> {
+    core: &'a Core,
+    tier: Tier,
+}
+
+/// What a family of instructions is for; decides which tiers may use it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Aes,
+    Other,
+}
+
+impl<'a> Machine<'a> {
+    pub(crate) fn new(core: &'a Core, tier: Tier) -> Self {
+        Self { core, tier }
+    }
+
+    /// Whether AES and carry-less multiplication may be used.
+    pub(crate) fn has_aes(&self) -> bool {
+        self.most_bits(Kind::Aes) > 0 && self.per_cycle("aesenc", 128).is_some()
+    }
+
+    /// Whether SHA instructions may be used: SSE2 alone has none.
+    pub(crate) fn has_sha(&self) -> bool {
+        self.tier != Tier::Baseline
+    }
+
+    /// Widest registers that a kind of instructions may work on.
+    fn most_bits(&self, kind: Kind) -> u32 {
+        match (self.tier, kind) {
+            (Tier::Native, _) => 512,
+            (Tier::Vaes256, _) | (Tier::Aesni | Tier::Noaes, Kind::Other) => 256,
+            (Tier::Aesni, Kind::Aes) | (Tier::Baseline, Kind::Other) => 128,
+            (Tier::Noaes | Tier::Baseline, Kind::Aes) => 0,
+        }
+    }
+
+    fn allowed(&self, i: &Instruction) -> bool {
+        let aes = i.name.starts_with("aes") || i.name == "pclmulqdq";
+        i.width_bits <= self.most_bits(if aes { Kind::Aes } else { Kind::Other })
+    }
+
+    /// The instruction at a width, as far as the tier has it.
+    fn find(&self, name: &str, width_bits: u32) -> Option<&'a Instruction> {
+        let all = self.core.instructions.iter();
+        all.filter(|i| self.allowed(i)).find(|i| i.name == name && i.width_bits == width_bits)
+    }
+
+    /// Independent ones a cycle.
+    pub(crate) fn per_cycle(&self, name: &str, width_bits: u32) -> Option<f64> {
+        self.find(name, width_bits).map(|i| i.per_cycle).filter(|rate| *rate > 0.0)
+    }
+
+    /// Cycles from one to the next that depends on it, at the narrowest width that is known.
+    pub(crate) fn latency(&self, name: &str) -> Option<f64> {
+        let all = self.core.instructions.iter().filter(|i| self.allowed(i) && i.name == name);
+        all.min_by_key(|i| i.width_bits).and_then(|i| i.latency_cycles)
+    }
+
+    /// Each width at which one of the instructions may be used: lanes of 128 bits, and cycles of
+    /// the fastest of them.
+    pub(crate) fn widths(&self, names: &[&str]) -> Vec<(f64, f64)> {
+        [128, 256, 512]
+            .into_iter()
+            .filter_map(|bits| {
+                let rates = names.iter().filter_map(|name| self.per_cycle(name, bits));
+                let best = rates.fold(0.0, f64::max);
+                (best > 0.0).then(|| (f64::from(bits / LANE_BITS), 1.0 / best))
+            })
+            .collect()
+    }
+
+    /// The largest relative spread among the instructions that may be used.
+    pub(crate) fn spread(&self, names: &[&str]) -> f64 {
+        let all = self.core.instructions.iter().filter(|i| self.allowed(i));
+        all.filter(|i| names.contains(&i.name.as_str())).map(|i| i.spread).fold(0.0, f64::max)
+    }
+
+    /// What takes so many cycles by these instructions.
+    pub(crate) fn limit(&self, cycles: f64, (by, basis): (Bound, Basis), names: &[&str]) -> Limit {
+        Limit { cycles, by, basis, spread: self.spread(names) }
+    }
+
+    /// Chain steps that two messages can overlap by.
+    pub(crate) fn window(&self) -> Option<f64> {
+        self.core.window
+    }
+
+    /// Cycles for one byte of a level, and the spread of that figure.
+    pub(crate) fn per_byte(&self, level: Level, access: Access) -> Option<(f64, f64)> {
+        let mut all = self.core.bandwidths.iter();
+        let found = all.find(|b| b.level == level && b.access == access)?;
+        (found.bytes_per_cycle > 0.0).then(|| (1.0 / found.bytes_per_cycle, found.spread))
+    }
+
+    /// Cycles in which at least `lanes` and `second_lanes` of 128 bits go through two instructions
+    /// that wait for the same units, at the most favourable widths that were measured together.
+    ///
+    /// With T(a, b) the least time for a of the one and b of the other: T never falls when work is
+    /// added, and two programs one after the other take no less than the best joint one, so for a ≥ b
+    /// T(a, b) ≥ a·T(1, 1) − (a − b)·T(0, 1), and likewise with the two exchanged.
+    pub(crate) fn shared(&self, first: (&str, f64), second: (&str, f64)) -> Option<f64> {
+        let (mut least, mut known) = (f64::INFINITY, 0);
+        for pair in self.core.pairs.iter().filter(|p| p.first == first.0 && p.second == second.0) {
+            let (Some(one), Some(other)) = (
+                self.per_cycle(first.0, pair.width_bits),
+                self.per_cycle(second.0, pair.second_width_bits),
+            ) else {
+                continue;
+            };
+            let lanes = |bits: u32| f64::from(bits / LANE_BITS);
+            let (a, b) =
+                (first.1 / lanes(pair.width_bits), second.1 / lanes(pair.second_width_bits));
+            let together = 1.0 / pair.per_cycle;
+            let bound =
+                if a >= b { a * together - (a - b) / other } else { b * together - (b - a) / one };
+            least = least.min(bound.max(a / one).max(b / other));
+            known += 1;
+        }
+        (known > 0).then_some(least)
+    }
+}
+
+/// The least time in which instructions of these widths go over `lanes` lanes once. Each entry is
+/// lanes and cycles of one instruction; whole instructions only, unless a register may hold lanes of
+/// `several` operations.
+pub(crate) fn cover(lanes: f64, widths: &[(f64, f64)], several: bool) -> f64 {
+    let best = widths.iter().map(|(l, t)| t / l).fold(f64::INFINITY, f64::min);
+    // Past a few registers the last one no longer decides, and any split of them is allowed for.
+    if several || lanes > 64.0 {
+        return lanes * best;
+    }
+    let lanes = lanes.ceil() as usize;
+    let mut least = vec![0.0_f64; lanes + 1];
+    for n in 1..=lanes {
+        let cost = |(l, t): &(f64, f64)| t + least[n.saturating_sub(*l as usize)];
+        least[n] = widths.iter().map(cost).fold(f64::INFINITY, f64::min);
+    }
+    least[lanes]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lone_block_cannot_fill_a_wide_register() {
+        let widths = [(1.0, 0.5), (2.0, 0.5), (4.0, 1.0)];
+        assert_eq!(cover(0.0, &widths, false), 0.0);
+        assert_eq!(cover(1.0, &widths, false), 0.5);
+        assert_eq!(cover(2.0, &widths, false), 0.5);
+        assert_eq!(cover(3.0, &widths, false), 1.0);
+        assert_eq!(cover(5.0, &widths, false), 1.5);
+        assert_eq!(cover(4096.0, &widths, false), 1024.0);
+        assert_eq!(cover(1.0, &widths, true), 0.25);
+    }
+
+    #[test]
+    fn narrow_tiers_have_narrow_instructions() {
+        let core = crate::bound::fixtures::zen4();
+        let native = Machine::new(&core, Tier::Native);
+        let lanes = |tier| {
+            let widths = Machine::new(&core, tier).widths(&["aesenc"]);
+            widths.iter().map(|w| w.0).fold(0.0, f64::max)
+        };
+        assert!(native.has_aes());
+        assert_eq!([Tier::Native, Tier::Vaes256, Tier::Aesni].map(lanes), [4.0, 2.0, 1.0]);
+        assert!(!Machine::new(&core, Tier::Noaes).has_aes());
+        assert!(!Machine::new(&core, Tier::Baseline).has_aes());
+        let wide = Machine::new(&core, Tier::Noaes).widths(&["pxor"]);
+        assert_eq!(wide.last().map(|w| w.0), Some(2.0));
+    }
+
+    #[test]
+    fn instructions_that_share_all_their_units_take_their_times_together() {
+        let mut core = crate::bound::fixtures::zen4();
+        let machine = |core: &Core| {
+            Machine::new(core, Tier::Native).shared(("aesenc", 40.0), ("pclmulqdq", 12.0)).unwrap()
+        };
+        // Apart: 10 and 6 cycles, the longer of which counts.
+        assert!((machine(&core) - 10.0).abs() < 1e-9);
+        for p in &mut core.pairs {
+            p.per_cycle = if p.width_bits == 512 { 1.0 / 3.0 } else { 1.0 / 2.5 };
+        }
+        // Together: the sum; narrower registers need twice as many instructions.
+        assert!((machine(&core) - 16.0).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,53 @@
+//! Stores of one file: raw images, in pages of any size; `sqlite` has the rest of databases.
+
+use crate::scheme::Position;
+use crate::store::{Kind, PageFile, Store, StoreError};
+use std::path::Path;
+
+/// Pages of a file that says nothing of them.
+const PAGE_SIZE: usize = 4096;
+
+pub(crate) fn open(path: &Path, page_size: Option<usize>) -> Result<Store, StoreError> {
+    let page_size = page_size.unwrap_or(PAGE_SIZE);
+    let facts = vec!["raw image".to_owned()];
+    Ok(Store { kind: Kind::Image, facts, ..of_file(path, page_size)? })
+}
+
+/// The whole pages of a file that states nothing.
+pub(crate) fn of_file(path: &Path, page_size: usize) -> Result<Store, StoreError> {
+    let bytes = std::fs::metadata(path).map_err(|e| StoreError::read(path, e))?.len();
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let first = Position { relation: 1, ..Position::default() };
+    let pages = bytes / page_size as u64;
+    Ok(Store {
+        kind: Kind::Image,
+        page_size,
+        own_page_size: page_size,
+        files: vec![PageFile { path: Some(path.to_owned()), name, first, pages }],
+        facts: Vec::new(),
+        root: path.to_owned(),
+        checksums: None,
+        left_out: u64::from(!bytes.is_multiple_of(page_size as u64)),
+        seed: 0,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_image_is_whole_pages_and_perhaps_a_rest() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("image");
+        std::fs::write(&path, vec![1; 10_000]).unwrap();
+        let store = Store::open(&path, None).unwrap();
+        assert_eq!((store.pages(), store.left_out(), store.kind()), (2, 1, Kind::Image));
+        let mut page = vec![0; 8192];
+        let store = Store::open(&path, Some(8192)).unwrap();
+        let at = store.read(store.all().next().unwrap(), &mut page).unwrap();
+        assert_eq!((at.block, at.version, page[0]), (0, 0, 1));
+        std::fs::write(&path, b"short").unwrap();
+        assert!(Store::open(&path, None).unwrap_err().to_string().contains("no whole page"));
+    }
+}

@@ -1,0 +1,356 @@
+//! From a question and documents to the answer.
+
+use crate::tls_server::answer::{
+    Advice, Basis, Change, Choice, ClientCost, Cost, FORMAT_VERSION, Fitting, Rejected,
+};
+use crate::tls_server::candidate::{CLASSIC, Candidate};
+use crate::tls_server::price::{Evidence, NoPrice};
+use crate::tls_server::question::Question;
+use crate::tls_server::rules::RULES;
+use std::collections::BTreeSet;
+use tls::{Case, Exchange};
+use tls_load::{Agreement, SpecError};
+
+/// Answers.
+///
+/// # Errors
+/// What is wrong with the clients.
+pub fn advise(question: &Question, evidence: &Evidence<'_>) -> Result<Advice, SpecError> {
+    let judged = judge(question, evidence)?;
+    let changes = changes(question, evidence, judged.best())?;
+    let named: BTreeSet<&str> = judged.rejected.iter().map(|r| r.rule.as_str()).collect();
+    let rules = RULES.iter().filter(|rule| named.contains(rule.id)).copied().collect();
+    let document = evidence.handshakes;
+    Ok(Advice {
+        format_version: FORMAT_VERSION.to_owned(),
+        kind: "tls-advice".to_owned(),
+        question: question.clone(),
+        basis: Basis {
+            cpu: document.host.cpu.name.clone(),
+            started: document.started.clone(),
+            priced_by: evidence.in_words(question),
+        },
+        choice: judged.best().map(|best| choice(best, question, &judged)),
+        fitting: fitting(&judged),
+        rejected: judged.rejected,
+        changes,
+        rules,
+    })
+}
+
+/// The handshakes that have to be measured to answer.
+///
+/// # Errors
+/// What is wrong with the clients.
+pub fn cases(question: &Question) -> Result<Vec<Case>, SpecError> {
+    let mut cases = BTreeSet::new();
+    // With ML-KEM and, for stacks that have none, without.
+    for lacking in [&[][..], &[Exchange::X25519Mlkem768]] {
+        for candidate in Candidate::all("", question) {
+            for outcome in candidate.outcomes(question, lacking)? {
+                if let Agreement::Agreed { case, .. } = outcome.agreement {
+                    // The suite makes little difference to a handshake.
+                    let case = Case { suite: tls::Suite::Aes128Gcm, ..case };
+                    cases.insert(case);
+                    if question.resumed_share > 0.0 {
+                        cases.insert(resumption(case));
+                    }
+                }
+            }
+        }
+    }
+    Ok(cases.into_iter().filter(Case::exists).collect())
+}
+
+/// The resumption of a full handshake, of TLS 1.2 by a ticket.
+fn resumption(full: Case) -> Case {
+    tls_load::resumed(full, tls::Kind::ResumedTicket)
+}
+
+/// One that serves all clients.
+struct Served {
+    candidate: Candidate,
+    cost: Cost,
+    clients: Vec<ClientCost>,
+    remarks: Vec<String>,
+}
+
+/// Everything, judged.
+struct Judged {
+    /// By the narrowest profile that serves all, the cheapest first.
+    served: Vec<Served>,
+    rejected: Vec<Rejected>,
+}
+
+impl Judged {
+    fn best(&self) -> Option<&Served> {
+        self.served.first()
+    }
+}
+
+fn judge(question: &Question, evidence: &Evidence<'_>) -> Result<Judged, SpecError> {
+    let (mut served, mut rejected) = (Vec::new(), Vec::new());
+    for stack in evidence.stacks() {
+        let lacking = evidence.lacking(stack);
+        for candidate in Candidate::all(stack, question) {
+            match serve(&candidate, question, evidence, &lacking) {
+                Ok(one) => served.push(one),
+                Err(Refusal::Rule(rule, detail)) => {
+                    rejected.push(Rejected { candidate, rule: rule.to_owned(), detail });
+                }
+                Err(Refusal::Wrong(why)) => return Err(why),
+            }
+        }
+    }
+    let narrowest = served.iter().map(|s: &Served| s.candidate.width()).min();
+    let is_wider = |s: &Served| narrowest.is_some_and(|n| s.candidate.width() > n);
+    let (wider, mut kept): (Vec<_>, Vec<_>) = served.into_iter().partition(is_wider);
+    kept.sort_by(|a, b| a.cost.us.total_cmp(&b.cost.us));
+    rejected.extend(wider.into_iter().map(|one| Rejected {
+        detail:
+            kept.first().map_or(String::new(), |k| format!("{} is enough", k.candidate.profile)),
+        rule: "wider-than-needed".to_owned(),
+        candidate: one.candidate,
+    }));
+    Ok(Judged { served: kept, rejected })
+}
+
+/// Why a candidate is out.
+enum Refusal {
+    /// A rule's name, and of whom it speaks.
+    Rule(&'static str, String),
+    /// Nothing can be said of it.
+    Wrong(SpecError),
+}
+
+impl From<SpecError> for Refusal {
+    fn from(error: SpecError) -> Self {
+        Self::Wrong(error)
+    }
+}
+
+fn serve(
+    candidate: &Candidate,
+    question: &Question,
+    evidence: &Evidence<'_>,
+    lacking: &[Exchange],
+) -> Result<Served, Refusal> {
+    let (mut cost, mut clients) = (Cost::NOTHING, Vec::new());
+    let mut remarks = BTreeSet::new();
+    for outcome in candidate.outcomes(question, lacking)? {
+        let class = &outcome.class;
+        let refused = |rule, what: &str| Refusal::Rule(rule, format!("{class}{what}"));
+        let case = match &outcome.agreement {
+            Agreement::Agreed { case, .. } => *case,
+            Agreement::Refused { reason } => {
+                return Err(refused("client-refused", &format!(": {reason}")));
+            }
+            Agreement::Unpriced { what } => {
+                return Err(refused("not-measured", &format!(" negotiates {what}")));
+            }
+        };
+        if case.exchange == Exchange::Rsa {
+            return Err(refused("no-forward-secrecy", " negotiates RSA key exchange"));
+        }
+        let price = |case: &Case| {
+            let found = evidence.handshake(&candidate.stack, question, case);
+            found.map_err(|no| match no {
+                NoPrice::NotOffered(words) => refused("not-offered", &format!(": {words}")),
+                NoPrice::NotMeasured(what) => refused("not-measured", &format!(": {what}")),
+            })
+        };
+        let full = price(&case)?;
+        let resumes = outcome.resumed_share > 0.0;
+        let again = resumes.then(|| price(&resumption(case))).transpose()?;
+        let share = outcome.share;
+        let sent = evidence.records(&candidate.stack, question, &case);
+        cost = cost
+            .plus(full.cost, share * (1.0 - outcome.resumed_share))
+            .plus(again.as_ref().map_or(Cost::NOTHING, |a| a.cost), share * outcome.resumed_share)
+            .plus(sent, share);
+        remarks.extend(full.remark);
+        clients.push(ClientCost {
+            class: outcome.class.clone(),
+            share,
+            negotiated: case.to_string(),
+            full: full.cost,
+            resumed: again.map(|a| a.cost),
+        });
+    }
+    match evidence.by_formula(candidate, question) {
+        Some(Err(NoPrice::NotOffered(why) | NoPrice::NotMeasured(why))) => {
+            return Err(Refusal::Rule("not-measured", why));
+        }
+        Some(Ok(by_formula)) => cost = by_formula,
+        None => {}
+    }
+    let remarks = remarks.into_iter().collect();
+    Ok(Served { candidate: candidate.clone(), cost, clients, remarks })
+}
+
+fn choice(best: &Served, question: &Question, judged: &Judged) -> Choice {
+    let others = judged.served.iter().skip(1);
+    let same = others.filter(|other| other.cost.overlaps(&best.cost));
+    Choice {
+        candidate: best.candidate.clone(),
+        cost: best.cost,
+        connections_per_core_second: 1e6 / best.cost.us,
+        clients: best.clients.clone(),
+        nginx: nginx(&best.candidate, question),
+        ties_with: same.map(|other| other.candidate.to_string()).collect(),
+        remarks: best.remarks.clone(),
+    }
+}
+
+/// Directives of nginx's `ngx_http_ssl_module`.
+fn nginx(candidate: &Candidate, question: &Question) -> Vec<String> {
+    let settings = candidate.profile.recommended();
+    let versions: Vec<String> = settings.versions.iter().map(|v| format!("TLSv{v}")).collect();
+    let mut lines = vec![format!("ssl_protocols {};", versions.join(" "))];
+    if !settings.ciphers.is_empty() {
+        lines.push(format!("ssl_ciphers {};", settings.ciphers));
+    }
+    let groups = if question.post_quantum { settings.groups } else { CLASSIC };
+    lines.push(format!("ssl_ecdh_curve {groups};"));
+    let order = if settings.own_order { "on" } else { "off" };
+    lines.push(format!("ssl_prefer_server_ciphers {order};"));
+    lines.extend(candidate.certificates.iter().map(|c| format!("ssl_certificate {c}.chain.pem;")));
+    lines
+        .extend(candidate.certificates.iter().map(|c| format!("ssl_certificate_key {c}.key.pem;")));
+    lines
+}
+
+fn fitting(judged: &Judged) -> Vec<Fitting> {
+    let Some(best) = judged.best() else { return Vec::new() };
+    let of = |one: &Served| Fitting {
+        candidate: one.candidate.clone(),
+        cost: one.cost,
+        times: one.cost.us / best.cost.us,
+    };
+    judged.served.iter().skip(1).map(of).collect()
+}
+
+/// One wish less, and what would be chosen then.
+fn changes(
+    question: &Question,
+    evidence: &Evidence<'_>,
+    best: Option<&Served>,
+) -> Result<Vec<Change>, SpecError> {
+    let mut wishes: Vec<(String, Question)> = Vec::new();
+    if question.clients.len() > 1 {
+        for dropped in &question.clients {
+            let mut other = question.clone();
+            other.clients.retain(|c| c.class != dropped.class);
+            let left: f64 = other.clients.iter().map(|c| c.share).sum();
+            if left > 0.0 {
+                other.clients.iter_mut().for_each(|c| c.share /= left);
+                wishes.push((format!("without the clients {}", dropped.class), other));
+            }
+        }
+    }
+    for certificate in tls::Certificate::ALL {
+        if !question.certificates.contains(certificate) {
+            let mut other = question.clone();
+            other.certificates.push(*certificate);
+            wishes.push((format!("with a certificate {certificate}"), other));
+        }
+    }
+    if question.post_quantum {
+        let other = Question { post_quantum: false, ..question.clone() };
+        wishes.push(("--post-quantum no".to_owned(), other));
+    }
+    let mut changes = Vec::new();
+    for (wish, other) in wishes {
+        let judged = judge(&other, evidence)?;
+        let Some(then) = judged.best() else { continue };
+        let differs =
+            best.is_none_or(|b| b.candidate != then.candidate || !b.cost.overlaps(&then.cost));
+        if differs {
+            changes.push(Change {
+                wish,
+                candidate: then.candidate.clone(),
+                cost: then.cost,
+                times: best.map(|b| then.cost.us / b.cost.us),
+            });
+        }
+    }
+    Ok(changes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tls_server::sample::{document, question};
+    use tls::Certificate;
+    use tls_load::Profile;
+
+    fn advice(question: &Question) -> Advice {
+        let handshakes = document();
+        let evidence = Evidence { handshakes: &handshakes, records: None, calibration: None };
+        advise(question, &evidence).unwrap()
+    }
+
+    #[test]
+    fn browsers_get_the_narrowest_profile_and_the_cheapest_certificate() {
+        let advice = advice(&question(&["browser"]));
+        let choice = advice.choice.unwrap();
+        assert_eq!(choice.candidate.profile, Profile::Modern);
+        assert_eq!(choice.candidate.certificates, [Certificate::P256]);
+        assert_eq!(choice.candidate.stack, "fast@1.0");
+        assert_eq!(choice.clients[0].negotiated, "1.3 x25519mlkem768 p256 full");
+        assert!((choice.cost.us - 80.0).abs() < 1e-9, "{:?}", choice.cost);
+        assert!(choice.nginx.contains(&"ssl_protocols TLSv1.3;".to_owned()), "{:?}", choice.nginx);
+        let wider = advice.rejected.iter().filter(|r| r.rule == "wider-than-needed");
+        assert!(wider.count() > 0);
+        assert!(advice.rules.iter().any(|r| r.id == "wider-than-needed"));
+        assert!(advice.fitting.iter().all(|f| f.times >= 1.0));
+    }
+
+    #[test]
+    fn clients_of_tls_12_need_more_than_modern_and_it_is_said_what_they_cost() {
+        let advice = advice(&question(&["browser=90%", "firefox-45=10%"]));
+        let choice = advice.choice.unwrap();
+        assert_eq!(choice.candidate.profile, Profile::Intermediate);
+        let refused = advice.rejected.iter().find(|r| r.candidate.profile == Profile::Modern);
+        let refused = refused.unwrap();
+        assert_eq!(refused.rule, "client-refused");
+        assert_eq!(refused.detail, "firefox-45: no version in common");
+        let without = advice.changes.iter().find(|c| c.wish == "without the clients firefox-45");
+        assert_eq!(without.unwrap().candidate.profile, Profile::Modern);
+        assert!((choice.cost.us - (0.9 * 80.0 + 0.1 * 90.0)).abs() < 1e-9, "{:?}", choice.cost);
+    }
+
+    #[test]
+    fn a_stack_without_ml_kem_is_priced_without_and_may_be_dearer() {
+        let advice = advice(&question(&["browser"]));
+        let slow = advice.fitting.iter().find(|f| f.candidate.stack == "slow@1.0").unwrap();
+        assert!(slow.times > 1.0, "{slow:?}");
+    }
+
+    #[test]
+    fn what_no_certificate_serves_has_no_choice_and_says_what_would_help() {
+        let mut asked = question(&["browser"]);
+        asked.certificates = vec![Certificate::Ed25519];
+        let advice = advice(&asked);
+        assert_eq!(advice.choice, None);
+        assert!(
+            advice.rejected.iter().all(|r| r.rule == "client-refused"),
+            "{:?}",
+            advice.rejected
+        );
+        let with = advice.changes.iter().find(|c| c.wish == "with a certificate p256").unwrap();
+        assert_eq!(
+            (with.candidate.certificates.clone(), with.times),
+            (vec![Certificate::P256], None)
+        );
+    }
+
+    #[test]
+    fn resumption_is_counted_by_its_share() {
+        let asked = Question { resumed_share: 0.5, ..question(&["browser"]) };
+        let choice = advice(&asked).choice.unwrap();
+        assert!((choice.cost.us - (0.5 * 80.0 + 0.5 * 50.0)).abs() < 1e-9, "{:?}", choice.cost);
+        assert!(cases(&asked).unwrap().iter().any(|c| c.kind.is_resumed()));
+        assert!(cases(&question(&["browser"])).unwrap().iter().all(|c| !c.kind.is_resumed()));
+    }
+}

@@ -1,0 +1,157 @@
+//! What is answered. `docs/tls-advice.schema.json` is its schema.
+
+use crate::tls_server::candidate::Candidate;
+use crate::tls_server::question::Question;
+use crate::tls_server::rules::Rule;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Version of the format.
+pub const FORMAT_VERSION: &str = "1.0";
+
+/// Advice for a server of TLS.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Advice {
+    /// [`FORMAT_VERSION`].
+    pub format_version: String,
+    /// `tls-advice`.
+    pub kind: String,
+    /// What was asked.
+    pub question: Question,
+    /// What it is answered from.
+    pub basis: Basis,
+    /// The choice; null where nothing serves all clients.
+    pub choice: Option<Choice>,
+    /// Everything else that serves all clients by the same profile, the cheapest first.
+    pub fitting: Vec<Fitting>,
+    /// What was rejected, and by which rule.
+    pub rejected: Vec<Rejected>,
+    /// What would change the answer.
+    pub changes: Vec<Change>,
+    /// The rules that are named.
+    pub rules: Vec<Rule>,
+}
+
+/// What an answer rests on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Basis {
+    /// The machine's CPU.
+    pub cpu: String,
+    /// When the handshakes were measured (RFC 3339).
+    pub started: String,
+    /// How prices came about, in words.
+    pub priced_by: String,
+}
+
+/// µs of the server's CPU for a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Cost {
+    /// The estimate: means, as CPU per second is a sum.
+    pub us: f64,
+    /// Lower end of its interval.
+    pub low_us: f64,
+    /// Upper end.
+    pub high_us: f64,
+}
+
+impl Cost {
+    pub(crate) const NOTHING: Self = Self { us: 0.0, low_us: 0.0, high_us: 0.0 };
+
+    pub(crate) fn plus(self, other: Self, times: f64) -> Self {
+        Self {
+            us: self.us + other.us * times,
+            low_us: self.low_us + other.low_us * times,
+            high_us: self.high_us + other.high_us * times,
+        }
+    }
+
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        self.low_us <= other.high_us && other.low_us <= self.high_us
+    }
+}
+
+/// The choice.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Choice {
+    /// What is chosen.
+    pub candidate: Candidate,
+    /// What it costs for each connection, over all clients.
+    pub cost: Cost,
+    /// Connections per second that one core can do, if it did nothing else.
+    pub connections_per_core_second: f64,
+    /// What each class negotiates, and what it costs.
+    pub clients: Vec<ClientCost>,
+    /// Directives of nginx that set it so.
+    pub nginx: Vec<String>,
+    /// Others whose intervals overlap with its own.
+    pub ties_with: Vec<String>,
+    /// What to know of the price.
+    pub remarks: Vec<String>,
+}
+
+/// One class of clients.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ClientCost {
+    /// The class.
+    pub class: String,
+    /// Its share of the connections.
+    pub share: f64,
+    /// What is negotiated: version, key exchange, certificate, suite.
+    pub negotiated: String,
+    /// A full handshake.
+    pub full: Cost,
+    /// A resumed one; null where none resumes.
+    pub resumed: Option<Cost>,
+}
+
+/// Another that serves all clients.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Fitting {
+    /// What it is.
+    pub candidate: Candidate,
+    /// What it costs for each connection.
+    pub cost: Cost,
+    /// That over the choice's.
+    pub times: f64,
+}
+
+/// One that was rejected.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Rejected {
+    /// What it is.
+    pub candidate: Candidate,
+    /// The rule's name.
+    pub rule: String,
+    /// Which client, which case.
+    pub detail: String,
+}
+
+/// Another wish and its answer.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Change {
+    /// What would be asked otherwise.
+    pub wish: String,
+    /// What would be chosen then.
+    pub candidate: Candidate,
+    /// What that costs for each connection.
+    pub cost: Cost,
+    /// That over the choice's; null where there is no choice now.
+    pub times: Option<f64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Written anew with `UPDATE_SCHEMA=1 cargo test -p ciphermark-advise schema`.
+    #[test]
+    fn the_schema_in_the_documentation_is_that_of_the_types() {
+        let schema = serde_json::to_string_pretty(&schemars::schema_for!(Advice)).unwrap() + "\n";
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/tls-advice.schema.json");
+        if std::env::var_os("UPDATE_SCHEMA").is_some() {
+            std::fs::write(path, &schema).unwrap();
+        }
+        let written = std::fs::read_to_string(path).unwrap();
+        assert!(written == schema, "docs/tls-advice.schema.json is not that of the types");
+    }
+}

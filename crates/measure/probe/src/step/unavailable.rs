@@ -1,0 +1,45 @@
+//! Where calls cannot be stepped from inside their process.
+
+use crate::step::{Trace, Unavailable};
+
+/// Never to be had here.
+#[derive(Debug)]
+pub struct Stepper(std::convert::Infallible);
+
+impl Stepper {
+    /// AArch64 lets only a debugger step a process (`MDSCR_EL1` belongs to the kernel).
+    ///
+    /// # Errors
+    /// Always.
+    pub fn new() -> Result<Self, Unavailable> {
+        let architecture = std::env::consts::ARCH;
+        Err(Unavailable(format!("a process cannot step itself on {architecture}")))
+    }
+
+    /// Never called: there is no value of this type.
+    ///
+    /// # Errors
+    /// Never.
+    ///
+    /// # Safety
+    /// None is needed.
+    pub unsafe fn call(
+        &mut self,
+        _function: *const (),
+        _arguments: [usize; 4],
+        _most_steps: u64,
+    ) -> Result<(i32, Trace), Unavailable> {
+        match self.0 {}
+    }
+}
+
+/// No instruction is ever decoded here.
+pub(crate) mod decode {
+    use crate::step::class::Decoded;
+
+    pub(crate) const LONGEST: usize = 0;
+
+    pub(crate) fn decode(_bytes: &[u8], _address: u64) -> Option<Decoded> {
+        None
+    }
+}
