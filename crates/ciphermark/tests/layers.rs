@@ -1,0 +1,137 @@
+//! The folders of `crates/` import each other as their READMEs say.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+type Names = BTreeSet<String>;
+
+/// A folder of `crates/`.
+#[derive(Default)]
+struct Folder {
+    /// What its README allows; none where it does not say.
+    may_import: Option<Names>,
+    /// Its crates, each with those of ours that it is built with; what only its tests use is left out.
+    crates: BTreeMap<String, Names>,
+}
+
+fn folders() -> BTreeMap<String, Folder> {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut folders = BTreeMap::<_, Folder>::new();
+    for manifest in manifests(&crates) {
+        let (name, folder) = (name(manifest.parent()), name(manifest.ancestors().nth(2)));
+        let read = |path: &Path| fs::read_to_string(path).unwrap();
+        let own = folders.entry(folder).or_insert_with(|| {
+            let readme = read(&manifest.ancestors().nth(2).unwrap().join("README.md"));
+            Folder { may_import: may_import(&readme), ..Folder::default() }
+        });
+        own.crates.insert(name, imports(&read(&manifest)));
+    }
+    folders
+}
+
+/// The manifests two levels down: those of crates that lie in a folder.
+fn manifests(crates: &Path) -> Vec<PathBuf> {
+    let below = |path: &Path| -> Vec<PathBuf> {
+        let entries = fs::read_dir(path).into_iter().flatten();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    };
+    let all = below(crates).into_iter().flat_map(|folder| below(&folder));
+    all.map(|krate| krate.join("Cargo.toml")).filter(|manifest| manifest.is_file()).collect()
+}
+
+fn name(path: Option<&Path>) -> String {
+    path.and_then(Path::file_name).unwrap().to_string_lossy().into_owned()
+}
+
+fn imports(manifest: &str) -> Names {
+    let table: toml::Table = manifest.parse().unwrap();
+    let of = |table: &toml::Table| -> Names {
+        let found = table.get("dependencies").and_then(toml::Value::as_table);
+        found.into_iter().flat_map(toml::Table::keys).cloned().collect()
+    };
+    let targets = table.get("target").and_then(toml::Value::as_table);
+    let of_targets = targets.into_iter().flat_map(toml::Table::values);
+    let of_targets = of_targets.filter_map(toml::Value::as_table).flat_map(of);
+    of(&table).into_iter().chain(of_targets).collect()
+}
+
+/// The names in backticks on the line that begins with `May import:`.
+fn may_import(readme: &str) -> Option<Names> {
+    let line = readme.lines().find_map(|line| line.strip_prefix("May import:"))?;
+    Some(line.split('`').skip(1).step_by(2).map(ToOwned::to_owned).collect())
+}
+
+/// One line for each import that no README allows, and for each import in a circle.
+fn violations(folders: &BTreeMap<String, Folder>) -> Vec<String> {
+    let home =
+        |of: &str| folders.iter().find(|(_, f)| f.crates.contains_key(of)).map(|(name, _)| name);
+    let mut found = Vec::new();
+    for (name, folder) in folders {
+        let Some(allowed) = &folder.may_import else {
+            found.push(format!("{name}/README.md does not say what it may import"));
+            continue;
+        };
+        let circles = allowed.iter().filter(|other| {
+            let back = folders.get(*other).and_then(|other| other.may_import.as_ref());
+            back.is_none_or(|back| back.contains(name))
+        });
+        found.extend(circles.map(|other| format!("{name} and {other} import each other")));
+        for (krate, imports) in &folder.crates {
+            let elsewhere = imports.iter().filter_map(|import| Some((import, home(import)?)));
+            let wrong = elsewhere.filter(|(_, home)| *home != name && !allowed.contains(*home));
+            found.extend(wrong.map(|(import, home)| format!("{krate} imports {import} of {home}")));
+        }
+    }
+    found
+}
+
+#[test]
+fn every_folder_imports_what_its_readme_allows() {
+    let folders = folders();
+    assert!(folders.len() <= 8, "{:?}", folders.keys());
+    assert_eq!(violations(&folders), Vec::<String>::new());
+}
+
+#[test]
+fn an_import_that_is_not_allowed_is_found() {
+    let mut folders = folders();
+    let measure = folders.get_mut("measure").unwrap();
+    measure.crates.get_mut("engine").unwrap().insert("report".to_owned());
+    folders.get_mut("base").unwrap().may_import = may_import("May import: `data`");
+    let found = violations(&folders);
+    for wrong in ["base and data import each other", "engine imports report of show"] {
+        assert!(found.iter().any(|line| line == wrong), "{found:?}");
+    }
+}
+
+#[test]
+fn each_readme_is_short_and_names_each_crate() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for (name, folder) in folders() {
+        let readme = fs::read_to_string(crates.join(&name).join("README.md")).unwrap();
+        assert!(readme.lines().count() <= 20, "{name}");
+        for krate in folder.crates.keys() {
+            assert!(readme.contains(&format!("`{krate}`")), "{name}/README.md lacks {krate}");
+        }
+    }
+}
+
+/// Directly or through others.
+#[test]
+fn nothing_that_measures_is_built_with_what_renders() {
+    let folders = folders();
+    let all: BTreeMap<_, _> = folders.values().flat_map(|folder| &folder.crates).collect();
+    let mut reached: Names = folders["measure"].crates.keys().cloned().collect();
+    loop {
+        let more: Names =
+            reached.iter().filter_map(|krate| all.get(krate)).flat_map(|i| (*i).clone()).collect();
+        if more.is_subset(&reached) {
+            break;
+        }
+        reached.extend(more);
+    }
+    for renders in ["report", "page", "parquet", "askama"] {
+        assert!(!reached.contains(renders), "{renders}");
+    }
+}
