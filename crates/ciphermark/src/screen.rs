@@ -54,6 +54,30 @@ pub fn check_format(format: FormatArg, output: Option<&Path>) -> Result<(), Fail
     Ok(())
 }
 
+/// Most lines of a table at the end of a run: what is longer would push its beginning off the screen.
+const SCREEN_LINES: usize = 40;
+
+/// Prints what a run came to: its table, or where that is longer than a screen, and not `all` is asked for, the
+/// answer in a screen. `path` is the record's file.
+pub fn print_run(
+    record: &Record,
+    format: FormatArg,
+    (path, all): (Option<&Path>, bool),
+) -> Result<(), Failure> {
+    let rows: Vec<_> = record.measurements.iter().collect();
+    let FormatArg::Table = format else {
+        return print_record(record, &rows, format, None);
+    };
+    let best = compare::Best::of(record, &rows);
+    let path = path.map(|path| path.display().to_string());
+    print(|options| {
+        let whole = report::render(record, &rows, &best, Format::Table, options);
+        let is_long = !all && whole.lines().count() > SCREEN_LINES;
+        let first = || report::first_screen(record, path.as_deref(), options);
+        is_long.then(first).flatten().unwrap_or(whole)
+    })
+}
+
 /// Prints rows of a record, or writes them to a file.
 pub fn print_record(
     record: &Record,

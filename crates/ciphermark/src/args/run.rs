@@ -52,6 +52,9 @@ pub struct RunArgs {
     /// What to print on standard output.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: FormatArg,
+    /// Print the whole table, however long, instead of the answer in a screen.
+    #[arg(long)]
+    pub all: bool,
     /// No progress bar and no remarks on standard error.
     #[arg(short, long)]
     pub quiet: bool,

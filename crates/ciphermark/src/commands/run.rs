@@ -23,9 +23,13 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
         Some(path) => resume::job(path, args)?,
         None => fresh(args)?,
     };
+    let path = job.output.clone();
     let (record, lost) = measure(args.quiet, job, &stop)?;
-    let rows: Vec<_> = record.measurements.iter().collect();
-    screen::print_record(&record, &rows, args.format, None)?;
+    screen::print_run(
+        &record,
+        args.format,
+        (path.as_deref().filter(|_| lost.is_none()), args.all),
+    )?;
     lost.map_or_else(|| exit(&record), Err)
 }
 

@@ -247,3 +247,17 @@ fn a_suite_file_says_what_is_measured_and_flags_override_it() {
     let overridden = [48, 64].map(|size| ("message".to_owned(), size));
     assert_eq!(cases("-s 48,64 -m message"), overridden);
 }
+
+#[test]
+fn a_table_longer_than_a_screen_gives_way_to_the_answer_and_is_there_with_all() {
+    let what = "run -q -l openssl -l libgcrypt -a aes-* -a sm4-* -a aria-* -d encrypt -s 16 \
+                --no-evidence --precision 50% --budget 20s";
+    let screen = call(what).with_code(0).stdout;
+    assert!(screen.lines().count() <= 40, "{screen}");
+    for expected in ["Authenticated", "Keeps the length", "your openssl@", "run with --all"] {
+        assert!(screen.contains(expected), "{expected}\n{screen}");
+    }
+    let whole = call(&format!("{what} --all")).with_code(0).stdout;
+    assert!(whole.lines().count() > 40, "{whole}");
+    assert!(whole.contains("aes-128-cfb8"), "{whole}");
+}

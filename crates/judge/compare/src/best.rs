@@ -46,7 +46,7 @@ impl Best {
     }
 }
 
-fn unit(m: &Measurement) -> Unit {
+pub(crate) fn unit(m: &Measurement) -> Unit {
     if m.cycles_per_op.is_some() { Unit::Cycles } else { Unit::Nanoseconds }
 }
 

@@ -3,6 +3,7 @@
 //! crate `analysis`, the rendering that of `report`.
 #![forbid(unsafe_code)]
 
+mod answer;
 mod best;
 mod case;
 mod comparison;
@@ -20,6 +21,7 @@ mod states;
 mod summary;
 mod warnings;
 
+pub use answer::{Answer, Asked, Family, Newer, Row, Standing as SystemStanding};
 pub use best::Best;
 pub use case::Case;
 pub use comparison::{Case as Compared, Comparison, Facts, Settings, Side, compare};

@@ -82,7 +82,7 @@ pub(crate) fn foot(
 
 /// Libraries whose code has no AES instruction although the CPU has them: the cause of many a published
 /// figure that was taken for the library's speed.
-fn software_aes(record: &Record, selection: &[&Measurement]) -> Vec<String> {
+pub(crate) fn software_aes(record: &Record, selection: &[&Measurement]) -> Vec<String> {
     if !record.host.cpu.features.iter().any(|f| f == "aes") {
         return Vec::new();
     }
