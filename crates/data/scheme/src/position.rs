@@ -79,7 +79,6 @@ impl Position {
     Deserialize,
     schemars::JsonSchema,
     strum::IntoStaticStr,
-    strum::VariantArray,
 )]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
