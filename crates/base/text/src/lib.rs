@@ -16,7 +16,7 @@ pub use columns::{Align, Cell, Columns, GAP};
 pub use csv::{csv, csv_as_is, guarded};
 pub use library::{BadLibrary, LibraryText};
 pub use markdown::escape as escape_markdown;
-pub use suite::{BadSuite, Suite};
+pub use suite::{BadSuite, Suite, from_toml};
 pub use table::{Column, Table};
 pub use terminal::{
     ALARM, ASIDE, BEST, CAUTION, GOOD, HEADING, Options, PLAIN, clean, for_terminal, one_line,

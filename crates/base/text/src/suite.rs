@@ -2,6 +2,7 @@
 
 use model::{Direction, Footprint, Model, Tier};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 /// A suite file.
 #[derive(Clone, Debug, Deserialize)]
@@ -40,7 +41,7 @@ pub struct Suite {
     pub budget: String,
 }
 
-/// Why a text is no suite.
+/// Why a text is no suite, or no other TOML that was expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {why}")]
 pub struct BadSuite {
@@ -91,13 +92,21 @@ impl Suite {
     /// Reads a suite from TOML.
     ///
     /// # Errors
-    /// [`BadSuite`]: one line with the place, where TOML's own errors come with a drawing.
+    /// [`BadSuite`], as of [`from_toml`].
     pub fn parse(text: &str) -> Result<Self, BadSuite> {
-        toml::from_str(text).map_err(|e| {
-            let before = e.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-            BadSuite { line: 1 + before.matches('\n').count(), why: e.message().replace('\n', " ") }
-        })
+        from_toml(text)
     }
+}
+
+/// Reads TOML.
+///
+/// # Errors
+/// One line with the place, where TOML's own errors come with a drawing.
+pub fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, BadSuite> {
+    toml::from_str(text).map_err(|e| {
+        let before = e.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        BadSuite { line: 1 + before.matches('\n').count(), why: e.message().replace('\n', " ") }
+    })
 }
 
 #[cfg(test)]

@@ -326,7 +326,7 @@ fn rules(data: &Data, rejected: &[Rejected]) -> BTreeMap<String, RuleUsed> {
         let source = data.source(&r.source);
         let used = RuleUsed {
             says: r.says.clone(),
-            source: source.map_or("the scheme's own", |s| &s.title).to_owned(),
+            source: data.title(&r.source).to_owned(),
             url: source.map(|s| s.url.clone()).unwrap_or_default(),
             date: r.date.clone(),
         };

@@ -106,9 +106,7 @@ mod tests {
     fn conditions_are_of_names_and_words() {
         for (text, expected) in [
             ("a.number < 5 and a.word is red", true),
-            ("a.level >= middle", true),
-            ("a.level > middle", false),
-            ("a.truth is yes", true),
+            ("a.level >= middle and a.truth is yes", true),
             // What is not known, or of another kind, makes a clause false either way.
             ("a.missing is 3", false),
             ("a.missing is not 3", false),

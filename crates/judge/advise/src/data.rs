@@ -5,6 +5,7 @@ use crate::rules::Rule;
 use crate::schemes::{self, Scheme};
 use crate::uses::Use;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 const SOURCES: &str = include_str!("../../../../advice/sources.toml");
 const SCHEMES: &str = include_str!("../../../../advice/schemes.toml");
@@ -77,6 +78,11 @@ impl Data {
         self.sources.iter().find(|s| s.id == id)
     }
 
+    /// Its title, or what stands in its place.
+    pub(crate) fn title(&self, id: &str) -> &str {
+        self.source(id).map_or("the scheme's own", |s| &s.title)
+    }
+
     fn sources_exist(&self) -> Result<(), BadAdvice> {
         let of_rules = self.rules.iter().map(|r| (&r.id, &r.source));
         let of_uses = self.uses.iter().flat_map(|u| u.notes.iter().map(|n| (&u.id, &n.source)));
@@ -101,12 +107,9 @@ struct Entries<T> {
     entries: Vec<T>,
 }
 
-fn read<'a, T: Deserialize<'a>>(file: &str, text: &'a str) -> Result<Vec<T>, BadAdvice> {
-    let entries: Result<Entries<T>, _> = toml::from_str(text);
-    entries.map(|e| e.entries).map_err(|e| {
-        let line = e.span().map_or(1, |s| 1 + text[..s.start].matches('\n').count());
-        BadAdvice(format!("{file} line {line}: {}", e.message().replace('\n', " ")))
-    })
+fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<Vec<T>, BadAdvice> {
+    let entries: Result<Entries<T>, _> = text::from_toml(text);
+    entries.map(|e| e.entries).map_err(|e| BadAdvice(format!("{file} {e}")))
 }
 
 #[cfg(test)]

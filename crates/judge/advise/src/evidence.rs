@@ -1,7 +1,7 @@
 //! What costs are taken from: a survey's record, or that of a page store.
 
 use at_rest::PagesRecord;
-use record::{LibraryId, Record};
+use record::Record;
 
 /// A record that an answer rests on.
 #[derive(Clone, Copy, Debug)]
@@ -59,14 +59,4 @@ fn repeats(record: &PagesRecord) -> Vec<String> {
     };
     let bad = |row: &&at_rest::NonceRow| row.repeated_different > 0;
     record.nonces.rules.iter().filter(bad).map(of).collect()
-}
-
-/// The name by which prices call a library of a record of pages.
-pub(crate) fn id(library: &record::Library) -> LibraryId {
-    LibraryId {
-        name: library.name.clone(),
-        version: library.version.clone(),
-        path: library.path.clone(),
-        id: library.id.clone(),
-    }
 }

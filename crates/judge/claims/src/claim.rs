@@ -110,10 +110,8 @@ pub fn parse_source(text: &str) -> Result<Source, BadClaims> {
         #[serde(default)]
         claim: Vec<Claim<String>>,
     }
-    let File { mut source, claim } = toml::from_str(text).map_err(|e| {
-        let line = e.span().map_or(1, |s| 1 + text[..s.start].matches('\n').count());
-        BadClaims(format!("line {line}: {}", e.message().replace('\n', " ")))
-    })?;
+    let read = text::from_toml(text).map_err(|e| BadClaims(e.to_string()));
+    let File { mut source, claim } = read?;
     let typed = |claim: Claim<String>| {
         let id = claim.id.clone();
         claim.typed(source.model).map_err(|e| BadClaims(format!("claim '{id}': {e}")))

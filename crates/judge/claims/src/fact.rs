@@ -4,6 +4,7 @@ use crate::evidence::{Evidence, asked_for};
 use crate::expression::{Argument, BadExpression, Expression, Kind, Missing, Term, Unit, Value};
 use model::{Direction, MAX_SIZE, Model, NameGlob, Tier};
 use record::LibraryId;
+use strum::VariantNames as _;
 use tls::{Case, Filter};
 
 /// A question that measurements answer.
@@ -16,7 +17,8 @@ pub enum Fact {
 }
 
 /// Fields of measurements.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, strum::EnumString, strum::VariantNames)]
+#[strum(serialize_all = "lowercase")]
 pub enum Asked {
     /// `speed`: MB/s.
     Speed,
@@ -151,23 +153,15 @@ fn version(text: &str) -> Vec<u64> {
 
 /// `speed(aes-128-ctr, 8192, decrypt, noaes, message, in = openssl@3.*)`
 fn fact(term: Term, model: Model) -> Result<Fact, BadExpression> {
-    let asked = match term.name.as_str() {
-        "handshake" => return handshake(term),
-        "speed" => Asked::Speed,
-        "fastest" => Asked::Fastest,
-        "cycles" => Asked::Cycles,
-        "instructions" => Asked::Instructions,
-        "executed" => Asked::Executed(String::new()),
-        "limit" => Asked::Limit,
-        "measured" => Asked::Measured,
-        "copies" => Asked::Copies,
-        "allocates" => Asked::Allocates,
-        name => {
-            return Err(BadExpression::new(format!(
-                "unknown function '{name}'; there are speed, fastest, cycles, instructions, executed, limit, measured, copies, allocates, handshake, max, min"
-            )));
-        }
-    };
+    if term.name == "handshake" {
+        return handshake(term);
+    }
+    let asked: Asked = term.name.parse().map_err(|_| {
+        let (name, known) = (&term.name, Asked::VARIANTS.join(", "));
+        BadExpression::new(format!(
+            "unknown function '{name}'; there are {known}, handshake, max, min"
+        ))
+    })?;
     let mut arguments = Arguments::of(term);
     let asked = match asked {
         Asked::Executed(_) => Asked::Executed(arguments.next("the class of the instructions")?),

@@ -284,14 +284,25 @@ fn judge(
             Known::Nothing(_) => None,
         };
         let says = |r: &Ratio| verdict_of_many(r, differs, settings.tolerance);
-        let mut case = blank(b, n, unit, settings);
-        case.verdict = ratio.as_ref().map_or(Verdict::Undecided, says);
-        case.identical = matches!(known, Known::Identical);
-        case.ratio = ratio;
-        if let Known::Nothing(why) = known {
-            case.reason = Some((*why).to_owned());
-        }
-        cases.push(case);
+        let cost = |m: &Measurement| unit.of(m).map(|e| e.median);
+        cases.push(Case {
+            base_library: b.library.clone(),
+            new_library: n.library.clone(),
+            case: Key::of(n),
+            base_tier: settings.tiers_differ.then_some(b.tier),
+            family: family(&n.algorithm),
+            warning: n.warning.clone(),
+            verdict: ratio.as_ref().map_or(Verdict::Undecided, says),
+            identical: matches!(known, Known::Identical),
+            ratio,
+            base_cost: cost(b),
+            new_cost: cost(n),
+            reason: match known {
+                Known::Nothing(why) => Some((*why).to_owned()),
+                _ => None,
+            },
+            by_pairs: None,
+        });
     }
     cases.sort_by(|a, b| (a.libraries(), &a.case).cmp(&(b.libraries(), &b.case)));
     cases
@@ -358,25 +369,6 @@ impl Known {
             Self::Costs { base, new } => Some(new.less(base).chance(common)),
             Self::Identical | Self::Nothing(_) => None,
         }
-    }
-}
-
-fn blank(b: &Measurement, n: &Measurement, unit: Unit, settings: &Settings) -> Case {
-    let cost = |m: &Measurement| unit.of(m).map(|e| e.median);
-    Case {
-        base_library: b.library.clone(),
-        new_library: n.library.clone(),
-        case: Key::of(n),
-        base_tier: settings.tiers_differ.then_some(b.tier),
-        family: family(&n.algorithm),
-        warning: n.warning.clone(),
-        verdict: Verdict::Undecided,
-        identical: false,
-        ratio: None,
-        base_cost: cost(b),
-        new_cost: cost(n),
-        reason: None,
-        by_pairs: None,
     }
 }
 

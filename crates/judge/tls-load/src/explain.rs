@@ -17,29 +17,20 @@ pub(crate) fn alternatives(
     let now = base.total();
     let total = prices.figures.eval(&now).value;
     let one = |change: Change| {
-        let note = change.note.map(str::to_owned);
-        match sum(&change.spec, prices, regime) {
-            Ok(then) => {
-                let refuses = then.traffic.refused > base.traffic.refused;
-                let saved = prices.figures.eval(&now.plus(&then.total(), -1.0));
-                Alternative {
-                    change: change.text,
-                    cpu_us_per_s: Some(prices.figures.eval(&then.total())),
-                    saves_us_per_s: Some(saved),
-                    saves_share: (total != 0.0).then(|| saved.value / total),
-                    note: if refuses {
-                        Some("some clients can no longer connect".to_owned())
-                    } else {
-                        note
-                    },
+        let then = sum(&change.spec, prices, regime);
+        let cost = then.as_ref().map(Sum::total).ok();
+        let saved = cost.as_ref().map(|cost| prices.figures.eval(&now.plus(cost, -1.0)));
+        Alternative {
+            change: change.text,
+            cpu_us_per_s: cost.map(|cost| prices.figures.eval(&cost)),
+            saves_us_per_s: saved,
+            saves_share: saved.filter(|_| total != 0.0).map(|saved| saved.value / total),
+            note: match then {
+                Ok(then) if then.traffic.refused > base.traffic.refused => {
+                    Some("some clients can no longer connect".to_owned())
                 }
-            }
-            Err(why) => Alternative {
-                change: change.text,
-                cpu_us_per_s: None,
-                saves_us_per_s: None,
-                saves_share: None,
-                note: Some(why.to_string()),
+                Ok(_) => change.note.map(str::to_owned),
+                Err(why) => Some(why.to_string()),
             },
         }
     };

@@ -62,9 +62,7 @@ impl Form {
 /// One measured figure in µs.
 #[derive(Clone, Debug, PartialEq)]
 struct Figure {
-    value: f64,
-    low: f64,
-    high: f64,
+    seen: Interval,
     rounds: Vec<Option<f64>>,
 }
 
@@ -76,27 +74,24 @@ impl Figures {
     pub(crate) fn of(calibration: &Calibration) -> Self {
         let figure = |p: &crate::Point| {
             let rounds = || p.rounds_cpu_us.iter().flatten().copied();
-            Figure {
-                value: p.median_us().unwrap_or(0.0),
-                low: rounds().fold(f64::INFINITY, f64::min),
-                high: rounds().fold(f64::NEG_INFINITY, f64::max),
-                rounds: p.rounds_cpu_us.clone(),
-            }
+            let value = p.median_us().unwrap_or(0.0);
+            let low = rounds().fold(f64::INFINITY, f64::min);
+            let high = rounds().fold(f64::NEG_INFINITY, f64::max);
+            Figure { seen: Interval { value, low, high }, rounds: p.rounds_cpu_us.clone() }
         };
         Self(calibration.points.iter().map(figure).collect())
     }
 
     /// Adds a figure of another document.
     pub(crate) fn push(&mut self, us: Interval) -> Form {
-        let Interval { value, low, high } = us;
-        self.0.push(Figure { value, low, high, rounds: Vec::new() });
+        self.0.push(Figure { seen: us, rounds: Vec::new() });
         Form::of(self.0.len() - 1)
     }
 
     /// The sum, from medians; its range from the same sum in each round. Figures without rounds add the
     /// squares of their distances.
     pub(crate) fn eval(&self, form: &Form) -> Interval {
-        let value: f64 = form.0.iter().map(|(f, w)| w * self.0[*f].value).sum();
+        let value: f64 = form.0.iter().map(|(f, w)| w * self.0[*f].seen.value).sum();
         let (in_rounds, alone): (Vec<_>, Vec<_>) =
             form.0.iter().partition(|(f, _)| !self.0[**f].rounds.is_empty());
         let (mut below, mut above) = self.in_rounds(&in_rounds);
@@ -109,7 +104,7 @@ impl Figures {
 
     /// How far rounds lie below and above the medians' sum.
     fn in_rounds(&self, terms: &[(&usize, &f64)]) -> (f64, f64) {
-        let centre: f64 = terms.iter().map(|(f, w)| *w * self.0[**f].value).sum();
+        let centre: f64 = terms.iter().map(|(f, w)| *w * self.0[**f].seen.value).sum();
         let rounds = terms.iter().map(|(f, _)| self.0[**f].rounds.len()).max().unwrap_or(0);
         let of_round = |round: usize| -> Option<f64> {
             terms
@@ -131,7 +126,7 @@ impl Figures {
     }
 
     fn distances(&self, figure: usize, weight: f64) -> (f64, f64) {
-        let Figure { value, low, high, .. } = self.0[figure];
+        let Interval { value, low, high } = self.0[figure].seen;
         let (below, above) = ((value - low).max(0.0), (high - value).max(0.0));
         let (below, above) = if weight < 0.0 { (above, below) } else { (below, above) };
         (below * weight.abs(), above * weight.abs())
@@ -144,9 +139,7 @@ mod tests {
 
     fn figures() -> Figures {
         let figure = |rounds: [f64; 3]| Figure {
-            value: rounds[1],
-            low: rounds[0],
-            high: rounds[2],
+            seen: Interval { value: rounds[1], low: rounds[0], high: rounds[2] },
             rounds: rounds.map(Some).to_vec(),
         };
         Figures(vec![figure([10.0, 12.0, 15.0]), figure([100.0, 102.0, 105.0])])

@@ -1,92 +1,47 @@
-//! Rows in columns, for a terminal and in Markdown; numbers to three digits.
+//! Rows under headings, in every format; numbers to three digits.
 
 use crate::form::Interval;
-use text::{clean, escape_markdown};
-
-/// A column's heading and whether its cells are numbers.
-pub(crate) type Column = (&'static str, bool);
+use text::{Align, Cell, Column, Options, Table, clean};
 
 /// Rows under headings.
 pub(crate) struct Grid {
-    columns: Vec<Column>,
+    headings: Vec<&'static str>,
     rows: Vec<Vec<String>>,
 }
 
 impl Grid {
-    pub(crate) fn new(columns: &[Column]) -> Self {
-        Self { columns: columns.to_vec(), rows: Vec::new() }
+    /// Headings stand between bars; those that begin with `>` are of numbers. Cells come from files of strangers:
+    /// nothing in them may move a cursor.
+    pub(crate) fn new<const N: usize>(
+        headings: &'static str,
+        rows: impl IntoIterator<Item = [String; N]>,
+    ) -> Self {
+        let rows = rows.into_iter().map(|row| row.iter().map(|cell| clean(cell)).collect());
+        Self { headings: headings.split(" | ").collect(), rows: rows.collect() }
     }
 
-    /// Cells come from files of strangers: nothing in them may move a cursor.
-    pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(cells.iter().map(|c| clean(c)).collect());
+    fn table(&self) -> Table {
+        let column = |heading: &&'static str| match heading.strip_prefix('>') {
+            Some(number) => Column::new(number, Align::Right),
+            None => Column::new(heading, Align::Left),
+        };
+        let rows = self.rows.iter().map(|row| row.iter().map(Cell::plain).collect()).collect();
+        Table::new(self.headings.iter().map(column).collect::<Vec<_>>(), rows).wrapped()
     }
 
     /// In columns; the widest columns of words give way where the terminal is too narrow.
-    pub(crate) fn text(&self, width: usize) -> String {
-        let mut widths = self.widths();
-        let gaps = 2 * (widths.len() - 1);
-        let words: Vec<usize> = (0..widths.len()).filter(|at| !self.columns[*at].1).collect();
-        while widths.iter().sum::<usize>() + gaps > width {
-            let widest = words.iter().copied().max_by_key(|at| widths[*at]);
-            match widest.filter(|at| widths[*at] > 10) {
-                Some(at) => widths[at] -= 1,
-                None => break,
-            }
-        }
-        let head: Vec<String> = self.columns.iter().map(|(name, _)| (*name).to_owned()).collect();
-        let lines = std::iter::once(&head).chain(&self.rows);
-        lines.map(|cells| self.line(cells, &widths)).collect()
-    }
-
-    fn widths(&self) -> Vec<usize> {
-        let of = |at: usize, name: &str| {
-            let cells = self.rows.iter().map(|r| text::width(&r[at]));
-            cells.max().unwrap_or(0).max(name.len())
-        };
-        self.columns.iter().enumerate().map(|(at, (name, _))| of(at, name)).collect()
-    }
-
-    /// What does not fit goes on below.
-    fn line(&self, cells: &[String], widths: &[usize]) -> String {
-        let wrapped: Vec<Vec<String>> =
-            cells.iter().zip(widths).map(|(c, w)| text::wrap(c, *w)).collect();
-        let height = wrapped.iter().map(Vec::len).max().unwrap_or(1).max(1);
-        let mut out = String::new();
-        for at in 0..height {
-            let mut line = String::new();
-            for ((cell, width), (_, is_number)) in wrapped.iter().zip(widths).zip(&self.columns) {
-                let text = cell.get(at).map_or("", String::as_str);
-                let room = " ".repeat(width.saturating_sub(text::width(text)));
-                line += &if *is_number { room + text } else { text.to_owned() + &room };
-                line += "  ";
-            }
-            out += line.trim_end();
-            out.push('\n');
-        }
-        out
+    pub(crate) fn text(&self, options: Options) -> String {
+        self.table().text(options)
     }
 
     pub(crate) fn markdown(&self) -> String {
-        let names: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
-        let rules: Vec<&str> =
-            self.columns.iter().map(|(_, n)| if *n { "---:" } else { "---" }).collect();
-        let mut out = format!("| {} |\n| {} |\n", names.join(" | "), rules.join(" | "));
-        for row in &self.rows {
-            let cells: Vec<String> = row.iter().map(|c| escape_markdown(c)).collect();
-            out += &format!("| {} |\n", cells.join(" | "));
-        }
-        out
+        self.table().markdown()
     }
 
-    /// As comma-separated values (RFC 4180), with or without the headings.
-    pub(crate) fn csv(&self, has_head: bool) -> String {
-        let heading: Vec<&str> = self.columns.iter().map(|(name, _)| *name).collect();
-        let text = text::csv(&heading, self.rows.iter().cloned());
-        if has_head {
-            return text;
-        }
-        text.split_once('\n').map_or_else(String::new, |(_, rows)| rows.to_owned())
+    /// As comma-separated values (RFC 4180).
+    pub(crate) fn csv(&self) -> String {
+        let headings: Vec<&str> = self.headings.iter().map(|h| h.trim_start_matches('>')).collect();
+        text::csv(&headings, self.rows.iter().cloned())
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -52,15 +52,14 @@ pub(crate) fn rendered<D: Serialize>(
     page: impl Fn(&D) -> Page,
     csv: impl Fn(&D) -> String,
 ) -> String {
-    let width = options.width;
     match format {
         Format::Json => {
             serde_json::to_string_pretty(document).expect("documents are plain data") + "\n"
         }
         Format::Csv => csv(document),
         Format::Table => {
-            let line = |text: &str| wrap(text, width).join("\n") + "\n";
-            page(document).written(line, |grid| grid.text(width), "")
+            let line = |text: &str| wrap(text, options.width).join("\n") + "\n";
+            page(document).written(line, |grid| grid.text(options), "")
         }
         Format::Markdown => {
             let page = page(document);

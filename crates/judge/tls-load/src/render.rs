@@ -1,11 +1,11 @@
 //! A load as a table, JSON, CSV or Markdown.
 
-use crate::document::{Alternative, ClientOutcome, Load, Term};
+use crate::document::{Alternative, ClientOutcome, Load, RegimeSum, Term};
 use crate::form::Interval;
 use crate::grid::{Grid, digits, percent, range};
 use crate::negotiate::Agreement;
 use crate::page::{Page, rendered};
-use text::{Options, clean};
+use text::Options;
 use tls::Format;
 
 /// Renders a load.
@@ -39,15 +39,12 @@ fn headline(load: &Load) -> String {
 }
 
 fn clients(outcomes: &[ClientOutcome]) -> Grid {
-    let mut grid =
-        Grid::new(&[("clients", false), ("share", true), ("resume", true), ("negotiate", false)]);
-    for outcome in outcomes {
+    let row = |outcome: &ClientOutcome| {
         let agreed = match &outcome.agreement {
             Agreement::Agreed { case, suite, priced_as_another } => {
-                let priced = if *priced_as_another {
-                    format!(", priced as {}", case.suite)
-                } else {
-                    String::new()
+                let priced = match priced_as_another {
+                    true => format!(", priced as {}", case.suite),
+                    false => String::new(),
                 };
                 let retry = if case.kind == tls::Kind::HelloRetry { ", after a retry" } else { "" };
                 format!(
@@ -62,24 +59,15 @@ fn clients(outcomes: &[ClientOutcome]) -> Grid {
             Agreement::Agreed { .. } => percent(outcome.resumed_share),
             _ => String::new(),
         };
-        grid.row([outcome.class.clone(), percent(outcome.share), resumed, agreed]);
-    }
-    grid
+        [outcome.class.clone(), percent(outcome.share), resumed, agreed]
+    };
+    Grid::new("clients | >share | >resume | negotiate", outcomes.iter().map(row))
 }
 
 fn terms(terms: &[Term]) -> Grid {
-    let mut grid = Grid::new(&[
-        ("part", false),
-        ("term", false),
-        ("a second", true),
-        ("µs each", true),
-        ("range", true),
-        ("share", true),
-        ("source", false),
-    ]);
-    for (at, term) in terms.iter().enumerate() {
+    let row = |(at, term): (usize, &Term)| {
         let note = if term.note.is_some() { format!(" [{}]", at + 1) } else { String::new() };
-        grid.row([
+        [
             term.part.to_string(),
             term.name.clone(),
             digits(term.per_s),
@@ -87,67 +75,52 @@ fn terms(terms: &[Term]) -> Grid {
             range(term.each_cpu_us),
             percent(term.share),
             format!("{}{note}", term.source),
-        ]);
-    }
-    grid
+        ]
+    };
+    let headings = "part | term | >a second | >µs each | >range | >share | source";
+    Grid::new(headings, terms.iter().enumerate().map(row))
 }
 
 fn parts(load: &Load) -> Grid {
-    let mut grid =
-        Grid::new(&[("part", false), ("µs a second", true), ("range", true), ("share", true)]);
-    for part in &load.parts {
-        let cpu = part.cpu_us_per_s;
-        grid.row([part.part.to_string(), digits(cpu.value), range(cpu), percent(part.share)]);
-    }
-    if !load.parts.is_empty() {
-        let (total, share) = (load.cpu_us_per_s, load.terms.iter().map(|t| t.share).sum());
-        grid.row(["total".to_owned(), digits(total.value), range(total), percent(share)]);
-    }
-    grid
+    let row =
+        |part: String, cpu: Interval, share| [part, digits(cpu.value), range(cpu), percent(share)];
+    let parts = load.parts.iter().map(|p| row(p.part.to_string(), p.cpu_us_per_s, p.share));
+    let share = load.terms.iter().map(|t| t.share).sum();
+    let total = row("total".to_owned(), load.cpu_us_per_s, share);
+    let total = (!load.parts.is_empty()).then_some(total);
+    Grid::new("part | >µs a second | >range | >share", parts.chain(total))
 }
 
 fn regimes(load: &Load) -> Grid {
-    let mut grid = Grid::new(&[
-        ("regime", false),
-        ("% of a core", true),
-        ("µs per connection", true),
-        ("most connections a second", true),
-        ("range", true),
-    ]);
-    for sum in &load.regimes {
+    let row = |sum: &RegimeSum| {
         let each = sum.cpu_us_per_connection.map(|c| digits(c.value)).unwrap_or_default();
         let most =
             |of: fn(Interval) -> String| sum.most_connections_per_s.map(of).unwrap_or_default();
         let core = digits(sum.cpu_us_per_s.value / 1e4);
-        grid.row([sum.regime.to_string(), core, each, most(|i| digits(i.value)), most(range)]);
-    }
-    grid
+        [sum.regime.to_string(), core, each, most(|i| digits(i.value)), most(range)]
+    };
+    let headings =
+        "regime | >% of a core | >µs per connection | >most connections a second | >range";
+    Grid::new(headings, load.regimes.iter().map(row))
 }
 
 fn alternatives(all: &[Alternative]) -> Grid {
-    let mut grid = Grid::new(&[
-        ("change", false),
-        ("saves", true),
-        ("µs a second", true),
-        ("range", true),
-        ("note", false),
-    ]);
-    for one in all {
+    let row = |one: &Alternative| {
         let saves = one.saves_us_per_s;
         // Within its interval nothing may be saved at all.
         let share = match saves {
             Some(s) if s.holds_zero() => "undecided".to_owned(),
             _ => one.saves_share.map(percent).unwrap_or_default(),
         };
-        grid.row([
+        [
             one.change.clone(),
             share,
             saves.map(|s| digits(s.value)).unwrap_or_default(),
             saves.map(range).unwrap_or_default(),
             one.note.clone().unwrap_or_default(),
-        ]);
-    }
-    grid
+        ]
+    };
+    Grid::new("change | >saves | >µs a second | >range | note", all.iter().map(row))
 }
 
 fn foot(load: &Load) -> Vec<String> {
@@ -181,32 +154,18 @@ pub(crate) fn capital(text: &str) -> String {
     chars.next().map_or_else(String::new, |c| c.to_uppercase().chain(chars).collect())
 }
 
-const COLUMNS: [&str; 11] = [
-    "part",
-    "term",
-    "per_s",
-    "each_cpu_us",
-    "each_low_cpu_us",
-    "each_high_cpu_us",
-    "cpu_us_per_s",
-    "low_cpu_us_per_s",
-    "high_cpu_us_per_s",
-    "share",
-    "source",
-];
-
 fn csv(load: &Load) -> String {
-    let rows = load.terms.iter().map(|term| {
+    let row = |term: &Term| {
         let (each, cpu) = (term.each_cpu_us, term.cpu_us_per_s);
         let numbers =
             [term.per_s, each.value, each.low, each.high, cpu.value, cpu.low, cpu.high, term.share];
-        let words = [term.part.to_string(), clean(&term.name)].into_iter();
-        words
-            .chain(numbers.map(|n| n.to_string()))
-            .chain([term.source.to_string()])
-            .collect::<Vec<String>>()
-    });
-    text::csv(&COLUMNS, rows)
+        let [a, b, c, d, e, f, g, h] = numbers.map(|n| n.to_string());
+        let (part, source) = (term.part.to_string(), term.source.to_string());
+        [part, term.name.clone(), a, b, c, d, e, f, g, h, source]
+    };
+    let headings = "part | term | per_s | each_cpu_us | each_low_cpu_us | each_high_cpu_us | cpu_us_per_s | \
+        low_cpu_us_per_s | high_cpu_us_per_s | share | source";
+    Grid::new(headings, load.terms.iter().map(row)).csv()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::page::{Page, rendered};
 use crate::validation::{
     Judgement, MEDIAN_TOLERANCE, PASSING_SHARE, Summary, ValidatedPart, ValidatedRow, Validation,
 };
-use crate::words::Work;
+use crate::words::{Unit, Work};
 use record::State;
 use text::Options;
 use tls::Format;
@@ -20,41 +20,30 @@ pub fn render_calibration(calibration: &Calibration, format: Format, options: Op
         let grids = vec![(String::new(), points(calibration))];
         Page { grids, foot, has_paragraphs: true, ..Page::default() }
     };
-    rendered(calibration, format, options, page, |calibration| points(calibration).csv(true))
+    rendered(calibration, format, options, page, |calibration| points(calibration).csv())
 }
 
 /// Renders a validation.
 #[must_use]
 pub fn render_validation(validation: &Validation, format: Format, options: Options) -> String {
     let page = |validation: &Validation| {
-        let grids = validation.parts.iter().map(|part| (part.name.clone(), rows(part))).collect();
+        let grid = |part: &ValidatedPart| (part.name.clone(), rows(std::slice::from_ref(part)));
+        let grids = validation.parts.iter().map(grid).collect();
         Page { grids, foot: foot(validation), has_paragraphs: true, ..Page::default() }
     };
-    let csv = |validation: &Validation| {
-        let parts = validation.parts.iter().enumerate();
-        parts.map(|(at, part)| rows(part).csv(at == 0)).collect()
-    };
+    let csv = |validation: &Validation| rows(&validation.parts).csv();
     rendered(validation, format, options, page, csv)
 }
 
 fn points(calibration: &Calibration) -> Grid {
-    let mut grid = Grid::new(&[
-        ("server", false),
-        ("load", false),
-        ("what", false),
-        ("of", false),
-        ("µs", true),
-        ("rounds", true),
-        ("counted", true),
-    ]);
-    for point in &calibration.points {
+    let row = |point: &Point| {
         let counted = match point.unit {
-            crate::words::Unit::Connection => point.counted.connections,
-            crate::words::Unit::Request => point.counted.requests,
+            Unit::Connection => point.counted.connections,
+            Unit::Request => point.counted.requests,
         };
         let seen = crate::validation::of_rounds(&point.rounds_cpu_us);
         let figure = point.median_us().map_or_else(|| point.state.name().to_owned(), digits);
-        grid.row([
+        [
             point.role.to_string(),
             point.regime.to_string(),
             point.unit.to_string(),
@@ -62,9 +51,10 @@ fn points(calibration: &Calibration) -> Grid {
             figure,
             seen.map_or_else(String::new, range),
             counted.to_string(),
-        ]);
-    }
-    grid
+        ]
+    };
+    let headings = "server | load | what | of | >µs | >rounds | >counted";
+    Grid::new(headings, calibration.points.iter().map(row))
 }
 
 fn name_of(point: &Point) -> String {
@@ -97,22 +87,11 @@ fn served(point: &Point) -> String {
     words.join(", ")
 }
 
-fn rows(part: &ValidatedPart) -> Grid {
-    let mut grid = Grid::new(&[
-        ("point", false),
-        ("load", false),
-        ("measured µs", true),
-        ("±", true),
-        ("predicted µs", true),
-        ("± ", true),
-        ("error", true),
-        ("resumed", true),
-        ("verdict", false),
-    ]);
-    for row in &part.rows {
+fn rows(parts: &[ValidatedPart]) -> Grid {
+    let row = |row: &ValidatedRow| {
         let share = row.counted.resumed as f64 / row.counted.connections.max(1) as f64;
         let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-        grid.row([
+        [
             row.name.clone(),
             row.regime.to_string(),
             or_none(row.measured_cpu_us.map(|m| digits(m.value))),
@@ -122,9 +101,11 @@ fn rows(part: &ValidatedPart) -> Grid {
             or_none(row.error.map(signed)),
             percent(share),
             row.verdict.to_string(),
-        ]);
-    }
-    grid
+        ]
+    };
+    let headings =
+        "point | load | >measured µs | >± | >predicted µs | >±  | >error | >resumed | verdict";
+    Grid::new(headings, parts.iter().flat_map(|part| &part.rows).map(row))
 }
 
 fn signed(error: f64) -> String {

@@ -1,10 +1,11 @@
 //! An answer of `tls why` as a table, JSON, CSV or Markdown.
 
 use crate::grid::{Grid, digits, percent, range};
+use crate::logs::Evidence;
 use crate::page::{Page, rendered};
 use crate::render::capital;
-use crate::why::{Amount, Rate, Why};
-use text::{Options, clean};
+use crate::why::{Amount, Explained, Rate, Why};
+use text::Options;
 use tls::Format;
 
 /// Renders an answer.
@@ -27,49 +28,34 @@ fn page(why: &Why) -> Page {
 }
 
 fn changes(why: &Why) -> Grid {
-    let mut grid = Grid::new(&[
-        ("change", false),
-        ("makes µs/s", true),
-        ("range", true),
-        ("of the rise", true),
-        ("verdict", false),
-        ("decided by", false),
-    ]);
-    for change in &why.changes {
+    let row = |change: &Explained| {
         let rise = change.rise_cpu_us_per_s;
-        grid.row([
+        [
             change.change.clone(),
             digits(rise.value),
             range(rise),
             percent(change.share),
             change.verdict.to_string(),
             change.decided_by.join(", "),
-        ]);
-    }
-    grid
+        ]
+    };
+    let headings = "change | >makes µs/s | >range | >of the rise | verdict | decided by";
+    Grid::new(headings, why.changes.iter().map(row))
 }
 
 fn rates(why: &Why) -> Grid {
-    let mut grid = Grid::new(&[
-        ("alone", false),
-        ("µs each", true),
-        ("needed a second", true),
-        ("a day", true),
-        ("verdict", false),
-        ("decided by", false),
-    ]);
-    for rate in &why.rates {
-        let needed = rate.needed_per_s.map(|n| per_second(rate, n)).unwrap_or_default();
-        grid.row([
+    let row = |rate: &Rate| {
+        [
             rate.what.clone(),
             digits(rate.each_cpu_us.value),
-            needed,
+            rate.needed_per_s.map(|n| per_second(rate, n)).unwrap_or_default(),
             rate.needed_per_s.map(|n| per_day(rate, n.value)).unwrap_or_default(),
             format!("{}: {}", rate.verdict, rate.reason),
             rate.decided_by.join(", "),
-        ]);
-    }
-    grid
+        ]
+    };
+    let headings = "alone | >µs each | >needed a second | >a day | verdict | decided by";
+    Grid::new(headings, why.rates.iter().map(row))
 }
 
 fn per_second(rate: &Rate, needed: crate::Interval) -> String {
@@ -88,11 +74,8 @@ fn per_day(rate: &Rate, needed: f64) -> String {
 }
 
 fn evidence(why: &Why) -> Grid {
-    let mut grid = Grid::new(&[("look at", false), ("it tells", false)]);
-    for one in &why.evidence {
-        grid.row([one.look_at.clone(), one.tells.clone()]);
-    }
-    grid
+    let row = |one: &Evidence| [one.look_at.clone(), one.tells.clone()];
+    Grid::new("look at | it tells", why.evidence.iter().map(row))
 }
 
 fn foot(why: &Why) -> Vec<String> {
@@ -110,44 +93,24 @@ fn foot(why: &Why) -> Vec<String> {
     lines
 }
 
-const COLUMNS: [&str; 9] = [
-    "kind",
-    "what",
-    "counted",
-    "each_cpu_us",
-    "needed_per_s",
-    "rise_cpu_us_per_s",
-    "share",
-    "verdict",
-    "decided_by",
-];
-
 fn csv(why: &Why) -> String {
-    let rates = why.rates.iter().map(|rate| {
-        [
-            "rate".to_owned(),
-            clean(&rate.what),
-            rate.counted.to_string(),
-            rate.each_cpu_us.value.to_string(),
-            rate.needed_per_s.map(|n| n.value.to_string()).unwrap_or_default(),
-            String::new(),
-            String::new(),
-            rate.verdict.to_string(),
-            rate.decided_by.join(" "),
-        ]
-    });
-    let changes = why.changes.iter().map(|change| {
-        [
-            "change".to_owned(),
-            clean(&change.change),
-            String::new(),
-            String::new(),
-            String::new(),
-            change.rise_cpu_us_per_s.value.to_string(),
-            change.share.to_string(),
-            change.verdict.to_string(),
-            change.decided_by.join(" "),
-        ]
-    });
-    text::csv(&COLUMNS, rates.chain(changes))
+    let none = String::new;
+    let rate = |rate: &Rate| {
+        let (each, needed) = (rate.each_cpu_us.value, rate.needed_per_s);
+        let needed = needed.map(|n| n.value.to_string()).unwrap_or_default();
+        let (what, verdict) = (rate.what.clone(), rate.verdict.to_string());
+        let decided_by = rate.decided_by.join(" ");
+        let (counted, each) = (rate.counted.to_string(), each.to_string());
+        ["rate".to_owned(), what, counted, each, needed, none(), none(), verdict, decided_by]
+    };
+    let change = |change: &Explained| {
+        let (rise, share) = (change.rise_cpu_us_per_s.value.to_string(), change.share.to_string());
+        let (what, verdict) = (change.change.clone(), change.verdict.to_string());
+        let decided_by = change.decided_by.join(" ");
+        ["change".to_owned(), what, none(), none(), none(), rise, share, verdict, decided_by]
+    };
+    let headings = "kind | what | counted | each_cpu_us | needed_per_s | rise_cpu_us_per_s | share | verdict | \
+        decided_by";
+    let rows = why.rates.iter().map(rate).chain(why.changes.iter().map(change));
+    Grid::new(headings, rows).csv()
 }

@@ -7,6 +7,21 @@ use crate::words::{Http, Regime, Role, Unit, Work};
 use record::{Host, State};
 use tls::{Case, Certificate, Exchange, Kind, Stack, Suite, Version};
 
+/// Whether a type's schema is the one in the documentation; written anew with `UPDATE_SCHEMA=1 cargo test schema`.
+///
+/// # Panics
+/// When `docs/NAME.schema.json` is another.
+pub fn is_documented<T: schemars::JsonSchema>(name: &str) {
+    let schema = serde_json::to_string_pretty(&schemars::schema_for!(T));
+    let schema = schema.expect("schemas are plain data") + "\n";
+    let path = format!("{}/../../../docs/{name}.schema.json", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("UPDATE_SCHEMA").is_some() {
+        std::fs::write(&path, &schema).expect("documents can be written");
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == schema, "docs/{name}.schema.json is not that of the types");
+}
+
 /// µs that a handshake takes on this server beside what a plain connection takes.
 #[must_use]
 pub fn handshake_us(regime: Regime, case: Case) -> f64 {

@@ -207,7 +207,7 @@ impl Spec {
     /// # Errors
     /// The first thing that is wrong, in one line, with the value as written.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
-        let spec: Self = toml::from_str(text).map_err(|e| SpecError(one_line(&e, text)))?;
+        let spec: Self = text::from_toml(text).map_err(|e| SpecError(e.to_string()))?;
         spec.check()?;
         Ok(spec)
     }
@@ -275,17 +275,6 @@ fn all_of_them(name: &str, shares: impl Iterator<Item = f64>) -> Result<(), Spec
         return Err(SpecError(format!("the shares of {name} come to {sum}, and must come to 1")));
     }
     Ok(())
-}
-
-fn one_line(error: &toml::de::Error, text: &str) -> String {
-    let what = error.message().lines().next().unwrap_or_default().to_owned();
-    match error.span() {
-        Some(span) => {
-            let line = text[..span.start.min(text.len())].matches('\n').count() + 1;
-            format!("line {line}: {what}")
-        }
-        None => what,
-    }
 }
 
 #[cfg(test)]

@@ -104,25 +104,13 @@ fn sibling(machine: &Machine, live: &Live) -> Finding {
     let sharing: Vec<String> =
         live.neighbours.iter().filter(|n| n.left < SHARED).map(|n| n.cpu.to_string()).collect();
     let said = cpu.thread_siblings.as_deref().unwrap_or("unknown");
-    if !sharing.is_empty() {
-        let list = sharing.join(", ");
-        return Finding::ok(
-            "noise",
-            "shared core",
-            format!(
-                "CPU {list} takes execution slots from CPU {} (the system says: {said})",
-                live.cpu
-            ),
-        )
-        .note(format!("keep CPU {list} free while measuring, as with isolcpus or taskset"));
-    }
-    let tried = live.neighbours.len();
-    Finding::ok(
-        "noise",
-        "shared core",
-        format!(
-            "keeping {tried} other CPUs busy took nothing from CPU {} (the system says: {said})",
-            live.cpu
-        ),
-    )
+    let (own, tried, list) = (live.cpu, live.neighbours.len(), sharing.join(", "));
+    let found = if sharing.is_empty() {
+        format!("keeping {tried} other CPUs busy took nothing from CPU {own}")
+    } else {
+        format!("CPU {list} takes execution slots from CPU {own}")
+    };
+    let found = Finding::ok("noise", "shared core", format!("{found} (the system says: {said})"));
+    let advice = format!("keep CPU {list} free while measuring, as with isolcpus or taskset");
+    found.note_if(!sharing.is_empty(), &advice)
 }

@@ -8,23 +8,21 @@ fn live() -> Live {
     Live {
         cpu: 1,
         source: "tsc".into(),
-        reason: None,
         step_ns: 10.0,
         overhead_ns: 29.0,
         ticks_per_second: 2.6e9,
         drift_ppm: 0.4,
         core_ghz: Some(3.7),
         multiplication_cycles: 3.0,
-        cycles_reason: None,
         spun_seconds: 1.0,
         gaps: 250,
         gap_seconds: 0.001,
         longest_gap_us: 12.0,
-        preempted: 0,
         stolen_seconds: Some(0.0),
         quiet_probe: Some(6.0),
         contended: 0.01,
         neighbours: vec![Neighbour { cpu: 0, left: 1.0 }],
+        ..Live::default()
     }
 }
 
@@ -39,15 +37,9 @@ fn machine() -> Machine {
 pub(crate) fn library(name: &str, error: Option<&str>) -> Library {
     Library {
         name: name.into(),
-        version: String::new(),
         path: format!("/opt/{name}.so"),
-        id: String::new(),
-        build: Vec::new(),
         error: error.map(ToOwned::to_owned),
-        calls: Vec::new(),
-        instructions: None,
-        tiers: Vec::new(),
-        confinement: None,
+        ..Library::default()
     }
 }
 

@@ -19,8 +19,16 @@ const RUNTIME: [&str; 6] =
 /// The files whose code this process has loaded, but for the C and C++ run-time libraries.
 #[must_use]
 pub fn loaded_objects() -> BTreeSet<PathBuf> {
-    let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
-    maps.lines().filter_map(code_file).collect()
+    loaded_objects_of(std::process::id()).unwrap_or_default()
+}
+
+/// The same of another process.
+///
+/// # Errors
+/// The system's reason why its mappings cannot be read.
+pub fn loaded_objects_of(process: u32) -> std::io::Result<BTreeSet<PathBuf>> {
+    let maps = std::fs::read_to_string(format!("/proc/{process}/maps"))?;
+    Ok(maps.lines().filter_map(code_file).collect())
 }
 
 /// The file of one line of `/proc/self/maps`, if it is code.

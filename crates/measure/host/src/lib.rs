@@ -22,13 +22,14 @@ mod tree;
 
 pub use bundled::{Bundled, bundled};
 pub use caches::cache_directory;
-pub use code::{instructions_in, loaded_objects};
+pub use code::{instructions_in, loaded_objects, loaded_objects_of};
 pub use elf::{check_bytes, check_elf};
 pub use find::{Family, Found, companion, find_libraries, find_stacks, is_stack};
 pub use identity::{content_hash, file_id, id_of, kernel_id, text_hash};
 pub use kernel::Counters;
 pub use remembered::Remembered;
 pub use stat::{CpuTimes, cpu_times, ticks_per_second};
+pub use tree::ranges_of_list;
 
 use record::{Clock, Host};
 use tree::Tree;

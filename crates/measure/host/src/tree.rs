@@ -1,5 +1,6 @@
 //! The files in which the kernel says what the machine is, below a root that tests can choose.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 /// A file system tree: `/`, or a stand-in for it.
@@ -41,15 +42,22 @@ fn names_in(directory: &Path) -> Vec<String> {
     names
 }
 
-/// How many numbers a kernel list names: `0-3,8` names five. `None` when it is no list.
-pub(crate) fn count_of_list(list: &str) -> Option<u32> {
-    let mut count = 0_u32;
-    for part in list.trim().split(',') {
+/// The ranges of numbers that a kernel list names: `0-3,8` has two. `None` when it is no list.
+#[must_use]
+pub fn ranges_of_list(list: &str) -> Option<Vec<RangeInclusive<u32>>> {
+    let range = |part: &str| {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
-        let (first, last): (u32, u32) = (first.parse().ok()?, last.parse().ok()?);
-        count = count.checked_add(last.checked_sub(first)?.checked_add(1)?)?;
-    }
-    Some(count)
+        let range = first.parse().ok()?..=last.parse().ok()?;
+        (!range.is_empty()).then_some(range)
+    };
+    list.trim().split(',').map(range).collect()
+}
+
+/// How many numbers a kernel list names.
+pub(crate) fn count_of_list(list: &str) -> Option<u32> {
+    ranges_of_list(list)?.iter().try_fold(0_u32, |count, range| {
+        count.checked_add((range.end() - range.start()).checked_add(1)?)
+    })
 }
 
 #[cfg(test)]
@@ -60,6 +68,7 @@ mod tests {
     fn kernel_lists_are_counted() {
         assert_eq!(count_of_list("0"), Some(1));
         assert_eq!(count_of_list("0-3,8\n"), Some(5));
+        assert_eq!(ranges_of_list("0-3,8\n"), Some(vec![0..=3, 8..=8]));
         for bad in ["", "3-0", "a-b", "0,,1", "0-4294967295", "0-4294967294,0"] {
             assert_eq!(count_of_list(bad), None, "{bad}");
         }

@@ -18,7 +18,9 @@ pub trait Workbench {
     fn run(&mut self, span: Span, times: u32) -> Result<(), Trouble>;
 
     /// Before anything is timed: known answers, and that a changed bit is noticed.
-    fn examine(&mut self) -> Result<(), String>;
+    fn examine(&mut self) -> Result<(), String> {
+        Ok(())
+    }
 
     /// Holds what the last batch of each span left to what it must be, and forgets it.
     fn prove(&mut self) -> Result<(), String>;
@@ -26,6 +28,9 @@ pub trait Workbench {
     /// What [`Workbench::examine`] and [`Workbench::prove`] look at, in words.
     fn checks(&self) -> Vec<String>;
 }
+
+/// An operation that was made ready.
+pub(crate) type Made = Result<Box<dyn Workbench>, Trouble>;
 
 /// Keys, messages and peers that an operation takes in turn, so that a result that is kept from one time to
 /// the next is found out.

@@ -108,18 +108,11 @@ impl Usage {
 #[must_use]
 pub fn client_cpu(server_cpu: u32) -> Option<u32> {
     let place = format!("/sys/devices/system/cpu/cpu{server_cpu}/topology/thread_siblings_list");
-    let siblings = listed(&std::fs::read_to_string(place).unwrap_or_default());
+    let siblings = std::fs::read_to_string(place).ok();
+    let siblings = siblings.and_then(|list| host::ranges_of_list(&list)).unwrap_or_default();
     let others = || probe::allowed_cpus().into_iter().rev().filter(|cpu| *cpu != server_cpu);
-    others().find(|cpu| !siblings.contains(cpu)).or_else(|| others().next())
-}
-
-/// `0,4` or `0-1`, as the kernel lists CPUs.
-fn listed(list: &str) -> Vec<u32> {
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(first.parse().ok()?..=last.parse::<u32>().ok()?)
-    };
-    list.trim().split(',').filter_map(range).flatten().collect()
+    let is_sibling = |cpu: &u32| siblings.iter().any(|range| range.contains(cpu));
+    others().find(|cpu| !is_sibling(cpu)).or_else(|| others().next())
 }
 
 fn times(schedstat: &str) -> Option<(u64, u64)> {
@@ -152,10 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_cpus_is_read_with_its_ranges() {
-        assert_eq!(listed("0,4\n"), [0, 4]);
-        assert_eq!(listed("2-4,8"), [2, 3, 4, 8]);
-        assert!(listed("").is_empty());
+    fn the_client_has_another_cpu_where_there_is_one() {
         let cpus = probe::allowed_cpus();
         assert_eq!(client_cpu(cpus[0]).is_some(), cpus.len() > 1);
         assert_ne!(client_cpu(cpus[0]), Some(cpus[0]));

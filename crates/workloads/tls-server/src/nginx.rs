@@ -158,9 +158,13 @@ impl Nginx {
     /// # Errors
     /// It has loaded none: it is built with one inside.
     pub fn libraries(&self) -> Result<Libraries, Trouble> {
-        let path = format!("/proc/{}/maps", self.worker);
-        let maps = fs::read_to_string(&path).map_err(|e| Trouble::of(&path, e))?;
-        let [ssl, crypto] = ["libssl", "libcrypto"].map(|name| mapped(&maps, name));
+        let loaded = host::loaded_objects_of(self.worker)
+            .map_err(|e| Trouble::of("cannot see what nginx has loaded", e))?;
+        let [ssl, crypto] = ["libssl", "libcrypto"].map(|name| {
+            let is_it =
+                |f: &&PathBuf| f.file_name().is_some_and(|f| f.to_string_lossy().starts_with(name));
+            loaded.iter().find(is_it).cloned()
+        });
         let inside = || {
             Trouble("this nginx has its TLS library inside: it cannot be loaded apart".to_owned())
         };
@@ -269,14 +273,6 @@ fn free_ports(count: usize) -> std::io::Result<Vec<u16>> {
     listeners.iter().map(|l| Ok(l.local_addr()?.port())).collect()
 }
 
-/// The file of a process's mappings whose name begins so.
-fn mapped(maps: &str, name: &str) -> Option<PathBuf> {
-    let files = maps.lines().filter_map(|line| line.find('/').map(|at| Path::new(&line[at..])));
-    let is_it =
-        |file: &&Path| file.file_name().is_some_and(|f| f.to_string_lossy().starts_with(name));
-    files.into_iter().find(is_it).map(Path::to_owned)
-}
-
 /// The first process whose parent is this one.
 fn child_of(parent: u32) -> Option<u32> {
     let wanted = parent.to_string();
@@ -322,14 +318,6 @@ mod tests {
         assert!(!left.exists() && directory.path().exists());
         let file = fs::read(directory.path().join("files/70000")).unwrap();
         assert!(file.len() == 70_000 && file.iter().all(|b| *b == FILLER));
-    }
-
-    #[test]
-    fn the_library_is_the_one_that_is_mapped() {
-        let maps = "7f00-7f01 r-xp 00000000 08:01 12 /usr/lib/libcrypto.so.3\n\
-                    7f02-7f03 r-xp 00000000 08:01 13 /usr/lib/libssl.so.3\n7f04-7f05 rw-p 0 0:0 0\n";
-        assert_eq!(mapped(maps, "libssl"), Some(PathBuf::from("/usr/lib/libssl.so.3")));
-        assert_eq!(mapped(maps, "libwolfssl"), None);
     }
 
     #[test]

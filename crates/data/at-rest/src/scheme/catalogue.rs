@@ -36,7 +36,13 @@ const SCHEMES: &[(&str, &[Option<Sum>])] = &[
 /// All of them, `none` first.
 #[must_use]
 pub fn good_practice() -> Vec<Recipe> {
-    let none = Recipe {
+    let rest = SCHEMES.iter().flat_map(|(cipher, sums)| sums.iter().map(|sum| good(cipher, *sum)));
+    std::iter::once(none()).chain(rest).collect()
+}
+
+/// No encryption.
+fn none() -> Recipe {
+    Recipe {
         scheme: "none".to_owned(),
         cipher: None,
         sum: None,
@@ -47,9 +53,7 @@ pub fn good_practice() -> Vec<Recipe> {
         zero_passes: false,
         zero_page_passes: false,
         reserve: 0,
-    };
-    let rest = SCHEMES.iter().flat_map(|(cipher, sums)| sums.iter().map(|sum| good(cipher, *sum)));
-    std::iter::once(none).chain(rest).collect()
+    }
 }
 
 /// A scheme's name.
@@ -83,10 +87,7 @@ pub(crate) fn good(cipher: &str, sum: Option<Sum>) -> Recipe {
         nonce,
         bound: if binds { PLACE.to_vec() } else { Vec::new() },
         mac,
-        key: KeyScope::Store,
-        zero_passes: false,
-        zero_page_passes: false,
-        reserve: 0,
+        ..none()
     }
 }
 

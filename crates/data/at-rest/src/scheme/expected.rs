@@ -113,41 +113,32 @@ const fn un(effect: Effect) -> Expected {
     Expected::Unnoticed(effect)
 }
 
+const fn all(effects: [Effect; 4]) -> [Expected; 4] {
+    let [plain, stream, blocks, chain] = effects;
+    [un(plain), un(stream), un(blocks), un(chain)]
+}
+
 const NA: Expected = Expected::NotApplicable;
 
 /// Without any check: plain, stream under a stored nonce, blocks whose tweak names place and file, chain
 /// under a key of its file's. [`without_check`] has what differs for others.
-const WITHOUT_CHECK: [Row; 11] = [
-    (
-        Probe::FlipCiphertext,
-        [un(Effect::OneBit), un(Effect::OneBit), un(Effect::OneBlock), un(Effect::BlockAndBit)],
-    ),
-    (Probe::FlipNonce, [NA, un(Effect::Garbage), NA, un(Effect::OneBit)]),
-    (Probe::FlipTag, [NA; 4]),
-    (Probe::FlipSum, [NA; 4]),
-    (
-        Probe::Swap,
-        [un(Effect::OtherPage), un(Effect::OtherPage), un(Effect::Garbage), un(Effect::OtherPage)],
-    ),
-    (
-        Probe::OtherFile,
-        [un(Effect::OtherPage), un(Effect::OtherPage), un(Effect::Garbage), un(Effect::Garbage)],
-    ),
-    (Probe::Torn, [un(Effect::Mixed), un(Effect::Garbage), un(Effect::Mixed), un(Effect::Mixed)]),
-    (
-        Probe::Truncated,
-        [un(Effect::HalfZero), un(Effect::Garbage), un(Effect::Garbage), un(Effect::Garbage)],
-    ),
-    (
-        Probe::Zeroed,
-        [un(Effect::Zeros), un(Effect::Garbage), un(Effect::Garbage), un(Effect::Garbage)],
-    ),
-    (Probe::Replay, [un(Effect::OldPage); 4]),
-    (
-        Probe::Rewrite,
-        [un(Effect::AsMeant), un(Effect::AsMeant), un(Effect::AsMeant), un(Effect::Mixed)],
-    ),
-];
+const WITHOUT_CHECK: [Row; 11] = {
+    use Effect::{AsMeant, BlockAndBit, Garbage, HalfZero, Mixed, OldPage, OneBit, OneBlock};
+    use Effect::{OtherPage, Zeros};
+    [
+        (Probe::FlipCiphertext, all([OneBit, OneBit, OneBlock, BlockAndBit])),
+        (Probe::FlipNonce, [NA, un(Garbage), NA, un(OneBit)]),
+        (Probe::FlipTag, [NA; 4]),
+        (Probe::FlipSum, [NA; 4]),
+        (Probe::Swap, all([OtherPage, OtherPage, Garbage, OtherPage])),
+        (Probe::OtherFile, all([OtherPage, OtherPage, Garbage, Garbage])),
+        (Probe::Torn, all([Mixed, Garbage, Mixed, Mixed])),
+        (Probe::Truncated, all([HalfZero, Garbage, Garbage, Garbage])),
+        (Probe::Zeroed, all([Zeros, Garbage, Garbage, Garbage])),
+        (Probe::Replay, [un(OldPage); 4]),
+        (Probe::Rewrite, all([AsMeant, AsMeant, AsMeant, Mixed])),
+    ]
+};
 
 /// What is expected of a probe of a scheme.
 #[must_use]

@@ -103,7 +103,7 @@ impl Store {
             image::open(path, page_size)
         }?;
         if store.pages() == 0 {
-            return Err(StoreError::Empty(path.to_owned()));
+            return Err(StoreError::unfit(path, "holds no whole page"));
         }
         Ok(store)
     }

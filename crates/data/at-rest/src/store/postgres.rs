@@ -9,14 +9,21 @@ use std::path::Path;
 
 /// Opens a data directory whose server was stopped in order.
 pub(crate) fn open(path: &Path, unit: Option<usize>) -> Result<Store, StoreError> {
-    let missing = |missing| StoreError::NotPostgres { path: path.to_owned(), missing };
+    let missing = |file| {
+        StoreError::unfit(path, format!("is no PostgreSQL data directory: it has no {file}"))
+    };
     let version = small(&path.join("PG_VERSION")).ok_or_else(|| missing("PG_VERSION"))?;
     let control_path = path.join("global/pg_control");
     let bytes = small(&control_path).ok_or_else(|| missing("global/pg_control"))?;
-    let control = Control::parse(&bytes)
-        .map_err(|why| StoreError::Control { path: control_path.clone(), why })?;
-    let not_shut_down =
-        |state: &str| StoreError::NotShutDown { path: path.to_owned(), state: state.to_owned() };
+    let damaged = |why: String| StoreError::unfit(&control_path, format!("cannot be used: {why}"));
+    let control = Control::parse(&bytes).map_err(damaged)?;
+    let not_shut_down = |state: &str| {
+        let why = format!(
+            "was not shut down cleanly ({state}): its pages may be half written; stop the server first \
+             (pg_ctl stop -m fast)"
+        );
+        StoreError::unfit(path, why)
+    };
     if path.join("postmaster.pid").exists() {
         return Err(not_shut_down("there is a postmaster.pid"));
     }
@@ -25,10 +32,7 @@ pub(crate) fn open(path: &Path, unit: Option<usize>) -> Result<Store, StoreError
     }
     let own = control.block_size as usize;
     if !PAGE_SIZES.contains(&own) {
-        return Err(StoreError::Control {
-            path: control_path,
-            why: format!("pages of {own} bytes"),
-        });
+        return Err(damaged(format!("pages of {own} bytes")));
     }
     let page_size = unit.unwrap_or(own);
     let segment_units = u64::from(control.segment_blocks) * own as u64 / page_size as u64;

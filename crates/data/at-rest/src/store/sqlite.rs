@@ -22,7 +22,11 @@ pub(crate) fn open(path: &Path, unit: Option<usize>) -> Result<Store, StoreError
     for (suffix, what) in [("-wal", "write-ahead log"), ("-journal", "journal")] {
         let beside = beside(path, suffix);
         if std::fs::metadata(&beside).is_ok_and(|m| m.len() > 0) {
-            return Err(StoreError::SqliteOpen { path: path.to_owned(), what });
+            let why = format!(
+                "has a {what} beside it: its pages are not all in the file; close the database first \
+                 (PRAGMA wal_checkpoint(TRUNCATE), or roll the journal back by opening it)"
+            );
+            return Err(StoreError::unfit(path, why));
         }
     }
     let own = match u16::from_be_bytes([head[16], head[17]]) {
@@ -30,10 +34,8 @@ pub(crate) fn open(path: &Path, unit: Option<usize>) -> Result<Store, StoreError
         size => usize::from(size),
     };
     if !own.is_power_of_two() || own < 512 {
-        return Err(StoreError::PageSize(format!(
-            "'{}' says that its pages have {own} bytes, which no SQLite database has",
-            path.display()
-        )));
+        let why = format!("says that its pages have {own} bytes, which no SQLite database has");
+        return Err(StoreError::unfit(path, why));
     }
     let journal = if head[18] == 2 { "write-ahead log" } else { "rollback journal" };
     Ok(Store {

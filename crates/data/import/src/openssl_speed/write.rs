@@ -155,11 +155,8 @@ fn head(record: &Record, run: &Run<'_>) -> String {
 
 /// OpenSSL's as it says it; others with their name.
 fn version(name: &str, version: &str) -> String {
-    one_line(if name == "openssl" {
-        version
-    } else {
-        return one_line(&format!("{name} {version}"));
-    })
+    let name = if name == "openssl" { String::new() } else { format!("{name} ") };
+    one_line(&(name + version))
 }
 
 fn heading(sizes: &[usize]) -> String {

@@ -13,9 +13,7 @@ use jiff::Span;
 const YEARS: i64 = 2;
 
 pub(super) fn of(data: &Data, question: &Question<'_>, chosen: &Candidate<'_>) -> Vec<Remark> {
-    let title = |id: &str| {
-        data.source(id).map_or_else(|| "the scheme's own".to_owned(), |s| s.title.clone())
-    };
+    let title = |id: &str| data.title(id).to_owned();
     let by_rule = data.rules.iter().filter(|r| r.notes(&chosen.values)).map(|r| {
         let about = r.about(&chosen.values);
         let says = if about.is_empty() { r.says.clone() } else { format!("{} ({about})", r.says) };

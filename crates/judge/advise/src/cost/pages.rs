@@ -1,7 +1,6 @@
 //! Prices from a record of pages: what each scheme took on the pages of a real store.
 
 use super::{How, InStore, Interval, Price};
-use crate::evidence::id;
 use crate::schemes::Scheme;
 use at_rest::{Cell, Keying, Medium, NsRange, PagesRecord};
 use model::{Direction, Model};
@@ -47,7 +46,7 @@ impl<'a> Pages<'a> {
         let (write, read) = (cell(Direction::Encrypt)?, cell(Direction::Decrypt)?);
         let p99 = |c: &Cell| c.crypto_tails.map(|t| t.p99 / 1e3);
         Some(Price {
-            libraries: vec![id(&self.record.libraries[library])],
+            libraries: vec![self.record.libraries[library].identity()],
             algorithms: vec![scheme.id.clone()],
             how: How::Store,
             join_ns: None,

@@ -3,8 +3,8 @@
 use super::sentences;
 use crate::answer::{Advice, Choice, Fitting, Outcome};
 use crate::rules::Verdict;
-use anstyle::{AnsiColor, Style};
-use text::{Options, clean, wrap};
+use anstyle::Style;
+use text::{ALARM, BEST, CAUTION, HEADING, Options, PLAIN, clean, paint};
 
 /// Where the text beside topics begins.
 const INDENT: usize = 12;
@@ -13,19 +13,14 @@ const FITTING: usize = 8;
 /// Changes that are shown.
 const CHANGES: usize = 8;
 
-const HEADING: Style = Style::new().bold();
-const GOOD: Style = AnsiColor::Green.on_default().bold();
-const ALARM: Style = AnsiColor::Red.on_default().bold();
-const CAUTION: Style = AnsiColor::Yellow.on_default();
-
 pub(super) fn text(advice: &Advice, origin: &str, options: Options) -> String {
     let mut page = Page { out: String::new(), options };
     page.line("", &sentences::title(advice), HEADING);
-    page.line("from", &sentences::basis(advice, origin), Style::new());
-    page.line("asked", &sentences::terms(advice, true), Style::new());
-    page.line("assumed", &sentences::terms(advice, false), Style::new());
+    page.line("from", &sentences::basis(advice, origin), PLAIN);
+    page.line("asked", &sentences::terms(advice, true), PLAIN);
+    page.line("assumed", &sentences::terms(advice, false), PLAIN);
     for line in &advice.basis.store {
-        page.line("store", line, Style::new());
+        page.line("store", line, PLAIN);
     }
     for reason in &advice.basis.stale {
         page.line("STALE", reason, CAUTION);
@@ -55,52 +50,39 @@ impl Page {
 
     fn heading(&mut self, text: &str) {
         self.gap();
-        let painted = self.painted(text, HEADING);
-        self.out += &format!("{painted}\n");
+        self.out += &(paint(text, HEADING, self.options.color) + "\n");
     }
 
     /// A topic with its text beside it; nothing where there is no text.
     fn line(&mut self, topic: &str, text: &str, style: Style) {
-        if text.is_empty() {
-            return;
-        }
         let indent = if topic.is_empty() && self.out.is_empty() { 0 } else { INDENT };
-        let room = self.options.width.saturating_sub(indent).max(30);
-        for (i, part) in wrap(&clean(text), room).iter().enumerate() {
-            let margin = if i == 0 { format!("{topic:<indent$}") } else { " ".repeat(indent) };
-            let painted = self.painted(part, style);
-            self.out += &format!("{margin}{painted}\n");
-        }
-    }
-
-    fn painted(&self, text: &str, style: Style) -> String {
-        let plain = !self.options.color || style == Style::new();
-        if plain { text.to_owned() } else { format!("{style}{text}{style:#}") }
+        let lead = format!("{topic:<indent$}");
+        self.out += &self.options.behind(&lead, indent, &clean(text), style);
     }
 
     fn choice(&mut self, advice: &Advice, choice: &Choice) {
         self.gap();
         let label = choice.price.label();
-        self.line("choice", &format!("{} in {label}", choice.scheme), GOOD);
+        self.line("choice", &format!("{} in {label}", choice.scheme), BEST);
         for (topic, text) in sentences::choice(choice, &advice.unit) {
-            self.line(topic, &text, Style::new());
+            self.line(topic, &text, PLAIN);
         }
         let ids: Vec<&str> = choice.price.libraries.iter().map(|l| l.id.as_str()).collect();
         let until = advice.basis.stale_from.map(|d| format!(", until {d}")).unwrap_or_default();
-        self.line("holds for", &format!("{label} ({}){until}", ids.join(", ")), Style::new());
+        self.line("holds for", &format!("{label} ({}){until}", ids.join(", ")), PLAIN);
         self.heading("To respect");
         for remark in &choice.remarks {
-            self.line("  -", &format!("{} [{}]", remark.says, remark.source), Style::new());
+            self.line("  -", &format!("{} [{}]", remark.says, remark.source), PLAIN);
         }
     }
 
     fn changes(&mut self, advice: &Advice) {
         self.heading("What would change the answer, the smallest change first");
         if advice.changes.is_empty() {
-            self.line("  -", "no change of one wish or two", Style::new());
+            self.line("  -", "no change of one wish or two", PLAIN);
         }
         for change in advice.changes.iter().take(CHANGES) {
-            self.line("  -", &sentences::change(change), Style::new());
+            self.line("  -", &sentences::change(change), PLAIN);
         }
     }
 
@@ -133,12 +115,12 @@ impl Page {
         for (verdict, rule, members) in sentences::by_rule(advice) {
             let (word, style) = match verdict {
                 Verdict::Wrong => ("WRONG", ALARM),
-                _ => ("no", Style::new()),
+                _ => ("no", PLAIN),
             };
             let used = &advice.rules[&rule];
             let says = format!("{rule}: {} [{}]", used.says, used.source);
             self.line(word, &says, style);
-            self.line("", &sentences::members(&members), Style::new());
+            self.line("", &sentences::members(&members), PLAIN);
         }
     }
 }

@@ -140,18 +140,7 @@ pub struct Change {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Written anew with `UPDATE_SCHEMA=1 cargo test -p ciphermark-advise schema`.
-    #[test]
-    fn the_schema_in_the_documentation_is_that_of_the_types() {
-        let schema = serde_json::to_string_pretty(&schemars::schema_for!(Advice)).unwrap() + "\n";
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/tls-advice.schema.json");
-        if std::env::var_os("UPDATE_SCHEMA").is_some() {
-            std::fs::write(path, &schema).unwrap();
-        }
-        let written = std::fs::read_to_string(path).unwrap();
-        assert!(written == schema, "docs/tls-advice.schema.json is not that of the types");
-    }
+#[test]
+fn the_schema_in_the_documentation_is_that_of_the_types() {
+    tls_load::sample::is_documented::<Advice>("tls-advice");
 }

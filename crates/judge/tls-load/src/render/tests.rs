@@ -1,7 +1,7 @@
 use super::*;
 use crate::inputs::Inputs;
 use crate::load::load;
-use crate::sample::calibration;
+use crate::sample::{calibration, is_documented};
 use crate::spec::{ClientShare, Spec};
 use crate::why::{Question, why};
 
@@ -75,23 +75,11 @@ fn an_answer_says_what_it_cannot_decide_and_what_would() {
     assert!(of(Format::Csv).lines().count() > 20 && of(Format::Markdown).contains("| --- |"));
 }
 
-/// Written anew with `UPDATE_SCHEMA=1 cargo test -p ciphermark-tls-load schema`.
 #[test]
 fn the_schemas_in_the_documentation_are_those_of_the_types() {
-    let schemas = [
-        ("tls-load", schemars::schema_for!(Load)),
-        ("tls-why", schemars::schema_for!(crate::Why)),
-        ("tls-calibration", schemars::schema_for!(crate::Calibration)),
-        ("tls-validation", schemars::schema_for!(crate::Validation)),
-        ("tls-load-spec", schemars::schema_for!(Spec)),
-    ];
-    for (name, schema) in schemas {
-        let schema = serde_json::to_string_pretty(&schema).unwrap() + "\n";
-        let path = format!("{}/../../../docs/{name}.schema.json", env!("CARGO_MANIFEST_DIR"));
-        if std::env::var_os("UPDATE_SCHEMA").is_some() {
-            std::fs::write(&path, &schema).unwrap();
-        }
-        let written = std::fs::read_to_string(&path).unwrap();
-        assert!(written == schema, "docs/{name}.schema.json is not that of the types");
-    }
+    is_documented::<Load>("tls-load");
+    is_documented::<crate::Why>("tls-why");
+    is_documented::<crate::Calibration>("tls-calibration");
+    is_documented::<crate::Validation>("tls-validation");
+    is_documented::<Spec>("tls-load-spec");
 }

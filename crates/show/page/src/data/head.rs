@@ -90,34 +90,29 @@ impl Head {
     pub(crate) fn of(sources: &[Source<'_>], labels: &[String]) -> Self {
         let mut head = Self { records: Vec::new(), sheets: Vec::new() };
         for (source, label) in sources.iter().zip(labels) {
-            let (label, file) = (label.clone(), clean(source.file));
+            let mut sheet = |kind, words, cpu: &str, started: &str| {
+                let (label, cpu, day) = (label.clone(), clean(cpu), day(started));
+                head.sheets.push(SheetFacts { label, kind, words, cpu, day });
+            };
             match source.content {
-                Content::Survey(record) => head.records.push(survey(record, label, file)),
-                Content::Pages(record) => head.sheets.push(SheetFacts {
-                    label,
-                    kind: "pages",
-                    words: "pages of a store",
-                    cpu: clean(&record.host.cpu.name),
-                    day: day(&record.started),
-                }),
-                Content::Tls(file) => head.sheets.push(SheetFacts {
-                    label,
-                    kind: "tls",
-                    words: match file {
+                Content::Survey(record) => {
+                    head.records.push(survey(record, label.clone(), clean(source.file)));
+                }
+                Content::Pages(record) => {
+                    sheet("pages", "pages of a store", &record.host.cpu.name, &record.started);
+                }
+                Content::Tls(file) => {
+                    let words = match file {
                         TlsFile::Handshakes(_) => "TLS handshakes",
                         TlsFile::Records(_) => "TLS records",
                         TlsFile::Primitives(_) => "under a TLS handshake",
-                    },
-                    cpu: clean(&file.host().cpu.name),
-                    day: day(file.started()),
-                }),
-                Content::Advice(advised) => head.sheets.push(SheetFacts {
-                    label,
-                    kind: "advice",
-                    words: "advice",
-                    cpu: clean(&advised.advice.basis.cpu),
-                    day: day(&advised.advice.basis.started),
-                }),
+                    };
+                    sheet("tls", words, &file.host().cpu.name, file.started());
+                }
+                Content::Advice(advised) => {
+                    let basis = &advised.advice.basis;
+                    sheet("advice", "advice", &basis.cpu, &basis.started);
+                }
             }
         }
         head

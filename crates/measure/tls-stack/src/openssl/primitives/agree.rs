@@ -4,7 +4,7 @@ use super::keys::{Context, Key, KeyKind};
 use super::{Library, no_such};
 use crate::bench::Trouble;
 use crate::keys::{field_parameters, known_key};
-use crate::primitive::{POOL, Results, Span, Workbench};
+use crate::primitive::{Made, POOL, Results, Span, Workbench};
 use crate::reference::{Agreement, Partner, agreement_answer};
 use tls::Scheme;
 
@@ -33,10 +33,7 @@ pub(super) fn is_known(agreement: &Agreement, known: Option<&[u8]>, secret: &[u8
     known == Some(&secret[from..])
 }
 
-pub(super) fn open(
-    library: &'static Library,
-    scheme: Scheme,
-) -> Result<Box<dyn Workbench>, Trouble> {
+pub(super) fn open(library: &'static Library, scheme: Scheme) -> Made {
     let agreement = agreement(scheme).ok_or_else(|| no_such(scheme))?;
     let kind = KeyKind::new(library, scheme)?;
     let maker = kind.maker()?;

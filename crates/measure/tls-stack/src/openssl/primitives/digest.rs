@@ -5,7 +5,7 @@ use super::api::Method;
 use super::sign::DigestContext;
 use crate::bench::Trouble;
 use crate::openssl::api::Ptr;
-use crate::primitive::{POOL, Results, Span, Workbench};
+use crate::primitive::{Made, POOL, Results, Span, Workbench};
 use crate::reference::{self as reference, Digest, digest_answer, hmac_answer};
 use crate::transfer::noise;
 use std::ffi::{c_int, c_uint};
@@ -15,11 +15,7 @@ use tls::Scheme;
 /// Bytes of a digest, at most.
 const DIGEST: usize = 64;
 
-pub(super) fn open(
-    library: &'static Library,
-    scheme: Scheme,
-    size: usize,
-) -> Result<Box<dyn Workbench>, Trouble> {
+pub(super) fn open(library: &'static Library, scheme: Scheme, size: usize) -> Made {
     // SAFETY: they take nothing and return methods that live for ever.
     let (sha256, sha384) = unsafe { ((library.f.EVP_sha256)(), (library.f.EVP_sha384)()) };
     let (kind, method, name) = match scheme {

@@ -3,7 +3,7 @@
 use super::keys::{Context, Key, KeyKind};
 use super::{Library, missing, no_such};
 use crate::bench::Trouble;
-use crate::primitive::{POOL, Results, Span, Workbench};
+use crate::primitive::{Made, POOL, Results, Span, Workbench};
 use crate::reference::{Receiver, encapsulate};
 use std::ptr::null;
 use tls::{Operation, Scheme};
@@ -91,10 +91,7 @@ pub(super) fn received(
     Ok(place)
 }
 
-pub(super) fn open(
-    library: &'static Library,
-    scheme: Scheme,
-) -> Result<Box<dyn Workbench>, Trouble> {
+pub(super) fn open(library: &'static Library, scheme: Scheme) -> Made {
     let kem = kem(scheme).ok_or_else(|| no_such(scheme))?;
     let kind = KeyKind::new(library, scheme)?;
     let own = kind.maker()?.make(library)?;
@@ -144,10 +141,6 @@ impl Workbench for Send {
         Ok(())
     }
 
-    fn examine(&mut self) -> Result<(), String> {
-        Ok(())
-    }
-
     fn prove(&mut self) -> Result<(), String> {
         let right = |member: usize, sent: &[u8]| {
             let (secret, ciphertext) = sent.split_at(SECRET);
@@ -170,10 +163,7 @@ impl Workbench for Send {
     }
 }
 
-pub(super) fn open_receiver(
-    library: &'static Library,
-    scheme: Scheme,
-) -> Result<Box<dyn Workbench>, Trouble> {
+pub(super) fn open_receiver(library: &'static Library, scheme: Scheme) -> Made {
     let kem = kem(scheme).ok_or_else(|| no_such(scheme))?;
     let kind = KeyKind::new(library, scheme)?;
     let maker = kind.maker()?;

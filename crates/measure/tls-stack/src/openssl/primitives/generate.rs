@@ -4,14 +4,11 @@ use super::Library;
 use super::agree::{agreed, is_known};
 use super::keys::{Key, KeyKind, Maker, Of};
 use crate::bench::Trouble;
-use crate::primitive::{POOL, Results, Span, Workbench};
+use crate::primitive::{Made, POOL, Results, Span, Workbench};
 use crate::reference::Agreement;
 use tls::Scheme;
 
-pub(super) fn open(
-    library: &'static Library,
-    scheme: Scheme,
-) -> Result<Box<dyn Workbench>, Trouble> {
+pub(super) fn open(library: &'static Library, scheme: Scheme) -> Made {
     let kind = KeyKind::new(library, scheme)?;
     let maker = kind.maker()?;
     let partner = Partner::of(scheme);
@@ -108,10 +105,6 @@ impl Workbench for Generate {
                 Ok(())
             }
         }
-    }
-
-    fn examine(&mut self) -> Result<(), String> {
-        Ok(())
     }
 
     fn prove(&mut self) -> Result<(), String> {

@@ -112,15 +112,10 @@ impl KeyKind {
             return false;
         }
         let Ok(key) = self.maker().and_then(|maker| maker.make(self.library)) else { return false };
-        let mut out = null_mut();
-        // SAFETY: the key is live; what comes back is given back once.
-        let length = unsafe { get(key.raw, &raw mut out) };
-        if !out.is_null() {
-            // SAFETY: as above.
-            unsafe { free(out.cast()) };
-        }
+        // SAFETY: the key is live; what comes back is given back once, by its own library.
+        let copied = unsafe { copied(key.raw, get, |out| free(out), &mut [0; 97]) };
         self.library.forget_errors();
-        length > 0
+        copied.is_some()
     }
 
     /// Bytes of a public key, at most.
@@ -194,16 +189,11 @@ impl KeyKind {
     #[inline]
     pub(super) fn encode(&self, key: Ptr, into: &mut [u8]) -> Result<usize, Trouble> {
         let (library, f) = (self.library, &self.library.f);
-        let in_hand = (f.EVP_PKEY_get1_encoded_public_key, f.CRYPTO_free);
-        if let (Some(get), Some(free)) = in_hand {
-            let mut out = null_mut();
-            // SAFETY: the key is live; what comes back is copied and given back once.
-            unsafe {
-                let length = get(key, &raw mut out);
-                let copied = copy(out, length, into);
-                free(out.cast(), null(), 0);
-                return copied.ok_or_else(|| library.failed("EVP_PKEY_get1_encoded_public_key"));
-            }
+        let (get, free) = (f.EVP_PKEY_get1_encoded_public_key, f.CRYPTO_free);
+        if let (Some(get), Some(free)) = (get, free) {
+            // SAFETY: the key is live; what comes back is given back once, by its own library.
+            let copied = unsafe { copied(key, get, |out| free(out, null(), 0), into) };
+            return copied.ok_or_else(|| library.failed("EVP_PKEY_get1_encoded_public_key"));
         }
         if let (Some(get), Of::X25519 | Of::Kem(..)) = (f.EVP_PKEY_get_raw_public_key, self.of) {
             let mut length = into.len();
@@ -211,16 +201,11 @@ impl KeyKind {
             let got = unsafe { get(key, into.as_mut_ptr(), &raw mut length) } == 1;
             return library.done(got, "EVP_PKEY_get_raw_public_key").map(|()| length);
         }
-        let in_hand = (f.EVP_PKEY_get1_tls_encodedpoint, f.OPENSSL_free);
-        if let (Some(get), Some(free), true) = (in_hand.0, in_hand.1, self.has_points) {
-            let mut out = null_mut();
-            // SAFETY: the key is live; what comes back is copied and given back once.
-            unsafe {
-                let length = get(key, &raw mut out);
-                let copied = copy(out, length, into);
-                free(out.cast());
-                return copied.ok_or_else(|| library.failed("EVP_PKEY_get1_tls_encodedpoint"));
-            }
+        let (get, free) = (f.EVP_PKEY_get1_tls_encodedpoint, f.OPENSSL_free);
+        if let (Some(get), Some(free), true) = (get, free, self.has_points) {
+            // SAFETY: as above.
+            let copied = unsafe { copied(key, get, |out| free(out), into) };
+            return copied.ok_or_else(|| library.failed("EVP_PKEY_get1_tls_encodedpoint"));
         }
         let info = library.public_key_info(key)?;
         let public = reference::public_key(&info);
@@ -298,17 +283,30 @@ impl KeyKind {
     }
 }
 
-/// Copies what a library has allocated.
+/// Copies a public key that a library writes into memory of its own, and gives that back; none where it
+/// writes nothing that fits.
 ///
 /// # Safety
-/// `from` has `length` bytes that can be read, or is null.
-unsafe fn copy(from: *const u8, length: usize, into: &mut [u8]) -> Option<usize> {
-    if from.is_null() || length == 0 || length > into.len() {
-        return None;
+/// The key is live; what `get` allocates is what `free` takes.
+#[inline]
+unsafe fn copied(
+    key: Ptr,
+    get: unsafe extern "C" fn(Ptr, *mut *mut u8) -> usize,
+    free: impl FnOnce(Ptr),
+    into: &mut [u8],
+) -> Option<usize> {
+    let mut out = null_mut();
+    // SAFETY: the caller vouches for the key; as many bytes are read as were written, and the place is long
+    // enough.
+    unsafe {
+        let length = get(key, &raw mut out);
+        let fits = !out.is_null() && (1..=into.len()).contains(&length);
+        if fits {
+            std::ptr::copy_nonoverlapping(out, into.as_mut_ptr(), length);
+        }
+        free(out.cast());
+        fits.then_some(length)
     }
-    // SAFETY: the caller vouches for the source; the place is long enough.
-    unsafe { std::ptr::copy_nonoverlapping(from, into.as_mut_ptr(), length) };
-    Some(length)
 }
 
 /// What makes keys.

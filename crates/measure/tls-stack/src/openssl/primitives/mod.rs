@@ -15,7 +15,7 @@ mod verify;
 
 use super::api::Api;
 use crate::bench::Trouble;
-use crate::primitive::Workbench;
+use crate::primitive::Made;
 use api::Functions;
 use contract::loader::SharedObject;
 use tls::{Operation, Primitive};
@@ -33,10 +33,7 @@ impl Library {
     }
 
     /// Makes an operation ready.
-    pub(super) fn open(
-        &'static self,
-        primitive: &Primitive,
-    ) -> Result<Box<dyn Workbench>, Trouble> {
+    pub(super) fn open(&'static self, primitive: &Primitive) -> Made {
         let scheme = primitive.scheme;
         match primitive.operation {
             Operation::Generate if raw_x25519::is_all_there_is(self, scheme) => {

@@ -3,7 +3,7 @@
 use super::api::Functions;
 use super::{Library, missing};
 use crate::bench::Trouble;
-use crate::primitive::{POOL, Results, Span, Workbench};
+use crate::primitive::{Made, POOL, Results, Span, Workbench};
 use crate::reference::{Agreement, Partner, agreement_answer};
 use tls::Scheme;
 
@@ -35,7 +35,7 @@ fn shared(library: &Library, private: &Bytes, peer: &Bytes) -> Result<Bytes, Tro
     Ok(secret)
 }
 
-pub(super) fn generate(library: &'static Library) -> Result<Box<dyn Workbench>, Trouble> {
+pub(super) fn generate(library: &'static Library) -> Made {
     pair(library)?;
     Ok(Box::new(Generate { library, results: Results::new(64) }))
 }
@@ -55,10 +55,6 @@ impl Workbench for Generate {
             place[32..].copy_from_slice(&private);
             *length = 64;
         }
-        Ok(())
-    }
-
-    fn examine(&mut self) -> Result<(), String> {
         Ok(())
     }
 
@@ -84,7 +80,7 @@ impl Workbench for Generate {
     }
 }
 
-pub(super) fn agree(library: &'static Library) -> Result<Box<dyn Workbench>, Trouble> {
+pub(super) fn agree(library: &'static Library) -> Made {
     let one = || {
         let (public, private) = pair(library)?;
         let random = || Trouble::Failed("no random numbers".to_owned());

@@ -6,7 +6,7 @@ use super::{Library, missing, no_such};
 use crate::bench::Trouble;
 use crate::keys::{keys, known_key, public_key};
 use crate::openssl::api::Ptr;
-use crate::primitive::{POOL, Results, Span, Workbench};
+use crate::primitive::{Made, POOL, Results, Span, Workbench};
 use crate::reference::{self as reference, Digest, ed25519_answer, verifies};
 use std::ptr::{null, null_mut};
 use tls::Scheme;
@@ -236,10 +236,7 @@ impl Ready {
     }
 }
 
-pub(super) fn open(
-    library: &'static Library,
-    scheme: Scheme,
-) -> Result<Box<dyn Workbench>, Trouble> {
+pub(super) fn open(library: &'static Library, scheme: Scheme) -> Made {
     let certificate = scheme.certificate().ok_or_else(|| no_such(scheme))?;
     let signature = Signature::new(library, scheme);
     let key = library.read_private(keys(certificate).key)?;

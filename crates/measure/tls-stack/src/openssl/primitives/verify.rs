@@ -6,15 +6,12 @@ use super::{Library, no_such};
 use crate::bench::Trouble;
 use crate::keys::{keys, public_key};
 use crate::openssl::api::Ptr;
-use crate::primitive::{POOL, Span, Workbench};
+use crate::primitive::{Made, POOL, Span, Workbench};
 use crate::reference::verifies;
 use std::ffi::c_int;
 use tls::Scheme;
 
-pub(super) fn open(
-    library: &'static Library,
-    scheme: Scheme,
-) -> Result<Box<dyn Workbench>, Trouble> {
+pub(super) fn open(library: &'static Library, scheme: Scheme) -> Made {
     let certificate = scheme.certificate().ok_or_else(|| no_such(scheme))?;
     let signature = Signature::new(library, scheme);
     let private = library.read_private(keys(certificate).key)?;
