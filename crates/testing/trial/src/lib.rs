@@ -7,9 +7,7 @@ mod build;
 mod offer;
 mod stack;
 
-pub use agreement::{
-    Sealed, bytes, forgeries_are_rejected, messages_agree, open, pieces_agree, streams_agree,
-};
+pub use agreement::{Sealed, bytes, open, streams_agree};
 pub use build::{Foreign, object, repository};
 pub use offer::{Offer, offered, primitives, whole_offer};
 pub use stack::{StackOffer, whole_stack};
