@@ -1,6 +1,7 @@
 //! What all families share: who asks for what, and the way from a library's functions to a session.
 
 use contract::{Identity, Library, OpenError, Session, raw};
+use loader::LoadError;
 use model::{Algorithm, Direction};
 
 /// A loaded library of one family.
@@ -50,9 +51,19 @@ struct Loaded<F> {
     family: F,
 }
 
-/// Puts a family's library behind the contract.
-pub(crate) fn library<F: Family>(identity: Identity, family: F) -> Box<dyn Library> {
-    Box::new(Loaded { identity, family })
+/// A library, or why the object cannot be used as one.
+pub(crate) type Attached = Result<Box<dyn Library>, LoadError>;
+
+/// Puts a family's library behind the contract, under the name that it is given, else under its own.
+pub(crate) fn library<F: Family>(
+    (given, own): (Option<&str>, &str),
+    version: &str,
+    build: Vec<String>,
+    family: F,
+) -> Attached {
+    let name = given.unwrap_or(own).to_owned();
+    let identity = Identity { name, version: version.to_owned(), build };
+    Ok(Box::new(Loaded { identity, family }))
 }
 
 impl<F: Family> Library for Loaded<F> {
