@@ -44,6 +44,18 @@ pub fn built_object(package: &str, name: &str, krate: &str) -> Box<dyn Library> 
     library
 }
 
+/// Demands a name, a version of three numbers, and build lines that begin so.
+///
+/// # Panics
+/// When they are others.
+pub fn is_called(identity: &Identity, name: &str, facts: &[&str]) {
+    assert_eq!(identity.name, name);
+    assert_eq!(identity.version.split('.').count(), 3, "{identity:?}");
+    for beginning in facts {
+        fact(identity, beginning);
+    }
+}
+
 /// The build line that begins so, without its beginning.
 ///
 /// # Panics
