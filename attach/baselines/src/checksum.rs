@@ -1,7 +1,7 @@
 //! Checksums, which find accidents and not attackers; both are written big-endian.
 
 use crc_fast::CrcAlgorithm::Crc32Iscsi;
-use export::{Digest, Refusal, StreamingDigest};
+use export::{Digest, Done, StreamingDigest};
 use std::ffi::CStr;
 
 /// XXH3 with 64 bits of output and no seed, in its canonical form: big-endian.
@@ -12,7 +12,7 @@ impl Digest for Xxh3 {
     type Tag = [u8; 8];
     const CALL: &'static CStr = c"xxhash_rust::xxh3::xxh3_64";
 
-    fn digest(&mut self, _: &[u8; 0], input: &[u8]) -> Result<[u8; 8], Refusal> {
+    fn digest(&mut self, _: &[u8; 0], input: &[u8]) -> Done<[u8; 8]> {
         Ok(xxhash_rust::xxh3::xxh3_64(input).to_be_bytes())
     }
 }
@@ -41,7 +41,7 @@ impl Digest for Crc32c {
     type Tag = [u8; 4];
     const CALL: &'static CStr = c"crc_fast::crc32_iscsi";
 
-    fn digest(&mut self, _: &[u8; 0], input: &[u8]) -> Result<[u8; 4], Refusal> {
+    fn digest(&mut self, _: &[u8; 0], input: &[u8]) -> Done<[u8; 4]> {
         Ok(crc_fast::crc32_iscsi(input).to_be_bytes())
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Which calls are made and what is inside the clock: README.md.
 
-use export::{Digest, NotOpened, Opened, Refusal, StreamingDigest, Wanted};
+use export::{Digest, Done, NotOpened, Opened, StreamingDigest, Wanted};
 use std::ffi::CStr;
 
 include!(concat!(env!("OUT_DIR"), "/built.rs"));
@@ -30,7 +30,7 @@ impl Digest for Blake3 {
     type Tag = [u8; blake3::OUT_LEN];
     const CALL: &'static CStr = c"blake3::hash";
 
-    fn digest(&mut self, _: &[u8; 0], input: &[u8]) -> Result<Self::Tag, Refusal> {
+    fn digest(&mut self, _: &[u8; 0], input: &[u8]) -> Done<Self::Tag> {
         Ok(*blake3::hash(input).as_bytes())
     }
 }

@@ -27,12 +27,8 @@ fn library() -> Option<Box<dyn Library>> {
 #[test]
 fn the_library_says_its_version_and_what_it_chose_on_this_cpu() {
     let Some(library) = library() else { return };
-    let identity = library.identity();
-    assert_eq!(identity.name, "botan");
-    assert_eq!(identity.version.split('.').count(), 3, "{identity:?}");
-    for fact in ["Botan ", "AES-256 ", "SHA-256 ", "headers ", "adapter compiled by "] {
-        trial::fact(identity, fact);
-    }
+    let facts = ["Botan ", "AES-256 ", "SHA-256 ", "headers ", "adapter compiled by "];
+    trial::is_called(library.identity(), "botan", &facts);
 }
 
 #[test]
@@ -40,11 +36,10 @@ fn everything_that_it_offers_passes_every_check() {
     let Some(library) = library() else { return };
     let offer = trial::whole_offer(&*library);
     assert!(offer.refused.is_empty(), "{:?}", offer.refused);
-    let expected = "aes-128-ecb aes-192-cbc aes-256-cfb aes-128-cfb8 aes-256-ofb aes-128-ctr aes-256-xts \
+    offer.has(
+        "aes-128-ecb aes-192-cbc aes-256-cfb aes-128-cfb8 aes-256-ofb aes-128-ctr aes-256-xts \
         aes-256-gcm aes-128-ccm aes-192-eax aes-256-ocb aes-128-siv aes-256-gmac \
         camellia-256-gcm aria-128-ctr sm4-xts des-ede3-ctr chacha20 chacha20-poly1305 \
-        xchacha20-poly1305 sha3-384 blake2b512 hmac-sha512 poly1305";
-    for algorithm in expected.split(' ') {
-        assert!(offer.names.contains(&algorithm), "{algorithm} is missing: {:?}", offer.names);
-    }
+        xchacha20-poly1305 sha3-384 blake2b512 hmac-sha512 poly1305",
+    );
 }

@@ -1,6 +1,6 @@
 //! AES-GCM, ChaCha20-Poly1305 and XChaCha20-Poly1305.
 
-use export::{Buffer, Mode, Refusal, raw};
+use export::{Buffer, Done, Mode, Refusal, raw};
 use graviola::aead::{AesGcm, ChaCha20Poly1305, XChaCha20Poly1305};
 use std::ffi::CStr;
 
@@ -27,8 +27,8 @@ macro_rules! mode {
                 &mut self,
                 nonce: &Self::Nonce,
                 aad: &[u8],
-                buffer: Buffer<'_, '_>,
-            ) -> Result<[u8; 16], Refusal> {
+                buffer: Buffer<'_>,
+            ) -> Done<[u8; 16]> {
                 let mut tag = [0; 16];
                 self.0.encrypt(nonce, aad, buffer.into_out_with_copied_in(), &mut tag);
                 Ok(tag)
@@ -38,9 +38,9 @@ macro_rules! mode {
                 &mut self,
                 nonce: &Self::Nonce,
                 aad: &[u8],
-                buffer: Buffer<'_, '_>,
+                buffer: Buffer<'_>,
                 tag: &[u8; 16],
-            ) -> Result<(), Refusal> {
+            ) -> Done {
                 let message = buffer.into_out_with_copied_in();
                 self.0.decrypt(nonce, aad, message, tag).map_err(|_| Refusal::Tag)
             }

@@ -1,6 +1,6 @@
 //! SHA-2, SHA-3 and HMAC.
 
-use export::{Digest, Refusal, StreamingDigest};
+use export::{Digest, Done, StreamingDigest};
 use graviola::hashing::hmac::Hmac;
 use graviola::hashing::sha3::{Sha3_256Context, Sha3_512Context};
 use graviola::hashing::{Hash as HashFunction, HashContext, HashOutput};
@@ -21,7 +21,7 @@ impl<H: HashFunction + 'static, const N: usize> Digest for Hash<H, N> {
     type Tag = [u8; N];
     const CALL: &'static CStr = c"Hash::hash";
 
-    fn digest(&mut self, _: &[u8; 0], input: &[u8]) -> Result<[u8; N], Refusal> {
+    fn digest(&mut self, _: &[u8; 0], input: &[u8]) -> Done<[u8; N]> {
         Ok(bytes(&H::hash(input)))
     }
 }
@@ -61,7 +61,7 @@ impl<H: HashFunction + Clone + 'static, const N: usize> Digest for Keyed<H, N> {
         Some(Self::new(key))
     }
 
-    fn digest(&mut self, _: &[u8; 0], input: &[u8]) -> Result<[u8; N], Refusal> {
+    fn digest(&mut self, _: &[u8; 0], input: &[u8]) -> Done<[u8; N]> {
         let mut mac = self.0.clone();
         mac.update(input);
         Ok(bytes(&mac.finish()))
@@ -99,7 +99,7 @@ macro_rules! sha3 {
             type Tag = [u8; $len];
             const CALL: &'static CStr = $call;
 
-            fn digest(&mut self, _: &[u8; 0], input: &[u8]) -> Result<Self::Tag, Refusal> {
+            fn digest(&mut self, _: &[u8; 0], input: &[u8]) -> Done<Self::Tag> {
                 let mut hash = $context::new();
                 hash.update(input);
                 Ok(hash.finish())

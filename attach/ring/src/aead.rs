@@ -1,6 +1,6 @@
 //! AES-GCM and ChaCha20-Poly1305.
 
-use export::{Buffer, Mode, Refusal, raw};
+use export::{Buffer, Done, Mode, Refusal, raw};
 use ring::aead::{Aad, LessSafeKey, Nonce, Tag, UnboundKey};
 use std::ffi::CStr;
 
@@ -20,12 +20,7 @@ impl Mode for Aead {
         UnboundKey::new(self.0.algorithm(), key).ok().map(|key| Self(LessSafeKey::new(key)))
     }
 
-    fn encrypt(
-        &mut self,
-        nonce: &[u8; 12],
-        aad: &[u8],
-        buffer: Buffer<'_, '_>,
-    ) -> Result<[u8; 16], Refusal> {
+    fn encrypt(&mut self, nonce: &[u8; 12], aad: &[u8], buffer: Buffer<'_>) -> Done<[u8; 16]> {
         let nonce = Nonce::assume_unique_for_key(*nonce);
         let message = buffer.into_out_with_copied_in();
         let tag = self
@@ -39,9 +34,9 @@ impl Mode for Aead {
         &mut self,
         nonce: &[u8; 12],
         aad: &[u8],
-        buffer: Buffer<'_, '_>,
+        buffer: Buffer<'_>,
         tag: &[u8; 16],
-    ) -> Result<(), Refusal> {
+    ) -> Done {
         let nonce = Nonce::assume_unique_for_key(*nonce);
         let message = buffer.into_out_with_copied_in();
         self.0

@@ -12,7 +12,7 @@ use chacha20poly1305::{ChaCha20Poly1305, XChaCha20Poly1305};
 use cipher::consts::{U12, U16};
 use cipher::{Array, KeyInit};
 use eax::Eax;
-use export::{Buffer, Mode, Refusal};
+use export::{Buffer, Done, Mode, Refusal};
 use ocb3::Ocb3;
 use std::ffi::CStr;
 
@@ -85,22 +85,11 @@ impl<A: AeadInOut + KeyInit + Named + 'static, const MAX_LEN: u64> Mode for Aead
         A::new_from_slice(key).ok().map(Self)
     }
 
-    fn encrypt(
-        &mut self,
-        nonce: &Nonce<A>,
-        aad: &[u8],
-        buffer: Buffer<'_, '_>,
-    ) -> Result<Tag<A>, Refusal> {
+    fn encrypt(&mut self, nonce: &Nonce<A>, aad: &[u8], buffer: Buffer<'_>) -> Done<Tag<A>> {
         self.0.encrypt_inout_detached(nonce, aad, buffer).map_err(|_| Refusal::Failed)
     }
 
-    fn decrypt(
-        &mut self,
-        nonce: &Nonce<A>,
-        aad: &[u8],
-        buffer: Buffer<'_, '_>,
-        tag: &Tag<A>,
-    ) -> Result<(), Refusal> {
+    fn decrypt(&mut self, nonce: &Nonce<A>, aad: &[u8], buffer: Buffer<'_>, tag: &Tag<A>) -> Done {
         if buffer.len() as u64 > MAX_LEN {
             return Err(Refusal::Failed);
         }
@@ -126,12 +115,7 @@ where
         <CmacSiv<C> as KeyInit>::new_from_slice(key).ok().map(Self)
     }
 
-    fn encrypt(
-        &mut self,
-        nonce: &Self::Nonce,
-        aad: &[u8],
-        buffer: Buffer<'_, '_>,
-    ) -> Result<Self::Tag, Refusal> {
+    fn encrypt(&mut self, nonce: &Self::Nonce, aad: &[u8], buffer: Buffer<'_>) -> Done<Self::Tag> {
         let components = [aad, nonce.as_slice()];
         self.0.encrypt_inout_detached(components, buffer).map_err(|_| Refusal::Failed)
     }
@@ -140,9 +124,9 @@ where
         &mut self,
         nonce: &Self::Nonce,
         aad: &[u8],
-        buffer: Buffer<'_, '_>,
+        buffer: Buffer<'_>,
         tag: &Self::Tag,
-    ) -> Result<(), Refusal> {
+    ) -> Done {
         let components = [aad, nonce.as_slice()];
         self.0.decrypt_inout_detached(components, buffer, tag).map_err(|_| Refusal::Tag)
     }

@@ -3,7 +3,7 @@
 use crate::block_cipher::{Block, BlockCipher, NoTag, whole_blocks};
 use cipher::common::InnerInit;
 use cipher::{BlockModeDecrypt, BlockModeEncrypt, InnerIvInit};
-use export::{Buffer, Mode, Refusal, Streaming, Update};
+use export::{Buffer, Done, Mode, Streaming, Update};
 use std::ffi::CStr;
 
 /// Electronic codebook.
@@ -22,18 +22,12 @@ impl<C: BlockCipher> Mode for Ecb<C> {
         C::new_from_slice(key).ok().map(Self)
     }
 
-    fn encrypt(&mut self, _: &NoTag, _: &[u8], buffer: Buffer<'_, '_>) -> Result<NoTag, Refusal> {
+    fn encrypt(&mut self, _: &NoTag, _: &[u8], buffer: Buffer<'_>) -> Done<NoTag> {
         ecb::Encryptor::inner_init(&self.0).encrypt_blocks_inout(whole_blocks(buffer)?);
         Ok(NoTag::default())
     }
 
-    fn decrypt(
-        &mut self,
-        _: &NoTag,
-        _: &[u8],
-        buffer: Buffer<'_, '_>,
-        _: &NoTag,
-    ) -> Result<(), Refusal> {
+    fn decrypt(&mut self, _: &NoTag, _: &[u8], buffer: Buffer<'_>, _: &NoTag) -> Done {
         ecb::Decryptor::inner_init(&self.0).decrypt_blocks_inout(whole_blocks(buffer)?);
         Ok(())
     }
@@ -68,23 +62,12 @@ impl<C: BlockCipher> Mode for Cbc<C> {
         C::new_from_slice(key).ok().map(Self)
     }
 
-    fn encrypt(
-        &mut self,
-        iv: &Block<C>,
-        _: &[u8],
-        buffer: Buffer<'_, '_>,
-    ) -> Result<NoTag, Refusal> {
+    fn encrypt(&mut self, iv: &Block<C>, _: &[u8], buffer: Buffer<'_>) -> Done<NoTag> {
         cbc::Encryptor::inner_iv_init(&self.0, iv).encrypt_blocks_inout(whole_blocks(buffer)?);
         Ok(NoTag::default())
     }
 
-    fn decrypt(
-        &mut self,
-        iv: &Block<C>,
-        _: &[u8],
-        buffer: Buffer<'_, '_>,
-        _: &NoTag,
-    ) -> Result<(), Refusal> {
+    fn decrypt(&mut self, iv: &Block<C>, _: &[u8], buffer: Buffer<'_>, _: &NoTag) -> Done {
         cbc::Decryptor::inner_iv_init(&self.0, iv).decrypt_blocks_inout(whole_blocks(buffer)?);
         Ok(())
     }
@@ -107,7 +90,7 @@ impl<C: BlockCipher> Streaming for Cbc<C> {
 pub(crate) struct Encrypting<M>(pub(crate) M);
 
 impl<M: BlockModeEncrypt + 'static> Update for Encrypting<M> {
-    fn update(&mut self, buffer: Buffer<'_, '_>) -> Result<(), Refusal> {
+    fn update(&mut self, buffer: Buffer<'_>) -> Done {
         self.0.encrypt_blocks_inout(whole_blocks(buffer)?);
         Ok(())
     }
@@ -117,7 +100,7 @@ impl<M: BlockModeEncrypt + 'static> Update for Encrypting<M> {
 pub(crate) struct Decrypting<M>(pub(crate) M);
 
 impl<M: BlockModeDecrypt + 'static> Update for Decrypting<M> {
-    fn update(&mut self, buffer: Buffer<'_, '_>) -> Result<(), Refusal> {
+    fn update(&mut self, buffer: Buffer<'_>) -> Done {
         self.0.decrypt_blocks_inout(whole_blocks(buffer)?);
         Ok(())
     }

@@ -44,9 +44,9 @@ pub(crate) type Block<C> = Array<u8, <C as BlockSizeUser>::BlockSize>;
 pub(crate) type NoTag = Array<u8, U0>;
 
 /// A buffer as blocks, unless a part of one is left.
-pub(crate) fn whole_blocks<'i, 'o, N: ArraySize>(
-    buffer: Buffer<'i, 'o>,
-) -> Result<InOutBuf<'i, 'o, Array<u8, N>>, Refusal> {
+pub(crate) fn whole_blocks<'a, N: ArraySize>(
+    buffer: Buffer<'a>,
+) -> Result<InOutBuf<'a, 'a, Array<u8, N>>, Refusal> {
     let (blocks, tail) = buffer.into_chunks();
     if tail.is_empty() { Ok(blocks) } else { Err(Refusal::Failed) }
 }

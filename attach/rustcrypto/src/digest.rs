@@ -7,7 +7,7 @@ use ::aead::AeadInOut;
 use aes_gcm::AesGcm;
 use cipher::consts::{U0, U12, U16};
 use cipher::{Array, KeyInit};
-use export::{Buffer, Digest, Mode as _, Refusal, StreamingDigest};
+use export::{Buffer, Digest, Done, Mode as _, Refusal, StreamingDigest};
 use hmac::digest::block_api::EagerHash;
 use hmac::digest::{Digest as HashFunction, Output};
 use hmac::{Hmac, Mac};
@@ -31,7 +31,7 @@ impl<H: HashFunction + 'static> Digest for Hash<H> {
     type Tag = Output<H>;
     const CALL: &'static CStr = c"Digest::digest";
 
-    fn digest(&mut self, _: &NoNonce, input: &[u8]) -> Result<Self::Tag, Refusal> {
+    fn digest(&mut self, _: &NoNonce, input: &[u8]) -> Done<Self::Tag> {
         Ok(H::digest(input))
     }
 }
@@ -71,7 +71,7 @@ impl<H: EagerHash + 'static> Digest for Keyed<H> {
         Self::new(key)
     }
 
-    fn digest(&mut self, _: &NoNonce, input: &[u8]) -> Result<Self::Tag, Refusal> {
+    fn digest(&mut self, _: &NoNonce, input: &[u8]) -> Done<Self::Tag> {
         let mut mac = self.0.clone();
         mac.update(input);
         Ok(mac.finalize().into_bytes())
@@ -107,7 +107,7 @@ impl Digest for OneTime {
         Poly1305::new_from_slice(key).ok().map(Self)
     }
 
-    fn digest(&mut self, _: &NoNonce, input: &[u8]) -> Result<Self::Tag, Refusal> {
+    fn digest(&mut self, _: &NoNonce, input: &[u8]) -> Done<Self::Tag> {
         Ok(self.0.clone().compute_unpadded(input))
     }
 }
@@ -125,7 +125,7 @@ impl<C: Cipher128> Digest for Gmac<C> {
         self.0.rekeyed(key).map(Self)
     }
 
-    fn digest(&mut self, nonce: &Self::Nonce, input: &[u8]) -> Result<Self::Tag, Refusal> {
+    fn digest(&mut self, nonce: &Self::Nonce, input: &[u8]) -> Done<Self::Tag> {
         let nothing = Buffer::from(&mut [][..]);
         let gcm: &AesGcm<C, U12> = &self.0.0;
         gcm.encrypt_inout_detached(nonce, input, nothing).map_err(|_| Refusal::Failed)

@@ -3,7 +3,7 @@
 use crate::block::{Decrypting, Encrypting};
 use crate::block_cipher::{Block, BlockCipher, NoTag, whole_blocks};
 use cipher::{BlockModeDecrypt, BlockModeEncrypt, BlockSizeUser, InnerIvInit, IvState};
-use export::{Buffer, Mode, Refusal, Streaming, Update};
+use export::{Buffer, Done, Mode, Streaming, Update};
 use std::ffi::CStr;
 
 /// A feedback mode of one of the crates; both have the same two mode objects.
@@ -26,8 +26,8 @@ macro_rules! feedback_mode {
                 &mut self,
                 iv: &Block<C>,
                 _: &[u8],
-                buffer: Buffer<'_, '_>,
-            ) -> Result<NoTag, Refusal> {
+                buffer: Buffer<'_>,
+            ) -> Done<NoTag> {
                 $krate::Encryptor::inner_iv_init(&self.0, iv).encrypt_inout(buffer);
                 Ok(NoTag::default())
             }
@@ -36,9 +36,9 @@ macro_rules! feedback_mode {
                 &mut self,
                 iv: &Block<C>,
                 _: &[u8],
-                buffer: Buffer<'_, '_>,
+                buffer: Buffer<'_>,
                 _: &NoTag,
-            ) -> Result<(), Refusal> {
+            ) -> Done {
                 $krate::Decryptor::inner_iv_init(&self.0, iv).decrypt_inout(buffer);
                 Ok(())
             }
@@ -99,7 +99,7 @@ pub(crate) enum CfbEncrypting<C: BlockCipher> {
 }
 
 impl<C: BlockCipher> Update for CfbEncrypting<C> {
-    fn update(&mut self, buffer: Buffer<'_, '_>) -> Result<(), Refusal> {
+    fn update(&mut self, buffer: Buffer<'_>) -> Done {
         match self {
             Self::Whole(_, mode) if is_whole::<C>(&buffer) => {
                 mode.encrypt_blocks_inout(whole_blocks(buffer)?);
@@ -123,7 +123,7 @@ pub(crate) enum CfbDecrypting<C: BlockCipher> {
 }
 
 impl<C: BlockCipher> Update for CfbDecrypting<C> {
-    fn update(&mut self, buffer: Buffer<'_, '_>) -> Result<(), Refusal> {
+    fn update(&mut self, buffer: Buffer<'_>) -> Done {
         match self {
             Self::Whole(_, mode) if is_whole::<C>(&buffer) => {
                 mode.decrypt_blocks_inout(whole_blocks(buffer)?);
@@ -140,6 +140,6 @@ impl<C: BlockCipher> Update for CfbDecrypting<C> {
     }
 }
 
-fn is_whole<C: BlockSizeUser>(buffer: &Buffer<'_, '_>) -> bool {
+fn is_whole<C: BlockSizeUser>(buffer: &Buffer<'_>) -> bool {
     buffer.len().is_multiple_of(C::block_size())
 }

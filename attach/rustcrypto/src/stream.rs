@@ -5,7 +5,7 @@ use chacha20::ChaCha20;
 use cipher::consts::{U12, U32};
 use cipher::{Array, InnerIvInit, KeyIvInit, StreamCipher};
 use ctr::{Ctr64BE, Ctr128BE, CtrCore};
-use export::{Buffer, Mode, Refusal, Streaming, Update};
+use export::{Buffer, Done, Mode, Refusal, Streaming, Update};
 use ofb::{Ofb as OfbStream, OfbCore};
 use std::ffi::CStr;
 
@@ -30,8 +30,8 @@ macro_rules! keystream_mode {
                 &mut self,
                 iv: &Block<C>,
                 _: &[u8],
-                buffer: Buffer<'_, '_>,
-            ) -> Result<NoTag, Refusal> {
+                buffer: Buffer<'_>,
+            ) -> Done<NoTag> {
                 apply(&mut $stream::from_core($core::inner_iv_init(&self.0, iv)), buffer)?;
                 Ok(NoTag::default())
             }
@@ -40,9 +40,9 @@ macro_rules! keystream_mode {
                 &mut self,
                 iv: &Block<C>,
                 aad: &[u8],
-                buffer: Buffer<'_, '_>,
+                buffer: Buffer<'_>,
                 _: &NoTag,
-            ) -> Result<(), Refusal> {
+            ) -> Done {
                 self.encrypt(iv, aad, buffer).map(|_| ())
             }
         }
@@ -100,23 +100,12 @@ impl Mode for ChaCha {
         key.try_into().ok().map(Self)
     }
 
-    fn encrypt(
-        &mut self,
-        nonce: &Self::Nonce,
-        _: &[u8],
-        buffer: Buffer<'_, '_>,
-    ) -> Result<NoTag, Refusal> {
+    fn encrypt(&mut self, nonce: &Self::Nonce, _: &[u8], buffer: Buffer<'_>) -> Done<NoTag> {
         apply(&mut ChaCha20::new(&self.0, nonce), buffer)?;
         Ok(NoTag::default())
     }
 
-    fn decrypt(
-        &mut self,
-        nonce: &Self::Nonce,
-        aad: &[u8],
-        buffer: Buffer<'_, '_>,
-        _: &NoTag,
-    ) -> Result<(), Refusal> {
+    fn decrypt(&mut self, nonce: &Self::Nonce, aad: &[u8], buffer: Buffer<'_>, _: &NoTag) -> Done {
         self.encrypt(nonce, aad, buffer).map(|_| ())
     }
 }
@@ -138,11 +127,11 @@ impl Streaming for ChaCha {
 pub(crate) struct Started<S>(S);
 
 impl<S: StreamCipher + 'static> Update for Started<S> {
-    fn update(&mut self, buffer: Buffer<'_, '_>) -> Result<(), Refusal> {
+    fn update(&mut self, buffer: Buffer<'_>) -> Done {
         apply(&mut self.0, buffer)
     }
 }
 
-fn apply(keystream: &mut impl StreamCipher, buffer: Buffer<'_, '_>) -> Result<(), Refusal> {
+fn apply(keystream: &mut impl StreamCipher, buffer: Buffer<'_>) -> Done {
     keystream.try_apply_keystream_inout(buffer).map_err(|_| Refusal::Failed)
 }

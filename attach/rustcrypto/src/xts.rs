@@ -1,7 +1,7 @@
 //! XTS: the crate `xts-mode`.
 
 use crate::block_cipher::{Block, Cipher128, NoTag};
-use export::{Buffer, Mode, Refusal, Streaming, Update, raw};
+use export::{Buffer, Done, Mode, Refusal, Streaming, Update, raw};
 use std::ffi::CStr;
 use std::rc::Rc;
 use xts_mode::Xts128;
@@ -30,30 +30,19 @@ impl<C: Cipher128> Mode for Xts<C> {
         Self::new(key)
     }
 
-    fn encrypt(
-        &mut self,
-        tweak: &Block<C>,
-        _: &[u8],
-        buffer: Buffer<'_, '_>,
-    ) -> Result<NoTag, Refusal> {
+    fn encrypt(&mut self, tweak: &Block<C>, _: &[u8], buffer: Buffer<'_>) -> Done<NoTag> {
         self.0.encrypt_sector(unit(buffer)?, *tweak);
         Ok(NoTag::default())
     }
 
-    fn decrypt(
-        &mut self,
-        tweak: &Block<C>,
-        _: &[u8],
-        buffer: Buffer<'_, '_>,
-        _: &NoTag,
-    ) -> Result<(), Refusal> {
+    fn decrypt(&mut self, tweak: &Block<C>, _: &[u8], buffer: Buffer<'_>, _: &NoTag) -> Done {
         self.0.decrypt_sector(unit(buffer)?, *tweak);
         Ok(())
     }
 }
 
 /// The crate panics below one block.
-fn unit<'o>(buffer: Buffer<'_, 'o>) -> Result<&'o mut [u8], Refusal> {
+fn unit<'o>(buffer: Buffer<'o>) -> Done<&'o mut [u8]> {
     if buffer.len() < 16 {
         return Err(Refusal::Failed);
     }
@@ -77,7 +66,7 @@ impl<C: Cipher128> Streaming for Xts<C> {
 pub(crate) struct Encrypting<C: Cipher128>(Rc<Xts128<C>>, Block<C>);
 
 impl<C: Cipher128> Update for Encrypting<C> {
-    fn update(&mut self, buffer: Buffer<'_, '_>) -> Result<(), Refusal> {
+    fn update(&mut self, buffer: Buffer<'_>) -> Done {
         self.0.encrypt_sector(unit(buffer)?, self.1);
         Ok(())
     }
@@ -87,7 +76,7 @@ impl<C: Cipher128> Update for Encrypting<C> {
 pub(crate) struct Decrypting<C: Cipher128>(Rc<Xts128<C>>, Block<C>);
 
 impl<C: Cipher128> Update for Decrypting<C> {
-    fn update(&mut self, buffer: Buffer<'_, '_>) -> Result<(), Refusal> {
+    fn update(&mut self, buffer: Buffer<'_>) -> Done {
         self.0.decrypt_sector(unit(buffer)?, self.1);
         Ok(())
     }

@@ -18,7 +18,10 @@ use std::fmt;
     Serialize,
     Deserialize,
     schemars::JsonSchema,
+    strum::Display,
+    strum::IntoStaticStr,
 )]
+#[strum(serialize_all = "lowercase")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Footprint {
@@ -42,25 +45,13 @@ impl Footprint {
     /// The name in files and on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Hot => "hot",
-            Self::L1 => "l1",
-            Self::L2 => "l2",
-            Self::L3 => "l3",
-            Self::Memory => "memory",
-        }
+        self.into()
     }
 
     /// Whether it is the usual one.
     #[must_use]
     pub fn is_hot(&self) -> bool {
         *self == Self::Hot
-    }
-}
-
-impl fmt::Display for Footprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::Kind;
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// What is done to the message.
 #[derive(
@@ -17,7 +16,10 @@ use std::fmt;
     Serialize,
     Deserialize,
     schemars::JsonSchema,
+    strum::Display,
+    strum::IntoStaticStr,
 )]
+#[strum(serialize_all = "lowercase")]
 #[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// Plaintext to ciphertext (and tag).
@@ -44,17 +46,6 @@ impl Direction {
     /// The name in files and on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Encrypt => "encrypt",
-            Self::Decrypt => "decrypt",
-            Self::Digest => "digest",
-            Self::Copy => "copy",
-        }
-    }
-}
-
-impl fmt::Display for Direction {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
+        self.into()
     }
 }

@@ -83,7 +83,9 @@ fn is_false(flag: &bool) -> bool {
     Serialize,
     Deserialize,
     schemars::JsonSchema,
+    strum::IntoStaticStr,
 )]
+#[strum(serialize_all = "kebab-case")]
 #[serde(rename_all = "kebab-case")]
 pub enum Disturbance {
     /// The thread was switched out against its will.
@@ -126,14 +128,7 @@ impl Disturbance {
     /// The name in files.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Switched => "switched",
-            Self::Migrated => "migrated",
-            Self::Stolen => "stolen",
-            Self::PagedIn => "paged-in",
-            Self::ClockMoved => "clock-moved",
-            Self::Contended => "contended",
-        }
+        self.into()
     }
 }
 

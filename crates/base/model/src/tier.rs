@@ -1,7 +1,6 @@
 //! Tiers: which CPU instructions the library may see.
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// Which CPU instructions the library may see.
 #[derive(
@@ -16,7 +15,10 @@ use std::fmt;
     Serialize,
     Deserialize,
     schemars::JsonSchema,
+    strum::Display,
+    strum::IntoStaticStr,
 )]
+#[strum(serialize_all = "lowercase")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
@@ -40,13 +42,7 @@ impl Tier {
     /// The name in files and on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Native => "native",
-            Self::Vaes256 => "vaes256",
-            Self::Aesni => "aesni",
-            Self::Noaes => "noaes",
-            Self::Baseline => "baseline",
-        }
+        self.into()
     }
 
     /// One sentence for lists.
@@ -59,11 +55,5 @@ impl Tier {
             Self::Noaes => "no AES instructions, no PCLMULQDQ",
             Self::Baseline => "x86-64 with SSE2 only",
         }
-    }
-}
-
-impl fmt::Display for Tier {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }

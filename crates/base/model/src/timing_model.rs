@@ -1,7 +1,6 @@
 //! Models: exactly what is inside the clock. `docs/MODELS.md` is the long form.
 
 use serde::{Deserialize, Serialize};
-use std::fmt;
 
 /// What one timed operation is.
 #[derive(
@@ -16,7 +15,10 @@ use std::fmt;
     Serialize,
     Deserialize,
     schemars::JsonSchema,
+    strum::Display,
+    strum::IntoStaticStr,
 )]
+#[strum(serialize_all = "lowercase")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Model {
@@ -37,12 +39,7 @@ impl Model {
     /// The name in files and on the command line.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Stream => "stream",
-            Self::Message => "message",
-            Self::Rekey => "rekey",
-            Self::Forgery => "forgery",
-        }
+        self.into()
     }
 
     /// Raised whenever what is inside the clock changes, so that figures of two definitions are
@@ -67,11 +64,5 @@ impl Model {
             Self::Rekey => "as `message`, with a new key for each message",
             Self::Forgery => "decryption of a message with a wrong tag, which must be rejected",
         }
-    }
-}
-
-impl fmt::Display for Model {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }

@@ -3,12 +3,6 @@
 
 use crate::support::*;
 
-const PUBLISHED: &str = "records/published-2026-11-23-gnr.json.gz";
-
-fn published() -> String {
-    arg(&repository(PUBLISHED)).to_owned()
-}
-
 fn compare(arguments: &str) -> Done {
     call(&format!("compare {arguments}"))
 }

@@ -3,12 +3,6 @@
 use crate::support::*;
 use serde_json::Value;
 
-const PUBLISHED: &str = "records/published-2026-11-23-gnr.json.gz";
-
-fn published() -> String {
-    arg(&repository(PUBLISHED)).to_owned()
-}
-
 fn rank(arguments: &[&str]) -> Done {
     ciphermark(&[&["rank", &published()], arguments].concat(), b"").with_code(0)
 }

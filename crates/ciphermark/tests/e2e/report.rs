@@ -5,10 +5,6 @@ use std::path::{Path, PathBuf};
 
 const BEGINNING: &str = "<!doctype html>\n<!-- ciphermark report -->\n";
 
-fn published() -> PathBuf {
-    repository("records/published-2026-11-23-gnr.json.gz")
-}
-
 fn report(arguments: &[&str]) -> Done {
     ciphermark(&[&["report"], arguments].concat(), b"")
 }
@@ -52,7 +48,7 @@ fn a_terminal_gets_a_file_named_after_the_record_which_replaces_pages_only() {
 
 #[test]
 fn the_survey_with_every_sample_is_a_small_file_that_names_no_other() {
-    let page = report(&[arg(&published())]).with_code(0).stdout;
+    let page = report(&[&published()]).with_code(0).stdout;
     assert!(page.len() < 2_000_000, "{} bytes", page.len());
     for word in ["src=", "@import", "url("] {
         assert!(!page.contains(word), "{word}");

@@ -60,7 +60,7 @@ fn a_full_disk_under_standard_output_is_told() {
 
 #[test]
 fn every_line_fits_the_terminal_or_what_columns_says() {
-    let record = arg(&repository("records/published-2026-11-23-gnr.json.gz")).to_owned();
+    let record = published();
     let fits = |text: &str, width: usize| {
         let wide = text.lines().filter(|l| l.trim_end_matches('\r').chars().count() > width);
         let wide: Vec<&str> = wide.collect();

@@ -1,5 +1,6 @@
 //! What all families share: who asks for what, and the way from a library's functions to a session.
 
+use contract::loader::LoadError;
 use contract::{Identity, Library, OpenError, Session, raw};
 use model::{Algorithm, Direction};
 
@@ -50,9 +51,19 @@ struct Loaded<F> {
     family: F,
 }
 
-/// Puts a family's library behind the contract.
-pub(crate) fn library<F: Family>(identity: Identity, family: F) -> Box<dyn Library> {
-    Box::new(Loaded { identity, family })
+/// A library, or why the object cannot be used as one.
+pub(crate) type Attached = Result<Box<dyn Library>, LoadError>;
+
+/// Puts a family's library behind the contract, under the name that it is given, else under its own.
+pub(crate) fn library<F: Family>(
+    (given, own): (Option<&str>, &str),
+    version: &str,
+    build: Vec<String>,
+    family: F,
+) -> Attached {
+    let name = given.unwrap_or(own).to_owned();
+    let identity = Identity { name, version: version.to_owned(), build };
+    Ok(Box::new(Loaded { identity, family }))
 }
 
 impl<F: Family> Library for Loaded<F> {
@@ -100,6 +111,51 @@ macro_rules! calls {
     }};
 }
 pub(crate) use calls;
+
+/// The functions of a session's table, as `impl[T: Trait] for State<T>; fn message(&mut self, m) { … }`. What they call
+/// asks of its caller what [`contract::Operations`] asks of theirs, so each body is unsafe as a whole.
+macro_rules! operations {
+    (impl $([$($generics:tt)*])? for $state:ty; $($functions:tt)*) => {
+        impl $(<$($generics)*>)? contract::Operations for $state {
+            $crate::family::operations! { $($functions)* }
+        }
+    };
+    () => {};
+    ($(#[$doc:meta])* fn $name:ident(&mut $this:ident, $($argument:ident),+) $body:tt $($rest:tt)*) => {
+        $crate::family::operations! { @$name $(#[$doc])* ($this, $($argument),+) $body }
+        $crate::family::operations! { $($rest)* }
+    };
+    (@update $(#[$doc:meta])* ($this:ident, $input:ident, $output:ident, $len:ident) $body:tt) => {
+        $crate::family::operations! {
+            @@update $(#[$doc])* ($this, $input: *const u8, $output: *mut u8, $len: usize) $body
+        }
+    };
+    (@start $(#[$doc:meta])* ($this:ident, $nonce:ident) $body:tt) => {
+        $crate::family::operations! { @@start $(#[$doc])* ($this, $nonce: *const u8) $body }
+    };
+    (@rekey $(#[$doc:meta])* ($this:ident, $key:ident) $body:tt) => {
+        $crate::family::operations! { @@rekey $(#[$doc])* ($this, $key: *const u8) $body }
+    };
+    (@finish $(#[$doc:meta])* ($this:ident, $tag:ident) $body:tt) => {
+        $crate::family::operations! { @@finish $(#[$doc])* ($this, $tag: *mut u8) $body }
+    };
+    (@$name:ident $(#[$doc:meta])* ($this:ident, $m:ident) $body:tt) => {
+        $crate::family::operations! { @@$name $(#[$doc])* ($this, $m: &contract::raw::Message) $body }
+    };
+    (
+        @@$name:ident $(#[$doc:meta])*
+        ($this:ident, $($argument:ident: $type:ty),+) { $($body:tt)* }
+    ) => {
+        $(#[$doc])*
+        #[inline(always)]
+        #[allow(unused_unsafe, reason = "some bodies call nothing of the library's")]
+        unsafe fn $name(&mut $this, $($argument: $type),+) -> i32 {
+            // SAFETY: the caller keeps the header's rules, which are those of `Operations`.
+            unsafe { $($body)* }
+        }
+    };
+}
+pub(crate) use operations;
 
 /// Texts as one C string.
 macro_rules! c_concat {

@@ -26,10 +26,11 @@ pub use contract::loader::LoadError;
 
 use contract::Library;
 use contract::loader::SharedObject;
+use family::Attached;
 use std::path::Path;
 
 /// Attaches a loaded object; the name, if given, in the place of the adapter's own.
-type Attach = fn(SharedObject, Option<&str>) -> Result<Box<dyn Library>, LoadError>;
+type Attach = fn(SharedObject, Option<&str>) -> Attached;
 
 /// The families, each with a symbol that its objects export themselves. The first that fits is
 /// taken: the adapter interface comes first, because such an object may well export another
@@ -76,11 +77,7 @@ pub fn load_copy(
     attach(path, SharedObject::open_as(path, copy)?, name)
 }
 
-fn attach(
-    path: &Path,
-    object: SharedObject,
-    name: Option<&str>,
-) -> Result<Box<dyn Library>, LoadError> {
+fn attach(path: &Path, object: SharedObject, name: Option<&str>) -> Attached {
     match FAMILIES.iter().find(|(symbol, _)| object.defines(symbol)) {
         Some((_, attach)) => {
             let library = attach(object, name)?;

@@ -1,8 +1,9 @@
 //! Ciphers and authenticated modes behind C functions.
 
 use crate::pointers::{array, buffer, slice, write};
-use crate::{Buffer, Bytes, Refusal, raw};
-use std::ffi::{CStr, c_void};
+use crate::{Buffer, Bytes, Done, Refusal, code, raw};
+use contract::{Operations, Table};
+use std::ffi::CStr;
 
 /// A mode under a key whose schedule is done. Each call is one whole message.
 pub trait Mode: 'static {
@@ -30,12 +31,7 @@ pub trait Mode: 'static {
     ///
     /// # Errors
     /// [`Refusal::Failed`] when the library does not take it.
-    fn encrypt(
-        &mut self,
-        nonce: &Self::Nonce,
-        aad: &[u8],
-        buffer: Buffer<'_, '_>,
-    ) -> Result<Self::Tag, Refusal>;
+    fn encrypt(&mut self, nonce: &Self::Nonce, aad: &[u8], buffer: Buffer<'_>) -> Done<Self::Tag>;
 
     /// One message.
     ///
@@ -46,9 +42,9 @@ pub trait Mode: 'static {
         &mut self,
         nonce: &Self::Nonce,
         aad: &[u8],
-        buffer: Buffer<'_, '_>,
+        buffer: Buffer<'_>,
         tag: &Self::Tag,
-    ) -> Result<(), Refusal>;
+    ) -> Done;
 }
 
 /// A mode whose library can continue over several calls.
@@ -70,10 +66,50 @@ pub trait Update: 'static {
     ///
     /// # Errors
     /// [`Refusal::Failed`] when the library does not take a piece of this length.
-    fn update(&mut self, buffer: Buffer<'_, '_>) -> Result<(), Refusal>;
+    fn update(&mut self, buffer: Buffer<'_>) -> Done;
 }
 
-/// A mode with the stream that was started over it, if any (`S` is `()` where there are none).
+/// How a mode streams in one direction; `()` where it does not.
+trait Stream<M: Mode>: Sized {
+    fn start(mode: &M, nonce: &M::Nonce) -> Option<Self>;
+    fn update(&mut self, buffer: Buffer<'_>) -> Done;
+}
+
+impl<M: Mode> Stream<M> for () {
+    fn start(_: &M, _: &M::Nonce) -> Option<Self> {
+        None
+    }
+
+    fn update(&mut self, _: Buffer<'_>) -> Done {
+        Err(Refusal::Failed)
+    }
+}
+
+struct Encrypts<E>(E);
+
+impl<M: Streaming> Stream<M> for Encrypts<M::Encryptor> {
+    fn start(mode: &M, nonce: &M::Nonce) -> Option<Self> {
+        Some(Self(mode.start_encrypting(nonce)))
+    }
+
+    fn update(&mut self, buffer: Buffer<'_>) -> Done {
+        self.0.update(buffer)
+    }
+}
+
+struct Decrypts<D>(D);
+
+impl<M: Streaming> Stream<M> for Decrypts<M::Decryptor> {
+    fn start(mode: &M, nonce: &M::Nonce) -> Option<Self> {
+        Some(Self(mode.start_decrypting(nonce)))
+    }
+
+    fn update(&mut self, buffer: Buffer<'_>) -> Done {
+        self.0.update(buffer)
+    }
+}
+
+/// A mode with the stream that was started over it, if any.
 struct State<M, S> {
     mode: M,
     stream: Option<S>,
@@ -82,7 +118,7 @@ struct State<M, S> {
 
 /// Messages only.
 pub(crate) fn messages<M: Mode>(mode: M, key_len: usize, decrypt: bool) -> raw::Session {
-    session::<M, ()>(mode, key_len, decrypt)
+    table::<M, ()>(mode, key_len, decrypt).raw()
 }
 
 /// Messages and streams.
@@ -92,121 +128,61 @@ pub(crate) fn messages_and_streams<M: Streaming>(
     decrypt: bool,
 ) -> raw::Session {
     if decrypt {
-        raw::Session {
-            start: Some(start_decrypting::<M>),
-            update: Some(update::<M, M::Decryptor>),
-            ..session::<M, M::Decryptor>(mode, key_len, decrypt)
-        }
+        table::<M, Decrypts<M::Decryptor>>(mode, key_len, true).streams().raw()
     } else {
-        raw::Session {
-            start: Some(start_encrypting::<M>),
-            update: Some(update::<M, M::Encryptor>),
-            ..session::<M, M::Encryptor>(mode, key_len, decrypt)
-        }
+        table::<M, Encrypts<M::Encryptor>>(mode, key_len, false).streams().raw()
     }
 }
 
-fn session<M: Mode, S>(mode: M, key_len: usize, decrypt: bool) -> raw::Session {
-    let state = Box::new(State::<M, S> { mode, stream: None, key_len });
-    let message: raw::MessageFn =
-        if decrypt { decrypt_message::<M, S> } else { encrypt_message::<M, S> };
-    raw::Session {
-        state: Box::into_raw(state).cast(),
-        flags: M::FLAGS,
-        message: Some(message),
-        call: M::CALLS[usize::from(decrypt)].as_ptr(),
-        close: Some(close::<M, S>),
-        rekey: M::REKEY.map(|_| rekey::<M, S> as raw::RekeyFn),
-        rekey_call: M::REKEY.map_or(std::ptr::null(), CStr::as_ptr),
-        ..raw::Session::empty()
+fn table<M: Mode, S: Stream<M>>(mode: M, key_len: usize, decrypt: bool) -> Table<State<M, S>> {
+    let state = State { mode, stream: None, key_len };
+    let table = Table::new(state, M::FLAGS, M::CALLS[usize::from(decrypt)]).decrypts(decrypt);
+    match M::REKEY {
+        Some(call) => table.rekeys(call),
+        None => table,
     }
 }
 
-unsafe extern "C" fn rekey<M: Mode, S>(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: the crate's note.
-    let state = unsafe { &mut *state.cast::<State<M, S>>() };
-    // SAFETY: the crate's note; keys have the length that was opened.
-    match state.mode.rekeyed(unsafe { slice(key, state.key_len) }) {
-        Some(mode) => {
-            state.mode = mode;
-            raw::OK
-        }
-        None => raw::FAILED,
+impl<M: Mode, S: Stream<M>> Operations for State<M, S> {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the crate's note.
+        let (nonce, aad) = unsafe { (array(m.nonce), slice(m.aad, m.aad_len)) };
+        // SAFETY: the crate's note.
+        let sealed = self.mode.encrypt(nonce, aad, unsafe { buffer(m.input, m.output, m.len) });
+        // SAFETY: the crate's note.
+        code(sealed.map(|tag| unsafe { write(&tag, m.tag) }))
     }
-}
 
-unsafe extern "C" fn encrypt_message<M: Mode, S>(
-    state: *mut c_void,
-    message: *const raw::Message,
-) -> i32 {
-    // SAFETY: the crate's note.
-    let (state, m) = unsafe { (&mut *state.cast::<State<M, S>>(), &*message) };
-    // SAFETY: the crate's note.
-    let (nonce, aad) = unsafe { (array(m.nonce), slice(m.aad, m.aad_len)) };
-    // SAFETY: the crate's note.
-    let buffer = unsafe { buffer(m.input, m.output, m.len) };
-    match state.mode.encrypt(nonce, aad, buffer) {
-        Ok(tag) => {
-            // SAFETY: the crate's note.
-            unsafe { write(&tag, m.tag) };
-            raw::OK
-        }
-        Err(refusal) => refusal as i32,
+    #[inline(always)]
+    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the crate's note.
+        let (nonce, aad) = unsafe { (array(m.nonce), slice(m.aad, m.aad_len)) };
+        // SAFETY: the crate's note.
+        let (buffer, tag) = unsafe { (buffer(m.input, m.output, m.len), array(m.tag)) };
+        code(self.mode.decrypt(nonce, aad, buffer, tag))
     }
-}
 
-unsafe extern "C" fn decrypt_message<M: Mode, S>(
-    state: *mut c_void,
-    message: *const raw::Message,
-) -> i32 {
-    // SAFETY: the crate's note.
-    let (state, m) = unsafe { (&mut *state.cast::<State<M, S>>(), &*message) };
-    // SAFETY: the crate's note.
-    let (nonce, aad) = unsafe { (array(m.nonce), slice(m.aad, m.aad_len)) };
-    // SAFETY: the crate's note.
-    let (buffer, tag) = unsafe { (buffer(m.input, m.output, m.len), array(m.tag)) };
-    match state.mode.decrypt(nonce, aad, buffer, tag) {
-        Ok(()) => raw::OK,
-        Err(refusal) => refusal as i32,
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        // SAFETY: the crate's note.
+        self.stream = S::start(&self.mode, unsafe { array(nonce) });
+        raw::OK
     }
-}
 
-unsafe extern "C" fn start_encrypting<M: Streaming>(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: the crate's note.
-    let state = unsafe { &mut *state.cast::<State<M, M::Encryptor>>() };
-    // SAFETY: the crate's note.
-    let nonce = unsafe { array(nonce) };
-    state.stream = Some(state.mode.start_encrypting(nonce));
-    raw::OK
-}
-
-unsafe extern "C" fn start_decrypting<M: Streaming>(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: the crate's note.
-    let state = unsafe { &mut *state.cast::<State<M, M::Decryptor>>() };
-    // SAFETY: the crate's note.
-    let nonce = unsafe { array(nonce) };
-    state.stream = Some(state.mode.start_decrypting(nonce));
-    raw::OK
-}
-
-unsafe extern "C" fn update<M: Mode, S: Update>(
-    state: *mut c_void,
-    input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: the crate's note.
-    let state = unsafe { &mut *state.cast::<State<M, S>>() };
-    // SAFETY: the crate's note.
-    let buffer = unsafe { buffer(input, output, len) };
-    let Some(stream) = &mut state.stream else { return raw::FAILED };
-    match stream.update(buffer) {
-        Ok(()) => raw::OK,
-        Err(refusal) => refusal as i32,
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+        let Some(stream) = &mut self.stream else { return raw::FAILED };
+        // SAFETY: the crate's note.
+        code(stream.update(unsafe { buffer(input, output, len) }))
     }
-}
 
-unsafe extern "C" fn close<M: Mode, S>(state: *mut c_void) {
-    // SAFETY: made by `session` with `Box::into_raw`, and this is the last call.
-    drop(unsafe { Box::from_raw(state.cast::<State<M, S>>()) });
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the crate's note; keys have the length that was opened.
+        let Some(mode) = self.mode.rekeyed(unsafe { slice(key, self.key_len) }) else {
+            return raw::FAILED;
+        };
+        self.mode = mode;
+        raw::OK
+    }
 }

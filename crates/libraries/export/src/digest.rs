@@ -1,8 +1,9 @@
 //! Digests and MACs behind C functions.
 
 use crate::pointers::{array, slice, write};
-use crate::{Bytes, Refusal, raw};
-use std::ffi::{CStr, c_void};
+use crate::{Bytes, Done, code, raw};
+use contract::{Operations, Table};
+use std::ffi::CStr;
 
 /// A digest, or a MAC under its key. Each call is one whole message.
 pub trait Digest: 'static {
@@ -28,8 +29,8 @@ pub trait Digest: 'static {
     /// One message.
     ///
     /// # Errors
-    /// [`Refusal::Failed`] when the library does not take it.
-    fn digest(&mut self, nonce: &Self::Nonce, input: &[u8]) -> Result<Self::Tag, Refusal>;
+    /// [`crate::Refusal::Failed`] when the library does not take it.
+    fn digest(&mut self, nonce: &Self::Nonce, input: &[u8]) -> Done<Self::Tag>;
 }
 
 /// A digest whose library can take a message in pieces.
@@ -45,7 +46,42 @@ pub trait StreamingDigest: Digest {
     fn finish(started: Self::Started) -> Self::Tag;
 }
 
-/// A digest with the message that was begun, if any (`S` is `()` where there are no pieces).
+/// How a digest takes pieces; `()` where it does not.
+trait Pieces<D: Digest>: Sized {
+    fn start(digest: &D) -> Option<Self>;
+    fn update(&mut self, input: &[u8]);
+    fn finish(self) -> Option<D::Tag>;
+}
+
+impl<D: Digest> Pieces<D> for () {
+    fn start(_: &D) -> Option<Self> {
+        None
+    }
+
+    fn update(&mut self, _: &[u8]) {}
+
+    fn finish(self) -> Option<D::Tag> {
+        None
+    }
+}
+
+struct Started<S>(S);
+
+impl<D: StreamingDigest> Pieces<D> for Started<D::Started> {
+    fn start(digest: &D) -> Option<Self> {
+        Some(Self(digest.start()))
+    }
+
+    fn update(&mut self, input: &[u8]) {
+        D::update(&mut self.0, input);
+    }
+
+    fn finish(self) -> Option<D::Tag> {
+        Some(D::finish(self.0))
+    }
+}
+
+/// A digest with the message that was begun, if any.
 struct State<D, S> {
     digest: D,
     started: Option<S>,
@@ -54,95 +90,59 @@ struct State<D, S> {
 
 /// Messages only.
 pub(crate) fn messages<D: Digest>(digest: D, key_len: usize) -> raw::Session {
-    session::<D, ()>(digest, key_len)
+    table::<D, ()>(digest, key_len).raw()
 }
 
 /// Messages, whole and in pieces.
 pub(crate) fn messages_and_pieces<D: StreamingDigest>(digest: D, key_len: usize) -> raw::Session {
-    raw::Session {
-        start: Some(start::<D>),
-        update: Some(update::<D>),
-        finish: Some(finish::<D>),
-        ..session::<D, D::Started>(digest, key_len)
+    table::<D, Started<D::Started>>(digest, key_len).parts().raw()
+}
+
+fn table<D: Digest, S: Pieces<D>>(digest: D, key_len: usize) -> Table<State<D, S>> {
+    let table = Table::new(State { digest, started: None, key_len }, D::FLAGS, D::CALL);
+    match D::REKEY {
+        Some(call) => table.rekeys(call),
+        None => table,
     }
 }
 
-fn session<D: Digest, S>(digest: D, key_len: usize) -> raw::Session {
-    let state = Box::new(State::<D, S> { digest, started: None, key_len });
-    raw::Session {
-        state: Box::into_raw(state).cast(),
-        flags: D::FLAGS,
-        message: Some(message::<D, S>),
-        call: D::CALL.as_ptr(),
-        close: Some(close::<D, S>),
-        rekey: D::REKEY.map(|_| rekey::<D, S> as raw::RekeyFn),
-        rekey_call: D::REKEY.map_or(std::ptr::null(), CStr::as_ptr),
-        ..raw::Session::empty()
+impl<D: Digest, S: Pieces<D>> Operations for State<D, S> {
+    #[inline(always)]
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        // SAFETY: the crate's note.
+        let (nonce, input) = unsafe { (array(m.nonce), slice(m.input, m.len)) };
+        // SAFETY: the crate's note.
+        code(self.digest.digest(nonce, input).map(|tag| unsafe { write(&tag, m.tag) }))
     }
-}
 
-unsafe extern "C" fn rekey<D: Digest, S>(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: the crate's note.
-    let state = unsafe { &mut *state.cast::<State<D, S>>() };
-    // SAFETY: the crate's note; keys have the length that was opened.
-    match state.digest.rekeyed(unsafe { slice(key, state.key_len) }) {
-        Some(digest) => {
-            state.digest = digest;
-            raw::OK
-        }
-        None => raw::FAILED,
+    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
+        self.started = S::start(&self.digest);
+        raw::OK
     }
-}
 
-unsafe extern "C" fn message<D: Digest, S>(
-    state: *mut c_void,
-    message: *const raw::Message,
-) -> i32 {
-    // SAFETY: the crate's note.
-    let (state, m) = unsafe { (&mut *state.cast::<State<D, S>>(), &*message) };
-    // SAFETY: the crate's note.
-    let (nonce, input) = unsafe { (array(m.nonce), slice(m.input, m.len)) };
-    match state.digest.digest(nonce, input) {
-        Ok(tag) => {
-            // SAFETY: the crate's note.
-            unsafe { write(&tag, m.tag) };
-            raw::OK
-        }
-        Err(refusal) => refusal as i32,
+    #[inline(always)]
+    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
+        let Some(started) = &mut self.started else { return raw::FAILED };
+        // SAFETY: the crate's note.
+        started.update(unsafe { slice(input, len) });
+        raw::OK
     }
-}
 
-unsafe extern "C" fn start<D: StreamingDigest>(state: *mut c_void, _nonce: *const u8) -> i32 {
-    // SAFETY: the crate's note.
-    let state = unsafe { &mut *state.cast::<State<D, D::Started>>() };
-    state.started = Some(state.digest.start());
-    raw::OK
-}
+    #[inline(always)]
+    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
+        let Some(made) = self.started.take().and_then(S::finish) else { return raw::FAILED };
+        // SAFETY: the crate's note.
+        unsafe { write(&made, tag) };
+        raw::OK
+    }
 
-unsafe extern "C" fn update<D: StreamingDigest>(
-    state: *mut c_void,
-    input: *const u8,
-    _output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: the crate's note.
-    let state = unsafe { &mut *state.cast::<State<D, D::Started>>() };
-    let Some(started) = &mut state.started else { return raw::FAILED };
-    // SAFETY: the crate's note.
-    D::update(started, unsafe { slice(input, len) });
-    raw::OK
-}
-
-unsafe extern "C" fn finish<D: StreamingDigest>(state: *mut c_void, tag: *mut u8) -> i32 {
-    // SAFETY: the crate's note.
-    let state = unsafe { &mut *state.cast::<State<D, D::Started>>() };
-    let Some(started) = state.started.take() else { return raw::FAILED };
-    // SAFETY: the crate's note.
-    unsafe { write(&D::finish(started), tag) };
-    raw::OK
-}
-
-unsafe extern "C" fn close<D: Digest, S>(state: *mut c_void) {
-    // SAFETY: made by `session` with `Box::into_raw`, and this is the last call.
-    drop(unsafe { Box::from_raw(state.cast::<State<D, S>>()) });
+    #[inline(always)]
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: the crate's note; keys have the length that was opened.
+        let Some(digest) = self.digest.rekeyed(unsafe { slice(key, self.key_len) }) else {
+            return raw::FAILED;
+        };
+        self.digest = digest;
+        raw::OK
+    }
 }

@@ -21,7 +21,16 @@ pub use contract::raw;
 pub use pointers::Bytes;
 
 /// Input and output of a call: the same buffer, or two that do not overlap.
-pub type Buffer<'i, 'o> = InOutBuf<'i, 'o, u8>;
+pub type Buffer<'a> = InOutBuf<'a, 'a, u8>;
+
+/// What a call made, or why it did not succeed.
+pub type Done<T = ()> = Result<T, Refusal>;
+
+/// A call's outcome as the interface's code.
+#[inline]
+fn code(done: Done) -> i32 {
+    done.map_or_else(|refusal| refusal as i32, |()| raw::OK)
+}
 
 /// Why a call did not succeed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -46,7 +46,7 @@ pub(crate) unsafe fn slice<'a>(pointer: *const u8, len: usize) -> &'a [u8] {
 ///
 /// # Safety
 /// As for [`array`].
-pub(crate) unsafe fn buffer<'a>(input: *const u8, output: *mut u8, len: usize) -> Buffer<'a, 'a> {
+pub(crate) unsafe fn buffer<'a>(input: *const u8, output: *mut u8, len: usize) -> Buffer<'a> {
     if len == 0 {
         return Buffer::from(&mut [][..]);
     }

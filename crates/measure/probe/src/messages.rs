@@ -199,25 +199,14 @@ impl<'a> MessageBatch<'a> {
             let out = &mut output[places[i]..][..set.size];
             Slot::new(&input[(i % count) * set.size..][..set.size], out)
         });
-        let control = Control { walk: Walk::NONE, ..control(session, set) };
-        let memory = Memory::Ring(output, places);
-        let (at, size, flight) = (0, set.size, Flight::of(session, counts(session, set)));
-        let (descriptors, tags) = (describe(slots), Box::new([[0; 64]; RING]));
-        let mut batch = Self {
+        Self::new(
             session,
-            descriptors,
-            tags,
-            memory,
+            set,
+            (Memory::Ring(output, places), Walk::NONE),
             stacks,
-            control,
-            flight,
-            roll,
-            size,
-            count,
-            at,
-        };
-        batch.point(set, count);
-        batch
+            slots,
+            (count, roll),
+        )
     }
 
     fn on_a_walk(
@@ -238,11 +227,25 @@ impl<'a> MessageBatch<'a> {
             Places::new(memory, *set, (algorithm, direction), (places, evict), roll);
         // The loop fills in where each message lies.
         let slots = [Slot::new(&set.inputs[..set.size], &mut []); RING];
+        let count = places.messages();
+        let memory = (Memory::Walk(Box::new(places)), walk);
+        Self::new(session, set, memory, stacks, slots, (count, roll))
+    }
+
+    /// `count` of the set's messages in this memory, in slots that point at it.
+    fn new(
+        session: &'a mut Session,
+        set: &MessageSet<'a>,
+        (memory, walk): (Memory<'a>, Walk),
+        stacks: &'a mut Stacks,
+        slots: [Slot; RING],
+        (count, roll): (usize, u64),
+    ) -> Self {
         let control = Control { walk, ..control(session, set) };
-        let (at, size, count) = (0, set.size, places.messages());
         let flight = Flight::of(session, counts(session, set));
-        let memory = Memory::Walk(Box::new(places));
-        let (descriptors, tags) = (describe(slots), Box::new([[0; 64]; RING]));
+        let keys = Keys([Key([0; KEY_BYTES]); RING]);
+        let descriptors = Box::new(Descriptors { ring: Ring(slots), keys });
+        let (tags, size, at) = (Box::new([[0; 64]; RING]), set.size, 0);
         let mut batch = Self {
             session,
             descriptors,
@@ -363,10 +366,6 @@ fn control(session: &Session, set: &MessageSet<'_>) -> Control {
 fn counts(session: &Session, set: &MessageSet<'_>) -> bool {
     let decrypt = session.direction() == Direction::Decrypt;
     !decrypt && (session.algorithm().nonce_len >= 8 || !set.keys.is_empty())
-}
-
-fn describe(slots: [Slot; RING]) -> Box<Descriptors> {
-    Box::new(Descriptors { ring: Ring(slots), keys: Keys([Key([0; KEY_BYTES]); RING]) })
 }
 
 #[cfg(test)]

@@ -165,6 +165,23 @@ impl<'a> Context<'a> {
         Ok(true)
     }
 
+    /// Makes a decryption that must reject its message: `what` is a message by what is wrong with it.
+    pub(crate) fn rejected(
+        &mut self,
+        session: &mut Session,
+        call: Call<'_>,
+        placement: Placement,
+        what: Arguments<'_>,
+    ) -> Verdict {
+        match self.buffers.call(session, call, placement) {
+            Outcome::Rejected => Ok(1),
+            Outcome::Done => refuse(format!("decryption accepted {what}")),
+            Outcome::Error(code) => refuse(format!(
+                "decryption of {what} returned error code {code} and must reject it"
+            )),
+        }
+    }
+
     /// Decrypts under a wrong tag. What comes of it is looked at by the check `tamper`.
     pub(crate) fn forge(&mut self, session: &mut Session, example: &Example) {
         let mut tag = example.tag.clone();
@@ -223,6 +240,19 @@ impl<'a> Context<'a> {
         match wrong {
             Some(what) => refuse(format!("{direction} of {} bytes{note}: {what}", output.len())),
             None => Ok(1 + u64::from(!tag.is_empty())),
+        }
+    }
+
+    /// The last call, of a message of `len` bytes, wrote nothing around any part.
+    pub(crate) fn stayed_within(
+        &self,
+        direction: Direction,
+        len: usize,
+        note: Arguments<'_>,
+    ) -> Result<(), Stop> {
+        match self.buffers.stray(direction) {
+            Some(place) => refuse(format!("{direction} of {len} bytes{note} wrote {place}")),
+            None => Ok(()),
         }
     }
 

@@ -6,9 +6,6 @@ use contract::{Library, Message, Outcome, Session};
 use model::{Algorithm, Direction};
 use verify::reference::Reference;
 
-/// Every length up to this, so that every remainder of every kernel's stride is met.
-const ALL_LENGTHS_TO: usize = 257;
-
 /// A session that the library has.
 ///
 /// # Panics
@@ -80,67 +77,6 @@ impl Sealed {
     }
 }
 
-/// Messages of a cipher of the lengths that it takes, both ways, with and without a second buffer.
-///
-/// # Panics
-/// When they are not.
-pub fn messages_agree(
-    library: &dyn Library,
-    algorithm: &'static Algorithm,
-    takes: impl Fn(usize) -> bool,
-) {
-    let key = bytes(algorithm.key_len, 1);
-    let reference = Reference::new(algorithm, &key);
-    let mut encrypt = library.open(algorithm, Direction::Encrypt, &key).unwrap();
-    let mut decrypt = library.open(algorithm, Direction::Decrypt, &key).unwrap();
-    let lengths = (0..=ALL_LENGTHS_TO).chain([4096, 65_536 + 16]);
-    for len in lengths.filter(|len| algorithm.sizes.allows(*len) && takes(*len)) {
-        let s = Sealed::new(&reference, len);
-        let encrypted = s.encrypt_with(&mut encrypt);
-        assert_eq!(
-            encrypted,
-            (Outcome::Done, s.cipher.clone(), s.tag.clone()),
-            "{algorithm} {len}"
-        );
-        let decrypted = s.decrypt_with(&mut decrypt);
-        assert_eq!(decrypted, (Outcome::Done, s.plain.clone()), "{algorithm} {len}");
-
-        let (mut buffer, mut tag) = (s.plain.clone(), vec![0; s.tag.len()]);
-        if encrypt.in_place() {
-            let outcome = encrypt.message_in_place(&s.nonce, &s.aad, &mut buffer, &mut tag);
-            let right = (Outcome::Done, &s.cipher, &s.tag);
-            assert_eq!((outcome, &buffer, &tag), right, "{algorithm} {len} in place");
-        }
-        if decrypt.in_place() {
-            let (mut buffer, mut tag) = (s.cipher.clone(), s.tag.clone());
-            let outcome = decrypt.message_in_place(&s.nonce, &s.aad, &mut buffer, &mut tag);
-            assert_eq!((outcome, &buffer), (Outcome::Done, &s.plain), "{algorithm} {len} in place");
-        }
-    }
-}
-
-/// Each part of a message changed alone is rejected, and a good message passes after each.
-///
-/// # Panics
-/// When they are not.
-pub fn forgeries_are_rejected(library: &dyn Library, algorithm: &'static Algorithm) {
-    let key = bytes(algorithm.key_len, 2);
-    let reference = Reference::new(algorithm, &key);
-    let mut session = library.open(algorithm, Direction::Decrypt, &key).unwrap();
-    // Lengths that give associated data.
-    for len in [1, 16, 100, 1001] {
-        for part in 0..4 {
-            let mut forged = Sealed::new(&reference, len);
-            let parts = [&mut forged.cipher, &mut forged.tag, &mut forged.nonce, &mut forged.aad];
-            *parts.into_iter().nth(part).unwrap().last_mut().unwrap() ^= 1;
-            let outcome = forged.decrypt_with(&mut session).0;
-            assert_eq!(outcome, Outcome::Rejected, "{algorithm} {len} part {part}");
-            let good = Sealed::new(&reference, len);
-            assert_eq!(good.decrypt_with(&mut session), (Outcome::Done, good.plain.clone()));
-        }
-    }
-}
-
 /// Streams continue from update to update, begin anew, and leave nothing to the next message.
 ///
 /// # Panics
@@ -183,30 +119,4 @@ fn a_stream_is_its_message_in_pieces(session: &mut Session, nonce: &[u8]) {
         assert_eq!(session.update_in_place(piece), Outcome::Done);
     }
     assert_eq!(whole, pieces, "{algorithm}");
-}
-
-/// A digest or MAC in pieces is that of the whole, also after a message that was given up.
-///
-/// # Panics
-/// When they are not.
-pub fn pieces_agree(library: &dyn Library, algorithm: &'static Algorithm) {
-    let mut session = open(library, algorithm.name, Direction::Digest);
-    let nonce = bytes(algorithm.nonce_len, 8);
-    for (len, piece) in
-        [(0, 1), (1, 1), (63, 7), (64, 16), (129, 64), (1000, 1), (1000, 77), (5000, 129)]
-    {
-        let (data, mut whole) = (bytes(len, 6), vec![0; algorithm.tag_len]);
-        let message =
-            Message { nonce: &nonce, aad: &[], input: &data, output: &mut [], tag: &mut whole };
-        assert_eq!(session.message(message), Outcome::Done, "{algorithm} {len}");
-        let mut tag = vec![0; whole.len()];
-        assert_eq!(session.start(&nonce), Outcome::Done, "{algorithm} {len}");
-        assert_eq!(session.update_digest(&data[..len / 2]), Outcome::Done, "{algorithm} {len}");
-        assert_eq!(session.start(&nonce), Outcome::Done, "{algorithm} {len}");
-        for part in data.chunks(piece) {
-            assert_eq!(session.update_digest(part), Outcome::Done, "{algorithm} {len}");
-        }
-        assert_eq!(session.finish(&mut tag), Outcome::Done, "{algorithm} {len}");
-        assert_eq!(tag, whole, "{algorithm}: {len} bytes by {piece}");
-    }
 }

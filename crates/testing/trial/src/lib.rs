@@ -7,9 +7,7 @@ mod build;
 mod offer;
 mod stack;
 
-pub use agreement::{
-    Sealed, bytes, forgeries_are_rejected, messages_agree, open, pieces_agree, streams_agree,
-};
+pub use agreement::{Sealed, bytes, open, streams_agree};
 pub use build::{Foreign, object, repository};
 pub use offer::{Offer, offered, primitives, whole_offer};
 pub use stack::{StackOffer, whole_stack};
@@ -44,6 +42,18 @@ pub fn built_object(package: &str, name: &str, krate: &str) -> Box<dyn Library> 
         assert!(foreign.iter().all(|f| !line.contains(f)), "no part of the library: {line}");
     }
     library
+}
+
+/// Demands a name, a version of three numbers, and build lines that begin so.
+///
+/// # Panics
+/// When they are others.
+pub fn is_called(identity: &Identity, name: &str, facts: &[&str]) {
+    assert_eq!(identity.name, name);
+    assert_eq!(identity.version.split('.').count(), 3, "{identity:?}");
+    for beginning in facts {
+        fact(identity, beginning);
+    }
 }
 
 /// The build line that begins so, without its beginning.

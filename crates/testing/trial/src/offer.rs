@@ -15,6 +15,18 @@ pub struct Offer {
     pub refused: Vec<(&'static str, String)>,
 }
 
+impl Offer {
+    /// Demands these algorithms, with blanks between their names.
+    ///
+    /// # Panics
+    /// When one is missing.
+    pub fn has(&self, names: &str) {
+        for name in names.split(' ') {
+            assert!(self.names.contains(&name), "{name} is missing: {:?}", self.names);
+        }
+    }
+}
+
 /// Runs every check over every algorithm that the library offers.
 ///
 /// # Panics

@@ -26,6 +26,11 @@ pub fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
 }
 
+/// A record of a whole survey that stands in for runs.
+pub fn published() -> String {
+    arg(&repository("records/published-2026-11-23-gnr.json.gz")).to_owned()
+}
+
 /// A directory for one test, removed with the value.
 pub fn scratch() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()

@@ -5,21 +5,18 @@ mod session;
 #[cfg(test)]
 mod tests;
 
-use crate::family::{self, Family, Request, c_concat};
+use crate::family::{self, Attached, Family, Request, c_concat};
 use api::Functions;
-use contract::loader::{LoadError, SharedObject};
-use contract::{Identity, Library, OpenError, raw};
+use contract::loader::SharedObject;
+use contract::{OpenError, raw};
 use model::{Algorithm, Primitive};
 use std::ffi::{CStr, c_int};
 
 /// Attaches a libaegis of any version.
 ///
 /// # Errors
-/// [`LoadError::Unusable`] when it has no `aegis_init`, or that fails.
-pub(crate) fn attach(
-    object: SharedObject,
-    name: Option<&str>,
-) -> Result<Box<dyn Library>, LoadError> {
+/// [`contract::loader::LoadError::Unusable`] when it has no `aegis_init`, or that fails.
+pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     type InitFn = unsafe extern "C" fn() -> c_int;
     // SAFETY: the type is that of aegis.h.
     let init = unsafe { object.required::<InitFn>("aegis_init")? };
@@ -27,10 +24,8 @@ pub(crate) fn attach(
     if unsafe { init() } != 0 {
         return Err(object.unusable("aegis_init failed"));
     }
-    let name = name.unwrap_or("libaegis").to_owned();
-    let version = UNVERSIONED.to_owned();
-    let identity = Identity { name, version, build: build(&object) };
-    Ok(family::library(identity, Aegis { object }))
+    let build = build(&object);
+    family::library((name, "libaegis"), UNVERSIONED, build, Aegis { object })
 }
 
 /// The library has neither a function nor a constant that names its version.

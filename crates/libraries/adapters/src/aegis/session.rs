@@ -3,8 +3,8 @@
 use super::Aegis;
 use super::api::Functions;
 use crate::aligned::Aligned;
-use crate::family::{KEY_IN_EACH_MESSAGE, Request};
-use contract::{Operations, Table, raw};
+use crate::family::{KEY_IN_EACH_MESSAGE, Request, operations};
+use contract::{Table, raw};
 use std::ffi::CStr;
 use std::ptr;
 
@@ -39,55 +39,40 @@ pub(super) fn open(
     table.streams_if(streams).rekeys(KEY_IN_EACH_MESSAGE).raw()
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        let result = unsafe {
-            let (key, encrypt, tag_len) = (self.key.as_ptr(), self.functions.encrypt, self.tag_len);
-            encrypt(m.output, m.tag, tag_len, m.input, m.len, m.aad, m.aad_len, m.nonce, key)
-        };
+operations! { impl for State;
+    fn message(&mut self, m) {
+        let (key, encrypt, tag_len) = (self.key.as_ptr(), self.functions.encrypt, self.tag_len);
+        let result =
+            encrypt(m.output, m.tag, tag_len, m.input, m.len, m.aad, m.aad_len, m.nonce, key);
         if result == 0 { raw::OK } else { raw::FAILED }
     }
 
     /// The only error of decryption under a tag length that the library knows is a wrong tag.
-    #[inline(always)]
-    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        let result = unsafe {
-            let (key, decrypt, tag_len) = (self.key.as_ptr(), self.functions.decrypt, self.tag_len);
-            decrypt(m.output, m.input, m.len, m.tag, tag_len, m.aad, m.aad_len, m.nonce, key)
-        };
+    fn decrypt(&mut self, m) {
+        let (key, decrypt, tag_len) = (self.key.as_ptr(), self.functions.decrypt, self.tag_len);
+        let result =
+            decrypt(m.output, m.input, m.len, m.tag, tag_len, m.aad, m.aad_len, m.nonce, key);
         if result == 0 { raw::OK } else { raw::REJECTED }
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the nonce has the algorithm's length; no associated data.
-        unsafe {
-            let Some(stream) = self.functions.stream else { return raw::FAILED };
-            (stream.init)(self.stream.as_mut_ptr(), ptr::null(), 0, nonce, self.key.as_ptr());
-        }
+    fn start(&mut self, nonce) {
+        // No associated data.
+        let Some(stream) = self.functions.stream else { return raw::FAILED };
+        (stream.init)(self.stream.as_mut_ptr(), ptr::null(), 0, nonce, self.key.as_ptr());
         raw::OK
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+    fn update(&mut self, input, output, len) {
         let Some(stream) = self.functions.stream else { return raw::FAILED };
-        // SAFETY: the buffers keep the interface's rules; the state was begun by `start`.
-        match unsafe { (stream.update)(self.stream.as_mut_ptr(), output, input, len) } {
+        match (stream.update)(self.stream.as_mut_ptr(), output, input, len) {
             0 => raw::OK,
             _ => raw::FAILED,
         }
     }
 
     /// Each message takes its key as an argument.
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has the algorithm's length.
-        unsafe {
-            self.key.overwrite(key, self.key_len);
-        }
+    fn rekey(&mut self, key) {
+        self.key.overwrite(key, self.key_len);
         raw::OK
     }
 }

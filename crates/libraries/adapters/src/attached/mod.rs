@@ -3,7 +3,8 @@
 //! The functions that such an object fills into a session go into [`Session`] as they are: the
 //! timing loop calls them with one indirect call, nothing of this module in between.
 
-use contract::loader::{LoadError, SharedObject};
+use crate::family;
+use contract::loader::SharedObject;
 use contract::{Identity, Library, OpenError, Session, raw};
 use model::{Algorithm, Direction};
 use std::ffi::{CStr, CString, c_char};
@@ -17,12 +18,9 @@ const WHY_LEN: usize = 512;
 /// Attaches a shared object that exports `ciphermark_adapter`.
 ///
 /// # Errors
-/// [`LoadError::Unusable`] when the object speaks another version of the interface, or does not
+/// [`contract::loader::LoadError::Unusable`] when the object speaks another version of the interface, or does not
 /// say who it is: a measurement without a library version is worth nothing.
-pub(crate) fn attach(
-    object: SharedObject,
-    name: Option<&str>,
-) -> Result<Box<dyn Library>, LoadError> {
+pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> family::Attached {
     // SAFETY: the interface gives the symbol this type.
     let entry = unsafe { object.required::<raw::EntryFn>(raw::SYMBOL) }?;
     // SAFETY: the interface's entry function takes nothing and returns a static struct or null.

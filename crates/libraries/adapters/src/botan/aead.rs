@@ -3,8 +3,8 @@
 
 use super::api::{Api, Code, FINAL, Object};
 use super::{Request, SET_KEY, outcome};
-use crate::family::calls;
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::{calls, operations};
+use contract::{OpenError, Table, raw};
 use model::Mode;
 use std::ffi::CStr;
 use std::ptr;
@@ -142,62 +142,47 @@ impl State {
     }
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the header's rules; the buffer holds ciphertext and tag, and is
-        // nobody else's.
-        unsafe {
-            calls!(self.begin(&self.message, (m.aad, m.aad_len), m.nonce));
-            let (joined, tag_at) = self.joined(m.len);
-            let whole = (joined, m.len + self.tag_len);
-            let result = self.crypt(&self.message, FINAL, (m.input, m.len), whole);
-            if result == raw::OK {
-                ptr::copy_nonoverlapping(joined.add(self.text_at), m.output, m.len);
-                ptr::copy_nonoverlapping(joined.add(tag_at), m.tag, self.tag_len);
-            }
-            result
+operations! { impl for State;
+    fn message(&mut self, m) {
+        // The buffer holds ciphertext and tag, and is nobody else's.
+        calls!(self.begin(&self.message, (m.aad, m.aad_len), m.nonce));
+        let (joined, tag_at) = self.joined(m.len);
+        let whole = (joined, m.len + self.tag_len);
+        let result = self.crypt(&self.message, FINAL, (m.input, m.len), whole);
+        if result == raw::OK {
+            ptr::copy_nonoverlapping(joined.add(self.text_at), m.output, m.len);
+            ptr::copy_nonoverlapping(joined.add(tag_at), m.tag, self.tag_len);
         }
+        result
     }
 
-    #[inline(always)]
-    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: as in `message`.
-        unsafe {
-            calls!(self.begin(&self.message, (m.aad, m.aad_len), m.nonce));
-            let (joined, tag_at) = self.joined(m.len);
-            ptr::copy_nonoverlapping(m.input, joined.add(self.text_at), m.len);
-            ptr::copy_nonoverlapping(m.tag, joined.add(tag_at), self.tag_len);
-            let whole = (joined.cast_const(), m.len + self.tag_len);
-            let result = self.crypt(&self.message, FINAL, whole, (m.output, m.len));
-            if result == raw::REJECTED && self.resets_rejected {
-                (self.api.cipher_reset)(self.message.handle);
-            }
-            result
+    fn decrypt(&mut self, m) {
+        calls!(self.begin(&self.message, (m.aad, m.aad_len), m.nonce));
+        let (joined, tag_at) = self.joined(m.len);
+        ptr::copy_nonoverlapping(m.input, joined.add(self.text_at), m.len);
+        ptr::copy_nonoverlapping(m.tag, joined.add(tag_at), self.tag_len);
+        let whole = (joined.cast_const(), m.len + self.tag_len);
+        let result = self.crypt(&self.message, FINAL, whole, (m.output, m.len));
+        if result == raw::REJECTED && self.resets_rejected {
+            (self.api.cipher_reset)(self.message.handle);
         }
+        result
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the nonce has the algorithm's length; no associated data may be null.
-        unsafe {
-            calls!(
-                // Ends the stream before, without which a new one is an error.
-                (self.api.cipher_reset)(self.stream.handle),
-                self.begin(&self.stream, (ptr::null(), 0), nonce),
-            )
-        }
+    fn start(&mut self, nonce) {
+        // No associated data may be null.
+        calls!(
+            // Ends the stream before, without which a new one is an error.
+            (self.api.cipher_reset)(self.stream.handle),
+            self.begin(&self.stream, (ptr::null(), 0), nonce),
+        )
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the buffers keep the header's rules.
-        unsafe { self.crypt(&self.stream, 0, (input, len), (output, len)) }
+    fn update(&mut self, input, output, len) {
+        self.crypt(&self.stream, 0, (input, len), (output, len))
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has the algorithm's length.
-        unsafe { calls!((self.api.cipher_set_key)(self.message.handle, key, self.key_len)) }
+    fn rekey(&mut self, key) {
+        calls!((self.api.cipher_set_key)(self.message.handle, key, self.key_len))
     }
 }

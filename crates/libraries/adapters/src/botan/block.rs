@@ -3,8 +3,8 @@
 use super::Request;
 use super::api::{BlocksFn, BytesFn, Object};
 use super::outcome;
-use crate::family::calls;
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::{calls, operations};
+use contract::{OpenError, Table, raw};
 
 struct State {
     cipher: Object,
@@ -55,22 +55,16 @@ impl State {
     }
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the header's rules.
-        unsafe { self.crypt(m.input, m.output, m.len) }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        self.crypt(m.input, m.output, m.len)
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the buffers keep the header's rules.
-        unsafe { self.crypt(input, output, len) }
+    fn update(&mut self, input, output, len) {
+        self.crypt(input, output, len)
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has the algorithm's length.
-        unsafe { calls!((self.set_key)(self.cipher.handle, key, self.key_len)) }
+    fn rekey(&mut self, key) {
+        calls!((self.set_key)(self.cipher.handle, key, self.key_len))
     }
 }

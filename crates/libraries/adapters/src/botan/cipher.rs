@@ -2,8 +2,8 @@
 
 use super::api::{Api, Code, FINAL, Object};
 use super::{Request, SET_KEY, outcome};
-use crate::family::calls;
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::{calls, operations};
+use contract::{OpenError, Table, raw};
 use model::Mode;
 
 /// An opened cipher.
@@ -72,32 +72,22 @@ pub(super) fn open(request: &Request<'_>, name: &str) -> Result<raw::Session, Op
     })
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the header's rules.
-        unsafe {
-            calls!(self.begin(m.nonce));
-            self.crypt(m.input, m.output, m.len)
-        }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        calls!(self.begin(m.nonce));
+        self.crypt(m.input, m.output, m.len)
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the nonce has the algorithm's length.
-        unsafe { calls!((self.api.cipher_reset)(self.cipher.handle), self.begin(nonce)) }
+    fn start(&mut self, nonce) {
+        calls!((self.api.cipher_reset)(self.cipher.handle), self.begin(nonce))
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the buffers keep the header's rules.
-        unsafe { self.crypt(input, output, len) }
+    fn update(&mut self, input, output, len) {
+        self.crypt(input, output, len)
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has the algorithm's length.
-        unsafe { calls!((self.api.cipher_set_key)(self.cipher.handle, key, self.key_len)) }
+    fn rekey(&mut self, key) {
+        calls!((self.api.cipher_set_key)(self.cipher.handle, key, self.key_len))
     }
 }
 
@@ -107,35 +97,23 @@ struct Units {
     tweak: [u8; 16],
 }
 
-impl Operations for Units {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the header's rules.
-        unsafe {
-            calls!(self.state.begin(m.nonce));
-            self.state.crypt(m.input, m.output, m.len)
-        }
+operations! { impl for Units;
+    fn message(&mut self, m) {
+        calls!(self.state.begin(m.nonce));
+        self.state.crypt(m.input, m.output, m.len)
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: a tweak has sixteen bytes.
-        self.tweak = unsafe { nonce.cast::<[u8; 16]>().read_unaligned() };
+    fn start(&mut self, nonce) {
+        self.tweak = nonce.cast::<[u8; 16]>().read_unaligned();
         raw::OK
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the buffers keep the header's rules.
-        unsafe {
-            calls!(self.state.begin(self.tweak.as_ptr()));
-            self.state.crypt(input, output, len)
-        }
+    fn update(&mut self, input, output, len) {
+        calls!(self.state.begin(self.tweak.as_ptr()));
+        self.state.crypt(input, output, len)
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has the algorithm's length.
-        unsafe { self.state.rekey(key) }
+    fn rekey(&mut self, key) {
+        self.state.rekey(key)
     }
 }

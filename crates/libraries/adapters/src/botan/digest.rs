@@ -2,8 +2,8 @@
 
 use super::api::{AskFn, BytesFn, Code, FinalFn, HandleFn, Object};
 use super::{Request, outcome};
-use crate::family::calls;
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::{calls, operations};
+use contract::{OpenError, Table, raw};
 use model::Mode;
 use std::ffi::CStr;
 
@@ -149,60 +149,42 @@ impl State {
     }
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the header's rules.
-        unsafe {
-            calls!(
-                self.begin(&self.message, m.nonce),
-                (self.update)(self.message.handle, m.input, m.len),
-                (self.finish)(self.message.handle, m.tag),
-            )
-        }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        calls!(
+            self.begin(&self.message, m.nonce),
+            (self.update)(self.message.handle, m.input, m.len),
+            (self.finish)(self.message.handle, m.tag),
+        )
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the nonce has the algorithm's length.
-        unsafe {
-            if std::mem::replace(&mut self.open, true) {
-                let code = self.discard_stream();
-                if code != 0 {
-                    return outcome(code);
-                }
+    fn start(&mut self, nonce) {
+        if std::mem::replace(&mut self.open, true) {
+            let code = self.discard_stream();
+            if code != 0 {
+                return outcome(code);
             }
-            calls!(self.begin(&self.stream, nonce))
         }
+        calls!(self.begin(&self.stream, nonce))
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the input covers its length.
-        unsafe { calls!((self.update)(self.stream.handle, input, len)) }
+    fn update(&mut self, input, _output, len) {
+        calls!((self.update)(self.stream.handle, input, len))
     }
 
-    #[inline(always)]
-    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
-        // SAFETY: the tag has the algorithm's length.
-        unsafe {
-            self.open = false;
-            calls!((self.finish)(self.stream.handle, tag))
-        }
+    fn finish(&mut self, tag) {
+        self.open = false;
+        calls!((self.finish)(self.stream.handle, tag))
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has the algorithm's length.
-        unsafe {
-            let Some(set_key) = self.set_key else { return raw::FAILED };
-            let len = self.key.len();
-            if let Begin::Key(_) = self.begin {
-                // It is set before each message.
-                self.key.as_mut_ptr().copy_from_nonoverlapping(key, len);
-                return raw::OK;
-            }
-            calls!(set_key(self.message.handle, key, len))
+    fn rekey(&mut self, key) {
+        let Some(set_key) = self.set_key else { return raw::FAILED };
+        let len = self.key.len();
+        if let Begin::Key(_) = self.begin {
+            // It is set before each message.
+            self.key.as_mut_ptr().copy_from_nonoverlapping(key, len);
+            return raw::OK;
         }
+        calls!(set_key(self.message.handle, key, len))
     }
 }

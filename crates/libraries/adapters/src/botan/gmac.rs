@@ -3,8 +3,8 @@
 
 use super::api::{Api, FINAL, Object};
 use super::{Request, SET_KEY, names, outcome};
-use crate::family::calls;
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::{calls, operations};
+use contract::{OpenError, Table, raw};
 use std::ptr;
 
 struct State {
@@ -28,34 +28,28 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     Ok(Table::new(state, flags, call).rekeys(SET_KEY).raw())
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+operations! { impl for State;
+    fn message(&mut self, m) {
         let (mut written, mut consumed) = (0, 0);
-        // SAFETY: the message keeps the header's rules; the tag has the length that is said.
-        unsafe {
-            let cipher = self.cipher.handle;
-            calls!(
-                (self.api.cipher_set_aad)(cipher, m.input, m.len),
-                (self.api.cipher_start)(cipher, m.nonce, self.nonce_len),
-                (self.api.cipher_update)(
-                    cipher,
-                    FINAL,
-                    m.tag,
-                    self.tag_len,
-                    &raw mut written,
-                    ptr::null(),
-                    0,
-                    &raw mut consumed,
-                ),
-            );
-            if written == self.tag_len { raw::OK } else { raw::FAILED }
-        }
+        let cipher = self.cipher.handle;
+        calls!(
+            (self.api.cipher_set_aad)(cipher, m.input, m.len),
+            (self.api.cipher_start)(cipher, m.nonce, self.nonce_len),
+            (self.api.cipher_update)(
+                cipher,
+                FINAL,
+                m.tag,
+                self.tag_len,
+                &raw mut written,
+                ptr::null(),
+                0,
+                &raw mut consumed,
+            ),
+        );
+        if written == self.tag_len { raw::OK } else { raw::FAILED }
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has the algorithm's length.
-        unsafe { calls!((self.api.cipher_set_key)(self.cipher.handle, key, self.key_len)) }
+    fn rekey(&mut self, key) {
+        calls!((self.api.cipher_set_key)(self.cipher.handle, key, self.key_len))
     }
 }

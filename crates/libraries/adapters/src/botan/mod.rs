@@ -10,10 +10,10 @@ mod names;
 #[cfg(test)]
 mod tests;
 
-use crate::family::{self, Family};
+use crate::family::{self, Attached, Family};
 use api::{Api, Code, Handle, HandleFn, NOT_IMPLEMENTED, Object};
 use contract::loader::{LoadError, SharedObject};
-use contract::{Identity, Library, OpenError, raw};
+use contract::{OpenError, raw};
 use model::Mode;
 use names::Name;
 use std::ffi::{CStr, CString, c_char};
@@ -23,14 +23,10 @@ use std::ptr;
 ///
 /// # Errors
 /// [`LoadError::Unusable`] when a function is missing.
-pub(crate) fn attach(
-    object: SharedObject,
-    name: Option<&str>,
-) -> Result<Box<dyn Library>, LoadError> {
+pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let api = Api::load(&object)?;
     let (major, version, build) = version(&object)?;
-    let identity = Identity { name: name.unwrap_or("botan-c").to_owned(), version, build };
-    Ok(family::library(identity, Botan { api, major }))
+    family::library((name, "botan-c"), &version, build, Botan { api, major })
 }
 
 /// Major number, version, and the library's own words on which release this is.

@@ -1,7 +1,8 @@
 //! What runs inside the clock: both parts over the whole message, or over its pieces in turn.
 
 use super::check::{Check, done};
-use contract::{Operations, Session, Table, raw};
+use crate::family::operations;
+use contract::{Session, Table, raw};
 use model::Direction;
 use std::ffi::CString;
 
@@ -125,29 +126,21 @@ fn crypt_piece(cipher: &Session, m: &raw::Message, at: usize, len: usize) -> Res
     done(unsafe { update(state, m.input.add(at), m.output.add(at), len) })
 }
 
-impl<C: Check, const ONCE: bool> Operations for State<C, ONCE> {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: a message by the header's rules; its tag has room for the check's.
-        let done = unsafe {
-            if ONCE {
-                self.once(m, C::FIRST_ON_ENCRYPTION).map(|tag| tag.write(m.tag))
-            } else {
-                self.encrypt_twice(m)
-            }
+operations! { impl[C: Check, const ONCE: bool] for State<C, ONCE>;
+    fn message(&mut self, m) {
+        let done = if ONCE {
+            self.once(m, C::FIRST_ON_ENCRYPTION).map(|tag| tag.write(m.tag))
+        } else {
+            self.encrypt_twice(m)
         };
         done.map_or_else(|code| code, |()| raw::OK)
     }
 
-    #[inline(always)]
-    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: a message by the header's rules; its tag has the check's length.
-        let verdict = unsafe {
-            if ONCE {
-                self.once(m, !C::FIRST_ON_ENCRYPTION).map(|tag| tag.compare(m.tag))
-            } else {
-                self.decrypt_twice(m)
-            }
+    fn decrypt(&mut self, m) {
+        let verdict = if ONCE {
+            self.once(m, !C::FIRST_ON_ENCRYPTION).map(|tag| tag.compare(m.tag))
+        } else {
+            self.decrypt_twice(m)
         };
         verdict.unwrap_or_else(|code| code)
     }

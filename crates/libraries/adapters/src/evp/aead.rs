@@ -3,7 +3,7 @@
 use super::Evp;
 use super::api::Errors;
 use crate::bytes::{In, Out};
-use crate::family::Request;
+use crate::family::{Request, operations};
 use contract::loader::SharedObject;
 use contract::{Operations, Table, raw};
 use model::Algorithm;
@@ -115,58 +115,44 @@ struct State<S, const MAC: bool> {
     stream: Option<S>,
 }
 
-impl<S: Operations, const MAC: bool> Operations for State<S, MAC> {
+operations! { impl[S: Operations, const MAC: bool] for State<S, MAC>;
     /// One call seals the whole message.
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the caller keeps the header's rules; GMAC writes nothing to the output.
-        unsafe {
-            if MAC {
-                self.seal(m, (ptr::null(), 0), (m.input, m.len))
-            } else {
-                self.seal(m, (m.input, m.len), (m.aad, m.aad_len))
-            }
+    fn message(&mut self, m) {
+        // GMAC writes nothing to the output.
+        if MAC {
+            self.seal(m, (ptr::null(), 0), (m.input, m.len))
+        } else {
+            self.seal(m, (m.input, m.len), (m.aad, m.aad_len))
         }
     }
 
     /// One call opens the whole message.
-    #[inline(always)]
-    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the caller keeps the header's rules.
-        unsafe { self.open(m) }
+    fn decrypt(&mut self, m) {
+        self.open(m)
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+    fn start(&mut self, nonce) {
         let Some(stream) = &mut self.stream else { return raw::FAILED };
-        // SAFETY: the caller keeps the header's rules.
-        unsafe { stream.start(nonce) }
+        stream.start(nonce)
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+    fn update(&mut self, input, output, len) {
         let Some(stream) = &mut self.stream else { return raw::FAILED };
-        // SAFETY: the caller keeps the header's rules.
-        unsafe { stream.update(input, output, len) }
+        stream.update(input, output, len)
     }
 
-    #[inline(always)]
-    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
+    fn finish(&mut self, tag) {
         let Some(stream) = &mut self.stream else { return raw::FAILED };
-        // SAFETY: the caller keeps the header's rules.
-        unsafe { stream.finish(tag) }
+        stream.finish(tag)
     }
 
     /// An `EVP_AEAD_CTX` has no call for a new key: it is made anew.
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+    fn rekey(&mut self, key) {
         let Aead { free, new, getter, .. } = self.functions;
-        // SAFETY: the caller keeps the header's rules; the old context is used no more, also where
-        // there is no new one: freeing null does nothing, and no message follows a failure.
-        unsafe {
-            free(self.ctx);
-            self.ctx = new(getter(), key, self.key_len, self.tag_len);
-        }
+        // The old context is used no more, also where there is no new one: freeing null does
+        // nothing, and no message follows a failure.
+        free(self.ctx);
+        self.ctx = new(getter(), key, self.key_len, self.tag_len);
         if self.ctx.is_null() { self.failed() } else { raw::OK }
     }
 }

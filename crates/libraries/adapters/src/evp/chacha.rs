@@ -2,8 +2,9 @@
 //! call takes key, nonce and counter; there is nothing to set up, and no stream.
 
 use crate::bytes::{In, Out};
+use crate::family::operations;
 use contract::loader::SharedObject;
-use contract::{Operations, Table, raw};
+use contract::{Table, raw};
 
 /// `CRYPTO_chacha_20(out, in, in_len, key, nonce, counter)`
 type ChachaFn = unsafe extern "C" fn(Out, In, usize, In, In, u32);
@@ -24,14 +25,10 @@ pub(super) fn session(object: &SharedObject, key: [u8; 32]) -> Option<raw::Sessi
     Some(Table::new(State { chacha, key }, raw::IN_PLACE, c"CRYPTO_chacha_20").raw())
 }
 
-impl Operations for State {
+operations! { impl for State;
     /// The whole message from block 0.
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the caller keeps the header's rules; the nonce has 12 bytes.
-        unsafe {
-            (self.chacha)(m.output, m.input, m.len, self.key.as_ptr(), m.nonce, 0);
-        }
+    fn message(&mut self, m) {
+        (self.chacha)(m.output, m.input, m.len, self.key.as_ptr(), m.nonce, 0);
         raw::OK
     }
 }

@@ -8,8 +8,9 @@ use super::aead::{Ctx, FreeFn, GetterFn, NewFn, getter};
 use super::api::Errors;
 use crate::aligned::Aligned;
 use crate::bytes::{In, Out};
+use crate::family::operations;
 use contract::loader::SharedObject;
-use contract::{Operations, Table, raw};
+use contract::{Table, raw};
 use model::{Algorithm, Direction};
 use std::ffi::{c_int, c_ulong, c_void};
 use std::ptr;
@@ -166,46 +167,40 @@ impl State {
     }
 }
 
-impl Operations for State {
+operations! { impl for State;
     /// Seals the message into the buffer, and copies ciphertext and tag out of it.
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the caller keeps the header's rules; the buffer has room for ciphertext and tag.
-        unsafe {
-            let joined = self.room_for(m.len);
-            let (whole, mut written) = (m.len + self.tag_len, 0);
-            let (ctx, nonce_len, written_to) = (self.context.ctx, self.nonce_len, &raw mut written);
-            let (nonce, aad, aad_len) = (m.nonce, m.aad, m.aad_len);
-            let code = (self.crypt)(
-                ctx, joined, written_to, whole, nonce, nonce_len, m.input, m.len, aad, aad_len,
-            );
-            if code != 1 || written != whole {
-                return self.failed();
-            }
-            ptr::copy_nonoverlapping(joined, m.output, m.len);
-            ptr::copy_nonoverlapping(joined.add(m.len), m.tag, self.tag_len);
-            raw::OK
+    fn message(&mut self, m) {
+        // The buffer has room for ciphertext and tag.
+        let joined = self.room_for(m.len);
+        let (whole, mut written) = (m.len + self.tag_len, 0);
+        let (ctx, nonce_len, written_to) = (self.context.ctx, self.nonce_len, &raw mut written);
+        let (nonce, aad, aad_len) = (m.nonce, m.aad, m.aad_len);
+        let code = (self.crypt)(
+            ctx, joined, written_to, whole, nonce, nonce_len, m.input, m.len, aad, aad_len,
+        );
+        if code != 1 || written != whole {
+            return self.failed();
         }
+        ptr::copy_nonoverlapping(joined, m.output, m.len);
+        ptr::copy_nonoverlapping(joined.add(m.len), m.tag, self.tag_len);
+        raw::OK
     }
 
     /// Copies ciphertext and tag into the buffer, and opens the message from there.
-    #[inline(always)]
-    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the caller keeps the header's rules; the buffer has room for ciphertext and tag.
-        unsafe {
-            let joined = self.room_for(m.len);
-            ptr::copy_nonoverlapping(m.input, joined, m.len);
-            ptr::copy_nonoverlapping(m.tag, joined.add(m.len), self.tag_len);
-            let (whole, mut written) = (m.len + self.tag_len, 0);
-            let (ctx, nonce_len, written_to) = (self.context.ctx, self.nonce_len, &raw mut written);
-            let (nonce, aad, aad_len) = (m.nonce, m.aad, m.aad_len);
-            let code = (self.crypt)(
-                ctx, m.output, written_to, m.len, nonce, nonce_len, joined, whole, aad, aad_len,
-            );
-            if code != 1 {
-                return self.not_opened();
-            }
-            if written == m.len { raw::OK } else { self.failed() }
+    fn decrypt(&mut self, m) {
+        // The buffer has room for ciphertext and tag.
+        let joined = self.room_for(m.len);
+        ptr::copy_nonoverlapping(m.input, joined, m.len);
+        ptr::copy_nonoverlapping(m.tag, joined.add(m.len), self.tag_len);
+        let (whole, mut written) = (m.len + self.tag_len, 0);
+        let (ctx, nonce_len, written_to) = (self.context.ctx, self.nonce_len, &raw mut written);
+        let (nonce, aad, aad_len) = (m.nonce, m.aad, m.aad_len);
+        let code = (self.crypt)(
+            ctx, m.output, written_to, m.len, nonce, nonce_len, joined, whole, aad, aad_len,
+        );
+        if code != 1 {
+            return self.not_opened();
         }
+        if written == m.len { raw::OK } else { self.failed() }
     }
 }

@@ -4,6 +4,7 @@ use super::api::Api;
 use super::context::Context;
 use super::state::{FAILED_LEN, State};
 use super::{calls, ccm, gcm_siv};
+use crate::family::operations;
 use contract::{Operations, Table, raw};
 use model::{Algorithm, Direction, Mode};
 use std::ffi::{c_int, c_void};
@@ -51,33 +52,25 @@ pub(super) fn session(
     raw::Session { message: Some(message), start, update, ..table }
 }
 
-impl Operations for State {
+operations! { impl for State;
     /// IV, update, final.
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the caller keeps the header's rules.
-        unsafe { plain(self, m, m.nonce) }
+    fn message(&mut self, m) {
+        plain(self, m, m.nonce)
     }
 
     /// Sets the IV of a stream.
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the caller keeps the header's rules.
-        unsafe { self.done(self.begin(nonce)) }
+    fn start(&mut self, nonce) {
+        self.done(self.begin(nonce))
     }
 
     /// Continues a stream: one update, as in `openssl speed -evp`.
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the caller keeps the header's rules.
-        unsafe { self.done(whole(self.feed(input, output, len), len)) }
+    fn update(&mut self, input, output, len) {
+        self.done(whole(self.feed(input, output, len), len))
     }
 
     /// A new key for the context, which keeps its cipher; the nonce comes with the message.
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the caller keeps the header's rules.
-        unsafe { self.done(self.set_key(key)) }
+    fn rekey(&mut self, key) {
+        self.done(self.set_key(key))
     }
 }
 

@@ -23,10 +23,10 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-use crate::family::{self, Family, Request};
+use crate::family::{self, Attached, Family, Request};
 use api::Api;
 use contract::loader::{LoadError, SharedObject};
-use contract::{Identity, Library, OpenError, raw};
+use contract::{OpenError, raw};
 use identity::Product;
 use std::ffi::c_void;
 use std::ptr;
@@ -36,19 +36,12 @@ use std::ptr;
 /// # Errors
 /// [`LoadError::Unusable`] when a function is missing, the library does not initialise, or it does
 /// not say which version it is.
-pub(crate) fn attach(
-    object: SharedObject,
-    name: Option<&str>,
-) -> Result<Box<dyn Library>, LoadError> {
+pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let api = Api::load(&object)?;
     initialise(&object)?;
     let (product, build) = identity::ask(&object)?;
-    let identity = Identity {
-        name: name.map_or_else(|| product.name.clone(), str::to_owned),
-        version: product.version.clone(),
-        build,
-    };
-    Ok(family::library(identity, Evp { product, api, object }))
+    let Product { name: own, version, .. } = product.clone();
+    family::library((name, &own), &version, build, Evp { product, api, object })
 }
 
 /// Initialises the library without its configuration file, so that what is measured is the file

@@ -1,7 +1,8 @@
 //! What digests and MACs have in common: a message is begun, fed and ended.
 
 use super::api::Errors;
-use contract::{Operations, Table, raw};
+use crate::family::operations;
+use contract::{Table, raw};
 use std::ffi::CStr;
 
 /// A context of a digest or MAC. Inlined into the functions of the session, which are made for
@@ -48,33 +49,25 @@ fn failed(errors: &Errors) -> i32 {
     raw::FAILED
 }
 
-impl<P: Parts> Operations for InParts<P> {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+operations! { impl[P: Parts] for InParts<P>;
+    fn message(&mut self, m) {
         let parts = &mut self.parts;
-        // SAFETY: the caller keeps the header's rules.
-        let all = unsafe { parts.begin(m.nonce) && parts.feed(m.input, m.len) && parts.end(m.tag) };
+        let all = parts.begin(m.nonce) && parts.feed(m.input, m.len) && parts.end(m.tag);
         done(&self.errors, all)
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the caller keeps the header's rules.
-        let begun = unsafe { self.parts.begin(nonce) };
+    fn start(&mut self, nonce) {
+        let begun = self.parts.begin(nonce);
         done(&self.errors, begun)
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the caller keeps the header's rules.
-        let fed = unsafe { self.parts.feed(input, len) };
+    fn update(&mut self, input, _output, len) {
+        let fed = self.parts.feed(input, len);
         done(&self.errors, fed)
     }
 
-    #[inline(always)]
-    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
-        // SAFETY: the caller keeps the header's rules.
-        let ended = unsafe { self.parts.end(tag) };
+    fn finish(&mut self, tag) {
+        let ended = self.parts.end(tag);
         done(&self.errors, ended)
     }
 }

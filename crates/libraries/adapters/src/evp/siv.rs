@@ -6,7 +6,8 @@ use super::calls;
 use super::context::Context;
 use super::messages::{some_pointer, whole};
 use super::state::{FAILED_LEN, State};
-use contract::{Operations, Table, raw};
+use crate::family::operations;
+use contract::{Table, raw};
 use model::{Algorithm, Direction};
 use std::ffi::c_int;
 use std::ptr;
@@ -64,50 +65,39 @@ impl Siv {
     }
 }
 
-impl Operations for Siv {
+operations! { impl for Siv;
     /// A copy of the keyed context, the vector, the one update, final, tag.
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the caller keeps the header's rules. An empty message needs its update: the tag is
-        // made there.
-        unsafe {
-            let (input, output) = (some_pointer(m.input.cast_mut()), some_pointer(m.output));
-            self.message.done(
-                self.begin()
-                    && self.associate(m)
-                    && whole(self.message.feed(input, output, m.len), m.len)
-                    && self.message.end(output, 0) == 0
-                    && self.message.get_tag(m.tag),
-            )
-        }
+    fn message(&mut self, m) {
+        // An empty message needs its update: the tag is made there.
+        let (input, output) = (some_pointer(m.input.cast_mut()), some_pointer(m.output));
+        self.message.done(
+            self.begin()
+                && self.associate(m)
+                && whole(self.message.feed(input, output, m.len), m.len)
+                && self.message.end(output, 0) == 0
+                && self.message.get_tag(m.tag),
+        )
     }
 
     /// A copy of the keyed context, expected tag, the vector, the one update, where the tag is
     /// compared, and final.
-    #[inline(always)]
-    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the caller keeps the header's rules. An empty message needs its update: the tag is
-        // read there.
-        unsafe {
-            let (input, output) = (some_pointer(m.input.cast_mut()), some_pointer(m.output));
-            if !(self.begin() && self.message.set_tag(m.tag) && self.associate(m)) {
-                return self.message.not_done(raw::FAILED);
-            }
-            match self.message.feed(input, output, m.len) {
-                FAILED_LEN => self.message.not_done(raw::REJECTED),
-                all => self.message.done(whole(all, m.len) && self.message.end(output, 0) == 0),
-            }
+    fn decrypt(&mut self, m) {
+        // An empty message needs its update: the tag is read there.
+        let (input, output) = (some_pointer(m.input.cast_mut()), some_pointer(m.output));
+        if !(self.begin() && self.message.set_tag(m.tag) && self.associate(m)) {
+            return self.message.not_done(raw::FAILED);
+        }
+        match self.message.feed(input, output, m.len) {
+            FAILED_LEN => self.message.not_done(raw::REJECTED),
+            all => self.message.done(whole(all, m.len) && self.message.end(output, 0) == 0),
         }
     }
 
     /// A new key for the context that is copied.
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the caller keeps the header's rules; null keeps the cipher.
-        unsafe {
-            let keyed = self.keyed.as_ptr();
-            let code = (self.init)(keyed, ptr::null(), ptr::null_mut(), key, ptr::null());
-            self.message.done(code > 0)
-        }
+    fn rekey(&mut self, key) {
+        // Null keeps the cipher.
+        let keyed = self.keyed.as_ptr();
+        let code = (self.init)(keyed, ptr::null(), ptr::null_mut(), key, ptr::null());
+        self.message.done(code > 0)
     }
 }

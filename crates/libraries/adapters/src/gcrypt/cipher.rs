@@ -4,8 +4,8 @@ use super::api::{BytesFn, CipherApi, CryptFn, CtlFn, Error, GetTagFn, ctl};
 use super::handle::Opened;
 use super::outcome::outcome;
 use super::{messages, names};
-use crate::family::calls;
-use contract::{Operations, Table, raw};
+use crate::family::{calls, operations};
+use contract::{Table, raw};
 use model::{Algorithm, Direction, Mode};
 use std::ffi::c_void;
 use std::ptr;
@@ -185,33 +185,23 @@ impl State {
     }
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe {
-            calls!(
-                self.set_nonce(&self.message, m.nonce),
-                self.crypt(&self.message, m.input, m.output, m.len)
-            )
-        }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        calls!(
+            self.set_nonce(&self.message, m.nonce),
+            self.crypt(&self.message, m.input, m.output, m.len)
+        )
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the nonce has the algorithm's length.
-        unsafe { calls!(self.set_nonce(&self.stream, nonce)) }
+    fn start(&mut self, nonce) {
+        calls!(self.set_nonce(&self.stream, nonce))
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the buffers keep the interface's rules.
-        unsafe { calls!(self.crypt(&self.stream, input, output, len)) }
+    fn update(&mut self, input, output, len) {
+        calls!(self.crypt(&self.stream, input, output, len))
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has the algorithm's length.
-        unsafe { calls!((self.set_key)(self.message.handle, key.cast(), self.key_len)) }
+    fn rekey(&mut self, key) {
+        calls!((self.set_key)(self.message.handle, key.cast(), self.key_len))
     }
 }

@@ -2,7 +2,8 @@
 
 use super::api::{Error, MdApi};
 use super::handle::Opened;
-use contract::{Operations, Table, raw};
+use crate::family::operations;
+use contract::{Table, raw};
 use std::ffi::c_int;
 use std::ptr;
 
@@ -32,44 +33,28 @@ impl State {
     }
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe {
-            (self.md.hash_buffer)(self.algorithm, m.tag.cast(), m.input.cast(), m.len);
-        }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        (self.md.hash_buffer)(self.algorithm, m.tag.cast(), m.input.cast(), m.len);
         raw::OK
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
-        // SAFETY: the state's own context.
-        unsafe {
-            (self.md.reset)(self.stream.handle);
-        }
+    fn start(&mut self, _nonce) {
+        (self.md.reset)(self.stream.handle);
         raw::OK
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the input keeps the interface's rules.
-        unsafe {
-            (self.md.write)(self.stream.handle, input.cast(), len);
-        }
+    fn update(&mut self, input, _output, len) {
+        (self.md.write)(self.stream.handle, input.cast(), len);
         raw::OK
     }
 
-    #[inline(always)]
-    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
-        // SAFETY: the handle's digest has the algorithm's length, as has the tag.
-        unsafe {
-            let digest = (self.md.read)(self.stream.handle, self.algorithm);
-            if digest.is_null() {
-                return raw::FAILED;
-            }
-            ptr::copy_nonoverlapping(digest, tag, self.len);
+    fn finish(&mut self, tag) {
+        let digest = (self.md.read)(self.stream.handle, self.algorithm);
+        if digest.is_null() {
+            return raw::FAILED;
         }
+        ptr::copy_nonoverlapping(digest, tag, self.len);
         raw::OK
     }
 }

@@ -4,8 +4,8 @@ use super::api::{Error, MacApi, ctl};
 use super::handle::Opened;
 use super::names;
 use super::outcome::outcome;
-use crate::family::calls;
-use contract::{Operations, Table, raw};
+use crate::family::{calls, operations};
+use contract::{Table, raw};
 use model::{Algorithm, Mode};
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -98,40 +98,29 @@ impl State {
     }
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe {
-            calls!(
-                self.reset(&self.message),
-                self.write(&self.message, m.input, m.len),
-                self.read(&self.message, m.tag),
-            )
-        }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        calls!(
+            self.reset(&self.message),
+            self.write(&self.message, m.input, m.len),
+            self.read(&self.message, m.tag),
+        )
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
+    fn start(&mut self, _nonce) {
         outcome(self.reset(&self.stream))
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the input keeps the interface's rules.
-        unsafe { outcome(self.write(&self.stream, input, len)) }
+    fn update(&mut self, input, _output, len) {
+        outcome(self.write(&self.stream, input, len))
     }
 
-    #[inline(always)]
-    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
-        // SAFETY: the tag has the algorithm's length.
-        unsafe { outcome(self.read(&self.stream, tag)) }
+    fn finish(&mut self, tag) {
+        outcome(self.read(&self.stream, tag))
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has the algorithm's length.
-        unsafe { calls!((self.mac.setkey)(self.message.handle, key.cast(), self.key_len)) }
+    fn rekey(&mut self, key) {
+        calls!((self.mac.setkey)(self.message.handle, key.cast(), self.key_len))
     }
 }
 

@@ -12,10 +12,10 @@ mod outcome;
 #[cfg(test)]
 mod tests;
 
-use crate::family::{self, Family};
+use crate::family::{self, Attached, Family};
 use api::{Api, Error, ctl, err, error_code};
 use contract::loader::{LoadError, SharedObject};
-use contract::{Identity, Library, OpenError, raw};
+use contract::{OpenError, raw};
 use handle::Opened;
 use model::{Algorithm, Kind, Mode, Primitive};
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -25,15 +25,10 @@ use std::ptr;
 ///
 /// # Errors
 /// [`LoadError::Unusable`] when a function is missing, or the library does not initialise.
-pub(crate) fn attach(
-    object: SharedObject,
-    name: Option<&str>,
-) -> Result<Box<dyn Library>, LoadError> {
+pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let api = Api::load(&object)?;
     let version = initialise(&object, &api)?;
-    let name = name.unwrap_or("libgcrypt").to_owned();
-    let identity = Identity { name, version, build: build(&object) };
-    Ok(family::library(identity, api))
+    family::library((name, "libgcrypt"), &version, build(&object), api)
 }
 
 /// Does what the manual asks for before anything else is called ("Initializing the library"), and

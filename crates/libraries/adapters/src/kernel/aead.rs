@@ -5,7 +5,8 @@ use super::control::Control;
 use super::names::Target;
 use super::skcipher::operation;
 use super::socket::{self, Transform, part, whole};
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::operations;
+use contract::{OpenError, Table, raw};
 use model::Direction;
 use std::ffi::CStr;
 use std::os::fd::{AsRawFd as _, OwnedFd};
@@ -147,22 +148,14 @@ impl State {
     }
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe {
-            let result = self.seal(m);
-            self.outcome(result)
-        }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        let result = self.seal(m);
+        self.outcome(result)
     }
 
-    #[inline(always)]
-    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe {
-            let result = self.unseal(m);
-            self.outcome(result)
-        }
+    fn decrypt(&mut self, m) {
+        let result = self.unseal(m);
+        self.outcome(result)
     }
 }

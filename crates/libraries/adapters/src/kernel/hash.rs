@@ -1,7 +1,8 @@
 //! Digests and HMAC: `send` of the message, `recv` of the digest.
 
 use super::socket::{Transform, whole};
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::operations;
+use contract::{OpenError, Table, raw};
 use model::{Algorithm, Primitive};
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::slice;
@@ -82,47 +83,34 @@ fn outcome(result: Result<(), i32>) -> i32 {
     result.err().unwrap_or(raw::OK)
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe {
-            if self.under_way {
-                self.drop_message();
-            }
-            match self.send(m.input, m.len, false) {
-                Ok(()) => outcome(self.take(m.tag)),
-                Err(code) => code,
-            }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        if self.under_way {
+            self.drop_message();
+        }
+        match self.send(m.input, m.len, false) {
+            Ok(()) => outcome(self.take(m.tag)),
+            Err(code) => code,
         }
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
+    fn start(&mut self, _nonce) {
         if self.under_way {
             self.drop_message();
         }
         raw::OK
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the input keeps the interface's rules.
-        unsafe {
-            self.under_way = true;
-            outcome(self.send(input, len, true))
-        }
+    fn update(&mut self, input, _output, len) {
+        self.under_way = true;
+        outcome(self.send(input, len, true))
     }
 
-    #[inline(always)]
-    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
-        // SAFETY: the tag has the digest's length.
-        unsafe {
-            // A message without a part is the empty one.
-            match if self.under_way { Ok(()) } else { self.send(tag, 0, true) } {
-                Ok(()) => outcome(self.take(tag)),
-                Err(code) => code,
-            }
+    fn finish(&mut self, tag) {
+        // A message without a part is the empty one.
+        match if self.under_way { Ok(()) } else { self.send(tag, 0, true) } {
+            Ok(()) => outcome(self.take(tag)),
+            Err(code) => code,
         }
     }
 }

@@ -11,9 +11,9 @@ mod socket;
 #[cfg(test)]
 mod tests;
 
-use crate::family::{self, Family, Request};
+use crate::family::{self, Attached, Family, Request};
 use contract::loader::LoadError;
-use contract::{Identity, Library, OpenError, raw};
+use contract::{OpenError, raw};
 use model::KERNEL_PATH;
 use names::{Kind, Target};
 use socket::Transform;
@@ -23,11 +23,10 @@ use std::path::PathBuf;
 ///
 /// # Errors
 /// [`LoadError::Unusable`] when there are no AF_ALG sockets, with the reason.
-pub(crate) fn attach(name: Option<&str>) -> Result<Box<dyn Library>, LoadError> {
+pub(crate) fn attach(name: Option<&str>) -> Attached {
     socket::probe().map_err(|why| LoadError::Unusable { path: PathBuf::from(KERNEL_PATH), why })?;
     let (version, build) = facts::of_this_kernel();
-    let name = name.unwrap_or("linux-kernel").to_owned();
-    Ok(family::library(Identity { name, version, build }, Kernel))
+    family::library((name, "linux-kernel"), &version, build, Kernel)
 }
 
 struct Kernel;

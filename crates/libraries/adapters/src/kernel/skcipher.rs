@@ -3,7 +3,8 @@
 use super::control::Control;
 use super::names::{Chain, Target};
 use super::socket::{self, Transform, part, whole};
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::operations;
+use contract::{OpenError, Table, raw};
 use model::Direction;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 
@@ -162,38 +163,28 @@ unsafe fn transfer(
     }
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe {
-            match self.crypt(m) {
-                Ok(()) => raw::OK,
-                Err(code) => {
-                    self.transform.renew(&mut self.operations);
-                    code
-                }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        match self.crypt(m) {
+            Ok(()) => raw::OK,
+            Err(code) => {
+                self.transform.renew(&mut self.operations);
+                code
             }
         }
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the nonce has the algorithm's length.
-        unsafe {
-            // A socket of its own: the kernel has no way to drop a chain that was begun.
-            let Ok(stream) = self.transform.accept() else { return raw::FAILED };
-            socket::capacity(&stream);
-            self.stream = Some(stream);
-            self.control.set_nonce(nonce);
-            self.progress = Progress::Begun;
-        }
+    fn start(&mut self, nonce) {
+        // A socket of its own: the kernel has no way to drop a chain that was begun.
+        let Ok(stream) = self.transform.accept() else { return raw::FAILED };
+        socket::capacity(&stream);
+        self.stream = Some(stream);
+        self.control.set_nonce(nonce);
+        self.progress = Progress::Begun;
         raw::OK
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the buffers keep the interface's rules.
-        unsafe { self.continues((input, output, len)) }.err().unwrap_or(raw::OK)
+    fn update(&mut self, input, output, len) {
+        self.continues((input, output, len)).err().unwrap_or(raw::OK)
     }
 }

@@ -3,8 +3,8 @@
 use super::context::Context;
 use super::{Missing, Request, done, outcome};
 use crate::bytes::{In, Out};
-use crate::family::{calls, symbol};
-use contract::{Operations, Table, raw};
+use crate::family::{calls, operations, symbol};
+use contract::{Table, raw};
 use std::ffi::{c_int, c_uint, c_void};
 
 /// `mbedtls_ccm_setkey`: context, cipher, key, bits.
@@ -109,64 +109,43 @@ pub(super) fn open_chachapoly(request: &Request<'_>) -> Result<raw::Session, Mis
     Ok(table.rekeys(c"mbedtls_chachapoly_setkey").raw())
 }
 
-impl Operations for Ccm {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the header's rules.
-        unsafe {
-            let (context, nonce, aad) = (self.context.get(), m.nonce, m.aad);
-            let (nonce_len, tag_len) = (self.nonce_len, self.tag_len);
-            let call = self.call;
-            let code = call(
-                context, m.len, nonce, nonce_len, aad, m.aad_len, m.input, m.output, m.tag, tag_len,
-            );
-            if code == CCM_AUTH_FAILED { raw::REJECTED } else { outcome(code) }
-        }
+operations! { impl for Ccm;
+    fn message(&mut self, m) {
+        let (context, nonce, aad) = (self.context.get(), m.nonce, m.aad);
+        let (nonce_len, tag_len) = (self.nonce_len, self.tag_len);
+        let call = self.call;
+        let code = call(
+            context, m.len, nonce, nonce_len, aad, m.aad_len, m.input, m.output, m.tag, tag_len,
+        );
+        if code == CCM_AUTH_FAILED { raw::REJECTED } else { outcome(code) }
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has so many bits.
-        unsafe { calls!((self.set_key)(self.context.get(), self.id, key, self.key_bits)) }
+    fn rekey(&mut self, key) {
+        calls!((self.set_key)(self.context.get(), self.id, key, self.key_bits))
     }
 }
 
-impl Operations for ChaChaPoly {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the header's rules.
-        unsafe {
-            let context = self.context.get();
-            calls!((self.seal)(context, m.len, m.nonce, m.aad, m.aad_len, m.input, m.output, m.tag))
-        }
+operations! { impl for ChaChaPoly;
+    fn message(&mut self, m) {
+        let context = self.context.get();
+        calls!((self.seal)(context, m.len, m.nonce, m.aad, m.aad_len, m.input, m.output, m.tag))
     }
 
-    #[inline(always)]
-    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: as in `message`.
-        unsafe {
-            let context = self.context.get();
-            let code =
-                (self.open)(context, m.len, m.nonce, m.aad, m.aad_len, m.tag, m.input, m.output);
-            if code == CHACHAPOLY_AUTH_FAILED { raw::REJECTED } else { outcome(code) }
-        }
+    fn decrypt(&mut self, m) {
+        let context = self.context.get();
+        let code = (self.open)(context, m.len, m.nonce, m.aad, m.aad_len, m.tag, m.input, m.output);
+        if code == CHACHAPOLY_AUTH_FAILED { raw::REJECTED } else { outcome(code) }
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the nonce has twelve bytes.
-        unsafe { calls!((self.start)(self.context.get(), nonce, self.way)) }
+    fn start(&mut self, nonce) {
+        calls!((self.start)(self.context.get(), nonce, self.way))
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the buffers keep the header's rules.
-        unsafe { calls!((self.update)(self.context.get(), len, input, output)) }
+    fn update(&mut self, input, output, len) {
+        calls!((self.update)(self.context.get(), len, input, output))
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has 32 bytes.
-        unsafe { calls!((self.set_key)(self.context.get(), key)) }
+    fn rekey(&mut self, key) {
+        calls!((self.set_key)(self.context.get(), key))
     }
 }

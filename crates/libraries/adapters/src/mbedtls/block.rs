@@ -3,8 +3,8 @@
 use super::context::Context;
 use super::{Missing, Request, done, outcome};
 use crate::bytes::{In, Out};
-use crate::family::{calls, symbol};
-use contract::{Operations, Table, raw};
+use crate::family::{calls, operations, symbol};
+use contract::{Table, raw};
 use model::{Mode, Primitive};
 use std::ffi::{CStr, c_int, c_uint, c_void};
 
@@ -116,33 +116,23 @@ fn context(request: &Request<'_>, set_key: SetKey) -> Result<Context, Missing> {
     Ok(context)
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the header's rules.
-        unsafe {
-            self.begin(m.nonce);
-            self.crypt(m.input, m.output, m.len)
-        }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        self.begin(m.nonce);
+        self.crypt(m.input, m.output, m.len)
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the nonce has the algorithm's length.
-        unsafe { self.begin(nonce) };
+    fn start(&mut self, nonce) {
+        self.begin(nonce);
         raw::OK
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the buffers keep the header's rules.
-        unsafe { self.crypt(input, output, len) }
+    fn update(&mut self, input, output, len) {
+        self.crypt(input, output, len)
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has the algorithm's length.
-        unsafe { calls!(self.set_key.run(self.context.get(), key)) }
+    fn rekey(&mut self, key) {
+        calls!(self.set_key.run(self.context.get(), key))
     }
 }
 

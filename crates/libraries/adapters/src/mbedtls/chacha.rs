@@ -3,8 +3,8 @@
 use super::context::Context;
 use super::{Missing, Request, done, outcome};
 use crate::bytes::{In, Out};
-use crate::family::calls;
-use contract::{Operations, Table, raw};
+use crate::family::{calls, operations};
+use contract::{Table, raw};
 use std::ffi::{c_int, c_void};
 
 /// `mbedtls_chacha20_setkey`: context, key.
@@ -42,34 +42,21 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
         .raw())
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the header's rules.
-        unsafe {
-            let context = self.context.get();
-            calls!(
-                (self.start)(context, m.nonce, 0),
-                (self.update)(context, m.len, m.input, m.output),
-            )
-        }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        let context = self.context.get();
+        calls!((self.start)(context, m.nonce, 0), (self.update)(context, m.len, m.input, m.output),)
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the nonce has twelve bytes.
-        unsafe { calls!((self.start)(self.context.get(), nonce, 0)) }
+    fn start(&mut self, nonce) {
+        calls!((self.start)(self.context.get(), nonce, 0))
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the buffers keep the header's rules.
-        unsafe { calls!((self.update)(self.context.get(), len, input, output)) }
+    fn update(&mut self, input, output, len) {
+        calls!((self.update)(self.context.get(), len, input, output))
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has 32 bytes.
-        unsafe { calls!((self.set_key)(self.context.get(), key)) }
+    fn rekey(&mut self, key) {
+        calls!((self.set_key)(self.context.get(), key))
     }
 }

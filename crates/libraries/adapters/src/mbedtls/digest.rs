@@ -3,8 +3,8 @@
 use super::context::Context;
 use super::{Missing, Request, done, outcome};
 use crate::bytes::{In, Out};
-use crate::family::calls;
-use contract::{Operations, Table, raw};
+use crate::family::{calls, operations};
+use contract::{Table, raw};
 use model::{Mode, Primitive};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
@@ -140,33 +140,24 @@ impl State {
     }
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the header's rules.
-        unsafe {
-            calls!(
-                self.begin(),
-                (self.update)(self.context.get(), m.input, m.len),
-                (self.finish)(self.context.get(), m.tag),
-            )
-        }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        calls!(
+            self.begin(),
+            (self.update)(self.context.get(), m.input, m.len),
+            (self.finish)(self.context.get(), m.tag),
+        )
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
+    fn start(&mut self, _nonce) {
         calls!(self.begin())
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the input covers its length.
-        unsafe { calls!((self.update)(self.context.get(), input, len)) }
+    fn update(&mut self, input, _output, len) {
+        calls!((self.update)(self.context.get(), input, len))
     }
 
-    #[inline(always)]
-    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
-        // SAFETY: the tag has the algorithm's length.
-        unsafe { calls!((self.finish)(self.context.get(), tag)) }
+    fn finish(&mut self, tag) {
+        calls!((self.finish)(self.context.get(), tag))
     }
 }

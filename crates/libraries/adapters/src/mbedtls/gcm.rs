@@ -3,8 +3,8 @@
 use super::context::Context;
 use super::{Missing, Request, done, outcome};
 use crate::bytes::{In, Out};
-use crate::family::calls;
-use contract::{Operations, Table, raw};
+use crate::family::{calls, operations};
+use contract::{Table, raw};
 use model::Mode;
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -142,79 +142,59 @@ impl State {
     }
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the header's rules.
-        unsafe { self.seal(m, (m.input, m.output, m.len), (m.aad, m.aad_len)) }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        self.seal(m, (m.input, m.output, m.len), (m.aad, m.aad_len))
     }
 
-    #[inline(always)]
-    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: as in `message`.
-        unsafe {
-            let (context, nonce, aad) = (self.context.get(), m.nonce, m.aad);
-            let (open, nonce_len, tag_len) = (self.open, self.nonce_len, self.tag_len);
-            let code = open(
-                context, m.len, nonce, nonce_len, aad, m.aad_len, m.tag, tag_len, m.input, m.output,
-            );
-            if code == AUTH_FAILED { raw::REJECTED } else { outcome(code) }
+    fn decrypt(&mut self, m) {
+        let (context, nonce, aad) = (self.context.get(), m.nonce, m.aad);
+        let (open, nonce_len, tag_len) = (self.open, self.nonce_len, self.tag_len);
+        let code = open(
+            context, m.len, nonce, nonce_len, aad, m.aad_len, m.tag, tag_len, m.input, m.output,
+        );
+        if code == AUTH_FAILED { raw::REJECTED } else { outcome(code) }
+    }
+
+    fn start(&mut self, nonce) {
+        let context = self.context.get();
+        match self.stream {
+            Stream::Old(start, _) => {
+                calls!(start(context, self.way, nonce, self.nonce_len, std::ptr::null(), 0))
+            }
+            Stream::New(start, _) => calls!(start(context, self.way, nonce, self.nonce_len)),
         }
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the nonce has the algorithm's length.
-        unsafe {
-            let context = self.context.get();
-            match self.stream {
-                Stream::Old(start, _) => {
-                    calls!(start(context, self.way, nonce, self.nonce_len, std::ptr::null(), 0))
-                }
-                Stream::New(start, _) => calls!(start(context, self.way, nonce, self.nonce_len)),
+    fn update(&mut self, input, output, len) {
+        let context = self.context.get();
+        match self.stream {
+            // It would take the rest for the last of the message, and say nothing.
+            Stream::Old(..) if !len.is_multiple_of(16) => raw::FAILED,
+            Stream::Old(_, update) => calls!(update(context, len, input, output)),
+            Stream::New(_, update) => {
+                let mut written = 0;
+                let code = update(context, input, len, output, len, &raw mut written);
+                if code == 0 && written != len { raw::FAILED } else { outcome(code) }
             }
         }
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the buffers keep the header's rules.
-        unsafe {
-            let context = self.context.get();
-            match self.stream {
-                // It would take the rest for the last of the message, and say nothing.
-                Stream::Old(..) if !len.is_multiple_of(16) => raw::FAILED,
-                Stream::Old(_, update) => calls!(update(context, len, input, output)),
-                Stream::New(_, update) => {
-                    let mut written = 0;
-                    let code = update(context, input, len, output, len, &raw mut written);
-                    if code == 0 && written != len { raw::FAILED } else { outcome(code) }
-                }
-            }
-        }
-    }
-
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has so many bits.
-        unsafe { calls!((self.set_key)(self.context.get(), self.id, key, self.key_bits)) }
+    fn rekey(&mut self, key) {
+        calls!((self.set_key)(self.context.get(), self.id, key, self.key_bits))
     }
 }
 
 /// The message is the associated data; there is nothing to read or write beside it.
 struct Gmac(State);
 
-impl Operations for Gmac {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+operations! { impl for Gmac;
+    fn message(&mut self, m) {
         let nothing = (std::ptr::null(), std::ptr::null_mut(), 0);
-        // SAFETY: the message keeps the header's rules.
-        unsafe { self.0.seal(m, nothing, (m.input, m.len)) }
+        self.0.seal(m, nothing, (m.input, m.len))
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has so many bits.
-        unsafe { self.0.rekey(key) }
+    fn rekey(&mut self, key) {
+        self.0.rekey(key)
     }
 }

@@ -10,9 +10,9 @@ mod gcm;
 mod tests;
 mod xts;
 
-use crate::family::{self, Family};
-use contract::loader::{LoadError, SharedObject};
-use contract::{Identity, Library, OpenError, raw};
+use crate::family::{self, Attached, Family};
+use contract::loader::SharedObject;
+use contract::{OpenError, raw};
 use model::{Kind, Mode, Primitive};
 use std::ffi::{CStr, CString, c_char, c_int, c_uint};
 
@@ -33,21 +33,14 @@ const OPTIONS: [&str; 10] = [
 /// Attaches an Mbed TLS of version 2 or 3.
 ///
 /// # Errors
-/// [`LoadError::Unusable`] when it does not say its version.
-pub(crate) fn attach(
-    object: SharedObject,
-    name: Option<&str>,
-) -> Result<Box<dyn Library>, LoadError> {
+/// [`contract::loader::LoadError::Unusable`] when it does not say its version.
+pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     type NumberFn = unsafe extern "C" fn() -> c_uint;
     // SAFETY: version.h: takes nothing, gives major, minor and patch in a byte each, and a zero.
     let number = unsafe { object.required::<NumberFn>("mbedtls_version_get_number")?() };
     let [major, minor, patch, _] = number.to_be_bytes();
-    let identity = Identity {
-        name: name.unwrap_or("mbedtls").to_owned(),
-        version: format!("{major}.{minor}.{patch}"),
-        build: build(&object),
-    };
-    Ok(family::library(identity, Mbedtls { object, major }))
+    let (version, build) = (format!("{major}.{minor}.{patch}"), build(&object));
+    family::library((name, "mbedtls"), &version, build, Mbedtls { object, major })
 }
 
 /// Which options it was built with, where it was built to say so.

@@ -6,8 +6,8 @@
 use super::context::Context;
 use super::{Missing, Request, done, outcome};
 use crate::bytes::{In, Out};
-use crate::family::calls;
-use contract::{Operations, Table, raw};
+use crate::family::{calls, operations};
+use contract::{Table, raw};
 use model::Primitive;
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -44,18 +44,12 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
         .raw())
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the header's rules.
-        unsafe {
-            calls!((self.call)(self.context.get(), self.way, m.len, m.nonce, m.input, m.output))
-        }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        calls!((self.call)(self.context.get(), self.way, m.len, m.nonce, m.input, m.output))
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the keys have so many bits.
-        unsafe { calls!((self.set_key)(self.context.get(), key, self.key_bits)) }
+    fn rekey(&mut self, key) {
+        calls!((self.set_key)(self.context.get(), key, self.key_bits))
     }
 }

@@ -5,8 +5,8 @@ use super::Request;
 use super::api::{AeadMeta, EqualFn, meta};
 use super::ccm::Ccm;
 use super::parts::{Described, Keyed, Ocb, Steps};
-use crate::family::c_concat;
-use contract::{Operations, Table, raw};
+use crate::family::{c_concat, operations};
+use contract::{Table, raw};
 use model::{Mode, Primitive};
 use std::ffi::CStr;
 
@@ -106,49 +106,39 @@ fn session<S: Steps>(
     )
 }
 
-impl<S: Steps> Operations for State<S> {
+operations! { impl[S: Steps] for State<S>;
     /// The library makes tags and leaves comparing them to its callers, for which it has a function.
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the header's rules.
-        unsafe {
-            self.steps.begin(m.nonce, (m.aad, m.aad_len), m.len);
-            self.steps.crypt(m.input, m.output, m.len);
-            if !self.decrypts {
-                self.steps.digest(m.tag);
-                return raw::OK;
-            }
-            let mut tag = [0; TAG_LEN];
-            self.steps.digest(tag.as_mut_ptr());
-            match (self.equal)(tag.as_ptr().cast(), m.tag.cast_const().cast(), TAG_LEN) {
-                0 => raw::REJECTED,
-                _ => raw::OK,
-            }
+    fn message(&mut self, m) {
+        self.steps.begin(m.nonce, (m.aad, m.aad_len), m.len);
+        self.steps.crypt(m.input, m.output, m.len);
+        if !self.decrypts {
+            self.steps.digest(m.tag);
+            return raw::OK;
+        }
+        let mut tag = [0; TAG_LEN];
+        self.steps.digest(tag.as_mut_ptr());
+        match (self.equal)(tag.as_ptr().cast(), m.tag.cast_const().cast(), TAG_LEN) {
+            0 => raw::REJECTED,
+            _ => raw::OK,
         }
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the nonce has the algorithm's length.
-        unsafe { self.steps.begin(nonce, (nonce, 0), 0) };
+    fn start(&mut self, nonce) {
+        self.steps.begin(nonce, (nonce, 0), 0);
         raw::OK
     }
 
     /// Only the last part of a message may end within a block: the library would end the process.
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+    fn update(&mut self, input, output, len) {
         if !len.is_multiple_of(16) {
             return raw::FAILED;
         }
-        // SAFETY: the buffers keep the header's rules.
-        unsafe { self.steps.crypt(input, output, len) };
+        self.steps.crypt(input, output, len);
         raw::OK
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has the algorithm's length.
-        unsafe { self.steps.rekey(key) };
+    fn rekey(&mut self, key) {
+        self.steps.rekey(key);
         raw::OK
     }
 }

@@ -5,7 +5,8 @@ use super::plenty;
 use super::{Request, schedule};
 use crate::aligned::Aligned;
 use crate::bytes::{In, Out};
-use contract::{Operations, Table, raw};
+use crate::family::operations;
+use contract::{Table, raw};
 use model::{Mode, Primitive};
 use std::ffi::{CStr, c_int, c_void};
 
@@ -199,48 +200,32 @@ impl State {
     }
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the header's rules.
-        unsafe {
-            if !m.len.is_multiple_of(self.unit) {
-                return raw::FAILED;
-            }
-            self.begin(m.nonce);
-            self.crypt(m.input, m.output, m.len)
+operations! { impl for State;
+    fn message(&mut self, m) {
+        if !m.len.is_multiple_of(self.unit) {
+            return raw::FAILED;
         }
+        self.begin(m.nonce);
+        self.crypt(m.input, m.output, m.len)
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the nonce has the algorithm's length.
-        unsafe {
-            self.ended = false;
-            self.begin(nonce);
-        }
+    fn start(&mut self, nonce) {
+        self.ended = false;
+        self.begin(nonce);
         raw::OK
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the buffers keep the header's rules.
-        unsafe {
-            if (self.ended && len > 0) || !len.is_multiple_of(self.unit) {
-                return raw::FAILED;
-            }
-            // Nettle forgets the rest of a block's key stream: what ends within one is the last part.
-            self.ended |= !len.is_multiple_of(self.stream_unit);
-            self.crypt(input, output, len)
+    fn update(&mut self, input, output, len) {
+        if (self.ended && len > 0) || !len.is_multiple_of(self.unit) {
+            return raw::FAILED;
         }
+        // Nettle forgets the rest of a block's key stream: what ends within one is the last part.
+        self.ended |= !len.is_multiple_of(self.stream_unit);
+        self.crypt(input, output, len)
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has the algorithm's length.
-        unsafe {
-            self.set_key.run(self.context.as_mut_ptr(), key);
-        }
+    fn rekey(&mut self, key) {
+        self.set_key.run(self.context.as_mut_ptr(), key);
         raw::OK
     }
 }

@@ -5,7 +5,8 @@ use super::Request;
 use super::api::{CryptFn, SetFn};
 use super::plenty;
 use crate::aligned::Aligned;
-use contract::{Operations, Table, raw};
+use crate::family::operations;
+use contract::{Table, raw};
 
 struct State {
     context: Aligned,
@@ -39,23 +40,15 @@ pub(super) fn open(request: &Request<'_>) -> Option<raw::Session> {
     )
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the header's rules.
-        unsafe {
-            (self.set_nonce)(self.context.as_mut_ptr(), m.nonce);
-            (self.crypt)(self.context.as_mut_ptr(), m.len, m.output, m.input);
-        }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        (self.set_nonce)(self.context.as_mut_ptr(), m.nonce);
+        (self.crypt)(self.context.as_mut_ptr(), m.len, m.output, m.input);
         raw::OK
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has 32 bytes.
-        unsafe {
-            (self.set_key)(self.context.as_mut_ptr(), key);
-        }
+    fn rekey(&mut self, key) {
+        (self.set_key)(self.context.as_mut_ptr(), key);
         raw::OK
     }
 }

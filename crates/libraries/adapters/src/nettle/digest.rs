@@ -3,7 +3,8 @@
 use super::Request;
 use super::api::{AeadMeta, DigestFn, HashMeta, InitFn, MacMeta, SetFn, UpdateFn, meta};
 use crate::aligned::Aligned;
-use contract::{Operations, Table, raw};
+use crate::family::operations;
+use contract::{Table, raw};
 use model::{Mode, Primitive};
 use std::ffi::CStr;
 
@@ -121,26 +122,21 @@ fn gmac(request: &Request<'_>) -> Option<(State, &'static CStr)> {
     Some((state, c"nettle_aead.set_nonce, nettle_aead.update, nettle_aead.digest"))
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the header's rules.
-        unsafe {
-            if self.open {
-                self.set_back();
-            }
-            let context = self.context.as_mut_ptr();
-            if let Begin::Nonce(set) = self.begin {
-                set(context, m.nonce);
-            }
-            (self.update)(context, m.len, m.input);
-            self.digest.call(context, self.tag_len, m.tag);
+operations! { impl for State;
+    fn message(&mut self, m) {
+        if self.open {
+            self.set_back();
         }
+        let context = self.context.as_mut_ptr();
+        if let Begin::Nonce(set) = self.begin {
+            set(context, m.nonce);
+        }
+        (self.update)(context, m.len, m.input);
+        self.digest.call(context, self.tag_len, m.tag);
         raw::OK
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
+    fn start(&mut self, _nonce) {
         if self.open {
             self.set_back();
         }
@@ -148,22 +144,14 @@ impl Operations for State {
         raw::OK
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the input covers its length.
-        unsafe {
-            (self.update)(self.context.as_mut_ptr(), len, input);
-        }
+    fn update(&mut self, input, _output, len) {
+        (self.update)(self.context.as_mut_ptr(), len, input);
         raw::OK
     }
 
-    #[inline(always)]
-    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
-        // SAFETY: the tag has the algorithm's length.
-        unsafe {
-            self.digest.call(self.context.as_mut_ptr(), self.tag_len, tag);
-            self.open = false;
-        }
+    fn finish(&mut self, tag) {
+        self.digest.call(self.context.as_mut_ptr(), self.tag_len, tag);
+        self.open = false;
         raw::OK
     }
 }

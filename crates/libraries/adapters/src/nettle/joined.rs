@@ -7,7 +7,8 @@ use super::plenty;
 use super::{Request, schedule};
 use crate::aligned::Aligned;
 use crate::bytes::{In, Out};
-use contract::{Operations, Table, raw};
+use crate::family::operations;
+use contract::{Table, raw};
 use model::{Mode, Primitive};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
@@ -165,68 +166,53 @@ impl State {
     }
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the header's rules; the buffer holds
-        // ciphertext and tag, and is nobody else's.
-        unsafe {
-            let (joined, text_at, tag_at) = self.joined(m.len);
-            let (nonce_len, whole) = (self.nonce_len, m.len + self.tag_len);
-            match &mut self.call {
-                Call::Seal { key, seal } => seal(
-                    key.as_mut_ptr(),
-                    nonce_len,
-                    m.nonce,
-                    m.aad_len,
-                    m.aad,
-                    whole,
-                    joined,
-                    m.input,
-                ),
-                Call::SealAny { keys, cipher, seal } => {
-                    let [cmac, mac_cipher, ctr_cipher] = keys.each_mut().map(Aligned::as_mut_ptr);
-                    seal(
-                        cmac, mac_cipher, *cipher, ctr_cipher, nonce_len, m.nonce, m.aad_len,
-                        m.aad, whole, joined, m.input,
-                    );
-                }
-                Call::Open { .. } | Call::OpenAny { .. } => return raw::FAILED,
+operations! { impl for State;
+    fn message(&mut self, m) {
+        // The buffer holds ciphertext and tag, and is nobody else's.
+        let (joined, text_at, tag_at) = self.joined(m.len);
+        let (nonce_len, whole) = (self.nonce_len, m.len + self.tag_len);
+        match &mut self.call {
+            Call::Seal { key, seal } => {
+                seal(key.as_mut_ptr(), nonce_len, m.nonce, m.aad_len, m.aad, whole, joined, m.input)
             }
-            ptr::copy_nonoverlapping(joined.add(text_at), m.output, m.len);
-            ptr::copy_nonoverlapping(joined.add(tag_at), m.tag, self.tag_len);
+            Call::SealAny { keys, cipher, seal } => {
+                let [cmac, mac_cipher, ctr_cipher] = keys.each_mut().map(Aligned::as_mut_ptr);
+                seal(
+                    cmac, mac_cipher, *cipher, ctr_cipher, nonce_len, m.nonce, m.aad_len, m.aad,
+                    whole, joined, m.input,
+                );
+            }
+            Call::Open { .. } | Call::OpenAny { .. } => return raw::FAILED,
         }
+        ptr::copy_nonoverlapping(joined.add(text_at), m.output, m.len);
+        ptr::copy_nonoverlapping(joined.add(tag_at), m.tag, self.tag_len);
         raw::OK
     }
 
-    #[inline(always)]
-    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: as in `message`.
-        let right = unsafe {
-            let (joined, text_at, tag_at) = self.joined(m.len);
-            ptr::copy_nonoverlapping(m.input, joined.add(text_at), m.len);
-            ptr::copy_nonoverlapping(m.tag, joined.add(tag_at), self.tag_len);
-            let nonce_len = self.nonce_len;
-            match &mut self.call {
-                Call::Open { key, open } => open(
-                    key.as_mut_ptr(),
-                    nonce_len,
-                    m.nonce,
-                    m.aad_len,
-                    m.aad,
-                    m.len,
-                    m.output,
-                    joined,
-                ),
-                Call::OpenAny { keys, cipher, open } => {
-                    let [cmac, mac_cipher, ctr_cipher] = keys.each_mut().map(Aligned::as_mut_ptr);
-                    open(
-                        cmac, mac_cipher, *cipher, ctr_cipher, nonce_len, m.nonce, m.aad_len,
-                        m.aad, m.len, m.output, joined,
-                    )
-                }
-                Call::Seal { .. } | Call::SealAny { .. } => return raw::FAILED,
+    fn decrypt(&mut self, m) {
+        let (joined, text_at, tag_at) = self.joined(m.len);
+        ptr::copy_nonoverlapping(m.input, joined.add(text_at), m.len);
+        ptr::copy_nonoverlapping(m.tag, joined.add(tag_at), self.tag_len);
+        let nonce_len = self.nonce_len;
+        let right = match &mut self.call {
+            Call::Open { key, open } => open(
+                key.as_mut_ptr(),
+                nonce_len,
+                m.nonce,
+                m.aad_len,
+                m.aad,
+                m.len,
+                m.output,
+                joined,
+            ),
+            Call::OpenAny { keys, cipher, open } => {
+                let [cmac, mac_cipher, ctr_cipher] = keys.each_mut().map(Aligned::as_mut_ptr);
+                open(
+                    cmac, mac_cipher, *cipher, ctr_cipher, nonce_len, m.nonce, m.aad_len, m.aad,
+                    m.len, m.output, joined,
+                )
             }
+            Call::Seal { .. } | Call::SealAny { .. } => return raw::FAILED,
         };
         if right == 1 { raw::OK } else { raw::REJECTED }
     }

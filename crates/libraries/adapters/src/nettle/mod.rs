@@ -13,21 +13,18 @@ mod tests;
 mod xts;
 
 use crate::aligned::Aligned;
-use crate::family::{self, Family};
+use crate::family::{self, Attached, Family};
 use api::{CipherMeta, meta};
-use contract::loader::{LoadError, SharedObject};
-use contract::{Identity, Library, OpenError, raw};
+use contract::loader::SharedObject;
+use contract::{OpenError, raw};
 use model::{Kind, Mode, Primitive};
 use std::ffi::c_int;
 
 /// Attaches a Nettle of any version from 3.0 on.
 ///
 /// # Errors
-/// [`LoadError::Unusable`] when it does not say its version.
-pub(crate) fn attach(
-    object: SharedObject,
-    name: Option<&str>,
-) -> Result<Box<dyn Library>, LoadError> {
+/// [`contract::loader::LoadError::Unusable`] when it does not say its version.
+pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     type NumberFn = unsafe extern "C" fn() -> c_int;
     // SAFETY: version.h: both take nothing and give a number.
     let (major, minor) = unsafe {
@@ -36,12 +33,8 @@ pub(crate) fn attach(
             object.required::<NumberFn>("nettle_version_minor")?(),
         )
     };
-    let identity = Identity {
-        name: name.unwrap_or("nettle").to_owned(),
-        version: format!("{major}.{minor}"),
-        build: Vec::new(),
-    };
-    Ok(family::library(identity, Nettle { object, major }))
+    let version = format!("{major}.{minor}");
+    family::library((name, "nettle"), &version, Vec::new(), Nettle { object, major })
 }
 
 struct Nettle {

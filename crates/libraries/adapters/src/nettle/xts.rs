@@ -5,7 +5,8 @@ use super::plenty;
 use super::{Request, schedule};
 use crate::aligned::Aligned;
 use crate::bytes::{In, Out};
-use contract::{Operations, Table, raw};
+use crate::family::operations;
+use contract::{Table, raw};
 use model::Primitive;
 use std::ffi::{CStr, c_void};
 
@@ -117,23 +118,17 @@ impl Call {
     }
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the header's rules.
-        unsafe { self.call.unit(m.nonce, m.input, m.output, m.len) }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        self.call.unit(m.nonce, m.input, m.output, m.len)
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: a tweak has sixteen bytes.
-        unsafe { self.tweak = nonce.cast::<[u8; 16]>().read_unaligned() };
+    fn start(&mut self, nonce) {
+        self.tweak = nonce.cast::<[u8; 16]>().read_unaligned();
         raw::OK
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the buffers keep the header's rules.
-        unsafe { self.call.unit(self.tweak.as_ptr(), input, output, len) }
+    fn update(&mut self, input, output, len) {
+        self.call.unit(self.tweak.as_ptr(), input, output, len)
     }
 }

@@ -3,8 +3,8 @@
 use super::api::{DecryptFn, EncryptFn, Functions, ScheduleFn, outcome};
 use super::{Request, absent};
 use crate::aligned::Aligned;
-use crate::family::{KEY_IN_EACH_MESSAGE, c_concat, symbol};
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::{KEY_IN_EACH_MESSAGE, c_concat, operations, symbol};
+use contract::{OpenError, Table, raw};
 use model::{Algorithm, Mode, Primitive};
 use std::ffi::CStr;
 use std::ptr;
@@ -101,57 +101,45 @@ fn schedule(functions: &Functions, key: &[u8]) -> Result<(Aligned, ScheduleFn), 
     }
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules; the length of
-        // the tag and the secret nonce are not asked for.
-        unsafe {
-            outcome((self.encrypt)(
-                m.output,
-                m.tag,
-                ptr::null_mut(),
-                m.input,
-                m.len as u64,
-                m.aad,
-                m.aad_len as u64,
-                ptr::null(),
-                m.nonce,
-                self.key.as_ptr(),
-            ))
-        }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        // The length of the tag and the secret nonce are not asked for.
+        outcome((self.encrypt)(
+            m.output,
+            m.tag,
+            ptr::null_mut(),
+            m.input,
+            m.len as u64,
+            m.aad,
+            m.aad_len as u64,
+            ptr::null(),
+            m.nonce,
+            self.key.as_ptr(),
+        ))
     }
 
     /// The only error that decryption has is a wrong tag.
-    #[inline(always)]
-    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        let result = unsafe {
-            (self.decrypt)(
-                m.output,
-                ptr::null_mut(),
-                m.input,
-                m.len as u64,
-                m.tag,
-                m.aad,
-                m.aad_len as u64,
-                m.nonce,
-                self.key.as_ptr(),
-            )
-        };
+    fn decrypt(&mut self, m) {
+        let result = (self.decrypt)(
+            m.output,
+            ptr::null_mut(),
+            m.input,
+            m.len as u64,
+            m.tag,
+            m.aad,
+            m.aad_len as u64,
+            m.nonce,
+            self.key.as_ptr(),
+        );
         if result == 0 { raw::OK } else { raw::REJECTED }
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has the algorithm's length.
-        unsafe {
-            match self.schedule {
-                Some(schedule) => outcome(schedule(self.key.as_mut_ptr(), key)),
-                None => {
-                    self.key.overwrite(key, self.key_len);
-                    raw::OK
-                }
+    fn rekey(&mut self, key) {
+        match self.schedule {
+            Some(schedule) => outcome(schedule(self.key.as_mut_ptr(), key)),
+            None => {
+                self.key.overwrite(key, self.key_len);
+                raw::OK
             }
         }
     }

@@ -6,8 +6,8 @@ use super::api::{
 };
 use super::{Request, absent};
 use crate::aligned::Aligned;
-use crate::family::symbol;
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::{operations, symbol};
+use contract::{OpenError, Table, raw};
 use model::Primitive;
 use std::ffi::CStr;
 use std::ptr;
@@ -48,29 +48,21 @@ fn hash(functions: &Functions, name: &'static CStr) -> Result<raw::Session, Open
     Ok(Table::new(state, 0, name).parts().raw())
 }
 
-impl Operations for Hash {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe { outcome((self.whole)(m.tag, m.input, m.len as u64)) }
+operations! { impl for Hash;
+    fn message(&mut self, m) {
+        outcome((self.whole)(m.tag, m.input, m.len as u64))
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
-        // SAFETY: the state's own context.
-        unsafe { outcome((self.init)(self.parts.as_mut_ptr())) }
+    fn start(&mut self, _nonce) {
+        outcome((self.init)(self.parts.as_mut_ptr()))
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the input keeps the interface's rules.
-        unsafe { outcome((self.update)(self.parts.as_mut_ptr(), input, len as u64)) }
+    fn update(&mut self, input, _output, len) {
+        outcome((self.update)(self.parts.as_mut_ptr(), input, len as u64))
     }
 
-    #[inline(always)]
-    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
-        // SAFETY: the tag has the digest's length.
-        unsafe { outcome((self.finish)(self.parts.as_mut_ptr(), tag)) }
+    fn finish(&mut self, tag) {
+        outcome((self.finish)(self.parts.as_mut_ptr(), tag))
     }
 }
 
@@ -99,28 +91,20 @@ fn generic(functions: &Functions, len: usize) -> Result<raw::Session, OpenError>
     Ok(Table::new(state, raw::COPIES, c"crypto_generichash").parts().raw())
 }
 
-impl Operations for Generic {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules; no key.
-        unsafe { outcome((self.whole)(m.tag, self.len, m.input, m.len as u64, ptr::null(), 0)) }
+operations! { impl for Generic;
+    fn message(&mut self, m) {
+        outcome((self.whole)(m.tag, self.len, m.input, m.len as u64, ptr::null(), 0))
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
-        // SAFETY: no key.
-        unsafe { outcome((self.init)(self.parts.as_mut_ptr(), ptr::null(), 0, self.len)) }
+    fn start(&mut self, _nonce) {
+        outcome((self.init)(self.parts.as_mut_ptr(), ptr::null(), 0, self.len))
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the input keeps the interface's rules.
-        unsafe { outcome((self.update)(self.parts.as_mut_ptr(), input, len as u64)) }
+    fn update(&mut self, input, _output, len) {
+        outcome((self.update)(self.parts.as_mut_ptr(), input, len as u64))
     }
 
-    #[inline(always)]
-    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
-        // SAFETY: the tag has the digest's length.
-        unsafe { outcome((self.finish)(self.parts.as_mut_ptr(), tag, self.len)) }
+    fn finish(&mut self, tag) {
+        outcome((self.finish)(self.parts.as_mut_ptr(), tag, self.len))
     }
 }

@@ -3,7 +3,8 @@
 use super::api::{AuthFn, AuthInitFn, FinalFn, Functions, KeyedInitFn, UpdateFn, outcome};
 use super::{Request, absent};
 use crate::aligned::Aligned;
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::operations;
+use contract::{OpenError, Table, raw};
 use model::{Mode, Primitive};
 use std::ffi::CStr;
 use std::ptr;
@@ -72,35 +73,26 @@ impl Hmac {
     }
 }
 
-impl Operations for Hmac {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe {
-            self.begin();
-            match (self.update)(self.state.as_mut_ptr(), m.input, m.len as u64) {
-                0 => outcome((self.finish)(self.state.as_mut_ptr(), m.tag)),
-                _ => raw::FAILED,
-            }
+operations! { impl for Hmac;
+    fn message(&mut self, m) {
+        self.begin();
+        match (self.update)(self.state.as_mut_ptr(), m.input, m.len as u64) {
+            0 => outcome((self.finish)(self.state.as_mut_ptr(), m.tag)),
+            _ => raw::FAILED,
         }
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
+    fn start(&mut self, _nonce) {
         self.begin();
         raw::OK
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the input keeps the interface's rules.
-        unsafe { outcome((self.update)(self.state.as_mut_ptr(), input, len as u64)) }
+    fn update(&mut self, input, _output, len) {
+        outcome((self.update)(self.state.as_mut_ptr(), input, len as u64))
     }
 
-    #[inline(always)]
-    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
-        // SAFETY: the tag has the code's length.
-        unsafe { outcome((self.finish)(self.state.as_mut_ptr(), tag)) }
+    fn finish(&mut self, tag) {
+        outcome((self.finish)(self.state.as_mut_ptr(), tag))
     }
 }
 
@@ -129,28 +121,20 @@ fn poly1305(functions: &Functions, key: &[u8]) -> Result<raw::Session, OpenError
     Ok(Table::new(state, 0, c"crypto_onetimeauth").parts().raw())
 }
 
-impl Operations for Poly1305 {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe { outcome((self.whole)(m.tag, m.input, m.len as u64, self.key.as_ptr())) }
+operations! { impl for Poly1305;
+    fn message(&mut self, m) {
+        outcome((self.whole)(m.tag, m.input, m.len as u64, self.key.as_ptr()))
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
-        // SAFETY: the state's own context.
-        unsafe { outcome((self.init)(self.parts.as_mut_ptr(), self.key.as_ptr())) }
+    fn start(&mut self, _nonce) {
+        outcome((self.init)(self.parts.as_mut_ptr(), self.key.as_ptr()))
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the input keeps the interface's rules.
-        unsafe { outcome((self.update)(self.parts.as_mut_ptr(), input, len as u64)) }
+    fn update(&mut self, input, _output, len) {
+        outcome((self.update)(self.parts.as_mut_ptr(), input, len as u64))
     }
 
-    #[inline(always)]
-    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
-        // SAFETY: the tag has the code's length.
-        unsafe { outcome((self.finish)(self.parts.as_mut_ptr(), tag)) }
+    fn finish(&mut self, tag) {
+        outcome((self.finish)(self.parts.as_mut_ptr(), tag))
     }
 }

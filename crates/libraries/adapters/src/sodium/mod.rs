@@ -8,22 +8,19 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-use crate::family::{self, Family};
+use crate::family::{self, Attached, Family};
 use api::Functions;
-use contract::loader::{LoadError, SharedObject};
-use contract::{Identity, Library, OpenError, raw};
+use contract::loader::SharedObject;
+use contract::{OpenError, raw};
 use model::{Algorithm, Kind, Mode, Primitive};
 use std::ffi::{CStr, c_char, c_int};
 
 /// Attaches a libsodium of any version.
 ///
 /// # Errors
-/// [`LoadError::Unusable`] when a function that every version has is missing, or the library does
+/// [`contract::loader::LoadError::Unusable`] when a function that every version has is missing, or the library does
 /// not initialise.
-pub(crate) fn attach(
-    object: SharedObject,
-    name: Option<&str>,
-) -> Result<Box<dyn Library>, LoadError> {
+pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     type InitFn = unsafe extern "C" fn() -> c_int;
     type VersionFn = unsafe extern "C" fn() -> *const c_char;
     // SAFETY: the types are those of sodium/core.h and sodium/version.h.
@@ -40,9 +37,8 @@ pub(crate) fn attach(
     }
     // SAFETY: gives a static NUL-terminated string.
     let version = unsafe { CStr::from_ptr(version()) }.to_string_lossy().into_owned();
-    let name = name.unwrap_or("libsodium").to_owned();
-    let identity = Identity { name, version, build: build(&object) };
-    Ok(family::library(identity, Functions::new(object)))
+    let build = build(&object);
+    family::library((name, "libsodium"), &version, build, Functions::new(object))
 }
 
 /// What the library says of its build, and which CPU features it found and so uses.

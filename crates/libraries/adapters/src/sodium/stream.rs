@@ -2,8 +2,8 @@
 
 use super::api::{XorFn, outcome};
 use super::{Request, absent};
-use crate::family::{KEY_IN_EACH_MESSAGE, symbol};
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::{KEY_IN_EACH_MESSAGE, operations, symbol};
+use contract::{OpenError, Table, raw};
 use model::{Mode, Primitive};
 use std::ffi::CStr;
 
@@ -27,17 +27,13 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     Ok(table.rekeys(KEY_IN_EACH_MESSAGE).raw())
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe { outcome((self.xor)(m.output, m.input, m.len as u64, m.nonce, self.key.as_ptr())) }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        outcome((self.xor)(m.output, m.input, m.len as u64, m.nonce, self.key.as_ptr()))
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has 32 bytes.
-        unsafe { self.key = key.cast::<[u8; 32]>().read() };
+    fn rekey(&mut self, key) {
+        self.key = key.cast::<[u8; 32]>().read();
         raw::OK
     }
 }

@@ -28,7 +28,6 @@ pub(crate) const BOTAN: Family = Family {
         !["-cfb1", "-gcm-siv"].iter().any(|end| name.ends_with(end))
             && !other.iter().any(|start| name.starts_with(start))
     }),
-    messages: Names::These("aes-128-cbc aes-256-cfb aes-192-ctr aes-256-xts aes-128-gcm"),
     streams: Names::These("aes-128-cbc aes-256-cfb aes-192-ctr aes-256-xts"),
     ..UNKNOWN
 };
@@ -44,9 +43,6 @@ pub(crate) const EVP: Family = Family {
         // evp/README.md, "Disagreements and traps": empty messages in AES-SIV.
         let siv = name.ends_with("-siv") && !name.ends_with("-gcm-siv");
         siv && finding.contains(" of 0 bytes") && before_3_5(version)
-    },
-    refuses: |name, len, version| {
-        len == 0 && name.ends_with("-siv") && !name.ends_with("-gcm-siv") && before_3_5(version)
     },
     ..UNKNOWN
 };
@@ -97,10 +93,6 @@ pub(crate) const MBEDTLS: Family = Family {
             || others.contains(&name)
             || name.starts_with("hmac-")
     }),
-    messages: Names::These(
-        "aes-128-cbc aes-256-cfb aes-192-ctr aes-192-ofb aes-128-gcm aes-192-ccm \
-        chacha20-poly1305",
-    ),
     streams: Names::These("aes-128-cbc aes-256-cfb aes-192-ctr aes-192-ofb chacha20-poly1305"),
     ..UNKNOWN
 };
@@ -129,9 +121,6 @@ pub(crate) const NETTLE: Family = Family {
             || new && version < "3.9";
         !missing
     }),
-    messages: Names::These(
-        "aes-128-cbc aes-256-cfb aes-192-ctr aes-256-xts aes-128-gcm aes-192-ccm",
-    ),
     // Only the last update of a stream may end within a block.
     streams: Names::These(""),
     ..UNKNOWN
@@ -178,7 +167,6 @@ pub(crate) const TOMCRYPT: Family = Family {
             && name == "chacha20-poly1305"
             && finding.contains("known-answers: encrypt of 0 bytes")
     },
-    messages: Names::These(""),
     streams: Names::These(""),
     ..UNKNOWN
 };
@@ -191,7 +179,6 @@ pub(crate) const WOLFSSL: Family = Family {
     has: "aes-128-cfb1 aes-192-gmac aes-256-xts aes-256-siv camellia-192-cbc des-ede3-ecb \
         xchacha20-poly1305 blake2b512 hmac-sha384 poly1305",
     has_not: "aes-128-ocb camellia-128-ecb",
-    messages: Names::These(""),
     streams: Names::These(""),
     ..UNKNOWN
 };
@@ -227,13 +214,8 @@ macro_rules! families {
             }
 
             #[test]
-            fn messages_streams_and_forgeries_are_the_references() {
-                each(super::ciphers_agree);
-            }
-
-            #[test]
-            fn a_digest_in_pieces_is_the_digest_of_the_whole_also_after_a_message_given_up() {
-                each(super::digests_agree);
+            fn streams_are_the_references_and_leave_nothing_to_the_next_message() {
+                each(super::streams_agree);
             }
         }
     )+};
@@ -291,28 +273,11 @@ fn names_its_calls(library: &dyn Library, algorithm: &Algorithm) {
     }
 }
 
-fn ciphers_agree(family: &Family, library: &dyn Library) {
-    let version = &*library.identity().version;
+fn streams_agree(family: &Family, library: &dyn Library) {
     for algorithm in offered(library).into_iter().filter(|a| a.encrypts()) {
-        if family.messages.have(algorithm) {
-            let takes = |len| !(family.refuses)(algorithm.name, len, version);
-            trial::messages_agree(library, algorithm, takes);
-            if algorithm.rejects() {
-                trial::forgeries_are_rejected(library, algorithm);
-            }
-        }
         let streams = open(library, algorithm.name, Direction::Encrypt).has_stream();
         if streams && family.streams.have(algorithm) {
             trial::streams_agree(library, algorithm);
-        }
-    }
-}
-
-fn digests_agree(_: &Family, library: &dyn Library) {
-    for algorithm in offered(library) {
-        let digest = Direction::of(algorithm.kind) == [Direction::Digest];
-        if digest && open(library, algorithm.name, Direction::Digest).has_parts() {
-            trial::pieces_agree(library, algorithm);
         }
     }
 }

@@ -49,11 +49,8 @@ pub(crate) struct Family {
     pub(crate) offers: Option<fn(name: &str, version: &str) -> bool>,
     /// What the checks find of an algorithm in a version, rightly.
     pub(crate) fault: fn(name: &str, finding: &str, version: &str) -> bool,
-    /// Ciphers that are compared with the reference message by message, and update by update.
-    pub(crate) messages: Names,
+    /// Ciphers whose streams are compared with the reference update by update.
     pub(crate) streams: Names,
-    /// Messages of a cipher that a version does not take.
-    pub(crate) refuses: fn(name: &str, len: usize, version: &str) -> bool,
 }
 
 /// Of which nothing is known.
@@ -69,9 +66,7 @@ pub(crate) const UNKNOWN: Family = Family {
     has_not: "",
     offers: None,
     fault: |_, _, _| false,
-    messages: Names::All,
     streams: Names::All,
-    refuses: |_, _, _| false,
 };
 
 /// Libraries initialise themselves once per process, which is not something to do twice at a time.

@@ -5,8 +5,8 @@ use super::Request;
 use super::api::{NotEqualFn, OK, outcome};
 use crate::aligned::Aligned;
 use crate::bytes::{In, Out};
-use crate::family::calls;
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::{calls, operations};
+use contract::{OpenError, Table, raw};
 use std::ffi::{CStr, c_int, c_ulong, c_void};
 
 /// `gcm_add_iv`, `gcm_add_aad`, `ocb3_add_aad`, `chacha20poly1305_init`, `_setiv`, `_add_aad`: state, bytes, length.
@@ -95,38 +95,26 @@ impl<M: AeadMode> State<M> {
     }
 }
 
-impl<M: AeadMode> Operations for State<M> {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe {
-            let context = self.message.context();
-            calls!(
-                self.mode.begin(context, m.nonce, (m.aad, m.aad_len)),
-                self.mode.last(context, m.input, m.output, m.len),
-            );
-            self.end(m.tag)
-        }
+operations! { impl[M: AeadMode] for State<M>;
+    fn message(&mut self, m) {
+        let context = self.message.context();
+        calls!(
+            self.mode.begin(context, m.nonce, (m.aad, m.aad_len)),
+            self.mode.last(context, m.input, m.output, m.len),
+        );
+        self.end(m.tag)
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the nonce has the algorithm's length.
-        unsafe { outcome(self.mode.begin(self.stream.context(), nonce, (nonce, 0))) }
+    fn start(&mut self, nonce) {
+        outcome(self.mode.begin(self.stream.context(), nonce, (nonce, 0)))
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the buffers keep the interface's rules.
-        unsafe { outcome(self.mode.part(self.stream.context(), input, output, len)) }
+    fn update(&mut self, input, output, len) {
+        outcome(self.mode.part(self.stream.context(), input, output, len))
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has the algorithm's length.
-        unsafe {
-            let context = self.message.context();
-            outcome(self.mode.rekey(context, key))
-        }
+    fn rekey(&mut self, key) {
+        let context = self.message.context();
+        outcome(self.mode.rekey(context, key))
     }
 }

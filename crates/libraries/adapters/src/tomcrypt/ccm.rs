@@ -5,7 +5,8 @@ use super::aead::TAG;
 use super::api::{ERROR, Index, OK, outcome};
 use crate::aligned::Aligned;
 use crate::bytes::{In, Out};
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::operations;
+use contract::{OpenError, Table, raw};
 use model::Primitive;
 use std::ffi::{c_int, c_ulong, c_void};
 use std::ptr;
@@ -68,31 +69,23 @@ pub(super) fn open(request: &Request<'_>, cipher: Index) -> Result<raw::Session,
         .raw())
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe { outcome(self.call(m, (m.input.cast_mut(), m.output), 0)) }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        outcome(self.call(m, (m.input.cast_mut(), m.output), 0))
     }
 
     /// A wrong tag is `CRYPT_ERROR`: the library gives the truth value of its comparison back as the
     /// error code. Nothing else in `ccm_memory` has that code.
-    #[inline(always)]
-    unsafe fn decrypt(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe {
-            match self.call(m, (m.output, m.input.cast_mut()), 1) {
-                OK => raw::OK,
-                ERROR => raw::REJECTED,
-                other => outcome(other),
-            }
+    fn decrypt(&mut self, m) {
+        match self.call(m, (m.output, m.input.cast_mut()), 1) {
+            OK => raw::OK,
+            ERROR => raw::REJECTED,
+            other => outcome(other),
         }
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has the algorithm's length.
-        unsafe { outcome((self.setup)(key, self.key_len, 0, self.key.context())) }
+    fn rekey(&mut self, key) {
+        outcome((self.setup)(key, self.key_len, 0, self.key.context()))
     }
 }
 

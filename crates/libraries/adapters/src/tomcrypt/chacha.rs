@@ -5,8 +5,8 @@ use super::aead::{self, AeadMode, BytesFn};
 use super::api::{OK, outcome};
 use crate::aligned::Aligned;
 use crate::bytes::{In, Out};
-use crate::family::calls;
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::{calls, operations};
+use contract::{OpenError, Table, raw};
 use std::ffi::{c_int, c_ulong, c_void};
 
 /// `chacha_setup`: state, key, length, rounds.
@@ -52,35 +52,25 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
         .raw())
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe {
-            let context = self.message.context();
-            calls!(
-                (self.set_nonce)(context, m.nonce, 12, 0),
-                (self.crypt)(context, m.input, m.len as c_ulong, m.output),
-            )
-        }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        let context = self.message.context();
+        calls!(
+            (self.set_nonce)(context, m.nonce, 12, 0),
+            (self.crypt)(context, m.input, m.len as c_ulong, m.output),
+        )
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the nonce has the algorithm's length.
-        unsafe { calls!((self.set_nonce)(self.stream.context(), nonce, 12, 0)) }
+    fn start(&mut self, nonce) {
+        calls!((self.set_nonce)(self.stream.context(), nonce, 12, 0))
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the buffers keep the interface's rules.
-        unsafe { calls!((self.crypt)(self.stream.context(), input, len as c_ulong, output)) }
+    fn update(&mut self, input, output, len) {
+        calls!((self.crypt)(self.stream.context(), input, len as c_ulong, output))
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has 32 bytes.
-        unsafe { calls!((self.setup)(self.message.context(), key, 32, 20)) }
+    fn rekey(&mut self, key) {
+        calls!((self.setup)(self.message.context(), key, 32, 20))
     }
 }
 

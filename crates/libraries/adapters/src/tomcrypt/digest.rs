@@ -5,8 +5,8 @@ use super::aead::DoneFn;
 use super::api::{Index, OK, outcome};
 use crate::aligned::Aligned;
 use crate::bytes::{In, Out};
-use crate::family::{c_concat, calls};
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::{c_concat, calls, operations};
+use contract::{OpenError, Table, raw};
 use model::Primitive;
 use std::ffi::{CStr, c_int, c_ulong, c_void};
 
@@ -68,44 +68,30 @@ impl<H: Hash> Drop for State<H> {
     }
 }
 
-impl<H: Hash> Operations for State<H> {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe {
-            let context = self.message.context();
-            calls!(
-                self.hash.begin(context),
-                (self.process)(context, m.input, m.len as c_ulong),
-                self.hash.end(context, m.tag),
-            )
-        }
+operations! { impl[H: Hash] for State<H>;
+    fn message(&mut self, m) {
+        let context = self.message.context();
+        calls!(
+            self.hash.begin(context),
+            (self.process)(context, m.input, m.len as c_ulong),
+            self.hash.end(context, m.tag),
+        )
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
-        // SAFETY: the state's own context.
-        unsafe {
-            self.abandon();
-            let error = self.hash.begin(self.stream.context());
-            self.begun = error == OK;
-            outcome(error)
-        }
+    fn start(&mut self, _nonce) {
+        self.abandon();
+        let error = self.hash.begin(self.stream.context());
+        self.begun = error == OK;
+        outcome(error)
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
-        // SAFETY: `input` covers `len` bytes.
-        unsafe { outcome((self.process)(self.stream.context(), input, len as c_ulong)) }
+    fn update(&mut self, input, _output, len) {
+        outcome((self.process)(self.stream.context(), input, len as c_ulong))
     }
 
-    #[inline(always)]
-    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
-        // SAFETY: `tag` has the algorithm's length.
-        unsafe {
-            self.begun = false;
-            outcome(self.hash.end(self.stream.context(), tag))
-        }
+    fn finish(&mut self, tag) {
+        self.begun = false;
+        outcome(self.hash.end(self.stream.context(), tag))
     }
 }
 

@@ -5,8 +5,8 @@ use super::aead::{BytesFn, DoneFn, TAG};
 use super::api::{Index, outcome};
 use super::gcm::{self, ResetFn};
 use crate::aligned::Aligned;
-use crate::family::calls;
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::{calls, operations};
+use contract::{OpenError, Table, raw};
 use std::ffi::{c_int, c_ulong, c_void};
 
 struct State {
@@ -47,39 +47,27 @@ impl State {
     }
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe {
-            let context = self.message.context();
-            calls!(
-                (self.reset)(context),
-                (self.add_iv)(context, m.nonce, 12),
-                (self.add_aad)(context, m.input, m.len as c_ulong),
-                self.end(context, m.tag),
-            )
-        }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        let context = self.message.context();
+        calls!(
+            (self.reset)(context),
+            (self.add_iv)(context, m.nonce, 12),
+            (self.add_aad)(context, m.input, m.len as c_ulong),
+            self.end(context, m.tag),
+        )
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the nonce has the algorithm's length.
-        unsafe {
-            let context = self.stream.context();
-            calls!((self.reset)(context), (self.add_iv)(context, nonce, 12))
-        }
+    fn start(&mut self, nonce) {
+        let context = self.stream.context();
+        calls!((self.reset)(context), (self.add_iv)(context, nonce, 12))
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
-        // SAFETY: `input` covers `len` bytes.
-        unsafe { calls!((self.add_aad)(self.stream.context(), input, len as c_ulong)) }
+    fn update(&mut self, input, _output, len) {
+        calls!((self.add_aad)(self.stream.context(), input, len as c_ulong))
     }
 
-    #[inline(always)]
-    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
-        // SAFETY: `tag` has the algorithm's length.
-        unsafe { calls!(self.end(self.stream.context(), tag)) }
+    fn finish(&mut self, tag) {
+        calls!(self.end(self.stream.context(), tag))
     }
 }

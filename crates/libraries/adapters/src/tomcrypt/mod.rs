@@ -12,10 +12,10 @@ mod modes;
 mod ocb;
 mod xts;
 
-use crate::family::{self, Family};
+use crate::family::{self, Attached, Family};
 use api::Api;
 use contract::loader::{LoadError, SharedObject};
-use contract::{Identity, Library, OpenError, raw};
+use contract::{OpenError, raw};
 use model::{Algorithm, Kind, Mode, Primitive};
 use std::ffi::{CStr, c_char};
 
@@ -23,13 +23,9 @@ use std::ffi::{CStr, c_char};
 ///
 /// # Errors
 /// [`LoadError::Unusable`] when it does not say who it is, or takes no cipher.
-pub(crate) fn attach(
-    object: SharedObject,
-    name: Option<&str>,
-) -> Result<Box<dyn Library>, LoadError> {
+pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let (version, build) = settings(&object)?;
-    let identity = Identity { name: name.unwrap_or("libtomcrypt").to_owned(), version, build };
-    Ok(family::library(identity, Api::load(object)?))
+    family::library((name, "libtomcrypt"), &version, build, Api::load(object)?)
 }
 
 /// Version and build facts out of `crypt_build_settings`: "LibTomCrypt 1.18.2 (www.libtom.net)",

@@ -4,8 +4,8 @@ use super::Request;
 use super::api::{Index, outcome};
 use crate::aligned::Aligned;
 use crate::bytes::{In, Out};
-use crate::family::{c_concat, calls};
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::{c_concat, calls, operations};
+use contract::{OpenError, Table, raw};
 use model::Mode;
 use std::ffi::{CStr, c_int, c_ulong, c_void};
 
@@ -160,34 +160,24 @@ pub(super) fn open(request: &Request<'_>, cipher: Index) -> Result<raw::Session,
     })
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe {
-            calls!(
-                self.set_iv(&self.message, m.nonce),
-                (self.crypt)(m.input, m.output, m.len as c_ulong, self.message.context()),
-            )
-        }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        calls!(
+            self.set_iv(&self.message, m.nonce),
+            (self.crypt)(m.input, m.output, m.len as c_ulong, self.message.context()),
+        )
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the nonce has the algorithm's length.
-        unsafe { calls!(self.set_iv(&self.stream, nonce)) }
+    fn start(&mut self, nonce) {
+        calls!(self.set_iv(&self.stream, nonce))
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the buffers keep the interface's rules.
-        unsafe { calls!((self.crypt)(input, output, len as c_ulong, self.stream.context())) }
+    fn update(&mut self, input, output, len) {
+        calls!((self.crypt)(input, output, len as c_ulong, self.stream.context()))
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has the algorithm's length.
-        unsafe { calls!(self.begin.run(self.cipher, (key, self.key_len), self.message.context())) }
+    fn rekey(&mut self, key) {
+        calls!(self.begin.run(self.cipher, (key, self.key_len), self.message.context()))
     }
 }
 
@@ -217,24 +207,18 @@ impl State {
 /// ECB has no IV, and nothing to begin.
 struct Ecb(State);
 
-impl Operations for Ecb {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+operations! { impl for Ecb;
+    fn message(&mut self, m) {
         let context = self.0.message.context();
-        // SAFETY: the message keeps the interface's rules.
-        unsafe { calls!((self.0.crypt)(m.input, m.output, m.len as c_ulong, context)) }
+        calls!((self.0.crypt)(m.input, m.output, m.len as c_ulong, context))
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
+    fn update(&mut self, input, output, len) {
         let context = self.0.stream.context();
-        // SAFETY: the buffers keep the interface's rules.
-        unsafe { calls!((self.0.crypt)(input, output, len as c_ulong, context)) }
+        calls!((self.0.crypt)(input, output, len as c_ulong, context))
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has the algorithm's length.
-        unsafe { self.0.rekey(key) }
+    fn rekey(&mut self, key) {
+        self.0.rekey(key)
     }
 }

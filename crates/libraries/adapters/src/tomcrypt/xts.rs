@@ -4,8 +4,8 @@ use super::Request;
 use super::api::{Index, outcome};
 use crate::aligned::Aligned;
 use crate::bytes::{In, Out};
-use crate::family::calls;
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::{calls, operations};
+use contract::{OpenError, Table, raw};
 use std::ffi::{c_int, c_ulong, c_void};
 
 /// `xts_start`: cipher, data key, tweak key, length of each, rounds, state.
@@ -52,38 +52,24 @@ pub(super) fn open(request: &Request<'_>, cipher: Index) -> Result<raw::Session,
     Ok(Table::new(state, raw::IN_PLACE, call).streams().rekeys(c"xts_start").raw())
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe {
-            let tweak = m.nonce.cast::<[u8; TWEAK]>().read_unaligned();
-            calls!(self.unit(tweak, m.input, m.output, m.len))
-        }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        let tweak = m.nonce.cast::<[u8; TWEAK]>().read_unaligned();
+        calls!(self.unit(tweak, m.input, m.output, m.len))
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the nonce has the algorithm's length.
-        unsafe {
-            self.tweak = nonce.cast::<[u8; TWEAK]>().read_unaligned();
-        }
+    fn start(&mut self, nonce) {
+        self.tweak = nonce.cast::<[u8; TWEAK]>().read_unaligned();
         raw::OK
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the buffers keep the interface's rules.
-        unsafe { calls!(self.unit(self.tweak, input, output, len)) }
+    fn update(&mut self, input, output, len) {
+        calls!(self.unit(self.tweak, input, output, len))
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has both keys.
-        unsafe {
-            let (len, tweak) = (self.key_len as c_ulong, key.add(self.key_len));
-            calls!((self.restart)(self.cipher, key, tweak, len, 0, self.xts.context()))
-        }
+    fn rekey(&mut self, key) {
+        let (len, tweak) = (self.key_len as c_ulong, key.add(self.key_len));
+        calls!((self.restart)(self.cipher, key, tweak, len, 0, self.xts.context()))
     }
 }
 

@@ -3,8 +3,8 @@
 use super::Request;
 use super::api::{Context, ENCRYPTION, done, lengths, number, outcome};
 use crate::bytes::{In, Out};
-use crate::family::{c_concat, calls, symbol};
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::{c_concat, calls, operations, symbol};
+use contract::{OpenError, Table, raw};
 use model::{Mode, Primitive};
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
@@ -207,38 +207,26 @@ fn keyed(
     Ok(context)
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe {
-            lengths!(len = m.len * self.scale);
-            calls!(
-                self.set_nonce(&self.message, m.nonce),
-                (self.crypt)(self.message.pointer(), m.output, m.input, len),
-            )
-        }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        lengths!(len = m.len * self.scale);
+        calls!(
+            self.set_nonce(&self.message, m.nonce),
+            (self.crypt)(self.message.pointer(), m.output, m.input, len),
+        )
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the nonce has the algorithm's length.
-        unsafe { calls!(self.set_nonce(&self.stream, nonce)) }
+    fn start(&mut self, nonce) {
+        calls!(self.set_nonce(&self.stream, nonce))
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the buffers keep the interface's rules.
-        unsafe {
-            lengths!(len = len * self.scale);
-            calls!((self.crypt)(self.stream.pointer(), output, input, len))
-        }
+    fn update(&mut self, input, output, len) {
+        lengths!(len = len * self.scale);
+        calls!((self.crypt)(self.stream.pointer(), output, input, len))
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has the algorithm's length.
-        unsafe { calls!(self.set_key.run(self.message.pointer(), key)) }
+    fn rekey(&mut self, key) {
+        calls!(self.set_key.run(self.message.pointer(), key))
     }
 }
 

@@ -3,8 +3,8 @@
 use super::Request;
 use super::api::{Context, NO_DEVICE, done, lengths, outcome};
 use crate::bytes::{In, Out};
-use crate::family::{c_concat, calls};
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::{c_concat, calls, operations};
+use contract::{OpenError, Table, raw};
 use model::Primitive;
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
@@ -90,53 +90,38 @@ impl State {
     }
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe {
-            lengths!(len = m.len);
-            calls!(
-                self.begin(&self.message),
-                (self.update)(self.message.pointer(), m.input, len),
-                self.end(&self.message, m.tag),
-            )
-        }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        lengths!(len = m.len);
+        calls!(
+            self.begin(&self.message),
+            (self.update)(self.message.pointer(), m.input, len),
+            self.end(&self.message, m.tag),
+        )
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
-        // SAFETY: no tag is longer than 64 bytes.
-        unsafe {
-            if self.begun && matches!(self.begin, Begin::Ready) {
-                // Only its end brings a keyed context back to where a message begins.
-                let mut unwanted = [0; 64];
-                let code = self.end(&self.stream, unwanted.as_mut_ptr());
-                if code != 0 {
-                    return outcome(code);
-                }
+    fn start(&mut self, _nonce) {
+        // No tag is longer than 64 bytes.
+        if self.begun && matches!(self.begin, Begin::Ready) {
+            // Only its end brings a keyed context back to where a message begins.
+            let mut unwanted = [0; 64];
+            let code = self.end(&self.stream, unwanted.as_mut_ptr());
+            if code != 0 {
+                return outcome(code);
             }
-            self.begun = true;
-            outcome(self.begin(&self.stream))
         }
+        self.begun = true;
+        outcome(self.begin(&self.stream))
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
-        // SAFETY: `input` covers `len` bytes.
-        unsafe {
-            lengths!(len = len);
-            outcome((self.update)(self.stream.pointer(), input, len))
-        }
+    fn update(&mut self, input, _output, len) {
+        lengths!(len = len);
+        outcome((self.update)(self.stream.pointer(), input, len))
     }
 
-    #[inline(always)]
-    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
-        // SAFETY: `tag` has the algorithm's length.
-        unsafe {
-            self.begun = false;
-            outcome(self.end(&self.stream, tag))
-        }
+    fn finish(&mut self, tag) {
+        self.begun = false;
+        outcome(self.end(&self.stream, tag))
     }
 }
 

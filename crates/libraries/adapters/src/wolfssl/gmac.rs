@@ -3,8 +3,8 @@
 use super::Request;
 use super::api::{Context, done, lengths, outcome};
 use crate::bytes::{In, Out};
-use crate::family::calls;
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::{calls, operations};
+use contract::{OpenError, Table, raw};
 use std::ffi::{c_int, c_void};
 
 /// `wc_GmacSetKey`: context, key, length.
@@ -32,13 +32,9 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     Ok(Table::new(State { gmac, update }, raw::IN_PLACE, c"wc_GmacUpdate").raw())
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe {
-            lengths!(len = m.len);
-            calls!((self.update)(self.gmac.pointer(), m.nonce, 12, m.input, len, m.tag, 16))
-        }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        lengths!(len = m.len);
+        calls!((self.update)(self.gmac.pointer(), m.nonce, 12, m.input, len, m.tag, 16))
     }
 }

@@ -3,8 +3,8 @@
 use super::Request;
 use super::api::{CCM_WRONG_TAG, Context, GCM_WRONG_TAG, done, lengths, outcome, verdict};
 use crate::bytes::{In, Out};
-use crate::family::{calls, symbol};
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::{calls, operations, symbol};
+use contract::{OpenError, Table, raw};
 use model::Mode;
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -64,43 +64,28 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     Ok(Table::new(state, raw::IN_PLACE, call).streams_if(streams).rekeys(set_key_words).raw())
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe {
-            lengths!(len = m.len, aad_len = m.aad_len);
-            let (context, tag, aad) = (self.message.pointer(), m.tag, m.aad);
-            let code = (self.crypt)(
-                context, m.output, m.input, len, m.nonce, NONCE, tag, TAG, aad, aad_len,
-            );
-            verdict(code, self.wrong_tag)
-        }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        lengths!(len = m.len, aad_len = m.aad_len);
+        let (context, tag, aad) = (self.message.pointer(), m.tag, m.aad);
+        let code =
+            (self.crypt)(context, m.output, m.input, len, m.nonce, NONCE, tag, TAG, aad, aad_len);
+        verdict(code, self.wrong_tag)
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the nonce has the algorithm's length.
-        unsafe {
-            let Some(stream) = &self.stream else { return raw::FAILED };
-            calls!((stream.begin)(stream.context.pointer(), ptr::null(), 0, nonce, NONCE))
-        }
+    fn start(&mut self, nonce) {
+        let Some(stream) = &self.stream else { return raw::FAILED };
+        calls!((stream.begin)(stream.context.pointer(), ptr::null(), 0, nonce, NONCE))
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the buffers keep the interface's rules.
-        unsafe {
-            let Some(stream) = &self.stream else { return raw::FAILED };
-            lengths!(len = len);
-            calls!((stream.update)(stream.context.pointer(), output, input, len, ptr::null(), 0))
-        }
+    fn update(&mut self, input, output, len) {
+        let Some(stream) = &self.stream else { return raw::FAILED };
+        lengths!(len = len);
+        calls!((stream.update)(stream.context.pointer(), output, input, len, ptr::null(), 0))
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has the algorithm's length.
-        unsafe { calls!((self.set_key)(self.message.pointer(), key, self.key_len)) }
+    fn rekey(&mut self, key) {
+        calls!((self.set_key)(self.message.pointer(), key, self.key_len))
     }
 }
 

@@ -12,9 +12,9 @@ mod tests;
 mod xchacha;
 mod xts;
 
-use crate::family::{self, Family};
+use crate::family::{self, Attached, Family};
 use contract::loader::{LoadError, SharedObject};
-use contract::{Identity, Library, OpenError, raw};
+use contract::{OpenError, raw};
 use model::{Algorithm, Kind, Mode, Primitive};
 use std::ffi::{CStr, c_char, c_int};
 
@@ -22,18 +22,14 @@ use std::ffi::{CStr, c_char, c_int};
 ///
 /// # Errors
 /// [`LoadError::Unusable`] when the library does not initialise.
-pub(crate) fn attach(
-    object: SharedObject,
-    name: Option<&str>,
-) -> Result<Box<dyn Library>, LoadError> {
+pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     initialise(&object)?;
     // Builds with --enable-cryptonly leave every function out that would tell.
     let version = text(&object, "wolfSSL_lib_version").unwrap_or_else(|| "unknown".to_owned());
     let build = [("configure", "wolfSSL_configure_args"), ("flags", "wolfSSL_global_cflags")];
     let fact = |(name, symbol): (&str, &str)| Some(format!("{name}: {}", text(&object, symbol)?));
     let build = build.into_iter().filter_map(fact).collect();
-    let identity = Identity { name: name.unwrap_or("wolfssl").to_owned(), version, build };
-    Ok(family::library(identity, Wolfssl { object }))
+    family::library((name, "wolfssl"), &version, build, Wolfssl { object })
 }
 
 /// The manual asks for `wolfCrypt_Init` before anything else where wolfSSL_Init is not called.

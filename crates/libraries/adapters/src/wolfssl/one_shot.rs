@@ -6,9 +6,9 @@ use super::api::{
     Context, EAX_WRONG_TAG, GCM_WRONG_TAG, MAC_WRONG_TAG, SIV_WRONG_TAG, lengths, outcome, verdict,
 };
 use crate::bytes::{In, Out};
-use crate::family::{KEY_IN_EACH_MESSAGE, calls, symbol};
+use crate::family::{KEY_IN_EACH_MESSAGE, calls, operations, symbol};
 use contract::loader::SharedObject;
-use contract::{OpenError, Operations, Table, raw};
+use contract::{OpenError, Table, raw};
 use model::Mode;
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
@@ -122,42 +122,26 @@ impl State {
     }
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe {
-            lengths!(len = m.len, aad_len = m.aad_len);
-            verdict(self.run(m, len, aad_len), self.wrong_tag)
-        }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        lengths!(len = m.len, aad_len = m.aad_len);
+        verdict(self.run(m, len, aad_len), self.wrong_tag)
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the nonce has the algorithm's length.
-        unsafe {
-            let Some(stream) = &mut self.stream else { return raw::FAILED };
-            calls!(stream.begin(&self.key, nonce, self.encrypts))
-        }
+    fn start(&mut self, nonce) {
+        let Some(stream) = &mut self.stream else { return raw::FAILED };
+        calls!(stream.begin(&self.key, nonce, self.encrypts))
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the buffers keep the interface's rules.
-        unsafe {
-            let Some(stream) = &self.stream else { return raw::FAILED };
-            lengths!(len = len);
-            calls!(stream.update(input, output, len))
-        }
+    fn update(&mut self, input, output, len) {
+        let Some(stream) = &self.stream else { return raw::FAILED };
+        lengths!(len = len);
+        calls!(stream.update(input, output, len))
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has the algorithm's length.
-        unsafe {
-            let len = self.key.len();
-            self.key.as_mut_ptr().copy_from_nonoverlapping(key, len);
-        }
+    fn rekey(&mut self, key) {
+        let len = self.key.len();
+        self.key.as_mut_ptr().copy_from_nonoverlapping(key, len);
         raw::OK
     }
 }

@@ -3,8 +3,8 @@
 use super::Request;
 use super::api::{Context, MAC_WRONG_TAG, done, lengths, outcome, verdict};
 use crate::bytes::{In, Out};
-use crate::family::{KEY_IN_EACH_MESSAGE, calls};
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::{KEY_IN_EACH_MESSAGE, calls, operations};
+use contract::{OpenError, Table, raw};
 use std::ffi::{c_int, c_void};
 
 /// `wc_XChaCha20Poly1305_Init`: context, associated data, length, nonce, length, key, length,
@@ -61,41 +61,29 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     Ok(Table::new(state, raw::IN_PLACE, call).streams().rekeys(KEY_IN_EACH_MESSAGE).raw())
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe {
-            lengths!(len = m.len, aad_len = m.aad_len);
-            let context = self.message.pointer();
-            calls!(
-                self.begin(&self.message, m.nonce),
-                (self.aad)(context, m.aad, aad_len),
-                (self.data)(context, m.input, m.output, len),
-            );
-            self.end(m.tag)
-        }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        lengths!(len = m.len, aad_len = m.aad_len);
+        let context = self.message.pointer();
+        calls!(
+            self.begin(&self.message, m.nonce),
+            (self.aad)(context, m.aad, aad_len),
+            (self.data)(context, m.input, m.output, len),
+        );
+        self.end(m.tag)
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the nonce has the algorithm's length.
-        unsafe { calls!(self.begin_stream(nonce)) }
+    fn start(&mut self, nonce) {
+        calls!(self.begin_stream(nonce))
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the buffers keep the interface's rules.
-        unsafe {
-            lengths!(len = len);
-            calls!((self.data)(self.stream.pointer(), input, output, len))
-        }
+    fn update(&mut self, input, output, len) {
+        lengths!(len = len);
+        calls!((self.data)(self.stream.pointer(), input, output, len))
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has 32 bytes.
-        unsafe { self.key = key.cast::<[u8; 32]>().read() };
+    fn rekey(&mut self, key) {
+        self.key = key.cast::<[u8; 32]>().read();
         raw::OK
     }
 }

@@ -3,8 +3,8 @@
 use super::Request;
 use super::api::{Context, NO_DEVICE, done, lengths, number, outcome};
 use crate::bytes::{In, Out};
-use crate::family::{calls, symbol};
-use contract::{OpenError, Operations, Table, raw};
+use crate::family::{calls, operations, symbol};
+use contract::{OpenError, Table, raw};
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
@@ -59,41 +59,25 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     Ok(Table::new(state, flags, call).streams().rekeys(c"wc_AesXtsSetKey").raw())
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe {
-            lengths!(len = m.len);
-            calls!(self.unit(m.nonce, m.input, m.output, len))
-        }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        lengths!(len = m.len);
+        calls!(self.unit(m.nonce, m.input, m.output, len))
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the nonce has the algorithm's length.
-        unsafe {
-            self.tweak = nonce.cast::<[u8; TWEAK]>().read_unaligned();
-        }
+    fn start(&mut self, nonce) {
+        self.tweak = nonce.cast::<[u8; TWEAK]>().read_unaligned();
         raw::OK
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the buffers keep the interface's rules.
-        unsafe {
-            lengths!(len = len);
-            calls!(self.unit(self.tweak.as_ptr(), input, output, len))
-        }
+    fn update(&mut self, input, output, len) {
+        lengths!(len = len);
+        calls!(self.unit(self.tweak.as_ptr(), input, output, len))
     }
 
-    #[inline(always)]
-    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
-        // SAFETY: the key has both keys.
-        unsafe {
-            let (xts, no_hint) = (self.xts.pointer(), ptr::null_mut());
-            calls!((self.set_key)(xts, key, self.key_len, self.way, no_hint, NO_DEVICE))
-        }
+    fn rekey(&mut self, key) {
+        let (xts, no_hint) = (self.xts.pointer(), ptr::null_mut());
+        calls!((self.set_key)(xts, key, self.key_len, self.way, no_hint, NO_DEVICE))
     }
 }
 

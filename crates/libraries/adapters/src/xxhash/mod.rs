@@ -3,9 +3,9 @@
 
 mod session;
 
-use crate::family::{self, Family, Request};
+use crate::family::{self, Attached, Family, Request};
 use contract::loader::{LoadError, SharedObject};
-use contract::{Identity, Library, OpenError, raw};
+use contract::{OpenError, raw};
 use model::Primitive;
 use session::{Api, State};
 use std::ffi::c_uint;
@@ -14,17 +14,10 @@ use std::ffi::c_uint;
 ///
 /// # Errors
 /// [`LoadError::Unusable`] when a function is missing.
-pub(crate) fn attach(
-    object: SharedObject,
-    name: Option<&str>,
-) -> Result<Box<dyn Library>, LoadError> {
+pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     let api = Api::load(&object)?;
-    let identity = Identity {
-        name: name.unwrap_or("xxhash").to_owned(),
-        version: version(&object)?,
-        build: vec![api.kernels().to_owned()],
-    };
-    Ok(family::library(identity, api))
+    let build = vec![api.kernels().to_owned()];
+    family::library((name, "xxhash"), &version(&object)?, build, api)
 }
 
 /// The version, out of major · 10000 + minor · 100 + release.

@@ -1,7 +1,8 @@
 //! Whole messages and streams of XXH3: what is inside the clock.
 
+use crate::family::operations;
 use contract::loader::{LoadError, SharedObject};
-use contract::{Operations, Table, raw};
+use contract::{Table, raw};
 use std::ffi::{CStr, c_int, c_void};
 
 /// `XXH3_state_t*`, opaque.
@@ -113,28 +114,20 @@ unsafe fn write(hash: u64, tag: *mut u8) -> i32 {
     raw::OK
 }
 
-impl Operations for State {
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the message keeps the interface's rules.
-        unsafe { write((self.api.hash)(m.input.cast(), m.len), m.tag) }
+operations! { impl for State;
+    fn message(&mut self, m) {
+        write((self.api.hash)(m.input.cast(), m.len), m.tag)
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, _nonce: *const u8) -> i32 {
-        // SAFETY: the state's own context.
-        unsafe { outcome((self.api.reset)(self.stream)) }
+    fn start(&mut self, _nonce) {
+        outcome((self.api.reset)(self.stream))
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
-        // SAFETY: `input` covers `len` bytes.
-        unsafe { outcome((self.api.update)(self.stream, input.cast(), len)) }
+    fn update(&mut self, input, _output, len) {
+        outcome((self.api.update)(self.stream, input.cast(), len))
     }
 
-    #[inline(always)]
-    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
-        // SAFETY: `tag` has the digest's length.
-        unsafe { write((self.api.digest)(self.stream), tag) }
+    fn finish(&mut self, tag) {
+        write((self.api.digest)(self.stream), tag)
     }
 }

@@ -1,19 +1,10 @@
 //! The loops inside the clock where there are none in assembly.
 
+use super::{ControlLoop, MessageLoop, UpdateLoop};
 use crate::control::Control;
 use crate::ring::{NONCE_AT, RING, RING_BYTES, SLOT_BYTES};
 use contract::raw::{Message, MessageFn, UpdateFn};
 use std::ffi::c_void;
-
-/// `(function, state, first descriptor, operations, expected code)` to the or of the return codes,
-/// each exclusive-or the expected one.
-pub(crate) type MessageLoop =
-    unsafe extern "C" fn(MessageFn, *mut c_void, *mut c_void, u32, i32) -> i32;
-/// `(what is done, operations)` to the or of the return codes, as [`MessageLoop`].
-pub(crate) type ControlLoop = unsafe extern "C" fn(*mut Control, u32) -> i32;
-/// `(function, state, buffer, bytes, operations)` to the or of the return codes.
-pub(crate) type UpdateLoop =
-    unsafe extern "C" fn(UpdateFn, *mut c_void, *mut u8, usize, u32) -> i32;
 
 /// The loop for messages; `fresh` raises the nonces.
 pub(crate) fn message_loop(_function: usize, fresh: bool) -> MessageLoop {

@@ -7,12 +7,12 @@
 //! into memory from the region that shared objects are mapped in, and used from there for functions
 //! that lie there too.
 
+use super::{ControlLoop, MessageLoop, UpdateLoop};
 use crate::control::Control;
 use crate::ring::{NONCE_AT, RING, RING_BYTES, SLOT_BYTES};
-use contract::raw::{Message, MessageFn, UpdateFn};
+use contract::raw::Message;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
 use std::arch::global_asm;
-use std::ffi::c_void;
 use std::mem::offset_of;
 use std::sync::OnceLock;
 
@@ -21,10 +21,7 @@ use std::sync::OnceLock;
 // outside of the copied bytes.
 global_asm!(
     ".pushsection .text",
-    ".p2align 6",
-    "ciphermark_loops_begin:",
-    // rdi: function, rsi: state, rdx: descriptor, ecx: operations, r8d: expected return code
-    ".macro ciphermark_message_loop fresh",
+    ".macro ciphermark_enter",
     "push rbx",
     "push rbp",
     "push r12",
@@ -32,6 +29,29 @@ global_asm!(
     "push r14",
     "push r15",
     "sub rsp, 8",
+    ".endm",
+    ".macro ciphermark_leave",
+    "mov eax, ebp",
+    "add rsp, 8",
+    "pop r15",
+    "pop r14",
+    "pop r13",
+    "pop r12",
+    "pop rbp",
+    "pop rbx",
+    "ret",
+    ".endm",
+    ".macro ciphermark_next_descriptor",
+    "lea eax, [r14 + {slot}]",
+    "and eax, {ring_bytes} - 1",
+    "and r14, -{ring_bytes}",
+    "or r14, rax",
+    ".endm",
+    ".p2align 6",
+    "ciphermark_loops_begin:",
+    // rdi: function, rsi: state, rdx: descriptor, ecx: operations, r8d: expected return code
+    ".macro ciphermark_message_loop fresh",
+    "ciphermark_enter",
     "mov r12, rdi",
     "mov r13, rsi",
     "mov r14, rdx",
@@ -50,22 +70,11 @@ global_asm!(
     ".if \\fresh",
     "add qword ptr [r14 + {nonce_at}], {ring}",
     ".endif",
-    "lea eax, [r14 + {slot}]",
-    "and eax, {ring_bytes} - 1",
-    "and r14, -{ring_bytes}",
-    "or r14, rax",
+    "ciphermark_next_descriptor",
     "dec ebx",
     "jnz 2b",
     "3:",
-    "mov eax, ebp",
-    "add rsp, 8",
-    "pop r15",
-    "pop r14",
-    "pop r13",
-    "pop r12",
-    "pop rbp",
-    "pop rbx",
-    "ret",
+    "ciphermark_leave",
     ".endm",
     ".p2align 6",
     "ciphermark_message_loop_fresh:",
@@ -77,13 +86,7 @@ global_asm!(
     // rdi: `Control`, esi: operations. Walks through memory, sets a new key before each message, or
     // both.
     ".macro ciphermark_control_loop fresh, walk, rekey",
-    "push rbx",
-    "push rbp",
-    "push r12",
-    "push r13",
-    "push r14",
-    "push r15",
-    "sub rsp, 8",
+    "ciphermark_enter",
     "mov r15, rdi",
     "mov ebx, esi",
     "mov r12, [r15 + {call}]",
@@ -132,23 +135,12 @@ global_asm!(
     "add qword ptr [r14 + rax], {ring}",
     ".endif",
     ".endif",
-    "lea eax, [r14 + {slot}]",
-    "and eax, {ring_bytes} - 1",
-    "and r14, -{ring_bytes}",
-    "or r14, rax",
+    "ciphermark_next_descriptor",
     "dec ebx",
     "jnz 2b",
     "3:",
     "mov [r15 + {at}], r14",
-    "mov eax, ebp",
-    "add rsp, 8",
-    "pop r15",
-    "pop r14",
-    "pop r13",
-    "pop r12",
-    "pop rbp",
-    "pop rbx",
-    "ret",
+    "ciphermark_leave",
     ".endm",
     ".p2align 6",
     "ciphermark_walk_loop_fresh:",
@@ -171,13 +163,7 @@ global_asm!(
     ".p2align 6",
     // rdi: function, rsi: state, rdx: buffer, rcx: length, r8d: operations
     "ciphermark_update_loop:",
-    "push rbx",
-    "push rbp",
-    "push r12",
-    "push r13",
-    "push r14",
-    "push r15",
-    "sub rsp, 8",
+    "ciphermark_enter",
     "mov r12, rdi",
     "mov r13, rsi",
     "mov r14, rdx",
@@ -197,15 +183,7 @@ global_asm!(
     "dec ebx",
     "jnz 2b",
     "3:",
-    "mov eax, ebp",
-    "add rsp, 8",
-    "pop r15",
-    "pop r14",
-    "pop r13",
-    "pop r12",
-    "pop rbp",
-    "pop rbx",
-    "ret",
+    "ciphermark_leave",
     "ciphermark_loops_end:",
     ".popsection",
     nonce_at = const NONCE_AT,
@@ -246,16 +224,6 @@ unsafe extern "C" {
     fn ciphermark_rekey_walk_loop_same();
     fn ciphermark_update_loop();
 }
-
-/// `(function, state, first descriptor, operations, expected code)` to the or of the return codes,
-/// each exclusive-or the expected one.
-pub(crate) type MessageLoop =
-    unsafe extern "C" fn(MessageFn, *mut c_void, *mut c_void, u32, i32) -> i32;
-/// `(what is done, operations)` to the or of the return codes, as [`MessageLoop`].
-pub(crate) type ControlLoop = unsafe extern "C" fn(*mut Control, u32) -> i32;
-/// `(function, state, buffer, bytes, operations)` to the or of the return codes.
-pub(crate) type UpdateLoop =
-    unsafe extern "C" fn(UpdateFn, *mut c_void, *mut u8, usize, u32) -> i32;
 
 /// The loop for messages whose function lies at `function`; `fresh` raises the nonces.
 pub(crate) fn message_loop(function: usize, fresh: bool) -> MessageLoop {

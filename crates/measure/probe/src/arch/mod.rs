@@ -2,6 +2,10 @@
 //! independent instructions, and the loops inside the clock. Where an architecture has no entry of
 //! its own, samples are timed by the system's clock and core cycles stay unknown.
 
+use crate::control::Control;
+use contract::raw::{MessageFn, UpdateFn};
+use std::ffi::c_void;
+
 #[cfg(target_arch = "x86_64")]
 mod loops_x86_64;
 #[cfg(target_arch = "x86_64")]
@@ -21,14 +25,23 @@ mod portable;
 #[cfg(not(target_arch = "x86_64"))]
 pub(crate) use portable::*;
 
+/// `(function, state, first descriptor, operations, expected code)` to the or of the return codes,
+/// each exclusive-or the expected one.
+pub(crate) type MessageLoop =
+    unsafe extern "C" fn(MessageFn, *mut c_void, *mut c_void, u32, i32) -> i32;
+/// `(what is done, operations)` to the or of the return codes, as [`MessageLoop`].
+pub(crate) type ControlLoop = unsafe extern "C" fn(*mut Control, u32) -> i32;
+/// `(function, state, buffer, bytes, operations)` to the or of the return codes.
+pub(crate) type UpdateLoop =
+    unsafe extern "C" fn(UpdateFn, *mut c_void, *mut u8, usize, u32) -> i32;
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::control::{Control, Walk};
+    use crate::control::Walk;
     use crate::ring::{NONCE_AT, RING, RING_BYTES, SLOT_BYTES};
     use contract::raw::Message;
     use std::alloc::{Layout, alloc_zeroed, dealloc};
-    use std::ffi::c_void;
 
     /// Notes the descriptors that it is called with; returns the bit of the call's number.
     unsafe extern "C" fn note(state: *mut c_void, message: *const Message) -> i32 {

@@ -4,7 +4,7 @@
 
 use crate::buffers::{Place, Placement};
 use crate::context::Context;
-use crate::finding::{Verdict, refuse};
+use crate::finding::Verdict;
 use crate::sizes;
 
 pub(super) fn run(context: &mut Context<'_>) -> Verdict {
@@ -19,9 +19,6 @@ pub(super) fn run(context: &mut Context<'_>) -> Verdict {
         } else {
             context.accepted(session, call, placement)?;
         }
-        match context.buffers.stray(direction) {
-            Some(place) => refuse(format!("{direction} of {len} bytes wrote {place}")),
-            None => Ok(1),
-        }
+        context.stayed_within(direction, len, format_args!("")).map(|()| 1)
     })
 }

@@ -3,7 +3,7 @@
 use crate::buffers::{Place, Placement};
 use crate::context::{Context, succeeded};
 use crate::example::Example;
-use crate::finding::{Verdict, refuse};
+use crate::finding::Verdict;
 use crate::sizes;
 
 pub(super) fn run(context: &mut Context<'_>) -> Verdict {
@@ -16,12 +16,10 @@ pub(super) fn run(context: &mut Context<'_>) -> Verdict {
         let placement = Placement::all(Place::Offset(len % 16));
         let call = example.call(direction);
         let outcome = context.buffers.call_in_place(session, call, placement);
-        succeeded(outcome, direction, len, format_args!(" in place"))?;
-        let count = context.compare(direction, &expected(example), format_args!(" in place"))?;
-        match context.buffers.stray(direction) {
-            Some(place) => refuse(format!("{direction} of {len} bytes in place wrote {place}")),
-            None => Ok(count),
-        }
+        let note = format_args!(" in place");
+        succeeded(outcome, direction, len, note)?;
+        let count = context.compare(direction, &expected(example), note)?;
+        context.stayed_within(direction, len, note).map(|()| count)
     })
 }
 

@@ -3,12 +3,12 @@
 
 use crate::buffers::{Place, Placement};
 use crate::context::{Context, succeeded};
-use crate::finding::{Stop, Verdict, refuse};
+use crate::finding::{Stop, Verdict};
 use crate::forger::Forger;
 use crate::inputs::Inputs;
 use crate::reference::Reference;
 use crate::sizes;
-use contract::{Outcome, Session};
+use contract::Session;
 use model::{AAD_LEN, Direction};
 use std::time::Duration;
 
@@ -71,18 +71,12 @@ fn one(
             succeeded(outcome, direction, len, note)?;
             count += context.compare(direction, &example, note)?;
         }
-        if let Some(place) = context.buffers.stray(direction) {
-            return refuse(format!("{direction} of {len} bytes wrote {place}"));
-        }
+        context.stayed_within(direction, len, format_args!(""))?;
         if context.algorithm.rejects() && direction == Direction::Decrypt {
             let mut forger = Forger::default();
             let (call, change) = forger.forge(inputs, context.algorithm, &example);
-            if context.buffers.call(session, call, placement) != Outcome::Rejected {
-                return refuse(format!(
-                    "decryption did not reject a message of {len} bytes {change}"
-                ));
-            }
-            count += 1;
+            let what = format_args!("a message of {len} bytes {change}");
+            count += context.rejected(session, call, placement, what)?;
         }
     }
     Ok(count)

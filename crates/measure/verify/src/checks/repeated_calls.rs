@@ -7,13 +7,13 @@
 use crate::buffers::{FILL, Place, Placement};
 use crate::context::{Context, Setup};
 use crate::example::Example;
-use crate::finding::{Stop, Verdict, refuse};
+use crate::finding::{Stop, Verdict};
 use crate::forger::Forger;
 use crate::inputs::Inputs;
 use crate::reference::Reference;
 use crate::scope::Repeated;
 use crate::sizes;
-use contract::{Outcome, Session};
+use contract::Session;
 use model::{AAD_LEN, Direction};
 use std::time::Duration;
 
@@ -103,7 +103,7 @@ fn right(
     let note = format_args!(" in call {number} of a session");
     let placement = Placement::all(Place::Offset(inputs.below(16)));
     context.answer(session, example, placement, note)?;
-    surroundings(context, session, example.plaintext.len(), number)
+    context.stayed_within(direction, example.plaintext.len(), note)
 }
 
 /// A call that must reject its message.
@@ -117,29 +117,7 @@ fn forged(
     let placement = Placement::all(Place::Offset(inputs.below(16)));
     let (call, change) = forger.forge(inputs, context.algorithm, example);
     let len = call.input.len();
-    match context.buffers.call(session, call, placement) {
-        Outcome::Rejected => surroundings(context, session, len, number),
-        Outcome::Done => refuse(format!(
-            "decryption accepted a message of {len} bytes {change} in call {number} of a session"
-        )),
-        Outcome::Error(code) => refuse(format!(
-            "decryption of a message of {len} bytes {change} returned error code {code} in call {number} of a \
-             session and must reject it"
-        )),
-    }
-}
-
-fn surroundings(
-    context: &Context<'_>,
-    session: &Session,
-    len: usize,
-    number: u64,
-) -> Result<(), Stop> {
-    let direction = session.direction();
-    match context.buffers.stray(direction) {
-        Some(place) => refuse(format!(
-            "{direction} of {len} bytes wrote {place} in call {number} of a session"
-        )),
-        None => Ok(()),
-    }
+    let what = format_args!("a message of {len} bytes {change} in call {number} of a session");
+    context.rejected(session, call, placement, what)?;
+    context.stayed_within(Direction::Decrypt, len, format_args!(" in call {number} of a session"))
 }

@@ -6,9 +6,9 @@ use super::key_matters::key_bit;
 use crate::buffers::{Call, Placement};
 use crate::context::{Context, Setup};
 use crate::example::Example;
-use crate::finding::{Verdict, refuse};
+use crate::finding::Verdict;
 use crate::reference::Reference;
-use contract::{Outcome, Session};
+use contract::Session;
 use model::{AAD_LEN, Algorithm, Direction, Kind};
 
 /// No block, less than one, blocks, a wide stride and a rest, a page and a byte.
@@ -63,14 +63,8 @@ fn first_checked_byte(algorithm: &Algorithm) -> usize {
 fn rejected(context: &mut Context<'_>, session: &mut Session, forgery: &Forgery) -> Verdict {
     let Forgery { nonce, aad, ciphertext, tag, what } = forgery;
     let call = Call { nonce, aad, input: ciphertext, tag: Some(tag) };
-    let len = ciphertext.len();
-    match context.buffers.call(session, call, Placement::ALIGNED) {
-        Outcome::Rejected => Ok(1),
-        Outcome::Done => refuse(format!("decryption accepted a message {what} (size {len})")),
-        Outcome::Error(code) => refuse(format!(
-            "decryption of a message {what} (size {len}) returned error code {code} and must reject it"
-        )),
-    }
+    let what = format_args!("a message {what} (size {})", ciphertext.len());
+    context.rejected(session, call, Placement::ALIGNED, what)
 }
 
 /// A message with one change, and the change in words.

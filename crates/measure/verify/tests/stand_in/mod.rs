@@ -5,9 +5,8 @@ mod fault;
 pub use fault::Fault;
 
 use ciphermark_verify::reference::{Reference, Stream};
-use contract::{Identity, Library, OpenError, Session, raw};
+use contract::{Identity, Library, OpenError, Operations, Session, Table, raw};
 use model::{Algorithm, Direction};
-use std::ffi::c_void;
 use std::slice::{from_raw_parts, from_raw_parts_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -53,7 +52,7 @@ impl Library for StandIn {
             }
             _ => {}
         }
-        let state = Box::new(State {
+        let state = State {
             stream: None,
             reference: Box::into_raw(Box::new(Reference::new(algorithm, &key))),
             algorithm,
@@ -63,21 +62,13 @@ impl Library for StandIn {
             updates: 0,
             rejected: 0,
             accepted: None,
-        });
+        };
         let streams = Reference::new(algorithm, &key)
             .stream(direction_of_stream(direction), &vec![0; algorithm.nonce_len], false)
             .is_some();
-        let raw = raw::Session {
-            state: Box::into_raw(state).cast(),
-            flags: raw::IN_PLACE,
-            message: Some(message),
-            start: streams.then_some(start),
-            update: streams.then_some(update),
-            close: Some(close),
-            rekey: (self.fault != Fault::TakesNoNewKey && !key.is_empty())
-                .then_some(rekey as raw::RekeyFn),
-            ..raw::Session::empty()
-        };
+        let table = Table::new(state, raw::IN_PLACE, c"").streams_if(streams);
+        let rekeys = self.fault != Fault::TakesNoNewKey && !key.is_empty();
+        let raw = if rekeys { table.rekeys(c"") } else { table }.raw();
         // SAFETY: the functions keep the contract for the algorithm, but for the one fault, whose
         // stray accesses stay within the margins that verification lays around every buffer.
         Ok(unsafe { Session::new(raw, algorithm, direction) })
@@ -93,7 +84,7 @@ fn direction_of_stream(direction: Direction) -> Direction {
 }
 
 struct State {
-    /// Borrows from `reference`, so it goes first.
+    /// Borrows from `reference`.
     stream: Option<Stream<'static>>,
     reference: *mut Reference,
     algorithm: &'static Algorithm,
@@ -118,7 +109,7 @@ impl State {
             nonce[0] ^= self.calls as u8;
         }
         self.calls += 1;
-        // SAFETY: made by `open`, freed by `close`.
+        // SAFETY: made by `open`, freed by `drop`.
         let reference = unsafe { &*self.reference };
         let (mut output, mut tag) = (vec![0; input.len()], tag.to_vec());
         let mut code = raw::OK;
@@ -189,64 +180,89 @@ struct Computed {
 /// Calls of all stand-ins that are random; one test uses them, in one thread.
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
-unsafe extern "C" fn rekey(state: *mut c_void, key: *const u8) -> i32 {
-    // SAFETY: the state that `open` made, and a key by the contract.
-    let (state, key) = unsafe {
-        let state = &mut *state.cast::<State>();
-        let len = state.algorithm.key_len;
-        (state, from_raw_parts(key, len))
-    };
-    let mut key = key.to_vec();
-    match state.fault {
-        Fault::IgnoresANewKey => return raw::OK,
-        Fault::RefusesANewKey => return 17,
-        Fault::TakesHalfOfANewKey | Fault::IgnoresHalfTheKey => {
-            let half = key.len() / 2;
-            key[half..].fill(0);
+impl Operations for State {
+    unsafe fn rekey(&mut self, key: *const u8) -> i32 {
+        // SAFETY: a key by the contract.
+        let mut key = unsafe { from_raw_parts(key, self.algorithm.key_len) }.to_vec();
+        match self.fault {
+            Fault::IgnoresANewKey => return raw::OK,
+            Fault::RefusesANewKey => return 17,
+            Fault::TakesHalfOfANewKey | Fault::IgnoresHalfTheKey => {
+                let half = key.len() / 2;
+                key[half..].fill(0);
+            }
+            _ => {}
         }
-        _ => {}
+        // It borrows from the reference.
+        self.stream = None;
+        let new = Box::into_raw(Box::new(Reference::new(self.algorithm, &key)));
+        // SAFETY: made by `open` or here, and nothing refers to it.
+        drop(unsafe { Box::from_raw(std::mem::replace(&mut self.reference, new)) });
+        raw::OK
     }
-    // It borrows from the reference.
-    state.stream = None;
-    let old = std::mem::replace(
-        &mut state.reference,
-        Box::into_raw(Box::new(Reference::new(state.algorithm, &key))),
-    );
-    // SAFETY: made by `open` or here, and nothing refers to it.
-    drop(unsafe { Box::from_raw(old) });
-    raw::OK
+
+    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
+        let Algorithm { nonce_len, tag_len, .. } = *self.algorithm;
+        if self.fault == Fault::ReturnsEarly {
+            return raw::OK;
+        }
+        // SAFETY: the contract's lengths. All are read before anything is written, since output may
+        // be input.
+        let (nonce, aad, input, tag) = unsafe {
+            (
+                from_raw_parts(m.nonce, nonce_len),
+                from_raw_parts(m.aad, m.aad_len),
+                from_raw_parts(m.input, m.len),
+                from_raw_parts(m.tag.cast_const(), tag_len),
+            )
+        };
+        let mut computed = self.compute(nonce, aad, input, tag);
+        if self.fault == Fault::SkipsNowAndThen && self.calls.is_multiple_of(PERIOD) {
+            return raw::OK;
+        }
+        spoil(self, m, &mut computed);
+        // SAFETY: as `spoil`.
+        unsafe { deliver(self, m, &computed) };
+        trespass(self, m);
+        match self.fault {
+            Fault::ReturnsAnError => 17,
+            Fault::LimitsTheAad if m.aad_len > 0xfeff => 17,
+            Fault::LimitsTheMessage if m.len > 65_534 => 17,
+            _ => computed.code,
+        }
+    }
+
+    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
+        if self.fault == Fault::StreamDoesNotRestart && self.stream.is_some() {
+            return raw::OK;
+        }
+        // SAFETY: made by `open`, freed by `drop` after the stream; a nonce by the contract.
+        let (reference, nonce): (&'static Reference, _) =
+            unsafe { (&*self.reference, from_raw_parts(nonce, self.algorithm.nonce_len)) };
+        self.updates = 0;
+        self.stream = reference.stream(self.direction, nonce, false);
+        raw::OK
+    }
+
+    unsafe fn update(&mut self, _input: *const u8, output: *mut u8, len: usize) -> i32 {
+        // SAFETY: streams work in place, so the output is the input.
+        let buffer = unsafe { from_raw_parts_mut(output, len) };
+        let Some(stream) = &mut self.stream else { return raw::FAILED };
+        stream.update(buffer);
+        self.updates += 1;
+        if self.fault == Fault::WrongSecondUpdate && self.updates == 2 {
+            buffer[0] ^= 1;
+        }
+        raw::OK
+    }
 }
 
-unsafe extern "C" fn message(state: *mut c_void, message: *const raw::Message) -> i32 {
-    // SAFETY: the state that `open` made, and a message by the contract.
-    let (state, m) = unsafe { (&mut *state.cast::<State>(), &*message) };
-    let Algorithm { nonce_len, tag_len, .. } = *state.algorithm;
-    if state.fault == Fault::ReturnsEarly {
-        return raw::OK;
-    }
-    // SAFETY: the contract's lengths. All are read before anything is written, since output may
-    // be input.
-    let (nonce, aad, input, tag) = unsafe {
-        (
-            from_raw_parts(m.nonce, nonce_len),
-            from_raw_parts(m.aad, m.aad_len),
-            from_raw_parts(m.input, m.len),
-            from_raw_parts(m.tag.cast_const(), tag_len),
-        )
-    };
-    let mut computed = state.compute(nonce, aad, input, tag);
-    if state.fault == Fault::SkipsNowAndThen && state.calls.is_multiple_of(PERIOD) {
-        return raw::OK;
-    }
-    spoil(state, m, &mut computed);
-    // SAFETY: as `spoil`.
-    unsafe { deliver(state, m, &computed) };
-    trespass(state, m);
-    match state.fault {
-        Fault::ReturnsAnError => 17,
-        Fault::LimitsTheAad if m.aad_len > 0xfeff => 17,
-        Fault::LimitsTheMessage if m.len > 65_534 => 17,
-        _ => computed.code,
+impl Drop for State {
+    fn drop(&mut self) {
+        // It borrows from the reference.
+        self.stream = None;
+        // SAFETY: made by `open` or `rekey`, and nothing refers to it.
+        drop(unsafe { Box::from_raw(self.reference) });
     }
 }
 
@@ -314,48 +330,4 @@ fn trespass(state: &State, m: &raw::Message) {
     };
     // SAFETY: as above.
     unsafe { at.write_volatile(at.read_volatile() ^ 0xff) };
-}
-
-unsafe extern "C" fn start(state: *mut c_void, nonce: *const u8) -> i32 {
-    // SAFETY: the state that `open` made and a nonce by the contract; the reference outlives the
-    // stream, see `close`.
-    let (state, nonce) = unsafe {
-        let state = &mut *state.cast::<State>();
-        (&mut *std::ptr::from_mut(state), from_raw_parts(nonce, state.algorithm.nonce_len))
-    };
-    if state.fault == Fault::StreamDoesNotRestart && state.stream.is_some() {
-        return raw::OK;
-    }
-    // SAFETY: made by `open`, freed by `close` after the stream.
-    let reference: &'static Reference = unsafe { &*state.reference };
-    state.updates = 0;
-    state.stream = reference.stream(state.direction, nonce, false);
-    raw::OK
-}
-
-unsafe extern "C" fn update(
-    state: *mut c_void,
-    _input: *const u8,
-    output: *mut u8,
-    len: usize,
-) -> i32 {
-    // SAFETY: the state that `open` made; streams work in place, so the output is the input.
-    let (state, buffer) = unsafe { (&mut *state.cast::<State>(), from_raw_parts_mut(output, len)) };
-    let Some(stream) = &mut state.stream else { return raw::FAILED };
-    stream.update(buffer);
-    state.updates += 1;
-    if state.fault == Fault::WrongSecondUpdate && state.updates == 2 {
-        buffer[0] ^= 1;
-    }
-    raw::OK
-}
-
-unsafe extern "C" fn close(state: *mut c_void) {
-    // SAFETY: the state that `open` made, called once; the stream borrows from the reference and
-    // goes first.
-    unsafe {
-        let mut state = Box::from_raw(state.cast::<State>());
-        state.stream = None;
-        drop(Box::from_raw(state.reference));
-    }
 }

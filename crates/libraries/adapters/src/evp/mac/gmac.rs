@@ -5,7 +5,8 @@ use crate::evp::api::Api;
 use crate::evp::calls;
 use crate::evp::context::Context;
 use crate::evp::state::State;
-use contract::{Operations, Table, raw};
+use crate::family::operations;
+use contract::{Table, raw};
 use model::{Algorithm, Direction};
 use std::ptr;
 
@@ -41,30 +42,22 @@ impl Gmac {
     }
 }
 
-impl Operations for Gmac {
+operations! { impl for Gmac;
     /// Nonce, associated data, final, tag.
-    #[inline(always)]
-    unsafe fn message(&mut self, m: &raw::Message) -> i32 {
-        // SAFETY: the caller keeps the header's rules.
-        let done = unsafe { self.0.begin(m.nonce) && self.feed(m.input, m.len) && self.end(m.tag) };
+    fn message(&mut self, m) {
+        let done = self.0.begin(m.nonce) && self.feed(m.input, m.len) && self.end(m.tag);
         self.0.done(done)
     }
 
-    #[inline(always)]
-    unsafe fn start(&mut self, nonce: *const u8) -> i32 {
-        // SAFETY: the caller keeps the header's rules.
-        unsafe { self.0.done(self.0.begin(nonce)) }
+    fn start(&mut self, nonce) {
+        self.0.done(self.0.begin(nonce))
     }
 
-    #[inline(always)]
-    unsafe fn update(&mut self, input: *const u8, _output: *mut u8, len: usize) -> i32 {
-        // SAFETY: the caller keeps the header's rules.
-        unsafe { self.0.done(self.feed(input, len)) }
+    fn update(&mut self, input, _output, len) {
+        self.0.done(self.feed(input, len))
     }
 
-    #[inline(always)]
-    unsafe fn finish(&mut self, tag: *mut u8) -> i32 {
-        // SAFETY: the caller keeps the header's rules.
-        unsafe { self.0.done(self.end(tag)) }
+    fn finish(&mut self, tag) {
+        self.0.done(self.end(tag))
     }
 }

@@ -5,7 +5,7 @@ mod refusal;
 
 use super::*;
 use crate::testing::EVP;
-use contract::{Library, Message, Outcome, Session};
+use contract::{Library, Outcome, Session};
 use model::{Algorithm, Direction};
 use trial::{Sealed, bytes};
 use verify::reference::Reference;
@@ -136,30 +136,6 @@ fn the_machines_configuration_file_is_not_read() {
         .status()
         .unwrap();
     assert!(status.success());
-}
-
-/// GMAC is GCM of no message: NIST SP 800-38D §3.
-#[test]
-fn a_gmac_is_the_tag_of_an_empty_gcm_message() {
-    let library = library();
-    for bits in [128, 192, 256] {
-        let [gmac, gcm] =
-            ["gmac", "gcm"].map(|mode| Algorithm::find(&format!("aes-{bits}-{mode}")).unwrap());
-        let key = bytes(gmac.key_len, 8);
-        let mut mac = open(&*library, gmac, Direction::Digest, &key).unwrap();
-        let mut aead = open(&*library, gcm, Direction::Encrypt, &key).unwrap();
-        for len in [0, 1, 16, 33, 4096] {
-            let (nonce, data) = (bytes(12, len as u8), bytes(len, 4));
-            let (mut sealed, mut tag) = ([0; 16], [0; 16]);
-            let (aad, input, output) = (&data[..], &[][..], &mut [][..]);
-            let message = Message { nonce: &nonce, aad, input, output, tag: &mut sealed };
-            assert_eq!(aead.message(message), Outcome::Done);
-            let (aad, input, output) = (&[][..], &data[..], &mut [][..]);
-            let message = Message { nonce: &nonce, aad, input, output, tag: &mut tag };
-            assert_eq!(mac.message(message), Outcome::Done);
-            assert_eq!(tag, sealed, "{gmac} {len} B");
-        }
-    }
 }
 
 #[test]
