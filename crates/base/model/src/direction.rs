@@ -28,9 +28,35 @@ pub enum Direction {
     Digest,
     /// Message to its copy; also the harness's null operation.
     Copy,
+    /// The server's end of a TLS handshake.
+    Server,
+    /// The client's end of it.
+    Client,
+    /// Sending a TLS record.
+    Send,
+    /// Receiving it.
+    Receive,
+    /// An operation under a handshake with all that belongs to it.
+    Whole,
+    /// The library's one call of it alone.
+    Call,
 }
 
 impl Direction {
+    /// All.
+    pub const ALL: &'static [Self] = &[
+        Self::Encrypt,
+        Self::Decrypt,
+        Self::Digest,
+        Self::Copy,
+        Self::Server,
+        Self::Client,
+        Self::Send,
+        Self::Receive,
+        Self::Whole,
+        Self::Call,
+    ];
+
     /// The directions that a kind of algorithm has.
     #[must_use]
     pub fn of(kind: Kind) -> &'static [Self] {
@@ -49,6 +75,12 @@ impl Direction {
             Self::Decrypt => "decrypt",
             Self::Digest => "digest",
             Self::Copy => "copy",
+            Self::Server => "server",
+            Self::Client => "client",
+            Self::Send => "send",
+            Self::Receive => "receive",
+            Self::Whole => "whole",
+            Self::Call => "call",
         }
     }
 }

@@ -69,11 +69,7 @@ fn file(text: &str, how: u8) {
         Err(why) => return check::line(&why),
         Ok(run) => run,
     };
-    let render = |run: &TlsFile, format| match run {
-        TlsFile::Handshakes(d) => tls::render(d, format, options(how)),
-        TlsFile::Records(d) => tls::render_records(d, format, options(how)),
-        TlsFile::Primitives(d) => tls::render_primitives(d, format, options(how)),
-    };
+    let render = |run: &TlsFile, format| run.render(format, options(how));
     shown("a run of TLS", &|format| render(&run, format));
     let written = render(&run, Format::Json);
     assert_eq!(tls::from_json(&written, "t.json").expect("what was written is read"), run);
