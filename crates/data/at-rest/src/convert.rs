@@ -13,6 +13,9 @@ const OF_RECORD: [&str; 7] =
 /// What a measurement has in fields of its own; [`Cell::scheme`] is its algorithm.
 const OF_MEASUREMENT: [&str; 5] = ["scheme", "direction", "threads", "state", "reason"];
 
+/// Beyond any speed: what a record may have.
+const MOST_RATE: f64 = 1e18;
+
 /// The record of a run.
 #[must_use]
 pub fn into_record(run: &PagesRecord) -> Record {
@@ -87,7 +90,7 @@ fn measurement(run: &PagesRecord, cell: &Cell) -> Measurement {
         reason: cell.reason.clone(),
         ns_per_op: ns,
         ns_per_byte: ns.map(|ns| ns.median / bytes),
-        mb_per_s: ns.map(speed).filter(|speed| speed.is_finite()),
+        mb_per_s: ns.map(speed).filter(|speed| *speed <= MOST_RATE),
         samples: cell.rounds.into(),
         samples_disturbed: cell.disturbed_rounds.into(),
         evidence: Evidence { clock, calls_succeeded: cell.pages, ..Evidence::default() },

@@ -72,6 +72,17 @@ mod tests {
     }
 
     #[test]
+    fn a_published_document_of_an_older_version_becomes_a_record_and_loses_nothing() {
+        let path =
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../../../records/pages-2026-11-21-zen4.json.gz");
+        let older = record::load_text(std::path::Path::new(path)).unwrap();
+        let run: PagesRecord = serde_json::from_str(&older).unwrap();
+        let record = read(&older, "x").unwrap();
+        assert_eq!(of(&record).unwrap(), run);
+        assert_eq!(from_json(&to_json(&run), "x").unwrap(), run);
+    }
+
+    #[test]
     fn what_is_no_record_is_named() {
         let wrong = |text: &str| from_json(text, "x.json").unwrap_err().to_string();
         assert!(wrong("{").contains("'x.json' is not a ciphermark record"));

@@ -1,10 +1,9 @@
 //! A run as a record and back. A row is two measurements, one of each of its parts, side by side; the details of
 //! the first hold what both have in common.
 
-use crate::document::{Cost, Handshake, Plan, Run, Stack};
-use crate::primitives::PrimitiveRow;
-use crate::records::{RecordLines, RecordRow, record_lines};
-use model::{Direction, Model};
+use crate::document::{Cost, Plan, Run, Stack};
+use crate::records::RecordLines;
+use crate::row::{Named, Row};
 use record::{
     Disturbances, Estimate, Evidence, FORMAT_VERSION, Library, LibraryId, Limits, Measurement,
     Record, Samples, State, Stopped,
@@ -17,81 +16,8 @@ use serde_json::{Map, Value};
 const MOST_ROWS: usize = 2_000_000;
 /// Beyond any time, in nanoseconds.
 const MOST_NS: f64 = 1e18;
-
-/// What a row is called in a record.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Named {
-    /// The case, in the words of the command line.
-    pub algorithm: String,
-    /// Bytes of data; 0 where it has none.
-    pub size: usize,
-    /// What else tells it from others.
-    pub setting: String,
-}
-
-/// A row of a run: its costs are fields with the names of its parts.
-pub trait Row: Serialize + DeserializeOwned {
-    /// The run's kind.
-    const KIND: &'static str;
-    /// The command of `ciphermark tls` that makes it.
-    const COMMAND: &'static str;
-    /// What one operation is.
-    const MODEL: Model;
-    /// Its parts.
-    const PARTS: [Direction; 2];
-
-    /// What it is called in a record.
-    fn named(&self) -> Named;
-
-    /// The lines through the sizes of rows, where they have sizes.
-    fn lines(_: &[Self]) -> Vec<RecordLines>
-    where
-        Self: Sized,
-    {
-        Vec::new()
-    }
-}
-
-impl Row for Handshake {
-    const KIND: &'static str = "tls-handshakes";
-    const COMMAND: &'static str = "handshake";
-    const MODEL: Model = Model::Handshake;
-    const PARTS: [Direction; 2] = [Direction::Server, Direction::Client];
-
-    fn named(&self) -> Named {
-        let (algorithm, setting) = (self.case.to_string(), self.temperature.to_string());
-        Named { algorithm, size: 0, setting }
-    }
-}
-
-impl Row for RecordRow {
-    const KIND: &'static str = "tls-records";
-    const COMMAND: &'static str = "records";
-    const MODEL: Model = Model::Records;
-    const PARTS: [Direction; 2] = [Direction::Send, Direction::Receive];
-
-    fn named(&self) -> Named {
-        let algorithm = format!("{} {}", self.protection.version, self.protection.suite);
-        Named { algorithm, size: self.size as usize, setting: String::new() }
-    }
-
-    fn lines(rows: &[Self]) -> Vec<RecordLines> {
-        record_lines(rows)
-    }
-}
-
-impl Row for PrimitiveRow {
-    const KIND: &'static str = "tls-primitives";
-    const COMMAND: &'static str = "primitives";
-    const MODEL: Model = Model::Primitive;
-    const PARTS: [Direction; 2] = [Direction::Whole, Direction::Call];
-
-    fn named(&self) -> Named {
-        let algorithm = format!("{} {}", self.primitive.scheme, self.primitive.operation);
-        let size = self.primitive.size.unwrap_or_default() as usize;
-        Named { algorithm, size, setting: String::new() }
-    }
-}
+/// Beyond any speed: what a record may have.
+const MOST_RATE: f64 = 1e18;
 
 /// What a record says of the run as a whole beside its own fields.
 #[derive(Serialize, Deserialize)]
@@ -279,7 +205,7 @@ fn with_cost<R: Row>(
     evidence.outputs_checked = m.raw.len() as u64;
     evidence.calls_succeeded = m.raw.ops.iter().map(|ops| u64::from(*ops)).sum();
     let bytes = m.size as f64;
-    let of_bytes = |x: f64| (R::MODEL.has_bytes() && x.is_finite()).then_some(x);
+    let of_bytes = |x: f64| (R::MODEL.has_bytes() && x <= MOST_RATE).then_some(x);
     Measurement {
         ns_per_op: Some(Estimate { median: median_ns, low: low_ns, high: high_ns }),
         cycles_per_op: cycles,
@@ -352,7 +278,7 @@ fn stack((library, details): (&Library, StackDetails)) -> Stack {
 /// The row of its parts' measurements.
 fn row<R: Row>(both: &[Measurement]) -> Result<R, String> {
     let [first, second] = both else { return Err("its other part is missing".to_owned()) };
-    if [first.direction, second.direction] != R::PARTS {
+    if [first.direction, second.direction] != R::PARTS || first.state != second.state {
         return Err("it and the next are not the parts of one case".to_owned());
     }
     let common = Common {

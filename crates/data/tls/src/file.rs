@@ -1,9 +1,10 @@
 //! Files that `tls handshake`, `tls records` and `tls primitives` wrote, read again.
 
-use crate::convert::{Row, from_record, into_record};
+use crate::convert::{from_record, into_record};
 use crate::document::{Document, Handshake, Run};
 use crate::primitives::{PrimitiveRow, PrimitivesDocument};
 use crate::records::{RecordRow, RecordsDocument};
+use crate::row::Row;
 use crate::shared::{Format, render};
 use record::{Record, RecordError, printable};
 use serde_json::{Value, json};

@@ -17,6 +17,7 @@ mod records;
 mod render;
 mod render_primitives;
 mod render_records;
+mod row;
 mod sample;
 mod shared;
 mod subject;
@@ -27,7 +28,7 @@ mod words;
 
 pub use case::Case;
 pub use check::{EndSays, Mismatch, Negotiated, negotiated};
-pub use convert::{Named, Row, from_record, into_record};
+pub use convert::{from_record, into_record};
 pub use document::{Bytes, Cost, Document, First, Handshake, Memory, Plan, Run, SPAN, Stack};
 pub use file::{TlsFile, from_json, read};
 pub use matrix::{Filter, UnknownName, matrix, rows};
@@ -38,6 +39,7 @@ pub use records::{
     Bare, BareCost, FittedLine, RECORDS_SPAN, RecordLines, RecordRow, RecordsDocument, beside,
     record_lines,
 };
+pub use row::{Named, Row};
 pub use sample::HandshakeSample;
 pub use shared::{Format, Rendered, render};
 pub use subject::{LARGEST_RECORD, Protection, Subject};

@@ -1,7 +1,8 @@
 //! What the renderings of handshakes, records and primitives have in common.
 
-use crate::convert::{Row, into_record};
+use crate::convert::into_record;
 use crate::document::{Cost, Run};
+use crate::row::Row;
 use record::{Host, Noise, State};
 use std::collections::BTreeMap;
 use text::{Options, clean, escape_markdown};

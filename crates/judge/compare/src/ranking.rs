@@ -1,6 +1,6 @@
 //! The answer to a question: cases in the order of their costs, ties as ties.
 
-use crate::costs::{Unit, group};
+use crate::costs::{Unit, group, instructions};
 use crate::question::{By, Per, Question};
 use crate::{Case, family};
 use analysis::{ALPHA, Group, Ratio, surely_faster};
@@ -203,9 +203,8 @@ impl Terms {
         let first = rows[0];
         let has = |direction| rows.iter().any(|m| m.direction == direction);
         let usual = if has(Direction::Encrypt) { Direction::Encrypt } else { first.direction };
-        let is_message = rows.iter().any(|m| m.model == Model::Message);
-        let model =
-            if is_message || first.model.is_of_survey() { Model::Message } else { first.model };
+        let survey = first.model.is_of_survey() || rows.iter().any(|m| m.model == Model::Message);
+        let model = if survey { Model::Message } else { first.model };
         let mut terms = Self {
             sentence: String::new(),
             by: q.by,
@@ -327,14 +326,6 @@ impl<'a> Contender<'a> {
         let group = group(record, m, unit)?;
         Some(Self { m, cost: group.cost(), group: Some(group), instructions })
     }
-}
-
-/// Instructions of one operation: as counted at this size, else by the line through the counts.
-fn instructions(record: &Record, m: &Measurement) -> Option<f64> {
-    let counted = record.executed.iter().find(|e| e.is_of(m));
-    let at_size = counted.and_then(|e| e.sizes.iter().find(|s| s.size == m.size));
-    let by_line = || Some(m.instructions_per_message? + m.instructions_per_byte? * m.size as f64);
-    at_size.map(|s| s.instructions as f64).or_else(by_line)
 }
 
 /// With the cost of the first, by which standings are put in order.

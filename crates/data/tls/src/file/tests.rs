@@ -37,7 +37,12 @@ const OLDER: [&str; 3] = [
 
 #[test]
 fn documents_of_older_versions_become_records_and_lose_nothing() {
-    for older in OLDER {
+    let published = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../records/tls-handshake-2026-11-22-spr.json.gz"
+    );
+    let published = record::load_text(std::path::Path::new(published)).unwrap();
+    for older in OLDER.into_iter().chain([&*published]) {
         let record = read(older, "x").unwrap();
         let text = record::to_json(&record);
         assert_eq!(record::from_json(&text, "x").unwrap(), record);
@@ -45,6 +50,10 @@ fn documents_of_older_versions_become_records_and_lose_nothing() {
         assert_eq!(run.render(Format::Json, WIDE), text);
         assert_eq!(from_json(&format!("\u{feff}{text}"), "x").unwrap(), run);
         assert_eq!(run, from_json(older, "x").unwrap());
+        let again = from_json(&text, "x").unwrap();
+        for format in [Format::Table, Format::Markdown, Format::Csv] {
+            assert_eq!(again.render(format, WIDE), run.render(format, WIDE));
+        }
     }
     let newer = OLDER[0].replace("\"1.0\"", "\"2.0\"");
     let why = from_json(&newer, "x").unwrap_err().to_string();
