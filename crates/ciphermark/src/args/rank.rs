@@ -20,7 +20,7 @@ use report::ComparisonFormat;
     Cases that cannot be told apart at 95 % share a place, with '=' behind it: the truly fastest is\n\
     among those in place 1. What is not authenticated is labelled.")]
 pub struct RankArgs {
-    /// A record that `run -o` wrote; without one, what the flags ask for is measured now.
+    /// A record, of `run`, `tls …` or `pages`; without one, what the flags ask for is measured now.
     #[arg(value_name = "RECORD")]
     pub record: Option<String>,
     /// What is asked.
