@@ -3,9 +3,10 @@
 use crate::error::Failure;
 use advise::Advised;
 use at_rest::PagesRecord;
-use record::Record;
+use record::{Record, RecordError};
 use std::path::Path;
 use tls::TlsFile;
+use tls_load::Calibration;
 
 /// What a file holds.
 pub enum Kind {
@@ -22,19 +23,63 @@ pub enum Kind {
 /// Reads a file, packed by gzip or not.
 pub fn load(path: &Path) -> Result<Kind, Failure> {
     let text = record::load_text(path).map_err(Failure::usage)?;
-    let origin = path.display().to_string();
-    if at_rest::is_pages(&text) {
-        let record = at_rest::from_json(&text, &origin).map_err(Failure::usage)?;
-        return Ok(Kind::Pages(Box::new(record)));
-    }
     if advise::is_advice(&text) {
-        let advice = advise::from_json(&text, &origin).map_err(Failure::usage)?;
-        return Ok(Kind::Advice(Box::new(advice)));
+        let advice = advise::from_json(&text, &path.display().to_string());
+        return advice.map(|advice| Kind::Advice(Box::new(advice))).map_err(Failure::usage);
     }
-    if tls::is_tls(&text) {
-        let file = tls::from_json(&text, &origin).map_err(Failure::usage)?;
-        return Ok(Kind::Tls(Box::new(file)));
+    Kind::of(read(&text, path).map_err(Failure::usage)?, path)
+}
+
+/// Reads a record of any kind, as this version writes it or an older one did.
+pub fn record(path: &Path) -> Result<Record, RecordError> {
+    read(&record::load_text(path)?, path)
+}
+
+fn read(text: &str, path: &Path) -> Result<Record, RecordError> {
+    let origin = path.display().to_string();
+    match record::older_kind(text).as_deref() {
+        Some(at_rest::KIND) => at_rest::read(text, &origin),
+        _ => tls::read(text, &origin),
     }
-    let record = record::from_json(&text, &origin).map_err(Failure::usage)?;
-    Ok(Kind::Survey(Box::new(record)))
+}
+
+/// Reads the record of a survey, for what other runs have nothing of.
+pub fn survey(path: &Path) -> Result<Record, Failure> {
+    match load(path)? {
+        Kind::Survey(record) => Ok(*record),
+        _ => Err(Failure::usage(format!(
+            "'{}' is no survey, and no instructions are counted in others: `ciphermark run -o FILE` writes one",
+            path.display()
+        ))),
+    }
+}
+
+impl Kind {
+    /// What a record is of.
+    pub fn of(record: Record, path: &Path) -> Result<Self, Failure> {
+        let kind = match record.kind() {
+            None => return Ok(Self::Survey(Box::new(record))),
+            Some(at_rest::KIND) => at_rest::of(&record).map(|run| Self::Pages(Box::new(run))),
+            Some(_) => TlsFile::of(&record).map(|file| Self::Tls(Box::new(file))),
+        };
+        kind.map_err(|why| Failure::usage(format!("'{}': {why}", path.display())))
+    }
+}
+
+/// A run of TLS of one kind.
+pub fn tls<R: tls::Row>(path: &Path) -> Result<tls::Run<R>, Failure> {
+    let record = record(path).map_err(Failure::usage)?;
+    tls::from_record(&record).map_err(|why| {
+        Failure::usage(format!(
+            "'{}' is not a run of tls {command}: {why}; `ciphermark tls {command} -o FILE` writes one",
+            path.display(),
+            command = R::COMMAND
+        ))
+    })
+}
+
+/// A file by `tls calibrate`.
+pub fn calibration(path: &Path) -> Result<Calibration, Failure> {
+    let text = record::load_text(path).map_err(Failure::usage)?;
+    Calibration::parse(&text, &path.display().to_string()).map_err(Failure::usage)
 }

@@ -21,7 +21,6 @@ mod kinds;
 mod progress;
 mod screen;
 mod suites;
-mod tls_files;
 
 use args::{Cli, Command};
 use clap::Parser as _;

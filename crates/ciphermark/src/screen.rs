@@ -24,6 +24,16 @@ pub fn print(render: impl FnOnce(Options) -> String) -> Result<(), Failure> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
 }
 
+/// Prints what `render` produces, or writes it to a file.
+pub fn print_to(
+    output: Option<&Path>,
+    render: impl FnOnce(Options) -> String,
+) -> Result<(), Failure> {
+    let Some(path) = output else { return print(render) };
+    let options = Options { width: DEFAULT_WIDTH, color: false };
+    write_file(path, render(options).as_bytes())
+}
+
 /// Prints a value as JSON for people and programs.
 pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value).map_err(Failure::not_done)?;
@@ -87,11 +97,7 @@ pub fn print_record(
 ) -> Result<(), Failure> {
     check_format(format, output)?;
     match (rendered(record, rows, format)?, output) {
-        (Rendered::Text(render), None) => print(render),
-        (Rendered::Text(render), Some(path)) => {
-            let options = Options { width: DEFAULT_WIDTH, color: false };
-            write_file(path, render(options).as_bytes())
-        }
+        (Rendered::Text(render), output) => print_to(output, render),
         (Rendered::Bytes(bytes), Some(path)) => write_file(path, &bytes),
         (Rendered::Bytes(bytes), None) => print_bytes(&bytes),
     }

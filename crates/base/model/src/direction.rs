@@ -30,9 +30,35 @@ pub enum Direction {
     Digest,
     /// Message to its copy; also the harness's null operation.
     Copy,
+    /// The server's end of a TLS handshake.
+    Server,
+    /// The client's end of it.
+    Client,
+    /// Sending a TLS record.
+    Send,
+    /// Receiving it.
+    Receive,
+    /// An operation under a handshake with all that belongs to it.
+    Whole,
+    /// The library's one call of it alone.
+    Call,
 }
 
 impl Direction {
+    /// All.
+    pub const ALL: &'static [Self] = &[
+        Self::Encrypt,
+        Self::Decrypt,
+        Self::Digest,
+        Self::Copy,
+        Self::Server,
+        Self::Client,
+        Self::Send,
+        Self::Receive,
+        Self::Whole,
+        Self::Call,
+    ];
+
     /// The directions that a kind of algorithm has.
     #[must_use]
     pub fn of(kind: Kind) -> &'static [Self] {

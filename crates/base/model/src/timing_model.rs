@@ -30,11 +30,47 @@ pub enum Model {
     Rekey,
     /// Decryption of a message whose tag is wrong, and its rejection.
     Forgery,
+    /// A TLS handshake, each end apart: `tls handshake`.
+    #[cfg_attr(feature = "clap", value(skip))]
+    Handshake,
+    /// A TLS record, sent or received: `tls records`.
+    #[cfg_attr(feature = "clap", value(skip))]
+    Records,
+    /// An operation under a TLS handshake: `tls primitives`.
+    #[cfg_attr(feature = "clap", value(skip))]
+    Primitive,
+    /// A stored page: `pages`.
+    #[cfg_attr(feature = "clap", value(skip))]
+    Page,
 }
 
 impl Model {
-    /// Every model.
+    /// Every model of a survey: what `run` measures.
     pub const ALL: &'static [Self] = &[Self::Stream, Self::Message, Self::Rekey, Self::Forgery];
+
+    /// Every model that a record can have: those of `tls` and `pages` too.
+    pub const RECORDED: &'static [Self] = &[
+        Self::Stream,
+        Self::Message,
+        Self::Rekey,
+        Self::Forgery,
+        Self::Handshake,
+        Self::Records,
+        Self::Primitive,
+        Self::Page,
+    ];
+
+    /// Whether it is one of a survey: what `run` measures.
+    #[must_use]
+    pub fn is_of_survey(self) -> bool {
+        Self::ALL.contains(&self)
+    }
+
+    /// Whether an operation is made of bytes of data, so that it has megabytes a second.
+    #[must_use]
+    pub fn has_bytes(self) -> bool {
+        !matches!(self, Self::Handshake | Self::Primitive)
+    }
 
     /// The name in files and on the command line.
     #[must_use]
@@ -48,6 +84,7 @@ impl Model {
     pub fn version(self) -> u32 {
         match self {
             Self::Stream | Self::Message | Self::Rekey | Self::Forgery => 1,
+            Self::Handshake | Self::Records | Self::Primitive | Self::Page => 1,
         }
     }
 
@@ -63,6 +100,10 @@ impl Model {
             }
             Self::Rekey => "as `message`, with a new key for each message",
             Self::Forgery => "decryption of a message with a wrong tag, which must be rejected",
+            Self::Handshake => "a TLS handshake in memory, each end apart (`tls handshake`)",
+            Self::Records => "a TLS record, sent or received in memory (`tls records`)",
+            Self::Primitive => "an operation under a TLS handshake (`tls primitives`)",
+            Self::Page => "a stored page, encrypted or decrypted (`pages`)",
         }
     }
 }

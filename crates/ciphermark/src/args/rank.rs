@@ -1,10 +1,10 @@
 //! `ciphermark rank` as it is typed.
 
-use super::{DirectionArg, InPlaceArg};
+use super::{InPlaceArg, one_of};
 use crate::units::parse_rows;
 use clap::Args;
 use compare::{By, Class, Per};
-use model::{Footprint, Model, Tier};
+use model::{Direction, Footprint, Model, Tier};
 use report::ComparisonFormat;
 
 /// `ciphermark rank`
@@ -15,11 +15,12 @@ use report::ComparisonFormat;
     ciphermark rank run.json --direction decrypt --size 64\n  \
     ciphermark rank run.json --authenticated --per library\n  \
     ciphermark rank run.json --tier noaes                          without AES instructions\n  \
+    ciphermark rank tls.json --direction server --per library      of `tls handshake -o`\n  \
     ciphermark rank --authenticated --size 8K                      measure now, about a minute\n\n\
     Cases that cannot be told apart at 95 % share a place, with '=' behind it: the truly fastest is\n\
     among those in place 1. What is not authenticated is labelled.")]
 pub struct RankArgs {
-    /// A record that `run -o` wrote; without one, what the flags ask for is measured now.
+    /// A record, of `run`, `tls …` or `pages`; without one, what the flags ask for is measured now.
     #[arg(value_name = "RECORD")]
     pub record: Option<String>,
     /// What is asked.
@@ -63,11 +64,11 @@ pub struct QuestionArgs {
     /// Bytes of plaintext.
     #[arg(short, long, value_name = "BYTES")]
     pub size: Option<String>,
-    /// Encrypt or decrypt.
-    #[arg(short, long, value_name = "DIRECTION")]
-    pub direction: Option<DirectionArg>,
+    /// Direction, or the part of what `tls` measures.
+    #[arg(short, long, value_name = "DIRECTION", value_parser = one_of(Direction::ALL, Direction::name))]
+    pub direction: Option<Direction>,
     /// What one timed operation is.
-    #[arg(short, long, value_name = "MODEL")]
+    #[arg(short, long, value_name = "MODEL", value_parser = one_of(Model::RECORDED, Model::name))]
     pub model: Option<Model>,
     /// Which CPU instructions the library may see.
     #[arg(short, long, value_name = "TIER")]
@@ -81,4 +82,7 @@ pub struct QuestionArgs {
     /// Output over the input.
     #[arg(long, value_name = "WHERE")]
     pub in_place: Option<InPlaceArg>,
+    /// What else tells cases apart: of handshakes hot, idle or cold; of pages as in 'random reused'.
+    #[arg(long, value_name = "TEXT")]
+    pub setting: Option<String>,
 }

@@ -67,7 +67,7 @@ pub struct RunArgs {
     ciphermark export run.json --format parquet -o run.parquet\n  \
     ciphermark export run.json -l openssl -m stream -d encrypt --format openssl-mr")]
 pub struct ShowArgs {
-    /// A record written by `run -o`.
+    /// A record: what `run`, `tls …` or `pages` wrote with -o.
     pub record: PathBuf,
     /// Which rows.
     #[command(flatten)]

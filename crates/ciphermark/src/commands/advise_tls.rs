@@ -3,10 +3,10 @@
 use super::run::{claim_output, random_seed, watch_signals};
 use crate::args_advise::{AdviseArgs, YesNo};
 use crate::error::{Exit, Failure};
-use crate::{choose, screen, tls_files};
+use crate::{choose, kinds, screen};
 use advise::tls_server::{Evidence, Format, Question};
-use engine::HandshakeRequest;
-use tls::{Certificate, Document, Temperature};
+use engine::TlsRequest;
+use tls::{Certificate, Document, Handshake, Subject, Temperature};
 
 /// Answers from a run of handshakes, or from what it measures for the question.
 pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
@@ -14,10 +14,10 @@ pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage(format!("{flag} is for stored data, not for a TLS server")));
     }
     let question = question(args)?;
-    let records = args.tls.bulk.as_deref().map(tls_files::records).transpose()?;
-    let calibration = args.tls.calibration.as_deref().map(tls_files::calibration).transpose()?;
+    let records = args.tls.bulk.as_deref().map(kinds::tls).transpose()?;
+    let calibration = args.tls.calibration.as_deref().map(kinds::calibration).transpose()?;
     let handshakes = match args.record.as_ref().or(args.record_flag.as_ref()) {
-        Some(path) => tls_files::handshakes(path)?,
+        Some(path) => kinds::tls(path)?,
         None => measure(args, &question)?,
     };
     let handshakes = chosen(args, handshakes)?;
@@ -108,19 +108,21 @@ fn measure(args: &AdviseArgs, question: &Question) -> Result<Document, Failure> 
     let _claim = args.output.as_deref().map(claim_output).transpose()?;
     let (stacks, _) = super::tls::stacks(&args.library, false)?;
     let stop = watch_signals()?;
-    let request = HandshakeRequest {
-        rows: cases.into_iter().map(|case| (case, question.temperature)).collect(),
+    let row = |case| (Subject::Handshake(case), question.temperature);
+    let request = TlsRequest {
+        rows: cases.into_iter().map(row).collect(),
         precision: 0.02,
         time: args.budget,
         seed: random_seed(),
+        cpu: engine::measuring_cpu(),
         command: std::env::args().collect(),
     };
-    let run = super::tls::sampled(args.quiet, &stop, |stop, events| {
-        engine::handshakes(&request, &stacks, engine::Keeping::default(), stop, events)
-    })?
-    .document;
+    let outcome = super::tls::sampled(args.quiet, &stop, |stop, events| {
+        let keeping = engine::Keeping::default();
+        engine::measure_tls::<Handshake>(&request, &stacks, keeping, stop, events)
+    })?;
     if let Some(path) = &args.output {
-        screen::write_document(path, &run)?;
+        record::save(&outcome.record(), path).map_err(Failure::not_done)?;
     }
-    Ok(run)
+    Ok(outcome.run)
 }

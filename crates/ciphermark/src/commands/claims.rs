@@ -7,14 +7,14 @@ use crate::kinds::{self, Kind};
 use crate::progress::Bar;
 use crate::{choose, screen};
 use claims::{Claim, Evidence, HandshakeNeed, Handshakes, Need, Source};
-use engine::{Attached, Budget, HandshakeRequest, Request};
+use engine::{Attached, Budget, Request, TlsOutcome, TlsRequest};
 use model::{Footprint, NameGlob, nearest};
 use record::Record;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tls::{Document, Temperature, TlsFile};
+use tls::{Document, Handshake, Subject, Temperature, TlsFile};
 
 /// Judges claims by records, or by what it measures for them.
 pub fn claims(args: &ClaimsArgs) -> Result<Exit, Failure> {
@@ -122,12 +122,10 @@ fn known(args: &ClaimsArgs, wanted: &Wanted) -> Result<Known, Failure> {
         }
         if let Some(run) = &run {
             let path = if record.is_some() { beside(path) } else { path.clone() };
-            let text = serde_json::to_string(run).map_err(Failure::not_done)?;
-            let bytes = record::pack(&path, text).map_err(Failure::not_done)?;
-            screen::write_file(&path, &bytes)?;
+            record::save(&run.record(), &path).map_err(Failure::not_done)?;
         }
     }
-    Ok((record.into_iter().collect(), run.into_iter().collect()))
+    Ok((record.into_iter().collect(), run.into_iter().map(|outcome| outcome.run).collect()))
 }
 
 fn loaded(paths: &[PathBuf]) -> Result<Known, Failure> {
@@ -169,7 +167,7 @@ fn handshakes(
     need: &HandshakeNeed,
     time: Duration,
     stop: &AtomicBool,
-) -> Option<Document> {
+) -> Option<TlsOutcome<Handshake>> {
     if need.cases.is_empty() || stop.load(Ordering::Relaxed) {
         return None;
     }
@@ -183,20 +181,22 @@ fn handshakes(
     if stacks.is_empty() {
         return None;
     }
-    let request = HandshakeRequest {
-        rows: need.cases.iter().map(|case| (*case, Temperature::Hot)).collect(),
+    let row = |case: &tls::Case| (Subject::Handshake(*case), Temperature::Hot);
+    let request = TlsRequest {
+        rows: need.cases.iter().map(row).collect(),
         // Conditions are of differences of ten per cent and more.
         precision: 0.02,
         time: time.max(Duration::from_secs(3)),
         seed: random_seed(),
+        cpu: engine::measuring_cpu(),
         command: std::env::args().collect(),
     };
     let bar = Bar::new(args.quiet);
     let keeping = engine::Keeping::default();
     let events = |event: engine::Event<'_>| super::run::show(&bar, event);
-    let run = engine::handshakes(&request, &stacks, keeping, stop, &events);
+    let run = engine::measure_tls(&request, &stacks, keeping, stop, &events);
     bar.finish();
-    run.ok().map(|outcome| outcome.document)
+    run.ok()
 }
 
 /// One survey after the other; each has its share of the time, by the number of its cases.

@@ -3,7 +3,7 @@
 use super::confirm;
 use crate::args::CompareArgs;
 use crate::error::{Exit, Failure};
-use crate::{choose, screen};
+use crate::{choose, kinds, screen};
 use clap::ValueEnum as _;
 use compare::{Comparison, Condition, Matching, Settings, Side};
 use model::{NameGlob, Tier};
@@ -12,8 +12,8 @@ use std::path::Path;
 
 /// Compares and prints; the exit code says whether a condition holds.
 pub fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
-    let base = record::load(&args.base).map_err(Failure::usage)?;
-    let new = args.new.as_deref().map(record::load).transpose().map_err(Failure::usage)?;
+    let base = kinds::record(&args.base).map_err(Failure::usage)?;
+    let new = args.new.as_deref().map(kinds::record).transpose().map_err(Failure::usage)?;
     let new_path = args.new.as_deref().unwrap_or(&args.base);
     let rows = selected(args, &base, new.as_ref())?;
     let mut sides =
@@ -30,6 +30,12 @@ pub fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     let mut comparison = compare::compare(&sides.0, &sides.1, &settings);
     demand(&comparison, &args.fail_if)?;
     if args.confirm {
+        if base.kind().is_some() {
+            return Err(Failure::usage(format!(
+                "--confirm settles cases of surveys; '{}' is another run: measure it anew for longer",
+                args.base.display()
+            )));
+        }
         let records = [&base, new.as_ref().unwrap_or(&base)];
         confirm::confirm(args, records, matching, &mut comparison)?;
     }

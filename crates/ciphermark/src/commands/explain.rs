@@ -4,7 +4,7 @@ use super::explain_record;
 use crate::args::{ExplainArgs, Filter};
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
-use crate::{choose, screen};
+use crate::{choose, kinds, screen};
 use engine::protocol::Offer;
 use engine::{Attached, Evidence, Explained, Operation, Wanted};
 use model::{Algorithm, Direction, Model, Tier};
@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 /// Counts what the chosen libraries execute, allocate and copy, and prints it with the functions
 /// they call; or prints what a run has counted, and what it says of costs.
 pub fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
-    let record = args.record.as_deref().map(record::load).transpose().map_err(Failure::usage)?;
+    let record = args.record.as_deref().map(kinds::survey).transpose()?;
     let mut costs = Vec::new();
     let rows = match (&record, &args.record) {
         (Some(record), Some(path)) => {

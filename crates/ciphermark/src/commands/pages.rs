@@ -1,9 +1,10 @@
 //! `ciphermark pages`: a page store, encrypted page by page.
 
 use super::run::watch_signals;
-use super::tls::check_output;
+use super::tls::check_record;
 use crate::args_pages::{MediaArg, NonceFrom, PagesArgs};
 use crate::error::{Exit, Failure};
+use crate::kinds::{self, Kind};
 use crate::progress::Bar;
 use crate::units::parse_bytes;
 use crate::{choose, screen};
@@ -25,7 +26,7 @@ pub fn pages(args: &PagesArgs) -> Result<Exit, Failure> {
         return Ok(exit(&record));
     }
     if let Some(output) = &args.output {
-        check_output::<PagesRecord>(output)?;
+        check_record(output, at_rest::KIND)?;
     }
     let profile = args.profile.as_deref().and_then(at_rest::scheme::profile);
     let recipes = recipes(args, profile.as_ref())?;
@@ -48,8 +49,7 @@ pub fn pages(args: &PagesArgs) -> Result<Exit, Failure> {
         _ => Failure::not_done(e),
     })?;
     if let Some(output) = &args.output {
-        let bytes = record::pack(output, at_rest::to_json(&record)).map_err(Failure::not_done)?;
-        screen::write_file(output, &bytes)?;
+        record::save(&at_rest::into_record(&record), output).map_err(Failure::not_done)?;
     }
     print(&record, args)?;
     Ok(exit(&record))
@@ -61,12 +61,10 @@ fn shown_again(path: &Path) -> Result<Option<PagesRecord>, Failure> {
     if !(name.ends_with(".json") || name.ends_with(".json.gz")) || !path.is_file() {
         return Ok(None);
     }
-    let text = record::load_text(path).map_err(Failure::usage)?;
-    if !at_rest::is_pages(&text) {
-        return Ok(None);
+    match kinds::load(path)? {
+        Kind::Pages(record) => Ok(Some(*record)),
+        _ => Ok(None),
     }
-    let origin = path.display().to_string();
-    at_rest::from_json(&text, &origin).map(Some).map_err(Failure::usage)
 }
 
 /// The schemes that the globs match, and `none` before them.

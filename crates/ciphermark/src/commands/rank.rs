@@ -4,7 +4,7 @@ use super::run;
 use crate::args::{Cli, Command, InPlaceArg, QuestionArgs, RankArgs, RunArgs};
 use crate::error::{Exit, Failure};
 use crate::suites;
-use crate::{choose, screen};
+use crate::{choose, kinds, screen};
 use clap::Parser as _;
 use compare::{Class, Question, Ranking};
 use model::{Algorithm, NameGlob};
@@ -24,10 +24,12 @@ pub fn rank(args: &RankArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage(flags_for(&words)));
     }
     let path = args.record.as_ref().map(Path::new);
-    let record = || path.map(|path| record::load(path).map_err(Failure::usage)).transpose();
+    let record = || path.map(|path| kinds::record(path).map_err(Failure::usage)).transpose();
     let answers = match &args.question {
         None => match record()? {
-            Some(record) => usual(&record, args.rows.unwrap_or(FEW_ROWS)),
+            Some(record) => {
+                usual(&record, args.rows.unwrap_or(FEW_ROWS)).map_err(Failure::usage)?
+            }
             None => {
                 return Err(Failure::usage(
                     "give a record, as in `ciphermark rank run.json`, or what to measure now, as in \
@@ -106,20 +108,13 @@ fn question(args: &QuestionArgs) -> Result<Question, Failure> {
         }
         None => None,
     };
-    let direction = match args.direction.map(choose::directions) {
-        Some(directions) => {
-            one("direction", "--direction", "both", directions.len())?;
-            directions.first().copied()
-        }
-        None => None,
-    };
     if args.in_place.is_some_and(|w| matches!(w, InPlaceArg::Both)) {
         one("place", "--in-place", "both", 2)?;
     }
     Ok(Question {
         class: args.class.or(args.authenticated.then_some(Class::Authenticated)),
         by: args.by.unwrap_or_default(),
-        direction,
+        direction: args.direction,
         size,
         tier: args.tier,
         per: args.per,
@@ -128,6 +123,7 @@ fn question(args: &QuestionArgs) -> Result<Question, Failure> {
         threads: args.threads,
         footprint: args.footprint,
         in_place: args.in_place.map(|w| matches!(w, InPlaceArg::Yes)),
+        setting: args.setting.clone(),
         algorithms: globs(&args.algorithm)?,
         libraries: globs(&args.library)?,
     })
@@ -138,14 +134,25 @@ fn rows(question: &Question, usual: usize) -> usize {
     if question.per.is_some() { 1 } else { usual }
 }
 
-/// What people come with, as far as the record can tell.
-fn usual(record: &Record, most: usize) -> Vec<Ranking> {
+/// What people come with, as far as the record can tell; why not, if it answers nothing.
+fn usual(record: &Record, most: usize) -> Result<Vec<Ranking>, String> {
     let questions = Question::usual(record).into_iter();
-    questions.filter_map(|q| compare::rank(record, &q, rows(&q, most)).ok()).collect()
+    let (answers, unanswered): (Vec<_>, Vec<_>) =
+        questions.map(|q| compare::rank(record, &q, rows(&q, most))).partition(Result::is_ok);
+    let why = unanswered.into_iter().find_map(Result::err);
+    match why.filter(|_| answers.is_empty()) {
+        Some(why) => Err(why),
+        None => Ok(answers.into_iter().flatten().collect()),
+    }
 }
 
 /// Measures what the question is about: the quick suite's algorithms that take part.
 fn measure(question: &Question, args: &QuestionArgs) -> Result<Record, Failure> {
+    if let Some(model) = question.model.filter(|model| !model.is_of_survey()) {
+        return Err(Failure::usage(format!(
+            "--model {model} is nothing that `ciphermark run` measures: give a record of `ciphermark tls` or `pages`"
+        )));
+    }
     let mut line: Vec<String> = ["ciphermark", "run", "--suite", SUITE].map(str::to_owned).to_vec();
     let mut flag = |name: &str, value: String| line.extend([name.to_owned(), value]);
     for algorithm in algorithms(question)? {

@@ -135,7 +135,7 @@ pub fn random_seed() -> u64 {
 /// Checks before measuring that the record can be written, that it overwrites no other file, and
 /// keeps other runs from writing there. `None` for a pipe or device, which can have no journal.
 pub fn claim_output(path: &Path) -> Result<Option<Journal>, Failure> {
-    if path.is_file() && record::load(path).is_err() {
+    if path.is_file() && !record::load(path).is_ok_and(|r| r.kind().is_none()) {
         let shown = path.display();
         return Err(Failure::usage(format!(
             "'{shown}' exists and is not a ciphermark record: not overwritten"

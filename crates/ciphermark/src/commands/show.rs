@@ -1,13 +1,15 @@
 //! `ciphermark show`, also called `export`: a record again, filtered, in any format.
 
-use crate::args::ShowArgs;
+use crate::args::{FormatArg, ShowArgs};
 use crate::error::{Exit, Failure};
+use crate::kinds::{self, Kind};
 use crate::{choose, screen};
+use record::{Measurement, Record};
 use std::path::Path;
 
 /// Prints the rows of a record that the filter keeps, or writes them to a file.
 pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
-    let record = record::load(&args.record).map_err(Failure::usage)?;
+    let record = kinds::record(&args.record).map_err(Failure::usage)?;
     if let Some(output) = &args.output {
         overwrites_no_record(output)?;
     }
@@ -15,13 +17,48 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     if rows.is_empty() {
         return Err(Failure::usage("the filters leave no row of the record"));
     }
-    screen::print_record(&record, &rows, args.format, args.output.as_deref())?;
+    if record.kind().is_some() && is_own_form(args)? {
+        as_its_command(&record, &rows, args)?;
+    } else {
+        screen::print_record(&record, &rows, args.format, args.output.as_deref())?;
+    }
     Ok(Exit::Done)
+}
+
+/// Whether runs that are no surveys have a form of their own in this format.
+fn is_own_form(args: &ShowArgs) -> Result<bool, Failure> {
+    match args.format {
+        FormatArg::Table | FormatArg::Markdown => Ok(true),
+        FormatArg::Openssl | FormatArg::OpensslMr => Err(Failure::usage(format!(
+            "'{}' is no survey, and `openssl speed` has no such form: use another --format",
+            args.record.display()
+        ))),
+        _ => Ok(false),
+    }
+}
+
+/// What the command printed that made the record, of the cases that are kept in any of their parts.
+fn as_its_command(record: &Record, rows: &[&Measurement], args: &ShowArgs) -> Result<(), Failure> {
+    let is_kept = |m: &Measurement| rows.iter().any(|kept| std::ptr::eq(*kept, m));
+    let parts = if record.kind() == Some(at_rest::KIND) { 1 } else { 2 };
+    let cases = record.measurements.chunks(parts).filter(|case| case.iter().any(is_kept));
+    let kept = Record { measurements: cases.flatten().cloned().collect(), ..record.clone() };
+    let kind = Kind::of(kept, &args.record)?;
+    let is_markdown = matches!(args.format, FormatArg::Markdown);
+    let (of_tls, of_pages) = match is_markdown {
+        true => (tls::Format::Markdown, at_rest::Format::Markdown),
+        false => (tls::Format::Table, at_rest::Format::Table),
+    };
+    screen::print_to(args.output.as_deref(), |options| match &kind {
+        Kind::Tls(run) => run.render(of_tls, options),
+        Kind::Pages(run) => at_rest::render(run, of_pages, options.width),
+        Kind::Survey(_) | Kind::Advice(_) => unreachable!("the record has another kind"),
+    })
 }
 
 /// A record takes minutes to measure, an export no time at all.
 fn overwrites_no_record(output: &Path) -> Result<(), Failure> {
-    if output.is_file() && record::load(output).is_ok() {
+    if output.is_file() && kinds::record(output).is_ok() {
         return Err(Failure::usage(format!(
             "'{}' is a ciphermark record: not overwritten by an export",
             output.display()

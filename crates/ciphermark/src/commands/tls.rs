@@ -13,19 +13,21 @@ use crate::args_advise::YesNo;
 use crate::args_tls::{HandshakeArgs, PrimitivesArgs, TlsArgs, TlsCommand, TlsCommon, TlsOutput};
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
-use crate::{choose, screen};
+use crate::{choose, kinds, screen};
 use clap::Parser as _;
 use engine::{
-    Attached, Event, HandshakeRequest, Keeping, PrimitivesRequest, SelectedStacks, StackFile,
-    SurveyError, TlsOutcome,
+    Attached, Event, Keeping, SampledRow, SelectedStacks, StackFile, SurveyError, TlsOutcome,
+    TlsRequest,
 };
-use record::{Journal, Kept, State};
+use record::{Journal, Kept, Measurement, State};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use text::Options;
-use tls::{Document, Filter, Format, Primitive, PrimitivesDocument};
+use tls::{
+    Filter, Format, Handshake, Primitive, PrimitiveRow, Rendered, Row, Run, Subject, Temperature,
+};
 
 /// Runs one of its commands.
 pub fn tls(args: &mut TlsArgs) -> Result<Exit, Failure> {
@@ -82,12 +84,6 @@ fn measure(command: &TlsCommand, begun: Begun) -> Result<Exit, Failure> {
     }
 }
 
-/// What was typed, when the run began.
-fn command(keeping: &Keeping) -> Vec<String> {
-    let earlier = keeping.earlier.as_ref().map(|kept| kept.head.command.clone());
-    earlier.unwrap_or_else(|| std::env::args().collect())
-}
-
 fn handshake(args: &HandshakeArgs, begun: Begun) -> Result<Exit, Failure> {
     let filter = Filter {
         versions: args.negotiated.versions.clone(),
@@ -103,21 +99,9 @@ fn handshake(args: &HandshakeArgs, begun: Begun) -> Result<Exit, Failure> {
             "TLS has no such handshake: these versions, key exchanges, certificates, kinds and suites do not go together",
         ));
     }
-    let keeping = args.common.out.claim::<Document>(begun)?;
-    let request = HandshakeRequest {
-        rows: tls::rows(&cases, &choose::distinct(&args.temperature)),
-        precision: args.common.precision,
-        time: args.common.time(),
-        seed: args.common.seed.unwrap_or_else(random_seed),
-        command: command(&keeping),
-    };
-    let (stacks, _) = stacks(&args.common.library, false)?;
-    let outcome = sampled(args.common.quiet, &*watch_signals()?, |stop, events| {
-        engine::handshakes(&request, &stacks, keeping, stop, events)
-    })?;
-    let states: Vec<State> = outcome.document.handshakes.iter().map(|row| row.state).collect();
-    args.common.deliver(outcome, tls::render)?;
-    Ok(exit(states.into_iter()))
+    let rows = tls::rows(&cases, &choose::distinct(&args.temperature));
+    let rows = rows.into_iter().map(|(case, t)| (Subject::Handshake(case), t)).collect();
+    run::<Handshake>(&args.common, rows, begun)
 }
 
 fn primitives(args: &PrimitivesArgs, begun: Begun) -> Result<Exit, Failure> {
@@ -125,21 +109,25 @@ fn primitives(args: &PrimitivesArgs, begun: Begun) -> Result<Exit, Failure> {
     if primitives.is_empty() {
         return Err(Failure::usage("these primitives have no such operations"));
     }
-    let keeping = args.common.out.claim::<PrimitivesDocument>(begun)?;
-    let request = PrimitivesRequest {
-        primitives,
-        precision: args.common.precision,
-        time: args.common.time(),
-        seed: args.common.seed.unwrap_or_else(random_seed),
-        command: command(&keeping),
-    };
-    let (stacks, _) = stacks(&args.common.library, false)?;
-    let outcome = sampled(args.common.quiet, &*watch_signals()?, |stop, events| {
-        engine::primitives(&request, &stacks, keeping, stop, events)
+    let rows = primitives.into_iter().map(|p| (Subject::Primitive(p), Temperature::Hot)).collect();
+    run::<PrimitiveRow>(&args.common, rows, begun)
+}
+
+/// What is to be sampled.
+type Rows = Vec<(Subject, Temperature)>;
+
+/// Measures rows in every stack, and shows them.
+fn run<R: SampledRow>(common: &TlsCommon, rows: Rows, begun: Begun) -> Result<Exit, Failure>
+where
+    Run<R>: Rendered,
+{
+    let keeping = common.out.claim::<R>(begun)?;
+    let request = common.request(rows, &keeping);
+    let (stacks, _) = stacks(&common.library, false)?;
+    let outcome = sampled(common.quiet, &*watch_signals()?, |stop, events| {
+        engine::measure_tls::<R>(&request, &stacks, keeping, stop, events)
     })?;
-    let states: Vec<State> = outcome.document.primitives.iter().map(|row| row.state).collect();
-    args.common.deliver(outcome, tls::render_primitives)?;
-    Ok(exit(states.into_iter()))
+    common.deliver(outcome)
 }
 
 /// Samples with a progress bar.
@@ -191,11 +179,9 @@ fn of_library(text: &str) -> String {
     }
 }
 
-/// Refuses, before measuring, to overwrite what this command did not write. A device or pipe is
-/// written to as it is.
-pub fn check_output<D: DeserializeOwned>(path: &Path) -> Result<(), Failure> {
-    let is_run = |text: String| serde_json::from_str::<D>(&text).is_ok();
-    if path.is_file() && !record::load_text(path).is_ok_and(is_run) {
+/// Refuses, before measuring, to overwrite what is no such run. A device or pipe is written to as it is.
+fn check_output(path: &Path, is_run: impl FnOnce() -> bool) -> Result<(), Failure> {
+    if path.is_file() && !is_run() {
         return Err(Failure::usage(format!(
             "'{}' exists and is not a run of this command: not overwritten",
             path.display()
@@ -204,14 +190,21 @@ pub fn check_output<D: DeserializeOwned>(path: &Path) -> Result<(), Failure> {
     record::check_writable(path).map_err(Failure::usage)
 }
 
+/// The same of a record of this kind.
+pub fn check_record(path: &Path, kind: &str) -> Result<(), Failure> {
+    check_output(path, || kinds::record(path).is_ok_and(|record| record.kind() == Some(kind)))
+}
+
 impl TlsOutput {
     fn check<D: DeserializeOwned>(&self) -> Result<(), Failure> {
-        self.output.as_deref().map_or(Ok(()), check_output::<D>)
+        let is_run = |text: String| serde_json::from_str::<D>(&text).is_ok();
+        let check = |path| check_output(path, || record::load_text(path).is_ok_and(is_run));
+        self.output.as_deref().map_or(Ok(()), check)
     }
 
     /// Checks, and keeps other runs from writing there; a device or pipe has no place for a journal.
-    fn claim<D: DeserializeOwned>(&self, begun: Begun) -> Result<Keeping, Failure> {
-        self.check::<D>()?;
+    fn claim<R: Row>(&self, begun: Begun) -> Result<Keeping, Failure> {
+        self.output.as_deref().map_or(Ok(()), |path| check_record(path, R::KIND))?;
         if let Some((journal, kept)) = begun {
             let (journal, earlier) = (Some(journal), Some(kept));
             return Ok(Keeping { journal, earlier, snapshots: None });
@@ -238,31 +231,41 @@ impl TlsOutput {
 }
 
 impl TlsCommon {
-    /// Writes the document to its file, if there is one, and prints it. An interrupted run's journal stays.
-    fn deliver<D: Serialize>(
-        &self,
-        TlsOutcome { document, interrupted, journal }: TlsOutcome<D>,
-        render: fn(&D, Format, Options) -> String,
-    ) -> Result<(), Failure> {
-        self.out.keep(&document)?;
-        match (journal, &self.out.output) {
-            (Some(_), Some(path)) if interrupted => {
+    /// What is to be measured, as it was typed when the run began.
+    fn request(&self, rows: Rows, keeping: &Keeping) -> TlsRequest {
+        let earlier = keeping.earlier.as_ref().map(|kept| kept.head.command.clone());
+        TlsRequest {
+            rows,
+            precision: self.precision,
+            time: self.time(),
+            seed: self.seed.unwrap_or_else(random_seed),
+            cpu: engine::measuring_cpu(),
+            command: earlier.unwrap_or_else(|| std::env::args().collect()),
+        }
+    }
+
+    /// Writes the record to its file, if there is one, and prints it. An interrupted run's journal stays.
+    fn deliver<R: SampledRow>(&self, outcome: TlsOutcome<R>) -> Result<Exit, Failure>
+    where
+        Run<R>: Rendered,
+    {
+        let record = outcome.record();
+        if let Some(path) = &self.out.output {
+            record::save(&record, path).map_err(Failure::not_done)?;
+        }
+        match (outcome.journal, &self.out.output) {
+            (Some(_), Some(path)) if outcome.interrupted => {
                 let again = format!("interrupted; resume with --resume {}", path.display());
                 say(self.quiet, true, &again);
             }
             (Some(journal), _) => journal.remove().map_err(Failure::not_done)?,
             (None, _) => {}
         }
-        screen::print(|options| render(&document, self.out.format, options))
-    }
-}
-
-/// Whether something was refused or failed.
-fn exit(states: impl Iterator<Item = State>) -> Exit {
-    let mut states = states;
-    if states.any(|state| matches!(state, State::Refused | State::Failed)) {
-        Exit::SomeRefused
-    } else {
-        Exit::Done
+        screen::print(|options| match self.out.format {
+            Format::Json => record::to_json(&record),
+            format => tls::render(&outcome.run, format, options),
+        })?;
+        let bad = |m: &Measurement| matches!(m.state, State::Refused | State::Failed);
+        Ok(if record.measurements.iter().any(bad) { Exit::SomeRefused } else { Exit::Done })
     }
 }

@@ -32,7 +32,7 @@ fn a_real_cluster_comes_back_whole_and_its_server_starts_on_the_decrypted_copy()
     let two_states = format!("pages {} --snapshot {}", arg(&data), arg(&cluster.beside("before")));
     let two_states = format!("{two_states} -l openssl --media none --probes 0 -s aes-256-xts");
     call(&format!("{two_states} -s aes-256-gcm -o {}", arg(&kept))).with_code(0);
-    let found = read(&kept);
+    let found = run_of(&read(&kept));
     let rule = |name: &str| where_(rows(&found["nonces"], "rules"), &[("rule", name)])[0];
     // Place and LSN come again with other bytes, and the pages are named.
     let repeated = rule("place-lsn");
@@ -63,7 +63,7 @@ fn proven_and_decrypted(cluster: &Cluster, kept: &std::path::Path) {
     let what = format!("pages {} --decrypt-to {} -o {}", arg(&data), arg(&copy), arg(kept));
     let how = "-l openssl -l libgcrypt -l nettle --budget 1s --pages 32 --format csv";
     let printed = call(&format!("{what} {how} -s {}", schemes.join(" -s "))).with_code(0).stdout;
-    let found = read(kept);
+    let found = run_of(&read(kept));
     let store = &found["store"];
     assert!(store["pages"].as_u64().unwrap() > 8000, "{store}");
     assert_eq!(store["sha256_before"], store["sha256_after"]);
@@ -133,7 +133,7 @@ fn every_profile_proves_what_it_expects_and_a_record_is_shown_again() {
         let kept = file(&directory, &format!("{profile}.json"));
         let run = format!("pages --synthetic 1M --as {profile} --media none -o {kept}");
         let printed = call(&run).with_code(0).stdout;
-        let found = read(&kept);
+        let found = run_of(&read(&kept));
         assert_eq!(found["store"]["page_size"], unit, "{profile}");
         assert!(rows(&found, "probes").iter().all(|p| p["as_expected"] == true), "{printed}");
         assert!(!text(&found["profile"], "source").is_empty());
@@ -181,7 +181,7 @@ fn nonces_of_the_lsn_take_no_room_and_are_tried_like_all_others() {
     let kept = file(&directory, "lsn.json");
     let run = format!("pages --synthetic 1M --nonce lsn --media none -o {kept}");
     call(&format!("{run} -s aes-256-ctr -s aes-256-gcm -s aes-256-xts")).with_code(0);
-    let found = read(&kept);
+    let found = run_of(&read(&kept));
     assert!(rows(&found, "probes").iter().all(|p| p["as_expected"] == true), "{found}");
     for (scheme, extra_bytes) in [("aes-256-ctr", 0), ("aes-256-gcm", 16)] {
         let one = where_(rows(&found, "schemes"), &[("recipe.scheme", scheme)])[0];

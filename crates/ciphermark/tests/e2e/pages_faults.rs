@@ -10,7 +10,7 @@ fn pages(libraries: &[String], more: &str, code: i32) -> (Value, String) {
     let what = "pages --synthetic 1M --budget 1s -s aes-128-ctr -s aes-128-gcm";
     let line = format!("{what} -l {} {more} -o {kept}", libraries.join(" -l "));
     let printed = call(&line).with_code(code).stdout;
-    (read(&kept), printed)
+    (run_of(&read(&kept)), printed)
 }
 
 fn of<'a>(found: &'a Value, part: &str, library: &str, scheme: &str) -> Vec<&'a Value> {

@@ -190,13 +190,13 @@ fn a_tls_run_that_was_killed_or_interrupted_is_resumed() {
     let said = running.ends_within(SOON).with_code(0).stderr;
     assert!(said.contains("interrupted; resume with --resume"), "{said}");
     let interrupted = read(&record);
-    assert_eq!(text(&rows(&interrupted, "handshakes")[0], "stopped"), "interrupted");
+    assert_eq!(text(&rows(&interrupted, "measurements")[0], "stopped"), "interrupted");
     let kept = samples_in_journal(&record);
 
     let done = call(&format!("{} --budget 2s --format json", resume.join(" "))).with_code(0);
     let whole = read(&record);
     assert_eq!(done.json(), whole);
-    keeps_to(&whole, "docs/tls.schema.json");
+    keeps_to(&whole, "docs/record.schema.json");
     let noise = &whole["noise"];
     assert!(number(noise, "samples") as usize > kept, "samples of before and of now: {noise}");
     assert_eq!((&whole["plan"]["seed"], &whole["started"]), (&7.into(), &interrupted["started"]));
@@ -209,10 +209,10 @@ fn primitives_and_records_of_tls_are_resumed_too() {
     let Some(stack) = crate::tls::stack() else { return };
     let directory = scratch();
     let all = [
-        ("primitives", "-p x25519 --operation agree", "primitives"),
-        ("records", "--cipher aes-128-gcm -V 1.3 -s 1400", "records"),
+        ("primitives", "-p x25519 --operation agree"),
+        ("records", "--cipher aes-128-gcm -V 1.3 -s 1400"),
     ];
-    for (command, what, list) in all {
+    for (command, what) in all {
         let record = directory.path().join(format!("{command}.json"));
         let words: Vec<&str> = what.split(' ').collect();
         let typed = [&["tls", command, "-l", &*stack][..], &words].concat();
@@ -224,7 +224,7 @@ fn primitives_and_records_of_tls_are_resumed_too() {
             "{command}: {}",
             whole["noise"]
         );
-        all_are(rows(&whole, list), "measured");
+        all_are(rows(&whole, "measurements"), "measured");
         assert!(!journal(&record).exists());
     }
 }

@@ -32,11 +32,15 @@ pub(crate) fn stack() -> Option<String> {
 
 /// Handshakes that are hot, as JSON.
 fn handshakes(stack: &str, what: &str, code: i32) -> Value {
-    soon(&format!("tls handshake -l {stack} -t hot --client-auth no --format json {what}"), code)
-        .json()
+    let line = format!("tls handshake -l {stack} -t hot --client-auth no --format json {what}");
+    run_of(&soon(&line, code).json())
 }
 
 fn records(stack: &str, what: &str, code: i32) -> Value {
+    run_of(&records_record(stack, what, code))
+}
+
+fn records_record(stack: &str, what: &str, code: i32) -> Value {
     soon(&format!("tls records -l {stack} --format json {what}"), code).json()
 }
 
@@ -52,8 +56,7 @@ fn is_measured_as_asked(row: &Value) -> bool {
 fn what_was_negotiated_stands_in_every_row_with_both_ends_costs() {
     let Some(stack) = stack() else { return };
     let run = handshakes(&stack, "-x x25519,p256 -c p256 -k full,resumed-psk,resumed-id", 0);
-    keeps_to(&run, "docs/tls.schema.json");
-    let rows = rows(&run, "handshakes");
+    let rows = rows(&run, "rows");
     // TLS 1.3 full and by PSK, 1.2 full and by id, each with two groups.
     assert_eq!(rows.len(), 8, "{run:#}");
     for row in rows {
@@ -80,7 +83,7 @@ fn what_a_stack_does_not_offer_has_its_own_words_and_no_number() {
     let Some(stack) = stack() else { return };
     // Until 3.5 OpenSSL has no ML-KEM; from then on this is measured.
     let run = handshakes(&stack, "-V 1.3 -x x25519mlkem768 -c p256 -k full", 0);
-    for row in rows(&run, "handshakes") {
+    for row in rows(&run, "rows") {
         match text(row, "state") {
             "unsupported" => {
                 assert!(row["server"].is_null() && row["negotiated"].is_null(), "{row:#}");
@@ -106,7 +109,7 @@ fn a_table_names_what_lies_inside_the_clock_and_a_file_keeps_the_run() {
     assert!(done.stdout.contains("Inside the clock, each end apart:"), "{}", done.stdout);
     let kept = Command::new("gzip").args(["-dc", &file]).output().unwrap().stdout;
     let kept: Value = serde_json::from_slice(&kept).unwrap();
-    assert_eq!(kept["kind"], "tls-handshakes");
+    assert_eq!(kept["details"]["kind"], "tls-handshakes");
     // A run may be replaced by a run, and nothing else by one.
     std::fs::write(&file, "mine").unwrap();
     refuses(&what, &["not overwritten"]);
@@ -124,8 +127,8 @@ fn stacks_that_have_nothing_of_openssls_are_held_to_their_rows_as_well() {
     for stack in stacks {
         let kinds = "full,resumed-id,resumed-ticket,resumed-psk";
         let run = handshakes(&stack, &format!("-x x25519 -c p256 -k {kinds}"), 0);
-        assert_eq!(rows(&run, "handshakes").len(), 5, "{stack}: {run:#}");
-        for row in rows(&run, "handshakes") {
+        assert_eq!(rows(&run, "rows").len(), 5, "{stack}: {run:#}");
+        for row in rows(&run, "rows") {
             is_measured_as_asked(row);
         }
     }
@@ -148,7 +151,7 @@ fn full_and_resumed(define: &str, code: i32) -> Option<[(String, String); 2]> {
     let directory = scratch();
     let stack = shimmed(define, directory.path())?;
     let run = handshakes(&stack, "-V 1.3 -x x25519 -c p256 -k full,resumed-psk", code);
-    let rows = rows(&run, "handshakes");
+    let rows = rows(&run, "rows");
     assert_eq!(rows.len(), 2, "{run:#}");
     Some([0, 1].map(|i| {
         let row = &rows[i];
@@ -184,11 +187,11 @@ fn a_stack_that_says_what_is_not_so_is_found_by_the_wire_or_by_the_other_end() {
 #[test]
 fn records_stand_beside_the_bare_cipher_with_lines_through_their_sizes() {
     let Some(stack) = stack() else { return };
-    let run = records(&stack, "--cipher aes-128-gcm,aes-128-cbc+sha1 -s 64,1K,16K", 0);
-    keeps_to(&run, "docs/tls-records.schema.json");
+    let record = records_record(&stack, "--cipher aes-128-gcm,aes-128-cbc+sha1 -s 64,1K,16K", 0);
+    let run = run_of(&record);
     // GCM in both versions, CBC in TLS 1.2.
-    assert_eq!(rows(&run, "records").len(), 9, "{run:#}");
-    for row in rows(&run, "records") {
+    assert_eq!(rows(&run, "rows").len(), 9, "{run:#}");
+    for row in rows(&run, "rows") {
         assert_eq!(text(row, "state"), "measured", "{row:#}");
         assert_eq!(row["negotiated"]["version"], row["protection"]["version"], "{row:#}");
         let of_13 = row["protection"]["version"] == "1.3";
@@ -201,12 +204,50 @@ fn records_stand_beside_the_bare_cipher_with_lines_through_their_sizes() {
             assert!(number(row, &format!("bare.{bare}.median_ns")) > 0.0, "{row:#}");
         }
     }
-    assert_eq!(rows(&run, "lines").len(), 3, "{run:#}");
-    for line in rows(&run, "lines") {
+    assert_eq!(rows(&record["details"], "lines").len(), 3, "{run:#}");
+    for line in rows(&record["details"], "lines") {
         for what in ["send", "receive", "bare_encrypt", "bare_decrypt"] {
             assert!(number(line, &format!("{what}.ns_per_byte")).is_finite(), "{line:#}");
         }
     }
+}
+
+/// What a survey's record can be asked, that of TLS can as well.
+#[test]
+fn a_run_is_shown_ranked_compared_and_exported_as_any_record() {
+    let Some(stack) = stack() else { return };
+    let directory = scratch();
+    let path = file(&directory, "tls.json.gz");
+    let what = "-x x25519,p256 -c p256 -k full -V 1.3 --client-auth no -t hot";
+    let printed = soon(&format!("tls handshake -l {stack} {what} -o {path}"), 0).stdout;
+    assert_eq!(call(&format!("show {path}")).with_code(0).stdout, printed);
+    let one = call(&format!("show {path} -a *p256?p256*")).with_code(0).stdout;
+    assert!(one.contains("p256") && !one.contains("x25519"), "{one}");
+
+    let ranked = call(&format!("rank {path} --direction client")).with_code(0).stdout;
+    assert!(ranked.contains("fastest on client (model handshake"), "{ranked}");
+    assert!(ranked.contains("µs/op") && !ranked.contains("MB/s"), "{ranked}");
+    let ranked = call(&format!("rank {path} -m handshake --per algorithm")).with_code(0).stdout;
+    assert!(ranked.contains("1.3 p256 p256 full"), "{ranked}");
+    refuses(&format!("rank {path} --setting cold"), &["no setting 'cold', only hot"]);
+    refuses("run -m handshake", &["invalid value 'handshake'"]);
+    refuses("rank -m handshake --per library", &["`ciphermark tls`"]);
+
+    let same = call(&format!("compare {path} {path}")).with_code(0).stdout;
+    assert!(same.contains("4 same (the very same samples)"), "{same}");
+    let csv = call(&format!("show {path} --format csv")).with_code(0).stdout;
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let column = |name: &str| reader.headers().unwrap().iter().position(|h| h == name).unwrap();
+    let [direction, setting, speed] = ["direction", "setting", "mb_per_s"].map(column);
+    let found: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let parts: Vec<&str> = found.iter().map(|row| &row[direction]).collect();
+    assert_eq!(parts, ["server", "client", "server", "client"]);
+    assert!(found.iter().all(|row| &row[setting] == "hot" && row[speed].is_empty()), "{csv}");
+    let parquet = file(&directory, "tls.parquet");
+    call(&format!("export {path} --format parquet -o {parquet}")).with_code(0);
+    assert!(std::fs::read(parquet).unwrap().starts_with(b"PAR1"));
+    refuses(&format!("show {path} --format openssl"), &["is no survey"]);
+    refuses(&format!("explain {path}"), &["is no survey"]);
 }
 
 #[test]
@@ -219,7 +260,7 @@ fn records_that_are_not_what_they_should_be_are_refused() {
         let directory = scratch();
         let Some(stack) = shimmed(define, directory.path()) else { return };
         let run = records(&stack, "-V 1.3 --cipher aes-128-gcm -s 64", 3);
-        let row = &run["records"][0];
+        let row = &run["rows"][0];
         assert_eq!((text(row, "state"), text(row, "reason")), ("refused", why), "{define}");
         assert!(row["send"].is_null() && row["overhead_bytes"].is_null(), "{row:#}");
     }

@@ -1,4 +1,4 @@
-//! The record's types.
+//! The run's types.
 
 use crate::integrity::ProbeCounts;
 use crate::nonces::Nonces;
@@ -8,7 +8,7 @@ use record::{Host, Library, State, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Version of the format, `major.minor`; minor versions only add optional fields.
+/// Version of the documents that `pages` wrote before records had their kinds.
 pub const FORMAT_VERSION: &str = "1.0";
 /// What tells this record from that of a survey.
 pub const KIND: &str = "pages";
@@ -367,13 +367,4 @@ pub(crate) fn effect_words(effect: Effect) -> &'static str {
         Effect::AsMeant => "as meant",
         Effect::Garbage => "garbage",
     }
-}
-
-/// The JSON Schema of a record.
-#[must_use]
-pub fn schema() -> schemars::Schema {
-    let mut schema = schemars::schema_for!(PagesRecord);
-    schema.insert("title".to_owned(), "ciphermark pages record".into());
-    schema.insert("description".to_owned(), format!("Format of pages, {FORMAT_VERSION}.").into());
-    schema
 }

@@ -1,9 +1,10 @@
-//! The record of page stores encrypted page by page: its types and JSON Schema, what is worked out of
+//! The record of page stores encrypted page by page: its types, what is worked out of
 //! samples, nonces and probes, and how it is shown. Pure: no I/O, no clock. `docs/PAGES.md` is the long
 //! form.
 #![forbid(unsafe_code)]
 
 mod cells;
+mod convert;
 mod format;
 mod integrity;
 mod nonces;
@@ -14,13 +15,14 @@ pub mod scheme;
 pub mod store;
 
 pub use cells::{CellKey, CellSamples, Visit, cell, set_over_none};
+pub use convert::{from_record, into_record};
 pub use format::{
     Cell, FORMAT_VERSION, KIND, Keying, Medium, NsRange, PageStore, PagesRecord, ProbeRow, Probed,
-    ProfileFacts, SchemeFacts, Snapshot, Tails, Timing, Verified, schema, scheme_facts,
+    ProfileFacts, SchemeFacts, Snapshot, Tails, Timing, Verified, scheme_facts,
 };
 pub use integrity::{ProbeCounts, judge};
 pub use nonces::{NonceRow, NonceVerdict, Nonces, RepeatedNonce, Seen, nonces};
-pub use read::{PagesError, from_json, is_pages, to_json};
+pub use read::{from_json, of, read, to_json};
 pub use render::{Format, render};
 
 /// The committed record: two libraries, three schemes, one of them refused in one library.

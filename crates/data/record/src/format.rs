@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the format, `major.minor`. A reader takes every minor version of its own major
 /// version: minor versions only add optional fields; a major version may change or remove any.
-pub const FORMAT_VERSION: &str = "1.3";
+pub const FORMAT_VERSION: &str = "1.4";
 
 /// One run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -42,6 +42,17 @@ pub struct Record {
     /// their size only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fits: Vec<Fit>,
+    /// What only a run of its kind has (since 1.4), `kind` among it; absent in surveys.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<serde_json::Value>,
+}
+
+impl Record {
+    /// `tls-handshakes`, `tls-records`, `tls-primitives` or `pages`; none of a survey.
+    #[must_use]
+    pub fn kind(&self) -> Option<&str> {
+        self.details.as_ref()?.get("kind")?.as_str()
+    }
 }
 
 /// What wrote the record.

@@ -136,6 +136,10 @@ pub struct Measurement {
     /// Whether the output is written over the input (since 1.2). The model `stream` always is.
     #[serde(default)]
     pub in_place: bool,
+    /// What else tells the case from others (since 1.4): of a TLS handshake the temperature, of a page
+    /// the medium and the way with keys. Absent where there is nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub setting: String,
     /// What became of it.
     pub state: State,
     /// Why, when not measured; and why the precision was not reached, when it was not.
@@ -209,6 +213,9 @@ pub struct Measurement {
     pub checks: Vec<Check>,
     /// What proves the number.
     pub evidence: Evidence,
+    /// What only a measurement of its kind has (since 1.4); absent in surveys.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<serde_json::Value>,
     /// Every sample.
     pub raw: Samples,
 }
@@ -228,6 +235,7 @@ impl Measurement {
             threads: 1,
             footprint: Footprint::Hot,
             in_place: false,
+            setting: String::new(),
             state,
             reason: None,
             remarks: Vec::new(),
@@ -256,6 +264,7 @@ impl Measurement {
             contended: false,
             checks: Vec::new(),
             evidence: Evidence::default(),
+            details: None,
             raw: Samples::default(),
         }
     }

@@ -63,7 +63,7 @@ impl Disturbances {
     /// All of them.
     #[must_use]
     pub fn total(&self) -> u64 {
-        Disturbance::ALL.iter().map(|why| self.of(*why)).sum()
+        Disturbance::ALL.iter().fold(0, |all, why| all.saturating_add(self.of(*why)))
     }
 
     fn of_mut(&mut self, why: Disturbance) -> &mut u64 {

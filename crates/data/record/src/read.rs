@@ -69,8 +69,7 @@ pub fn from_json(text: &str, origin: &str) -> Result<Record, RecordError> {
         format_version: String,
     }
     let malformed = |why: String| RecordError::Malformed { origin: origin.to_owned(), why };
-    // Editors on some systems put a mark at the beginning of what they save.
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let text = unmarked(text);
     // The version first: what follows may be of any other shape in another major version.
     let head: Head = serde_json::from_str(text).map_err(|e| malformed(explain("", &e)))?;
     if major(&head.format_version) != major(FORMAT_VERSION) {
@@ -82,6 +81,22 @@ pub fn from_json(text: &str, origin: &str) -> Result<Record, RecordError> {
         .map_err(|e| malformed(explain(&e.path().to_string(), e.inner())))?;
     contradiction(&record).map_err(malformed)?;
     Ok(record)
+}
+
+/// The kind that a document of its own from before format 1.4 names: `pages`, `tls-handshakes`, …; none of a record.
+#[must_use]
+pub fn older_kind(text: &str) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        kind: Option<String>,
+    }
+    serde_json::from_str::<Head>(unmarked(text)).ok()?.kind
+}
+
+/// Editors on some systems put a mark at the beginning of what they save.
+#[must_use]
+pub fn unmarked(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 fn major(version: &str) -> &str {

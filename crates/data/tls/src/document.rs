@@ -1,34 +1,29 @@
-//! The file of a run of `ciphermark tls handshake`: what was measured, with everything that the load
-//! model needs of it. Units are in the names. `docs/tls.schema.json` is its schema.
+//! Runs of `ciphermark tls` with everything that the load model needs of them. Units are in the names. In a file
+//! a run is a record: [`crate::into_record`].
 
 use crate::case::Case;
 use crate::check::Negotiated;
 use crate::words::Temperature;
-use record::{Disturbances, Host, State, Stopped};
-use schemars::JsonSchema;
+use record::{Disturbances, Estimate, Host, Noise, State, Stopped, Tool};
 use serde::{Deserialize, Serialize};
-
-/// Version of the format: the second number rises with additions, the first with anything else.
-pub const FORMAT_VERSION: &str = "1.0";
 
 /// What lies inside the clock, in words.
 pub const SPAN: &str = "making the connection, every call that carries the handshake on, one byte of \
     application data from the server to the client (so that the client takes the tickets), \
     close_notify, freeing the connection; contexts, keys and certificates are loaded before";
 
-/// One run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Document {
-    /// [`FORMAT_VERSION`].
-    pub format_version: String,
-    /// `tls-handshakes`.
-    pub kind: String,
-    /// When the run began (RFC 3339).
+/// A run of handshakes.
+pub type Document = Run<Handshake>;
+
+/// One run, with a row for each stack and case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run<R> {
+    /// What made it.
+    pub tool: Tool,
+    /// When it began (RFC 3339).
     pub started: String,
     /// How long it took.
     pub seconds: f64,
-    /// What was typed.
-    pub command: Vec<String>,
     /// The machine.
     pub host: Host,
     /// What lies inside the clock.
@@ -37,14 +32,14 @@ pub struct Document {
     pub plan: Plan,
     /// The stacks.
     pub stacks: Vec<Stack>,
-    /// How disturbed the run was.
+    /// How disturbed it was, bare ciphers left out.
     pub noise: Noise,
-    /// One entry for each stack, case and temperature.
-    pub handshakes: Vec<Handshake>,
+    /// One for each stack and case.
+    pub rows: Vec<R>,
 }
 
 /// What was to be measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     /// Half the width of the interval at which the sampling of a hot case ends, as a fraction.
     pub precision: f64,
@@ -57,7 +52,7 @@ pub struct Plan {
 }
 
 /// A TLS stack.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Stack {
     /// `name@version`, with a number behind it where several stacks have the same.
     pub label: String,
@@ -81,23 +76,8 @@ pub struct Stack {
     pub build: Vec<String>,
 }
 
-/// How disturbed the run was.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Noise {
-    /// Samples taken.
-    pub samples: u64,
-    /// Of these, the clean ones.
-    pub clean: u64,
-    /// The others, by the first reason that was found.
-    pub disturbed: Disturbances,
-    /// Seconds that the hypervisor took; null where the kernel does not count them.
-    pub stolen_seconds: Option<f64>,
-    /// Whether the kernel kept other programs off the core's other hardware threads.
-    pub core_alone: bool,
-}
-
 /// One case of one stack at one temperature. Numbers are null unless the state is `measured`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Handshake {
     /// The stack, by its label.
     pub stack: String,
@@ -136,7 +116,7 @@ pub struct Handshake {
 }
 
 /// What a handshake costs one end.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     /// Trimmed mean over processes of each one's median: for showing and comparing.
     pub median_ns: f64,
@@ -150,12 +130,9 @@ pub struct Cost {
     pub max_ns: f64,
     /// Of the mean, making and freeing the connection.
     pub setup_ns: f64,
-    /// Core cycles, as the median; null where the core clock is not known.
-    pub cycles: Option<f64>,
-    /// Half the width of the cycles' 95 % interval as a fraction of them: what sampling is stopped by.
-    /// Null where the core clock is not known, and in files from before it was told.
-    #[serde(default)]
-    pub cycles_precision: Option<f64>,
+    /// Core cycles with their 95 % interval, which sampling is stopped by; null where the core clock is
+    /// not known.
+    pub cycles: Option<Estimate>,
 }
 
 impl Cost {
@@ -163,13 +140,13 @@ impl Cost {
     #[must_use]
     pub fn precision(&self) -> f64 {
         let of_time = (self.high_ns - self.low_ns) / (2.0 * self.median_ns);
-        self.cycles_precision.unwrap_or(of_time)
+        self.cycles.map_or(of_time, |cycles| cycles.precision())
     }
 }
 
 /// The first handshake of a case in a process, median over processes: caches of fetched algorithms are
 /// empty, RSA has no blinding yet.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct First {
     /// The server's.
     pub server_ns: f64,
@@ -178,7 +155,7 @@ pub struct First {
 }
 
 /// Bytes on the wire, record headers and tickets with them, application data and close_notify not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bytes {
     /// From the client.
     pub client: u64,
@@ -187,7 +164,7 @@ pub struct Bytes {
 }
 
 /// Heap that an open connection holds after its handshake; null where the C library does not say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     /// The server's end, in bytes.
     pub server: Option<i64>,
@@ -209,19 +186,6 @@ pub(crate) mod tests {
             max_ns: ns * 1.1,
             setup_ns: 0.0,
             cycles: None,
-            cycles_precision: None,
         }
-    }
-
-    /// Written anew with `UPDATE_SCHEMA=1 cargo test -p ciphermark-tls schema`.
-    #[test]
-    fn the_schema_in_the_documentation_is_that_of_the_types() {
-        let schema = serde_json::to_string_pretty(&schemars::schema_for!(Document)).unwrap() + "\n";
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/tls.schema.json");
-        if std::env::var_os("UPDATE_SCHEMA").is_some() {
-            std::fs::write(path, &schema).unwrap();
-        }
-        let written = std::fs::read_to_string(path).unwrap();
-        assert!(written == schema, "docs/tls.schema.json is not that of the types");
     }
 }

@@ -1,9 +1,9 @@
 //! Handshakes that nobody measured: for tests, here and in other crates.
 
 use crate::case::Case;
-use crate::document::{Cost, Document, Handshake, Noise, Plan, SPAN, Stack};
+use crate::document::{Cost, Document, Handshake, Plan, Run, SPAN, Stack};
 use crate::words::Temperature;
-use record::{Disturbances, Host, State};
+use record::{Disturbances, Host, Noise, State, Tool};
 
 /// A stack, from `name@version`.
 #[must_use]
@@ -33,7 +33,6 @@ pub fn handshake(stack: &str, case: Case, us: Option<f64>) -> Handshake {
         max_ns: us * 1100.0,
         setup_ns: 0.0,
         cycles: None,
-        cycles_precision: None,
     });
     Handshake {
         stack: stack.to_owned(),
@@ -59,20 +58,24 @@ pub fn handshake(stack: &str, case: Case, us: Option<f64>) -> Handshake {
 /// A plan.
 pub(crate) const PLAN: Plan = Plan { precision: 0.02, budget_seconds: 120.0, seed: 1, cpu: 0 };
 
-/// A run of stacks by their labels.
+/// A run of handshakes in stacks by their labels.
 #[must_use]
 pub fn document(stacks: &[&str], handshakes: Vec<Handshake>) -> Document {
-    Document {
-        format_version: crate::FORMAT_VERSION.to_owned(),
-        kind: "tls-handshakes".to_owned(),
+    run(stacks, SPAN, handshakes)
+}
+
+/// A run of anything.
+#[must_use]
+pub fn run<R>(stacks: &[&str], span: &str, rows: Vec<R>) -> Run<R> {
+    Run {
+        tool: Tool { name: "ciphermark".to_owned(), ..Tool::default() },
         started: "2026-11-21T00:00:00Z".to_owned(),
         seconds: 9.0,
-        command: Vec::new(),
         host: Host::default(),
-        span: SPAN.to_owned(),
+        span: span.to_owned(),
         plan: PLAN,
         stacks: stacks.iter().map(|label| stack(label)).collect(),
-        noise: Noise { samples: 70, clean: 60, ..Noise::default() },
-        handshakes,
+        noise: Noise { samples: 70, clean: 60, shield: "none".to_owned(), ..Noise::default() },
+        rows,
     }
 }

@@ -4,6 +4,7 @@
 
 mod case;
 mod check;
+mod convert;
 mod document;
 mod file;
 #[doc(hidden)]
@@ -16,6 +17,7 @@ mod records;
 mod render;
 mod render_primitives;
 mod render_records;
+mod row;
 mod sample;
 mod shared;
 mod subject;
@@ -26,10 +28,9 @@ mod words;
 
 pub use case::Case;
 pub use check::{EndSays, Mismatch, Negotiated, negotiated};
-pub use document::{
-    Bytes, Cost, Document, FORMAT_VERSION, First, Handshake, Memory, Noise, Plan, SPAN, Stack,
-};
-pub use file::{TlsFile, TlsFileError, from_json, is_tls};
+pub use convert::{from_record, into_record};
+pub use document::{Bytes, Cost, Document, First, Handshake, Memory, Plan, Run, SPAN, Stack};
+pub use file::{TlsFile, from_json, read};
 pub use matrix::{Filter, UnknownName, matrix, rows};
 pub use message::{Facts, Found, PrimitiveFacts, RecordFacts, StackHello, Visit};
 pub use primitive::{Operation, Primitive, Scheme};
@@ -38,13 +39,11 @@ pub use records::{
     Bare, BareCost, FittedLine, RECORDS_SPAN, RecordLines, RecordRow, RecordsDocument, beside,
     record_lines,
 };
-pub use render::render;
-pub use render_primitives::render_primitives;
-pub use render_records::render_records;
+pub use row::{Named, Row};
 pub use sample::HandshakeSample;
-pub use shared::Format;
+pub use shared::{Format, Rendered, render};
 pub use subject::{LARGEST_RECORD, Protection, Subject};
 pub use suite::Suite;
-pub use summary::{Measured, measured};
+pub use summary::{Measured, both_ends, measured};
 pub use wire::{Seen, Unreadable, data_records, last_data_record, read_wire};
 pub use words::{Certificate, Exchange, Group, Kind, Signature, Temperature, Version};

@@ -1,9 +1,8 @@
-//! The file of a run of `ciphermark tls primitives`. `docs/tls-primitives.schema.json` is its schema.
+//! A run of `ciphermark tls primitives`.
 
-use crate::document::{Cost, Noise, Plan, Stack};
+use crate::document::{Cost, Run};
 use crate::primitive::Primitive;
-use record::{Disturbances, Host, State, Stopped};
-use schemars::JsonSchema;
+use record::{Disturbances, State, Stopped};
 use serde::{Deserialize, Serialize};
 
 /// What lies inside the clock, in words.
@@ -12,35 +11,11 @@ pub const PRIMITIVES_SPAN: &str = "whole: from long-lived keys and what is on th
     its bytes, a new key's bytes are written; call: the library's one call alone, on a context that was \
     made before, as openssl speed has it";
 
-/// One run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct PrimitivesDocument {
-    /// Version of the format, as that of the handshakes' file.
-    pub format_version: String,
-    /// `tls-primitives`.
-    pub kind: String,
-    /// When the run began (RFC 3339).
-    pub started: String,
-    /// How long it took.
-    pub seconds: f64,
-    /// What was typed.
-    pub command: Vec<String>,
-    /// The machine.
-    pub host: Host,
-    /// What lies inside the clock.
-    pub span: String,
-    /// What was to be measured.
-    pub plan: Plan,
-    /// The stacks.
-    pub stacks: Vec<Stack>,
-    /// How disturbed the run was.
-    pub noise: Noise,
-    /// One entry for each stack, scheme, operation and size.
-    pub primitives: Vec<PrimitiveRow>,
-}
+/// A run of primitives.
+pub type PrimitivesDocument = Run<PrimitiveRow>;
 
 /// One operation of one stack. Numbers are null unless the state is `measured`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PrimitiveRow {
     /// The stack, by its label.
     pub stack: String,
@@ -52,6 +27,7 @@ pub struct PrimitiveRow {
     pub reason: Option<String>,
     /// What was held to be so in each process, and of every timed batch what it left; empty unless
     /// measured.
+    #[serde(default)]
     pub checks: Vec<String>,
     /// Whole, as a handshake has it.
     pub whole: Option<Cost>,
@@ -99,18 +75,5 @@ pub(crate) mod tests {
             contended: false,
             stopped: None,
         }
-    }
-
-    /// Written anew with `UPDATE_SCHEMA=1 cargo test -p ciphermark-tls schema`.
-    #[test]
-    fn the_schema_in_the_documentation_is_that_of_the_types() {
-        let schema = schemars::schema_for!(PrimitivesDocument);
-        let schema = serde_json::to_string_pretty(&schema).unwrap() + "\n";
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/tls-primitives.schema.json");
-        if std::env::var_os("UPDATE_SCHEMA").is_some() {
-            std::fs::write(path, &schema).unwrap();
-        }
-        let written = std::fs::read_to_string(path).unwrap();
-        assert!(written == schema, "docs/tls-primitives.schema.json is not that of the types");
     }
 }

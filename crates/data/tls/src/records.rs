@@ -1,12 +1,11 @@
-//! The file of a run of `ciphermark tls records`. `docs/tls-records.schema.json` is its schema.
+//! A run of `ciphermark tls records`.
 
 use crate::check::Negotiated;
-use crate::document::{Cost, Noise, Plan, Stack};
+use crate::document::{Cost, Run};
 use crate::subject::Protection;
 use analysis::fit_line;
 use model::Direction;
-use record::{Disturbances, Host, Measurement, State, Stopped};
-use schemars::JsonSchema;
+use record::{Disturbances, Measurement, State, Stopped};
 use serde::{Deserialize, Serialize};
 
 /// What lies inside the clock, in words.
@@ -14,37 +13,19 @@ pub const RECORDS_SPAN: &str = "sending: SSL_write of one record into memory; re
     record out of it, in batches of at most 64 KiB and 32 records, over a connection that is open; no \
     socket, no system call";
 
-/// One run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct RecordsDocument {
-    /// Version of the format, as that of the handshakes' file.
-    pub format_version: String,
-    /// `tls-records`.
-    pub kind: String,
-    /// When the run began (RFC 3339).
-    pub started: String,
-    /// How long it took.
-    pub seconds: f64,
-    /// What was typed.
-    pub command: Vec<String>,
-    /// The machine.
-    pub host: Host,
-    /// What lies inside the clock.
-    pub span: String,
-    /// What was to be measured.
-    pub plan: Plan,
-    /// The stacks.
-    pub stacks: Vec<Stack>,
-    /// How disturbed the run was, that of the bare ciphers left out.
-    pub noise: Noise,
-    /// One entry for each stack, version, suite and size.
-    pub records: Vec<RecordRow>,
-    /// One entry for each stack, version and suite: what a record costs, and each of its bytes.
-    pub lines: Vec<RecordLines>,
+/// A run of records.
+pub type RecordsDocument = Run<RecordRow>;
+
+impl RecordsDocument {
+    /// What a record costs, and each of its bytes: one for each stack, version and suite.
+    #[must_use]
+    pub fn lines(&self) -> Vec<RecordLines> {
+        record_lines(&self.rows)
+    }
 }
 
 /// Records of one size. Numbers are null unless the state is `measured`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordRow {
     /// The stack, by its label.
     pub stack: String,
@@ -82,7 +63,7 @@ pub struct RecordRow {
 
 /// The suite's cipher in the library under the stack, called directly: the model `message`, with all its
 /// checks. Of suites with CBC the cipher without the HMAC.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bare {
     /// The algorithm.
     pub algorithm: String,
@@ -95,7 +76,7 @@ pub struct Bare {
 }
 
 /// What a message costs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BareCost {
     /// Trimmed mean over processes of each one's median.
     pub median_ns: f64,
@@ -120,7 +101,7 @@ impl RecordRow {
 }
 
 /// The lines through the sizes of a suite; null where fewer than three sizes were measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordLines {
     /// The stack, by its label.
     pub stack: String,
@@ -137,7 +118,7 @@ pub struct RecordLines {
 }
 
 /// Time = fixed + per byte · size, with the least sum of squared relative distances.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FittedLine {
     /// Of a record without data.
     pub fixed_ns: f64,
@@ -161,11 +142,10 @@ impl FittedLine {
     }
 }
 
-/// Puts the bare ciphers of a record of the same run beside the records, and the lines through them; or why
-/// there is none.
+/// Puts the bare ciphers of a record of the same run beside the records, or why there is none.
 pub fn beside(document: &mut RecordsDocument, record: Result<&record::Record, &String>) {
     let stacks = &document.stacks;
-    for row in &mut document.records {
+    for row in &mut document.rows {
         let Some(stack) = stacks.iter().find(|s| s.label == row.stack) else { continue };
         let of_it = |m: &&Measurement| {
             m.library.path == stack.bare_path
@@ -184,7 +164,6 @@ pub fn beside(document: &mut RecordsDocument, record: Result<&record::Record, &S
         row.bare.reason = costs.iter().find_map(|c| c.as_ref().err().cloned());
         [row.bare.encrypt, row.bare.decrypt] = costs.map(Result::ok);
     }
-    document.lines = record_lines(&document.records);
 }
 
 fn bare_cost(m: &Measurement) -> Result<BareCost, String> {
@@ -283,18 +262,5 @@ pub(crate) mod tests {
         assert_eq!(row.added_to_receiving(), Some(300.0));
         row.bare.encrypt = None;
         assert_eq!(row.added_to_sending(), None);
-    }
-
-    /// Written anew with `UPDATE_SCHEMA=1 cargo test -p ciphermark-tls schema`.
-    #[test]
-    fn the_schema_in_the_documentation_is_that_of_the_types() {
-        let schema = schemars::schema_for!(RecordsDocument);
-        let schema = serde_json::to_string_pretty(&schema).unwrap() + "\n";
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/tls-records.schema.json");
-        if std::env::var_os("UPDATE_SCHEMA").is_some() {
-            std::fs::write(path, &schema).unwrap();
-        }
-        let written = std::fs::read_to_string(path).unwrap();
-        assert!(written == schema, "docs/tls-records.schema.json is not that of the types");
     }
 }

@@ -2,16 +2,10 @@
 
 use crate::document::{Document, Handshake};
 use crate::shared::{
-    Costs, Format, Lack, Rendered, Section, SideBySide, csv_ns, csv_text, lack_of, lacks,
-    machine_and_noise, rendered, sections,
+    Costs, Lack, Rendered, Section, SideBySide, csv_ns, csv_text, lack_of, lacks,
+    machine_and_noise, sections,
 };
-use text::{Options, clean};
-
-/// Renders a run.
-#[must_use]
-pub fn render(document: &Document, format: Format, options: Options) -> String {
-    rendered(document, format, options)
-}
+use text::clean;
 
 const TABLE: SideBySide = SideBySide {
     names: [("key exchange", 15), ("certificate", 13)],
@@ -29,11 +23,11 @@ impl Rendered for Document {
     }
 
     fn csv(&self) -> String {
-        text::csv(&COLUMNS, self.handshakes.iter().map(csv_row))
+        text::csv(&COLUMNS, self.rows.iter().map(csv_row))
     }
 
     fn foot(&self) -> Vec<String> {
-        let rows = self.handshakes.iter().filter_map(|row| {
+        let rows = self.rows.iter().filter_map(|row| {
             let why = lack_of(row.state, row.reason.as_deref()?);
             Some(Lack { stack: &row.stack, why, row: row.case.to_string() })
         });
@@ -50,7 +44,7 @@ fn labels(document: &Document) -> Vec<&str> {
 
 /// A section for each version, kind, suite and temperature.
 fn by_kind(document: &Document) -> Vec<Section<'_>> {
-    sections(document.handshakes.iter().map(|row| {
+    sections(document.rows.iter().map(|row| {
         let case = &row.case;
         let auth = if case.client_auth { ", client proves itself too" } else { "" };
         let title = format!(
@@ -102,7 +96,7 @@ fn csv_row(row: &Handshake) -> Vec<String> {
             of(|c| c.mean_ns),
             of(|c| c.max_ns),
             of(|c| c.setup_ns),
-            csv_ns(cost.as_ref().and_then(|c| c.cycles)),
+            csv_ns(cost.as_ref().and_then(|c| c.cycles).map(|c| c.median)),
             csv_ns(first),
         ]);
     }

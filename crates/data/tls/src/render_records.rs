@@ -1,33 +1,25 @@
 //! A run's records as a table, JSON, CSV or Markdown.
 
 use crate::records::{FittedLine, RecordLines, RecordRow, RecordsDocument};
-use crate::shared::{
-    Format, Lack, Rendered, csv_ns, csv_text, lack_of, lacks, machine_and_noise, rendered,
-};
+use crate::shared::{Lack, Rendered, csv_ns, csv_text, lack_of, lacks, machine_and_noise};
 use record::State;
-use text::{Options, clean, escape_markdown};
-
-/// Renders a run.
-#[must_use]
-pub fn render_records(document: &RecordsDocument, format: Format, options: Options) -> String {
-    rendered(document, format, options)
-}
+use text::{clean, escape_markdown};
 
 impl Rendered for RecordsDocument {
     fn text(&self, _: usize) -> String {
-        self.lines.iter().map(|lines| block(self, lines)).collect()
+        self.lines().iter().map(|lines| block(self, lines)).collect()
     }
 
     fn markdown(&self) -> String {
-        self.lines.iter().map(|lines| markdown_block(self, lines)).collect()
+        self.lines().iter().map(|lines| markdown_block(self, lines)).collect()
     }
 
     fn csv(&self) -> String {
-        text::csv(&FIELDS, self.records.iter().map(csv_row))
+        text::csv(&FIELDS, self.rows.iter().map(csv_row))
     }
 
     fn foot(&self) -> Vec<String> {
-        let rows = self.records.iter().filter_map(|row| {
+        let rows = self.rows.iter().filter_map(|row| {
             let why = match (&row.reason, &row.bare.reason) {
                 (Some(reason), _) => lack_of(row.state, reason),
                 (None, Some(reason)) => {
@@ -98,7 +90,7 @@ fn rows_of<'a>(
     lines: &'a RecordLines,
 ) -> impl Iterator<Item = &'a RecordRow> {
     let is_of = |r: &&RecordRow| r.stack == lines.stack && r.protection == lines.protection;
-    document.records.iter().filter(is_of)
+    document.rows.iter().filter(is_of)
 }
 
 fn cells(row: &RecordRow) -> [String; 8] {
@@ -189,34 +181,23 @@ fn csv_row(row: &RecordRow) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::Noise;
+    use crate::fixtures;
+    use crate::records::RECORDS_SPAN;
     use crate::records::tests::row;
-    use crate::records::{RECORDS_SPAN, record_lines};
+    use crate::shared::{Format, render};
     use crate::suite::Suite;
+    use text::Options;
 
     fn document() -> RecordsDocument {
         let mut records: Vec<_> = [64, 1024, 16384]
             .map(|size| row(Suite::Aes128Gcm, size, Some(400.0 + 0.25 * f64::from(size))))
             .to_vec();
         records.push(row(Suite::Aes128Ccm, 64, None));
-        RecordsDocument {
-            format_version: crate::FORMAT_VERSION.to_owned(),
-            kind: "tls-records".to_owned(),
-            started: String::new(),
-            seconds: 9.0,
-            command: Vec::new(),
-            host: record::Host::default(),
-            span: RECORDS_SPAN.to_owned(),
-            plan: crate::fixtures::PLAN,
-            stacks: Vec::new(),
-            noise: Noise { samples: 70, clean: 60, ..Noise::default() },
-            lines: record_lines(&records),
-            records,
-        }
+        fixtures::run(&[], RECORDS_SPAN, records)
     }
 
     fn printed(format: Format) -> String {
-        render_records(&document(), format, Options { width: 100, color: false })
+        render(&document(), format, Options { width: 100, color: false })
     }
 
     #[test]
@@ -238,13 +219,11 @@ mod tests {
     }
 
     #[test]
-    fn csv_has_every_column_in_every_row_and_json_is_the_document() {
+    fn csv_has_every_column_in_every_row() {
         let text = printed(Format::Csv);
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
         assert_eq!((rows.len(), &rows[0][8], &rows[3][8]), (4, "416.0", ""));
-        let back: RecordsDocument = serde_json::from_str(&printed(Format::Json)).unwrap();
-        assert_eq!(back, document());
         assert!(printed(Format::Markdown).contains("| 64 | 416 | 208 | 208 |"));
     }
 }

@@ -1,8 +1,9 @@
 //! What the renderings of handshakes, records and primitives have in common.
 
-use crate::document::{Cost, Noise};
-use record::{Host, State};
-use serde::Serialize;
+use crate::convert::into_record;
+use crate::document::{Cost, Run};
+use crate::row::Row;
+use record::{Host, Noise, State};
 use std::collections::BTreeMap;
 use text::{Options, clean, escape_markdown};
 
@@ -12,7 +13,7 @@ use text::{Options, clean, escape_markdown};
 pub enum Format {
     /// Tables for people.
     Table,
-    /// The whole run as one JSON object.
+    /// The whole record.
     Json,
     /// One row a measurement.
     Csv,
@@ -20,34 +21,36 @@ pub enum Format {
     Markdown,
 }
 
-/// What each kind of document prints in its own way.
-pub(crate) trait Rendered: Serialize {
+/// What each kind of run prints in its own way.
+pub trait Rendered {
     /// Tables for a terminal.
     fn text(&self, width: usize) -> String;
     /// The same tables in Markdown.
     fn markdown(&self) -> String;
-    /// One row a measurement.
+    /// One row a case.
     fn csv(&self) -> String;
     /// What stands below the tables.
     fn foot(&self) -> Vec<String>;
 }
 
-/// Renders a run.
-pub(crate) fn rendered(document: &impl Rendered, format: Format, options: Options) -> String {
+/// Renders a run; as JSON without its samples.
+#[must_use]
+pub fn render<R: Row>(run: &Run<R>, format: Format, options: Options) -> String
+where
+    Run<R>: Rendered,
+{
     let foot = |line: fn(&str, usize) -> String| {
-        document.foot().iter().map(|text| line(text, options.width)).collect::<String>()
+        run.foot().iter().map(|text| line(text, options.width)).collect::<String>()
     };
     match format {
-        Format::Json => {
-            serde_json::to_string_pretty(document).expect("documents are plain data") + "\n"
-        }
-        Format::Csv => document.csv(),
+        Format::Json => record::to_json(&into_record(run, &[])),
+        Format::Csv => run.csv(),
         Format::Table => {
             let foot = foot(|line, width| text::wrap(line, width).join("\n") + "\n");
-            document.text(options.width) + "\n" + &foot
+            run.text(options.width) + "\n" + &foot
         }
         Format::Markdown => {
-            document.markdown() + &foot(|line, _| format!("\n{}\n", escape_markdown(line)))
+            run.markdown() + &foot(|line, _| format!("\n{}\n", escape_markdown(line)))
         }
     }
 }

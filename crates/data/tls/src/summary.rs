@@ -5,7 +5,7 @@ use crate::message::Facts;
 use crate::sample::HandshakeSample;
 use analysis::{median, summarise, summarise_sparse};
 use model::{QuietRates, RawSample};
-use record::Disturbances;
+use record::{Disturbances, Samples};
 
 /// A case's figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -82,8 +82,7 @@ fn summed_up(
             mean_ns: ns(sum(&|s| ticks(s).0)),
             max_ns: ns(clean.iter().map(each).fold(0.0, f64::max)),
             setup_ns: ns(sum(&|s| ticks(s).1)),
-            cycles: summary.cycles_per_op.map(|c| c.median),
-            cycles_precision: summary.cycles_per_op.map(|c| c.precision()),
+            cycles: summary.cycles_per_op,
         }
     };
     let mut disturbed = Disturbances::default();
@@ -98,6 +97,24 @@ fn summed_up(
         disturbed,
         contended: false,
     })
+}
+
+/// Every sample of both ends, with whether it counts for what was measured.
+#[must_use]
+pub fn both_ends(
+    samples: &[HandshakeSample],
+    quiet: &QuietRates,
+    found: Option<&Measured>,
+) -> [Samples; 2] {
+    let none = QuietRates::default();
+    let quiet = if found.is_some_and(|f| f.contended) { &none } else { quiet };
+    let mut both = [Samples::default(), Samples::default()];
+    for sample in samples {
+        let ends = [sample.server_sample(), sample.client_sample()];
+        let counts = ends[0].disturbance(quiet.of(ends[0].cpu)).is_none();
+        both.iter_mut().zip(ends).for_each(|(end, sample)| end.push(&sample, counts));
+    }
+    both
 }
 
 impl First {

@@ -13,7 +13,7 @@ impl Handshakes {
     /// Of these runs.
     #[must_use]
     pub fn of(documents: &[Document]) -> Self {
-        let all = documents.iter().flat_map(|d| d.handshakes.iter().map(move |row| (d, row)));
+        let all = documents.iter().flat_map(|d| d.rows.iter().map(move |row| (d, row)));
         let with_library = |(document, row): (&Document, &Handshake)| {
             let stack = document.stacks.iter().find(|stack| stack.label == row.stack)?;
             let library = LibraryId {

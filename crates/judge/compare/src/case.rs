@@ -23,6 +23,9 @@ pub struct Case {
     pub footprint: Footprint,
     /// Whether the output is written over the input.
     pub in_place: bool,
+    /// What else tells it from others.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub setting: String,
 }
 
 impl Case {
@@ -38,6 +41,7 @@ impl Case {
             threads: m.threads,
             footprint: m.footprint,
             in_place: m.in_place,
+            setting: m.setting.clone(),
         }
     }
 }

@@ -1,8 +1,9 @@
 //! What can be asked of a record.
 
 use model::{Algorithm, Direction, Footprint, Integrity, Kind, Model, NameGlob, Tier};
-use record::{Record, State};
+use record::{Measurement, Record, State};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// Which algorithms take part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum, strum::Display)]
@@ -86,6 +87,8 @@ pub struct Question {
     pub footprint: Option<Footprint>,
     /// Whether the output is written over the input.
     pub in_place: Option<bool>,
+    /// What else tells cases apart: a temperature of TLS, a page's medium and way with keys.
+    pub setting: Option<String>,
     /// Algorithms by glob; any of them.
     pub algorithms: Vec<NameGlob>,
     /// Libraries by glob over name or `name@version`; any of them.
@@ -96,8 +99,17 @@ impl Question {
     /// What people ask first.
     #[must_use]
     pub fn usual(record: &Record) -> Vec<Self> {
-        let measured = record.measurements.iter().filter(|m| m.state == State::Measured);
-        let smallest = measured.map(|m| m.size).min();
+        let measured = || record.measurements.iter().filter(|m| m.state == State::Measured);
+        if record.kind().is_some() {
+            let directions: BTreeSet<Direction> = measured().map(|m| m.direction).collect();
+            let of = |direction| Self {
+                direction: Some(direction),
+                per: Some(Per::Algorithm),
+                ..Self::default()
+            };
+            return directions.into_iter().map(of).collect();
+        }
+        let smallest = measured().map(|m| m.size).min();
         let fastest = Self { class: Some(Class::Authenticated), ..Self::default() };
         vec![
             fastest.clone(),
@@ -109,6 +121,16 @@ impl Question {
             Self { by: By::Instructions, ..fastest.clone() },
             Self { per: Some(Per::Library), ..fastest },
         ]
+    }
+
+    /// Whether a measured case takes part: of a survey by its algorithm. Others have none that classes and
+    /// lengths of keys could be said of.
+    pub(crate) fn takes_case(&self, m: &Measurement) -> bool {
+        if m.model.is_of_survey() {
+            return self.takes(&m.algorithm);
+        }
+        let named = || self.algorithms.iter().any(|g| g.matches(&m.algorithm));
+        (self.class, self.key_bits) == (None, None) && (self.algorithms.is_empty() || named())
     }
 
     /// Whether an algorithm takes part. One that this program does not know does so only where its

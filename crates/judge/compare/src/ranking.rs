@@ -1,6 +1,6 @@
 //! The answer to a question: cases in the order of their costs, ties as ties.
 
-use crate::costs::{Unit, group};
+use crate::costs::{Unit, group, instructions};
 use crate::question::{By, Per, Question};
 use crate::{Case, family};
 use analysis::{ALPHA, Group, Ratio, surely_faster};
@@ -37,6 +37,9 @@ pub struct Terms {
     pub footprint: Footprint,
     /// Whether the output is written over the input.
     pub in_place: bool,
+    /// What else tells cases apart.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub setting: String,
 }
 
 /// One case in its place.
@@ -119,9 +122,8 @@ pub struct Ranking {
 /// What the record lacks, and what would measure it.
 pub fn rank(record: &Record, question: &Question, rows: usize) -> Result<Ranking, String> {
     let terms = Terms::of(record, question)?;
-    let taken = |m: &&Measurement| {
-        terms.takes(m) && question.takes(&m.algorithm) && of_library(question, m)
-    };
+    let taken =
+        |m: &&Measurement| terms.takes(m) && question.takes_case(m) && of_library(question, m);
     let found: Vec<&Measurement> = record.measurements.iter().filter(taken).collect();
     if !found.iter().any(|m| m.state == State::Measured) {
         return Err(format!("the record has no measured case for: {}", terms.sentence));
@@ -190,29 +192,32 @@ impl Terms {
         let rows: Vec<&Measurement> = record
             .measurements
             .iter()
-            .filter(|m| m.state == State::Measured && q.takes(&m.algorithm) && of_library(q, m))
+            .filter(|m| m.state == State::Measured && q.takes_case(m) && of_library(q, m))
             .collect();
         if rows.is_empty() {
             return Err(
                 "the record has no measured case of such an algorithm and library".to_owned()
             );
         }
-        let direction = q.direction.unwrap_or_else(|| {
-            let only = rows.iter().all(|m| m.direction == rows[0].direction);
-            if only { rows[0].direction } else { Direction::Encrypt }
-        });
+        // What is left open is as usual, where the record has that, else as in its first case.
+        let first = rows[0];
+        let has = |direction| rows.iter().any(|m| m.direction == direction);
+        let usual = if has(Direction::Encrypt) { Direction::Encrypt } else { first.direction };
+        let survey = first.model.is_of_survey() || rows.iter().any(|m| m.model == Model::Message);
+        let model = if survey { Model::Message } else { first.model };
         let mut terms = Self {
             sentence: String::new(),
             by: q.by,
             per: q.per,
             unit: None,
             size: None,
-            direction,
-            model: q.model.unwrap_or(Model::Message),
+            direction: q.direction.unwrap_or(usual),
+            model: q.model.unwrap_or(model),
             tier: (q.per != Some(Per::Tier)).then(|| q.tier.unwrap_or(Tier::Native)),
             threads: q.threads.unwrap_or(1),
             footprint: q.footprint.unwrap_or_default(),
             in_place: q.in_place.unwrap_or(false),
+            setting: q.setting.clone().unwrap_or_else(|| first.setting.clone()),
         };
         let fitting: Vec<&Measurement> = rows.iter().copied().filter(|m| terms.takes(m)).collect();
         let sizes: BTreeSet<usize> = fitting.iter().map(|m| m.size).collect();
@@ -234,6 +239,7 @@ impl Terms {
             && self.tier.is_none_or(|t| t == m.tier)
             && (self.direction, self.model, self.threads) == (m.direction, m.model, m.threads)
             && (self.footprint, self.in_place) == (m.footprint, m.in_place)
+            && self.setting == m.setting
     }
 
     /// Says which of the terms the record does not have.
@@ -244,18 +250,22 @@ impl Terms {
         let of_model: Of = |m| m.model.to_string();
         let of_threads: Of = |m| m.threads.to_string();
         let of_footprint: Of = |m| m.footprint.to_string();
+        let of_setting: Of = |m| m.setting.clone();
         let terms = [
             (self.tier.map(|t| t.to_string()), "tier {}", "-t", of_tier),
             (Some(self.direction.to_string()), "direction {}", "-d", of_direction),
             (Some(self.model.to_string()), "model {}", "-m", of_model),
             (Some(self.threads.to_string()), "case of {} threads", "--threads", of_threads),
             (Some(self.footprint.to_string()), "footprint {}", "--footprint", of_footprint),
+            (Some(self.setting.clone()), "setting '{}'", "", of_setting),
         ];
         let lacks = |what: &str, wanted: &str, flag: &str, has: &[String]| {
             let (what, has) = (what.replace("{}", wanted), has.join(", "));
-            format!(
-                "the record has no {what}, only {has}; `ciphermark run {flag} {wanted}` measures it"
-            )
+            let more = match rows[0].model.is_of_survey() && !flag.is_empty() {
+                true => format!("; `ciphermark run {flag} {wanted}` measures it"),
+                false => String::new(),
+            };
+            format!("the record has no {what}, only {has}{more}")
         };
         for (wanted, what, flag, of) in terms {
             let has: BTreeSet<String> = rows.iter().map(|m| of(m)).collect();
@@ -282,10 +292,10 @@ fn sentence(q: &Question, terms: &Terms) -> String {
     words.extend(q.algorithms.iter().map(|g| format!("algorithm {}", g.text())));
     words.extend(q.libraries.iter().map(|g| format!("library {}", g.text())));
     words.extend(q.key_bits.map(|bits| format!("with {bits}-bit keys")));
-    if matches!(terms.direction, Direction::Encrypt | Direction::Decrypt) {
+    if !matches!(terms.direction, Direction::Digest | Direction::Copy) {
         words.push(format!("on {}", terms.direction));
     }
-    words.extend(terms.size.map(|s| format!("at {s} bytes")));
+    words.extend(terms.size.filter(|s| *s > 0).map(|s| format!("at {s} bytes")));
     words.extend(q.per.map(|per| format!("per {per}")));
     words.push(format!("(model {}", terms.model));
     words.extend(terms.tier.map(|t| format!(", tier {t}")));
@@ -293,6 +303,7 @@ fn sentence(q: &Question, terms: &Terms) -> String {
         words.push(format!(", footprint {}", terms.footprint));
     }
     words.extend(terms.in_place.then(|| ", in place".to_owned()));
+    words.extend((!terms.setting.is_empty()).then(|| format!(", {}", terms.setting)));
     words.extend((terms.threads > 1).then(|| format!(", {} threads", terms.threads)));
     words.join(" ").replace(" ,", ",") + ")"
 }
@@ -315,14 +326,6 @@ impl<'a> Contender<'a> {
         let group = group(record, m, unit)?;
         Some(Self { m, cost: group.cost(), group: Some(group), instructions })
     }
-}
-
-/// Instructions of one operation: as counted at this size, else by the line through the counts.
-fn instructions(record: &Record, m: &Measurement) -> Option<f64> {
-    let counted = record.executed.iter().find(|e| e.is_of(m));
-    let at_size = counted.and_then(|e| e.sizes.iter().find(|s| s.size == m.size));
-    let by_line = || Some(m.instructions_per_message? + m.instructions_per_byte? * m.size as f64);
-    at_size.map(|s| s.instructions as f64).or_else(by_line)
 }
 
 /// With the cost of the first, by which standings are put in order.

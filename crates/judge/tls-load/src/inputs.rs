@@ -26,7 +26,7 @@ impl HandshakeParts {
     /// Takes the memory of connections over from a run of `tls handshake`, if it has the stack.
     pub fn add_memory(&mut self, document: &Document, of: &Stack) {
         let Some(stack) = document.stacks.iter().find(|s| is_same(s, of)) else { return };
-        for row in document.handshakes.iter().filter(|r| r.stack == stack.label) {
+        for row in document.rows.iter().filter(|r| r.stack == stack.label) {
             if let Some(bytes) = row.memory.and_then(|m| m.server) {
                 self.memory_bytes.insert(row.case, bytes as f64);
             }
@@ -212,7 +212,7 @@ fn record_figures(
     figures: &mut Figures,
 ) -> Vec<RecordFigure> {
     let Some(stack) = document.stacks.iter().find(|s| is_same(s, of)) else { return Vec::new() };
-    let rows = document.records.iter().filter(|r| r.stack == stack.label);
+    let rows = document.rows.iter().filter(|r| r.stack == stack.label);
     rows.filter_map(|row| {
         let (send, bare) = (row.send?, row.bare.encrypt?);
         let us = |median: f64, low: f64, high: f64| Interval {

@@ -9,7 +9,7 @@ impl HandshakeParts {
     /// operations, as a handshake has them.
     pub fn add_primitives(&mut self, document: &PrimitivesDocument, of: &Stack) {
         let Some(stack) = document.stacks.iter().find(|s| is_same(s, of)) else { return };
-        let rows: Vec<_> = document.primitives.iter().filter(|r| r.stack == stack.label).collect();
+        let rows: Vec<_> = document.rows.iter().filter(|r| r.stack == stack.label).collect();
         for exchange in Exchange::ALL {
             if let Some(us) = exchange_us(*exchange, &rows) {
                 self.exchange_us.insert(*exchange, us);

@@ -194,5 +194,12 @@ pub fn direction_number(direction: model::Direction) -> u32 {
         model::Direction::Decrypt => 1,
         model::Direction::Digest => 2,
         model::Direction::Copy => 3,
+        // Parts of handshakes and records: no adapter is asked for them, and none knows the number.
+        model::Direction::Server
+        | model::Direction::Client
+        | model::Direction::Send
+        | model::Direction::Receive
+        | model::Direction::Whole
+        | model::Direction::Call => u32::MAX,
     }
 }

@@ -51,8 +51,7 @@ pub use discover::{LibraryChoice, SelectError, discover, select};
 pub use events::{Event, Progress};
 pub use evidence::{Evidence, Exact, Operation, Wanted, gather};
 pub use handshakes::{
-    HandshakeRequest, PrimitivesRequest, RecordsRequest, SelectedStacks, TlsOutcome, handshakes,
-    primitives, records, select_stacks,
+    SampledRow, SelectedStacks, TlsOutcome, TlsRequest, measure_tls, select_stacks,
 };
 pub use limits::limits_here;
 pub use link::WorkerError;

@@ -86,6 +86,7 @@ impl Recording<'_> {
             ),
             fits: costs::fits(&measurements),
             measurements,
+            details: None,
         }
     }
 }

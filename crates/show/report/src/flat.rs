@@ -5,7 +5,6 @@ use serde::Serialize;
 
 /// The record with the selected measurements only.
 pub(crate) fn json(record: &Record, selection: &[&Measurement]) -> String {
-    let measurements = selection.iter().copied().cloned().collect();
     // Everything but the measurements, which may be large and are replaced.
     let Record {
         format_version,
@@ -20,6 +19,7 @@ pub(crate) fn json(record: &Record, selection: &[&Measurement]) -> String {
         executed,
         measurements: _,
         fits,
+        details,
     } = record;
     record::to_json(&Record {
         format_version: format_version.clone(),
@@ -32,8 +32,9 @@ pub(crate) fn json(record: &Record, selection: &[&Measurement]) -> String {
         noise: noise.clone(),
         limits: limits.clone(),
         executed: executed_by(executed, selection),
-        measurements,
+        measurements: selection.iter().copied().cloned().collect(),
         fits: fits.clone(),
+        details: details.clone(),
     })
 }
 

@@ -145,12 +145,16 @@ impl Common {
                 Model::Rekey => 1,
                 Model::Forgery => 2,
                 Model::Stream => 3,
+                Model::Handshake | Model::Records | Model::Primitive | Model::Page => 4,
             },
             model: m.model,
             group: match m.direction {
                 Direction::Encrypt => Group::Encrypt,
                 Direction::Decrypt => Group::Decrypt,
                 Direction::Digest | Direction::Copy => Group::Baselines,
+                // Tables of their own show these: `tls::render`.
+                Direction::Server | Direction::Send | Direction::Whole => Group::Encrypt,
+                Direction::Client | Direction::Receive | Direction::Call => Group::Decrypt,
             },
         }
     }

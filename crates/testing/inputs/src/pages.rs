@@ -17,6 +17,12 @@ static VALUE: LazyLock<Value> = LazyLock::new(|| {
     serde_json::from_str(text).expect("it is tested")
 });
 
+/// The same as a record.
+static RECORD: LazyLock<Value> = LazyLock::new(|| {
+    let record = at_rest::read(&VALUE.to_string(), "sample").expect("it is tested");
+    serde_json::to_value(record).expect("plain data")
+});
+
 /// The first byte says whether the others are a file or changes of a record, the second how it is shown.
 pub(crate) fn run(bytes: &[u8]) {
     let mut choices = Choices(bytes);
@@ -26,7 +32,8 @@ pub(crate) fn run(bytes: &[u8]) {
         advice(text);
         record(text, how);
     } else {
-        record(&changed_of(&VALUE, &mut choices).to_string(), how);
+        let of = if kind < 128 { &VALUE } else { &RECORD };
+        record(&changed_of(of, &mut choices).to_string(), how);
     }
 }
 

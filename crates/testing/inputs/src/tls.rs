@@ -10,14 +10,18 @@ use text::Options;
 use tls::{Document, Format, TlsFile};
 use tls_load::{Calibration, HandshakeParts, Inputs, Question, Spec};
 
-/// Runs of every kind, small ones.
-static RUNS: LazyLock<[Value; 3]> = LazyLock::new(|| {
+/// Runs of every kind, small ones: as older versions wrote them, and as records.
+static RUNS: LazyLock<[Value; 6]> = LazyLock::new(|| {
     let texts = [
         include_str!("../samples/handshakes.json"),
         include_str!("../samples/records.json"),
         include_str!("../samples/primitives.json"),
     ];
-    texts.map(|text| serde_json::from_str(text).expect("it is tested"))
+    let older = texts.map(|text| serde_json::from_str(text).expect("it is tested"));
+    let record = |text| tls::read(text, "sample").expect("it is tested");
+    let records = texts.map(|text| serde_json::to_value(record(text)).expect("plain data"));
+    let mut all = older.into_iter().chain(records);
+    std::array::from_fn(|_| all.next().expect("there are twice three"))
 });
 
 /// A calibration of every point.
@@ -30,7 +34,10 @@ pub(crate) fn run(bytes: &[u8]) {
     let mut choices = Choices(bytes);
     let (Some(kind), Some(how)) = (choices.byte(), choices.byte()) else { return };
     match kind % 8 {
-        0..=2 => file(&changed_of(&RUNS[usize::from(kind % 8)], &mut choices).to_string(), how),
+        0..=2 => {
+            let at = usize::from(kind % 8) + if kind < 128 { 0 } else { 3 };
+            file(&changed_of(&RUNS[at], &mut choices).to_string(), how);
+        }
         3 => calibration(&changed_of(&CALIBRATION_VALUE, &mut choices).to_string(), how),
         rest => {
             let Ok(text) = std::str::from_utf8(choices.0) else { return };
@@ -69,11 +76,7 @@ fn file(text: &str, how: u8) {
         Err(why) => return check::line(&why),
         Ok(run) => run,
     };
-    let render = |run: &TlsFile, format| match run {
-        TlsFile::Handshakes(d) => tls::render(d, format, options(how)),
-        TlsFile::Records(d) => tls::render_records(d, format, options(how)),
-        TlsFile::Primitives(d) => tls::render_primitives(d, format, options(how)),
-    };
+    let render = |run: &TlsFile, format| run.render(format, options(how));
     shown("a run of TLS", &|format| render(&run, format));
     let written = render(&run, Format::Json);
     assert_eq!(tls::from_json(&written, "t.json").expect("what was written is read"), run);
@@ -205,7 +208,7 @@ mod tests {
             tls::from_json(&value.to_string(), "sample").expect("it is a run");
         }
         Calibration::parse(&CALIBRATION_VALUE.to_string(), "sample").expect("it is a calibration");
-        for kind in 0..4 {
+        for kind in (0..4).chain(128..132) {
             run(&[kind, 1, 0, 0, 0]);
         }
         run(b"\x07\x01HIGH:!aNULL\nX25519:P-256\nbrowser");

@@ -2,7 +2,7 @@
 
 use crate::args_tls_load::{DocumentArgs, LoadArgs, SiteArgs};
 use crate::error::{Exit, Failure};
-use crate::{files, tls_files};
+use crate::{files, kinds};
 use std::path::Path;
 use tls::RecordsDocument;
 use tls_load::{Calibration, ClientShare, HandshakeParts, Inputs, Load, Regime, Response, Spec};
@@ -39,14 +39,14 @@ impl Documents {
         args: &DocumentArgs,
         own: impl FnOnce() -> Result<Calibration, Failure>,
     ) -> Result<Self, Failure> {
-        let calibration = args.calibration.as_deref().map_or_else(own, tls_files::calibration)?;
-        let records = args.records.as_deref().map(tls_files::records);
+        let calibration = args.calibration.as_deref().map_or_else(own, kinds::calibration)?;
+        let records = args.records.as_deref().map(kinds::tls);
         let mut parts = HandshakeParts::default();
         if let Some(path) = &args.primitives {
-            parts.add_primitives(&tls_files::primitives(path)?, &calibration.stack);
+            parts.add_primitives(&kinds::tls(path)?, &calibration.stack);
         }
         if let Some(path) = &args.handshakes {
-            parts.add_memory(&tls_files::handshakes(path)?, &calibration.stack);
+            parts.add_memory(&kinds::tls(path)?, &calibration.stack);
         }
         Ok(Self { calibration, records: records.transpose()?, parts })
     }

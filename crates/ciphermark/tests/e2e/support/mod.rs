@@ -16,7 +16,7 @@ pub use program::{
     ciphermark_with_many, in_terminal, measure, program, record, refusal, refuses,
 };
 pub use rates::{QUIETER, kept_rates, remember_rate};
-pub use rows::{all_are, keeps_to, measurements, number, read, rows, text, where_};
+pub use rows::{all_are, keeps_to, measurements, number, read, rows, run_of, text, where_};
 pub use venv::python_with;
 
 use std::path::{Path, PathBuf};

@@ -9,6 +9,21 @@ pub fn read(path: impl AsRef<Path>) -> Value {
     serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
+/// The run of TLS or of pages that a record is of, as its own commands see it.
+pub fn run_of(record: &Value) -> Value {
+    keeps_to(record, "docs/record.schema.json");
+    let text = record.to_string();
+    if record["details"]["kind"] == "pages" {
+        return serde_json::to_value(at_rest::from_json(&text, "record").unwrap()).unwrap();
+    }
+    match tls::from_json(&text, "record").unwrap() {
+        tls::TlsFile::Handshakes(run) => serde_json::to_value(run),
+        tls::TlsFile::Records(run) => serde_json::to_value(run),
+        tls::TlsFile::Primitives(run) => serde_json::to_value(run),
+    }
+    .unwrap()
+}
+
 /// The measurements of a record.
 pub fn measurements(record: &str) -> Vec<Value> {
     rows(&serde_json::from_str(record).unwrap(), "measurements").clone()

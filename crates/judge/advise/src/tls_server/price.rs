@@ -59,7 +59,7 @@ impl Evidence<'_> {
 
     /// Key exchanges that a stack was asked for and has not.
     pub(crate) fn lacking(&self, stack: &str) -> Vec<Exchange> {
-        let rows = || self.handshakes.handshakes.iter().filter(|row| row.stack == stack);
+        let rows = || self.handshakes.rows.iter().filter(|row| row.stack == stack);
         let lacks = |exchange: &Exchange| {
             let mut of_it = rows().filter(|row| row.case.exchange == *exchange).peekable();
             of_it.peek().is_some() && of_it.all(|row| row.state == State::Unsupported)
@@ -73,7 +73,7 @@ impl Evidence<'_> {
         question: &Question,
         is_it: impl Fn(&Case) -> bool,
     ) -> Option<&Handshake> {
-        let mut rows = self.handshakes.handshakes.iter();
+        let mut rows = self.handshakes.rows.iter();
         rows.find(|row| {
             row.stack == stack && row.temperature == question.temperature && is_it(&row.case)
         })
@@ -131,8 +131,9 @@ impl Evidence<'_> {
     pub(crate) fn records(&self, stack: &str, question: &Question, case: &Case) -> Cost {
         let bytes = question.bytes_per_connection as f64;
         let Some(records) = self.records.filter(|_| bytes > 0.0) else { return Cost::NOTHING };
+        let lines = records.lines();
         let is_it = |suite: Suite| {
-            records.lines.iter().find(|line| {
+            lines.iter().find(|line| {
                 line.stack == stack
                     && line.protection.version == case.version
                     && line.protection.suite == suite

@@ -1,61 +1,60 @@
-//! Samples into the document.
+//! Samples into the run's rows.
 
-use super::{HandshakeRequest, Run};
+use super::rows::{Sampled, Sum};
+use super::{Run, TlsRequest};
 use crate::attached::StackFile;
-use crate::kinds::{self, Tls};
-use crate::schedule::Sampled;
+use crate::kinds;
 use crate::track::{End, Track};
-use record::{State, Stopped};
-use tls::{
-    Bytes, Case, Document, Facts, First, Found, Handshake, Measured, Memory, Noise, Subject,
-    Temperature, measured,
-};
+use record::{Samples, State, Stopped, Tool};
+use tls::{Measured, both_ends, measured};
 
-/// The document of a run.
-pub(super) fn assemble(run: Run, request: &HandshakeRequest, stacks: &[StackFile]) -> Document {
+/// The run, and every sample of both parts of each row.
+pub(super) fn assemble<R: Sampled>(
+    run: Run,
+    request: &TlsRequest,
+    stacks: &[StackFile],
+) -> (tls::Run<R>, Vec<[Samples; 2]>) {
+    let mut tracks: Vec<&Track> = run.tracks.iter().collect();
+    if R::IS_BY_SIZE {
+        // Each stack's sizes of a suite one below the other.
+        tracks.sort_by_key(|track| track.subject.bank_key());
+    }
     let row = |track: &Track| {
-        let tls = of_tls(track)?;
-        let Subject::Handshake(case) = tls.subject else { return None };
-        let label = stacks[tls.stack].facts.label.clone();
+        let kinds::Subject::Tls(tls) = &track.subject else { return None };
         let outcome = outcome(track, &run, request.precision);
-        Some(handshake(track, (case, tls.temperature), label, outcome, run.ticks_per_ns))
+        let raw = both_ends(&track.ends.0, &run.quiet, outcome.measured.as_ref());
+        let sum = Sum {
+            stack: stacks[tls.stack].facts.label.clone(),
+            outcome,
+            // What was found of a track without a number is no one's.
+            facts: &track.facts,
+            ticks_per_ns: run.ticks_per_ns,
+        };
+        Some((R::of(tls.subject, tls.temperature, sum)?, raw))
     };
-    Document {
-        format_version: tls::FORMAT_VERSION.to_owned(),
-        kind: "tls-handshakes".to_owned(),
-        handshakes: run.tracks.iter().filter_map(row).collect(),
+    let (rows, raw) = tracks.into_iter().filter_map(row).unzip();
+    let tool = Tool {
+        name: "ciphermark".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        command: request.command.clone(),
+    };
+    let run = tls::Run {
+        tool,
         started: run.started,
         seconds: run.seconds,
-        command: request.command.clone(),
         host: run.host,
-        span: tls::SPAN.to_owned(),
+        span: R::SPAN.to_owned(),
         plan: run.plan,
         stacks: stacks.iter().map(|s| s.facts.clone()).collect(),
         noise: run.noise,
-    }
-}
-
-/// What a track is of.
-pub(super) fn of_tls(track: &Track) -> Option<&Tls> {
-    match &track.subject {
-        kinds::Subject::Tls(tls) => Some(tls),
-        kinds::Subject::Message(_) => None,
-    }
-}
-
-pub(super) fn noise(sampled: &Sampled<'_>) -> Noise {
-    let record::Noise { samples, clean, disturbed, .. } = crate::noise::noise(sampled);
-    Noise {
-        samples,
-        clean,
-        disturbed,
-        stolen_seconds: sampled.stolen_seconds,
-        core_alone: sampled.cores_alone,
-    }
+        rows,
+    };
+    (run, raw)
 }
 
 /// What became of a track.
-pub(super) struct Outcome {
+#[derive(Debug)]
+pub struct Outcome {
     pub(super) state: State,
     pub(super) reason: Option<String>,
     pub(super) measured: Option<Measured>,
@@ -63,7 +62,7 @@ pub(super) struct Outcome {
 }
 
 /// Sums a track up; `precision` is what it is held to.
-pub(super) fn outcome(track: &Track, run: &Run, asked: f64) -> Outcome {
+fn outcome(track: &Track, run: &Run, asked: f64) -> Outcome {
     let precision = track.subject.precision(asked);
     let without = |state, reason: String, stopped| Outcome {
         state,
@@ -108,43 +107,4 @@ fn imprecise(found: &Measured, precision: f64) -> Option<String> {
         reason.push_str("; too few quiet samples, so contended ones count too");
     }
     Some(reason)
-}
-
-fn handshake(
-    track: &Track,
-    (case, temperature): (Case, Temperature),
-    stack: String,
-    outcome: Outcome,
-    ticks_per_ns: f64,
-) -> Handshake {
-    let facts: Vec<Facts> = track
-        .facts
-        .iter()
-        .filter_map(|found| match found {
-            Found::Handshake(facts) => Some(facts.clone()),
-            Found::Records(_) | Found::Primitive(_) => None,
-        })
-        .collect();
-    let found = outcome.measured;
-    // What was found of a case without a number is no one's.
-    let facts = if found.is_some() { facts } else { Vec::new() };
-    Handshake {
-        stack,
-        case,
-        temperature,
-        state: outcome.state,
-        reason: outcome.reason,
-        negotiated: facts.first().map(|f| f.negotiated.clone()),
-        server: found.map(|f| f.server),
-        client: found.map(|f| f.client),
-        first: First::of(&facts, ticks_per_ns),
-        bytes: Bytes::of(&facts),
-        memory: Memory::of(&facts),
-        samples: found.map_or(0, |f| f.samples),
-        handshakes: found.map_or(0, |f| f.handshakes),
-        processes: found.map_or(0, |f| f.processes),
-        disturbed: found.map(|f| f.disturbed).unwrap_or_default(),
-        contended: found.is_some_and(|f| f.contended),
-        stopped: outcome.stopped,
-    }
 }

@@ -2,12 +2,10 @@
 
 mod assemble;
 mod own;
-mod primitives;
-mod records;
+mod rows;
 mod stacks;
 
-pub use primitives::{PrimitivesRequest, primitives};
-pub use records::{RecordsRequest, records};
+pub use rows::Sampled as SampledRow;
 pub use stacks::{SelectedStacks, select_stacks};
 
 use crate::assemble::core_clock;
@@ -17,86 +15,73 @@ use crate::earlier::{self, Earlier};
 use crate::events::Event;
 use crate::keeper::Keeper;
 use crate::kinds::{self, Tls};
-use crate::placement::{measuring_cpu, step_aside};
+use crate::placement::step_aside;
 use crate::plan::Budget;
 use crate::quiet;
 use crate::schedule::Schedule;
 use crate::survey::{Keeping, SurveyError};
 use crate::track::Track;
-use assemble::assemble;
 use model::QuietRates;
 use probe::Clock;
-use record::{Host, Journal, JournalHead};
+use record::{Host, Journal, JournalHead, Noise, Record, Samples};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use tls::{Case, Document, Noise, Plan, Subject, Temperature};
+use tls::{Plan, Subject, Temperature};
 
-/// Which handshakes are to be measured.
+/// What is to be measured in each stack.
 #[derive(Clone, Debug)]
-pub struct HandshakeRequest {
-    /// The cases, each with what lies between two steps.
-    pub rows: Vec<(Case, Temperature)>,
+pub struct TlsRequest {
+    /// What, each with what lies between two steps: handshakes, records or primitives alone.
+    pub rows: Vec<(Subject, Temperature)>,
     /// Half the width of the interval at which the sampling of a hot case ends, as a fraction.
     pub precision: f64,
     /// Most time of sampling.
     pub time: Duration,
     /// Seed of the order.
     pub seed: u64,
+    /// The CPU to measure on: of a process that stepped aside before, it would be asked for in vain.
+    pub cpu: u32,
     /// What was typed.
     pub command: Vec<String>,
 }
 
-/// Measures the cases in every stack. Ends early when `stop` is set; what there is counts.
+/// Measures the rows in every stack; of records without the bare ciphers. Ends early when `stop` is set; what
+/// there is counts.
 ///
 /// # Errors
 /// [`SurveyError`] when the earlier part of the run does not fit, or when the journal cannot be begun.
-pub fn handshakes(
-    request: &HandshakeRequest,
+pub fn measure_tls<R: SampledRow>(
+    request: &TlsRequest,
     stacks: &[StackFile],
     keeping: Keeping,
     stop: &AtomicBool,
     events: &(dyn Fn(Event<'_>) + Sync),
-) -> Result<TlsOutcome<Document>, SurveyError> {
-    let wanted = Wanted {
-        rows: request.rows.iter().map(|(case, t)| (Subject::Handshake(*case), *t)).collect(),
-        precision: request.precision,
-        time: request.time,
-        seed: request.seed,
-        cpu: measuring_cpu(),
-        kind: "tls-handshakes",
-        command: &request.command,
-    };
-    let (run, outcome) = sampled(&wanted, stacks, keeping, stop, events)?;
-    Ok(outcome.with(assemble(run, request, stacks)))
+) -> Result<TlsOutcome<R>, SurveyError> {
+    let (run, journal) = sampled(R::KIND, request, stacks, keeping, stop, events)?;
+    let interrupted = stop.load(Ordering::Relaxed);
+    let (run, raw) = assemble::assemble(run, request, stacks);
+    Ok(TlsOutcome { run, raw, interrupted, journal })
 }
 
 /// How a run ended.
 #[derive(Debug)]
-pub struct TlsOutcome<D> {
-    /// The document.
-    pub document: D,
+pub struct TlsOutcome<R> {
+    /// The run.
+    pub run: tls::Run<R>,
+    /// Every sample of both parts of each row.
+    pub raw: Vec<[Samples; 2]>,
     /// Whether it was interrupted.
     pub interrupted: bool,
-    /// The journal, to be removed when the document is safe; none if none was asked for.
+    /// The journal, to be removed when the record is safe; none if none was asked for.
     pub journal: Option<Journal>,
 }
 
-impl TlsOutcome<()> {
-    fn with<D>(self, document: D) -> TlsOutcome<D> {
-        TlsOutcome { document, interrupted: self.interrupted, journal: self.journal }
+impl<R: tls::Row> TlsOutcome<R> {
+    /// The run's record, with its samples.
+    #[must_use]
+    pub fn record(&self) -> Record {
+        tls::into_record(&self.run, &self.raw)
     }
-}
-
-/// What is to be sampled, and when that ends.
-struct Wanted<'a> {
-    /// The document's kind.
-    kind: &'static str,
-    command: &'a [String],
-    rows: Vec<(Subject, Temperature)>,
-    precision: f64,
-    time: Duration,
-    seed: u64,
-    cpu: u32,
 }
 
 /// What came of the sampling, and what is known of the run as a whole.
@@ -113,18 +98,19 @@ struct Run {
 
 /// Samples everything.
 fn sampled(
-    wanted: &Wanted<'_>,
+    kind: &'static str,
+    wanted: &TlsRequest,
     stacks: &[StackFile],
     Keeping { mut journal, earlier, .. }: Keeping,
     stop: &AtomicBool,
     events: &(dyn Fn(Event<'_>) + Sync),
-) -> Result<(Run, TlsOutcome<()>), SurveyError> {
+) -> Result<(Run, Option<Journal>), SurveyError> {
     let timer = Instant::now();
     let cpu = wanted.cpu;
     let mut host: Host = host::facts(cpu);
     host.cpu.cpus_allowed = probe::allowed_cpus().len() as u32;
     let tracks = tracks(wanted, stacks.len());
-    let head = head(wanted, stacks, tracks.len());
+    let head = head(kind, wanted, stacks, tracks.len());
     let earlier = Earlier::of(earlier, &head).map_err(SurveyError::Resume)?;
     if let Some(journal) = &mut journal {
         journal.begin(&head)?;
@@ -168,15 +154,19 @@ fn sampled(
         ticks_per_ns: ticks_per_second / 1e9,
         tracks: sampled.tracks.to_vec(),
         quiet: sampled.quiet.clone(),
-        noise: assemble::noise(&sampled),
+        noise: crate::noise::noise(&sampled),
     };
-    let interrupted = stop.load(Ordering::Relaxed);
-    Ok((run, TlsOutcome { document: (), interrupted, journal }))
+    Ok((run, journal))
 }
 
 /// What the journal says at its head: the plan's lists are those of a survey, and empty; the rows come from the
 /// command line again.
-fn head(wanted: &Wanted<'_>, stacks: &[StackFile], cases: usize) -> JournalHead {
+fn head(
+    kind: &'static str,
+    wanted: &TlsRequest,
+    stacks: &[StackFile],
+    cases: usize,
+) -> JournalHead {
     let plan = record::Plan {
         precision: wanted.precision,
         budget_seconds: wanted.time.as_secs_f64(),
@@ -195,11 +185,11 @@ fn head(wanted: &Wanted<'_>, stacks: &[StackFile], cases: usize) -> JournalHead 
         [(None, protocol), (None, library(&facts.crypto_path, &facts.crypto_id, facts))]
     };
     let libraries = stacks.iter().flat_map(files).collect();
-    earlier::head(wanted.kind, (plan, cases), libraries, wanted.command, wanted.cpu)
+    earlier::head(kind, (plan, cases), libraries, &wanted.command, wanted.cpu)
 }
 
 /// Every row in every stack.
-fn tracks(wanted: &Wanted<'_>, stacks: usize) -> Vec<Track> {
+fn tracks(wanted: &TlsRequest, stacks: usize) -> Vec<Track> {
     let of_row = |(subject, temperature): &(Subject, Temperature)| {
         let (subject, temperature) = (*subject, *temperature);
         (0..stacks).map(move |stack| Tls { stack, subject, temperature })

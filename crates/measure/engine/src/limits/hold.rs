@@ -124,8 +124,8 @@ fn withdraw(m: &mut Measurement, why: String) {
 mod tests {
     use super::*;
     use analysis::bound::{Access, Bandwidth, Bound, Instruction, Level};
-    use model::{Direction, Footprint, Tier};
-    use record::{Estimate, Evidence, LibraryId, Samples};
+    use model::Direction;
+    use record::{Estimate, LibraryId};
 
     /// A core that does two rounds a cycle at 128 bits and moves 32 bytes a cycle.
     fn core(spread: f64) -> Core {
@@ -152,46 +152,20 @@ mod tests {
 
     fn measured(algorithm: &str, cycles: f64) -> Measurement {
         let text = String::new;
+        let library = LibraryId { name: text(), version: text(), path: text(), id: text() };
         Measurement {
-            library: LibraryId { name: text(), version: text(), path: text(), id: text() },
-            algorithm: algorithm.into(),
             direction: Direction::of(Algorithm::find(algorithm).unwrap().kind)[0],
-            model: Model::Message,
-            model_version: 1,
             size: 1024,
-            tier: Tier::Native,
-            threads: 1,
-            footprint: Footprint::Hot,
-            state: State::Measured,
-            reason: None,
-            remarks: Vec::new(),
-            imported: None,
-            warning: None,
             ns_per_op: Some(Estimate { median: cycles / 3.0, low: 0.0, high: 0.0 }),
             cycles_per_op: Some(Estimate { median: cycles, low: cycles, high: cycles }),
             ns_per_byte: Some(1.0),
             mb_per_s: Some(1.0),
             cycles_per_byte: Some(cycles / 1024.0),
-            instructions_per_byte: None,
-            instructions_per_message: None,
-            in_place: false,
-            contended: false,
-            disturbed: record::Disturbances::default(),
-            per_thread: Vec::new(),
-            key_setup: None,
-            latency_ns: None,
-            limit_fraction: None,
-            limit_cycles_per_op: None,
-            limited_by: None,
-            limit_basis: None,
             precision: Some(0.0),
             stopped: Some(record::Stopped::Precision),
             samples: 30,
-            samples_disturbed: 0,
             processes: 6,
-            checks: Vec::new(),
-            evidence: Evidence::default(),
-            raw: Samples::default(),
+            ..Measurement::blank(library, algorithm, State::Measured)
         }
     }
 

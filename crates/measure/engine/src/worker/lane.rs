@@ -98,6 +98,9 @@ impl Lane {
             Model::Message | Model::Rekey | Model::Forgery => {
                 self.message(&mut subject, visit, around)
             }
+            other @ (Model::Handshake | Model::Records | Model::Primitive | Model::Page) => {
+                Err(Finding::unsupported(format!("{other} is no model of a library's messages")))
+            }
         };
         self.subjects.insert(key, subject);
         taken

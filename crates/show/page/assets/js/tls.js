@@ -15,9 +15,9 @@ const TLS_TITLES = { handshakes: "TLS handshakes", records: "TLS records", primi
 const TLS_TABLES = { handshakes: handshakeTables, records: recordTables, primitives: primitiveTable };
 // What each row is called among those without a number.
 const TLS_ROWS = {
-  handshakes: (run) => run.handshakes.map((r) => ({ ...r, name: `${caseName(r.case)}, ${r.temperature}` })),
-  records: (run) => run.records.map((r) => ({ ...r, name: `TLS ${r.protection.version} ${r.protection.suite}, ${r.size} B` })),
-  primitives: (run) => run.primitives.map((r) => ({ ...r, name: primitiveName(r.primitive).join(" ") })),
+  handshakes: (run) => run.rows.map((r) => ({ ...r, name: `${caseName(r.case)}, ${r.temperature}` })),
+  records: (run) => run.rows.map((r) => ({ ...r, name: `TLS ${r.protection.version} ${r.protection.suite}, ${r.size} B` })),
+  primitives: (run) => run.rows.map((r) => ({ ...r, name: primitiveName(r.primitive).join(" ") })),
 };
 
 const caseName = (c) => `${c.version} ${c.exchange} ${c.certificate} ${c.kind}${c.client_auth ? " client-auth" : ""} ${c.suite}`;
@@ -32,7 +32,7 @@ function tlsFacts(run) {
     ["Samples", `${n.clean} of ${n.samples} clean, in ${figure(run.seconds)} s${n.stolen_seconds ? `; ${figure(n.stolen_seconds)} s stolen` : ""}`],
     ["Machine", named(run.host.cpu.name)],
     ["Begun", named(run.started)],
-    ["Command", el("code", null, named(run.command.join(" ")))],
+    ["Command", el("code", null, named(run.tool.command.join(" ")))],
   ]);
 }
 
@@ -60,25 +60,25 @@ function costCell(row, cost, unit) {
   const c = cost(row);
   if (!c) return el("td", { class: `num state ${row.state}`, title: row.reason }, STATE_WORDS[row.state] ?? row.state);
   const ofTime = (c.high_ns - c.low_ns) / 2 / c.median_ns;
-  const relative = c.cycles_precision ?? ofTime;
+  const relative = c.cycles ? (c.cycles.high - c.cycles.low) / 2 / c.cycles.median : ofTime;
   const shown = (ns) => supported(ns / unit, ofTime);
   const mean = c.mean_ns === undefined ? "" : `; mean ${figure(c.mean_ns / unit)}, largest ${figure(c.max_ns / unit)}`;
   const note = row.reason && row.state === "measured" ? `; ${row.reason}` : "";
-  return el("td", { class: "num", title: `${shown(c.low_ns)} to ${shown(c.high_ns)}, ±${percent(relative)} %${c.cycles_precision ? " of cycles" : ""}${mean}${note}` }, shown(c.median_ns), note ? "*" : null);
+  return el("td", { class: "num", title: `${shown(c.low_ns)} to ${shown(c.high_ns)}, ±${percent(relative)} %${c.cycles ? " of cycles" : ""}${mean}${note}` }, shown(c.median_ns), note ? "*" : null);
 }
 
 const MICROSECOND = 1000;
 
 function handshakeTables(run) {
   const section = (r) => `TLS ${r.case.version} ${r.case.kind}${r.case.client_auth ? ", client proves itself too" : ""}, ${r.case.suite}, ${r.temperature}`;
-  const titles = [...new Set(run.handshakes.map(section))];
+  const titles = [...new Set(run.rows.map(section))];
   const parts = [
     ["server", "µs of the server's CPU, median", (r) => r.server, MICROSECOND],
     ["client", "µs of the client's CPU, median", (r) => r.client, MICROSECOND],
   ];
   return titles.map((title) => table({
     caption: `${title}: µs a handshake`, className: "numbers",
-    rows: byStack(run.handshakes.filter((r) => section(r) === title), (r) => caseName(r.case)),
+    rows: byStack(run.rows.filter((r) => section(r) === title), (r) => caseName(r.case)),
     columns: [
       { title: "Key exchange", cell: (line) => named(line.row.case.exchange), sort: (line) => line.order },
       { title: "Certificate", cell: (line) => named(line.row.case.certificate), sort: (line) => line.row.case.certificate },
@@ -95,7 +95,7 @@ function wireBytes(line) {
 
 function recordTables(run) {
   const section = (r) => `TLS ${r.protection.version} ${r.protection.suite}`;
-  const titles = [...new Set(run.records.map(section))];
+  const titles = [...new Set(run.rows.map(section))];
   const parts = [
     ["send", "ns to send one record", (r) => r.send, 1],
     ["cipher", "ns of the bare cipher in the library under the stack", (r) => r.bare.encrypt, 1],
@@ -105,7 +105,7 @@ function recordTables(run) {
   return titles.map((title) => [
     table({
       caption: `${title}: ns a record`, className: "numbers",
-      rows: byStack(run.records.filter((r) => section(r) === title), (r) => String(r.size)),
+      rows: byStack(run.rows.filter((r) => section(r) === title), (r) => String(r.size)),
       columns: [
         { title: "Bytes", number: true, cell: (line) => String(line.row.size), sort: (line) => line.row.size },
         ...stackColumns(run.stacks, parts),
@@ -124,7 +124,7 @@ function primitiveTable(run) {
   ];
   return table({
     caption: "µs an operation", className: "numbers",
-    rows: byStack(run.primitives, (r) => primitiveName(r.primitive).join(" ")),
+    rows: byStack(run.rows, (r) => primitiveName(r.primitive).join(" ")),
     columns: [
       { title: "Primitive", cell: (line) => named(line.row.primitive.scheme), sort: (line) => line.order },
       { title: "Operation", cell: (line) => named(primitiveName(line.row.primitive)[1]), sort: (line) => line.row.primitive.operation },

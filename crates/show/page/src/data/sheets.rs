@@ -30,12 +30,14 @@ fn pages(record: &PagesRecord, label: &str) -> Value {
 }
 
 fn tls(file: &TlsFile, label: &str) -> Value {
-    let (what, value, seed) = match file {
-        TlsFile::Handshakes(d) => ("handshakes", serde_json::to_value(d), d.plan.seed),
-        TlsFile::Records(d) => ("records", serde_json::to_value(d), d.plan.seed),
-        TlsFile::Primitives(d) => ("primitives", serde_json::to_value(d), d.plan.seed),
+    let (what, mut value, seed) = match file {
+        TlsFile::Handshakes(d) => ("handshakes", json!(d), d.plan.seed),
+        TlsFile::Records(d) => ("records", json!(d), d.plan.seed),
+        TlsFile::Primitives(d) => ("primitives", json!(d), d.plan.seed),
     };
-    let mut value = value.expect("plain data");
+    if let TlsFile::Records(d) = file {
+        value["lines"] = json!(d.lines());
+    }
     // A number of 64 bits, which JavaScript has not.
     value["plan"]["seed"] = seed.to_string().into();
     json!({"kind": "tls", "label": label, "what": what, "run": tidy(value)})

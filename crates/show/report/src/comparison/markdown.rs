@@ -107,7 +107,7 @@ fn cases(c: &Comparison, verdict: Verdict, rows: usize) -> String {
         return String::new();
     }
     let several = c.several;
-    let [base, new] = words::per_byte_heading(c.unit);
+    let [base, new] = words::per_byte_heading(c);
     let mut heads = vec!["algorithm"];
     heads.extend(several.then_some("libraries"));
     heads.extend(["bytes", "time %", "95 % interval", "×", base, new]);

@@ -105,7 +105,7 @@ fn cases(c: &Comparison, verdict: Verdict, rows: usize, options: Options) -> Str
     }
     let style = style(verdict);
     let cells = shown.iter().map(|case| row(case, c, style)).collect();
-    let [base, new] = words::per_byte_heading(c.unit);
+    let [base, new] = words::per_byte_heading(c);
     let columns = [
         Column::new("algorithm", Align::Left),
         Column::new("bytes", Align::Right),
@@ -222,6 +222,7 @@ fn instruction_row(row: &InstructionRow, several: bool) -> Vec<Cell> {
         threads: 1,
         footprint: model::Footprint::Hot,
         in_place: false,
+        setting: String::new(),
     };
     let pair = || words::pair(&row.base_library, &row.new_library);
     let growth = |g: Option<f64>| match g {

@@ -126,17 +126,20 @@ fn factor(ratio: f64) -> String {
     format!("{:.2}×", 1.0 / ratio)
 }
 
-/// Cost for each byte.
+/// Cost for each byte; of cases without bytes of each operation.
 pub(super) fn per_byte(cost: Option<f64>, case: &Case) -> String {
-    let value = cost.map(|c| c / case.size.max(1) as f64).filter(|c| c.is_finite());
+    let bytes = if case.model.has_bytes() { case.size.max(1) as f64 } else { 1.0 };
+    let value = cost.map(|c| c / bytes).filter(|c| c.is_finite());
     value.map(|c| crate::digits::supported(c, None)).unwrap_or_default()
 }
 
 /// The heading of [`per_byte`].
-pub(super) fn per_byte_heading(unit: Unit) -> [&'static str; 2] {
-    match unit {
-        Unit::Cycles => ["base c/B", "new c/B"],
-        Unit::Nanoseconds => ["base ns/B", "new ns/B"],
+pub(super) fn per_byte_heading(c: &Comparison) -> [&'static str; 2] {
+    match (c.unit, c.cases.iter().all(|case| case.case.model.has_bytes())) {
+        (Unit::Cycles, true) => ["base c/B", "new c/B"],
+        (Unit::Nanoseconds, true) => ["base ns/B", "new ns/B"],
+        (Unit::Cycles, false) => ["base c/op", "new c/op"],
+        (Unit::Nanoseconds, false) => ["base ns/op", "new ns/op"],
     }
 }
 
@@ -146,6 +149,7 @@ pub(super) fn setting(case: &Case, base_tier: Option<Tier>) -> String {
     if case.model != Model::Message {
         words.push(case.model.to_string());
     }
+    words.extend((!case.setting.is_empty()).then(|| clean(&case.setting)));
     match base_tier {
         Some(base) => words.push(format!("{base} → {}", case.tier)),
         None if case.tier != Tier::Native => words.push(case.tier.to_string()),
@@ -166,8 +170,8 @@ pub(super) fn setting(case: &Case, base_tier: Option<Tier>) -> String {
 /// `encrypt` and `decrypt`; what has one direction only needs no word.
 pub(super) fn direction(direction: Direction) -> String {
     match direction {
-        Direction::Encrypt | Direction::Decrypt => direction.to_string(),
         Direction::Digest | Direction::Copy => String::new(),
+        other => other.to_string(),
     }
 }
 

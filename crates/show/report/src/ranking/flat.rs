@@ -16,7 +16,7 @@ struct Row<'a> {
 /// A column's name and what it holds of a row.
 type Column = (&'static str, fn(&Row<'_>) -> String);
 
-const COLUMNS: [Column; 22] = [
+const COLUMNS: [Column; 23] = [
     ("question", |row| row.question.to_owned()),
     ("group", |row| row.group.to_owned()),
     ("place", |row| row.r.place.to_string()),
@@ -39,6 +39,7 @@ const COLUMNS: [Column; 22] = [
     ("instructions_per_op", |row| number(row.r.instructions_per_op)),
     ("limit_fraction", |row| number(row.r.limit_fraction)),
     ("cost_over_first", |row| number(row.r.behind.map(|b| b.estimate))),
+    ("setting", |row| row.r.case.setting.clone()),
 ];
 
 fn number(value: Option<f64>) -> String {

@@ -48,17 +48,20 @@ fn table(answer: &Ranking) -> Table {
 }
 
 fn columns(answer: &Ranking) -> Vec<Column> {
+    let has_bytes = answer.terms.model.has_bytes();
     let cost = match answer.terms.by {
-        By::Time => "MB/s",
+        By::Time if has_bytes => "MB/s",
+        By::Time => "µs/op",
         By::Instructions => "instructions",
     };
+    let cycles = if has_bytes { "c/B" } else { "cycles/op" };
     vec![
         Column::new("best of", Align::Left),
         Column::new("#", Align::Left),
         Column::new("algorithm", Align::Left),
         Column::new("library", Align::Left),
         Column::new(cost, Align::Point),
-        Column::new("c/B", Align::Point).goes(4),
+        Column::new(cycles, Align::Point).goes(4),
         Column::new("ns", Align::Point).goes(2),
         Column::new("behind %", Align::Point).goes(6),
         Column::new("95 % interval", Align::Right).goes(1),
@@ -91,12 +94,15 @@ fn cells(r: &Ranked, group: String, by: By) -> Vec<Cell> {
     };
     let mark = if r.contended { ">" } else { "" };
     let of_bytes = |cost: Option<record::Estimate>| {
-        let bytes = r.case.size.max(1) as f64;
+        let bytes = if r.case.model.has_bytes() { r.case.size.max(1) as f64 } else { 1.0 };
         cost.map(|e| supported(e.median / bytes, Some(&e))).unwrap_or_default()
     };
     let half = r.behind.map_or(0.0, |b| (b.high - b.low) / 2.0);
     let main = match by {
-        By::Time => r.mb_per_s.map(|v| supported(v, r.ns_per_op.as_ref())),
+        By::Time if r.case.model.has_bytes() => {
+            r.mb_per_s.map(|v| supported(v, r.ns_per_op.as_ref()))
+        }
+        By::Time => r.ns_per_op.map(|ns| supported(ns.median / 1000.0, Some(&ns))),
         By::Instructions => r.instructions_per_op.map(|i| format!("{i:.0}")),
     };
     vec![

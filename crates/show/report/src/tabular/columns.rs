@@ -57,7 +57,7 @@ const fn flag(name: &'static str, of: fn(&Measurement) -> bool) -> Column {
 }
 
 /// Every column, in the order in which formats have them. New ones come last.
-pub(crate) const COLUMNS: [Column; 52] = [
+pub(crate) const COLUMNS: [Column; 54] = [
     text("library_name", |m| written(&m.library.name)),
     text("library_version", |m| written(&m.library.version)),
     text("library_path", |m| written(&m.library.path)),
@@ -110,6 +110,8 @@ pub(crate) const COLUMNS: [Column; 52] = [
     text("imported_machine", |m| m.imported.as_ref()?.machine.clone()),
     text("remarks", |m| written(&m.remarks.join("; "))),
     text("limit_basis", |m| word(m.limit_basis.as_ref()?)),
+    text("setting", |m| written(&m.setting)),
+    text("details", |m| Some(m.details.as_ref()?.to_string())),
 ];
 
 fn median(estimate: Option<Estimate>) -> Option<f64> {
