@@ -82,6 +82,17 @@ pub(crate) struct Places<'a> {
     tag_len: usize,
 }
 
+/// The message of each residue of a place's number: descriptor number `i` is used with the place that comes `i`
+/// operations after the first, and so with all places of its residue.
+fn in_order(walk: &Walk, residues: usize) -> Vec<usize> {
+    let (mut messages, mut at) = (vec![0; residues], walk.place);
+    for message in 0..residues {
+        at = walk.after(at);
+        messages[at as usize % residues] = message;
+    }
+    messages
+}
+
 impl<'a> Places<'a> {
     /// Lays the places out and says how to walk through them.
     pub(crate) fn new(
@@ -120,17 +131,8 @@ impl<'a> Places<'a> {
             };
             Walk { output: output_at, output_stride: place.output, tag, tag_stride, ..walk }
         };
-        // Descriptor number `i` is used with the place that comes `i` operations after the first, and
-        // so with all places of its residue.
-        let residues = set.count().min(count);
-        let mut messages = vec![0; residues];
-        let mut at = walk.place;
-        for message in 0..residues {
-            at = walk.after(at);
-            messages[at as usize % residues] = message;
-        }
-        let tag_len = algorithm.tag_len;
-        let in_place = set.in_place;
+        let (tag_len, in_place) = (algorithm.tag_len, set.in_place);
+        let messages = in_order(&walk, set.count().min(count));
         let places = Self {
             set,
             input,

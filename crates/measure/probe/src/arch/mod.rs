@@ -164,10 +164,9 @@ mod tests {
             let kinds: String = seen.calls.iter().map(|(kind, ..)| *kind).collect();
             assert_eq!(kinds, if rekeys { "km" } else { "m" }.repeat(21));
             let slot = |i: usize| ring.addr() + i % RING * SLOT_BYTES;
-            let mut place = walk.place;
+            let mut place = walk.place as usize;
             for (i, (_, at, m)) in seen.calls.iter().filter(|(k, ..)| *k == 'm').enumerate() {
-                place = walk.after(place);
-                let place = place as usize;
+                place = walk.after(place as u64) as usize;
                 assert_eq!(*at, slot(i));
                 if walks {
                     assert_eq!(m.input.addr(), (1 << 20) + 64 * place);

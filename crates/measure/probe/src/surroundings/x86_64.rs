@@ -51,6 +51,7 @@ impl Left {
 }
 
 /// What is written around the call, at the offsets that the assembly has.
+#[derive(Default)]
 #[repr(C, align(64))]
 struct Area {
     mxcsr_before: u32,
@@ -76,15 +77,7 @@ pub(crate) unsafe fn call(
     session: &raw::Session,
     message: &raw::Message,
 ) -> (i32, Left) {
-    let mut area = Area {
-        mxcsr_before: 0,
-        mxcsr_after: 0,
-        x87_before: 0,
-        _to_16: [0; 6],
-        environment: [0; 7],
-        _to_64: [0; 20],
-        uppers: [0; 16],
-    };
+    let mut area = Area::default();
     let avx = is_x86_feature_detected!("avx");
     let (code, flags): (i32, u64);
     // SAFETY: the call is as the caller vouches, with the stack aligned as `asm!` promises. Else only
@@ -109,22 +102,9 @@ pub(crate) unsafe fn call(
             "fldcw [r12 + 8]",
             "test r14d, r14d",
             "jz 3f",
-            "vextractf128 [r12 + 64], ymm0, 1",
-            "vextractf128 [r12 + 80], ymm1, 1",
-            "vextractf128 [r12 + 96], ymm2, 1",
-            "vextractf128 [r12 + 112], ymm3, 1",
-            "vextractf128 [r12 + 128], ymm4, 1",
-            "vextractf128 [r12 + 144], ymm5, 1",
-            "vextractf128 [r12 + 160], ymm6, 1",
-            "vextractf128 [r12 + 176], ymm7, 1",
-            "vextractf128 [r12 + 192], ymm8, 1",
-            "vextractf128 [r12 + 208], ymm9, 1",
-            "vextractf128 [r12 + 224], ymm10, 1",
-            "vextractf128 [r12 + 240], ymm11, 1",
-            "vextractf128 [r12 + 256], ymm12, 1",
-            "vextractf128 [r12 + 272], ymm13, 1",
-            "vextractf128 [r12 + 288], ymm14, 1",
-            "vextractf128 [r12 + 304], ymm15, 1",
+            ".irp r,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15",
+            "vextractf128 [r12 + 64 + 16 * \\r], ymm\\r, 1",
+            ".endr",
             "vzeroupper",
             "3:",
             function = in(reg) function,
