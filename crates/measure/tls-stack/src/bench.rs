@@ -52,6 +52,13 @@ pub enum Trouble {
     Failed(String),
 }
 
+impl Trouble {
+    /// What a stack has no function for.
+    pub(crate) fn missing(call: &str) -> Self {
+        Self::NotOffered(format!("it does not export {call}"))
+    }
+}
+
 /// Who a stack says it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {

@@ -53,7 +53,8 @@ impl Context {
     /// Version, suite, groups, signatures: one of each, so that nothing else can be negotiated.
     fn negotiate(&self, case: &Case, end: End) -> Result<(), Trouble> {
         self.version(case.version)?;
-        let code = case.code().ok_or_else(|| refused("there is no such suite".to_owned()))?;
+        let code =
+            case.code().ok_or_else(|| Trouble::NotOffered("there is no such suite".to_owned()))?;
         let ssl = &self.api.ssl;
         if case.version == Version::Tls12 {
             self.text(
@@ -93,26 +94,16 @@ impl Context {
     fn version(&self, version: Version) -> Result<(), Trouble> {
         let ssl = &self.api.ssl;
         let number = version.number();
-        for (call, set, number_of_ctrl) in [
-            (
-                "SSL_CTX_set_min_proto_version",
-                ssl.SSL_CTX_set_min_proto_version,
-                ctrl::SET_MIN_PROTO_VERSION,
-            ),
-            (
-                "SSL_CTX_set_max_proto_version",
-                ssl.SSL_CTX_set_max_proto_version,
-                ctrl::SET_MAX_PROTO_VERSION,
-            ),
-        ] {
+        let (min, max) = (ssl.SSL_CTX_set_min_proto_version, ssl.SSL_CTX_set_max_proto_version);
+        for (which, set, command) in
+            [("min", min, ctrl::SET_MIN_PROTO_VERSION), ("max", max, ctrl::SET_MAX_PROTO_VERSION)]
+        {
             let done = match set {
                 // SAFETY: the context is live; the other is a number.
                 Some(set) => unsafe { set(self.raw, number) == 1 },
-                None => self.control(number_of_ctrl, c_long::from(number), null_mut()) == 1,
+                None => self.control(command, c_long::from(number), null_mut()) == 1,
             };
-            if !done {
-                return Err(refused(self.api.words(&format!("{call} to {version}"))));
-            }
+            self.done(done, &format!("SSL_CTX_set_{which}_proto_version to {version}"))?;
         }
         Ok(())
     }
@@ -130,9 +121,13 @@ impl Context {
             // SAFETY: the context is live; the text is a C string that the call copies.
             (Some(set), _) => unsafe { set(self.raw, text.as_ptr()) > 0 },
             (None, Some(command)) => self.control(command, 0, text.as_ptr().cast_mut().cast()) > 0,
-            (None, None) => return Err(refused(format!("it does not export {call}"))),
+            (None, None) => return Err(Trouble::missing(call)),
         };
-        if done { Ok(()) } else { Err(refused(self.api.words(call))) }
+        self.done(done, call)
+    }
+
+    fn done(&self, done: bool, call: &str) -> Result<(), Trouble> {
+        if done { Ok(()) } else { Err(Trouble::NotOffered(self.api.words(call))) }
     }
 
     pub(super) fn control(&self, command: c_int, number: c_long, pointer: Ptr) -> c_long {
@@ -162,9 +157,9 @@ impl Context {
                 }
                 done
             }
-            _ => return Err(refused("it has no finite fields".to_owned())),
+            _ => return Err(Trouble::NotOffered("it has no finite fields".to_owned())),
         };
-        if done { Ok(()) } else { Err(refused(self.api.words("setting the DH parameters"))) }
+        self.done(done, "setting the DH parameters")
     }
 
     /// Certificates: the server's, the client's where it is asked for one, and the root to trust.
@@ -193,7 +188,7 @@ impl Context {
                     || (api.crypto.X509_VERIFY_PARAM_set1_host)(parameters, name.as_ptr(), length)
                         == 1)
         };
-        if trusted { Ok(()) } else { Err(refused(api.words("trusting the root"))) }
+        self.done(trusted, "trusting the root")
     }
 
     fn identity(&self, chain: &str, key: &str) -> Result<(), Trouble> {
@@ -206,18 +201,14 @@ impl Context {
             (crypto.X509_free)(leaf);
             used
         };
-        if used != 1 {
-            return Err(refused(self.api.words("SSL_CTX_use_certificate")));
-        }
+        self.done(used == 1, "SSL_CTX_use_certificate")?;
         let intermediate = self.read_pem(&chain[second..], crypto.PEM_read_bio_X509)?;
         let added = match ssl.SSL_CTX_add_extra_chain_cert {
             // SAFETY: both are live; the certificate becomes the context's.
             Some(add) => unsafe { add(self.raw, intermediate) == 1 },
             None => self.control(ctrl::EXTRA_CHAIN_CERT, 0, intermediate) == 1,
         };
-        if !added {
-            return Err(refused(self.api.words("SSL_CTX_add_extra_chain_cert")));
-        }
+        self.done(added, "SSL_CTX_add_extra_chain_cert")?;
         let key = self.read_pem(key, crypto.PEM_read_bio_PrivateKey)?;
         // SAFETY: both are live; the context takes its own reference.
         let used = unsafe {
@@ -225,7 +216,7 @@ impl Context {
             (crypto.EVP_PKEY_free)(key);
             used
         };
-        if used == 1 { Ok(()) } else { Err(refused(self.api.words("SSL_CTX_use_PrivateKey"))) }
+        self.done(used == 1, "SSL_CTX_use_PrivateKey")
     }
 
     fn read_pem(&self, pem: &str, read: PemRead) -> Result<Ptr, Trouble> {
@@ -233,10 +224,8 @@ impl Context {
     }
 
     fn found(&self, object: Ptr) -> Result<Ptr, Trouble> {
-        if object.is_null() {
-            return Err(refused(self.api.words("reading a certificate, a key or parameters")));
-        }
-        Ok(object)
+        let call = "reading a certificate, a key or parameters";
+        self.done(!object.is_null(), call).map(|()| object)
     }
 
     /// Caches only where the case is about them, and the client's newest session for the next.
@@ -269,10 +258,6 @@ impl Context {
         }
         Ok(())
     }
-}
-
-fn refused(words: String) -> Trouble {
-    Trouble::NotOffered(words)
 }
 
 /// The groups that an end takes, by their names.

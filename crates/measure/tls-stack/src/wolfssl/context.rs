@@ -48,7 +48,7 @@ impl Context {
             (Version::Tls13, End::Client) => ("TLSv1_3_client", api.wolfTLSv1_3_client_method),
             (Version::Tls13, End::Server) => ("TLSv1_3_server", api.wolfTLSv1_3_server_method),
         };
-        let method = method.ok_or_else(|| missing(&format!("wolf{name}_method")))?;
+        let method = method.ok_or_else(|| Trouble::missing(&format!("wolf{name}_method")))?;
         // SAFETY: the method becomes the context's.
         let raw = unsafe { (api.wolfSSL_CTX_new)(method()) };
         if raw.is_null() {
@@ -69,7 +69,8 @@ impl Context {
     /// Suite, groups, signatures: one of each, so that nothing else can be negotiated.
     fn negotiate(&self, case: &Case, end: End) -> Result<(), Trouble> {
         let api = self.api;
-        let code = case.code().ok_or_else(|| refused("there is no such suite".to_owned()))?;
+        let code =
+            case.code().ok_or_else(|| Trouble::NotOffered("there is no such suite".to_owned()))?;
         let set = api.wolfSSL_CTX_set_cipher_list;
         self.text("wolfSSL_CTX_set_cipher_list", set, code.openssl)?;
         match case.version {
@@ -89,7 +90,7 @@ impl Context {
         match dh_parameters(case.exchange) {
             Some(pem) if end == End::Server && case.version == Version::Tls12 => {
                 let call = "wolfSSL_CTX_SetTmpDH_buffer";
-                let set = api.wolfSSL_CTX_SetTmpDH_buffer.ok_or_else(|| missing(call))?;
+                let set = api.wolfSSL_CTX_SetTmpDH_buffer.ok_or_else(|| Trouble::missing(call))?;
                 self.bytes(call, set, pem)
             }
             _ => Ok(()),
@@ -98,7 +99,7 @@ impl Context {
 
     fn curves(&self, groups: &[c_int]) -> Result<(), Trouble> {
         let call = "wolfSSL_CTX_UseSupportedCurve";
-        let set = self.api.wolfSSL_CTX_UseSupportedCurve.ok_or_else(|| missing(call))?;
+        let set = self.api.wolfSSL_CTX_UseSupportedCurve.ok_or_else(|| Trouble::missing(call))?;
         groups.iter().try_for_each(|group| {
             let number = u16::try_from(*group).expect("a group's number has 16 bits");
             // SAFETY: the context is live.
@@ -108,7 +109,7 @@ impl Context {
 
     fn groups(&self, groups: &mut [c_int]) -> Result<(), Trouble> {
         let call = "wolfSSL_CTX_set_groups";
-        let set = self.api.wolfSSL_CTX_set_groups.ok_or_else(|| missing(call))?;
+        let set = self.api.wolfSSL_CTX_set_groups.ok_or_else(|| Trouble::missing(call))?;
         let count = groups.len() as c_int;
         // SAFETY: the context is live; as many numbers as are told are read.
         self.done(call, unsafe { set(self.raw, groups.as_mut_ptr(), count) })
@@ -158,7 +159,7 @@ impl Context {
         }
         if case.kind == Kind::ResumedTicket && end == End::Client {
             let call = "wolfSSL_CTX_UseSessionTicket";
-            let set = api.wolfSSL_CTX_UseSessionTicket.ok_or_else(|| missing(call))?;
+            let set = api.wolfSSL_CTX_UseSessionTicket.ok_or_else(|| Trouble::missing(call))?;
             // SAFETY: the context is live.
             self.done(call, unsafe { set(self.raw) })?;
         }
@@ -175,7 +176,7 @@ impl Context {
         // SAFETY: the context is live; the text is a C string that the call copies.
         let outcome = unsafe { set(self.raw, c_text.as_ptr()) };
         match outcome {
-            0 => Err(refused(format!("{call} does not take {text}"))),
+            0 => Err(Trouble::NotOffered(format!("{call} does not take {text}"))),
             other => self.done(call, other),
         }
     }
@@ -188,16 +189,12 @@ impl Context {
     }
 
     fn done(&self, call: &str, outcome: c_int) -> Result<(), Trouble> {
-        if outcome == SUCCESS { Ok(()) } else { Err(refused(self.api.words(call, outcome))) }
+        if outcome == SUCCESS {
+            Ok(())
+        } else {
+            Err(Trouble::NotOffered(self.api.words(call, outcome)))
+        }
     }
-}
-
-fn refused(words: String) -> Trouble {
-    Trouble::NotOffered(words)
-}
-
-fn missing(call: &str) -> Trouble {
-    refused(format!("this build does not export {call}"))
 }
 
 /// The groups that an end takes, by their numbers.

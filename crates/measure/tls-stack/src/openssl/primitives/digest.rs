@@ -1,8 +1,8 @@
 //! Digests, and HMAC.
 
-use super::Library;
 use super::api::Method;
 use super::sign::DigestContext;
+use super::{Library, owned};
 use crate::bench::Trouble;
 use crate::openssl::api::Ptr;
 use crate::primitive::{Made, POOL, Results, Span, Workbench};
@@ -60,30 +60,21 @@ pub(super) fn open(library: &'static Library, scheme: Scheme, size: usize) -> Ma
     }))
 }
 
-/// `HMAC_CTX`, freed with the value.
-struct KeyedContext {
-    library: &'static Library,
-    raw: Ptr,
+owned! {
+    /// `HMAC_CTX`.
+    KeyedContext, freed by |library| (library.f.HMAC_CTX_free)
 }
 
 impl KeyedContext {
     fn new(library: &'static Library, method: Method, key: &[u8]) -> Result<Self, Trouble> {
         // SAFETY: takes nothing.
-        let raw = unsafe { (library.f.HMAC_CTX_new)() };
-        library.done(!raw.is_null(), "HMAC_CTX_new")?;
-        let context = Self { library, raw };
+        let context = Self::of(library, unsafe { (library.f.HMAC_CTX_new)() }, "HMAC_CTX_new")?;
         let (at, length) = (key.as_ptr().cast(), key.len() as c_int);
         // SAFETY: the context is live; the key is as long as is said and is copied.
-        let done = unsafe { (library.f.HMAC_Init_ex)(raw, at, length, method, null_mut()) } == 1;
+        let done =
+            unsafe { (library.f.HMAC_Init_ex)(context.raw, at, length, method, null_mut()) } == 1;
         library.done(done, "HMAC_Init_ex")?;
         Ok(context)
-    }
-}
-
-impl Drop for KeyedContext {
-    fn drop(&mut self) {
-        // SAFETY: made by the library, freed once.
-        unsafe { (self.library.f.HMAC_CTX_free)(self.raw) };
     }
 }
 

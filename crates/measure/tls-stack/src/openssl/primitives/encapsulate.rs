@@ -1,7 +1,7 @@
 //! Encapsulating and decapsulating a secret.
 
 use super::keys::{Context, Key, KeyKind};
-use super::{Library, missing, no_such};
+use super::{Library, no_such};
 use crate::bench::Trouble;
 use crate::primitive::{Made, POOL, Results, Span, Workbench};
 use crate::reference::{Receiver, encapsulate};
@@ -49,7 +49,8 @@ fn send(
     place: &mut [u8],
     length: &mut usize,
 ) -> Result<(), Trouble> {
-    let call = library.f.EVP_PKEY_encapsulate.ok_or_else(|| missing("EVP_PKEY_encapsulate"))?;
+    let call =
+        library.f.EVP_PKEY_encapsulate.ok_or_else(|| Trouble::missing("EVP_PKEY_encapsulate"))?;
     let (secret, ciphertext) = place.split_at_mut(SECRET);
     let (mut of_secret, mut of_ciphertext) = (secret.len(), ciphertext.len());
     // SAFETY: the context is ready; both places are as long as is said.
@@ -70,7 +71,8 @@ fn receive(
     place: &mut [u8],
     length: &mut usize,
 ) -> Result<(), Trouble> {
-    let call = library.f.EVP_PKEY_decapsulate.ok_or_else(|| missing("EVP_PKEY_decapsulate"))?;
+    let call =
+        library.f.EVP_PKEY_decapsulate.ok_or_else(|| Trouble::missing("EVP_PKEY_decapsulate"))?;
     *length = place.len();
     let (from, bytes) = (ciphertext.as_ptr(), ciphertext.len());
     // SAFETY: the context is ready; ciphertext and place are as long as is said.

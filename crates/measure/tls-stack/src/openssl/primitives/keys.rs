@@ -1,7 +1,7 @@
 //! Keys: made, read, written, as each family does it.
 
 use super::api::{Method, number};
-use super::{Library, missing, no_such};
+use super::{Library, no_such, owned};
 use crate::bench::Trouble;
 use crate::keys::field_parameters;
 use crate::openssl::api::Ptr;
@@ -10,52 +10,23 @@ use std::ffi::{CString, c_int};
 use std::ptr::{null, null_mut};
 use tls::Scheme;
 
-/// `EVP_PKEY`, freed with the value.
-pub(super) struct Key {
-    library: &'static Library,
-    pub(super) raw: Ptr,
+owned! {
+    /// `EVP_PKEY`.
+    Key, freed by |library| (library.api.crypto.EVP_PKEY_free)
 }
 
-impl Key {
-    pub(super) fn of(library: &'static Library, raw: Ptr, call: &str) -> Result<Self, Trouble> {
-        if raw.is_null() { Err(library.failed(call)) } else { Ok(Self { library, raw }) }
-    }
-}
-
-impl Drop for Key {
-    #[inline]
-    fn drop(&mut self) {
-        // SAFETY: made by the library, freed once.
-        unsafe { (self.library.api.crypto.EVP_PKEY_free)(self.raw) };
-    }
-}
-
-/// `EVP_PKEY_CTX`, freed with the value.
-pub(super) struct Context {
-    library: &'static Library,
-    pub(super) raw: Ptr,
+owned! {
+    /// `EVP_PKEY_CTX`.
+    Context, freed by |library| (library.f.EVP_PKEY_CTX_free)
 }
 
 impl Context {
-    #[inline]
-    pub(super) fn of(library: &'static Library, raw: Ptr, call: &str) -> Result<Self, Trouble> {
-        if raw.is_null() { Err(library.failed(call)) } else { Ok(Self { library, raw }) }
-    }
-
     /// For a key.
     #[inline]
     pub(super) fn new(library: &'static Library, key: Ptr) -> Result<Self, Trouble> {
         // SAFETY: the key is live; the context takes its own reference.
         let raw = unsafe { (library.f.EVP_PKEY_CTX_new)(key, null_mut()) };
         Self::of(library, raw, "EVP_PKEY_CTX_new")
-    }
-}
-
-impl Drop for Context {
-    #[inline]
-    fn drop(&mut self) {
-        // SAFETY: made by the library, freed once.
-        unsafe { (self.library.f.EVP_PKEY_CTX_free)(self.raw) };
     }
 }
 
@@ -167,7 +138,7 @@ impl KeyKind {
         let (library, f) = (self.library, &self.library.f);
         if let (Some(of), Some(_)) = (f.EVP_pkey_ml_kem_768, f.EVP_PKEY_generate_from_alg) {
             if others != "MLKEM768" {
-                return Err(missing(&format!("a kind of key for {others}")));
+                return Err(Trouble::missing(&format!("a kind of key for {others}")));
             }
             // SAFETY: takes nothing, returns a method that lives for ever.
             return Ok(Maker::Algorithm(unsafe { of() }));
@@ -176,7 +147,7 @@ impl KeyKind {
             return Ok(Maker::Context(library.context_of("KEM")?));
         }
         let Some(new) = f.EVP_PKEY_CTX_new_from_name else {
-            return Err(missing("a function for ML-KEM"));
+            return Err(Trouble::missing("a function for ML-KEM"));
         };
         let name = CString::new(openssl).expect("our own words have no zeros");
         // SAFETY: the name is a C string; no library context, no properties.
@@ -230,7 +201,7 @@ impl KeyKind {
         let raw = match self.of {
             Of::X25519 => {
                 let new = f.EVP_PKEY_new_raw_public_key;
-                let new = new.ok_or_else(|| missing("EVP_PKEY_new_raw_public_key"))?;
+                let new = new.ok_or_else(|| Trouble::missing("EVP_PKEY_new_raw_public_key"))?;
                 let kind = library.numbered("X25519")?;
                 // SAFETY: the bytes are as many as is said.
                 unsafe { new(kind, null_mut(), at, length) }
@@ -241,15 +212,16 @@ impl KeyKind {
                     unsafe { new(library.numbered(others)?, at, length) }
                 } else {
                     let (of, new) = (f.EVP_pkey_ml_kem_768, f.EVP_PKEY_from_raw_public_key);
-                    let of = of.ok_or_else(|| missing("EVP_pkey_ml_kem_768"))?;
-                    let new = new.ok_or_else(|| missing("EVP_PKEY_from_raw_public_key"))?;
+                    let of = of.ok_or_else(|| Trouble::missing("EVP_pkey_ml_kem_768"))?;
+                    let new =
+                        new.ok_or_else(|| Trouble::missing("EVP_PKEY_from_raw_public_key"))?;
                     // SAFETY: the method is the library's; the bytes are as many as is said.
                     unsafe { new(of(), at, length) }
                 }
             }
             Of::Curve(_) if self.has_points => {
                 let set = f.EVP_PKEY_set1_tls_encodedpoint;
-                let set = set.ok_or_else(|| missing("EVP_PKEY_set1_tls_encodedpoint"))?;
+                let set = set.ok_or_else(|| Trouble::missing("EVP_PKEY_set1_tls_encodedpoint"))?;
                 return self.set(own, set, bytes, "EVP_PKEY_set1_tls_encodedpoint");
             }
             Of::Curve(_) | Of::Field(_) => {
@@ -331,7 +303,7 @@ impl Maker {
             Self::Algorithm(of) => {
                 let name = "EVP_PKEY_generate_from_alg";
                 let generate = library.f.EVP_PKEY_generate_from_alg;
-                let generate = generate.ok_or_else(|| missing(name))?;
+                let generate = generate.ok_or_else(|| Trouble::missing(name))?;
                 // SAFETY: the method is the library's.
                 (unsafe { generate(*of) }, name)
             }

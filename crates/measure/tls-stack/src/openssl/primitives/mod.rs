@@ -70,10 +70,38 @@ impl Library {
     }
 }
 
-/// What a library has no function for.
-fn missing(name: &str) -> Trouble {
-    Trouble::NotOffered(format!("it does not export {name}"))
+/// An object of a library's, freed with the value.
+macro_rules! owned {
+    ($(#[$meta:meta])* $name:ident, freed by |$library:ident| $free:expr) => {
+        $(#[$meta])*
+        pub(super) struct $name {
+            library: &'static Library,
+            pub(super) raw: Ptr,
+        }
+
+        impl $name {
+            /// What a call has made; an error where that is nothing.
+            #[inline]
+            pub(super) fn of(
+                library: &'static Library,
+                raw: Ptr,
+                call: &str,
+            ) -> Result<Self, Trouble> {
+                if raw.is_null() { Err(library.failed(call)) } else { Ok(Self { library, raw }) }
+            }
+        }
+
+        impl Drop for $name {
+            #[inline]
+            fn drop(&mut self) {
+                let $library = self.library;
+                // SAFETY: made by the library, freed once.
+                unsafe { $free(self.raw) };
+            }
+        }
+    };
 }
+use owned;
 
 /// What does not fit a scheme: the operations of each scheme are told by `tls::Scheme::operations`.
 fn no_such(scheme: tls::Scheme) -> Trouble {

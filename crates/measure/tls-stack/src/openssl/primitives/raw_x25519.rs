@@ -1,7 +1,7 @@
 //! X25519 of a libcrypto that has it without EVP only (LibreSSL 3.1): its libssl calls these two functions.
 
+use super::Library;
 use super::api::Functions;
-use super::{Library, missing};
 use crate::bench::Trouble;
 use crate::primitive::{Made, POOL, Results, Span, Workbench};
 use crate::reference::{Agreement, Partner, agreement_answer};
@@ -19,7 +19,7 @@ pub(super) fn is_all_there_is(library: &Library, scheme: Scheme) -> bool {
 type Bytes = [u8; 32];
 
 fn pair(library: &Library) -> Result<(Bytes, Bytes), Trouble> {
-    let make = library.f.X25519_keypair.ok_or_else(|| missing("X25519_keypair"))?;
+    let make = library.f.X25519_keypair.ok_or_else(|| Trouble::missing("X25519_keypair"))?;
     let (mut public, mut private) = ([0; 32], [0; 32]);
     // SAFETY: both places have the 32 bytes that are written.
     unsafe { make(public.as_mut_ptr(), private.as_mut_ptr()) };
@@ -27,7 +27,7 @@ fn pair(library: &Library) -> Result<(Bytes, Bytes), Trouble> {
 }
 
 fn shared(library: &Library, private: &Bytes, peer: &Bytes) -> Result<Bytes, Trouble> {
-    let agree = library.f.X25519.ok_or_else(|| missing("X25519"))?;
+    let agree = library.f.X25519.ok_or_else(|| Trouble::missing("X25519"))?;
     let mut secret = [0; 32];
     // SAFETY: all three have 32 bytes.
     let done = unsafe { agree(secret.as_mut_ptr(), private.as_ptr(), peer.as_ptr()) } == 1;

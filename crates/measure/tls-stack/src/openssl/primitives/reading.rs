@@ -1,8 +1,8 @@
 //! Reading keys and parameters, and the small questions around them.
 
+use super::Library;
 use super::api::number;
 use super::keys::{Context, Key};
-use super::{Library, missing};
 use crate::bench::Trouble;
 use crate::openssl::api::Ptr;
 use std::ffi::{CString, c_int, c_long};
@@ -66,7 +66,9 @@ impl Library {
             let raw = self.api.with_pem(pem, |bio| unsafe { read(bio, null_mut()) });
             return Key::of(self, raw, "PEM_read_bio_Parameters");
         }
-        let read = crypto.PEM_read_bio_DHparams.ok_or_else(|| missing("PEM_read_bio_DHparams"))?;
+        let read = crypto
+            .PEM_read_bio_DHparams
+            .ok_or_else(|| Trouble::missing("PEM_read_bio_DHparams"))?;
         let dh = self.api.read_pem(pem, read);
         // SAFETY: takes nothing.
         let key = Key::of(self, unsafe { (self.f.EVP_PKEY_new)() }, "EVP_PKEY_new")?;

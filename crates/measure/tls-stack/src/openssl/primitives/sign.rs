@@ -2,7 +2,7 @@
 
 use super::api::{Method, number};
 use super::keys::{Context, Key};
-use super::{Library, missing, no_such};
+use super::{Library, no_such, owned};
 use crate::bench::Trouble;
 use crate::keys::{keys, known_key, public_key};
 use crate::openssl::api::Ptr;
@@ -56,7 +56,7 @@ impl Signature {
                 ),
                 _ => {
                     let control =
-                        f.EVP_PKEY_CTX_ctrl.ok_or_else(|| missing("EVP_PKEY_CTX_ctrl"))?;
+                        f.EVP_PKEY_CTX_ctrl.ok_or_else(|| Trouble::missing("EVP_PKEY_CTX_ctrl"))?;
                     let set = |operations, command, value| {
                         control(context, number::RSA, operations, command, value, null_mut())
                     };
@@ -129,18 +129,9 @@ fn certificate_verify(transcript: &[u8]) -> Vec<u8> {
     [&[0x20; 64][..], b"TLS 1.3, server CertificateVerify\0", transcript].concat()
 }
 
-/// `EVP_MD_CTX`, freed with the value.
-pub(super) struct DigestContext {
-    library: &'static Library,
-    pub(super) raw: Ptr,
-}
-
-impl Drop for DigestContext {
-    #[inline]
-    fn drop(&mut self) {
-        // SAFETY: made by the library, freed once.
-        unsafe { (self.library.f.EVP_MD_CTX_free)(self.raw) };
-    }
+owned! {
+    /// `EVP_MD_CTX`.
+    DigestContext, freed by |library| (library.f.EVP_MD_CTX_free)
 }
 
 /// `EVP_DigestSignInit` and its twin.
@@ -150,9 +141,7 @@ impl DigestContext {
     #[inline]
     pub(super) fn new(library: &'static Library) -> Result<Self, Trouble> {
         // SAFETY: takes nothing.
-        let raw = unsafe { (library.f.EVP_MD_CTX_new)() };
-        library.done(!raw.is_null(), "EVP_MD_CTX_new")?;
-        Ok(Self { library, raw })
+        Self::of(library, unsafe { (library.f.EVP_MD_CTX_new)() }, "EVP_MD_CTX_new")
     }
 
     #[inline]
