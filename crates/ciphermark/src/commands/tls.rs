@@ -7,7 +7,7 @@ mod validate;
 mod why;
 
 use super::resume;
-use super::run::{random_seed, say, show, watch_signals};
+use super::run::{random_seed, say, watch_signals};
 use crate::args::{Cli, Command};
 use crate::args_advise::YesNo;
 use crate::args_tls::{HandshakeArgs, PrimitivesArgs, TlsArgs, TlsCommand, TlsCommon, TlsOutput};
@@ -16,8 +16,8 @@ use crate::progress::Bar;
 use crate::{choose, screen};
 use clap::Parser as _;
 use engine::{
-    Attached, Event, HandshakeRequest, Keeping, PrimitivesRequest, SelectedStacks, StackFile,
-    SurveyError, TlsOutcome,
+    Attached, Ended, Event, HandshakeRequest, Keeping, PrimitivesRequest, SelectedStacks,
+    StackFile, SurveyError,
 };
 use record::{Journal, Kept, State};
 use serde::Serialize;
@@ -34,12 +34,7 @@ pub fn tls(args: &mut TlsArgs) -> Result<Exit, Failure> {
         Some((path, common.budget, common.quiet, common.out.format))
     });
     let Some((path, budget, quiet, format)) = resumed else { return measure(&args.command, None) };
-    if !Journal::path_for(&path).exists() {
-        let journal = Journal::path_for(&path);
-        let why = format!("there is nothing to resume: no file '{}'", journal.display());
-        return Err(Failure::usage(why));
-    }
-    let (journal, kept) = resume::reopen(&path, quiet)?;
+    let (journal, kept) = gone_on_with(&path, quiet)?;
     let mut command = command_again(&kept.head.command)?;
     let of_another = || {
         let kind = &kept.head.kind;
@@ -60,6 +55,16 @@ pub fn tls(args: &mut TlsArgs) -> Result<Exit, Failure> {
     measure(&command, Some((journal, kept)))
 }
 
+/// The journal of a run that can be resumed, and what it has.
+pub(super) fn gone_on_with(path: &Path, quiet: bool) -> Result<(Journal, Kept), Failure> {
+    let journal = Journal::path_for(path);
+    if !journal.exists() {
+        let why = format!("there is nothing to resume: no file '{}'", journal.display());
+        return Err(Failure::usage(why));
+    }
+    resume::reopen(path, quiet)
+}
+
 /// What was typed when the run began.
 fn command_again(typed: &[String]) -> Result<TlsCommand, Failure> {
     match Cli::try_parse_from(typed).map_err(Failure::usage)?.command {
@@ -69,7 +74,7 @@ fn command_again(typed: &[String]) -> Result<TlsCommand, Failure> {
 }
 
 /// The journal of an earlier part of a run, and what it has.
-type Begun = Option<(Journal, Kept)>;
+pub(super) type Begun = Option<(Journal, Kept)>;
 
 fn measure(command: &TlsCommand, begun: Begun) -> Result<Exit, Failure> {
     match command {
@@ -83,7 +88,7 @@ fn measure(command: &TlsCommand, begun: Begun) -> Result<Exit, Failure> {
 }
 
 /// What was typed, when the run began.
-fn command(keeping: &Keeping) -> Vec<String> {
+pub(super) fn command(keeping: &Keeping) -> Vec<String> {
     let earlier = keeping.earlier.as_ref().map(|kept| kept.head.command.clone());
     earlier.unwrap_or_else(|| std::env::args().collect())
 }
@@ -149,7 +154,7 @@ pub(super) fn sampled<D>(
     run: impl FnOnce(&AtomicBool, &(dyn Fn(Event<'_>) + Sync)) -> Result<D, SurveyError>,
 ) -> Result<D, Failure> {
     let bar = Bar::new(quiet);
-    let outcome = run(stop, &|event| show(&bar, event));
+    let outcome = run(stop, &|event| bar.show(event));
     bar.finish();
     outcome.map_err(|e| match e {
         SurveyError::Resume(_) => Failure::usage(e),
@@ -204,22 +209,47 @@ pub fn check_output<D: DeserializeOwned>(path: &Path) -> Result<(), Failure> {
     record::check_writable(path).map_err(Failure::usage)
 }
 
+/// Checks, and keeps other runs from writing there; a device or pipe has no place for a journal.
+pub(super) fn claim_output<D: DeserializeOwned>(
+    output: Option<&Path>,
+    begun: Begun,
+) -> Result<Keeping, Failure> {
+    output.map_or(Ok(()), check_output::<D>)?;
+    if let Some((journal, kept)) = begun {
+        let (journal, earlier) = (Some(journal), Some(kept));
+        return Ok(Keeping { journal, earlier, snapshots: None });
+    }
+    let is_file = |path: &&Path| path.metadata().is_ok_and(|m| m.is_file()) || !path.exists();
+    let path = output.filter(is_file);
+    let journal = path.map(Journal::claim).transpose().map_err(Failure::usage)?;
+    Ok(Keeping { journal, ..Keeping::default() })
+}
+
+/// Removes the journal of a run whose document is safe; an interrupted one's stays.
+pub(super) fn release<D>(
+    ended: Ended<D>,
+    output: Option<&Path>,
+    quiet: bool,
+) -> Result<D, Failure> {
+    match (ended.journal, output) {
+        (Some(_), Some(path)) if ended.interrupted => {
+            let again = format!("interrupted; resume with --resume {}", path.display());
+            say(quiet, true, &again);
+        }
+        (Some(journal), _) => journal.remove().map_err(Failure::not_done)?,
+        (None, _) => {}
+    }
+    Ok(ended.document)
+}
+
 impl TlsOutput {
     fn check<D: DeserializeOwned>(&self) -> Result<(), Failure> {
         self.output.as_deref().map_or(Ok(()), check_output::<D>)
     }
 
-    /// Checks, and keeps other runs from writing there; a device or pipe has no place for a journal.
+    /// Checks, and keeps other runs from writing there.
     fn claim<D: DeserializeOwned>(&self, begun: Begun) -> Result<Keeping, Failure> {
-        self.check::<D>()?;
-        if let Some((journal, kept)) = begun {
-            let (journal, earlier) = (Some(journal), Some(kept));
-            return Ok(Keeping { journal, earlier, snapshots: None });
-        }
-        let is_file = |path: &&Path| path.metadata().is_ok_and(|m| m.is_file()) || !path.exists();
-        let path = self.output.as_deref().filter(is_file);
-        let journal = path.map(Journal::claim).transpose().map_err(Failure::usage)?;
-        Ok(Keeping { journal, ..Keeping::default() })
+        claim_output::<D>(self.output.as_deref(), begun)
     }
 
     /// Writes the document to its file, if there is one, and prints it.
@@ -241,18 +271,11 @@ impl TlsCommon {
     /// Writes the document to its file, if there is one, and prints it. An interrupted run's journal stays.
     fn deliver<D: Serialize>(
         &self,
-        TlsOutcome { document, interrupted, journal }: TlsOutcome<D>,
+        ended: Ended<D>,
         render: fn(&D, Format, Options) -> String,
     ) -> Result<(), Failure> {
-        self.out.keep(&document)?;
-        match (journal, &self.out.output) {
-            (Some(_), Some(path)) if interrupted => {
-                let again = format!("interrupted; resume with --resume {}", path.display());
-                say(self.quiet, true, &again);
-            }
-            (Some(journal), _) => journal.remove().map_err(Failure::not_done)?,
-            (None, _) => {}
-        }
+        self.out.keep(&ended.document)?;
+        let document = release(ended, self.out.output.as_deref(), self.quiet)?;
         screen::print(|options| render(&document, self.out.format, options))
     }
 }

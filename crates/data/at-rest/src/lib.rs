@@ -11,7 +11,7 @@ mod plausible;
 mod read;
 mod render;
 
-pub use cells::{CellKey, CellSamples, Visit, cell, set_over_none};
+pub use cells::{CellKey, CellSamples, Scale, cell, judged, set_over_none};
 pub use format::{
     Cell, FORMAT_VERSION, KIND, Keying, Medium, NsRange, PageStore, PagesRecord, ProbeRow, Probed,
     ProfileFacts, SchemeFacts, Snapshot, Tails, Timing, Verified, schema, scheme_facts,

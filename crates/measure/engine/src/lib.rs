@@ -33,6 +33,7 @@ pub mod protocol;
 mod quiet;
 mod recording;
 mod run_queue;
+mod sampling;
 mod schedule;
 mod setting;
 mod side_by_side;
@@ -51,8 +52,8 @@ pub use discover::{LibraryChoice, SelectError, discover, select};
 pub use events::{Event, Progress};
 pub use evidence::{Evidence, Exact, Operation, Wanted, gather};
 pub use handshakes::{
-    HandshakeRequest, PrimitivesRequest, RecordsRequest, SelectedStacks, TlsOutcome, handshakes,
-    primitives, records, select_stacks,
+    HandshakeRequest, PrimitivesRequest, RecordsRequest, SelectedStacks, handshakes, primitives,
+    records, select_stacks,
 };
 pub use limits::limits_here;
 pub use link::WorkerError;
@@ -61,6 +62,7 @@ pub use pair::{PairBench, PairError, PairOutcome};
 pub use placement::{machine, measuring_cpu, usable_cpus};
 pub use plan::{Budget, Request, cases};
 pub use process::{SUBCOMMAND, Worker};
+pub use sampling::Ended;
 pub use setting::Machine;
 pub use survey::{Keeping, Outcome, SurveyError, survey};
 pub use tiers::{TierHere, at_tiers, tier_here};

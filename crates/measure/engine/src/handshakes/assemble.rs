@@ -3,7 +3,7 @@
 use super::{HandshakeRequest, Run};
 use crate::attached::StackFile;
 use crate::kinds::{self, Tls};
-use crate::schedule::Sampled;
+use crate::sampling::Sampled;
 use crate::track::{End, Track};
 use record::{State, Stopped};
 use tls::{
@@ -39,19 +39,13 @@ pub(super) fn assemble(run: Run, request: &HandshakeRequest, stacks: &[StackFile
 pub(super) fn of_tls(track: &Track) -> Option<&Tls> {
     match &track.subject {
         kinds::Subject::Tls(tls) => Some(tls),
-        kinds::Subject::Message(_) => None,
+        kinds::Subject::Message(_) | kinds::Subject::Page(_) => None,
     }
 }
 
-pub(super) fn noise(sampled: &Sampled<'_>) -> Noise {
-    let record::Noise { samples, clean, disturbed, .. } = crate::noise::noise(sampled);
-    Noise {
-        samples,
-        clean,
-        disturbed,
-        stolen_seconds: sampled.stolen_seconds,
-        core_alone: sampled.cores_alone,
-    }
+pub(super) fn noise(sampled: &Sampled) -> Noise {
+    let record::Noise { samples, clean, disturbed, stolen_seconds, .. } = sampled.noise.clone();
+    Noise { samples, clean, disturbed, stolen_seconds, core_alone: sampled.cores_alone }
 }
 
 /// What became of a track.

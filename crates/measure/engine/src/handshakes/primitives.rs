@@ -1,10 +1,11 @@
 //! `ciphermark tls primitives`: what the operations under a handshake cost.
 
 use super::assemble::{of_tls, outcome};
-use super::{Run, TlsOutcome, Wanted, sampled};
+use super::{Run, Wanted, sampled};
 use crate::attached::StackFile;
 use crate::events::Event;
 use crate::placement::measuring_cpu;
+use crate::sampling::Ended;
 use crate::survey::{Keeping, SurveyError};
 use crate::track::Track;
 use std::sync::atomic::AtomicBool;
@@ -37,7 +38,7 @@ pub fn primitives(
     keeping: Keeping,
     stop: &AtomicBool,
     events: &(dyn Fn(Event<'_>) + Sync),
-) -> Result<TlsOutcome<PrimitivesDocument>, SurveyError> {
+) -> Result<Ended<PrimitivesDocument>, SurveyError> {
     let wanted = Wanted {
         kind: "tls-primitives",
         command: &request.command,

@@ -1,9 +1,10 @@
 //! `ciphermark tls records`: what sending and receiving cost.
 
 use super::assemble::{of_tls, outcome};
-use super::{Run, TlsOutcome, Wanted, sampled};
+use super::{Run, Wanted, sampled};
 use crate::attached::StackFile;
 use crate::events::Event;
+use crate::sampling::Ended;
 use crate::survey::{Keeping, SurveyError};
 use crate::track::Track;
 use std::sync::atomic::AtomicBool;
@@ -42,7 +43,7 @@ pub fn records(
     keeping: Keeping,
     stop: &AtomicBool,
     events: &(dyn Fn(Event<'_>) + Sync),
-) -> Result<TlsOutcome<RecordsDocument>, SurveyError> {
+) -> Result<Ended<RecordsDocument>, SurveyError> {
     let of_one = |protection: &Protection| {
         let protection = *protection;
         let of_size = move |size: &u32| Subject::Records { protection, size: *size };
