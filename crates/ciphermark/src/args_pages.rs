@@ -1,6 +1,6 @@
 //! What is typed after `ciphermark pages`.
 
-use crate::units::parse_duration;
+use crate::units::{parse_duration, parse_fraction};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use model::Tier;
@@ -25,7 +25,7 @@ pub struct PagesArgs {
     /// only read; or a record of pages, to be shown again.
     #[arg(
         value_name = "PATH",
-        required_unless_present = "synthetic",
+        required_unless_present_any = ["synthetic", "resume"],
         conflicts_with = "synthetic"
     )]
     pub path: Option<PathBuf>,
@@ -66,10 +66,17 @@ pub struct PagesArgs {
     /// Threads timed at once: a number or a list.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub threads: Vec<u32>,
-    /// Time for timing; rounds go on until it is over, and there are at least two.
-    #[arg(long, value_parser = parse_duration, value_name = "TIME", default_value = "60s")]
-    pub budget: Duration,
-    /// Pages of each scheme and direction in a visit in memory; files take fewer.
+    /// Stop sampling a cell once its interval's half-width is at most this; 5% where files are read or written.
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_fraction)]
+    pub precision: f64,
+    /// Time for timing; there are at least two passes [default: 60s].
+    #[arg(long, value_parser = parse_duration, value_name = "TIME")]
+    pub budget: Option<Duration>,
+    /// Resume the run that was to write FILE and was killed or interrupted, over the same store. Its flags
+    /// count again; only --budget, --format and --quiet may be new.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "synthetic", "library", "precision", "seed", "output"])]
+    pub resume: Option<PathBuf>,
+    /// Pages in a visit in memory; files take fewer.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(16..=65_536))]
     pub pages: u32,
     /// Probes of each kind of change; 0: none.

@@ -1,7 +1,7 @@
 //! The progress bar, on standard error, only on a terminal.
 
-use engine::Progress;
 use engine::pages::PagesEvent;
+use engine::{Event, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal as _;
 use std::time::Duration;
@@ -84,18 +84,24 @@ impl Bar {
         self.share("measuring", *fraction, message);
     }
 
+    /// What a run reports.
+    pub fn show(&self, event: Event<'_>) {
+        match event {
+            Event::Verifying { done, of } => self.verifying(done, of),
+            Event::Stepping { done, of } => self.stepping(done, of),
+            Event::Sampling(progress) => self.sampling(&progress),
+            Event::Remark(text) => self.remark(text),
+        }
+    }
+
     /// How far a run over a page store is.
-    pub fn pages(&self, event: PagesEvent) {
+    pub fn pages(&self, event: PagesEvent<'_>) {
         let (prefix, done, of, what) = match event {
             PagesEvent::Reading { done, of } => ("reading", done, of, "pages"),
             PagesEvent::Checking { done, of } => ("checking", done, of, "ciphers in libraries"),
             PagesEvent::Verifying { done, of } => ("verifying", done, of, "pages, all schemes"),
             PagesEvent::Probing { done, of } => ("probing", done, of, "schemes"),
-            PagesEvent::Timing { round, elapsed, budget } => {
-                let done = (elapsed.as_secs_f64() / budget.as_secs_f64()).min(1.0);
-                let left = seconds(budget.saturating_sub(elapsed));
-                return self.share("timing", done, format!("round {}, {left} left", round + 1));
-            }
+            PagesEvent::Timing(event) => return self.show(event),
         };
         self.count(prefix, done as usize, of as usize, what);
     }

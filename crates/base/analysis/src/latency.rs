@@ -18,6 +18,12 @@ impl Ticks {
         self.0.values().sum()
     }
 
+    /// The longest; `None` of none.
+    #[must_use]
+    pub fn longest(&self) -> Option<u64> {
+        self.0.last_key_value().map(|(ticks, _)| *ticks)
+    }
+
     /// The length that a fraction of the operations do not exceed, by nearest rank; `None` where the
     /// operations are too few for one to lie above it.
     #[must_use]
@@ -53,7 +59,7 @@ mod tests {
         (1..=1000).for_each(|t| ticks.add(t, 1));
         assert_eq!(ticks.percentile(0.5), Some(500));
         assert_eq!(ticks.percentile(0.99), Some(990));
-        assert_eq!(ticks.percentile(0.999), Some(999));
+        assert_eq!((ticks.percentile(0.999), ticks.longest()), (Some(999), Some(1000)));
         ticks.add(26, 9000);
         assert_eq!(ticks.percentile(0.5), Some(26));
         assert_eq!(ticks.operations(), 10_000);

@@ -38,7 +38,8 @@ pub use period::{Period, period};
 pub use quiet::{quiet_rate, watched_rate};
 pub use run_effect::run_effect;
 pub use summary::{
-    MIN_PER_PROCESS, MIN_PROCESSES, Summary, costs_by_process, summarise, summarise_sparse,
+    MIN_PER_PROCESS, MIN_PROCESSES, Summary, costs_by_process, summarise, summarise_differences,
+    summarise_sparse,
 };
 pub use threads::of_visits;
 pub use within::common_slope;

@@ -99,6 +99,25 @@ pub fn costs_by_process(clean: &[RawSample], value: fn(&RawSample) -> f64) -> Ve
     medians(&groups, value)
 }
 
+/// What operations of `own` take longer than those of `base`, in ticks, over processes that took samples of both, all of
+/// which are taken for clean: the difference of each one's medians, with the interval of [`summarise`]. Whether there are
+/// enough processes for its confidence beside; `None` of fewer than two.
+#[must_use]
+pub fn summarise_differences(own: &[RawSample], base: &[RawSample]) -> Option<(Estimate, bool)> {
+    let medians_of = |samples: &[RawSample]| -> BTreeMap<u32, f64> {
+        let mut by_process: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+        for sample in samples {
+            by_process.entry(sample.process).or_default().push(sample.ticks_per_op());
+        }
+        let one = |(process, mut costs): (u32, Vec<f64>)| Some((process, median(&mut costs)?));
+        by_process.into_iter().filter_map(one).collect()
+    };
+    let base = medians_of(base);
+    let difference = |(process, cost): (u32, f64)| Some(cost - base.get(&process)?);
+    let mut all: Vec<f64> = medians_of(own).into_iter().filter_map(difference).collect();
+    Some((median_with_interval(&mut all)?, all.len() >= MIN_PROCESSES))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -190,6 +209,18 @@ mod tests {
         assert_eq!(costs, [100.0, 101.0, 102.0, 103.0, 104.0, 105.0], "the seventh has one sample");
         let estimate = summarise(&samples, &quiet()).unwrap().ticks_per_op.median;
         assert!((costs.iter().sum::<f64>() / 6.0 - estimate).abs() < 1e-9);
+    }
+
+    #[test]
+    fn differences_are_taken_process_by_process() {
+        let base = processes(6, |p| 1000 + 500 * u64::from(p));
+        let own = processes(8, |p| 1300 + 500 * u64::from(p));
+        let (e, complete) = summarise_differences(&own, &base).unwrap();
+        assert!(complete && (e.median - 30.0).abs() < 1e-9, "{e:?}");
+        assert!((e.low - 30.0).abs() < 0.1 && (e.high - 30.0).abs() < 0.1, "{e:?}");
+        let (e, complete) = summarise_differences(&base[..10], &own).unwrap();
+        assert!(!complete && (e.median + 30.0).abs() < 1e-9, "{e:?}");
+        assert_eq!(summarise_differences(&own, &base[..5]), None, "one process");
     }
 
     #[test]

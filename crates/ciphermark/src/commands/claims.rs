@@ -193,7 +193,7 @@ fn handshakes(
     };
     let bar = Bar::new(args.quiet);
     let keeping = engine::Keeping::default();
-    let events = |event: engine::Event<'_>| super::run::show(&bar, event);
+    let events = |event: engine::Event<'_>| bar.show(event);
     let run = engine::measure_tls(&request, &stacks, keeping, stop, &events);
     bar.finish();
     run.ok()

@@ -1,7 +1,8 @@
 //! `ciphermark pages`: a page store, encrypted page by page.
 
 use super::run::watch_signals;
-use super::tls::check_record;
+use super::tls::{Begun, claim_output, command, gone_on_with, release};
+use crate::args::{Cli, Command};
 use crate::args_pages::{MediaArg, NonceFrom, PagesArgs};
 use crate::error::{Exit, Failure};
 use crate::kinds::{self, Kind};
@@ -11,13 +12,19 @@ use crate::{choose, screen};
 use at_rest::scheme::{Profile, Recipe};
 use at_rest::store::{PAGE_SIZES, Store};
 use at_rest::{Medium, PagesRecord};
+use clap::Parser as _;
 use engine::pages::{PagesError, PagesPlan};
+use engine::{Keeping, SurveyError};
 use model::NameGlob;
 use record::State;
 use std::path::Path;
+use std::time::Duration;
 
 /// Bytes of a synthetic store's page.
 const SYNTHETIC_PAGE: usize = 8192;
+
+/// Time for timing.
+const BUDGET: Duration = Duration::from_secs(60);
 
 /// Runs, or shows a record again.
 pub fn pages(args: &PagesArgs) -> Result<Exit, Failure> {
@@ -25,9 +32,29 @@ pub fn pages(args: &PagesArgs) -> Result<Exit, Failure> {
         print(&record, args)?;
         return Ok(exit(&record));
     }
-    if let Some(output) = &args.output {
-        check_record(output, at_rest::KIND)?;
+    match &args.resume {
+        Some(path) => resumed(path, args),
+        None => measure(args, None),
     }
+}
+
+/// Goes on with the run that was to write the record: what was typed then counts again.
+fn resumed(path: &Path, args: &PagesArgs) -> Result<Exit, Failure> {
+    let (journal, kept) = gone_on_with(path, args.quiet)?;
+    let typed = Cli::try_parse_from(&kept.head.command).map_err(Failure::usage)?;
+    let Some(Command::Pages(mut again)) = typed.command else {
+        let (shown, kind) = (path.display(), &kept.head.kind);
+        let why = format!("'{shown}' is a run of kind '{kind}', not of this command");
+        return Err(Failure::usage(why));
+    };
+    again.budget = args.budget.or(again.budget);
+    again.quiet = args.quiet;
+    again.format = args.format;
+    again.output = Some(path.to_owned());
+    measure(&again, Some((journal, kept)))
+}
+
+fn measure(args: &PagesArgs, begun: Begun) -> Result<Exit, Failure> {
     let profile = args.profile.as_deref().and_then(at_rest::scheme::profile);
     let recipes = recipes(args, profile.as_ref())?;
     let store = open(args, profile.as_ref())?;
@@ -36,21 +63,24 @@ pub fn pages(args: &PagesArgs) -> Result<Exit, Failure> {
         .iter()
         .map(|path| Store::open(path, Some(store.page_size())).map_err(Failure::usage));
     let snapshots = snapshots.collect::<Result<Vec<Store>, Failure>>()?;
-    let plan = plan(args, profile, recipes)?;
+    let keeping = claim_output(args.output.as_deref(), at_rest::KIND, begun)?;
+    let plan = plan(args, profile, recipes, &keeping)?;
     let libraries = choose::attached(&args.library)?;
     let bar = Bar::new(args.quiet);
-    let started = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-    let record = engine::pages::run(&plan, &store, &snapshots, &libraries, started, &|event| {
+    let ended = engine::pages::run(&plan, &store, &snapshots, &libraries, keeping, &|event| {
         bar.pages(event);
     });
     bar.finish();
-    let record = record.map_err(|e| match e {
+    let ended = ended.map_err(|e| match e {
         PagesError::Store(_) | PagesError::Copy(_) => Failure::usage(e),
+        PagesError::Sampling(SurveyError::Resume(_)) => Failure::usage(e),
         _ => Failure::not_done(e),
     })?;
     if let Some(output) = &args.output {
-        record::save(&at_rest::into_record(&record), output).map_err(Failure::not_done)?;
+        record::save(&at_rest::into_record(&ended.document), output).map_err(Failure::not_done)?;
     }
+    release(ended.journal, ended.interrupted, args.output.as_deref(), args.quiet)?;
+    let record = ended.document;
     print(&record, args)?;
     Ok(exit(&record))
 }
@@ -153,6 +183,7 @@ fn plan(
     args: &PagesArgs,
     profile: Option<Profile>,
     recipes: Vec<Recipe>,
+    keeping: &Keeping,
 ) -> Result<PagesPlan, Failure> {
     Ok(PagesPlan {
         recipes,
@@ -161,7 +192,9 @@ fn plan(
         threads: choose::threads(&args.threads)?,
         tier: args.tier,
         seed: args.seed.unwrap_or(1),
-        budget: args.budget,
+        budget: args.budget.unwrap_or(BUDGET),
+        precision: args.precision,
+        command: command(keeping),
         pages_per_visit: args.pages as usize,
         probes: args.probes,
         scratch: args.scratch.clone().unwrap_or_else(std::env::temp_dir),

@@ -7,7 +7,7 @@ use crate::progress::Bar;
 use crate::suites;
 use crate::units::{parse_duration, parse_fraction};
 use crate::{choose, screen};
-use engine::{Attached, Budget, Event, Keeping, Outcome, Request, SurveyError};
+use engine::{Attached, Budget, Keeping, Outcome, Request, SurveyError};
 use model::{Algorithm, Direction, Footprint, Model, Tier};
 use record::{Journal, Record, RecordError, State};
 use std::path::{Path, PathBuf};
@@ -159,19 +159,9 @@ pub fn survey(
 ) -> Result<Record, Failure> {
     let bar = Bar::new(quiet);
     let keeping = Keeping::default();
-    let outcome = engine::survey(request, libraries, keeping, stop, &|event| show(&bar, event));
+    let outcome = engine::survey(request, libraries, keeping, stop, &|event| bar.show(event));
     bar.finish();
     outcome.map(|o| o.record).map_err(Failure::not_done)
-}
-
-/// Tells the progress bar.
-pub fn show(bar: &Bar, event: Event<'_>) {
-    match event {
-        Event::Verifying { done, of } => bar.verifying(done, of),
-        Event::Stepping { done, of } => bar.stepping(done, of),
-        Event::Sampling(progress) => bar.sampling(&progress),
-        Event::Remark(text) => bar.remark(text),
-    }
 }
 
 /// Measures and saves the record to its file, if any; also returns why saving failed.
@@ -181,7 +171,7 @@ fn measure(quiet: bool, job: Job, stop: &AtomicBool) -> Result<(Record, Option<F
     }
     let bar = Bar::new(quiet);
     let Job { request, libraries, output, keeping } = job;
-    let outcome = engine::survey(&request, &libraries, keeping, stop, &|event| show(&bar, event));
+    let outcome = engine::survey(&request, &libraries, keeping, stop, &|event| bar.show(event));
     bar.finish();
     let outcome = outcome.map_err(|e| match e {
         SurveyError::Resume(_) => Failure::usage(e),

@@ -7,7 +7,7 @@ mod validate;
 mod why;
 
 use super::resume;
-use super::run::{random_seed, say, show, watch_signals};
+use super::run::{random_seed, say, watch_signals};
 use crate::args::{Cli, Command};
 use crate::args_advise::YesNo;
 use crate::args_tls::{HandshakeArgs, PrimitivesArgs, TlsArgs, TlsCommand, TlsCommon, TlsOutput};
@@ -36,12 +36,7 @@ pub fn tls(args: &mut TlsArgs) -> Result<Exit, Failure> {
         Some((path, common.budget, common.quiet, common.out.format))
     });
     let Some((path, budget, quiet, format)) = resumed else { return measure(&args.command, None) };
-    if !Journal::path_for(&path).exists() {
-        let journal = Journal::path_for(&path);
-        let why = format!("there is nothing to resume: no file '{}'", journal.display());
-        return Err(Failure::usage(why));
-    }
-    let (journal, kept) = resume::reopen(&path, quiet)?;
+    let (journal, kept) = gone_on_with(&path, quiet)?;
     let mut command = command_again(&kept.head.command)?;
     let of_another = || {
         let kind = &kept.head.kind;
@@ -62,6 +57,16 @@ pub fn tls(args: &mut TlsArgs) -> Result<Exit, Failure> {
     measure(&command, Some((journal, kept)))
 }
 
+/// The journal of a run that can be resumed, and what it has.
+pub(super) fn gone_on_with(path: &Path, quiet: bool) -> Result<(Journal, Kept), Failure> {
+    let journal = Journal::path_for(path);
+    if !journal.exists() {
+        let why = format!("there is nothing to resume: no file '{}'", journal.display());
+        return Err(Failure::usage(why));
+    }
+    resume::reopen(path, quiet)
+}
+
 /// What was typed when the run began.
 fn command_again(typed: &[String]) -> Result<TlsCommand, Failure> {
     match Cli::try_parse_from(typed).map_err(Failure::usage)?.command {
@@ -71,7 +76,7 @@ fn command_again(typed: &[String]) -> Result<TlsCommand, Failure> {
 }
 
 /// The journal of an earlier part of a run, and what it has.
-type Begun = Option<(Journal, Kept)>;
+pub(super) type Begun = Option<(Journal, Kept)>;
 
 fn measure(command: &TlsCommand, begun: Begun) -> Result<Exit, Failure> {
     match command {
@@ -82,6 +87,12 @@ fn measure(command: &TlsCommand, begun: Begun) -> Result<Exit, Failure> {
         TlsCommand::Why(args) => why::why(args),
         TlsCommand::Primitives(args) => primitives(args, begun),
     }
+}
+
+/// What was typed, when the run began.
+pub(super) fn command(keeping: &Keeping) -> Vec<String> {
+    let earlier = keeping.earlier.as_ref().map(|kept| kept.head.command.clone());
+    earlier.unwrap_or_else(|| std::env::args().collect())
 }
 
 fn handshake(args: &HandshakeArgs, begun: Begun) -> Result<Exit, Failure> {
@@ -137,7 +148,7 @@ pub(super) fn sampled<D>(
     run: impl FnOnce(&AtomicBool, &(dyn Fn(Event<'_>) + Sync)) -> Result<D, SurveyError>,
 ) -> Result<D, Failure> {
     let bar = Bar::new(quiet);
-    let outcome = run(stop, &|event| show(&bar, event));
+    let outcome = run(stop, &|event| bar.show(event));
     bar.finish();
     outcome.map_err(|e| match e {
         SurveyError::Resume(_) => Failure::usage(e),
@@ -190,9 +201,43 @@ fn check_output(path: &Path, is_run: impl FnOnce() -> bool) -> Result<(), Failur
     record::check_writable(path).map_err(Failure::usage)
 }
 
-/// The same of a record of this kind.
-pub fn check_record(path: &Path, kind: &str) -> Result<(), Failure> {
-    check_output(path, || kinds::record(path).is_ok_and(|record| record.kind() == Some(kind)))
+/// The same of a record of this kind; keeps other runs from writing there. A device or pipe has no place for a
+/// journal.
+pub(super) fn claim_output(
+    output: Option<&Path>,
+    kind: &str,
+    begun: Begun,
+) -> Result<Keeping, Failure> {
+    if let Some(path) = output {
+        let is_same = || kinds::record(path).is_ok_and(|record| record.kind() == Some(kind));
+        check_output(path, is_same)?;
+    }
+    if let Some((journal, kept)) = begun {
+        let (journal, earlier) = (Some(journal), Some(kept));
+        return Ok(Keeping { journal, earlier, snapshots: None });
+    }
+    let is_file = |path: &&Path| path.metadata().is_ok_and(|m| m.is_file()) || !path.exists();
+    let path = output.filter(is_file);
+    let journal = path.map(Journal::claim).transpose().map_err(Failure::usage)?;
+    Ok(Keeping { journal, ..Keeping::default() })
+}
+
+/// Removes the journal of a run whose record is safe; an interrupted one's stays.
+pub(super) fn release(
+    journal: Option<Journal>,
+    is_interrupted: bool,
+    output: Option<&Path>,
+    quiet: bool,
+) -> Result<(), Failure> {
+    match (journal, output) {
+        (Some(_), Some(path)) if is_interrupted => {
+            let again = format!("interrupted; resume with --resume {}", path.display());
+            say(quiet, true, &again);
+            Ok(())
+        }
+        (Some(journal), _) => journal.remove().map_err(Failure::not_done),
+        (None, _) => Ok(()),
+    }
 }
 
 impl TlsOutput {
@@ -202,17 +247,9 @@ impl TlsOutput {
         self.output.as_deref().map_or(Ok(()), check)
     }
 
-    /// Checks, and keeps other runs from writing there; a device or pipe has no place for a journal.
+    /// Checks, and keeps other runs from writing there.
     fn claim<R: Row>(&self, begun: Begun) -> Result<Keeping, Failure> {
-        self.output.as_deref().map_or(Ok(()), |path| check_record(path, R::KIND))?;
-        if let Some((journal, kept)) = begun {
-            let (journal, earlier) = (Some(journal), Some(kept));
-            return Ok(Keeping { journal, earlier, snapshots: None });
-        }
-        let is_file = |path: &&Path| path.metadata().is_ok_and(|m| m.is_file()) || !path.exists();
-        let path = self.output.as_deref().filter(is_file);
-        let journal = path.map(Journal::claim).transpose().map_err(Failure::usage)?;
-        Ok(Keeping { journal, ..Keeping::default() })
+        claim_output(self.output.as_deref(), R::KIND, begun)
     }
 
     /// Writes the document to its file, if there is one, and prints it.
@@ -233,14 +270,13 @@ impl TlsOutput {
 impl TlsCommon {
     /// What is to be measured, as it was typed when the run began.
     fn request(&self, rows: Rows, keeping: &Keeping) -> TlsRequest {
-        let earlier = keeping.earlier.as_ref().map(|kept| kept.head.command.clone());
         TlsRequest {
             rows,
             precision: self.precision,
             time: self.time(),
             seed: self.seed.unwrap_or_else(random_seed),
             cpu: engine::measuring_cpu(),
-            command: earlier.unwrap_or_else(|| std::env::args().collect()),
+            command: command(keeping),
         }
     }
 
@@ -250,17 +286,11 @@ impl TlsCommon {
         Run<R>: Rendered,
     {
         let record = outcome.record();
-        if let Some(path) = &self.out.output {
+        let output = self.out.output.as_deref();
+        if let Some(path) = output {
             record::save(&record, path).map_err(Failure::not_done)?;
         }
-        match (outcome.journal, &self.out.output) {
-            (Some(_), Some(path)) if outcome.interrupted => {
-                let again = format!("interrupted; resume with --resume {}", path.display());
-                say(self.quiet, true, &again);
-            }
-            (Some(journal), _) => journal.remove().map_err(Failure::not_done)?,
-            (None, _) => {}
-        }
+        release(outcome.journal, outcome.interrupted, output, self.quiet)?;
         screen::print(|options| match self.out.format {
             Format::Json => record::to_json(&record),
             format => tls::render(&outcome.run, format, options),

@@ -4,7 +4,7 @@ use crate::integrity::ProbeCounts;
 use crate::nonces::Nonces;
 use crate::scheme::{Effect, Expected, OnReuse, Protection, Recipe};
 use model::{Direction, Tier};
-use record::{Host, Library, State, Tool};
+use record::{Host, Library, Samples, State, Stopped, Tool};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -177,9 +177,9 @@ pub struct ProbeRow {
 /// How time was taken.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Timing {
-    /// Rounds over all libraries, each in processes of its own.
+    /// Processes of each library that were timed, at most.
     pub rounds: u32,
-    /// Seconds that they took.
+    /// Seconds that it took.
     pub seconds: f64,
     /// Pages of each scheme and direction in a visit in memory.
     pub pages_per_visit: usize,
@@ -193,6 +193,9 @@ pub struct Timing {
     pub scratch: Option<String>,
     /// Independent instructions per core cycle of the quiet core, as far as the run saw one.
     pub quiet_throughput: f64,
+    /// Half the interval's width at which sampling of a cell ends, as a fraction; absent in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<f64>,
 }
 
 /// Where pages come from and go to.
@@ -268,11 +271,11 @@ pub struct Cell {
     pub state: State,
     /// Why there is no number.
     pub reason: Option<String>,
-    /// Rounds that count.
+    /// Processes that count.
     pub rounds: u32,
-    /// Rounds that were disturbed; they count only where fewer than three were not.
+    /// Samples that were disturbed; they count only where the others are too few for a number.
     pub disturbed_rounds: u32,
-    /// Pages in all rounds that count.
+    /// Pages in all samples that count.
     pub pages: u64,
     /// Nanoseconds of the scheme's own work on a page: nonce, cipher, sum.
     pub crypto_ns: Option<NsRange>,
@@ -282,21 +285,30 @@ pub struct Cell {
     pub io_ns: Option<NsRange>,
     /// Its tails over all pages.
     pub io_tails: Option<Tails>,
-    /// Nanoseconds more than `none` in the same library, round and medium; null for `none` itself.
+    /// Nanoseconds more than `none` in the same library, process and medium; null for `none` itself.
     pub over_none_ns: Option<NsRange>,
     /// Pages per second of all threads together, reading or writing included.
     pub pages_per_s: Option<f64>,
     /// Core-seconds of the scheme's own work on 2^30 bytes.
     pub core_seconds_per_gib: Option<f64>,
+    /// Why no more samples were taken; absent in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stopped>,
+    /// Samples of the scheme's own work, as in a survey's record; absent in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Samples::is_empty")]
+    pub raw: Samples,
+    /// Ticks of reading or writing in each of these samples; absent in memory.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub raw_io_ticks: Vec<u64>,
 }
 
-/// A median over rounds with its interval.
+/// A median over processes with its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct NsRange {
-    /// Median of the rounds' medians.
+    /// Median of the processes' medians.
     pub median: f64,
     /// Lower end of the interval that holds the true one with 95 % at least; null with fewer than six
-    /// rounds.
+    /// processes.
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,

@@ -14,7 +14,7 @@ mod render;
 pub mod scheme;
 pub mod store;
 
-pub use cells::{CellKey, CellSamples, Visit, cell, set_over_none};
+pub use cells::{CellKey, CellSamples, Scale, cell, judged, set_over_none};
 pub use convert::{from_record, into_record};
 pub use format::{
     Cell, FORMAT_VERSION, KIND, Keying, Medium, NsRange, PageStore, PagesRecord, ProbeRow, Probed,

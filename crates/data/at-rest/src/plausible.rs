@@ -88,6 +88,10 @@ fn of_cell(cell: &Cell) -> Result<(), String> {
         ));
     }
     at_most("pages", cell.pages)?;
+    let io = cell.raw_io_ticks.len();
+    if !cell.raw.is_rectangular() || io != 0 && io != cell.raw.len() {
+        return Err("the columns of `raw` have different lengths".to_owned());
+    }
     range("crypto_ns", cell.crypto_ns)?;
     range("io_ns", cell.io_ns)?;
     tails("crypto_tails", cell.crypto_tails)?;

@@ -115,7 +115,8 @@ impl Samples {
     }
 
     /// Whether every array has the same length.
-    pub(crate) fn is_rectangular(&self) -> bool {
+    #[must_use]
+    pub fn is_rectangular(&self) -> bool {
         let Self {
             process,
             thread,

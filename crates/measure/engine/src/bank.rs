@@ -4,6 +4,7 @@ use crate::attached::{Attached, StackFile};
 use crate::link::WorkerError;
 use crate::process::Worker;
 use crate::protocol::Hello;
+use crate::protocol::pages::PageFiles;
 use model::{QuietRates, Tier};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -31,6 +32,8 @@ pub(crate) struct Start {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Source<'a> {
     Library(&'a Attached, Tier),
+    /// With files of staged pages.
+    Pages(&'a Attached, Tier, PageFiles),
     Stack(&'a StackFile),
 }
 
@@ -82,6 +85,10 @@ impl<'a> Bank<'a> {
             Source::Library(library, tier) => {
                 let hello = library.hello(tier, cpu, process, seed);
                 Worker::launch(Hello { ticks_per_ns, ..hello })
+            }
+            Source::Pages(library, tier, files) => {
+                let hello = library.hello(tier, cpu, process, seed);
+                Worker::launch(Hello { ticks_per_ns, pages: Some(files), ..hello })
             }
             Source::Stack(stack) => Worker::launch_stack(StackHello {
                 path: stack.path.clone(),

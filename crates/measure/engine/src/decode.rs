@@ -3,7 +3,7 @@
 //! it: what the types cannot rule out ends here, and every text is one line with an end.
 
 use crate::protocol::pages::Answer;
-use crate::protocol::{Costs, Finding, Offer, Ready, Reply, Request, Steps, VisitResult};
+use crate::protocol::{Costs, Finding, Offer, Other, Ready, Reply, Request, Steps, VisitResult};
 use record::{State, impossible_latencies, impossible_sample};
 use tls::{Facts, Found, HandshakeSample, Negotiated};
 
@@ -163,12 +163,23 @@ fn tidy_offer(offer: &mut Offer) {
 fn check_visit(result: &mut VisitResult) -> Result<(), String> {
     let (samples, latency) = match result {
         VisitResult::Sample(sample) => (std::slice::from_ref(sample), None),
-        VisitResult::Taken { samples, latency } => (samples.as_slice(), latency.as_ref()),
+        VisitResult::Taken { samples, latency, other } => {
+            other.as_ref().map_or(Ok(()), |other| check_other(other, samples.len()))?;
+            (samples.as_slice(), latency.as_ref())
+        }
         VisitResult::Ends { samples, facts } => return check_ends(samples, facts.as_deref_mut()),
         VisitResult::Finding(finding) => return check_finding(finding),
     };
     let wrong = samples.iter().find_map(impossible_sample);
     wrong.or_else(|| latency.and_then(impossible_latencies)).map_or(Ok(()), Err)
+}
+
+fn check_other(other: &Other, samples: usize) -> Result<(), String> {
+    if other.ticks.len() != samples {
+        return Err(format!("{} parts beside {samples} samples", other.ticks.len()));
+    }
+    other.ticks.iter().try_for_each(|ticks| at_most(*ticks))?;
+    impossible_latencies(&other.latency).map_or(Ok(()), Err)
 }
 
 /// What no number came of has a state that says so.
@@ -194,10 +205,6 @@ fn check_pages(answer: &mut Answer) -> Result<(), String> {
             let possible = count.noticed <= count.tried && effects.sum::<u64>() <= count.tried;
             at_most(count.tried)?;
             if possible { Ok(()) } else { Err("more was noticed than tried".to_owned()) }
-        }),
-        Answer::Timed { cells } => cells.iter_mut().try_for_each(|cell| {
-            real(cell.throughput)?;
-            cell.finding.as_mut().map_or(Ok(()), check_finding)
         }),
     }
 }

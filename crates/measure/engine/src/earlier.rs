@@ -27,6 +27,7 @@ pub(crate) fn head(
         plan,
         cases,
         libraries,
+        store: None,
     }
 }
 
@@ -174,6 +175,7 @@ mod tests {
             },
             cases: 2,
             libraries: vec![(None, library)],
+            store: None,
         }
     }
 

@@ -61,7 +61,7 @@ pub enum Request {
     /// Single-step one operation of a size and say what it executed. Answer: [`Reply::Stepped`] or
     /// [`Reply::Finding`].
     Step(Stepping),
-    /// A job with staged pages. Answer: [`Reply::Pages`] or [`Reply::Finding`].
+    /// A job with staged pages. Answer: [`Reply::Pages`], [`Reply::Samples`] or [`Reply::Finding`].
     Pages(Box<pages::Job>),
     /// First message in the place of `hello`: load a TLS stack. Answer: [`Reply::Ready`] or
     /// [`Reply::Unusable`].
@@ -367,6 +367,9 @@ pub enum VisitResult {
         samples: Vec<RawSample>,
         /// Single operations, where they were asked for.
         latency: Option<Latencies>,
+        /// What was timed beside them: reading or writing of pages.
+        #[serde(default, skip_serializing_if = "is_default")]
+        other: Option<Other>,
     },
     /// Samples of a TLS stack, of both ends.
     Ends {
@@ -377,6 +380,15 @@ pub enum VisitResult {
     },
     /// No number, and why.
     Finding(Finding),
+}
+
+/// What was timed beside samples.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Other {
+    /// Ticks in each sample.
+    pub ticks: Vec<u64>,
+    /// Single operations.
+    pub latency: Latencies,
 }
 
 impl VisitResult {

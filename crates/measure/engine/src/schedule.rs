@@ -14,7 +14,7 @@ use crate::quiet::Quiet;
 use crate::stolen::Stolen;
 use crate::track::{End, Track};
 use analysis::{BETWEEN_RUNS, MIN_PER_PROCESS, of_visits};
-use model::{QuietRates, RawSample, Tier};
+use model::{OtherEnd, QuietRates, RawSample, Tier};
 use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
@@ -67,6 +67,9 @@ pub(crate) struct Schedule<'a> {
     cpus: Vec<u32>,
     quiet: Quiet,
     stolen: Stolen,
+    /// Passes that are over, and those that are made however long they take.
+    passes: u32,
+    least_passes: u32,
     cores_alone: bool,
     /// Whether this process has a CPU that is not the only one that measures.
     has_room: bool,
@@ -103,11 +106,18 @@ impl<'a> Schedule<'a> {
             cpus: start.cpus.clone(),
             quiet,
             stolen,
+            passes: 0,
+            least_passes: 0,
             cores_alone: true,
             has_room: probe::allowed_cpus().iter().any(|cpu| start.cpus.first() != Some(cpu)),
             started: Instant::now(),
             away: Duration::ZERO,
         }
+    }
+
+    /// Makes so many passes however long they take.
+    pub(crate) fn at_least(self, passes: u32) -> Self {
+        Self { least_passes: passes, ..self }
     }
 
     /// Samples until every case has ended. `stop` ends it early.
@@ -148,7 +158,8 @@ impl<'a> Schedule<'a> {
         if stop.load(Ordering::Relaxed) {
             return Some(Stopped::Interrupted);
         }
-        (self.elapsed() >= self.budget.time).then_some(Stopped::Budget)
+        let is_spent = self.elapsed() >= self.budget.time && self.passes >= self.least_passes;
+        is_spent.then_some(Stopped::Budget)
     }
 
     /// Goes on with cases that ended while the quiet rate was thought lower than it is: a run that
@@ -189,6 +200,7 @@ impl<'a> Schedule<'a> {
         // The next pass has new ones, and who listens may need the memory that these hold.
         self.banks.iter_mut().for_each(Bank::end);
         self.judge();
+        self.passes += 1;
         watch.pass(self.sampled());
         None
     }
@@ -243,9 +255,9 @@ impl<'a> Schedule<'a> {
     }
 
     fn take(&mut self, index: usize, result: VisitResult, stolen: bool) -> Vec<JournalEntry> {
-        let (mut samples, mut latency) = match result {
-            VisitResult::Sample(sample) => (vec![sample], None),
-            VisitResult::Taken { samples, latency } => (samples, latency),
+        let (mut samples, mut latency, mut other) = match result {
+            VisitResult::Sample(sample) => (vec![sample], None, None),
+            VisitResult::Taken { samples, latency, other } => (samples, latency, other),
             VisitResult::Ends { samples, facts } => {
                 let facts = facts.map(|found| self.take_facts(index, *found));
                 let samples = samples.into_iter().map(|s| self.take_ends(index, s, stolen));
@@ -261,13 +273,23 @@ impl<'a> Schedule<'a> {
         }
         samples.iter_mut().for_each(|sample| sample.stolen = stolen);
         track.take(&samples, latency.clone());
+        track.take_other(&samples, other.as_ref());
         samples.iter().for_each(|s| self.quiet.learn(s));
         let quiet = self.quiet.rates();
         let visit = &of_visits(&samples, threads, quiet)[0];
         track.pass.clean += usize::from(visit.disturbance(quiet.of(visit.cpu)).is_none());
         let case = track.index;
-        let entry = |sample| JournalSample { case, sample, latency: latency.take(), other: None };
-        samples.into_iter().map(entry).map(JournalEntry::Sample).collect()
+        let beside =
+            |i: usize| Some(OtherEnd { ticks: other.as_ref()?.ticks[i], ..OtherEnd::default() });
+        let beside: Vec<Option<OtherEnd>> = (0..samples.len()).map(beside).collect();
+        let entry = |(sample, beside)| JournalSample {
+            case,
+            sample,
+            latency: latency.take(),
+            other: beside,
+            other_latency: other.take().map(|other| other.latency),
+        };
+        samples.into_iter().zip(beside).map(entry).map(JournalEntry::Sample).collect()
     }
 
     fn take_facts(&mut self, index: usize, found: Found) -> JournalEntry {
@@ -286,7 +308,13 @@ impl<'a> Schedule<'a> {
         track.take_ends(both);
         track.pass.clean += usize::from(both.server_sample().disturbance(quiet).is_none());
         let (case, other) = (track.index, Some(both.other()));
-        JournalEntry::Sample(JournalSample { case, sample: server, latency: None, other })
+        JournalEntry::Sample(JournalSample {
+            case,
+            sample: server,
+            latency: None,
+            other,
+            other_latency: None,
+        })
     }
 
     /// Ends the cases that are precise enough. Each look is a chance to stop where an interval happens to be

@@ -1,9 +1,9 @@
 //! A case on its way: what was sampled of it, and how it ended.
 
 use crate::kinds::{Ends, Facts, Judged, PROCESSES, Pass, Subject, Visit};
-use crate::protocol::Finding;
+use crate::protocol::{Finding, Other};
 use analysis::{MIN_PER_PROCESS, of_visits};
-use model::{QuietRates, RawSample};
+use model::{OtherEnd, QuietRates, RawSample};
 use record::{JournalSample, Latencies, Stopped};
 use std::borrow::Cow;
 use std::time::Duration;
@@ -19,12 +19,14 @@ pub(crate) struct Track {
     pub(crate) bank: usize,
     /// Of subjects with two ends the server's.
     pub(crate) samples: Vec<RawSample>,
-    /// Both ends', where there are two.
+    /// Both ends', where there are two: of pages the scheme's own work, and reading or writing.
     pub(crate) ends: Ends,
     pub(crate) facts: Facts,
     pub(crate) end: Option<End>,
     /// Single operations, of each visit that timed some.
     pub(crate) latencies: Vec<Latencies>,
+    /// The same of what is timed beside the samples.
+    pub(crate) other_latencies: Vec<Latencies>,
     ops: Option<u32>,
     /// Samples taken of it, whatever the number of threads.
     pub(crate) taken: u32,
@@ -52,6 +54,7 @@ impl Track {
             facts: Facts::default(),
             end: None,
             latencies: Vec::new(),
+            other_latencies: Vec::new(),
             ops: None,
             taken: 0,
             pass: Pass::default(),
@@ -64,11 +67,13 @@ impl Track {
     pub(crate) fn continued(mut self, earlier: Vec<JournalSample>) -> Self {
         let threads = self.subject.threads() as usize;
         let whole = earlier.len() / threads * threads;
-        for JournalSample { sample, latency, other, .. } in earlier.into_iter().take(whole) {
+        for entry in earlier.into_iter().take(whole) {
+            let JournalSample { sample, latency, other, other_latency, .. } = entry;
             let both = other.map(|other| HandshakeSample::of(sample, other));
             self.samples.push(both.map_or(sample, |both| both.server_sample()));
             self.ends.0.extend(both);
             self.latencies.extend(latency);
+            self.other_latencies.extend(other_latency);
         }
         self.ops = self.samples.first().map(|s| s.ops);
         self.taken = (whole / threads) as u32;
@@ -125,6 +130,16 @@ impl Track {
         self.pass.taken += 1;
         self.samples.extend(samples);
         self.latencies.extend(latency);
+    }
+
+    /// Takes what was timed beside one visit's samples.
+    pub(crate) fn take_other(&mut self, samples: &[RawSample], other: Option<&Other>) {
+        let Some(other) = other else { return };
+        let both = |(sample, ticks): (&RawSample, &u64)| {
+            HandshakeSample::of(*sample, OtherEnd { ticks: *ticks, ..OtherEnd::default() })
+        };
+        self.ends.0.extend(samples.iter().zip(&other.ticks).map(both));
+        self.other_latencies.push(other.latency.clone());
     }
 
     /// Takes a sample of both ends.

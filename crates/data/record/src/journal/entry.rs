@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct JournalHead {
     /// As in the record.
     pub format_version: String,
-    /// What is measured: `survey`, or as in the record of a TLS run.
+    /// What is measured: `survey`, or as in the record of a TLS run or of pages.
     pub kind: String,
     /// As in the record.
     pub started: String,
@@ -28,6 +28,9 @@ pub struct JournalHead {
     pub cases: usize,
     /// The libraries, each with the name that it was given on the command line, if any.
     pub libraries: Vec<(Option<String>, Library)>,
+    /// Of a run over a page store its SHA-256 in hexadecimal, as in the record.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub store: Option<String>,
 }
 
 /// One line after the head.
@@ -70,6 +73,9 @@ pub struct JournalSample {
     /// The other end's part, where there are two.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other: Option<OtherEnd>,
+    /// Its single operations, likewise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_latency: Option<Latencies>,
 }
 
 /// What a process found of a case before its first sample, in the words of its kind.

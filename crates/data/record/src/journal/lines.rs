@@ -80,12 +80,12 @@ fn entry(line: &[u8], cases: usize) -> Option<JournalEntry> {
 
 /// Whether a run can have written this sample.
 fn is_possible(entry: &JournalSample) -> bool {
-    let JournalSample { sample, latency, other, .. } = entry;
+    let JournalSample { sample, latency, other, other_latency, .. } = entry;
     let setups = other.is_none_or(|other| {
         other.setup_ticks <= other.ticks && other.own_setup_ticks <= sample.ticks
     });
     let of_other = other.map(|other| RawSample { ticks: other.ticks, ..*sample });
     setups
         && std::iter::once(sample).chain(&of_other).all(|s| impossible_sample(s).is_none())
-        && latency.as_ref().and_then(impossible_latencies).is_none()
+        && latency.iter().chain(other_latency).all(|l| impossible_latencies(l).is_none())
 }

@@ -15,6 +15,7 @@ fn head() -> JournalHead {
         plan: record.plan,
         cases: 3,
         libraries: record.libraries.into_iter().map(|l| (None, l)).collect(),
+        store: None,
     }
 }
 
@@ -29,7 +30,7 @@ fn sample(case: usize) -> JournalSample {
         probe_after: 4.9,
         ..RawSample::default()
     };
-    JournalSample { case, sample, latency: None, other: None }
+    JournalSample { case, sample, latency: None, other: None, other_latency: None }
 }
 
 fn entry(case: usize) -> JournalEntry {

@@ -40,7 +40,11 @@ pub(crate) fn any_reply() -> impl Strategy<Value = Reply> {
 fn visit() -> impl Strategy<Value = VisitResult> {
     prop_oneof![
         any_sample().prop_map(VisitResult::Sample),
-        vec(any_sample(), 0..4).prop_map(|samples| VisitResult::Taken { samples, latency: None }),
+        vec(any_sample(), 0..4).prop_map(|samples| VisitResult::Taken {
+            samples,
+            latency: None,
+            other: None
+        }),
         finding().prop_map(VisitResult::Finding),
     ]
 }

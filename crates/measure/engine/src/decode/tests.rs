@@ -39,7 +39,7 @@ fn a_number_that_no_worker_sends_is_out_of_protocol() {
     let racing = RawSample { clock_before: 1e300, ..sample() };
     assert!(why(&samples(racing)).contains("impossible clock"));
     let latency = Some(Latencies { ticks: vec![(1, u64::MAX)], disturbed: 0 });
-    let taken = VisitResult::Taken { samples: vec![sample()], latency };
+    let taken = VisitResult::Taken { samples: vec![sample()], latency, other: None };
     assert!(why(&Reply::Samples { results: vec![vec![taken]] }).contains("too large"));
     let checks = vec![Check { name: "x".into(), count: u64::MAX }];
     assert_eq!(why(&verified(checks, 1)), format!("a count of {}", u64::MAX));
@@ -97,7 +97,7 @@ fn samples_of_another_process_are_told_apart() {
     assert!(is_of_process(&samples(RawSample { process: 4, ..sample() }), 4));
     assert!(!is_of_process(&samples(RawSample { process: 5, ..sample() }), 4));
     let samples = vec![RawSample { process: 4, ..sample() }, sample()];
-    let taken = VisitResult::Taken { samples, latency: None };
+    let taken = VisitResult::Taken { samples, latency: None, other: None };
     assert!(!is_of_process(&Reply::Samples { results: vec![vec![taken]] }, 4));
 }
 
@@ -129,7 +129,7 @@ proptest! {
 
     #[test]
     fn samples_come_out_as_they_went_in(all in prop::collection::vec(any_sample(), 0..20)) {
-        let results = vec![VisitResult::Taken { samples: all, latency: None }];
+        let results = vec![VisitResult::Taken { samples: all, latency: None, other: None }];
         let sent = Reply::Samples { results: vec![results] };
         prop_assert_eq!(reply(&line(&sent)), Ok(sent));
     }

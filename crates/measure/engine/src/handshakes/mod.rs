@@ -8,24 +8,19 @@ mod stacks;
 pub use rows::Sampled as SampledRow;
 pub use stacks::{SelectedStacks, select_stacks};
 
-use crate::assemble::core_clock;
 use crate::attached::StackFile;
-use crate::bank::{Source, Start};
-use crate::earlier::{self, Earlier};
+use crate::bank::Source;
+use crate::earlier;
 use crate::events::Event;
-use crate::keeper::Keeper;
 use crate::kinds::{self, Tls};
-use crate::placement::step_aside;
 use crate::plan::Budget;
-use crate::quiet;
-use crate::schedule::Schedule;
+use crate::sampling::{Sampled, Sampling, sample_all};
 use crate::survey::{Keeping, SurveyError};
 use crate::track::Track;
 use model::QuietRates;
-use probe::Clock;
 use record::{Host, Journal, JournalHead, Noise, Record, Samples};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tls::{Plan, Subject, Temperature};
 
 /// What is to be measured in each stack.
@@ -101,61 +96,29 @@ fn sampled(
     kind: &'static str,
     wanted: &TlsRequest,
     stacks: &[StackFile],
-    Keeping { mut journal, earlier, .. }: Keeping,
+    keeping: Keeping,
     stop: &AtomicBool,
     events: &(dyn Fn(Event<'_>) + Sync),
 ) -> Result<(Run, Option<Journal>), SurveyError> {
-    let timer = Instant::now();
-    let cpu = wanted.cpu;
-    let mut host: Host = host::facts(cpu);
-    host.cpu.cpus_allowed = probe::allowed_cpus().len() as u32;
     let tracks = tracks(wanted, stacks.len());
-    let head = head(kind, wanted, stacks, tracks.len());
-    let earlier = Earlier::of(earlier, &head).map_err(SurveyError::Resume)?;
-    if let Some(journal) = &mut journal {
-        journal.begin(&head)?;
-    }
-    step_aside(cpu);
-    let clock = Clock::calibrate();
-    let start = Start {
-        cpus: vec![cpu],
+    let of_stack = |stack: usize, _| Source::Stack(&stacks[stack]);
+    let all = Sampling {
+        head: head(kind, wanted, stacks, tracks.len()),
+        tracks,
+        source: &of_stack,
+        budget: Budget { precision: wanted.precision, time: wanted.time },
+        least_passes: 0,
+        cpu: wanted.cpu,
+    };
+    let (sampled, journal) = sample_all(all, keeping, stop, events)?;
+    let Sampled { noise, started, seconds, host, ticks_per_ns, tracks, quiet, .. } = sampled;
+    let plan = Plan {
+        precision: wanted.precision,
+        budget_seconds: wanted.time.as_secs_f64(),
         seed: wanted.seed,
-        ticks_per_ns: Some(clock.rough_ticks_per_ns()),
-        quiet: quiet::watch(&clock, cpu),
+        cpu: wanted.cpu,
     };
-    let begin = clock.anchor();
-    let budget = Budget { precision: wanted.precision, time: wanted.time };
-    let source = |stack: usize, _| Source::Stack(&stacks[stack]);
-    let mut schedule = Schedule::new(&source, earlier.continued(tracks), budget, &start);
-    let mut keeper = Keeper::new(journal, None, earlier.seconds, &|| {}, events);
-    schedule.run(stop, &mut keeper);
-    schedule.keep_quiet();
-    let journal = keeper.end(schedule.sampled());
-    // A run of nothing but unsupported cases takes no time to speak of.
-    std::thread::sleep(Duration::from_millis(2));
-    let ticks_per_second = begin.ticks_per_second(clock.anchor());
-    let sampled = schedule.sampled();
-    host.clock.source = clock.source().to_owned();
-    host.clock.reason = clock.reason().map(ToOwned::to_owned);
-    host.clock.step_ticks = clock.step_ticks();
-    host.clock.overhead_ticks = clock.overhead_ticks();
-    host.clock.ticks_per_second = ticks_per_second;
-    core_clock(&mut host, cpu, sampled.tracks.iter().flat_map(|t| &t.samples), sampled.quiet);
-    let run = Run {
-        started: earlier.started.unwrap_or(head.started),
-        seconds: earlier.seconds + timer.elapsed().as_secs_f64(),
-        host,
-        plan: Plan {
-            precision: wanted.precision,
-            budget_seconds: wanted.time.as_secs_f64(),
-            seed: wanted.seed,
-            cpu,
-        },
-        ticks_per_ns: ticks_per_second / 1e9,
-        tracks: sampled.tracks.to_vec(),
-        quiet: sampled.quiet.clone(),
-        noise: crate::noise::noise(&sampled),
-    };
+    let run = Run { started, seconds, host, plan, ticks_per_ns, tracks, quiet, noise };
     Ok((run, journal))
 }
 

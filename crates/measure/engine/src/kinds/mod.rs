@@ -2,11 +2,14 @@
 //! how precise a case is; everything else (processes, passes, order, CPUs, disturbances) is the schedule's.
 
 mod message;
+mod page;
 mod tls;
 
 pub(crate) use message::Message;
+pub(crate) use page::Page;
 pub(crate) use tls::{Ends, Tls};
 
+use crate::protocol::pages::{Job, PageVisit};
 use crate::protocol::{self, Request};
 use ::tls::Found;
 use analysis::{Summary, of_visits, summarise};
@@ -31,12 +34,15 @@ pub(crate) enum Subject {
     Message(Message),
     /// Handshakes, records or primitives of a TLS stack.
     Tls(Tls),
+    /// Pages of a store.
+    Page(Page),
 }
 
 /// What a worker is asked for.
 pub(crate) enum Visit {
     Message(protocol::Visit),
     Tls(::tls::Visit),
+    Page(PageVisit),
 }
 
 /// What a case's samples come to so far.
@@ -55,6 +61,7 @@ impl Subject {
         match self {
             Self::Message(message) => (message.case.library, message.case.tier),
             Self::Tls(tls) => (tls.stack, Tier::Native),
+            Self::Page(page) => (page.library, page.tier),
         }
     }
 
@@ -63,6 +70,7 @@ impl Subject {
         match self {
             Self::Message(message) => message.case.threads.max(1),
             Self::Tls(_) => 1,
+            Self::Page(page) => page.cpus.len().max(1) as u32,
         }
     }
 
@@ -71,6 +79,7 @@ impl Subject {
         match self {
             Self::Message(message) => &message.setting.cpus,
             Self::Tls(_) => &[],
+            Self::Page(page) => &page.cpus,
         }
     }
 
@@ -79,6 +88,7 @@ impl Subject {
         match self {
             Self::Message(message) => Visit::Message(message.visit(pass, taken, ops)),
             Self::Tls(tls) => Visit::Tls(tls.visit(pass, taken, ops)),
+            Self::Page(page) => Visit::Page(page.visit()),
         }
     }
 
@@ -87,6 +97,7 @@ impl Subject {
         match self {
             Self::Message(_) => message::is_done(pass),
             Self::Tls(_) => tls::is_done(pass),
+            Self::Page(page) => page.is_done(pass),
         }
     }
 
@@ -95,6 +106,7 @@ impl Subject {
         match self {
             Self::Message(message) => message.deadline(),
             Self::Tls(_) => tls::DEADLINE,
+            Self::Page(page) => page.deadline(),
         }
     }
 
@@ -103,6 +115,7 @@ impl Subject {
         match self {
             Self::Message(_) => asked,
             Self::Tls(tls) => tls.precision(asked),
+            Self::Page(page) => page.precision(asked),
         }
     }
 
@@ -125,8 +138,12 @@ impl Subject {
             }
             Self::Tls(_) => {
                 let server = summarise(samples, quiet).map(judged)?;
-                let client = summarise(&ends.clients(), quiet).map(judged)?;
+                let client = summarise(&ends.others(), quiet).map(judged)?;
                 Some(Judged { precision: server.precision.max(client.precision), ..server })
+            }
+            Self::Page(page) => {
+                let visits = of_visits(samples, self.threads(), quiet);
+                summarise(&at_rest::judged(&visits, page.medium), quiet).map(judged)
             }
         }
     }
@@ -134,17 +151,18 @@ impl Subject {
 
 /// The request for visits, all of one kind.
 pub(crate) fn request(visits: Vec<Visit>) -> Request {
-    let (mut of_messages, mut of_tls) = (Vec::new(), Vec::new());
+    let (mut of_messages, mut of_tls, mut of_pages) = (Vec::new(), Vec::new(), Vec::new());
     for visit in visits {
         match visit {
             Visit::Message(visit) => of_messages.push(visit),
             Visit::Tls(visit) => of_tls.push(visit),
+            Visit::Page(visit) => of_pages.push(visit),
         }
     }
-    if of_tls.is_empty() {
-        Request::Sample { visits: of_messages }
-    } else {
-        Request::Tls { visits: of_tls }
+    match (of_tls.is_empty(), of_pages.is_empty()) {
+        (true, true) => Request::Sample { visits: of_messages },
+        (true, false) => Request::Pages(Box::new(Job::Time { visits: of_pages })),
+        (false, _) => Request::Tls { visits: of_tls },
     }
 }
 

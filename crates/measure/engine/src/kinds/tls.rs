@@ -33,7 +33,8 @@ pub(crate) struct Tls {
 pub(crate) struct Ends(pub(crate) Vec<HandshakeSample>);
 
 impl Ends {
-    pub(super) fn clients(&self) -> Vec<RawSample> {
+    /// The other end's samples.
+    pub(crate) fn others(&self) -> Vec<RawSample> {
         self.0.iter().map(HandshakeSample::client_sample).collect()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::attached::Attached;
 use crate::process::{Worker, out_of_protocol};
-use crate::protocol::pages::{Answer, Job, PageFiles};
+use crate::protocol::pages::{Answer, Job, PageFiles, Staging};
 use crate::protocol::{Finding, Hello, Reply, Request};
 use model::Tier;
 use std::time::Duration;
@@ -33,11 +33,12 @@ impl<'a> Crew<'a> {
         page_size: usize,
     ) -> Result<(), Finding> {
         if self.workers[library].is_none() {
-            let hello = hello(&self.libraries[library], self.tier, None, 0, self.files);
+            let hello = self.libraries[library].hello(self.tier, None, 0, 0);
+            let hello = Hello { pages: Some(self.files), ..hello };
             let worker = Worker::start(hello).map_err(|e| Finding::failed(e.to_string()))?;
             self.workers[library] = Some(worker);
         }
-        self.ask(library, Job::Load { pages, page_size });
+        self.ask(library, Job::Load(Staging { pages, page_size }));
         self.answer(library).map(|_| ())
     }
 
@@ -56,40 +57,16 @@ impl<'a> Crew<'a> {
     /// Waits for the answer; a worker that does not give one is gone.
     pub(super) fn answer(&mut self, library: usize) -> Result<Answer, Finding> {
         let worker = &mut self.workers[library];
-        let answer = match worker {
-            Some(worker) => answer(worker, DEADLINE),
-            None => return Err(Finding::failed("its worker could not be started")),
+        let Some(alive) = worker else {
+            return Err(Finding::failed("its worker could not be started"));
         };
-        match answer {
-            Ok(answer) => answer,
-            Err(dead) => {
-                *worker = None;
-                Err(dead)
-            }
-        }
-    }
-}
-
-/// What starts a worker for pages.
-pub(super) fn hello(
-    library: &Attached,
-    tier: Tier,
-    cpu: Option<u32>,
-    process: u32,
-    files: PageFiles,
-) -> Hello {
-    Hello { pages: Some(files), ..library.hello(tier, cpu, process, 0) }
-}
-
-/// The worker's answer or finding; the outer error where it is dead.
-pub(super) fn answer(
-    worker: &mut Worker,
-    deadline: Duration,
-) -> Result<Result<Answer, Finding>, Finding> {
-    match worker.reply(deadline) {
-        Ok(Reply::Pages(answer)) => Ok(Ok(*answer)),
-        Ok(Reply::Finding(finding)) => Ok(Err(finding)),
-        Ok(other) => Err(Finding::failed(out_of_protocol(&other).to_string())),
-        Err(e) => Err(Finding::failed(e.to_string())),
+        let dead = match alive.reply(DEADLINE) {
+            Ok(Reply::Pages(answer)) => return Ok(*answer),
+            Ok(Reply::Finding(finding)) => return Err(finding),
+            Ok(other) => out_of_protocol(&other),
+            Err(dead) => dead,
+        };
+        *worker = None;
+        Err(Finding::failed(dead.to_string()))
     }
 }

@@ -3,8 +3,8 @@
 mod copy;
 mod crew;
 mod prove;
-mod rounds;
 mod run;
 mod stage;
+mod timing;
 
 pub use run::{PagesError, PagesEvent, PagesPlan, run};

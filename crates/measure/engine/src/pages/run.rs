@@ -3,24 +3,27 @@
 use super::copy::Copy;
 use super::crew::Crew;
 use super::prove::{Standing, Standings, probe, verdicts, verify};
-use super::rounds::{Timed, time};
 use super::stage::{PART, Stage};
+use super::timing::{Scene, Timed, time};
 use crate::attached::Attached;
-use crate::placement::step_aside;
+use crate::events::Event;
+use crate::placement::{measuring_cpu, placed_cpus};
 use crate::protocol::Finding;
+use crate::sampling::Ended;
+use crate::survey::{Keeping, SurveyError};
 use crate::tiers::at_tiers;
 use crate::verification::{Extra, verify_all};
 use at_rest::scheme::{Profile, Recipe};
 use at_rest::store::{Kind, Scan, Store, StoreError};
 use at_rest::{
-    CellKey, CellSamples, FORMAT_VERSION, KIND, Medium, Nonces, PageStore, PagesRecord,
-    ProfileFacts, Seen, Snapshot, Timing, cell, nonces, scheme_facts, set_over_none,
+    FORMAT_VERSION, KIND, Medium, Nonces, PageStore, PagesRecord, ProfileFacts, Seen, Snapshot,
+    nonces, scheme_facts,
 };
 use model::{Algorithm, Direction, Model, Tier};
 use probe::Clock;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// What is asked for.
@@ -40,7 +43,11 @@ pub struct PagesPlan {
     pub seed: u64,
     /// Time for timing.
     pub budget: Duration,
-    /// Pages of each scheme and direction in a visit in memory.
+    /// Half the width of the interval at which sampling of a cell ends, as a fraction.
+    pub precision: f64,
+    /// What was typed.
+    pub command: Vec<String>,
+    /// Pages of a visit in memory.
     pub pages_per_visit: usize,
     /// Probes of each kind; 0: none.
     pub probes: u32,
@@ -52,9 +59,16 @@ pub struct PagesPlan {
     pub stop: std::sync::Arc<AtomicBool>,
 }
 
+impl PagesPlan {
+    /// The directory for files, where some are read and written.
+    pub(super) fn scratch(&self) -> Option<&Path> {
+        self.media.iter().any(|m| m.has_io()).then_some(&*self.scratch)
+    }
+}
+
 /// How far a run is.
 #[derive(Clone, Copy, Debug)]
-pub enum PagesEvent {
+pub enum PagesEvent<'a> {
     /// Pages read.
     Reading {
         /// So many.
@@ -83,18 +97,11 @@ pub enum PagesEvent {
         /// Of so many.
         of: u64,
     },
-    /// A library was timed.
-    Timing {
-        /// The round.
-        round: u32,
-        /// Time since timing began.
-        elapsed: Duration,
-        /// Time for timing.
-        budget: Duration,
-    },
+    /// What timing reports.
+    Timing(Event<'a>),
 }
 
-pub(super) type Events<'a> = &'a (dyn Fn(PagesEvent) + Sync);
+pub(super) type Events<'a> = &'a (dyn Fn(PagesEvent<'_>) + Sync);
 
 /// Why a run could not be done.
 #[derive(Debug, thiserror::Error)]
@@ -116,6 +123,9 @@ pub enum PagesError {
     /// No library has any of the schemes.
     #[error("no library that was selected has any of the schemes; see `ciphermark list libraries`")]
     Nothing,
+    /// The earlier part of the run does not fit, or the journal cannot be begun.
+    #[error("{0}")]
+    Sampling(#[from] SurveyError),
 }
 
 /// Verifies, probes and times page schemes over a store.
@@ -127,50 +137,43 @@ pub fn run(
     store: &Store,
     snapshots: &[Store],
     libraries: &[Attached],
-    started: String,
+    keeping: Keeping,
     events: Events<'_>,
-) -> Result<PagesRecord, PagesError> {
+) -> Result<Ended<PagesRecord>, PagesError> {
+    let began = jiff::Timestamp::now().to_string();
     let libraries = &*at_tiers(libraries, &[plan.tier]);
     let copy = plan.copy_to.as_deref().map(|to| Copy::begin(store, to).map_err(PagesError::Copy));
     let copy = copy.transpose()?;
-    let scratch = plan.media.iter().any(|m| m.has_io()).then_some(plan.scratch.as_path());
-    let mut stage = Stage::new(scratch)
+    let mut stage = Stage::new(plan.scratch())
         .map_err(|e| PagesError::Scratch { path: plan.scratch.clone(), why: e.to_string() })?;
     let scan = scan(store, true, events)?;
+    is_unchanged(&keeping, &scan)?;
     let (nonces, others) = try_nonces(plan, store, snapshots, &scan, events)?;
     let mut standings = standings(plan, libraries, events);
     if standings.values().all(|s| s.outcome.is_err()) {
         return Err(PagesError::Nothing);
     }
-    let mut crew = Crew::new(libraries, plan.tier, stage.files());
+    let mut crew = Crew::new(libraries, plan.tier, stage.files(None));
     let (recipes, seed) = (&*plan.recipes, plan.seed);
     verify(store, recipes, (&mut stage, &mut crew), &mut standings, seed, copy, events)?;
     let of_probes = (seed, plan.probes);
     let probes = probe(store, recipes, (&mut stage, &mut crew), &mut standings, of_probes, events)?;
     drop(crew);
-    let cpus = crate::placement::placed_cpus();
-    let mut timed = Timed::default();
-    if !plan.media.is_empty() {
-        let window = (PART / store.page_size()) as u64;
-        stage.put(store, &store.spread(window, 16))?;
-        step_aside(cpus.first().copied().unwrap_or(0));
-        timed = time(plan, libraries, &cpus, (&stage, store.page_size()), &standings, events);
-    }
+    let timed =
+        timed(plan, store, libraries, &mut stage, (&scan, &standings), (keeping, began), events)?;
     let after = self::scan(store, false, events)?;
-    let window_bytes = stage.pages as u64 * store.page_size() as u64;
-    let quiet = timed.quiet_throughput();
-    let samples: Vec<(CellKey, CellSamples)> =
-        std::mem::take(&mut timed.cells).into_iter().collect();
-    let name = |key: &CellKey| &*plan.recipes[key.scheme].scheme;
-    let mut cells: Vec<_> =
-        samples.iter().map(|(k, s)| cell(k, name(k), store.page_size(), s, quiet)).collect();
-    set_over_none(&mut cells, &samples, 0);
-    Ok(PagesRecord {
+    let Timed { started, host, timing, cells, journal } = timed;
+    let interrupted = timing.is_some() && plan.stop.load(Ordering::Relaxed);
+    let document = PagesRecord {
         kind: KIND.to_owned(),
         format_version: FORMAT_VERSION.to_owned(),
-        tool: tool(),
+        tool: record::Tool {
+            name: "ciphermark".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            command: plan.command.clone(),
+        },
         started,
-        host: host(cpus.first().copied().unwrap_or(0), libraries),
+        host,
         store: PageStore { snapshots: others, ..page_store(store, &scan, &after) },
         profile: plan.profile.as_ref().map(profile_facts),
         tier: plan.tier,
@@ -180,18 +183,44 @@ pub fn run(
         verified: verdicts(&standings, &plan.recipes),
         probes,
         nonces,
-        timing: (!plan.media.is_empty()).then(|| Timing {
-            rounds: timed.rounds,
-            seconds: timed.seconds,
-            pages_per_visit: plan.pages_per_visit,
-            window_bytes,
-            clock: clock_of(libraries),
-            random_source: "getrandom(2), a call for each nonce".to_owned(),
-            scratch: scratch.and_then(file_system),
-            quiet_throughput: quiet,
-        }),
+        timing,
         cells,
-    })
+    };
+    Ok(Ended { document, interrupted, journal })
+}
+
+/// Samples of two states of a store are never mixed.
+fn is_unchanged(keeping: &Keeping, now: &Scan) -> Result<(), SurveyError> {
+    let then = keeping.earlier.as_ref().and_then(|kept| kept.head.store.as_ref());
+    match then.filter(|then| **then != now.sha256) {
+        Some(then) => Err(SurveyError::Resume(format!(
+            "the store has changed: its SHA-256 was {then} and is {}; run again without --resume",
+            now.sha256
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Stages pages from all over the store and times, where time is to be taken.
+fn timed(
+    plan: &PagesPlan,
+    store: &Store,
+    libraries: &[Attached],
+    stage: &mut Stage,
+    (scan, standings): (&Scan, &Standings),
+    (keeping, began): (Keeping, String),
+    events: Events<'_>,
+) -> Result<Timed, PagesError> {
+    if plan.media.is_empty() {
+        let (host, journal) = (host(libraries), keeping.journal);
+        return Ok(Timed { started: began, host, timing: None, cells: Vec::new(), journal });
+    }
+    let window = (PART / store.page_size()) as u64;
+    stage.put(store, &store.spread(window, 16))?;
+    let cpus = &*placed_cpus();
+    let (page_size, store) = (store.page_size(), &*scan.sha256);
+    let scene = Scene { plan, libraries, cpus, stage, page_size, store, began: &began };
+    time(&scene, standings, keeping, events)
 }
 
 fn scan(store: &Store, keep: bool, events: Events<'_>) -> Result<Scan, StoreError> {
@@ -348,34 +377,11 @@ fn profile_facts(profile: &Profile) -> ProfileFacts {
     }
 }
 
-fn tool() -> record::Tool {
-    record::Tool {
-        name: "ciphermark".to_owned(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        command: std::env::args().collect(),
-    }
-}
-
-fn host(cpu: u32, libraries: &[Attached]) -> record::Host {
-    let mut host = host::facts(cpu);
-    host.clock.source = clock_of(libraries);
+/// The machine, where nothing was timed.
+fn host(libraries: &[Attached]) -> record::Host {
+    let mut host = host::facts(measuring_cpu());
+    let ready = libraries.iter().find_map(|l| l.ready.as_ref());
+    host.clock.source = ready.map(|r| r.clock.clone()).unwrap_or_default();
     host.clock.ticks_per_second = Clock::calibrate().rough_ticks_per_ns() * 1e9;
     host
-}
-
-fn clock_of(libraries: &[Attached]) -> String {
-    let ready = libraries.iter().find_map(|l| l.ready.as_ref());
-    ready.map(|r| r.clock.clone()).unwrap_or_default()
-}
-
-/// The kernel's name of a directory's file system, by the longest mount point above it.
-fn file_system(directory: &Path) -> Option<String> {
-    let directory = directory.canonicalize().ok()?;
-    let mounts = std::fs::read_to_string("/proc/self/mounts").ok()?;
-    let of = |line: &str| {
-        let mut fields = line.split(' ').skip(1);
-        let (point, kind) = (fields.next()?.replace("\\040", " "), fields.next()?.to_owned());
-        directory.starts_with(&point).then_some((point.len(), kind))
-    };
-    mounts.lines().filter_map(of).max_by_key(|(len, _)| *len).map(|(_, kind)| kind)
 }

@@ -1,7 +1,7 @@
 //! Files that workers open in this process: staged pages in memory, and files on a disk to read and write.
 
 use crate::protocol::pages::LOG_BYTES;
-use crate::protocol::pages::PageFiles;
+use crate::protocol::pages::{PageFiles, Staging};
 use at_rest::scheme::Position;
 use at_rest::store::{PageRef, Store, StoreError};
 use rustix::fs::MemfdFlags;
@@ -50,8 +50,8 @@ impl Stage {
         })
     }
 
-    /// Their numbers, for a worker.
-    pub(super) fn files(&self) -> PageFiles {
+    /// Their numbers, for a worker; with a page's size, one that is to take what is staged into memory at once.
+    pub(super) fn files(&self, page_size: Option<usize>) -> PageFiles {
         PageFiles {
             owner: std::process::id(),
             plain: self.plain.as_raw_fd(),
@@ -59,6 +59,7 @@ impl Stage {
             out: self.out.as_raw_fd(),
             scratch: self.scratch.as_ref().map(|f| f.as_raw_fd()),
             log: self.log.as_ref().map(|f| f.as_raw_fd()),
+            staged: page_size.map(|page_size| Staging { pages: self.pages, page_size }),
         }
     }
 

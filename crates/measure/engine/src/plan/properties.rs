@@ -130,7 +130,7 @@ proptest! {
             .iter()
             .filter(|_| !rows.is_empty())
             .map(|(index, ops)| (index.index(rows.len()), *ops))
-            .map(|(case, ops)| JournalSample { case, sample: sample(ops), latency: None, other: None })
+            .map(|(case, ops)| JournalSample { case, sample: sample(ops), latency: None, other: None, other_latency: None })
             .collect();
         let tracks = tracks(&rows, &earlier);
         let open: Vec<usize> =

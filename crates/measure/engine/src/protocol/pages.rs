@@ -1,6 +1,5 @@
 //! What the scheduler asks a worker to do with staged pages, and what it answers.
 
-use super::Finding;
 use at_rest::scheme::Recipe;
 use at_rest::{Keying, Medium, ProbeCounts};
 use model::Direction;
@@ -26,6 +25,18 @@ pub struct PageFiles {
     pub scratch: Option<i32>,
     /// A file on a disk that stands for a write-ahead log, its space taken beforehand.
     pub log: Option<i32>,
+    /// What is staged already, to be taken into memory before the library is loaded; null where `load` says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub staged: Option<Staging>,
+}
+
+/// Staged pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Staging {
+    /// How many.
+    pub pages: usize,
+    /// Bytes in each.
+    pub page_size: usize,
 }
 
 /// A job with pages.
@@ -33,19 +44,17 @@ pub struct PageFiles {
 #[serde(rename_all = "kebab-case")]
 pub enum Job {
     /// Take the staged pages into memory. Answer: [`Answer::Loaded`].
-    Load {
-        /// How many.
-        pages: usize,
-        /// Bytes in each.
-        page_size: usize,
-    },
+    Load(Staging),
     /// Encrypt every staged page under fixed nonces, and decrypt it again. Answer:
     /// [`Answer::Verified`] or a finding.
     Verify(VerifyJob),
     /// Change stored pages and see what is noticed. Answer: [`Answer::Probed`] or a finding.
     Probe(ProbeJob),
-    /// Time single pages. Answer: [`Answer::Timed`] or a finding.
-    Time(TimeJob),
+    /// Visit cells, all in this process. Answer: [`Reply::Samples`](super::Reply::Samples).
+    Time {
+        /// What to visit.
+        visits: Vec<PageVisit>,
+    },
 }
 
 /// Encrypt and decrypt every staged page.
@@ -70,18 +79,20 @@ pub struct ProbeJob {
     pub count: u32,
 }
 
-/// Time single pages.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TimeJob {
-    /// Schemes; the first is `none`.
-    pub recipes: Vec<Recipe>,
+/// Time single pages of a cell: two samples.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PageVisit {
+    /// The scheme.
+    pub recipe: Recipe,
     /// Where pages come from and go to.
-    pub media: Vec<Medium>,
-    /// CPUs of the threads, each with sessions and buffers of its own.
+    pub medium: Medium,
+    /// Way with keys.
+    pub keying: Keying,
+    /// Direction.
+    pub direction: Direction,
+    /// CPUs of the threads, each with sessions and buffers of its own; one stays where `hello` put it.
     pub cpus: Vec<u32>,
-    /// Keys, orders and choices come from it.
-    pub seed: u64,
-    /// Pages for each scheme and direction in memory; the other media take a part of it.
+    /// Pages in memory, in both samples together; the other media take a part of it.
     pub pages: usize,
 }
 
@@ -103,32 +114,4 @@ pub enum Answer {
         /// One entry for each kind.
         counts: Vec<ProbeCounts>,
     },
-    /// What was timed.
-    Timed {
-        /// One entry for each scheme, medium, way with keys, direction and thread.
-        cells: Vec<TimedCell>,
-    },
-}
-
-/// Single pages of one cell in one thread.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct TimedCell {
-    /// Index of the scheme.
-    pub recipe: usize,
-    /// Medium.
-    pub medium: Medium,
-    /// Way with keys.
-    pub keying: Keying,
-    /// Direction.
-    pub direction: Direction,
-    /// Nanoseconds of the scheme's own work, page by page.
-    pub crypto_ns: Vec<u32>,
-    /// Nanoseconds of reading or writing, page by page; empty in memory.
-    pub io_ns: Vec<u32>,
-    /// Whether another program ran in between.
-    pub disturbed: bool,
-    /// Independent instructions per core cycle, the lower of before and after; 0: unknown.
-    pub throughput: f64,
-    /// Why there is no number; null where there is one.
-    pub finding: Option<Finding>,
 }

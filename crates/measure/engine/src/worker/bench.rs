@@ -53,11 +53,13 @@ impl Bench {
         match &visit.cpus[..] {
             [] | [_] => match self.watched(library, visit) {
                 Ok((sample, None)) => VisitResult::Sample(sample),
-                Ok((sample, latency)) => VisitResult::Taken { samples: vec![sample], latency },
+                Ok((sample, latency)) => {
+                    VisitResult::Taken { samples: vec![sample], latency, other: None }
+                }
                 Err(finding) => VisitResult::Finding(finding),
             },
             cpus => match self.together(library, visit, cpus) {
-                Ok(samples) => VisitResult::Taken { samples, latency: None },
+                Ok(samples) => VisitResult::Taken { samples, latency: None, other: None },
                 Err(finding) => VisitResult::Finding(finding),
             },
         }

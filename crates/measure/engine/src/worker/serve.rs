@@ -217,7 +217,7 @@ fn load(hello: &Hello) -> Result<State, String> {
         return Err(format!("protocol {} asked, {VERSION} spoken", hello.protocol));
     }
     // Opened now or never, as what follows.
-    let desk = hello.pages.as_ref().map(Desk::open).transpose()?;
+    let desk = hello.pages.as_ref().map(|files| Desk::open(hello, files)).transpose()?;
     // Several workers start side by side, while nothing is measured: half of them load on the
     // measuring CPU, half where the scheduler is, and then all move to the measuring CPU.
     let pin = || match hello.cpu {
@@ -333,13 +333,10 @@ fn answer(state: &mut State, request: Request, replies: &mut Replies) -> std::io
         }
         Request::Pages(job) => {
             let answer = match &mut state.desk {
-                Some(desk) => {
-                    desk.answer(library, state.bench.clock(), state.bench.ticks_per_ns(), &job)
-                }
+                Some(desk) => desk.answer(library, state.bench.clock(), &job),
                 None => Err(Finding::failed("no files for pages came with the greeting")),
             };
-            let reply = answer.map_or_else(no_number, |a| Reply::Pages(Box::new(a)));
-            say(replies, &super::power::held_reply(reply))
+            say(replies, &super::power::held_reply(answer.unwrap_or_else(no_number)))
         }
         Request::Once(once) => {
             let reply = run_once(library, &once).unwrap_or_else(no_number);

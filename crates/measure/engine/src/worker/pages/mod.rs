@@ -10,18 +10,22 @@ mod probing;
 mod time;
 mod verify;
 
-use crate::protocol::Finding;
-use crate::protocol::pages::{Answer, Job, PageFiles};
+use super::manners::Pulse;
+use super::power;
+use crate::protocol::pages::{Answer, Job, PageFiles, PageVisit, Staging};
+use crate::protocol::{Finding, Hello, Reply, VisitResult};
 use at_rest::scheme::{POSITION_BYTES, Position};
 use contract::Library;
 use probe::Clock;
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use time::{PageBench, Scene};
 
 /// What a worker holds for pages.
 pub(super) struct Desk {
     files: Files,
     staged: Staged,
+    bench: PageBench,
 }
 
 /// The scheduler's files, opened by this worker: positions and modes are its own.
@@ -50,8 +54,9 @@ impl Staged {
 }
 
 impl Desk {
-    /// Opens what the scheduler has open.
-    pub(super) fn open(files: &PageFiles) -> Result<Self, String> {
+    /// Opens what the scheduler has open, and takes what is staged into memory.
+    pub(super) fn open(hello: &Hello, files: &PageFiles) -> Result<Self, String> {
+        let staging = files.staged;
         let open = |fd: i32, write: bool| {
             let file = OpenOptions::new().read(true).write(write).open(path(files, fd));
             file.map_err(|e| format!("a file for pages: {e}"))
@@ -68,7 +73,12 @@ impl Desk {
             },
             log: write(files.log)?,
         };
-        Ok(Self { files, staged: Staged::default() })
+        let bench = PageBench::new(hello.process, hello.seed);
+        let mut desk = Self { files, staged: Staged::default(), bench };
+        if let Some(staging) = staging {
+            desk.load(staging)?;
+        }
+        Ok(desk)
     }
 
     /// Does a job.
@@ -76,22 +86,47 @@ impl Desk {
         &mut self,
         library: &'static dyn Library,
         clock: &Clock,
-        ticks_per_ns: f64,
         job: &Job,
-    ) -> Result<Answer, Finding> {
-        match job {
-            Job::Load { pages, page_size } => {
-                self.load(*pages, *page_size).map_err(Finding::failed)
+    ) -> Result<Reply, Finding> {
+        let answer = match job {
+            Job::Load(staging) => {
+                self.load(*staging).map(|()| Answer::Loaded).map_err(Finding::failed)
             }
             Job::Verify(job) => verify::run(library, &self.staged, &self.files.out, job),
             Job::Probe(job) => probing::run(library, &self.staged, job),
-            Job::Time(job) => {
-                time::run(library, (clock, ticks_per_ns), &self.staged, &self.files, job)
+            Job::Time { visits } => {
+                let results = visits.iter().map(|visit| self.visit(library, clock, visit));
+                return Ok(Reply::Samples { results: results.collect() });
             }
-        }
+        };
+        answer.map(|answer| Reply::Pages(Box::new(answer)))
     }
 
-    fn load(&mut self, pages: usize, page_size: usize) -> Result<Answer, String> {
+    /// Takes the samples of a visit, which count only if the library reached for nothing it must not and left
+    /// the process as it was.
+    fn visit(
+        &mut self,
+        library: &'static dyn Library,
+        clock: &Clock,
+        visit: &PageVisit,
+    ) -> Vec<VisitResult> {
+        if self.staged.places.is_empty() {
+            return vec![VisitResult::Finding(Finding::failed("no pages are staged"))];
+        }
+        let (threads, process) = (visit.cpus.len().max(1), self.bench.process);
+        let Self { files, staged, bench } = self;
+        let pulse = Pulse::now();
+        let mut results =
+            bench.visit(&Scene { library, clock, staged, files, visit, process, threads });
+        if threads == 1
+            && let Some(finding) = pulse.changed()
+        {
+            results = vec![VisitResult::Finding(finding)];
+        }
+        results.into_iter().map(power::held).collect()
+    }
+
+    fn load(&mut self, Staging { pages, page_size }: Staging) -> Result<(), String> {
         let mut staged =
             Staged { bytes: vec![0; pages * page_size], places: Vec::new(), page_size };
         let mut places = vec![0; pages * POSITION_BYTES];
@@ -101,7 +136,7 @@ impl Desk {
         let (places, _) = places.as_chunks::<POSITION_BYTES>();
         staged.places = places.iter().map(Position::from_bytes).collect();
         self.staged = staged;
-        Ok(Answer::Loaded)
+        Ok(())
     }
 }
 

@@ -4,292 +4,305 @@ use super::codec::{Codec, Draw, Refusal};
 use super::media;
 use super::memory::{Eviction, Room};
 use super::{Files, Staged};
-use crate::protocol::Finding;
-use crate::protocol::pages::{Answer, TimeJob, TimedCell};
+use crate::protocol::pages::PageVisit;
+use crate::protocol::{Finding, Latencies, Other, VisitResult};
+use at_rest::scheme::Recipe;
 use at_rest::{Keying, Medium};
 use contract::Library;
-use model::Direction;
-use probe::{Clock, Undisturbed};
+use model::{Direction, RawSample};
+use probe::{Clock, around_parts};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
+use std::collections::BTreeMap;
 use std::sync::Barrier;
 
 /// Pages that are encrypted and decrypted untimed before a visit: its code and its keys are warm,
 /// its pages are not.
 const WARM_UPS: usize = 6;
 
-/// Takes one visit of every scheme in every medium.
-pub(super) fn run(
-    library: &'static dyn Library,
-    (clock, ticks_per_ns): (&Clock, f64),
-    staged: &Staged,
-    files: &Files,
-    job: &TimeJob,
-) -> Result<Answer, Finding> {
-    if job.cpus.len() > 1
-        && let Some(why) = library.one_thread_only()
-    {
-        return Err(Finding::unsupported(format!("one thread only: {why}")));
+/// What a process times pages with.
+pub(super) struct PageBench {
+    pub(super) process: u32,
+    seed: u64,
+    /// One for each thread.
+    lanes: Vec<Lane>,
+}
+
+/// What a visit has to do with.
+pub(super) struct Scene<'a> {
+    pub(super) library: &'static dyn Library,
+    pub(super) clock: &'a Clock,
+    pub(super) staged: &'a Staged,
+    pub(super) files: &'a Files,
+    pub(super) visit: &'a PageVisit,
+    pub(super) process: u32,
+    pub(super) threads: usize,
+}
+
+/// A sample of one thread: ticks page by page.
+pub(super) struct Part {
+    sample: RawSample,
+    crypto: Vec<u64>,
+    io: Vec<u64>,
+}
+
+type Parts = Result<Vec<Part>, Finding>;
+
+impl PageBench {
+    pub(super) fn new(process: u32, seed: u64) -> Self {
+        Self { process, seed, lanes: Vec::new() }
     }
-    let threads = job.cpus.len().max(1);
-    let meet = Barrier::new(threads);
-    let lane = |thread: usize| -> Result<Vec<TimedCell>, Finding> {
-        let lane = Lane::open(library, (clock, ticks_per_ns), staged, files, (thread, job));
-        // Whoever cannot begin still has to come to every meeting: the others wait there.
-        Lane::visit_all(lane, &meet, job)
-    };
-    if threads == 1 {
-        return lane(0).map(|cells| Answer::Timed { cells });
+
+    /// Takes the samples of a visit.
+    pub(super) fn visit(&mut self, scene: &Scene<'_>) -> Vec<VisitResult> {
+        self.taken(scene).unwrap_or_else(|finding| vec![VisitResult::Finding(finding)])
     }
-    let parts: Vec<Result<Vec<TimedCell>, Finding>> = std::thread::scope(|scope| {
-        let lane = &lane;
-        let started: Vec<_> = job
-            .cpus
-            .iter()
-            .enumerate()
-            .map(|(thread, cpu)| {
-                scope.spawn(move || {
-                    // A thread that cannot be pinned still counts: the kernel places it.
-                    let _ = probe::pin_to(&[*cpu]);
-                    lane(thread)
+
+    fn taken(&mut self, scene: &Scene<'_>) -> Result<Vec<VisitResult>, Finding> {
+        if scene.threads > 1
+            && let Some(why) = scene.library.one_thread_only()
+        {
+            return Err(Finding::unsupported(format!("one thread only: {why}")));
+        }
+        let seed = self.seed.rotate_left(32) ^ u64::from(self.process);
+        for thread in self.lanes.len()..scene.threads {
+            self.lanes.push(Lane::new(seed, thread));
+        }
+        let meet = Barrier::new(scene.threads);
+        if scene.threads == 1 {
+            let parts = self.lanes[0].visit(scene, &meet)?;
+            return Ok(parts.into_iter().map(|part| together(scene, vec![part])).collect());
+        }
+        let parts: Vec<Parts> = std::thread::scope(|scope| {
+            let started: Vec<_> = (self.lanes.iter_mut().zip(&scene.visit.cpus))
+                .map(|(lane, cpu)| {
+                    let meet = &meet;
+                    scope.spawn(move || {
+                        // A thread that cannot be pinned still counts: the kernel places it.
+                        let _ = probe::pin_to(&[*cpu]);
+                        lane.visit(scene, meet)
+                    })
                 })
-            })
-            .collect();
-        let ended = started.into_iter().map(|t| {
-            t.join().unwrap_or_else(|_| Err(Finding::failed("a thread that timed pages panicked")))
+                .collect();
+            let panicked = || Finding::failed("a thread that timed pages panicked");
+            started.into_iter().map(|t| t.join().unwrap_or_else(|_| Err(panicked()))).collect()
         });
-        ended.collect()
-    });
-    let mut cells = Vec::new();
-    for part in parts {
-        cells.extend(part?);
+        let parts: Vec<Vec<Part>> = parts.into_iter().collect::<Result<_, _>>()?;
+        let mut parts: Vec<_> = parts.into_iter().map(Vec::into_iter).collect();
+        let next = |_| parts.iter_mut().filter_map(Iterator::next).collect();
+        Ok((0..SAMPLES).map(next).map(|parts| together(scene, parts)).collect())
     }
-    Ok(Answer::Timed { cells })
+}
+
+/// One sample's parts of all threads.
+fn together(scene: &Scene<'_>, parts: Vec<Part>) -> VisitResult {
+    let has_io = scene.visit.medium.has_io();
+    // Work that waits for a disk is interrupted by design.
+    let is_cut = |s: &RawSample| !has_io && (s.involuntary() > 0 || s.migrated);
+    let all = |of: fn(&Part) -> &Vec<u64>| {
+        let mut latency = Latencies::default();
+        let mut counts = BTreeMap::new();
+        for part in &parts {
+            if is_cut(&part.sample) {
+                latency.disturbed += of(part).len() as u64;
+            } else {
+                of(part).iter().for_each(|ticks| *counts.entry(*ticks).or_insert(0) += 1);
+            }
+        }
+        Latencies { ticks: counts.into_iter().collect(), ..latency }
+    };
+    let other = has_io.then(|| Other {
+        ticks: parts.iter().map(|part| part.io.iter().sum()).collect(),
+        latency: all(|part| &part.io),
+    });
+    let latency = Some(all(|part| &part.crypto));
+    VisitResult::Taken { samples: parts.iter().map(|part| part.sample).collect(), latency, other }
 }
 
 /// One thread's part.
-pub(super) struct Lane<'a> {
-    pub(super) clock: &'a Clock,
-    ticks_per_ns: f64,
-    pub(super) staged: &'a Staged,
-    pub(super) files: &'a Files,
+pub(super) struct Lane {
     pub(super) thread: usize,
-    pub(super) threads: usize,
-    /// One for each scheme; or why there is none.
-    pub(super) codecs: Vec<Result<Codec, Finding>>,
+    seed: u64,
+    codecs: Vec<(Recipe, Codec)>,
     pub(super) rng: ChaCha8Rng,
-    pub(super) pages: usize,
     evict: Eviction,
     pub(super) sealed: Room,
     pub(super) back: Room,
 }
 
-impl<'a> Lane<'a> {
-    fn open(
-        library: &'static dyn Library,
-        (clock, ticks_per_ns): (&'a Clock, f64),
-        staged: &'a Staged,
-        files: &'a Files,
-        (thread, job): (usize, &TimeJob),
-    ) -> Self {
-        let open = |recipe| Codec::open(library, recipe, staged.page_size, job.seed);
-        let pages = job.pages.min(staged.places.len()).max(1);
+impl Lane {
+    fn new(seed: u64, thread: usize) -> Self {
         Self {
-            clock,
-            ticks_per_ns,
-            staged,
-            files,
             thread,
-            threads: job.cpus.len().max(1),
-            codecs: job.recipes.iter().map(open).collect(),
-            rng: ChaCha8Rng::seed_from_u64(job.seed ^ (thread as u64) << 32),
-            pages,
+            seed,
+            codecs: Vec::new(),
+            rng: ChaCha8Rng::seed_from_u64(seed ^ (thread as u64) << 32),
             evict: Eviction::new(),
-            sealed: Room::new(pages * staged.page_size),
-            back: Room::new(pages * staged.page_size),
+            sealed: Room::new(0),
+            back: Room::new(0),
         }
     }
 
-    fn visit_all(mut lane: Self, meet: &Barrier, job: &TimeJob) -> Result<Vec<TimedCell>, Finding> {
-        let mut cells = Vec::new();
-        for medium in &job.media {
-            match medium {
-                Medium::Sequential | Medium::Random => {
-                    for recipe in shuffled(&mut lane.rng, job.recipes.len(), job.seed) {
-                        meet.wait();
-                        cells.extend(lane.in_memory(recipe, *medium, Keying::Reused));
-                        if *medium == Medium::Sequential && job.recipes[recipe].cipher.is_some() {
-                            meet.wait();
-                            cells.extend(lane.in_memory(recipe, *medium, Keying::PerPage));
-                        }
-                    }
-                }
-                Medium::Cache | Medium::Direct => {
-                    meet.wait();
-                    cells.extend(media::pages(&mut lane, *medium));
-                }
-                Medium::Log => {
-                    meet.wait();
-                    // A log has one end.
-                    if lane.thread == 0 {
-                        cells.extend(media::log(&mut lane));
-                    }
-                }
+    fn visit(&mut self, scene: &Scene<'_>, meet: &Barrier) -> Parts {
+        let codec = self.codec(scene);
+        // Whoever cannot begin still has to come: the others wait.
+        meet.wait();
+        let mut codec = codec?;
+        let parts = match scene.visit.medium {
+            Medium::Sequential | Medium::Random => self.in_memory(&mut codec, scene),
+            Medium::Cache | Medium::Direct => media::pages(self, &mut codec, scene),
+            Medium::Log => media::log(self, &mut codec, scene),
+        };
+        self.codecs.push((scene.visit.recipe.clone(), codec));
+        parts
+    }
+
+    /// The scheme's sessions, opened at its first visit.
+    fn codec(&mut self, scene: &Scene<'_>) -> Result<Codec, Finding> {
+        let recipe = &scene.visit.recipe;
+        match self.codecs.iter().position(|(of, _)| of == recipe) {
+            Some(at) => Ok(self.codecs.swap_remove(at).1),
+            None => Codec::open(scene.library, recipe, scene.staged.page_size, self.seed),
+        }
+    }
+
+    /// Room for so many pages; what is there already stays.
+    pub(super) fn room(&mut self, bytes: usize) {
+        for room in [&mut self.sealed, &mut self.back] {
+            if room.all().len() < bytes {
+                *room = Room::new(bytes);
             }
         }
-        Ok(cells)
     }
 
-    /// One visit of a scheme in memory: both directions.
-    fn in_memory(&mut self, recipe: usize, medium: Medium, keying: Keying) -> Vec<TimedCell> {
-        let cell = |direction| TimedCell {
-            recipe,
-            medium,
-            keying,
-            direction,
-            crypto_ns: Vec::new(),
-            io_ns: Vec::new(),
-            disturbed: false,
-            throughput: 0.0,
-            finding: None,
+    fn in_memory(&mut self, codec: &mut Codec, scene: &Scene<'_>) -> Parts {
+        let picks = self.picks(scene);
+        self.room(picks.len() * scene.staged.page_size);
+        let parts = self.both_ways(codec, scene, &picks);
+        let reset = match scene.visit.keying {
+            Keying::PerPage => codec.reset(),
+            Keying::Reused => Ok(()),
         };
-        let mut cells = vec![cell(Direction::Encrypt), cell(Direction::Decrypt)];
-        let mut codec =
-            match std::mem::replace(&mut self.codecs[recipe], Err(Finding::failed("in use"))) {
-                Ok(codec) => codec,
-                Err(finding) => {
-                    cells.iter_mut().for_each(|c| c.finding = Some(finding.clone()));
-                    self.codecs[recipe] = Err(finding);
-                    return cells;
-                }
-            };
-        let picks = self.picks(medium);
-        let outcome = self.both_ways(&mut codec, &picks, keying, &mut cells);
-        let reset = if keying == Keying::PerPage { codec.reset() } else { Ok(()) };
-        if let Err(finding) = outcome.and(reset) {
-            cells.iter_mut().for_each(|c| c.finding = Some(finding.clone()));
-        }
-        self.codecs[recipe] = Ok(codec);
-        cells
+        parts.and_then(|parts| reset.map(|()| parts))
     }
 
-    fn picks(&mut self, medium: Medium) -> Vec<usize> {
-        let all = self.staged.places.len();
+    fn picks(&mut self, scene: &Scene<'_>) -> Vec<usize> {
+        let all = scene.staged.places.len();
+        let pages = scene.pages();
         let from = (self.rng.next_u64() % all as u64) as usize;
-        match medium {
-            Medium::Sequential => (0..self.pages).map(|i| (from + i) % all).collect(),
-            _ => (0..self.pages).map(|_| (self.rng.next_u64() % all as u64) as usize).collect(),
+        match scene.visit.medium {
+            Medium::Sequential => (0..pages).map(|i| (from + i) % all).collect(),
+            _ => (0..pages).map(|_| (self.rng.next_u64() % all as u64) as usize).collect(),
         }
     }
 
-    fn both_ways(
-        &mut self,
-        codec: &mut Codec,
-        picks: &[usize],
-        keying: Keying,
-        cells: &mut [TimedCell],
-    ) -> Result<(), Finding> {
-        let size = self.staged.page_size;
-        let per_page = keying == Keying::PerPage;
-        let len = codec.metadata_bytes();
-        let mut beside = vec![0; len * picks.len()];
-        let clock = self.clock;
+    /// Encrypts and decrypts the pages, whichever of it was asked for: what comes back is what was there.
+    fn both_ways(&mut self, codec: &mut Codec, scene: &Scene<'_>, picks: &[usize]) -> Parts {
+        let (sealed, back) = (&mut self.sealed, &mut self.back);
+        let beside = vec![0; codec.metadata_bytes() * picks.len()];
+        let mut pages = Pages { codec, scene, picks, sealed, back, beside };
+        let warm = WARM_UPS.min(picks.len());
         self.evict.run();
-        for (i, pick) in picks.iter().take(WARM_UPS).enumerate() {
-            let (page, at) = (self.staged.page(*pick), &self.staged.places[*pick]);
-            let out = self.sealed.page(i, size);
-            seal(codec, at, page, out, &mut beside[..len], per_page).map_err(failed)?;
-        }
-        let watch = Watch::begin(clock);
-        for (i, pick) in picks.iter().enumerate() {
-            let (page, at) = (self.staged.page(*pick), &self.staged.places[*pick]);
-            let out = self.sealed.page(i, size);
-            let beside = &mut beside[i * len..][..len];
-            let (ticks, result) = clock.time(|| seal(codec, at, page, out, beside, per_page));
-            result.map_err(failed)?;
-            cells[0].crypto_ns.push(self.nanoseconds(ticks));
-        }
-        watch.end(clock, &mut cells[0]);
+        (0..warm).try_for_each(|i| pages.seal(i).map(|_| ()))?;
+        let encrypted = scene.samples(picks.len(), |i| pages.seal(i).map(|ticks| (ticks, 0)))?;
         self.evict.run();
-        self.back.all().fill(0x5a);
+        pages.back.all().fill(0x5a);
         self.evict.run();
-        for (i, pick) in picks.iter().take(WARM_UPS).enumerate() {
-            let at = &self.staged.places[*pick];
-            let (cipher, beside) = (self.sealed.read(i, size), &beside[i * len..][..len]);
-            let out = self.back.page(i, size);
-            unseal(codec, at, cipher, beside, out, per_page).map_err(refused)?;
-        }
-        let watch = Watch::begin(clock);
+        (0..warm).try_for_each(|i| pages.unseal(i).map(|_| ()))?;
+        let decrypted = scene.samples(picks.len(), |i| pages.unseal(i).map(|ticks| (ticks, 0)))?;
         for (i, pick) in picks.iter().enumerate() {
-            let at = &self.staged.places[*pick];
-            let (cipher, beside) = (self.sealed.read(i, size), &beside[i * len..][..len]);
-            let out = self.back.page(i, size);
-            let (ticks, result) = clock.time(|| unseal(codec, at, cipher, beside, out, per_page));
-            result.map_err(refused)?;
-            cells[1].crypto_ns.push(self.nanoseconds(ticks));
-        }
-        watch.end(clock, &mut cells[1]);
-        for (i, pick) in picks.iter().enumerate() {
-            if self.back.read(i, size) != self.staged.page(*pick) {
+            if pages.back.read(i, scene.staged.page_size) != scene.staged.page(*pick) {
                 return Err(Finding::refused(
                     "timed-output: a page that was timed came back as another",
                 ));
             }
         }
-        Ok(())
-    }
-
-    /// Ticks as whole nanoseconds.
-    pub(super) fn nanoseconds(&self, ticks: u64) -> u32 {
-        (ticks as f64 / self.ticks_per_ns).round().min(f64::from(u32::MAX)) as u32
+        Ok(if scene.visit.direction == Direction::Encrypt { encrypted } else { decrypted })
     }
 }
 
-#[inline(always)]
-fn seal(
-    codec: &mut Codec,
-    at: &at_rest::scheme::Position,
-    page: &[u8],
-    out: &mut [u8],
-    beside: &mut [u8],
-    per_page: bool,
-) -> Result<(), i32> {
-    if per_page {
-        codec.rekey(Direction::Encrypt, at)?;
-    }
-    codec.seal(at, page, out, beside, Draw::System)
-}
+/// Samples of a visit: as many as a process's median needs.
+const SAMPLES: usize = analysis::MIN_PER_PROCESS;
 
-#[inline(always)]
-fn unseal(
-    codec: &mut Codec,
-    at: &at_rest::scheme::Position,
-    cipher: &[u8],
-    beside: &[u8],
-    out: &mut [u8],
-    per_page: bool,
-) -> Result<(), Refusal> {
-    if per_page {
-        codec.rekey(Direction::Decrypt, at).map_err(Refusal::Failed)?;
-    }
-    codec.unseal(at, cipher, beside, out)
-}
-
-/// What disturbed a visit.
-pub(super) struct Watch {
-    quiet: Undisturbed,
-    throughput: f64,
-}
-
-impl Watch {
-    pub(super) fn begin(clock: &Clock) -> Self {
-        let throughput = clock.throughput();
-        Self { quiet: Undisturbed::begin(), throughput }
+impl Scene<'_> {
+    /// Pages of a visit in memory.
+    pub(super) fn pages(&self) -> usize {
+        self.visit.pages.min(self.staged.places.len()).max(1)
     }
 
-    pub(super) fn end(self, clock: &Clock, cell: &mut TimedCell) {
-        cell.disturbed = !self.quiet.end().nothing();
-        cell.throughput = self.throughput.min(clock.throughput());
+    /// Two samples of so many operations together. Each operation says its own ticks and those of reading or
+    /// writing.
+    pub(super) fn samples(
+        &self,
+        operations: usize,
+        mut one: impl FnMut(usize) -> Result<(u64, u64), Finding>,
+    ) -> Parts {
+        // An odd one is in both, as the only one is.
+        let half = operations.div_ceil(SAMPLES);
+        let sample = |range: std::ops::Range<usize>| {
+            let (mut crypto, mut io) = (Vec::with_capacity(half), Vec::with_capacity(half));
+            let (done, around) = around_parts(self.clock, self.process, || {
+                range.into_iter().try_for_each(|i| {
+                    let (own, other) = one(i)?;
+                    crypto.push(own);
+                    io.push(other);
+                    Ok(())
+                })
+            });
+            done?;
+            let (ops, ticks) = (crypto.len() as u32, crypto.iter().sum());
+            Ok(Part { sample: RawSample { ops, ticks, ..around }, crypto, io })
+        };
+        [0..half, operations - half..operations].into_iter().map(sample).collect()
+    }
+}
+
+/// Pages of a visit in memory.
+struct Pages<'a> {
+    codec: &'a mut Codec,
+    scene: &'a Scene<'a>,
+    picks: &'a [usize],
+    sealed: &'a mut Room,
+    back: &'a mut Room,
+    /// What is stored beside each.
+    beside: Vec<u8>,
+}
+
+impl Pages<'_> {
+    /// Encrypts one: its ticks.
+    fn seal(&mut self, i: usize) -> Result<u64, Finding> {
+        let Scene { staged, clock, visit, .. } = self.scene;
+        let per_page = visit.keying == Keying::PerPage;
+        let (codec, len) = (&mut *self.codec, self.beside.len() / self.picks.len());
+        let (page, at) = (staged.page(self.picks[i]), &staged.places[self.picks[i]]);
+        let out = self.sealed.page(i, staged.page_size);
+        let beside = &mut self.beside[i * len..][..len];
+        let (ticks, result) = clock.time(|| {
+            if per_page {
+                codec.rekey(Direction::Encrypt, at)?;
+            }
+            codec.seal(at, page, out, beside, Draw::System)
+        });
+        result.map_err(failed)?;
+        Ok(ticks)
+    }
+
+    /// Decrypts one: its ticks.
+    fn unseal(&mut self, i: usize) -> Result<u64, Finding> {
+        let Scene { staged, clock, visit, .. } = self.scene;
+        let per_page = visit.keying == Keying::PerPage;
+        let (codec, len) = (&mut *self.codec, self.beside.len() / self.picks.len());
+        let at = &staged.places[self.picks[i]];
+        let cipher = self.sealed.read(i, staged.page_size);
+        let (beside, out) = (&self.beside[i * len..][..len], self.back.page(i, staged.page_size));
+        let (ticks, result) = clock.time(|| {
+            if per_page {
+                codec.rekey(Direction::Decrypt, at).map_err(Refusal::Failed)?;
+            }
+            codec.unseal(at, cipher, beside, out)
+        });
+        result.map_err(refused)?;
+        Ok(ticks)
     }
 }
 
@@ -302,15 +315,4 @@ pub(super) fn refused(refusal: Refusal) -> Finding {
         Refusal::Noticed => Finding::refused("timed-output: its own page is not taken"),
         Refusal::Failed(code) => failed(code),
     }
-}
-
-/// An order of schemes, the same in all threads of a visit: they come to the same meetings.
-fn shuffled(rng: &mut ChaCha8Rng, count: usize, seed: u64) -> Vec<usize> {
-    let _ = rng.next_u64();
-    let mut own = ChaCha8Rng::seed_from_u64(seed ^ 0x0bde);
-    let mut order: Vec<usize> = (0..count).collect();
-    for i in (1..count).rev() {
-        order.swap(i, (own.next_u64() % (i as u64 + 1)) as usize);
-    }
-    order
 }
