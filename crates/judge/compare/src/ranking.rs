@@ -235,7 +235,7 @@ impl Terms {
     }
 
     fn takes(&self, m: &Measurement) -> bool {
-        self.size.is_none_or(|s| s == m.size)
+        self.size.is_none_or(|s| m.size == s || m.size == 0)
             && self.tier.is_none_or(|t| t == m.tier)
             && (self.direction, self.model, self.threads) == (m.direction, m.model, m.threads)
             && (self.footprint, self.in_place) == (m.footprint, m.in_place)

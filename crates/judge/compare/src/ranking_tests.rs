@@ -155,3 +155,36 @@ fn cases_without_raw_samples_are_counted_and_not_ranked() {
     let ranking = asked(&record, &authenticated());
     assert_eq!((ranking.unranked, ranking.standings[0].contenders), (1, 2));
 }
+
+#[test]
+fn handshakes_are_ranked_by_their_own_model_part_and_setting() {
+    let of = |name: &str, direction, setting: &str, factor| Measurement {
+        model: Model::Handshake,
+        direction,
+        setting: setting.to_owned(),
+        size: 0,
+        ..row(name, "1.3 x25519 p256 full", 1, factor)
+    };
+    let (server, client) = (Direction::Server, Direction::Client);
+    let mut tls = record(
+        "a",
+        vec![
+            of("slow", server, "hot", 2.0),
+            of("slow", client, "hot", 0.1),
+            of("fast", server, "hot", 1.0),
+            of("fast", server, "cold", 0.5),
+        ],
+    );
+    let case = "1.3 x25519 p256 full";
+    let first = asked(&tls, &Question::default());
+    assert_eq!(places(&first), [(1, false, "fast", case), (2, false, "slow", case)]);
+    assert_eq!(first.terms.sentence, "fastest on server (model handshake, tier native, hot)");
+    let cold = Question { setting: Some("cold".to_owned()), ..Question::default() };
+    assert_eq!(places(&asked(&tls, &cold)), [(1, false, "fast", case)]);
+    let idle = Question { setting: Some("idle".to_owned()), ..Question::default() };
+    let why = rank(&tls, &idle, 10).unwrap_err();
+    assert_eq!(why, "the record has no setting 'idle', only cold, hot");
+    tls.details = Some(serde_json::json!({"kind": "tls-handshakes"}));
+    let directions: Vec<_> = Question::usual(&tls).iter().map(|q| q.direction).collect();
+    assert_eq!(directions, [Some(server), Some(client)]);
+}
