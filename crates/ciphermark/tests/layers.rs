@@ -20,9 +20,9 @@ fn folders() -> BTreeMap<String, Folder> {
     let mut folders = BTreeMap::<_, Folder>::new();
     for manifest in manifests(&crates) {
         let (name, folder) = (name(manifest.parent()), name(manifest.ancestors().nth(2)));
-        let read = |path: &Path| fs::read_to_string(path).unwrap();
+        let read = |path: &Path| fs::read_to_string(path).expect("a file of the repository");
         let own = folders.entry(folder).or_insert_with(|| {
-            let readme = read(&manifest.ancestors().nth(2).unwrap().join("README.md"));
+            let readme = read(&manifest.ancestors().nth(2).expect("a folder").join("README.md"));
             Folder { may_import: may_import(&readme), ..Folder::default() }
         });
         own.crates.insert(name, imports(&read(&manifest)));
@@ -34,18 +34,18 @@ fn folders() -> BTreeMap<String, Folder> {
 fn manifests(crates: &Path) -> Vec<PathBuf> {
     let below = |path: &Path| -> Vec<PathBuf> {
         let entries = fs::read_dir(path).into_iter().flatten();
-        entries.map(|entry| entry.unwrap().path()).collect()
+        entries.map(|entry| entry.expect("a directory of the repository").path()).collect()
     };
     let all = below(crates).into_iter().flat_map(|folder| below(&folder));
     all.map(|krate| krate.join("Cargo.toml")).filter(|manifest| manifest.is_file()).collect()
 }
 
 fn name(path: Option<&Path>) -> String {
-    path.and_then(Path::file_name).unwrap().to_string_lossy().into_owned()
+    path.and_then(Path::file_name).expect("a path with a name").to_string_lossy().into_owned()
 }
 
 fn imports(manifest: &str) -> Names {
-    let table: toml::Table = manifest.parse().unwrap();
+    let table: toml::Table = manifest.parse().expect("a manifest");
     let of = |table: &toml::Table| -> Names {
         let found = table.get("dependencies").and_then(toml::Value::as_table);
         found.into_iter().flat_map(toml::Table::keys).cloned().collect()

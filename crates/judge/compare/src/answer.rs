@@ -185,7 +185,7 @@ impl<'a> Family<'a> {
         let fastest = measured.clone().filter(|m| key_len(m) == longest).max_by(by_speed)?;
         let algorithm = fastest.algorithm.as_str();
         let mut own: Vec<&&Measurement> = measured.filter(|m| m.algorithm == algorithm).collect();
-        own.sort_by(|a, b| by_speed(&b, &a));
+        own.sort_by(|a, b| by_speed(b, a));
         let cell = |library: &LibraryId, size: usize| {
             let of = |m: &&&Measurement| {
                 (&m.library, m.algorithm.as_str(), m.size) == (library, algorithm, size)

@@ -1,10 +1,10 @@
 //! Tracks into measurements: what sampling gave, with what turns ticks into time.
 
 use crate::attached::Attached;
+use crate::case_progress::{CaseProgress, End};
 use crate::memory::Memory;
 use crate::plan::{Planned, Request};
 use crate::protocol::{Finding, Offer};
-use crate::track::{End, Track};
 use analysis::{Summary, Ticks, quantile, summarise, summarise_sparse};
 use model::{Algorithm, Kind, QuietRates, RawSample, Tier};
 use probe::Clock;
@@ -61,7 +61,7 @@ pub(crate) fn host_facts(
     cpu: u32,
     libraries: &[Attached],
     rates: &Rates,
-    tracks: &[Track],
+    all_progress: &[CaseProgress],
 ) -> record::Host {
     let mut host = host::facts(cpu);
     if let Some(ready) = libraries.iter().find_map(|l| l.ready.as_ref()) {
@@ -73,7 +73,7 @@ pub(crate) fn host_facts(
         host.clock.cycles_reason.clone_from(&ready.cycles_reason);
     }
     host.clock.ticks_per_second = rates.ticks_per_second;
-    core_clock(&mut host, cpu, tracks.iter().flat_map(|t| &t.samples), &rates.quiet);
+    core_clock(&mut host, cpu, all_progress.iter().flat_map(|t| &t.samples), &rates.quiet);
     host
 }
 
@@ -131,21 +131,22 @@ pub(crate) fn plan_facts(request: &Request) -> Plan {
 
 pub(crate) fn assemble(
     planned: &[Planned],
-    tracks: &[Track],
+    all_progress: &[CaseProgress],
     libraries: &[Attached],
     checks: &Checks,
     memory: &Memory,
     rates: &Rates,
 ) -> Vec<Measurement> {
-    let mut tracks = tracks.iter();
+    let mut all_progress = all_progress.iter();
     let mut measurements = Vec::with_capacity(planned.len());
     for plan in planned {
         let mut m = blank(plan, libraries);
         match &plan.verdict {
             Some(finding) => found(&mut m, finding.clone()),
             None => {
-                let track = tracks.next().expect("every case without a verdict was sampled");
-                conclude(&mut m, track, rates);
+                let progress =
+                    all_progress.next().expect("every case without a verdict was sampled");
+                conclude(&mut m, progress, rates);
             }
         }
         if m.state == State::Measured {
@@ -193,14 +194,14 @@ fn found(m: &mut Measurement, finding: Finding) {
 }
 
 /// Fills in what sampling gave.
-fn conclude(m: &mut Measurement, track: &Track, rates: &Rates) {
-    let stopped = match &track.end {
+fn conclude(m: &mut Measurement, progress: &CaseProgress, rates: &Rates) {
+    let stopped = match &progress.end {
         Some(End::Found(finding)) => return found(m, finding.clone()),
         Some(End::Stopped(why)) => *why,
         None => Stopped::Interrupted,
     };
     m.stopped = Some(stopped);
-    let visits = track.of_visits(&rates.quiet);
+    let visits = progress.of_visits(&rates.quiet);
     let enough = summarise(&visits, &rates.quiet);
     // A few clean samples from many processes tell more than many from two.
     let sparse = match &enough {
@@ -214,7 +215,7 @@ fn conclude(m: &mut Measurement, track: &Track, rates: &Rates) {
     let none = QuietRates::default();
     let quiet = if all_count { &none } else { &rates.quiet };
     let threads = m.threads.max(1) as usize;
-    for (visit, samples) in visits.iter().zip(track.samples.chunks_exact(threads)) {
+    for (visit, samples) in visits.iter().zip(progress.samples.chunks_exact(threads)) {
         let counts = visit.disturbance(quiet.of(visit.cpu)).is_none();
         samples.iter().for_each(|sample| m.raw.push(sample, counts));
     }
@@ -223,9 +224,9 @@ fn conclude(m: &mut Measurement, track: &Track, rates: &Rates) {
     };
     numbers(m, &summary, rates);
     m.contended = all_count;
-    m.per_thread = per_thread(m, track.subject.cpus(), rates);
-    m.latency_ns = latency(&track.latencies, rates);
-    m.evidence = evidence(&track.samples, rates);
+    m.per_thread = per_thread(m, progress.subject.cpus(), rates);
+    m.latency_ns = latency(&progress.latencies, rates);
+    m.evidence = evidence(&progress.samples, rates);
     // Also asked of cases that stopped as precise: the quiet rate was still being learned then.
     if all_count || is_sparse || summary.precision() > rates.precision || !summary.is_complete() {
         let why = match (all_count, is_sparse) {

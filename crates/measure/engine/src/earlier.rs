@@ -1,9 +1,9 @@
 //! The earlier part of a run that is gone on with.
 
+use crate::case_progress::{CaseProgress, End};
 use crate::kinds::{Message, Subject};
 use crate::plan::Planned;
 use crate::protocol::Finding;
-use crate::track::{End, Track};
 use record::{JournalFacts, JournalFinding, JournalHead, JournalSample, Kept, Library, Plan};
 use std::collections::BTreeMap;
 
@@ -63,30 +63,30 @@ impl Earlier {
     }
 
     /// The cases to sample, with what there is of them.
-    pub(crate) fn tracks(&self, planned: &[Planned]) -> Vec<Track> {
-        tracks(planned, &self.samples)
+    pub(crate) fn all_progress(&self, planned: &[Planned]) -> Vec<CaseProgress> {
+        all_progress(planned, &self.samples)
     }
 
     /// Fresh cases with what there is of them, what ended them with it.
-    pub(crate) fn continued(&self, fresh: Vec<Track>) -> Vec<Track> {
+    pub(crate) fn continued(&self, fresh: Vec<CaseProgress>) -> Vec<CaseProgress> {
         let mut samples = by_case(&self.samples);
-        let track = |track: Track| {
-            let earlier = samples.remove(&track.index).unwrap_or_default();
-            track.continued(earlier)
+        let progress = |progress: CaseProgress| {
+            let earlier = samples.remove(&progress.index).unwrap_or_default();
+            progress.continued(earlier)
         };
-        let mut tracks: Vec<Track> = fresh.into_iter().map(track).collect();
+        let mut all_progress: Vec<CaseProgress> = fresh.into_iter().map(progress).collect();
         for JournalFacts { case, facts } in &self.facts {
             let found = serde_json::from_value(facts.clone()).ok();
-            if let (Some(track), Some(found)) = (tracks.get_mut(*case), found) {
-                track.facts.push(found);
+            if let (Some(progress), Some(found)) = (all_progress.get_mut(*case), found) {
+                progress.facts.push(found);
             }
         }
         for JournalFinding { case, state, reason } in &self.findings {
-            if let Some(track) = tracks.get_mut(*case) {
-                track.end = Some(End::Found(Finding { state: *state, why: reason.clone() }));
+            if let Some(progress) = all_progress.get_mut(*case) {
+                progress.end = Some(End::Found(Finding { state: *state, why: reason.clone() }));
             }
         }
-        tracks
+        all_progress
     }
 }
 
@@ -99,13 +99,13 @@ fn by_case(samples: &[JournalSample]) -> BTreeMap<usize, Vec<JournalSample>> {
 }
 
 /// The cases to sample, with their samples among these.
-pub(crate) fn tracks(planned: &[Planned], earlier: &[JournalSample]) -> Vec<Track> {
+pub(crate) fn all_progress(planned: &[Planned], earlier: &[JournalSample]) -> Vec<CaseProgress> {
     let mut samples = by_case(earlier);
     let open = planned.iter().enumerate().filter(|(_, p)| p.verdict.is_none());
     open.map(|(i, p)| {
         let message = Message::new(p.case.clone(), p.setting.clone());
-        let track = Track::new(i, Subject::Message(message));
-        track.continued(samples.remove(&i).unwrap_or_default())
+        let progress = CaseProgress::new(i, Subject::Message(message));
+        progress.continued(samples.remove(&i).unwrap_or_default())
     })
     .collect()
 }

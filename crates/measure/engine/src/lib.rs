@@ -4,18 +4,18 @@
 //! `samples → analysis → record`. One process per library; every wait has a deadline.
 #![forbid(unsafe_code)]
 
-mod asleep;
 mod assemble;
 mod attached;
-mod bank;
+mod case_progress;
+mod checkpoints;
 mod costs;
+mod deadlines;
 pub mod decode;
 mod discover;
 mod earlier;
 mod events;
 mod evidence;
 mod handshakes;
-mod keeper;
 mod kinds;
 mod last_words;
 mod limits;
@@ -25,7 +25,6 @@ mod meter;
 mod noise;
 pub mod pages;
 mod pair;
-mod patience;
 mod placement;
 mod plan;
 mod process;
@@ -39,13 +38,14 @@ mod setting;
 mod side_by_side;
 mod stolen;
 mod survey;
+mod suspend;
 mod ticking;
 mod tiers;
-mod track;
 mod vectors;
 mod verification;
 mod waiting;
 pub mod worker;
+mod worker_pool;
 
 pub use attached::{AtTier, Attached, StackFile};
 pub use discover::{LibraryChoice, SelectError, discover, select};

@@ -2,7 +2,7 @@
 
 use crate::decode;
 use crate::protocol::{Reply, Request};
-use crate::waiting::Patience;
+use crate::waiting::Deadline;
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
@@ -107,7 +107,7 @@ impl Link {
     pub(crate) fn send(&mut self, request: &Request) {
         let mut line = serde_json::to_vec(request).expect("requests are plain data");
         line.push(b'\n');
-        let mut patience = Patience::with(self.process, SEND_DEADLINE);
+        let mut deadline = Deadline::with(self.process, SEND_DEADLINE);
         let mut rest = line.as_slice();
         while !rest.is_empty() {
             match self.to.write(rest) {
@@ -115,7 +115,7 @@ impl Link {
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {
                     let to = PollFd::new(&self.to, PollFlags::OUT);
-                    if patience.is_over() || wait_for(to, &mut patience).is_err() {
+                    if deadline.is_over() || wait_for(to, &mut deadline).is_err() {
                         return;
                     }
                 }
@@ -124,13 +124,13 @@ impl Link {
         }
     }
 
-    /// The next reply, waited for as long as the patience lasts and nobody says `stop`.
+    /// The next reply, waited for as long as the deadline lasts and nobody says `stop`.
     pub(crate) fn receive(
         &mut self,
-        patience: &mut Patience,
+        deadline: &mut Deadline,
         stop: Option<&AtomicBool>,
     ) -> Result<Result<Reply, String>, LineEnd> {
-        let line = self.line(patience, stop)?;
+        let line = self.line(deadline, stop)?;
         let Some(line) = line.strip_prefix(&*self.token) else {
             let text = decode::excerpt(&line);
             return Ok(Err(format!("a line that is not the worker's: '{text}'")));
@@ -140,7 +140,7 @@ impl Link {
 
     fn line(
         &mut self,
-        patience: &mut Patience,
+        deadline: &mut Deadline,
         stop: Option<&AtomicBool>,
     ) -> Result<Vec<u8>, LineEnd> {
         loop {
@@ -153,22 +153,22 @@ impl Link {
             if self.searched > MAX_LINE {
                 return Err(LineEnd::TooLong);
             }
-            self.read_more(patience, stop)?;
+            self.read_more(deadline, stop)?;
         }
     }
 
     /// Waits a little for more, and takes it.
     fn read_more(
         &mut self,
-        patience: &mut Patience,
+        deadline: &mut Deadline,
         stop: Option<&AtomicBool>,
     ) -> Result<(), LineEnd> {
-        let came = wait_for(PollFd::new(&self.from, PollFlags::IN), patience)
+        let came = wait_for(PollFd::new(&self.from, PollFlags::IN), deadline)
             .map_err(|_| LineEnd::Closed)?;
         if !came {
             return if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                 Err(LineEnd::Stopped)
-            } else if patience.is_over() {
+            } else if deadline.is_over() {
                 Err(LineEnd::TimedOut)
             } else {
                 Ok(())
@@ -185,9 +185,9 @@ impl Link {
     }
 }
 
-/// Whether a pipe got ready in the patience's next stretch.
-fn wait_for(pipe: PollFd<'_>, patience: &mut Patience) -> rustix::io::Result<bool> {
-    let ready = patience.stretch(|time| {
+/// Whether a pipe got ready in the deadline's next stretch.
+fn wait_for(pipe: PollFd<'_>, deadline: &mut Deadline) -> rustix::io::Result<bool> {
+    let ready = deadline.stretch(|time| {
         let timeout = time.try_into().expect("a stretch is short");
         poll(&mut [pipe], Some(&timeout))
     });

@@ -6,7 +6,7 @@ use record::{Disturbances, Noise, QuietCpu};
 
 /// Counts every sample of the run by what the final quiet rates say of it.
 pub(crate) fn noise(sampled: &Sampled<'_>) -> Noise {
-    let samples = sampled.tracks.iter().flat_map(|t| &t.samples);
+    let samples = sampled.all_progress.iter().flat_map(|t| &t.samples);
     let quiet = sampled.quiet.iter().filter(|(_, rate)| *rate > 0.0);
     let mut noise = Noise {
         quiet: quiet.map(|(cpu, rate)| QuietCpu { cpu, rate }).collect(),

@@ -2,7 +2,6 @@
 //! verdict. `analysis::LOOKS` says when it is looked for.
 
 use crate::attached::Attached;
-use crate::bank::Start;
 use crate::kinds::{Message, Pass};
 use crate::link::WorkerError;
 use crate::noise::disturbances;
@@ -13,6 +12,7 @@ use crate::protocol::{Finding, Hello, Reply, Request as Ask, Visit, VisitResult}
 use crate::quiet::{self, Quiet};
 use crate::stolen::Stolen;
 use crate::tiers::at_tiers;
+use crate::worker_pool::Start;
 
 use crate::verification::{Extra, Subject, verify_all};
 use analysis::{LOOKS, Look, Ratio, Verdict, last_look, median, ratio_of_pairs};

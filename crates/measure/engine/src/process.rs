@@ -1,11 +1,11 @@
 //! One worker process: started, asked, watched, killed, and what it said last.
 
+use crate::deadlines::patient;
 use crate::decode;
 use crate::last_words::{self, LAST_WORDS, SIGKILL};
 use crate::link::{LineEnd, Link, WorkerError};
-use crate::patience::patient;
 use crate::protocol::{Hello, PIPE_GONE, Ready, Reply, Request};
-use crate::waiting::Patience;
+use crate::waiting::Deadline;
 use model::Tier;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::MemfdFlags;
@@ -189,11 +189,11 @@ impl Worker {
         stop: Option<&AtomicBool>,
         deadline: Duration,
     ) -> Result<Reply, WorkerError> {
-        let deadline = patient(deadline);
-        let mut patience = Patience::with(self.child.id(), deadline);
-        let end = self.link.receive(&mut patience, stop);
-        self.away += patience.away();
-        self.judge(end, deadline)
+        let most = patient(deadline);
+        let mut deadline = Deadline::with(self.child.id(), most);
+        let end = self.link.receive(&mut deadline, stop);
+        self.away += deadline.away();
+        self.judge(end, most)
     }
 
     /// How long this process, not the worker, was stopped while it waited, since this was last
@@ -315,20 +315,20 @@ const ANY: Duration = Duration::from_secs(1);
 /// Waits until one of several workers has something to say or is gone, or time is up: the place of the one to listen to;
 /// and how long this process was stopped meanwhile.
 pub(crate) fn first_to_say(workers: &[&Worker], stop: &AtomicBool) -> (usize, Duration) {
-    let mut patience = Patience::with(workers[0].child.id(), ANY);
+    let mut deadline = Deadline::with(workers[0].child.id(), ANY);
     let mut pipes: Vec<PollFd<'_>> =
         workers.iter().map(|w| PollFd::from_borrowed_fd(w.link.pipe(), PollFlags::IN)).collect();
-    while !patience.is_over() && !stop.load(Ordering::Relaxed) {
-        let ready = patience.stretch(|time| {
+    while !deadline.is_over() && !stop.load(Ordering::Relaxed) {
+        let ready = deadline.stretch(|time| {
             let timeout = time.try_into().expect("a stretch is short");
             poll(&mut pipes, Some(&timeout))
         });
         let said = pipes.iter().position(|pipe| !pipe.revents().is_empty());
         if let (Ok(1..), Some(first)) = (ready, said) {
-            return (first, patience.away());
+            return (first, deadline.away());
         }
     }
-    (0, patience.away())
+    (0, deadline.away())
 }
 
 /// The error for a reply that does not fit the request.

@@ -4,12 +4,16 @@
 //! output. Each request is complete in itself: a restarted worker can answer any of them after its
 //! `hello`. Both ends are the same executable, so the version only guards against a stray one.
 
-use model::{Direction, Footprint, Model, RawSample, Tier};
+use model::{Direction, Footprint, Model, RawSample};
 pub use record::{Finding, Latencies};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 
+mod counting;
+mod greeting;
 pub mod pages;
+
+pub use counting::{ClassSteps, Costs, FunctionSteps, Metering, SetSteps, Stepping, Steps};
+pub use greeting::{Hello, Offer, Ready};
 
 /// Raised when a message changes its meaning.
 pub const VERSION: u32 = 3;
@@ -73,42 +77,6 @@ pub enum Request {
     },
 }
 
-/// Load a library.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Hello {
-    /// [`VERSION`].
-    pub protocol: u32,
-    /// The shared object.
-    pub path: PathBuf,
-    /// Name to give the library instead of its own.
-    pub name: Option<String>,
-    /// Version that the library gave itself in an earlier process, which it must give again; null asks for
-    /// nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub version: Option<String>,
-    /// Instructions that the library may see.
-    pub tier: Tier,
-    /// CPU to stay on; null leaves it to the kernel.
-    pub cpu: Option<u32>,
-    /// Number of this process among those of its library; goes into every sample.
-    pub process: u32,
-    /// Seed of the run: keys, nonces and messages come from it.
-    pub seed: u64,
-    /// Ticks in a nanosecond, where the scheduler knows; null has the worker measure it.
-    pub ticks_per_ns: Option<f64>,
-    /// What each reply's line is to begin with, and a space: a library that writes to the protocol's pipe does
-    /// not know it. Null: nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub token: Option<String>,
-    /// What the scheduler has prepared for tiers other than `native`: the files to load; null has
-    /// the worker prepare it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plan: Option<tier::Plan>,
-    /// Files for jobs with pages; null where there are to be none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pages: Option<pages::PageFiles>,
-}
-
 /// Take samples of a case in a process of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Visit {
@@ -169,113 +137,6 @@ pub struct Once {
     pub input: String,
     /// Tag to check, for decryption.
     pub tag: String,
-}
-
-/// Count what a message allocates and copies.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Metering {
-    /// Name of the algorithm.
-    pub algorithm: String,
-    /// Direction.
-    pub direction: Direction,
-    /// Bytes of plaintext; sizes that the algorithm does not take are left out.
-    pub sizes: Vec<usize>,
-}
-
-/// Single-step one operation.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stepping {
-    /// Name of the algorithm.
-    pub algorithm: String,
-    /// Direction.
-    pub direction: Direction,
-    /// What one operation is.
-    pub model: Model,
-    /// Bytes of plaintext.
-    pub size: usize,
-    /// Steps after which the operation is left to run on unseen.
-    pub most_steps: u64,
-}
-
-/// What one operation executed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Steps {
-    /// Bytes of plaintext.
-    pub size: usize,
-    /// Whether it was seen to its end within the steps that were allowed.
-    pub complete: bool,
-    /// Instructions. One with a repeat prefix is one, however often it repeats.
-    pub instructions: u64,
-    /// By class and width.
-    pub classes: Vec<ClassSteps>,
-    /// Of these, instructions that read memory.
-    pub memory_reads: u64,
-    /// Of these, instructions that write memory.
-    pub memory_writes: u64,
-    /// By instruction set, for code of the library and of what it brought along.
-    pub sets: Vec<SetSteps>,
-    /// The same for the C library's and the adapter's own code, which no tier hides anything from.
-    pub sets_elsewhere: Vec<SetSteps>,
-    /// By function.
-    pub functions: Vec<FunctionSteps>,
-    /// Files that the instructions are in.
-    pub objects: Vec<PathBuf>,
-    /// Instructions of one operation by the performance counter.
-    pub pmu: Option<f64>,
-    /// Why the performance counter said nothing.
-    pub pmu_reason: Option<String>,
-}
-
-/// Instructions of one class at one width.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ClassSteps {
-    /// Name of the class.
-    pub class: String,
-    /// Bits of the widest vector.
-    pub width: Option<u16>,
-    /// Instructions.
-    pub count: u64,
-}
-
-/// Instructions of one set.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SetSteps {
-    /// Its name.
-    pub set: String,
-    /// Instructions.
-    pub count: u64,
-    /// One of them, and where it is.
-    pub example: String,
-}
-
-/// Instructions of one function.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FunctionSteps {
-    /// Its symbol, where the object has one.
-    pub function: Option<String>,
-    /// File name of the object.
-    pub object: String,
-    /// Instructions, without those of functions that it calls.
-    pub count: u64,
-}
-
-/// What one message of a size allocates and copies through the C library, on average.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Costs {
-    /// Bytes of plaintext.
-    pub size: usize,
-    /// Calls that gave memory.
-    pub allocations: f64,
-    /// Bytes that they were asked for.
-    pub allocated_bytes: f64,
-    /// Bytes that were copied.
-    pub copied_bytes: f64,
-    /// Pieces of memory that were not given back.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub lost: f64,
-    /// Bytes of them.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub lost_bytes: f64,
 }
 
 /// From the worker.
@@ -422,77 +283,6 @@ impl VisitResult {
             Self::Finding(_) => Vec::new(),
         }
     }
-}
-
-/// The library is loaded.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Ready {
-    /// Name.
-    pub name: String,
-    /// Version as the library itself reports it.
-    pub version: String,
-    /// How it was built, one fact a line.
-    pub build: Vec<String>,
-    /// Where ticks come from.
-    pub clock: String,
-    /// Why not the time-stamp counter.
-    pub clock_reason: Option<String>,
-    /// Smallest step of the clock, in ticks.
-    pub step_ticks: u64,
-    /// Ticks of an empty timed region.
-    pub overhead_ticks: u64,
-    /// Core cycles that a multiplication of the chain takes, by a second chain; null where core cycles are
-    /// not known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub multiplication_cycles: Option<f64>,
-    /// Why core cycles are not known, where the architecture has a chain.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cycles_reason: Option<String>,
-    /// How the tier was applied; null at `native`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub tier: Option<record::AppliedTier>,
-    /// Whether the kernel keeps other programs off the core's other hardware threads.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub core_alone: bool,
-    /// Why its sessions cannot be used in several threads at once; null where they can.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub one_thread_only: Option<String>,
-    /// What the process gave up before it loaded the library and after.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub confinement: Option<record::Confinement>,
-}
-
-/// What a library offers of one algorithm in one direction.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Offer {
-    /// Name of the algorithm.
-    pub algorithm: String,
-    /// Direction.
-    pub direction: Direction,
-    /// Models that are offered.
-    pub models: Vec<Model>,
-    /// Why none or not all of them are.
-    pub reason: Option<String>,
-    /// Whether the library has it and reported an error on opening it.
-    pub failed: bool,
-    /// The library's functions that the model `message` calls, in order, as the adapter says.
-    pub functions: Option<String>,
-    /// Whether the library's interface copies every message.
-    pub copies: bool,
-    /// Whether the library's interface allocates memory for every message.
-    pub allocates: bool,
-    /// How it is given a new key; null where there is none.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub rekeying: Option<record::Rekeying>,
-    /// The library's functions that set a new key, as the adapter says.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub rekey_functions: Option<String>,
-    /// Whether the output may be written over the input.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub in_place: bool,
-    /// The most messages in work at once, where that is more than one.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub in_flight: Option<u32>,
 }
 
 /// Why an algorithm could not be opened.

@@ -51,10 +51,10 @@ impl Recording<'_> {
         let ticks_per_second = self.ticking.borrow_mut().ticks_per_second(clock);
         let quiet = sampled.quiet.clone();
         let rates = Rates::new(clock, ticks_per_second, quiet, request.budget.precision);
-        let mut host = host_facts(self.cpu, libraries, &rates, sampled.tracks);
+        let mut host = host_facts(self.cpu, libraries, &rates, sampled.all_progress);
         host.cpu.cpus_allowed = self.cpus_allowed;
         let mut measurements =
-            assemble(planned, sampled.tracks, libraries, self.checks, self.memory, &rates);
+            assemble(planned, sampled.all_progress, libraries, self.checks, self.memory, &rates);
         evidence::tell(&mut measurements, self.executed);
         let facts: Vec<_> = libraries.iter().map(|l| library_facts(l, request)).collect();
         if let Ok(core) = &core {

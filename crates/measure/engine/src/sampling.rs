@@ -1,16 +1,16 @@
-//! Sampling of tracks from a journal's head to the state in which a run ended.
+//! Sampling of all_progress from a journal's head to the state in which a run ended.
 
 use crate::assemble::core_clock;
-use crate::bank::{Source, Start};
+use crate::case_progress::CaseProgress;
+use crate::checkpoints::Checkpoints;
 use crate::earlier::Earlier;
 use crate::events::Event;
-use crate::keeper::Keeper;
 use crate::placement::step_aside;
 use crate::plan::Budget;
 use crate::quiet;
 use crate::schedule::Schedule;
 use crate::survey::{Keeping, SurveyError};
-use crate::track::Track;
+use crate::worker_pool::{Source, Start};
 use model::{QuietRates, Tier};
 use probe::Clock;
 use record::{Host, Journal, JournalHead};
@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// What is to be sampled, and when that ends.
 pub(crate) struct Sampling<'a> {
     pub(crate) head: JournalHead,
-    pub(crate) tracks: Vec<Track>,
+    pub(crate) all_progress: Vec<CaseProgress>,
     pub(crate) source: &'a dyn Fn(usize, Tier) -> Source<'a>,
     pub(crate) budget: Budget,
     /// Passes that are made however long they take.
@@ -35,7 +35,7 @@ pub(crate) struct Sampled {
     pub(crate) seconds: f64,
     pub(crate) host: Host,
     pub(crate) ticks_per_ns: f64,
-    pub(crate) tracks: Vec<Track>,
+    pub(crate) all_progress: Vec<CaseProgress>,
     pub(crate) quiet: QuietRates,
     pub(crate) noise: record::Noise,
 }
@@ -72,13 +72,13 @@ pub(crate) fn sample_all(
     let ticks_per_ns = Some(clock.rough_ticks_per_ns());
     let start = Start { cpus: vec![cpu], seed, ticks_per_ns, quiet: quiet::watch(&clock, cpu) };
     let begin = clock.anchor();
-    let tracks = earlier.continued(wanted.tracks);
-    let mut schedule =
-        Schedule::new(wanted.source, tracks, wanted.budget, &start).at_least(wanted.least_passes);
-    let mut keeper = Keeper::new(journal, None, earlier.seconds, &|| {}, events);
-    schedule.run(stop, &mut keeper);
+    let all_progress = earlier.continued(wanted.all_progress);
+    let mut schedule = Schedule::new(wanted.source, all_progress, wanted.budget, &start)
+        .at_least(wanted.least_passes);
+    let mut checkpoints = Checkpoints::new(journal, None, earlier.seconds, &|| {}, events);
+    schedule.run(stop, &mut checkpoints);
     schedule.keep_quiet();
-    let journal = keeper.end(schedule.sampled());
+    let journal = checkpoints.end(schedule.sampled());
     // A run of nothing but unsupported cases takes no time to speak of.
     std::thread::sleep(Duration::from_millis(2));
     let ticks_per_second = begin.ticks_per_second(clock.anchor());
@@ -88,13 +88,13 @@ pub(crate) fn sample_all(
     host.clock.step_ticks = clock.step_ticks();
     host.clock.overhead_ticks = clock.overhead_ticks();
     host.clock.ticks_per_second = ticks_per_second;
-    core_clock(&mut host, cpu, sampled.tracks.iter().flat_map(|t| &t.samples), sampled.quiet);
+    core_clock(&mut host, cpu, sampled.all_progress.iter().flat_map(|t| &t.samples), sampled.quiet);
     let run = Sampled {
         started: earlier.started.unwrap_or(head.started),
         seconds: earlier.seconds + timer.elapsed().as_secs_f64(),
         host,
         ticks_per_ns: ticks_per_second / 1e9,
-        tracks: sampled.tracks.to_vec(),
+        all_progress: sampled.all_progress.to_vec(),
         quiet: sampled.quiet.clone(),
         noise: crate::noise::noise(&sampled),
     };

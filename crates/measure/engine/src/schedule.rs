@@ -4,7 +4,7 @@
 
 mod round;
 
-use crate::bank::{Bank, Source, Start};
+use crate::case_progress::{CaseProgress, End};
 use crate::events::Progress;
 use crate::kinds::{Judged, PROCESSES, Pass};
 use crate::placement::{another_cpu, step_aside};
@@ -12,7 +12,7 @@ use crate::plan::Budget;
 use crate::protocol::{Finding, VisitResult};
 use crate::quiet::Quiet;
 use crate::stolen::Stolen;
-use crate::track::{End, Track};
+use crate::worker_pool::{Source, Start, WorkerPool};
 use analysis::{BETWEEN_RUNS, MIN_PER_PROCESS, of_visits};
 use model::{OtherEnd, QuietRates, RawSample, Tier};
 use rand::seq::SliceRandom as _;
@@ -46,7 +46,7 @@ pub(crate) trait Watch {
 /// What sampling gave so far.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sampled<'s> {
-    pub(crate) tracks: &'s [Track],
+    pub(crate) all_progress: &'s [CaseProgress],
     /// What the throughput probes say of each quiet core.
     pub(crate) quiet: &'s QuietRates,
     /// Whether no other program could run on the core's other hardware threads.
@@ -59,8 +59,8 @@ pub(crate) struct Sampled<'s> {
 
 /// All cases with what samples them.
 pub(crate) struct Schedule<'a> {
-    banks: Vec<Bank<'a>>,
-    tracks: Vec<Track>,
+    pools: Vec<WorkerPool<'a>>,
+    all_progress: Vec<CaseProgress>,
     budget: Budget,
     order: ChaCha8Rng,
     /// The CPUs that measure, each a case of its own; none where workers stay where they are.
@@ -81,26 +81,28 @@ pub(crate) struct Schedule<'a> {
 impl<'a> Schedule<'a> {
     pub(crate) fn new(
         source: &dyn Fn(usize, Tier) -> Source<'a>,
-        mut tracks: Vec<Track>,
+        mut all_progress: Vec<CaseProgress>,
         budget: Budget,
         start: &Start,
     ) -> Self {
-        let mut keys: Vec<(usize, Tier)> = tracks.iter().map(|t| t.subject.bank_key()).collect();
+        let mut keys: Vec<(usize, Tier)> =
+            all_progress.iter().map(|t| t.subject.pool_key()).collect();
         keys.sort_unstable();
         keys.dedup();
-        for track in &mut tracks {
-            track.bank =
-                keys.binary_search(&track.subject.bank_key()).expect("every track's key is there");
+        for progress in &mut all_progress {
+            progress.pool = keys
+                .binary_search(&progress.subject.pool_key())
+                .expect("every progress's key is there");
         }
-        let bank = |(i, &(library, tier)): (usize, &(usize, Tier))| {
-            Bank::new(source(library, tier), start.clone(), next_process(&tracks, i))
+        let pool = |(i, &(library, tier)): (usize, &(usize, Tier))| {
+            WorkerPool::new(source(library, tier), start.clone(), next_process(&all_progress, i))
         };
         let mut quiet = Quiet::new(&start.quiet);
-        let stolen = Stolen::new(&measuring_cpus(&start.cpus, &tracks));
-        tracks.iter().flat_map(|t| &t.samples).for_each(|s| quiet.learn(s));
+        let stolen = Stolen::new(&measuring_cpus(&start.cpus, &all_progress));
+        all_progress.iter().flat_map(|t| &t.samples).for_each(|s| quiet.learn(s));
         Self {
-            banks: keys.iter().enumerate().map(bank).collect(),
-            tracks,
+            pools: keys.iter().enumerate().map(pool).collect(),
+            all_progress,
             budget,
             order: ChaCha8Rng::seed_from_u64(start.seed),
             cpus: start.cpus.clone(),
@@ -136,7 +138,7 @@ impl<'a> Schedule<'a> {
     /// What there is by now.
     pub(crate) fn sampled(&self) -> Sampled<'_> {
         Sampled {
-            tracks: &self.tracks,
+            all_progress: &self.all_progress,
             quiet: self.quiet.rates(),
             cores_alone: self.cores_alone,
             stolen_seconds: self.stolen.seconds(),
@@ -167,10 +169,10 @@ impl<'a> Schedule<'a> {
     fn reopen(&mut self) -> bool {
         let (quiet, precision) = (self.quiet.rates(), self.budget.precision);
         let mut reopened = false;
-        for track in &mut self.tracks {
-            let precise = track.end == Some(End::Stopped(Stopped::Precision));
-            if precise && !track.is_precise(quiet, precision) {
-                track.end = None;
+        for progress in &mut self.all_progress {
+            let precise = progress.end == Some(End::Stopped(Stopped::Precision));
+            if precise && !progress.is_precise(quiet, precision) {
+                progress.end = None;
                 reopened = true;
             }
         }
@@ -178,14 +180,14 @@ impl<'a> Schedule<'a> {
     }
 
     fn unfinished(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.tracks.len()).filter(|i| self.tracks[*i].end.is_none())
+        (0..self.all_progress.len()).filter(|i| self.all_progress[*i].end.is_none())
     }
 
     /// Samples the unfinished cases with a new process of each library; says why when it was cut short.
     fn one_pass(&mut self, stop: &AtomicBool, watch: &mut dyn Watch) -> Option<Stopped> {
         self.follow_cpu();
         self.new_processes(stop);
-        self.tracks.iter_mut().for_each(|track| track.pass = Pass::default());
+        self.all_progress.iter_mut().for_each(|progress| progress.pass = Pass::default());
         loop {
             let blocks = self.blocks();
             if blocks.is_empty() {
@@ -198,7 +200,7 @@ impl<'a> Schedule<'a> {
             watch.round(self.progress());
         }
         // The next pass has new ones, and who listens may need the memory that these hold.
-        self.banks.iter_mut().for_each(Bank::end);
+        self.pools.iter_mut().for_each(WorkerPool::end);
         self.judge();
         self.passes += 1;
         watch.pass(self.sampled());
@@ -212,21 +214,22 @@ impl<'a> Schedule<'a> {
         self.cpus = vec![cpu];
         self.stolen.watch(cpu);
         step_aside(cpu);
-        self.banks.iter_mut().for_each(|bank| bank.measure_on(cpu));
+        self.pools.iter_mut().for_each(|pool| pool.measure_on(cpu));
         true
     }
 
     /// Replaces the worker process of each library that is still sampled, and ends the others'. They start side by
     /// side.
     fn new_processes(&mut self, stop: &AtomicBool) {
-        let wanted: BTreeSet<usize> = self.unfinished().map(|i| self.tracks[i].bank).collect();
-        self.banks.iter_mut().for_each(Bank::end);
-        for bank in &wanted {
-            self.banks[*bank].launch();
+        let wanted: BTreeSet<usize> =
+            self.unfinished().map(|i| self.all_progress[i].pool).collect();
+        self.pools.iter_mut().for_each(WorkerPool::end);
+        for pool in &wanted {
+            self.pools[*pool].launch();
         }
-        for bank in &wanted {
-            self.banks[*bank].greet(stop);
-            self.cores_alone &= self.banks[*bank].core_alone();
+        for pool in &wanted {
+            self.pools[*pool].greet(stop);
+            self.cores_alone &= self.pools[*pool].core_alone();
         }
     }
 
@@ -234,23 +237,25 @@ impl<'a> Schedule<'a> {
     /// one worker each, blocks shuffled.
     fn blocks(&mut self) -> Vec<Block> {
         let mut queues: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for i in (0..self.tracks.len()).filter(|i| self.tracks[*i].is_wanted()) {
-            queues.entry(self.tracks[i].bank).or_default().push(i);
+        for i in (0..self.all_progress.len()).filter(|i| self.all_progress[*i].is_wanted()) {
+            queues.entry(self.all_progress[i].pool).or_default().push(i);
         }
         let mut blocks = Vec::new();
-        for (bank, mut queue) in queues {
+        for (pool, mut queue) in queues {
             queue.shuffle(&mut self.order);
-            blocks.extend(queue.chunks(BLOCK).map(|tracks| Block::of(bank, tracks.to_vec())));
+            blocks.extend(
+                queue.chunks(BLOCK).map(|all_progress| Block::of(pool, all_progress.to_vec())),
+            );
         }
         blocks.shuffle(&mut self.order);
         blocks
     }
 
     /// Ends a case without a number.
-    fn found(&mut self, track: usize, finding: Finding) -> JournalEntry {
-        let track = &mut self.tracks[track];
-        let (case, state, reason) = (track.index, finding.state, finding.why.clone());
-        track.end = Some(End::Found(finding));
+    fn found(&mut self, progress: usize, finding: Finding) -> JournalEntry {
+        let progress = &mut self.all_progress[progress];
+        let (case, state, reason) = (progress.index, finding.state, finding.why.clone());
+        progress.end = Some(End::Found(finding));
         JournalEntry::Found(JournalFinding { case, state, reason })
     }
 
@@ -265,20 +270,20 @@ impl<'a> Schedule<'a> {
             }
             VisitResult::Finding(finding) => return vec![self.found(index, finding)],
         };
-        let track = &mut self.tracks[index];
-        let threads = track.subject.threads();
+        let progress = &mut self.all_progress[index];
+        let threads = progress.subject.threads();
         if samples.len() != threads as usize {
             let why = format!("{} samples of {threads} threads", samples.len());
             return vec![self.found(index, Finding::failed(why))];
         }
         samples.iter_mut().for_each(|sample| sample.stolen = stolen);
-        track.take(&samples, latency.clone());
-        track.take_other(&samples, other.as_ref());
+        progress.take(&samples, latency.clone());
+        progress.take_other(&samples, other.as_ref());
         samples.iter().for_each(|s| self.quiet.learn(s));
         let quiet = self.quiet.rates();
         let visit = &of_visits(&samples, threads, quiet)[0];
-        track.pass.clean += usize::from(visit.disturbance(quiet.of(visit.cpu)).is_none());
-        let case = track.index;
+        progress.pass.clean += usize::from(visit.disturbance(quiet.of(visit.cpu)).is_none());
+        let case = progress.index;
         let beside =
             |i: usize| Some(OtherEnd { ticks: other.as_ref()?.ticks[i], ..OtherEnd::default() });
         let beside: Vec<Option<OtherEnd>> = (0..samples.len()).map(beside).collect();
@@ -294,9 +299,9 @@ impl<'a> Schedule<'a> {
 
     fn take_facts(&mut self, index: usize, found: Found) -> JournalEntry {
         let facts = serde_json::to_value(&found).expect("facts are plain data");
-        let track = &mut self.tracks[index];
-        track.facts.push(found);
-        JournalEntry::Facts(JournalFacts { case: track.index, facts })
+        let progress = &mut self.all_progress[index];
+        progress.facts.push(found);
+        JournalEntry::Facts(JournalFacts { case: progress.index, facts })
     }
 
     fn take_ends(&mut self, index: usize, both: HandshakeSample, stolen: bool) -> JournalEntry {
@@ -304,10 +309,10 @@ impl<'a> Schedule<'a> {
         let both = HandshakeSample { server, ..both };
         self.quiet.learn(&server);
         let quiet = self.quiet.rates().of(server.cpu);
-        let track = &mut self.tracks[index];
-        track.take_ends(both);
-        track.pass.clean += usize::from(both.server_sample().disturbance(quiet).is_none());
-        let (case, other) = (track.index, Some(both.other()));
+        let progress = &mut self.all_progress[index];
+        progress.take_ends(both);
+        progress.pass.clean += usize::from(both.server_sample().disturbance(quiet).is_none());
+        let (case, other) = (progress.index, Some(both.other()));
         JournalEntry::Sample(JournalSample {
             case,
             sample: server,
@@ -321,33 +326,33 @@ impl<'a> Schedule<'a> {
     /// narrow, so there are few: after twelve processes, twice as many and four times as many, the last.
     fn judge(&mut self) {
         let quiet = self.quiet.rates();
-        for track in self.tracks.iter_mut().filter(|t| t.end.is_none() && t.is_due()) {
-            let judged = track.judged(quiet).filter(|j| j.processes >= track.next_look);
+        for progress in self.all_progress.iter_mut().filter(|t| t.end.is_none() && t.is_due()) {
+            let judged = progress.judged(quiet).filter(|j| j.processes >= progress.next_look);
             let Some(Judged { processes, precision, .. }) = judged else { continue };
             let asked = self.budget.precision;
-            if precision <= track.subject.precision(asked) {
-                track.end = Some(End::Stopped(Stopped::Precision));
+            if precision <= progress.subject.precision(asked) {
+                progress.end = Some(End::Stopped(Stopped::Precision));
             } else if processes >= MOST_PROCESSES && asked >= BETWEEN_RUNS {
-                track.end = Some(End::Stopped(Stopped::Scatter));
+                progress.end = Some(End::Stopped(Stopped::Scatter));
             }
-            while track.next_look <= processes {
-                track.next_look *= 2;
+            while progress.next_look <= processes {
+                progress.next_look *= 2;
             }
         }
     }
 
     fn end_all(&mut self, why: Stopped) {
-        for track in self.tracks.iter_mut().filter(|t| t.end.is_none()) {
-            track.end = Some(End::Stopped(why));
+        for progress in self.all_progress.iter_mut().filter(|t| t.end.is_none()) {
+            progress.end = Some(End::Stopped(why));
         }
     }
 
     fn progress(&self) -> Progress {
-        let cases = self.tracks.len();
-        let ended = self.tracks.iter().filter(|t| t.end.is_some()).count();
+        let cases = self.all_progress.len();
+        let ended = self.all_progress.iter().filter(|t| t.end.is_some()).count();
         let least = (MIN_PER_PROCESS * PROCESSES) as f64;
         // A case with the visits that all need is nearly done: most end then.
-        let open = self.tracks.iter().filter(|t| t.end.is_none());
+        let open = self.all_progress.iter().filter(|t| t.end.is_none());
         let nearly: f64 = open.map(|t| 0.9 * (f64::from(t.taken) / least).min(1.0)).sum();
         let fraction = (ended as f64 + nearly) / cases.max(1) as f64;
         let (elapsed, budget) = (self.elapsed(), self.budget.time);
@@ -357,114 +362,19 @@ impl<'a> Schedule<'a> {
 }
 
 /// Every CPU that measures.
-fn measuring_cpus(own: &[u32], tracks: &[Track]) -> Vec<u32> {
-    let of_threads = tracks.iter().flat_map(|t| t.subject.cpus().iter().copied());
+fn measuring_cpus(own: &[u32], all_progress: &[CaseProgress]) -> Vec<u32> {
+    let of_threads = all_progress.iter().flat_map(|t| t.subject.cpus().iter().copied());
     let mut cpus: Vec<u32> = own.iter().copied().chain(of_threads).collect();
     cpus.sort_unstable();
     cpus.dedup();
     cpus
 }
 
-/// The first process number that no earlier sample of the bank has.
-fn next_process(tracks: &[Track], bank: usize) -> u32 {
-    let own = tracks.iter().filter(|t| t.bank == bank);
+/// The first process number that no earlier sample of the pool has.
+fn next_process(all_progress: &[CaseProgress], pool: usize) -> u32 {
+    let own = all_progress.iter().filter(|t| t.pool == pool);
     own.flat_map(|t| &t.samples).map(|s| s.process + 1).max().unwrap_or(0)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::attached::Attached;
-    use crate::kinds::{Message, Subject};
-    use crate::setting::Setting;
-    use model::{Case, Direction, Footprint, Model};
-
-    fn track_at(library: usize, size: usize, tier: Tier) -> Track {
-        let case = Case {
-            library,
-            algorithm: "aes-128-ctr".into(),
-            direction: Direction::Encrypt,
-            model: Model::Message,
-            size,
-            tier,
-            threads: 1,
-            footprint: Footprint::Hot,
-            in_place: false,
-        };
-        Track::new(0, Subject::Message(Message::new(case, Setting::default())))
-    }
-
-    fn track(library: usize, size: usize) -> Track {
-        track_at(library, size, Tier::Native)
-    }
-
-    fn schedule(libraries: &[Attached], tracks: Vec<Track>, seed: u64) -> Schedule<'_> {
-        let source = |library: usize, tier| Source::Library(&libraries[library], tier);
-        Schedule::new(&source, tracks, BUDGET, &start(seed))
-    }
-
-    fn attached() -> Attached {
-        let facts = record::Library {
-            name: "l".into(),
-            version: "1".into(),
-            path: String::new(),
-            id: String::new(),
-            ..record::Library::default()
-        };
-        Attached {
-            facts,
-            given_name: None,
-            bundled_name: None,
-            offers: Vec::new(),
-            ready: None,
-            tiers: Vec::new(),
-            copies: None,
-        }
-    }
-
-    fn start(seed: u64) -> Start {
-        Start { cpus: Vec::new(), seed, ticks_per_ns: None, quiet: QuietRates::default() }
-    }
-
-    const BUDGET: Budget = Budget { precision: 0.01, time: Duration::from_secs(1) };
-
-    #[test]
-    fn a_round_visits_every_case_once_that_the_pass_wants_samples_of() {
-        let libraries = [attached(), attached()];
-        let mut tracks: Vec<Track> = (0..100).map(|i| track(i % 2, i + 1)).collect();
-        tracks[7].end = Some(End::Stopped(Stopped::Precision));
-        tracks[8].pass.clean = MIN_PER_PROCESS;
-        tracks[9].pass.taken = 2 * MIN_PER_PROCESS as u32;
-        let mut schedule = schedule(&libraries, tracks, 1);
-        let blocks = schedule.blocks();
-        let mut seen: Vec<usize> = blocks.iter().flat_map(|b| b.tracks.clone()).collect();
-        seen.sort_unstable();
-        assert_eq!(seen, (0..100).filter(|i| ![7, 8, 9].contains(i)).collect::<Vec<_>>());
-        assert!(blocks.iter().all(|b| b.tracks.iter().all(|i| i % 2 == b.bank)));
-        assert!(blocks.iter().all(|b| b.tracks.len() <= BLOCK));
-    }
-
-    #[test]
-    fn no_worker_samples_cases_of_two_tiers() {
-        let tier = |i| if i < 5 { Tier::Native } else { Tier::Noaes };
-        let tracks: Vec<Track> = (0..8).map(|i| track_at(0, i + 1, tier(i))).collect();
-        let libraries = [attached()];
-        let mut schedule = schedule(&libraries, tracks, 1);
-        assert_eq!(schedule.banks.len(), 2);
-        for Block { bank, tracks, .. } in schedule.blocks() {
-            assert!(tracks.iter().all(|i| (*i >= 5) == (bank == 1)), "{bank} {tracks:?}");
-        }
-    }
-
-    #[test]
-    fn the_order_comes_from_the_seed() {
-        let libraries = [attached()];
-        let order = |seed| {
-            let tracks = (0..50).map(|i| track(0, i + 1)).collect();
-            let blocks = schedule(&libraries, tracks, seed).blocks();
-            blocks.into_iter().map(|block| block.tracks).collect::<Vec<_>>()
-        };
-        assert_eq!(order(1), order(1));
-        assert_ne!(order(1), order(2));
-    }
-}
+mod tests;

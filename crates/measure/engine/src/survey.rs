@@ -2,11 +2,10 @@
 
 use crate::assemble::{Checks, Proof, plan_facts};
 use crate::attached::Attached;
-use crate::bank::{Source, Start};
+use crate::checkpoints::{Checkpoints, Snapshots};
 use crate::earlier::{self, Earlier};
 use crate::events::Event;
 use crate::evidence::{self, Evidence, Operation, Wanted};
-use crate::keeper::{Keeper, Snapshots};
 use crate::limits::{self, Conditions};
 use crate::memory::memory;
 use crate::placement::{machine, step_aside};
@@ -18,6 +17,7 @@ use crate::side_by_side::side_by_side;
 use crate::ticking::Ticking;
 use crate::tiers::at_tiers;
 use crate::verification::{Extra, Subject, Verdict, verify_all};
+use crate::worker_pool::{Source, Start};
 use model::{Algorithm, Tier};
 use probe::Clock;
 use record::{Executed, Journal, JournalEntry, JournalFinding, Kept, Record, RecordError};
@@ -117,7 +117,8 @@ pub fn survey(
         quiet: watched,
     };
     let source = |library: usize, tier| Source::Library(&libraries[library], tier);
-    let mut schedule = Schedule::new(&source, earlier.tracks(&planned), request.budget, &start);
+    let mut schedule =
+        Schedule::new(&source, earlier.all_progress(&planned), request.budget, &start);
     let ticking = RefCell::new(Ticking::new(&clock));
     let recording = Recording {
         request,
@@ -136,10 +137,10 @@ pub fn survey(
     let record_now = |sampled: Sampled<'_>| recording.record(sampled, core.clone());
     let snapshots = snapshots.map(|path| Snapshots::new(path, &record_now));
     let look = || recording.look();
-    let mut keeper = Keeper::new(journal, snapshots, earlier.seconds, &look, events);
-    schedule.run(stop, &mut keeper);
+    let mut checkpoints = Checkpoints::new(journal, snapshots, earlier.seconds, &look, events);
+    schedule.run(stop, &mut checkpoints);
     schedule.keep_quiet();
-    let journal = keeper.end(schedule.sampled());
+    let journal = checkpoints.end(schedule.sampled());
     let quiet_probe = schedule.sampled().quiet.of(cpu);
     let core = limits::again(&clock, &conditions, core.clone(), quiet_probe);
     let record = recording.record(schedule.sampled(), core);

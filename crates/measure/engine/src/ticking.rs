@@ -1,6 +1,6 @@
 //! How fast the clock ticks, over the run.
 
-use crate::asleep::Asleep;
+use crate::suspend::Suspend;
 use probe::{Anchor, Clock};
 
 /// Least time between two moments for a rate that can be trusted.
@@ -13,20 +13,20 @@ pub(crate) struct Ticking {
     begin: Anchor,
     last: Anchor,
     longest: Option<(Anchor, Anchor)>,
-    asleep: Asleep,
+    suspend: Suspend,
 }
 
 impl Ticking {
     pub(crate) fn new(clock: &Clock) -> Self {
-        let asleep = Asleep::new();
+        let suspend = Suspend::new();
         let begin = clock.anchor();
-        Self { begin, last: begin, longest: None, asleep }
+        Self { begin, last: begin, longest: None, suspend }
     }
 
     /// Takes a look at the clock; often enough, and a sleep costs only the time since the last.
     pub(crate) fn look(&mut self, clock: &Clock) {
         let now = clock.anchor();
-        let slept = self.asleep.advanced();
+        let slept = self.suspend.advanced();
         self.advance(now, slept);
     }
 
@@ -63,8 +63,12 @@ mod tests {
     #[test]
     fn the_rate_is_of_the_longest_part_without_a_sleep() {
         let at = |ticks, nanos| Anchor { ticks, nanos };
-        let mut ticking =
-            Ticking { begin: at(1000, 0), last: at(1000, 0), longest: None, asleep: Asleep::new() };
+        let mut ticking = Ticking {
+            begin: at(1000, 0),
+            last: at(1000, 0),
+            longest: None,
+            suspend: Suspend::new(),
+        };
         let rate = |t: &Ticking| t.longest().0.ticks_per_second(t.longest().1) / 1e9;
         ticking.advance(at(3000, 1000), false);
         assert!((rate(&ticking) - 2.0).abs() < 1e-9);

@@ -1,8 +1,8 @@
 //! Every check over every library and algorithm of a plan, before anything is timed.
 
 use crate::attached::Attached;
+use crate::deadlines::spent;
 use crate::link::{WorkerError, once_more_if_killed};
-use crate::patience::spent;
 use crate::process::{Worker, out_of_protocol};
 use crate::protocol::{Finding, Reply, Request};
 use model::{Algorithm, Tier};
@@ -82,9 +82,9 @@ pub fn verify_all(
     stop: &AtomicBool,
     done: &(dyn Fn() + Sync),
 ) -> Vec<Verdict> {
-    let banks: BTreeSet<(usize, Tier)> = subjects.iter().map(|(l, t, _)| (*l, *t)).collect();
-    let count = banks.len();
-    let queue = Mutex::new(banks.into_iter());
+    let pools: BTreeSet<(usize, Tier)> = subjects.iter().map(|(l, t, _)| (*l, *t)).collect();
+    let count = pools.len();
+    let queue = Mutex::new(pools.into_iter());
     let found = Mutex::new(Vec::new());
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {

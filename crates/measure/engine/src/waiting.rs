@@ -18,15 +18,15 @@ const LATE: Duration = Duration::from_millis(400);
 
 /// What is left of a deadline.
 #[derive(Debug)]
-pub(crate) struct Patience {
+pub(crate) struct Deadline {
     left: Duration,
     /// Time in which this process did not run.
     away: Duration,
     queue: RunQueue,
 }
 
-impl Patience {
-    /// Patience with a process.
+impl Deadline {
+    /// Deadline with a process.
     pub(crate) fn with(process: u32, deadline: Duration) -> Self {
         Self { left: deadline, away: Duration::ZERO, queue: RunQueue::of(process) }
     }
@@ -67,30 +67,30 @@ mod tests {
 
     #[test]
     fn a_wait_is_cut_into_short_ones_that_add_up() {
-        let mut patience = Patience::with(1, STRETCH * 3 / 2);
-        assert_eq!(patience.stretch(|time| time), STRETCH);
-        patience.count(STRETCH, STRETCH, Duration::ZERO);
-        assert!(patience.left <= STRETCH / 2);
-        patience.count(STRETCH, STRETCH + LATE, Duration::ZERO);
-        assert!(patience.is_over());
-        assert_eq!(patience.away(), Duration::ZERO);
+        let mut deadline = Deadline::with(1, STRETCH * 3 / 2);
+        assert_eq!(deadline.stretch(|time| time), STRETCH);
+        deadline.count(STRETCH, STRETCH, Duration::ZERO);
+        assert!(deadline.left <= STRETCH / 2);
+        deadline.count(STRETCH, STRETCH + LATE, Duration::ZERO);
+        assert!(deadline.is_over());
+        assert_eq!(deadline.away(), Duration::ZERO);
     }
 
     #[test]
     fn waiting_for_a_process_that_waits_for_a_cpu_costs_what_it_ran() {
-        let mut patience = Patience::with(1, SECOND);
-        patience.count(STRETCH, STRETCH, STRETCH * 9 / 10);
-        assert_eq!(patience.left, SECOND - STRETCH / 10);
-        patience.count(STRETCH, STRETCH, STRETCH * 2);
-        assert_eq!(patience.left, SECOND - STRETCH / 10);
-        assert_eq!(patience.away(), Duration::ZERO);
+        let mut deadline = Deadline::with(1, SECOND);
+        deadline.count(STRETCH, STRETCH, STRETCH * 9 / 10);
+        assert_eq!(deadline.left, SECOND - STRETCH / 10);
+        deadline.count(STRETCH, STRETCH, STRETCH * 2);
+        assert_eq!(deadline.left, SECOND - STRETCH / 10);
+        assert_eq!(deadline.away(), Duration::ZERO);
     }
 
     #[test]
     fn an_hour_of_standing_still_costs_one_stretch() {
-        let mut patience = Patience::with(1, 20 * SECOND);
-        patience.count(STRETCH, 3600 * SECOND, Duration::ZERO);
-        assert_eq!(patience.left, 20 * SECOND - STRETCH);
-        assert_eq!(patience.away(), 3600 * SECOND - STRETCH);
+        let mut deadline = Deadline::with(1, 20 * SECOND);
+        deadline.count(STRETCH, 3600 * SECOND, Duration::ZERO);
+        assert_eq!(deadline.left, 20 * SECOND - STRETCH);
+        assert_eq!(deadline.away(), 3600 * SECOND - STRETCH);
     }
 }

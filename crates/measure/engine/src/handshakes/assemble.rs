@@ -3,8 +3,8 @@
 use super::rows::{Sampled, Sum};
 use super::{Run, TlsRequest};
 use crate::attached::StackFile;
+use crate::case_progress::{CaseProgress, End};
 use crate::kinds;
-use crate::track::{End, Track};
 use record::{Samples, State, Stopped, Tool};
 use tls::{Measured, both_ends, measured};
 
@@ -14,25 +14,25 @@ pub(super) fn assemble<R: Sampled>(
     request: &TlsRequest,
     stacks: &[StackFile],
 ) -> (tls::Run<R>, Vec<[Samples; 2]>) {
-    let mut tracks: Vec<&Track> = run.tracks.iter().collect();
+    let mut all_progress: Vec<&CaseProgress> = run.all_progress.iter().collect();
     if R::IS_BY_SIZE {
         // Each stack's sizes of a suite one below the other.
-        tracks.sort_by_key(|track| track.subject.bank_key());
+        all_progress.sort_by_key(|progress| progress.subject.pool_key());
     }
-    let row = |track: &Track| {
-        let kinds::Subject::Tls(tls) = &track.subject else { return None };
-        let outcome = outcome(track, &run, request.precision);
-        let raw = both_ends(&track.ends.0, &run.quiet, outcome.measured.as_ref());
+    let row = |progress: &CaseProgress| {
+        let kinds::Subject::Tls(tls) = &progress.subject else { return None };
+        let outcome = outcome(progress, &run, request.precision);
+        let raw = both_ends(&progress.ends.0, &run.quiet, outcome.measured.as_ref());
         let sum = Sum {
             stack: stacks[tls.stack].facts.label.clone(),
             outcome,
-            // What was found of a track without a number is no one's.
-            facts: &track.facts,
+            // What was found of a progress without a number is no one's.
+            facts: &progress.facts,
             ticks_per_ns: run.ticks_per_ns,
         };
         Some((R::of(tls.subject, tls.temperature, sum)?, raw))
     };
-    let (rows, raw) = tracks.into_iter().filter_map(row).unzip();
+    let (rows, raw) = all_progress.into_iter().filter_map(row).unzip();
     let tool = Tool {
         name: "ciphermark".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -52,7 +52,7 @@ pub(super) fn assemble<R: Sampled>(
     (run, raw)
 }
 
-/// What became of a track.
+/// What became of a progress.
 #[derive(Debug)]
 pub struct Outcome {
     pub(super) state: State,
@@ -61,22 +61,22 @@ pub struct Outcome {
     pub(super) stopped: Option<Stopped>,
 }
 
-/// Sums a track up; `precision` is what it is held to.
-fn outcome(track: &Track, run: &Run, asked: f64) -> Outcome {
-    let precision = track.subject.precision(asked);
+/// Sums a progress up; `precision` is what it is held to.
+fn outcome(progress: &CaseProgress, run: &Run, asked: f64) -> Outcome {
+    let precision = progress.subject.precision(asked);
     let without = |state, reason: String, stopped| Outcome {
         state,
         reason: Some(reason),
         measured: None,
         stopped,
     };
-    let stopped = match &track.end {
+    let stopped = match &progress.end {
         Some(End::Found(finding)) => return without(finding.state, finding.why.clone(), None),
         Some(End::Stopped(why)) => *why,
         None => return without(State::Failed, "it was never visited".to_owned(), None),
     };
-    let Some(found) = measured(&track.ends.0, &run.quiet, run.ticks_per_ns) else {
-        let why = too_few(track.samples.len(), stopped);
+    let Some(found) = measured(&progress.ends.0, &run.quiet, run.ticks_per_ns) else {
+        let why = too_few(progress.samples.len(), stopped);
         return without(State::Failed, why, Some(stopped));
     };
     Outcome {

@@ -9,14 +9,14 @@ pub use rows::Sampled as SampledRow;
 pub use stacks::{SelectedStacks, select_stacks};
 
 use crate::attached::StackFile;
-use crate::bank::Source;
+use crate::case_progress::CaseProgress;
 use crate::earlier;
 use crate::events::Event;
 use crate::kinds::{self, Tls};
 use crate::plan::Budget;
 use crate::sampling::{Sampled, Sampling, sample_all};
 use crate::survey::{Keeping, SurveyError};
-use crate::track::Track;
+use crate::worker_pool::Source;
 use model::QuietRates;
 use record::{Host, Journal, JournalHead, Noise, Record, Samples};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -86,7 +86,7 @@ struct Run {
     host: Host,
     plan: Plan,
     ticks_per_ns: f64,
-    tracks: Vec<Track>,
+    all_progress: Vec<CaseProgress>,
     quiet: QuietRates,
     noise: Noise,
 }
@@ -100,25 +100,25 @@ fn sampled(
     stop: &AtomicBool,
     events: &(dyn Fn(Event<'_>) + Sync),
 ) -> Result<(Run, Option<Journal>), SurveyError> {
-    let tracks = tracks(wanted, stacks.len());
+    let all_progress = all_progress(wanted, stacks.len());
     let of_stack = |stack: usize, _| Source::Stack(&stacks[stack]);
     let all = Sampling {
-        head: head(kind, wanted, stacks, tracks.len()),
-        tracks,
+        head: head(kind, wanted, stacks, all_progress.len()),
+        all_progress,
         source: &of_stack,
         budget: Budget { precision: wanted.precision, time: wanted.time },
         least_passes: 0,
         cpu: wanted.cpu,
     };
     let (sampled, journal) = sample_all(all, keeping, stop, events)?;
-    let Sampled { noise, started, seconds, host, ticks_per_ns, tracks, quiet, .. } = sampled;
+    let Sampled { noise, started, seconds, host, ticks_per_ns, all_progress, quiet, .. } = sampled;
     let plan = Plan {
         precision: wanted.precision,
         budget_seconds: wanted.time.as_secs_f64(),
         seed: wanted.seed,
         cpu: wanted.cpu,
     };
-    let run = Run { started, seconds, host, plan, ticks_per_ns, tracks, quiet, noise };
+    let run = Run { started, seconds, host, plan, ticks_per_ns, all_progress, quiet, noise };
     Ok((run, journal))
 }
 
@@ -152,11 +152,11 @@ fn head(
 }
 
 /// Every row in every stack.
-fn tracks(wanted: &TlsRequest, stacks: usize) -> Vec<Track> {
+fn all_progress(wanted: &TlsRequest, stacks: usize) -> Vec<CaseProgress> {
     let of_row = |(subject, temperature): &(Subject, Temperature)| {
         let (subject, temperature) = (*subject, *temperature);
         (0..stacks).map(move |stack| Tls { stack, subject, temperature })
     };
     let all = wanted.rows.iter().flat_map(of_row).enumerate();
-    all.map(|(i, tls)| Track::new(i, kinds::Subject::Tls(tls))).collect()
+    all.map(|(i, tls)| CaseProgress::new(i, kinds::Subject::Tls(tls))).collect()
 }

@@ -1,4 +1,4 @@
-//! What the tracks of each kind of run come to.
+//! What the all_progress of each kind of run come to.
 
 use super::assemble::Outcome;
 use tls::{
@@ -13,12 +13,12 @@ pub trait Sampled: Row {
     /// Whether rows that differ in their size stand together.
     const IS_BY_SIZE: bool = false;
 
-    /// A track's row; none of one that is of another kind.
+    /// A progress's row; none of one that is of another kind.
     #[doc(hidden)]
     fn of(subject: Subject, temperature: Temperature, sum: Sum<'_>) -> Option<Self>;
 }
 
-/// What is known of a track.
+/// What is known of a progress.
 #[derive(Debug)]
 pub struct Sum<'a> {
     pub(super) stack: String,
@@ -28,7 +28,7 @@ pub struct Sum<'a> {
 }
 
 impl Sum<'_> {
-    /// What processes found; of a track without a number nothing, because it is no one's.
+    /// What processes found; of a progress without a number nothing, because it is no one's.
     fn facts<F: Clone>(&self, of: impl Fn(&Found) -> Option<&F>) -> Vec<F> {
         let all = self.facts.iter().filter_map(of).cloned();
         all.filter(|_| self.outcome.measured.is_some()).collect()

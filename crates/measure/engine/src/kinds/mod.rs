@@ -57,7 +57,7 @@ pub(crate) struct Judged {
 
 impl Subject {
     /// The processes that sample it: an index into the run's sources, and the tier.
-    pub(crate) fn bank_key(&self) -> (usize, Tier) {
+    pub(crate) fn pool_key(&self) -> (usize, Tier) {
         match self {
             Self::Message(message) => (message.case.library, message.case.tier),
             Self::Tls(tls) => (tls.stack, Tier::Native),

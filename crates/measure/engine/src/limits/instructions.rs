@@ -22,7 +22,7 @@ pub(super) struct Read {
 
 /// How long readings may take.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Patience {
+pub(super) struct TimeLimits {
     /// Until there are as many as are wanted; on a quiet core a tenth of it is enough.
     pub(super) wanted: Duration,
     /// Until there is a figure for each thing: without one of them no bound is known.
@@ -36,7 +36,7 @@ pub(super) struct Patience {
 pub(super) fn read(
     prober: &mut Prober<'_>,
     watched: f64,
-    patience: Patience,
+    limits: TimeLimits,
 ) -> Result<Read, String> {
     let begun = Instant::now();
     let subjects = prober.subjects();
@@ -57,7 +57,7 @@ pub(super) fn read(
             }
         }
         rate = quiet_rate(watched, &readings);
-        if ended(&readings, rate, begun.elapsed(), patience) {
+        if ended(&readings, rate, begun.elapsed(), limits) {
             break;
         }
     }
@@ -78,12 +78,12 @@ pub(super) fn read(
 
 /// Whether there are readings enough, or no more are to be had. A core that was never quiet is not
 /// waited for.
-fn ended(readings: &[Readings], rate: f64, elapsed: Duration, patience: Patience) -> bool {
+fn ended(readings: &[Readings], rate: f64, elapsed: Duration, limits: TimeLimits) -> bool {
     let all = |least| readings.iter().all(|r| r.enough(rate, least));
     let none = || !readings.iter().any(|r| r.enough(rate, LEAST));
     all(WANTED)
-        || elapsed >= patience.complete
-        || (elapsed >= patience.wanted && (all(LEAST) || none()))
+        || elapsed >= limits.complete
+        || (elapsed >= limits.wanted && (all(LEAST) || none()))
 }
 
 /// What there is no figure of. A chain's overlap is one figure with its latency: two measurements that

@@ -9,7 +9,7 @@ pub(crate) use hold::hold;
 
 use crate::quiet;
 use analysis::bound::Core;
-use instructions::Patience;
+use instructions::TimeLimits;
 use model::{Algorithm, Direction, Model, Tier};
 use probe::{Clock, Prober};
 use record::Limits;
@@ -17,8 +17,8 @@ use std::time::{Duration, Instant};
 
 /// For the instructions. A core of which a fiftieth of the time is quiet gives five readings of each
 /// of a hundred things, of 50 µs with their probes, in a second and a half; twice that is waited.
-const INSTRUCTIONS_TIME: Patience =
-    Patience { wanted: Duration::from_millis(900), complete: Duration::from_secs(3) };
+const INSTRUCTIONS_TIME: TimeLimits =
+    TimeLimits { wanted: Duration::from_millis(900), complete: Duration::from_secs(3) };
 /// Most time for bandwidths.
 const BANDWIDTHS_TIME: Duration = Duration::from_millis(900);
 

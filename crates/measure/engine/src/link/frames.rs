@@ -44,7 +44,7 @@ fn echo() -> (Child, File, Link) {
 }
 
 fn next(link: &mut Link) -> Result<Reply, String> {
-    match link.receive(&mut Patience::with(std::process::id(), Duration::from_secs(60)), None) {
+    match link.receive(&mut Deadline::with(std::process::id(), Duration::from_secs(60)), None) {
         Ok(received) => received,
         Err(_) => panic!("the pipe is open and has a line"),
     }

@@ -1,10 +1,10 @@
 //! Page stores: staged to the workers part by part, proven, changed, timed; and the record of it.
 
 mod copy;
-mod crew;
 mod prove;
 mod run;
 mod stage;
 mod timing;
+mod workers;
 
 pub use run::{PagesError, PagesEvent, PagesPlan, run};

@@ -1,9 +1,9 @@
 //! Every page of the store through every library and scheme and back, held against each other.
 
 use super::copy::Copy;
-use super::crew::Crew;
 use super::run::{Events, PagesError, PagesEvent};
 use super::stage::{PART, Stage};
+use super::workers::Workers;
 use crate::protocol::Finding;
 use crate::protocol::pages::{Answer, Job, ProbeJob, VerifyJob};
 use at_rest::scheme::Recipe;
@@ -39,7 +39,7 @@ pub(super) type Standings = BTreeMap<Pair, Standing>;
 pub(super) fn verify(
     store: &Store,
     recipes: &[Recipe],
-    (stage, crew): (&mut Stage, &mut Crew<'_>),
+    (stage, workers): (&mut Stage, &mut Workers<'_>),
     standings: &mut Standings,
     seed: u64,
     mut copy: Option<Copy>,
@@ -50,10 +50,10 @@ pub(super) fn verify(
     let mut done = 0;
     for part in all.chunks(in_part) {
         stage.put(store, part)?;
-        load(crew, standings, part.len(), store.page_size());
+        load(workers, standings, part.len(), store.page_size());
         let turns = copy.as_ref().map(|_| standing(standings));
         for scheme in 0..recipes.len() {
-            let found = one_scheme(crew, standings, (recipes, scheme), seed, turns.as_deref());
+            let found = one_scheme(workers, standings, (recipes, scheme), seed, turns.as_deref());
             settle(standings, scheme, found, part.len() as u64);
             events(PagesEvent::Verifying {
                 done: done + part.len() as u64 * (scheme as u64 + 1) / recipes.len() as u64,
@@ -74,12 +74,12 @@ fn standing(standings: &Standings) -> Vec<Pair> {
 }
 
 /// Has every library that still has a scheme to prove take the staged pages.
-fn load(crew: &mut Crew<'_>, standings: &mut Standings, pages: usize, page_size: usize) {
+fn load(workers: &mut Workers<'_>, standings: &mut Standings, pages: usize, page_size: usize) {
     let mut libraries: Vec<usize> =
         standings.iter().filter(|(_, s)| s.outcome.is_ok()).map(|((l, _), _)| *l).collect();
     libraries.dedup();
     for library in libraries {
-        if let Err(finding) = crew.load(library, pages, page_size) {
+        if let Err(finding) = workers.load(library, pages, page_size) {
             for ((l, _), standing) in standings.iter_mut() {
                 if *l == library && standing.outcome.is_ok() {
                     standing.outcome = Err(finding.clone());
@@ -93,7 +93,7 @@ type Found = Vec<(usize, Result<(String, Option<String>), Finding>)>;
 
 /// One scheme in all libraries at once: none of it is timed.
 fn one_scheme(
-    crew: &mut Crew<'_>,
+    workers: &mut Workers<'_>,
     standings: &Standings,
     (recipes, scheme): (&[Recipe], usize),
     seed: u64,
@@ -106,11 +106,12 @@ fn one_scheme(
             Some((turns.len(), turns.iter().position(|pair| *pair == (*library, scheme))?))
         };
         let copy = turns.and_then(slot);
-        crew.ask(*library, Job::Verify(VerifyJob { recipe: recipes[scheme].clone(), seed, copy }));
+        workers
+            .ask(*library, Job::Verify(VerifyJob { recipe: recipes[scheme].clone(), seed, copy }));
     }
     let answer = |library: &usize| {
-        let found = if crew.lives(*library) {
-            crew.answer(*library)
+        let found = if workers.lives(*library) {
+            workers.answer(*library)
         } else {
             Err(Finding::failed("its worker died in another scheme"))
         };
@@ -166,7 +167,7 @@ fn hand_on(store: &Store, stage: &Stage, part: &[PageRef], copy: &mut Copy) -> R
 pub(super) fn probe(
     store: &Store,
     recipes: &[Recipe],
-    (stage, crew): (&mut Stage, &mut Crew<'_>),
+    (stage, workers): (&mut Stage, &mut Workers<'_>),
     standings: &mut Standings,
     (seed, count): (u64, u32),
     events: Events<'_>,
@@ -176,7 +177,7 @@ pub(super) fn probe(
     }
     let most = (PART / store.page_size()) as u64;
     stage.put(store, &store.heads(most.min(1024), 8))?;
-    load(crew, standings, stage.pages, store.page_size());
+    load(workers, standings, stage.pages, store.page_size());
     let mut probed = Vec::new();
     for (scheme, recipe) in recipes.iter().enumerate() {
         let own: Vec<usize> = standings
@@ -185,10 +186,10 @@ pub(super) fn probe(
             .map(|((library, _), _)| *library)
             .collect();
         for library in &own {
-            crew.ask(*library, Job::Probe(ProbeJob { recipe: recipe.clone(), seed, count }));
+            workers.ask(*library, Job::Probe(ProbeJob { recipe: recipe.clone(), seed, count }));
         }
         for library in own {
-            match crew.answer(library).and_then(counts) {
+            match workers.answer(library).and_then(counts) {
                 Ok(counts) => probed.push(judge(library, recipe, counts)),
                 Err(finding) => {
                     if let Some(standing) = standings.get_mut(&(library, scheme)) {

@@ -1,10 +1,10 @@
 //! A run over a page store, from what was asked for to its record.
 
 use super::copy::Copy;
-use super::crew::Crew;
 use super::prove::{Standing, Standings, probe, verdicts, verify};
 use super::stage::{PART, Stage};
 use super::timing::{Scene, Timed, time};
+use super::workers::Workers;
 use crate::attached::Attached;
 use crate::events::Event;
 use crate::placement::{measuring_cpu, placed_cpus};
@@ -153,12 +153,13 @@ pub fn run(
     if standings.values().all(|s| s.outcome.is_err()) {
         return Err(PagesError::Nothing);
     }
-    let mut crew = Crew::new(libraries, plan.tier, stage.files(None));
+    let mut workers = Workers::new(libraries, plan.tier, stage.files(None));
     let (recipes, seed) = (&*plan.recipes, plan.seed);
-    verify(store, recipes, (&mut stage, &mut crew), &mut standings, seed, copy, events)?;
+    verify(store, recipes, (&mut stage, &mut workers), &mut standings, seed, copy, events)?;
     let of_probes = (seed, plan.probes);
-    let probes = probe(store, recipes, (&mut stage, &mut crew), &mut standings, of_probes, events)?;
-    drop(crew);
+    let probes =
+        probe(store, recipes, (&mut stage, &mut workers), &mut standings, of_probes, events)?;
+    drop(workers);
     let timed =
         timed(plan, store, libraries, &mut stage, (&scan, &standings), (keeping, began), events)?;
     let after = self::scan(store, false, events)?;

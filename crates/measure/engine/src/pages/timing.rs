@@ -4,13 +4,13 @@ use super::prove::Standings;
 use super::run::{Events, PagesError, PagesEvent, PagesPlan};
 use super::stage::Stage;
 use crate::attached::Attached;
-use crate::bank::Source;
+use crate::case_progress::{CaseProgress, End};
 use crate::earlier;
 use crate::kinds::{Page, Subject};
 use crate::plan::Budget;
 use crate::sampling::{Sampled, Sampling, sample_all};
 use crate::survey::Keeping;
-use crate::track::{End, Track};
+use crate::worker_pool::Source;
 use at_rest::{Cell, CellKey, CellSamples, Keying, Medium, Scale, Timing, cell, set_over_none};
 use model::Direction;
 use record::{Host, Journal, JournalHead};
@@ -51,12 +51,12 @@ pub(super) fn time(
 ) -> Result<Timed, PagesError> {
     let Scene { plan, libraries, stage, page_size, .. } = *scene;
     let keys = keys(plan, standings);
-    let of_key = |(i, key): (usize, &CellKey)| Track::new(i, Subject::Page(scene.page(key)));
+    let of_key = |(i, key): (usize, &CellKey)| CaseProgress::new(i, Subject::Page(scene.page(key)));
     let files = stage.files(Some(page_size));
     let source = |library: usize, tier| Source::Pages(&libraries[library], tier, files);
     let sampling = Sampling {
         head: scene.head(keys.len()),
-        tracks: keys.iter().enumerate().map(of_key).collect(),
+        all_progress: keys.iter().enumerate().map(of_key).collect(),
         source: &source,
         budget: Budget { precision: plan.precision, time: plan.budget },
         least_passes: LEAST_PASSES,
@@ -67,7 +67,7 @@ pub(super) fn time(
     let scale =
         Scale { ticks_per_ns: sampled.ticks_per_ns, page_size, quiet: sampled.quiet.clone() };
     let samples: Vec<(CellKey, CellSamples)> =
-        keys.into_iter().zip(sampled.tracks.iter().map(samples)).collect();
+        keys.into_iter().zip(sampled.all_progress.iter().map(samples)).collect();
     let name = |key: &CellKey| &*plan.recipes[key.scheme].scheme;
     let mut cells: Vec<Cell> = samples.iter().map(|(k, s)| cell(k, name(k), s, &scale)).collect();
     set_over_none(&mut cells, &samples, 0, &scale);
@@ -117,19 +117,19 @@ fn ways(plan: &PagesPlan, has_cipher: bool) -> Vec<(Medium, Keying, Direction)> 
     ways
 }
 
-/// What a track has for its cell.
-fn samples(track: &Track) -> CellSamples {
-    let (finding, stopped) = match &track.end {
+/// What a progress has for its cell.
+fn samples(progress: &CaseProgress) -> CellSamples {
+    let (finding, stopped) = match &progress.end {
         Some(End::Found(finding)) => (Some((finding.state, finding.why.clone())), None),
         Some(End::Stopped(why)) => (None, Some(*why)),
         None => (None, None),
     };
     CellSamples {
-        crypto: track.samples.clone(),
-        io: track.ends.others(),
-        threads: track.subject.threads(),
-        latencies: track.latencies.clone(),
-        io_latencies: track.other_latencies.clone(),
+        crypto: progress.samples.clone(),
+        io: progress.ends.others(),
+        threads: progress.subject.threads(),
+        latencies: progress.latencies.clone(),
+        io_latencies: progress.other_latencies.clone(),
         finding,
         stopped,
     }
@@ -171,14 +171,14 @@ impl Scene<'_> {
     }
 
     fn timing(&self, sampled: &Sampled) -> Timing {
-        let processes = |track: &Track| {
-            let mut all: Vec<u32> = track.samples.iter().map(|s| s.process).collect();
+        let processes = |progress: &CaseProgress| {
+            let mut all: Vec<u32> = progress.samples.iter().map(|s| s.process).collect();
             all.sort_unstable();
             all.dedup();
             all.len()
         };
         Timing {
-            rounds: sampled.tracks.iter().map(processes).max().unwrap_or(0) as u32,
+            rounds: sampled.all_progress.iter().map(processes).max().unwrap_or(0) as u32,
             seconds: sampled.seconds,
             pages_per_visit: self.plan.pages_per_visit,
             window_bytes: self.stage.pages as u64 * self.page_size as u64,

@@ -3,7 +3,7 @@
 use super::tests::{attached, machine, offer};
 use super::*;
 use crate::attached::AtTier;
-use crate::earlier::tracks;
+use crate::earlier::all_progress;
 use model::RawSample;
 use proptest::prelude::*;
 use proptest::sample::subsequence;
@@ -132,18 +132,18 @@ proptest! {
             .map(|(index, ops)| (index.index(rows.len()), *ops))
             .map(|(case, ops)| JournalSample { case, sample: sample(ops), latency: None, other: None, other_latency: None })
             .collect();
-        let tracks = tracks(&rows, &earlier);
+        let all_progress = all_progress(&rows, &earlier);
         let open: Vec<usize> =
             (0..rows.len()).filter(|i| rows[*i].verdict.is_none()).collect();
-        prop_assert_eq!(tracks.iter().map(|t| t.index).collect::<Vec<_>>(), open);
+        prop_assert_eq!(all_progress.iter().map(|t| t.index).collect::<Vec<_>>(), open);
         let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
         earlier.iter().for_each(|e| *counts.entry(e.case).or_default() += 1);
-        for track in &tracks {
-            let threads = track.subject.threads() as usize;
-            let had = counts.get(&track.index).copied().unwrap_or(0);
-            prop_assert_eq!(track.taken as usize, had / threads);
-            prop_assert_eq!(track.samples.len(), had / threads * threads);
-            prop_assert!(track.end.is_none(), "what is left is sampled on");
+        for progress in &all_progress {
+            let threads = progress.subject.threads() as usize;
+            let had = counts.get(&progress.index).copied().unwrap_or(0);
+            prop_assert_eq!(progress.taken as usize, had / threads);
+            prop_assert_eq!(progress.samples.len(), had / threads * threads);
+            prop_assert!(progress.end.is_none(), "what is left is sampled on");
         }
     }
 }

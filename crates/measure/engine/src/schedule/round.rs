@@ -2,11 +2,11 @@
 //! who is free, so a case's processes are spread over the CPUs by chance.
 
 use super::{Schedule, Watch};
-use crate::asleep::Asleep;
 use crate::kinds;
 use crate::link::WorkerError;
 use crate::process::{Worker, first_to_say, out_of_protocol};
 use crate::protocol::{Finding, Reply, VisitResult};
+use crate::suspend::Suspend;
 use record::{JournalEntry, Stopped};
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
@@ -14,8 +14,8 @@ use std::time::Duration;
 
 /// Visits of one worker's cases, in a row.
 pub(super) struct Block {
-    pub(super) bank: usize,
-    pub(super) tracks: Vec<usize>,
+    pub(super) pool: usize,
+    pub(super) all_progress: Vec<usize>,
     /// Whether it is asked for once more, because its worker was killed.
     again: bool,
 }
@@ -35,7 +35,7 @@ struct Asked {
 /// What a block's samples may meet without seeing it, as it was when they were asked for.
 struct Before {
     stolen: u64,
-    asleep: Asleep,
+    suspend: Suspend,
     /// Time in which this process was stopped.
     away: Duration,
 }
@@ -79,7 +79,7 @@ impl Schedule<'_> {
         asked: &[Asked],
         stop: &AtomicBool,
     ) -> Option<Asked> {
-        let is_free = |b: &Block| asked.iter().all(|asked| asked.block.bank != b.bank);
+        let is_free = |b: &Block| asked.iter().all(|asked| asked.block.pool != b.pool);
         let block = blocks.remove(blocks.iter().position(is_free)?)?;
         let is_idle = |cpu: &u32| asked.iter().all(|asked| asked.cpu != Some(*cpu));
         let cpu = self.cpus.iter().copied().find(is_idle);
@@ -92,7 +92,7 @@ impl Schedule<'_> {
             return failed;
         }
         let workers: Vec<&Worker> =
-            asked.iter().filter_map(|asked| self.banks[asked.block.bank].asked()).collect();
+            asked.iter().filter_map(|asked| self.pools[asked.block.pool].asked()).collect();
         if workers.len() < 2 {
             return 0;
         }
@@ -103,11 +103,11 @@ impl Schedule<'_> {
 
     fn ask(&mut self, block: Block, cpu: Option<u32>, stop: &AtomicBool) -> Asked {
         // Before it is looked at what else happens: what is lost while processes are started is no sample's loss.
-        let started = self.banks[block.bank].worker(stop).map(|_| ());
+        let started = self.pools[block.pool].worker(stop).map(|_| ());
         // Several threads measure on CPUs of their own, and then nothing else does.
         let looked_at = if self.cpus.len() > 1 { cpu.into_iter().collect() } else { Vec::new() };
         let stolen = self.stolen.of(&looked_at);
-        let before = Before { stolen, asleep: Asleep::new(), away: self.away };
+        let before = Before { stolen, suspend: Suspend::new(), away: self.away };
         let deadline = started.and_then(|()| self.send(&block, cpu, stop));
         Asked { block, cpu, looked_at, deadline, before }
     }
@@ -118,7 +118,7 @@ impl Schedule<'_> {
         cpu: Option<u32>,
         stop: &AtomicBool,
     ) -> Result<Duration, WorkerError> {
-        let worker = self.banks[block.bank].worker(stop)?;
+        let worker = self.pools[block.pool].worker(stop)?;
         if let Some(cpu) = cpu.filter(|_| self.cpus.len() > 1)
             && worker.move_to(cpu).is_err()
         {
@@ -126,10 +126,10 @@ impl Schedule<'_> {
             self.cpus.truncate(1);
         }
         worker.stood_still();
-        let tracks = &mut self.tracks;
-        let visits = block.tracks.iter().map(|i| tracks[*i].visit()).collect();
+        let all_progress = &mut self.all_progress;
+        let visits = block.all_progress.iter().map(|i| all_progress[*i].visit()).collect();
         worker.send(&kinds::request(visits));
-        Ok(block.tracks.iter().map(|i| self.tracks[*i].deadline()).sum())
+        Ok(block.all_progress.iter().map(|i| self.all_progress[*i].deadline()).sum())
     }
 
     /// Waits for the answer. After an error there is no worker.
@@ -139,21 +139,21 @@ impl Schedule<'_> {
             Err(error) => Err(error.clone()),
         };
         if answer.is_err() {
-            self.banks[asked.block.bank].end();
+            self.pools[asked.block.pool].end();
         }
         answer
     }
 
     fn hear_within(&mut self, asked: &Asked, deadline: Duration, stop: &AtomicBool) -> Answer {
-        let worker = self.banks[asked.block.bank].worker(stop)?;
+        let worker = self.pools[asked.block.pool].worker(stop)?;
         let reply = worker.reply_unless(stop, deadline);
         let (away, stood_still) = (worker.take_away(), worker.stood_still());
         self.away += away;
-        let Before { stolen, asleep, away } = &asked.before;
+        let Before { stolen, suspend, away } = &asked.before;
         let stolen = self.stolen.of(&asked.looked_at) > *stolen;
-        let taken = stolen || asleep.clone().advanced() || stood_still || self.away > *away;
+        let taken = stolen || suspend.clone().advanced() || stood_still || self.away > *away;
         match reply? {
-            Reply::Samples { results } if results.len() == asked.block.tracks.len() => {
+            Reply::Samples { results } if results.len() == asked.block.all_progress.len() => {
                 Ok((results, taken))
             }
             other => Err(out_of_protocol(&other)),
@@ -167,7 +167,7 @@ impl Schedule<'_> {
         match answer {
             Ok((results, stolen)) => {
                 let mut entries = Vec::new();
-                for (i, results) in block.tracks.iter().zip(results) {
+                for (i, results) in block.all_progress.iter().zip(results) {
                     for result in results {
                         entries.extend(self.take(*i, result, stolen));
                     }
@@ -185,11 +185,11 @@ impl Schedule<'_> {
                 self.visit(block, cpu, stop)
             }
             Err(error) => {
-                if let [only] = block.tracks[..] {
+                if let [only] = block.all_progress[..] {
                     return vec![self.found(only, Finding::failed(error.to_string()))];
                 }
-                let alone = |track: &usize| Block::of(block.bank, vec![*track]);
-                let alone: Vec<Block> = block.tracks.iter().map(alone).collect();
+                let alone = |progress: &usize| Block::of(block.pool, vec![*progress]);
+                let alone: Vec<Block> = block.all_progress.iter().map(alone).collect();
                 alone.into_iter().flat_map(|block| self.visit(block, cpu, stop)).collect()
             }
         }
@@ -204,7 +204,7 @@ impl Schedule<'_> {
 }
 
 impl Block {
-    pub(super) fn of(bank: usize, tracks: Vec<usize>) -> Self {
-        Self { bank, tracks, again: false }
+    pub(super) fn of(pool: usize, all_progress: Vec<usize>) -> Self {
+        Self { pool, all_progress, again: false }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::around::{Around, Meeting};
 use super::lane::Lane;
-use super::manners::Pulse;
+use super::side_effects::Pulse;
 use crate::protocol::{Finding, Latencies, Visit, VisitResult};
 use contract::Library;
 use model::RawSample;

@@ -2,11 +2,11 @@
 
 use super::around::{Around, part};
 use super::bench::Part;
-use super::decoy;
 use super::material::{Ciphertexts, Feed, Plaintext};
-use super::novelty;
+use super::memoisation;
 use super::outputs::{Expected, time_for};
 use super::subject::Subject;
+use super::untimed;
 use crate::protocol::{Finding, Latencies, Visit};
 use contract::{Library, Outcome, Session, raw};
 use model::{Algorithm, Direction, Footprint, Kind, Model};
@@ -181,7 +181,7 @@ impl Lane {
             seen.all = expected.check(&batch, ops, time, &mut self.placement)?;
             let again = visit.every_check || self.placement.next_u64().is_multiple_of(AGAIN_OF);
             if around.meeting.is_none() && again {
-                decoy::again(&mut expected, &mut batch, ops, &mut self.placement)?;
+                untimed::again(&mut expected, &mut batch, ops, &mut self.placement)?;
             }
             seen.took = expected.took;
         }
@@ -212,12 +212,12 @@ impl Lane {
             let texts = (material.aad.as_slice(), plain);
             let mut expected =
                 Expected::new(reference, visit, texts, (batch.poison_byte(), answers, seen.took));
-            let ops = decoy::length(op_ns, visit.every_check, rng);
-            decoy::apart(&mut expected, &mut batch, ops, rng)?;
+            let ops = untimed::length(op_ns, visit.every_check, rng);
+            untimed::apart(&mut expected, &mut batch, ops, rng)?;
         }
         let every = visit.every_check && op_ns < LONG_OP_NS;
-        if (every || looks(op_ns, rng)) && novelty::can_tell(subject, visit) {
-            novelty::check(subject, &mut self.arena, visit, (plain, made), rng)?;
+        if (every || looks(op_ns, rng)) && memoisation::can_tell(subject, visit) {
+            memoisation::check(subject, &mut self.arena, visit, (plain, made), rng)?;
         }
         Ok(())
     }

@@ -2,15 +2,15 @@
 
 mod around;
 mod bench;
+mod checking;
 mod company;
-mod decoy;
 mod heap;
 mod inherited;
 mod lane;
-mod manners;
 mod material;
+mod memoisation;
 mod metering;
-mod novelty;
+mod offers;
 mod outputs;
 mod pages;
 mod power;
@@ -18,9 +18,11 @@ mod primitives;
 mod records;
 mod sampling;
 mod serve;
+mod side_effects;
 mod stack;
 mod stepping;
 mod subject;
 mod tier;
+mod untimed;
 
 pub use serve::serve;

@@ -1,30 +1,29 @@
 //! The worker's request loop.
 
 use super::bench::Bench;
+use super::checking::{judge, run_once, verify_one};
 use super::inherited::Memory;
-use super::manners;
+use super::offers::offers;
 use super::pages::Desk;
 use super::power::Power;
 use super::sampling::Sampler;
+use super::side_effects;
 use super::stack::StackBench;
 use super::stepping::Counter;
 use crate::decode;
-use crate::protocol::{
-    Finding, Hello, Offer, Once, PIPE_GONE, Ready, Reply, Request, VERSION, not_opened,
-};
+use crate::protocol::{Finding, Hello, PIPE_GONE, Ready, Reply, Request, VERSION};
 use ::tier::Applied;
-use contract::{Library, Message, OpenError, Outcome};
-use model::{Algorithm, Direction, Model, Tier};
+use contract::Library;
+use model::{Algorithm, Direction, Tier};
 use probe::InstructionCounter;
 use rand::rngs::StdRng;
 use rand::{Rng as _, SeedableRng as _};
-use record::{Confinement, Rekeying};
+use record::Confinement;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::PathBuf;
 use verify::reference::Reference;
-use verify::vector_file::{Judged, Vector};
 
 /// Room for lines of the protocol: what fits stays out of the heap that the processes of visits inherit.
 const ROOM: usize = 1 << 20;
@@ -111,7 +110,7 @@ fn take_standard_output() -> std::io::Result<File> {
 }
 
 /// The protocol's pipe.
-struct Replies {
+pub(super) struct Replies {
     pipe: File,
     /// What each line begins with, and a space, once the greeting has said so.
     token: Option<String>,
@@ -132,11 +131,11 @@ impl Replies {
     }
 }
 
-fn say(replies: &mut Replies, reply: &Reply) -> std::io::Result<()> {
+pub(super) fn say(replies: &mut Replies, reply: &Reply) -> std::io::Result<()> {
     replies.say(&serde_json::to_vec(reply)?)
 }
 
-fn no_number(finding: Finding) -> Reply {
+pub(super) fn no_number(finding: Finding) -> Reply {
     Reply::Finding(finding)
 }
 
@@ -238,7 +237,7 @@ fn load(hello: &Hello) -> Result<State, String> {
     let files = prepared.files.clone();
     let load = || super::tier::load(hello, prepared).map_err(super::power::why);
     let (library, tier) = match hello.tier {
-        Tier::Native => manners::watched(load)?,
+        Tier::Native => side_effects::watched(load)?,
         // Tiers are applied by handlers of signals, among other things.
         _ => load()?,
     };
@@ -318,7 +317,7 @@ fn answer(state: &mut State, request: Request, replies: &mut Replies) -> std::io
             say(replies, &Reply::Offers { offers, instructions, cpuid_answered, denied })
         }
         Request::Verify { algorithm, seed, sizes } => {
-            let scope = verify::Scope { seed, sizes: &sizes, spent: &manners::spent() };
+            let scope = verify::Scope { seed, sizes: &sizes, spent: &side_effects::spent() };
             verify_one(library, &algorithm, &scope, replies)
         }
         Request::Vector { algorithm, vector } => say(replies, &judge(library, &algorithm, &vector)),
@@ -348,164 +347,5 @@ fn answer(state: &mut State, request: Request, replies: &mut Replies) -> std::io
 impl State {
     fn tier_of(&self) -> Tier {
         self.tier.as_ref().map_or(Tier::Native, |applied| applied.tier)
-    }
-}
-
-fn offers(library: &dyn Library, tier: Tier) -> Vec<Offer> {
-    let mut offers = Vec::new();
-    for algorithm in Algorithm::all() {
-        for direction in Direction::of(algorithm.kind) {
-            let mut offer = offer(library, algorithm, *direction);
-            super::power::hold_offer(&mut offer);
-            if let Some(why) = super::tier::beyond(tier, algorithm) {
-                (offer.models, offer.reason) = (Vec::new(), Some(why));
-            }
-            offers.push(offer);
-        }
-    }
-    offers
-}
-
-fn offer(library: &dyn Library, algorithm: &'static Algorithm, direction: Direction) -> Offer {
-    // Any key will do to ask, but XTS refuses two equal halves (FIPS 140-3 IG C.I).
-    let key: Vec<u8> = (1..=algorithm.key_len as u8).collect();
-    let mut offer = Offer {
-        algorithm: algorithm.name.to_owned(),
-        direction,
-        models: Vec::new(),
-        reason: None,
-        failed: false,
-        functions: None,
-        copies: false,
-        allocates: false,
-        rekeying: None,
-        rekey_functions: None,
-        in_place: false,
-        in_flight: None,
-    };
-    match library.open(algorithm, direction, &key) {
-        Ok(session) => {
-            if session.has_stream() && session.in_place() {
-                offer.models.push(Model::Stream);
-            }
-            if session.has_message() {
-                offer.models.push(Model::Message);
-                let in_flight = session.in_flight();
-                offer.in_flight = (in_flight > 1).then_some(in_flight);
-                if algorithm.key_len > 0 && in_flight == 1 {
-                    offer.models.push(Model::Rekey);
-                    let reused = session.has_rekey();
-                    offer.rekeying =
-                        Some(if reused { Rekeying::Reused } else { Rekeying::Reopened });
-                    offer.rekey_functions = session.rekey_calls();
-                }
-                if algorithm.rejects() && direction == Direction::Decrypt {
-                    offer.models.push(Model::Forgery);
-                }
-            }
-            offer.in_place = session.in_place();
-            (offer.copies, offer.allocates) = (session.copies(), session.allocates());
-            offer.functions = session.calls();
-        }
-        Err(OpenError::Unsupported(why)) => offer.reason = Some(why),
-        Err(OpenError::Failed(why)) => (offer.reason, offer.failed) = (Some(why), true),
-    }
-    offer
-}
-
-fn verify_one(
-    library: &'static dyn Library,
-    name: &str,
-    scope: &verify::Scope<'_>,
-    replies: &mut Replies,
-) -> std::io::Result<()> {
-    let algorithm = match Algorithm::find(name) {
-        Ok(algorithm) => algorithm,
-        Err(e) => return say(replies, &no_number(Finding::failed(e.to_string()))),
-    };
-    let mut broken_pipe = None;
-    let before = manners::Before::now();
-    // Registers first: what is left in them can bring any other check down.
-    let mut announce = |check: &str| {
-        if let Err(e) = say(replies, &Reply::Checking { check: check.to_owned() }) {
-            broken_pipe = Some(e);
-        }
-    };
-    announce(manners::CHECK);
-    let unchanged = || {
-        let changed = before.changed();
-        changed.map_err(|what| Finding::refused(format!("{}: {what}", manners::CHECK)))
-    };
-    let verified = manners::calls(library, algorithm).and_then(|mut calls| {
-        unchanged()?;
-        let passed =
-            verify::verify(library, algorithm, scope, &mut announce).map_err(finding_of)?;
-        announce(manners::CHECK);
-        calls.remarks.extend(manners::periods(library, algorithm)?);
-        unchanged()?;
-        Ok((calls, passed))
-    });
-    if let Some(e) = broken_pipe {
-        return Err(e);
-    }
-    let reply = verified.map_or_else(no_number, |(calls, passed)| all_passed(calls, passed));
-    say(replies, &super::power::held_reply(reply))
-}
-
-fn all_passed(calls: manners::Calls, passed: verify::Passed) -> Reply {
-    let check = |name: &str, count| record::Check { name: name.to_owned(), count };
-    let own = (calls.count > 0).then(|| check(manners::CHECK, calls.count));
-    let others = passed.checks.into_iter().map(|c| check(c.name, c.count));
-    Reply::Verified {
-        checks: own.into_iter().chain(others).collect(),
-        digest: hex::encode(passed.digest),
-        remarks: calls.remarks,
-        tried: passed.tried,
-    }
-}
-
-fn finding_of(finding: verify::Finding) -> Finding {
-    match finding {
-        verify::Finding::Unsupported(why) => Finding::unsupported(why),
-        verify::Finding::Refused { check, why } => Finding::refused(format!("{check}: {why}")),
-        verify::Finding::Failed(why) => Finding::failed(why),
-    }
-}
-
-fn judge(library: &dyn Library, algorithm: &str, vector: &Vector) -> Reply {
-    let judged = Algorithm::find(algorithm)
-        .map_err(|e| e.to_string())
-        .and_then(|algorithm| verify::vector_file::judge(library, algorithm, vector));
-    match super::power::held_judgement(judged) {
-        Ok(judged) => Reply::Judged { rejected: judged == Judged::Rejected, wrong: None },
-        Err(wrong) => Reply::Judged { rejected: false, wrong: Some(wrong) },
-    }
-}
-
-fn run_once(library: &dyn Library, once: &Once) -> Result<Reply, Finding> {
-    let algorithm = Algorithm::find(&once.algorithm).map_err(|e| Finding::failed(e.to_string()))?;
-    let bytes = |what: &str, text: &str| {
-        hex::decode(text).map_err(|e| Finding::failed(format!("{what}: {e}")))
-    };
-    let (key, nonce) = (bytes("key", &once.key)?, bytes("nonce", &once.nonce)?);
-    let (aad, input) = (bytes("associated data", &once.aad)?, bytes("input", &once.input)?);
-    let mut tag = bytes("tag", &once.tag)?;
-    if (key.len(), nonce.len()) != (algorithm.key_len, algorithm.nonce_len) {
-        return Err(Finding::failed("key or nonce has another length than the algorithm's"));
-    }
-    if !algorithm.sizes.allows(input.len()) {
-        return Err(Finding::unsupported(algorithm.size_reason()));
-    }
-    tag.resize(algorithm.tag_len, 0);
-    let mut session = library.open(algorithm, once.direction, &key).map_err(not_opened)?;
-    if !session.has_message() {
-        return Err(Finding::unsupported("the library does not offer whole messages"));
-    }
-    let mut output = vec![0; if algorithm.writes_output() { input.len() } else { 0 }];
-    let (nonce, aad, input) = (&*nonce, &*aad, &*input);
-    match session.message(Message { nonce, aad, input, output: &mut output, tag: &mut tag }) {
-        Outcome::Done => Ok(Reply::Result { output: hex::encode(output), tag: hex::encode(tag) }),
-        Outcome::Rejected => Err(Finding::refused("the tag is wrong: nothing was decrypted")),
-        Outcome::Error(code) => Err(Finding::failed(format!("the library returned error {code}"))),
     }
 }

@@ -1,9 +1,9 @@
 //! The worker's TLS stack: handshakes of each case, held to what was asked, and timed.
 
-use super::manners::{self, Pulse};
 use super::power::Power;
 use super::primitives::Primitives;
 use super::records::Lines;
+use super::side_effects::{self, Pulse};
 use crate::protocol::{Finding, Ready, VisitResult};
 use probe::{Clock, Evictor, around_parts};
 use std::collections::HashMap;
@@ -70,7 +70,7 @@ impl StackBench {
         let before = host::loaded_objects();
         let power = Power::give_up_for_stack(hello)?;
         let load = || tls_stack::load(&hello.path, hello.crypto.as_deref());
-        let stack = manners::watched(|| load().map_err(super::power::why))?;
+        let stack = side_effects::watched(|| load().map_err(super::power::why))?;
         let objects: Vec<PathBuf> = host::loaded_objects().difference(&before).cloned().collect();
         bound_to(hello, &objects)?;
         if let Some(cpu) = hello.cpu {

@@ -10,8 +10,8 @@ mod probing;
 mod time;
 mod verify;
 
-use super::manners::Pulse;
 use super::power;
+use super::side_effects::Pulse;
 use crate::protocol::pages::{Answer, Job, PageFiles, PageVisit, Staging};
 use crate::protocol::{Finding, Hello, Reply, VisitResult};
 use at_rest::scheme::{POSITION_BYTES, Position};

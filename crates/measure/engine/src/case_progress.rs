@@ -11,12 +11,12 @@ use tls::HandshakeSample;
 
 /// A case on its way.
 #[derive(Clone, Debug)]
-pub(crate) struct Track {
+pub(crate) struct CaseProgress {
     /// Index of the case in the plan.
     pub(crate) index: usize,
     pub(crate) subject: Subject,
     /// Index of the processes that sample it.
-    pub(crate) bank: usize,
+    pub(crate) pool: usize,
     /// Of subjects with two ends the server's.
     pub(crate) samples: Vec<RawSample>,
     /// Both ends', where there are two: of pages the scheme's own work, and reading or writing.
@@ -42,13 +42,13 @@ pub(crate) enum End {
     Found(Finding),
 }
 
-impl Track {
+impl CaseProgress {
     /// A case to sample.
     pub(crate) fn new(index: usize, subject: Subject) -> Self {
         Self {
             index,
             subject,
-            bank: 0,
+            pool: 0,
             samples: Vec::new(),
             ends: Ends::default(),
             facts: Facts::default(),

@@ -12,7 +12,7 @@ use std::time::Instant;
 const SNAPSHOT_SHARE: u32 = 50;
 
 /// Keeps a run.
-pub(crate) struct Keeper<'a> {
+pub(crate) struct Checkpoints<'a> {
     journal: Option<Journal>,
     snapshots: Option<Snapshots<'a>>,
     /// Seconds of measuring in earlier parts of the run.
@@ -40,7 +40,7 @@ impl<'a> Snapshots<'a> {
 
     /// Writes one when a case has ended since the last time and it does not cost too much.
     fn write(&mut self, sampled: Sampled<'_>) -> Result<(), String> {
-        let ended = sampled.tracks.iter().filter(|t| t.end.is_some()).count();
+        let ended = sampled.all_progress.iter().filter(|t| t.end.is_some()).count();
         let begun = Instant::now();
         if ended <= self.ended || begun < self.next {
             return Ok(());
@@ -52,7 +52,7 @@ impl<'a> Snapshots<'a> {
     }
 }
 
-impl<'a> Keeper<'a> {
+impl<'a> Checkpoints<'a> {
     pub(crate) fn new(
         journal: Option<Journal>,
         snapshots: Option<Snapshots<'a>>,
@@ -92,7 +92,7 @@ impl<'a> Keeper<'a> {
     }
 }
 
-impl Watch for Keeper<'_> {
+impl Watch for Checkpoints<'_> {
     fn block(&mut self, entries: Vec<JournalEntry>) {
         let Some(journal) = &mut self.journal else { return };
         journal.append(&entries);

@@ -8,12 +8,12 @@ const JITTER: Duration = Duration::from_millis(1);
 /// How long the machine has slept since it was started: the difference of the clock that counts sleep
 /// (`CLOCK_BOOTTIME`) and the one that does not (`CLOCK_MONOTONIC`).
 #[derive(Clone, Debug)]
-pub(crate) struct Asleep {
+pub(crate) struct Suspend {
     last: Duration,
     read: fn() -> Duration,
 }
 
-impl Asleep {
+impl Suspend {
     pub(crate) fn new() -> Self {
         Self::with(slept)
     }
@@ -47,16 +47,16 @@ mod tests {
 
     #[test]
     fn a_sleep_is_told_once() {
-        let mut asleep = Asleep::with(|| Duration::from_millis(SLEPT.load(Ordering::Relaxed)));
-        assert!(!asleep.advanced());
+        let mut suspend = Suspend::with(|| Duration::from_millis(SLEPT.load(Ordering::Relaxed)));
+        assert!(!suspend.advanced());
         SLEPT.store(9000, Ordering::Relaxed);
-        assert!(asleep.advanced());
-        assert!(!asleep.advanced());
+        assert!(suspend.advanced());
+        assert!(!suspend.advanced());
     }
 
     #[test]
     fn a_machine_that_is_awake_does_not_look_asleep() {
-        let mut asleep = Asleep::new();
-        assert!((0..1000).filter(|_| asleep.advanced()).count() < 10);
+        let mut suspend = Suspend::new();
+        assert!((0..1000).filter(|_| suspend.advanced()).count() < 10);
     }
 }

@@ -39,7 +39,7 @@ pub(crate) enum Source<'a> {
 
 /// The process that is sampled now. Each has a memory layout of its own.
 #[derive(Debug)]
-pub(crate) struct Bank<'a> {
+pub(crate) struct WorkerPool<'a> {
     source: Source<'a>,
     start: Start,
     worker: Option<Worker>,
@@ -47,7 +47,7 @@ pub(crate) struct Bank<'a> {
     next: u32,
 }
 
-impl<'a> Bank<'a> {
+impl<'a> WorkerPool<'a> {
     /// No process is started yet; the first will have the number `next`.
     pub(crate) fn new(source: Source<'a>, start: Start, next: u32) -> Self {
         Self { source, start, worker: None, next }
@@ -117,7 +117,7 @@ impl<'a> Bank<'a> {
     }
 
     /// Starts a new process without waiting for it: those of several libraries load side by side.
-    /// [`Bank::greet`] must come next.
+    /// [`WorkerPool::greet`] must come next.
     pub(crate) fn launch(&mut self) {
         self.worker = self.started().ok();
     }

@@ -12,14 +12,14 @@ use std::time::Duration;
 const DEADLINE: Duration = Duration::from_secs(300);
 
 /// The workers.
-pub(super) struct Crew<'a> {
+pub(super) struct Workers<'a> {
     libraries: &'a [Attached],
     tier: Tier,
     files: PageFiles,
     workers: Vec<Option<Worker>>,
 }
 
-impl<'a> Crew<'a> {
+impl<'a> Workers<'a> {
     pub(super) fn new(libraries: &'a [Attached], tier: Tier, files: PageFiles) -> Self {
         let workers = libraries.iter().map(|_| None).collect();
         Self { libraries, tier, files, workers }

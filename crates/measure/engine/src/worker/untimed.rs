@@ -12,7 +12,7 @@ use rand::Rng as _;
 use rand::rngs::StdRng;
 use std::time::{Duration, Instant};
 
-/// Time of a decoy, in nanoseconds, where that is more than one operation: on average half of it.
+/// Time of an untimed batch, in nanoseconds, where that is more than one operation: on average half of it.
 const SHORT_NS: f64 = 30_000.0;
 /// How many operations more the one visit has that makes every check: what bites once in fifty calls must meet one even
 /// where a process makes fewer in its life.
@@ -59,7 +59,7 @@ fn forge(
     )))
 }
 
-/// How many operations of `op_ns` nanoseconds each a decoy of its own makes.
+/// How many operations of `op_ns` nanoseconds each an untimed batch of its own makes.
 pub(super) fn length(op_ns: f64, every_check: bool, rng: &mut StdRng) -> u32 {
     let within = |ns: f64| (ns / op_ns.max(1.0)) as u32;
     let many = if every_check { MANY.min(within(LONGEST_NS)) } else { 0 };

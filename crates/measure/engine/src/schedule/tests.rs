@@ -1,0 +1,94 @@
+use super::*;
+use crate::attached::Attached;
+use crate::kinds::{Message, Subject};
+use crate::setting::Setting;
+use model::{Case, Direction, Footprint, Model};
+
+fn track_at(library: usize, size: usize, tier: Tier) -> CaseProgress {
+    let case = Case {
+        library,
+        algorithm: "aes-128-ctr".into(),
+        direction: Direction::Encrypt,
+        model: Model::Message,
+        size,
+        tier,
+        threads: 1,
+        footprint: Footprint::Hot,
+        in_place: false,
+    };
+    CaseProgress::new(0, Subject::Message(Message::new(case, Setting::default())))
+}
+
+fn progress(library: usize, size: usize) -> CaseProgress {
+    track_at(library, size, Tier::Native)
+}
+
+fn schedule(libraries: &[Attached], all_progress: Vec<CaseProgress>, seed: u64) -> Schedule<'_> {
+    let source = |library: usize, tier| Source::Library(&libraries[library], tier);
+    Schedule::new(&source, all_progress, BUDGET, &start(seed))
+}
+
+fn attached() -> Attached {
+    let facts = record::Library {
+        name: "l".into(),
+        version: "1".into(),
+        path: String::new(),
+        id: String::new(),
+        ..record::Library::default()
+    };
+    Attached {
+        facts,
+        given_name: None,
+        bundled_name: None,
+        offers: Vec::new(),
+        ready: None,
+        tiers: Vec::new(),
+        copies: None,
+    }
+}
+
+fn start(seed: u64) -> Start {
+    Start { cpus: Vec::new(), seed, ticks_per_ns: None, quiet: QuietRates::default() }
+}
+
+const BUDGET: Budget = Budget { precision: 0.01, time: Duration::from_secs(1) };
+
+#[test]
+fn a_round_visits_every_case_once_that_the_pass_wants_samples_of() {
+    let libraries = [attached(), attached()];
+    let mut all_progress: Vec<CaseProgress> = (0..100).map(|i| progress(i % 2, i + 1)).collect();
+    all_progress[7].end = Some(End::Stopped(Stopped::Precision));
+    all_progress[8].pass.clean = MIN_PER_PROCESS;
+    all_progress[9].pass.taken = 2 * MIN_PER_PROCESS as u32;
+    let mut schedule = schedule(&libraries, all_progress, 1);
+    let blocks = schedule.blocks();
+    let mut seen: Vec<usize> = blocks.iter().flat_map(|b| b.all_progress.clone()).collect();
+    seen.sort_unstable();
+    assert_eq!(seen, (0..100).filter(|i| ![7, 8, 9].contains(i)).collect::<Vec<_>>());
+    assert!(blocks.iter().all(|b| b.all_progress.iter().all(|i| i % 2 == b.pool)));
+    assert!(blocks.iter().all(|b| b.all_progress.len() <= BLOCK));
+}
+
+#[test]
+fn no_worker_samples_cases_of_two_tiers() {
+    let tier = |i| if i < 5 { Tier::Native } else { Tier::Noaes };
+    let all_progress: Vec<CaseProgress> = (0..8).map(|i| track_at(0, i + 1, tier(i))).collect();
+    let libraries = [attached()];
+    let mut schedule = schedule(&libraries, all_progress, 1);
+    assert_eq!(schedule.pools.len(), 2);
+    for Block { pool, all_progress, .. } in schedule.blocks() {
+        assert!(all_progress.iter().all(|i| (*i >= 5) == (pool == 1)), "{pool} {all_progress:?}");
+    }
+}
+
+#[test]
+fn the_order_comes_from_the_seed() {
+    let libraries = [attached()];
+    let order = |seed| {
+        let all_progress = (0..50).map(|i| progress(0, i + 1)).collect();
+        let blocks = schedule(&libraries, all_progress, seed).blocks();
+        blocks.into_iter().map(|block| block.all_progress).collect::<Vec<_>>()
+    };
+    assert_eq!(order(1), order(1));
+    assert_ne!(order(1), order(2));
+}
