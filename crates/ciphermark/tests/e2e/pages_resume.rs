@@ -26,7 +26,7 @@ fn samples_in_journal(record: &Path) -> usize {
 }
 
 fn samples_in_record(record: &Value) -> usize {
-    rows(record, "cells").iter().map(|c| rows(&c["raw"], "ticks").len()).sum()
+    rows(record, "measurements").iter().map(|c| rows(&c["raw"], "ticks").len()).sum()
 }
 
 #[test]
@@ -51,8 +51,8 @@ fn a_killed_run_over_a_store_is_resumed_over_the_same_store_only() {
     let whole = read(&record);
     assert_eq!(printed, std::fs::read_to_string(&record).unwrap());
     assert!(samples_in_record(&whole) > kept, "samples of before and of now");
-    all_are(rows(&whole, "cells"), "measured");
-    let cells = rows(&whole, "cells");
+    all_are(rows(&whole, "measurements"), "measured");
+    let cells = rows(&whole, "measurements");
     assert_eq!(cells.len(), 14, "{cells:#?}");
     assert!(cells.iter().all(|c| text(c, "stopped") == "budget"), "{cells:#?}");
     assert!(!journal(&record).exists());
@@ -70,11 +70,11 @@ fn an_interrupted_run_over_a_store_keeps_what_it_has_and_says_how_to_resume() {
     let found = read(&record);
     let kept = samples_in_journal(&record);
     assert_eq!(samples_in_record(&found), kept, "nothing is lost");
-    for cell in rows(&found, "cells") {
+    for cell in rows(&found, "measurements") {
         assert_eq!((text(cell, "state"), text(cell, "stopped")), ("measured", "interrupted"));
-        let io = cell["raw_io_ticks"].as_array().map_or(0, Vec::len);
+        let io = cell["details"]["raw_io_ticks"].as_array().map_or(0, Vec::len);
         let expected =
-            if cell["medium"] == "cache" { rows(&cell["raw"], "ticks").len() } else { 0 };
+            if cell["details"]["medium"] == "cache" { rows(&cell["raw"], "ticks").len() } else { 0 };
         assert_eq!(io, expected, "{cell}");
     }
     call(&format!("pages --resume {} --budget 1s", arg(&record))).with_code(0);

@@ -11,7 +11,8 @@ const OF_RECORD: [&str; 7] =
     ["kind", "format_version", "tool", "started", "host", "libraries", "seed"];
 
 /// What a measurement has in fields of its own; [`Cell::scheme`] is its algorithm.
-const OF_MEASUREMENT: [&str; 5] = ["scheme", "direction", "threads", "state", "reason"];
+const OF_MEASUREMENT: [&str; 6] =
+    ["scheme", "direction", "threads", "state", "reason", "stopped"];
 
 /// Beyond any speed: what a record may have.
 const MOST_RATE: f64 = 1e18;
@@ -76,6 +77,8 @@ fn measurement(run: &PagesRecord, cell: &Cell) -> Measurement {
         low: ns.low.unwrap_or(ns.median),
         high: ns.high.unwrap_or(ns.median),
     });
+    let clean = raw.as_ref().map_or(0, |raw| raw.iter().filter(|(_, counts)| *counts).count());
+    let raw = raw.unwrap_or_default();
     let bytes = run.store.page_size as f64;
     let speed = |ns: Estimate| bytes / ns.median * 1e3 * f64::from(cell.threads.max(1));
     let clock = run.timing.as_ref().map(|t| t.clock.clone()).unwrap_or_default();
@@ -88,14 +91,16 @@ fn measurement(run: &PagesRecord, cell: &Cell) -> Measurement {
         threads: cell.threads,
         setting: format!("{} {}", cell.medium.name(), cell.keying.name()),
         reason: cell.reason.clone(),
+        stopped: cell.stopped,
         ns_per_op: ns,
         ns_per_byte: ns.map(|ns| ns.median / bytes),
         mb_per_s: ns.map(speed).filter(|speed| *speed <= MOST_RATE),
-        samples: cell.rounds.into(),
+        samples: if raw.is_empty() { cell.rounds.into() } else { clean as u64 },
+        processes: cell.rounds,
         samples_disturbed: cell.disturbed_rounds.into(),
         evidence: Evidence { clock, calls_succeeded: cell.pages, ..Evidence::default() },
         details: Some(details.into()),
-        raw: raw.unwrap_or_default(),
+        raw,
         ..Measurement::blank(library, &cell.scheme, cell.state)
     }
 }
@@ -142,6 +147,7 @@ fn cell(m: &Measurement) -> Result<Value, String> {
         "threads": m.threads,
         "state": m.state,
         "reason": m.reason,
+        "stopped": m.stopped,
     }) else {
         unreachable!("an object")
     };
