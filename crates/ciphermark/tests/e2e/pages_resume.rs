@@ -73,8 +73,11 @@ fn an_interrupted_run_over_a_store_keeps_what_it_has_and_says_how_to_resume() {
     for cell in rows(&found, "measurements") {
         assert_eq!((text(cell, "state"), text(cell, "stopped")), ("measured", "interrupted"));
         let io = cell["details"]["raw_io_ticks"].as_array().map_or(0, Vec::len);
-        let expected =
-            if cell["details"]["medium"] == "cache" { rows(&cell["raw"], "ticks").len() } else { 0 };
+        let expected = if cell["details"]["medium"] == "cache" {
+            rows(&cell["raw"], "ticks").len()
+        } else {
+            0
+        };
         assert_eq!(io, expected, "{cell}");
     }
     call(&format!("pages --resume {} --budget 1s", arg(&record))).with_code(0);

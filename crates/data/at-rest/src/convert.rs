@@ -11,8 +11,7 @@ const OF_RECORD: [&str; 7] =
     ["kind", "format_version", "tool", "started", "host", "libraries", "seed"];
 
 /// What a measurement has in fields of its own; [`Cell::scheme`] is its algorithm.
-const OF_MEASUREMENT: [&str; 6] =
-    ["scheme", "direction", "threads", "state", "reason", "stopped"];
+const OF_MEASUREMENT: [&str; 6] = ["scheme", "direction", "threads", "state", "reason", "stopped"];
 
 /// Beyond any speed: what a record may have.
 const MOST_RATE: f64 = 1e18;

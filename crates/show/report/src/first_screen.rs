@@ -4,7 +4,7 @@
 use crate::digits::{percent, speed};
 use crate::labels::{Libraries, size_with_unit};
 use crate::summary::{self, software_aes};
-use crate::survey::Survey;
+use crate::survey::{Survey, shout};
 use compare::{Answer, Asked, Family, Row, SystemStanding};
 use record::{Measurement, Record, State};
 use std::collections::BTreeMap;
@@ -163,7 +163,7 @@ impl Screen<'_> {
             .map(|((state, library), (cases, m))| {
                 let reason = clean(m.reason.as_deref().unwrap_or_default());
                 let of = if cases == 1 { clean(&m.algorithm) } else { format!("{cases} cases") };
-                format!("  {library}   {of} {}: {reason}", state.name())
+                format!("  {library}   {of} {}: {reason}", shout(state))
             })
             .collect();
         let software = software_aes(self.record, selection);

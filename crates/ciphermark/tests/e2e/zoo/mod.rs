@@ -155,7 +155,7 @@ fn beside_openssl(
     let mut run = vec!["run", "-a", algorithms, "-l", "openssl"];
     run.extend(libraries.iter().flat_map(|library| ["-l", library]));
     run.extend(["-s", sizes, "-m", model, "-o", arg(&record)]);
-    run.extend(["--precision", "50%", "--budget", "200s"]);
+    run.extend(["--precision", "50%", "--budget", "200s", "--all"]);
     if model == "forgery" {
         // Nothing else can meet one.
         run.extend(["--direction", "decrypt"]);
