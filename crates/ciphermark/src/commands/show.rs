@@ -14,7 +14,8 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
         overwrites_no_record(output)?;
     }
     let rows = choose::rows(&record, &args.filter)?;
-    if rows.is_empty() {
+    // A run over pages that took no time has none.
+    if rows.is_empty() && !record.measurements.is_empty() {
         return Err(Failure::usage("the filters leave no row of the record"));
     }
     if record.kind().is_some() && is_own_form(args)? {

@@ -54,7 +54,7 @@ fn a_killed_run_over_a_store_is_resumed_over_the_same_store_only() {
     all_are(rows(&whole, "measurements"), "measured");
     let cells = rows(&whole, "measurements");
     assert_eq!(cells.len(), 14, "{cells:#?}");
-    assert!(cells.iter().all(|c| text(c, "stopped") == "budget"), "{cells:#?}");
+    assert!(cells.iter().all(|c| text(c, "stopped") != "interrupted"), "{cells:#?}");
     assert!(!journal(&record).exists());
     refuses(&resume, &["nothing to resume"]);
 }
@@ -83,4 +83,14 @@ fn an_interrupted_run_over_a_store_keeps_what_it_has_and_says_how_to_resume() {
     call(&format!("pages --resume {} --budget 1s", arg(&record))).with_code(0);
     assert!(samples_in_record(&read(&record)) >= kept);
     assert!(!journal(&record).exists());
+}
+
+#[test]
+fn a_run_over_a_store_that_took_no_time_is_shown_again() {
+    let directory = scratch();
+    let record = file(&directory, "p.json");
+    let what = "pages -q --synthetic 1M -l openssl -s aes-256-xts --media none --probes 0";
+    let printed = call(&format!("{what} -o {record}")).with_code(0).stdout;
+    assert!(printed.contains("2 schemes in 1 libraries"), "{printed}");
+    assert_eq!(call(&format!("show {record}")).with_code(0).stdout, printed);
 }
