@@ -68,7 +68,7 @@ impl Screen<'_> {
                 record.measuring_seconds
             )),
             quiet.map(|n| {
-                format!("{} % of samples quiet", percent(n.clean as f64 / n.samples as f64))
+                format!("{} % quiet", percent(n.clean as f64 / n.samples as f64))
             }),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
