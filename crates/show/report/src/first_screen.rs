@@ -67,9 +67,7 @@ impl Screen<'_> {
                 "{loaded} libraries, {measured} cases in {:.0} s",
                 record.measuring_seconds
             )),
-            quiet.map(|n| {
-                format!("{} % quiet", percent(n.clean as f64 / n.samples as f64))
-            }),
+            quiet.map(|n| format!("{} % quiet", percent(n.clean as f64 / n.samples as f64))),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
