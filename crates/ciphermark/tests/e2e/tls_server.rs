@@ -40,7 +40,8 @@ fn what_is_validated_was_counted_and_a_second_run_adds_only_what_is_missing() {
         assert_eq!(row["counted"]["resumed"], row["counted"]["connections"], "{row:#}");
         assert_eq!(row["by_session"]["resumed"], true, "{row:#}");
         assert_eq!(row["full"]["resumed"], false, "{row:#}");
-        assert!(number(row, "predicted_cpu_us.value") > 0.0, "{row:#}");
+        // Of one round: no more is known than that it was calculated, not even its sign.
+        assert!(number(row, "predicted_cpu_us.value").is_finite(), "{row:#}");
         assert!(number(row, "measured_cpu_us.value") > 0.0, "{row:#}");
     }
     let server = &validation["parts"][0]["calibration"]["server"];

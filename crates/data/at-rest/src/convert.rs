@@ -2,7 +2,7 @@
 
 use crate::format::{Cell, KIND, PagesRecord};
 use model::{Direction, Model};
-use record::{Estimate, Evidence, FORMAT_VERSION, Limits, Measurement, Plan, Record, Samples};
+use record::{Estimate, Evidence, FORMAT_VERSION, Limits, Measurement, Plan, Record};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -59,6 +59,7 @@ fn plan(run: &PagesRecord) -> Plan {
         directions: vec![Direction::Encrypt, Direction::Decrypt],
         tiers: vec![run.tier],
         threads,
+        precision: run.timing.as_ref().and_then(|t| t.precision).unwrap_or_default(),
         seed: run.seed,
         ..Plan::default()
     }
@@ -67,8 +68,6 @@ fn plan(run: &PagesRecord) -> Plan {
 fn measurement(run: &PagesRecord, cell: &Cell) -> Measurement {
     let mut details = fields(cell);
     details.retain(|name, value| !OF_MEASUREMENT.contains(&name.as_str()) && !value.is_null());
-    let raw = details.get("raw").cloned().map(serde_json::from_value::<Samples>);
-    let raw = raw.and_then(Result::ok).inspect(|_| drop(details.remove("raw")));
     let library = run.libraries.get(cell.library).map(record::Library::identity);
     let library = library.unwrap_or_else(|| record::Library::default().identity());
     let ns = cell.crypto_ns.map(|ns| Estimate {
@@ -76,8 +75,7 @@ fn measurement(run: &PagesRecord, cell: &Cell) -> Measurement {
         low: ns.low.unwrap_or(ns.median),
         high: ns.high.unwrap_or(ns.median),
     });
-    let clean = raw.as_ref().map_or(0, |raw| raw.iter().filter(|(_, counts)| *counts).count());
-    let raw = raw.unwrap_or_default();
+    let clean = cell.raw.clean.iter().filter(|counts| **counts).count();
     let bytes = run.store.page_size as f64;
     let speed = |ns: Estimate| bytes / ns.median * 1e3 * f64::from(cell.threads.max(1));
     let clock = run.timing.as_ref().map(|t| t.clock.clone()).unwrap_or_default();
@@ -94,12 +92,12 @@ fn measurement(run: &PagesRecord, cell: &Cell) -> Measurement {
         ns_per_op: ns,
         ns_per_byte: ns.map(|ns| ns.median / bytes),
         mb_per_s: ns.map(speed).filter(|speed| *speed <= MOST_RATE),
-        samples: if raw.is_empty() { cell.rounds.into() } else { clean as u64 },
+        samples: if cell.raw.is_empty() { cell.rounds.into() } else { clean as u64 },
         processes: cell.rounds,
         samples_disturbed: cell.disturbed_rounds.into(),
         evidence: Evidence { clock, calls_succeeded: cell.pages, ..Evidence::default() },
         details: Some(details.into()),
-        raw,
+        raw: cell.raw.clone(),
         ..Measurement::blank(library, &cell.scheme, cell.state)
     }
 }

@@ -3,14 +3,17 @@
 
 use crate::best::unit;
 use crate::costs::group;
-use crate::{Case, family};
-use analysis::{ALPHA, Group, surely_faster};
+use crate::{Matching, Settings, Side, Tally, compare, family};
+use analysis::{ALPHA, Group, Ratio, surely_faster};
 use model::{Algorithm, Direction, Footprint, Kind, Mode, Model, Tier};
 use record::{LibraryId, Measurement, Record, State};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The size that rows are ranked at where it was measured: a database page.
-const REFERENCE_SIZE: usize = 8192;
+/// The size that rows are ranked at where it was measured: `PostgreSQL`'s page, and large enough that the cost per
+/// message no longer decides.
+pub const REFERENCE_SIZE: usize = 8192;
+/// Differences up to this do not matter (a fraction): what `ciphermark compare --same-within` is by default.
+const TOLERANCE: f64 = 0.005;
 /// Most sizes: a small message, a middling one, the reference.
 const SIZES: usize = 3;
 /// Directories that a distribution's packages put libraries in.
@@ -82,12 +85,10 @@ pub enum Standing {
 pub struct Newer<'a> {
     /// The newer one.
     pub library: &'a LibraryId,
-    /// Geometric mean of how many times as fast it is.
-    pub factor: f64,
-    /// Cases that both have.
-    pub cases: usize,
-    /// Of these, those in which it takes over 2 % more.
-    pub slower: usize,
+    /// Geometric mean of its time over the system's.
+    pub ratio: Ratio,
+    /// The verdicts of [`compare`] on the cases.
+    pub tally: Tally,
 }
 
 impl<'a> Answer<'a> {
@@ -230,34 +231,25 @@ fn standing(record: &Record, system: &Measurement, fastest: &Measurement) -> Sta
     if is_surely_slower && factor > 1.0 { Standing::Slower(factor, speed) } else { Standing::Best }
 }
 
-/// Of the other builds of OpenSSL the one with the highest version, over all measured cases that both have.
+/// Of the other builds of OpenSSL the one with the highest version, compared as `compare` does.
 fn newer<'a>(record: &'a Record, system: &LibraryId) -> Option<Newer<'a>> {
     let version = |id: &LibraryId| -> Vec<u64> {
-        id.version
-            .split(|c: char| !c.is_ascii_digit())
-            .map_while(|part| part.parse().ok())
-            .collect()
+        let parts = id.version.split(|c: char| !c.is_ascii_digit());
+        parts.map_while(|part| part.parse().ok()).collect()
     };
     let others = record.measurements.iter().map(|m| &m.library);
     let others = others.filter(|id| id.name == "openssl" && version(id) > version(system));
     let library = others.max_by_key(|id| version(id))?;
-    let cases = |of: &LibraryId| -> BTreeMap<Case, f64> {
-        let own = record.measurements.iter().filter(|m| m.library == *of);
-        own.filter_map(|m| {
-            Some((Case::of(m), m.ns_per_op.filter(|_| m.state == State::Measured)?.median))
-        })
-        .collect()
+    let side = |of: &LibraryId| Side {
+        name: of.name.clone(),
+        record,
+        rows: record.measurements.iter().filter(|m| m.library == *of).collect(),
     };
-    let (old, new) = (cases(system), cases(library));
-    let factors: Vec<f64> = old.iter().filter_map(|(case, ns)| Some(ns / new.get(case)?)).collect();
-    let mean = factors.iter().map(|f| f.ln()).sum::<f64>() / factors.len().max(1) as f64;
-    let slower = factors.iter().filter(|f| **f < 1.0 / 1.02).count();
-    (!factors.is_empty()).then(|| Newer {
-        library,
-        factor: mean.exp(),
-        cases: factors.len(),
-        slower,
-    })
+    let settings =
+        Settings { tolerance: TOLERANCE, matching: Matching::Every, tiers_differ: false };
+    let comparison = compare(&side(system), &side(library), &settings);
+    let ratio = comparison.overall.first()?.ratio?;
+    Some(Newer { library, ratio, tally: comparison.tally })
 }
 
 #[cfg(test)]
@@ -313,8 +305,8 @@ mod tests {
         assert_eq!(names, ["fast", "openssl", "openssl"]);
         assert_eq!(answer.questions[1].1[0].system, Standing::Best);
         let newer = answer.newer.unwrap();
-        assert_eq!((&*newer.library.version, newer.cases, newer.slower), ("4.0.3", 1, 0));
-        assert!((newer.factor - 1.6).abs() < 0.01, "{}", newer.factor);
+        assert_eq!((&*newer.library.version, newer.tally.faster), ("4.0.3", 1));
+        assert!((newer.ratio.estimate - 0.625).abs() < 0.01, "{}", newer.ratio.estimate);
     }
 
     #[test]

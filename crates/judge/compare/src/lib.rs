@@ -21,7 +21,7 @@ mod states;
 mod summary;
 mod warnings;
 
-pub use answer::{Answer, Asked, Family, Newer, Row, Standing as SystemStanding};
+pub use answer::{Answer, Asked, Family, Newer, REFERENCE_SIZE, Row, Standing as SystemStanding};
 pub use best::Best;
 pub use case::Case;
 pub use comparison::{Case as Compared, Comparison, Facts, Settings, Side, compare};

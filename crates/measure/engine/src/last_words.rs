@@ -31,9 +31,10 @@ pub(crate) fn of(bytes: &[u8]) -> Option<String> {
 }
 
 /// The line that tells most of how a process ended: of a Rust panic its message, which has advice and
-/// perhaps other panics behind it; else the last.
+/// perhaps other panics behind it; else the last that is not advice, which Rust gives where it found no memory too.
 fn telling(text: &str) -> Option<&str> {
-    let mut lines = text.lines().filter(|l| !l.trim().is_empty());
+    let is_said = |l: &&str| !l.trim().is_empty() && !l.starts_with("note: ");
+    let mut lines = text.lines().filter(is_said);
     let panicked = |l: &&str| l.starts_with("thread '") && l.contains(" panicked at ");
     lines.clone().skip_while(|l| !panicked(l)).nth(1).or_else(|| lines.next_back())
 }
@@ -66,6 +67,8 @@ mod tests {
             "\nthread 'main' (7) panicked at src/lib.rs:1:2:\nno such thing\nnote: run with it\n";
         assert_eq!(telling(panic), Some("no such thing"));
         assert_eq!(telling("loading\nout of luck\n\n"), Some("out of luck"));
+        let no_memory = "memory allocation of 64 bytes failed\nnote: run with `RUST_BACKTRACE=1`\n";
+        assert_eq!(telling(no_memory), Some("memory allocation of 64 bytes failed"));
         assert_eq!(telling("\n"), None);
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::digits::{percent, speed};
 use crate::labels::{Libraries, size_with_unit};
-use crate::summary::{self, software_aes};
+use crate::summary::{self, without_aes};
 use crate::survey::{Survey, shout};
 use compare::{Answer, Asked, Family, Row, SystemStanding};
 use record::{Measurement, Record, State};
@@ -136,14 +136,12 @@ impl Screen<'_> {
             return String::new();
         };
         let (new, own) = (self.libraries.label(newer.library), self.libraries.label(system));
-        let slower = match newer.slower {
-            0 => "none slower".to_owned(),
-            count => format!("{count} slower by over 2 %"),
-        };
+        let (ratio, tally) = (newer.ratio.estimate, newer.tally);
         let text = format!(
-            "Your {own}: {new} takes {:.2} of its time over {} cases; {slower}.",
-            1.0 / newer.factor,
-            newer.cases
+            "Your {own}: {new} takes {ratio:.2} of its time over {} cases: {} faster, {} slower.",
+            tally.cases(),
+            tally.faster,
+            tally.slower
         );
         format!("\n{}", self.line(&text, PLAIN))
     }
@@ -164,8 +162,7 @@ impl Screen<'_> {
                 format!("  {library}   {of} {}: {reason}", shout(state))
             })
             .collect();
-        let software = software_aes(self.record, selection);
-        let names: Vec<&str> = software.iter().filter_map(|line| line.split(' ').next()).collect();
+        let names: Vec<String> = without_aes(self.record, selection).into_iter().collect();
         if !names.is_empty() {
             lines.push(format!("  {}   AES without this CPU's AES instructions", names.join(", ")));
         }

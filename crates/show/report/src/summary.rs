@@ -6,7 +6,7 @@ use crate::labels;
 use crate::offers::not_offered;
 use crate::survey::{Survey, mark, shout};
 use model::{Algorithm, Disturbance, Kind, Primitive, Tier};
-use record::{Estimate, Executed, Host, LibraryId, Measurement, Noise, Record, State};
+use record::{Estimate, Executed, Host, Library, LibraryId, Measurement, Noise, Record, State};
 use std::collections::{BTreeMap, BTreeSet};
 use text::clean;
 
@@ -82,22 +82,19 @@ pub(crate) fn foot(
 
 /// Libraries whose code has no AES instruction although the CPU has them: the cause of many a published
 /// figure that was taken for the library's speed.
-pub(crate) fn software_aes(record: &Record, selection: &[&Measurement]) -> Vec<String> {
-    if !record.host.cpu.features.iter().any(|f| f == "aes") {
-        return Vec::new();
-    }
-    let runs_aes = |m: &&&Measurement| m.state == State::Measured && is_aes(&m.algorithm);
-    let mut lines = executed_no_aes(record, selection);
-    let without = record.libraries.iter().filter(|library| {
-        // What was executed is the better proof, where there is one.
-        let stepped = |e: &Executed| e.library.path == library.path && e.per_byte.is_some();
-        if record.executed.iter().any(stepped) {
-            return false;
-        }
-        let lacks = library.instructions.as_ref().is_some_and(|i| !i.iter().any(|i| i == "aes"));
-        lacks && selection.iter().filter(runs_aes).any(|m| m.library.path == library.path)
-    });
-    lines.extend(without.map(|library| {
+fn software_aes(record: &Record, selection: &[&Measurement]) -> Vec<String> {
+    let executed = executed_no_aes(record, selection).into_iter();
+    let mut lines: Vec<String> = executed
+        .map(|((library, tier), algorithms)| {
+            format!(
+                "{} executed no AES instruction at tier {tier} in {}: built without AES \
+                 instructions? This CPU has them, and with them AES is many times faster",
+                labels::versioned(&library.name, &library.version),
+                algorithms.iter().map(|a| clean(a)).collect::<Vec<_>>().join(", ")
+            )
+        })
+        .collect();
+    lines.extend(code_without_aes(record, selection).map(|library| {
         format!(
             "{} runs AES without the AES instructions that this CPU has: none stand in its code. \
              With them AES is many times faster",
@@ -107,10 +104,41 @@ pub(crate) fn software_aes(record: &Record, selection: &[&Measurement]) -> Vec<S
     lines
 }
 
-/// Libraries that executed no AES instruction in an AES algorithm at a tier that offers them.
-fn executed_no_aes(record: &Record, selection: &[&Measurement]) -> Vec<String> {
+/// The names of these libraries.
+pub(crate) fn without_aes(record: &Record, selection: &[&Measurement]) -> BTreeSet<String> {
+    let executed = executed_no_aes(record, selection).into_keys();
+    let executed = executed.map(|(library, _)| labels::versioned(&library.name, &library.version));
+    let code = code_without_aes(record, selection);
+    executed.chain(code.map(|l| labels::versioned(&l.name, &l.version))).collect()
+}
+
+/// Libraries without AES instructions in their code; what was executed is the better proof, where there is one.
+fn code_without_aes<'a>(
+    record: &'a Record,
+    selection: &'a [&Measurement],
+) -> impl Iterator<Item = &'a Library> {
+    let runs_aes = |m: &&&Measurement| m.state == State::Measured && is_aes(&m.algorithm);
+    let libraries = if has_aes(record) { &record.libraries[..] } else { &[] };
+    libraries.iter().filter(move |library| {
+        let stepped = |e: &Executed| e.library.path == library.path && e.per_byte.is_some();
+        let lacks = library.instructions.as_ref().is_some_and(|i| !i.iter().any(|i| i == "aes"));
+        lacks
+            && !record.executed.iter().any(stepped)
+            && selection.iter().filter(runs_aes).any(|m| m.library.path == library.path)
+    })
+}
+
+fn has_aes(record: &Record) -> bool {
+    record.host.cpu.features.iter().any(|f| f == "aes")
+}
+
+/// Libraries that executed no AES instruction at a tier that offers them, with the AES algorithms.
+fn executed_no_aes<'a>(
+    record: &'a Record,
+    selection: &[&Measurement],
+) -> BTreeMap<(&'a LibraryId, Tier), BTreeSet<&'a str>> {
     let mut without: BTreeMap<(&LibraryId, Tier), BTreeSet<&str>> = BTreeMap::new();
-    for e in &record.executed {
+    for e in record.executed.iter().filter(|_| has_aes(record)) {
         let offered = matches!(e.tier, Tier::Native | Tier::Vaes256 | Tier::Aesni);
         let lacks = e.per_byte.is_some() && !e.classes.iter().any(|c| c.class == "aes-round");
         let shown = |m: &&Measurement| m.state == State::Measured && e.is_of(m);
@@ -119,15 +147,7 @@ fn executed_no_aes(record: &Record, selection: &[&Measurement]) -> Vec<String> {
             without.entry((&e.library, e.tier)).or_default().insert(&e.algorithm);
         }
     }
-    let line = |((library, tier), algorithms): ((&LibraryId, Tier), BTreeSet<&str>)| {
-        format!(
-            "{} executed no AES instruction at tier {tier} in {}: built without AES instructions? \
-             This CPU has them, and with them AES is many times faster",
-            labels::versioned(&library.name, &library.version),
-            algorithms.iter().map(|a| clean(a)).collect::<Vec<_>>().join(", ")
-        )
-    };
-    without.into_iter().map(line).collect()
+    without
 }
 
 fn is_aes(algorithm: &str) -> bool {

@@ -1,15 +1,12 @@
 //! Measurements sorted into what a ranked table shows: sections, rows, cells.
 
 use crate::labels::{self, Libraries};
+use compare::REFERENCE_SIZE;
 use model::{Algorithm, Direction, Footprint, Kind, Model, Tier};
 use record::{Fit, LibraryId, Measurement, Record, State, Stopped};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use text::clean;
-
-/// The size at which rows are ranked where it was measured: PostgreSQL's page, and large enough
-/// that the cost per message no longer decides.
-const REFERENCE_SIZE: usize = 8192;
 
 /// Everything that a ranked table shows of a selection.
 pub(crate) struct Survey<'a> {
