@@ -56,7 +56,7 @@ pub(crate) fn of(algorithm: &'static Algorithm) -> &'static [Vector] {
 
 /// Whether forgeries are published of an algorithm.
 pub(crate) fn has_forgeries(algorithm: &Algorithm) -> bool {
-    algorithm.rejects() && wycheproof::file(algorithm).is_some()
+    algorithm.rejects() && wycheproof::has(algorithm)
 }
 
 /// Why an algorithm has no published vector here; `None` where it has some.

