@@ -34,6 +34,17 @@ for (const view of VIEWS) {
   });
 }
 
+test("the page opens with the answer in short, and a second record's is folded", async () => {
+  await visit(pageOf("published", PUBLISHED), "", async (page) => {
+    const answer = await page.innerText(".answer");
+    for (const part of ["aes-256-gcm", "your openssl@3.0.19", "× the time", "Do not use", "libtomcrypt@1.18.2"]) assert.ok(answer.includes(part), part);
+    assert.ok((await page.locator(".answer").boundingBox()).y < 200);
+  });
+  await visit(pageOf("two", whole(), whole()), "", async (page) => {
+    assert.deepEqual(await page.$$eval(".answer", (all) => all.map((one) => one.open)), [false, false]);
+  });
+});
+
 test("a speed in the table is the record's, to the digits that its interval supports", async () => {
   const record = JSON.parse(gunzipSync(readFileSync(PUBLISHED)));
   const wanted = record.measurements.find((m) => m.library.name === "openssl" && m.library.version === "4.0.3" && m.algorithm === "aes-256-gcm" && m.direction === "decrypt" && m.size === 8192);

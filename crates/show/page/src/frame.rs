@@ -11,6 +11,7 @@ use askama::Template;
 #[template(path = "page.html")]
 struct Frame<'a> {
     head: &'a Head,
+    answers: &'a [(String, report::Summary)],
     assets: &'a Assets,
     policy: String,
     head_json: String,
@@ -25,6 +26,7 @@ pub(crate) fn fill(data: &Data, assets: &Assets) -> Result<String, PageError> {
     let samples: Result<Vec<String>, _> = data.samples.iter().map(|s| packed(s)).collect();
     let frame = Frame {
         head: &data.head,
+        answers: &data.answers,
         assets,
         policy: policy(assets),
         head_json: script_json(&data.head)?,

@@ -24,34 +24,101 @@ const BEST_OF: usize = 3;
 /// Most lines on what not to use.
 const WARNINGS: usize = 6;
 
+/// What a survey comes to, in words: the first screen of a terminal and the head of the page.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// The machine, what was measured on it, and how quiet it was.
+    pub machine: String,
+    /// Headings of the table: its subject, the library, one a size, the limit, your system's library.
+    pub columns: Vec<String>,
+    /// Each question with its lines, the fastest first.
+    pub questions: Vec<(&'static str, Vec<Line>)>,
+    /// What a newer OpenSSL would change.
+    pub newer: Option<String>,
+    /// What not to use, and why.
+    pub avoid: Vec<String>,
+}
+
+/// One library's speed in the table of a [`Summary`].
+#[derive(Clone, Debug)]
+pub struct Line {
+    /// The algorithm; empty where it is that of the line above.
+    pub algorithm: String,
+    /// The library and its version.
+    pub library: String,
+    /// MB/s, one a size; a dash where there is no number.
+    pub speeds: Vec<String>,
+    /// Share of what the CPU could do at the last size.
+    pub limit: String,
+    /// How your system's library does; in an algorithm's first line only.
+    pub system: SystemStanding,
+}
+
+impl Line {
+    /// How your system's library does, in a few words.
+    #[must_use]
+    pub fn standing(&self) -> String {
+        match self.system {
+            SystemStanding::Unknown => String::new(),
+            SystemStanding::NotOffered => "not offered".to_owned(),
+            SystemStanding::Refused => "REFUSED".to_owned(),
+            SystemStanding::Best => "as fast".to_owned(),
+            SystemStanding::Slower(factor, mb_per_s) => {
+                let digits = if factor < 1.1 { 2 } else { 1 };
+                format!("{mb_per_s:.0}, {factor:.digits$}× the time")
+            }
+        }
+    }
+}
+
+impl Summary {
+    /// None where the record answers no question. The table has at most `lines` lines with its headings.
+    #[must_use]
+    pub fn of(record: &Record, lines: usize) -> Option<Self> {
+        Found::of(record).map(|found| found.summary(lines))
+    }
+}
+
 /// The screen, at most 40 lines of 100 columns; none where the record answers no question. `path` is the record's
 /// file, where it has one.
 #[must_use]
 pub fn first_screen(record: &Record, path: Option<&str>, options: Options) -> Option<String> {
-    let answer = Answer::of(record)?;
     let options = Options { width: options.width.min(WIDTH), ..options };
+    let found = Found::of(record)?;
+    let mut whole = found.summary(LINES);
     let selection: Vec<&Measurement> = record.measurements.iter().collect();
-    let screen = Screen { record, answer, libraries: Libraries::of(&selection), options };
-    let above = screen.line(&screen.machine(), PLAIN) + "\n";
     let survey = Survey::of(record, &selection);
     let notes = summary::foot(record, &selection, &survey).len();
-    let below = screen.newer() + &screen.avoid(&selection) + &screen.next(path, notes);
+    let screen = Screen { options };
+    let above = screen.line(&whole.machine, PLAIN) + "\n";
+    let newer = whole.newer.as_ref().map(|text| format!("\n{}", screen.line(text, PLAIN)));
+    let below = newer.unwrap_or_default() + &screen.avoid(&whole.avoid) + &screen.next(path, notes);
     let taken = above.lines().count() + below.lines().count();
-    let table = screen.table(LINES.saturating_sub(taken));
-    Some(above + &table + &below)
+    whole.questions = found.questions(LINES.saturating_sub(taken));
+    Some(above + &screen.table(&whole) + &below)
 }
 
-struct Screen<'a> {
+struct Found<'a> {
     record: &'a Record,
     answer: Answer<'a>,
     libraries: Libraries<'a>,
-    options: Options,
 }
 
-impl Screen<'_> {
-    /// One line, clipped: what is longer would push another off the screen.
-    fn line(&self, text: &str, style: anstyle::Style) -> String {
-        paint(&clip(text, self.options.width), style, self.options.color) + "\n"
+impl<'a> Found<'a> {
+    fn of(record: &'a Record) -> Option<Self> {
+        let selection: Vec<&Measurement> = record.measurements.iter().collect();
+        let libraries = Libraries::of(&selection);
+        Some(Self { record, answer: Answer::of(record)?, libraries })
+    }
+
+    fn summary(&self, lines: usize) -> Summary {
+        Summary {
+            machine: self.machine(),
+            columns: self.columns(),
+            questions: self.questions(lines),
+            newer: self.newer(),
+            avoid: self.avoid(),
+        }
     }
 
     fn machine(&self) -> String {
@@ -74,7 +141,7 @@ impl Screen<'_> {
 
     /// The ranked answers, in as many lines as there are. Each family has its fastest library; more where there is
     /// room.
-    fn table(&self, room: usize) -> String {
+    fn questions(&self, room: usize) -> Vec<(&'static str, Vec<Line>)> {
         let questions = &self.answer.questions;
         let headings = 1 + questions.len();
         let mut families: Vec<usize> =
@@ -84,70 +151,56 @@ impl Screen<'_> {
             most.into_iter().for_each(|n| *n -= 1);
         }
         let mut spare = room.saturating_sub(headings + families.iter().sum::<usize>());
-        let mut rows = Vec::new();
-        let mut titles = Vec::new();
+        let mut found = Vec::new();
         for ((asked, of), shown) in questions.iter().zip(families) {
-            titles.push((rows.len(), title(*asked)));
+            let mut lines = Vec::new();
             for family in &of[..shown] {
                 let more = (family.libraries.len().min(BEST_OF) - 1).min(spare);
                 spare -= more;
                 let own = family.libraries[..=more].iter().enumerate();
-                rows.extend(own.map(|(place, row)| self.row(family, row, place)));
+                lines.extend(own.map(|(place, row)| self.line(family, row, place == 0)));
             }
+            found.push((title(*asked), lines));
         }
-        let mut lines = Table::new(self.columns(), rows).lines(self.options.color);
-        for (place, title) in titles.into_iter().rev() {
-            lines.insert(place + 1, self.line(title, HEADING));
-        }
-        lines.concat()
+        found
     }
 
-    fn columns(&self) -> Vec<Column> {
-        let mut columns = vec![
-            Column::named(format!("MB/s, {}", self.answer.direction), Align::Left),
-            Column::new("", Align::Left),
-        ];
-        let of_size = |size: &usize| Column::named(size_with_unit(*size), Align::Right);
-        columns.extend(self.answer.sizes.iter().map(of_size));
-        columns.push(Column::new("limit", Align::Right));
-        let system =
-            self.answer.system.map(|id| format!("your {}", clip(self.libraries.label(id), 24)));
-        columns.push(Column::named(system.unwrap_or_default(), Align::Left));
+    fn columns(&self) -> Vec<String> {
+        let mut columns = vec![format!("MB/s, {}", self.answer.direction), "library".to_owned()];
+        columns.extend(self.answer.sizes.iter().map(|size| size_with_unit(*size)));
+        columns.push("limit".to_owned());
+        let system = self.answer.system.map(|id| clip(self.libraries.label(id), 24));
+        columns.push(system.map(|system| format!("your {system}")).unwrap_or_default());
         columns
     }
 
-    fn row(&self, family: &Family<'_>, row: &Row<'_>, place: usize) -> Vec<Cell> {
-        let (algorithm, style) = if place == 0 { (family.algorithm, BEST) } else { ("", PLAIN) };
-        let library = self.libraries.label(row.library);
-        let mut cells =
-            vec![Cell::plain(format!("  {}", clean(algorithm))), Cell::plain(clip(library, 26))];
+    fn line(&self, family: &Family<'_>, row: &Row<'_>, is_first: bool) -> Line {
         let number = |m: &Option<&Measurement>| m.and_then(speed).unwrap_or_else(|| "–".to_owned());
-        cells.extend(row.cells.iter().map(|m| Cell::number(number(m), style)));
         let limit = row.cells.last().copied().flatten().and_then(|m| m.limit_fraction);
-        let limit = limit.map(|fraction| format!("{} %", percent(fraction)));
-        cells.push(Cell::new(limit.unwrap_or_default(), ASIDE));
-        cells.push(if place == 0 { standing(family.system) } else { Cell::plain("") });
-        cells
+        Line {
+            algorithm: if is_first { clean(family.algorithm) } else { String::new() },
+            library: self.libraries.label(row.library).to_owned(),
+            speeds: row.cells.iter().map(number).collect(),
+            limit: limit.map(|part| format!("{} %", percent(part))).unwrap_or_default(),
+            system: if is_first { family.system } else { SystemStanding::Unknown },
+        }
     }
 
-    /// What a newer OpenSSL would change.
-    fn newer(&self) -> String {
-        let Some((newer, system)) = self.answer.newer.as_ref().zip(self.answer.system) else {
-            return String::new();
-        };
+    fn newer(&self) -> Option<String> {
+        let (newer, system) = self.answer.newer.as_ref().zip(self.answer.system)?;
         let (new, own) = (self.libraries.label(newer.library), self.libraries.label(system));
         let (ratio, tally) = (newer.ratio.estimate, newer.tally);
-        let text = format!(
+        Some(format!(
             "Your {own}: {new} takes {ratio:.2} of its time over {} cases: {} faster, {} slower.",
             tally.cases(),
             tally.faster,
             tally.slower
-        );
-        format!("\n{}", self.line(&text, PLAIN))
+        ))
     }
 
     /// What was refused, what failed, and what does without the CPU's AES instructions.
-    fn avoid(&self, selection: &[&Measurement]) -> String {
+    fn avoid(&self) -> Vec<String> {
+        let selection: Vec<&Measurement> = self.record.measurements.iter().collect();
         let mut found: BTreeMap<(State, &str), (usize, &Measurement)> = BTreeMap::new();
         for m in
             selection.iter().copied().filter(|m| matches!(m.state, State::Refused | State::Failed))
@@ -159,23 +212,58 @@ impl Screen<'_> {
             .map(|((state, library), (cases, m))| {
                 let reason = clean(m.reason.as_deref().unwrap_or_default());
                 let of = if cases == 1 { clean(&m.algorithm) } else { format!("{cases} cases") };
-                format!("  {library}   {of} {}: {reason}", shout(state))
+                format!("{library}   {of} {}: {reason}", shout(state))
             })
             .collect();
-        let names: Vec<String> = without_aes(self.record, selection).into_iter().collect();
+        let names: Vec<String> = without_aes(self.record, &selection).into_iter().collect();
         if !names.is_empty() {
-            lines.push(format!("  {}   AES without this CPU's AES instructions", names.join(", ")));
+            lines.push(format!("{}   AES without this CPU's AES instructions", names.join(", ")));
         }
-        if lines.is_empty() {
+        lines
+    }
+}
+
+struct Screen {
+    options: Options,
+}
+
+impl Screen {
+    /// One line, clipped: what is longer would push another off the screen.
+    fn line(&self, text: &str, style: anstyle::Style) -> String {
+        paint(&clip(text, self.options.width), style, self.options.color) + "\n"
+    }
+
+    fn table(&self, summary: &Summary) -> String {
+        let last = summary.columns.len() - 1;
+        let columns: Vec<Column> = summary
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(place, name)| {
+                let is_text = place < 2 || place == last;
+                Column::named(name.clone(), if is_text { Align::Left } else { Align::Right })
+            })
+            .collect();
+        let lines = summary.questions.iter().flat_map(|(_, lines)| lines);
+        let mut text = Table::new(columns, lines.map(row).collect()).lines(self.options.color);
+        let mut place = 1;
+        for (title, lines) in &summary.questions {
+            text.insert(place, self.line(title, HEADING));
+            place += lines.len() + 1;
+        }
+        text.concat()
+    }
+
+    fn avoid(&self, found: &[String]) -> String {
+        if found.is_empty() {
             return String::new();
         }
-        let more = lines.len().saturating_sub(WARNINGS);
-        lines.truncate(WARNINGS);
-        let heading = match more {
+        let heading = match found.len().saturating_sub(WARNINGS) {
             0 => "Do not use".to_owned(),
             more => format!("Do not use (and {more} more: ciphermark show)"),
         };
-        let lines = lines.iter().map(|line| self.line(line, CAUTION));
+        let lines =
+            found.iter().take(WARNINGS).map(|line| self.line(&format!("  {line}"), CAUTION));
         format!("\n{}{}", self.line(&heading, ALARM), lines.collect::<String>())
     }
 
@@ -202,17 +290,21 @@ fn title(asked: Asked) -> &'static str {
     }
 }
 
-fn standing(standing: SystemStanding) -> Cell {
-    match standing {
-        SystemStanding::Unknown => Cell::plain(""),
-        SystemStanding::NotOffered => Cell::new("not offered", ASIDE),
-        SystemStanding::Refused => Cell::new("REFUSED", ALARM),
-        SystemStanding::Best => Cell::new("as fast", BEST),
-        SystemStanding::Slower(factor, mb_per_s) => {
-            let digits = if factor < 1.1 { 2 } else { 1 };
-            Cell::plain(format!("{mb_per_s:.0}, {factor:.digits$}× the time"))
-        }
-    }
+fn row(line: &Line) -> Vec<Cell> {
+    let is_first = !line.algorithm.is_empty();
+    let style = if is_first { BEST } else { PLAIN };
+    let mut cells =
+        vec![Cell::plain(format!("  {}", line.algorithm)), Cell::plain(clip(&line.library, 26))];
+    cells.extend(line.speeds.iter().map(|speed| Cell::number(speed.clone(), style)));
+    cells.push(Cell::new(line.limit.clone(), ASIDE));
+    let style = match line.system {
+        SystemStanding::NotOffered => ASIDE,
+        SystemStanding::Refused => ALARM,
+        SystemStanding::Best => BEST,
+        SystemStanding::Unknown | SystemStanding::Slower(..) => PLAIN,
+    };
+    cells.push(Cell::new(line.standing(), style));
+    cells
 }
 
 #[cfg(test)]

@@ -36,7 +36,7 @@ pub use checks::{CheckRow, checks, pairs};
 pub use comparison::{ComparisonFormat, comparison};
 pub use costs::{costs, is_of as is_on};
 pub use executed::ExecutedRow;
-pub use first_screen::first_screen;
+pub use first_screen::{Line, Summary, first_screen};
 pub use libraries::libraries;
 pub use limits::limits;
 pub use matrix::{Matrix, MatrixRow, matrix};

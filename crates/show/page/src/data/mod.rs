@@ -13,10 +13,15 @@ use serde::Serialize;
 
 pub(crate) use head::Head;
 
+/// Most lines of the table that a page opens with.
+const LINES_OF_ANSWER: usize = 24;
+
 /// Everything that the page knows.
 pub(crate) struct Data {
     /// What the first paint needs; stands in the page as it is.
     pub(crate) head: Head,
+    /// What each survey comes to, with its label; stands in the page as HTML.
+    pub(crate) answers: Vec<(String, report::Summary)>,
     /// Every case and fitted line; stands in the page packed.
     pub(crate) cases: Cases,
     /// What was executed, by library, algorithm, direction, model and tier; packed, unpacked when
@@ -63,7 +68,16 @@ impl Data {
         let cases =
             Cases { names, columns, fits, calls, samples_in_chunk: samples::CASES_IN_CHUNK };
         let labels = head::labels(sources);
+        let answers =
+            sources.iter().zip(&labels).filter_map(|(source, label)| match source.content {
+                Content::Survey(record) => {
+                    Some((label.clone(), report::Summary::of(record, LINES_OF_ANSWER)?))
+                }
+                _ => None,
+            });
+        let answers = answers.collect();
         Self {
+            answers,
             head: Head::of(sources, &labels),
             cases,
             executed,
