@@ -3,6 +3,8 @@
 # picked at run time), the two libraries only; with `apps=yes` the program `openssl` too.
 name=openssl
 object=libcrypto.so.$soname
+licence="Apache-2.0"
+licence_texts=openssl/LICENSE.txt
 uses=(libs/openssl.sh)
 
 build() {

@@ -2,6 +2,7 @@
 # How every RustCrypto beside the workspace's own is built: the same crates and versions, with the compiler's options that
 # the recipe gives in `flags`.
 object=libciphermark_rustcrypto.so
+licence="MIT OR Apache-2.0"
 seconds=60
 uses=(libs/rustcrypto.sh attach/rustcrypto crates/libraries/export crates/libraries/built crates/libraries/contract crates/base/model Cargo.toml Cargo.lock)
 source="attach/rustcrypto"

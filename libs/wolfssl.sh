@@ -2,6 +2,8 @@
 # How every wolfSSL here is built: each cipher, mode and digest that its release carries, and its TLS with
 # everything that handshakes are measured with. What the recipe adds in `speed` is the difference between them.
 object=libwolfssl.so
+licence="GPL-3.0-or-later"
+licence_texts=(COPYING LICENSING)
 seconds=65
 uses=(libs/wolfssl.sh)
 

@@ -1,6 +1,8 @@
 # shellcheck shell=bash disable=SC2034 # read by the driver
 name=aws-lc
 object=libcrypto.so
+licence="ISC AND Apache-2.0 AND MIT AND BSD-3-Clause"
+licence_texts=aws-lc/LICENSE
 seconds=85
 
 version() { sed -n 's/^#define AWSLC_VERSION_NUMBER_STRING "\(.*\)"/\1/p' "$SRC/aws-lc/include/openssl/base.h"; }

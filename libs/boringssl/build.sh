@@ -1,6 +1,8 @@
 # shellcheck shell=bash disable=SC2034 # read by the driver
 name=boringssl
 object=libcrypto.so
+licence="Apache-2.0"
+licence_texts=deps/boringssl/LICENSE
 seconds=240
 
 # BoringSSL has no releases; this number counts its interface's changes.

@@ -1,6 +1,8 @@
 # shellcheck shell=bash disable=SC2034 # read by the driver
 name=botan
 object=libciphermark_botan.so
+licence="BSD-2-Clause"
+licence_texts=license.txt
 also_name=botan-c
 also_object=libbotan-3.so
 seconds=95
@@ -28,15 +30,23 @@ modules=(
 
 build() {
   tar xJf "$(archive)" --strip-components=1
-  compiler c++
-  local list
+  local list cxx=(c++ -std=c++20) how=() link="-Wl,-Bsymbolic-functions"
+  # Botan 3 needs GCC 11. An old system, such as packages are built in, has Clang beside an older one; its C++ library
+  # is linked in, because few systems have it.
+  if [ "$(c++ -dumpversion | cut -d. -f1)" -lt 11 ]; then
+    cxx=("$(compgen -c clang++- | sort -V | tail -n1)" -std=c++20 -stdlib=libc++)
+    how=(--cc=clang --cc-bin="${cxx[0]}" --extra-cxxflags=-stdlib=libc++)
+    link+=" -static-libstdc++ -pthread"
+  fi
+  compiler "${cxx[0]}"
   list=$(IFS=,; echo "${modules[*]}")
   noted python3 configure.py --minimized-build --amalgamation --build-targets=shared --without-documentation \
-    --enable-modules="$list" --ldflags=-Wl,-Bsymbolic-functions
+    --enable-modules="$list" --ldflags="$link" "${how[@]}"
   note "$(sed -n 's/^LANG_FLAGS *= */CXXFLAGS: /p; s/^CXXFLAGS *= */CXXFLAGS: /p' Makefile | xargs)"
   make libs
   cp -L libbotan-3.so "$OUT/"
   # The same code behind the C++ classes: one object, so that nothing has to be found beside it.
-  noted c++ -std=c++20 -O3 -fPIC -DNDEBUG -I "$PROJECT/include" -isystem build/include/public -shared -o "$OUT/$object" \
-    "$PROJECT"/attach/botan/*.cpp build/obj/lib/*.o -Wl,-Bsymbolic-functions
+  # shellcheck disable=SC2086 # options
+  noted "${cxx[@]}" -O3 -fPIC -DNDEBUG -I "$PROJECT/include" -isystem build/include/public -shared -o "$OUT/$object" \
+    "$PROJECT"/attach/botan/*.cpp build/obj/lib/*.o $link
 }

@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2034 # read by the driver
 name=botan
 object=libciphermark_botan.so
+licence="BSD-2-Clause"
 seconds=15
 uses=(attach/botan attach/session.hpp include/ciphermark.h)
 source="attach/botan and the system's libbotan"

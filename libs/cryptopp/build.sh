@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2034 # read by the driver
 name=cryptopp
 object=libciphermark_cryptopp.so
+licence="BSL-1.0"
 seconds=30
 uses=(attach/cryptopp attach/session.hpp include/ciphermark.h)
 source="attach/cryptopp and the system's libcrypto++"

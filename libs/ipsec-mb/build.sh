@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2034 # read by the driver
 name=ipsec-mb
 object=libciphermark_ipsec_mb.so
+licence="BSD-3-Clause"
 also_name=ipsec-mb-jobs
 also_object=libciphermark_ipsec_mb_jobs.so
 seconds=5

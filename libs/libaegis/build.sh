@@ -1,6 +1,8 @@
 # shellcheck shell=bash disable=SC2034 # read by the driver
 name=libaegis
 object=libaegis.so
+licence="MIT"
+licence_texts=LICENSE
 seconds=20
 
 # The C source carries no version of its own.

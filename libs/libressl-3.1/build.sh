@@ -1,6 +1,8 @@
 # shellcheck shell=bash disable=SC2034 # read by the driver
 name=libressl
 object=libcrypto.so
+licence="OpenSSL AND ISC"
+licence_texts=COPYING
 seconds=115
 
 version() { tarball | sed 's/.*libressl-\(.*\)\.tar\.gz/\1/'; }

@@ -1,6 +1,8 @@
 # shellcheck shell=bash disable=SC2034 # read by the driver
 name=libsodium
 object=libsodium.so
+licence="ISC"
+licence_texts=LICENSE
 seconds=75
 
 version() { tar xzOf "$SRC/LATEST.tar.gz" --wildcards '*/configure.ac' | sed -n 's/^AC_INIT(\[libsodium\],\[\([^]]*\)\].*/\1/p'; }

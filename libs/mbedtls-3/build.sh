@@ -1,6 +1,8 @@
 # shellcheck shell=bash disable=SC2034 # read by the driver
 name=mbedtls
 object=libmbedcrypto.so
+licence="Apache-2.0 OR GPL-2.0-or-later"
+licence_texts=mbedtls/LICENSE
 seconds=20
 
 version() { sed -n 's/^#define MBEDTLS_VERSION_STRING  *"\(.*\)"/\1/p' "$SRC/mbedtls/include/mbedtls/build_info.h"; }

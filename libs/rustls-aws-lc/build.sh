@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2034 # read by the driver
 name=rustls-aws-lc
 object=libciphermarktls_rustls_aws_lc.so
+licence="(Apache-2.0 OR ISC OR MIT) AND ISC AND Apache-2.0 AND MIT AND BSD-3-Clause"
 seconds=150
 uses=(attach/rustls-aws-lc crates/libraries/tls-contract crates/libraries/built Cargo.toml)
 source="attach/rustls-aws-lc"

@@ -1,6 +1,8 @@
 # shellcheck shell=bash disable=SC2034 # read by the driver
 name=xxhash
 object=libxxhash.so
+licence="BSD-2-Clause"
+licence_texts=src/c/LICENSE
 seconds=5
 
 version() { sed -n 's/^#define XXH_VERSION_\(MAJOR\|MINOR\|RELEASE\)  *\([0-9]*\)$/\2/p' "$SRC/src/c/xxhash.h" | paste -sd.; }
