@@ -5,13 +5,25 @@
 pub fn live_bytes() -> Option<i64> {
     #[cfg(target_env = "gnu")]
     {
-        // SAFETY: it takes nothing and returns numbers.
-        let info = unsafe { libc::mallinfo2() };
+        let info = mallinfo2()?();
         // Large blocks are mapped and counted apart.
         i64::try_from(info.uordblks + info.hblkhd).ok()
     }
     #[cfg(not(target_env = "gnu"))]
     None
+}
+
+/// Looked up at run time: glibc has it since 2.33, and the program runs on 2.31 too.
+#[cfg(target_env = "gnu")]
+fn mallinfo2() -> Option<extern "C" fn() -> libc::mallinfo2> {
+    static FOUND: std::sync::OnceLock<Option<extern "C" fn() -> libc::mallinfo2>> =
+        std::sync::OnceLock::new();
+    *FOUND.get_or_init(|| {
+        // SAFETY: the name ends with a zero byte.
+        let address = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"mallinfo2".as_ptr()) };
+        // SAFETY: null is `None`; else it is glibc's function of this name, which takes nothing and returns the numbers.
+        unsafe { std::mem::transmute(address) }
+    })
 }
 
 #[cfg(all(test, target_env = "gnu"))]
