@@ -4,7 +4,7 @@ CARGO ?= cargo
 CIPHERMARK := target/release/ciphermark
 RECORD ?= bench.json
 
-.PHONY: help setup libs web build bench bench-page test lint fmt verify agree repeat selfcheck kill-test claims fuzz asan zoo aarch64 install clean
+.PHONY: help setup libs web build bench bench-page test lint fmt verify agree repeat selfcheck kill-test claims fuzz asan zoo aarch64 install packages test-packages clean
 
 help: ## show the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -84,6 +84,13 @@ aarch64: ## check that the workspace compiles for aarch64 (needs gcc-aarch64-lin
 
 install: build libs ## install into PREFIX (default ~/.local): program, libraries, man pages, completions
 	scripts/install $(CIPHERMARK)
+
+packages: web ## build a release into target/packages/dist: tarball, .deb, wheel, OCI image, SBOM, checksums (half an hour)
+	@scripts/setup packages
+	scripts/packages
+
+test-packages: ## install those into clean roots of Debian 12 and 13 without compilers, and use them
+	scripts/test-packages
 
 clean: ## remove what was built
 	$(CARGO) clean
