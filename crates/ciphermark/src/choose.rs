@@ -54,10 +54,23 @@ fn library(text: &str) -> Result<LibraryChoice, Failure> {
     Ok(LibraryChoice::Path { name: name.to_owned(), path })
 }
 
+/// Finds and loads libraries; all that are found, without choices.
+pub fn discover(choices: &[LibraryChoice]) -> Vec<Attached> {
+    let searches = !choices.iter().any(|c| matches!(c, LibraryChoice::Path { .. }));
+    // `cargo install` brings the program alone.
+    if searches && host::companion(engine::METER).is_none() {
+        anstream::eprintln!(
+            "ciphermark: the libraries that come with it are not beside this program, only the system's are here: \
+             'make install' in a clone, or a package, brings them"
+        );
+    }
+    engine::discover(choices)
+}
+
 /// Finds, loads and selects libraries.
 pub fn attached(texts: &[String]) -> Result<Vec<Attached>, Failure> {
     let choices = libraries(texts)?;
-    engine::select(engine::discover(&choices), &choices).map_err(|e| match e {
+    engine::select(discover(&choices), &choices).map_err(|e| match e {
         engine::SelectError::None => Failure::not_done(e),
         _ => Failure::usage(e),
     })

@@ -30,7 +30,7 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
 /// Every library found, even unusable ones; with `--library`, the chosen ones.
 fn found(args: &ListArgs) -> Result<Vec<Attached>, Failure> {
     if args.library.is_empty() {
-        Ok(engine::discover(&[]))
+        Ok(choose::discover(&[]))
     } else {
         choose::attached(&args.library)
     }

@@ -264,3 +264,23 @@ fn a_manifest_that_is_wrong_is_listed_with_the_reason() {
     let broken = listed.iter().find(|l| text(l, "path").ends_with("library.toml")).unwrap();
     assert!(text(broken, "error").contains("malformed in line 1"), "{broken}");
 }
+
+#[test]
+fn a_program_without_the_libraries_that_come_with_it_says_how_to_get_them() {
+    let installed = scratch();
+    let copy = installed.path().join("bin/ciphermark");
+    std::fs::create_dir_all(copy.parent().unwrap()).unwrap();
+    std::fs::copy(program(), &copy).unwrap();
+    let said = || {
+        let output = Command::new(&copy).args(["list", "libraries", "--json"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let alone = said();
+    assert_eq!(alone.matches("'make install' in a clone, or a package, brings them").count(), 1);
+    assert_eq!(alone.lines().count(), 1, "{alone}");
+    let own = installed.path().join("lib/ciphermark");
+    std::fs::create_dir_all(&own).unwrap();
+    std::fs::write(own.join("libciphermarkmeter.so"), "").unwrap();
+    assert_eq!(said(), "");
+}

@@ -56,7 +56,7 @@ pub use handshakes::{
 };
 pub use limits::limits_here;
 pub use link::WorkerError;
-pub use meter::{Explained, explain};
+pub use meter::{Explained, METER, explain};
 pub use pair::{PairBench, PairError, PairOutcome};
 pub use placement::{machine, measuring_cpu, usable_cpus};
 pub use plan::{Budget, Request, cases};

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// File name of the object that counts.
-pub(crate) const METER: &str = "libciphermarkmeter.so";
+pub const METER: &str = "libciphermarkmeter.so";
 
 /// A few dozen messages, with copies byte for byte.
 const DEADLINE: Duration = Duration::from_secs(30);
