@@ -89,7 +89,7 @@ packages: web ## build a release into target/packages/dist: tarball, .deb, wheel
 	@scripts/setup packages
 	scripts/packages
 
-test-packages: ## install those into clean roots of Debian 12 and 13 without compilers, and use them
+test-packages: ## install those into clean roots of Debian 11 to 13 without compilers, and use them
 	scripts/test-packages
 
 clean: ## remove what was built
