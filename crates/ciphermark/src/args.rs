@@ -5,6 +5,7 @@ mod explain;
 mod pair;
 mod rank;
 mod run;
+mod time;
 mod verify;
 
 pub use compare::CompareArgs;
@@ -12,6 +13,7 @@ pub use explain::ExplainArgs;
 pub use pair::{PairArgs, PairFailArg};
 pub use rank::{QuestionArgs, RankArgs};
 pub use run::{FormatArg, RunArgs, ShowArgs};
+pub use time::TimeArgs;
 pub use verify::{ListArgs, OnceArgs, VerifyArgs, What};
 
 use crate::args_advise::AdviseArgs;

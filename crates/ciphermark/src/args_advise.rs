@@ -1,12 +1,12 @@
 //! What is typed after `ciphermark advise`.
 
+use crate::args::TimeArgs;
 use crate::args_advise_tls::TlsServerArgs;
-use crate::units::{parse_days, parse_duration, parse_micros, parse_share};
+use crate::units::{parse_days, parse_micros, parse_share};
 use advise::{Fips, Format, IntegrityLevel, KeyPer, NonceSource};
 use clap::{Args, ValueEnum};
 use model::Tier;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// `ciphermark advise`
 #[derive(Debug, Args)]
@@ -96,9 +96,8 @@ pub struct AdviseArgs {
     /// Keep what was measured in this file (JSON).
     #[arg(short, long, value_name = "FILE", conflicts_with_all = ["record", "record_flag"])]
     pub output: Option<PathBuf>,
-    /// Most time of measuring.
-    #[arg(long, value_parser = parse_duration, value_name = "TIME", default_value = "20s", conflicts_with_all = ["record", "record_flag"])]
-    pub budget: Duration,
+    #[command(flatten)]
+    pub time: TimeArgs,
     /// No progress bar and no remarks on standard error.
     #[arg(short, long)]
     pub quiet: bool,

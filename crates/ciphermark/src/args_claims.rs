@@ -1,14 +1,13 @@
 //! What is typed after `ciphermark claims`.
 
-use crate::units::parse_duration;
+use crate::args::TimeArgs;
 use clap::Args;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// `ciphermark claims`
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
-    ciphermark claims                                 measures what it needs, two minutes or so\n  \
+    ciphermark claims                                 measures what it needs, half a minute\n  \
     ciphermark claims --only 'tx-*' -o claims.json    and keeps the record\n  \
     ciphermark claims claims.json claims.tls.json     nothing is measured anew: the record and the handshakes\n  \
     ciphermark claims --table highgo                  the article's table, with this machine beside it\n\n\
@@ -34,9 +33,8 @@ pub struct ClaimsArgs {
     /// Keep what was measured in this file (JSON); handshakes beside it, in NAME.tls.json.
     #[arg(short, long, value_name = "FILE", conflicts_with = "records")]
     pub output: Option<PathBuf>,
-    /// Most time of measuring.
-    #[arg(long, value_parser = parse_duration, value_name = "TIME", default_value = "2m", conflicts_with = "records")]
-    pub budget: Duration,
+    #[command(flatten)]
+    pub time: TimeArgs,
     /// Libraries to measure beside those found: NAME=PATH; or only those that a glob matches.
     #[arg(short, long, value_name = "GLOB|NAME=PATH", conflicts_with = "records")]
     pub library: Vec<String>,

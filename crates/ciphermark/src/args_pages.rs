@@ -1,11 +1,11 @@
 //! What is typed after `ciphermark pages`.
 
-use crate::units::{parse_duration, parse_fraction};
+use crate::args::TimeArgs;
+use crate::units::parse_fraction;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use model::Tier;
 use std::path::PathBuf;
-use std::time::Duration;
 
 /// `ciphermark pages`
 #[derive(Debug, Args)]
@@ -69,11 +69,10 @@ pub struct PagesArgs {
     /// Stop sampling a cell once its interval's half-width is at most this; 5% where files are read or written.
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_fraction)]
     pub precision: f64,
-    /// Time for timing; there are at least two passes [default: 60s].
-    #[arg(long, value_parser = parse_duration, value_name = "TIME")]
-    pub budget: Option<Duration>,
+    #[command(flatten)]
+    pub time: TimeArgs,
     /// Resume the run that was to write FILE and was killed or interrupted, over the same store. Its flags
-    /// count again; only --budget, --format and --quiet may be new.
+    /// count again; only --budget, --thorough, --format and --quiet may be new.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "synthetic", "library", "precision", "seed", "output"])]
     pub resume: Option<PathBuf>,
     /// Pages in a visit in memory; files take fewer.

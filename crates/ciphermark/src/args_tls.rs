@@ -1,14 +1,13 @@
 //! `ciphermark tls` and its commands that measure stacks.
 
-use crate::args::one_of;
+use crate::args::{TimeArgs, one_of};
 use crate::args_advise::YesNo;
 use crate::args_tls_load::{LoadArgs, WhyArgs};
 use crate::args_tls_server::CalibrateArgs;
-use crate::units::{parse_duration, parse_fraction};
+use crate::units::parse_fraction;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::time::Duration;
 use tls::{
     Certificate, Exchange, Filter, Format, Kind, LARGEST_RECORD, Operation, Scheme, Suite,
     Temperature, Version,
@@ -69,11 +68,10 @@ pub struct TlsCommon {
     /// are not hot.
     #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_fraction)]
     pub precision: f64,
-    /// Sample for at most this long; `tls records` spends a third of it on the bare ciphers [default: 2m].
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
-    pub budget: Option<Duration>,
+    #[command(flatten)]
+    pub time: TimeArgs,
     /// Resume the run that was to write FILE and was killed or interrupted. Its flags count again; only
-    /// --budget, --format and --quiet may be new.
+    /// --budget, --thorough, --format and --quiet may be new.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["library", "precision", "seed", "output"])]
     pub resume: Option<PathBuf>,
     /// Seed for the order of visits [default: random].
@@ -84,13 +82,6 @@ pub struct TlsCommon {
     /// No progress bar and no remarks on standard error.
     #[arg(short, long)]
     pub quiet: bool,
-}
-
-impl TlsCommon {
-    /// Most time of sampling.
-    pub fn time(&self) -> Duration {
-        self.budget.unwrap_or(Duration::from_secs(120))
-    }
 }
 
 impl TlsCommand {

@@ -1,6 +1,6 @@
 //! `ciphermark rank` as it is typed.
 
-use super::{InPlaceArg, one_of};
+use super::{InPlaceArg, TimeArgs, one_of};
 use crate::units::parse_rows;
 use clap::Args;
 use compare::{By, Class, Per};
@@ -16,7 +16,7 @@ use report::ComparisonFormat;
     ciphermark rank run.json --authenticated --per library\n  \
     ciphermark rank run.json --tier noaes                          without AES instructions\n  \
     ciphermark rank tls.json --direction server --per library      of `tls handshake -o`\n  \
-    ciphermark rank --authenticated --size 8K                      measure now, about a minute\n\n\
+    ciphermark rank --authenticated --size 8K                      measure now, within half a minute\n\n\
     Cases that cannot be told apart at 95 % share a place, with '=' behind it: the truly fastest is\n\
     among those in place 1. What is not authenticated is labelled.")]
 pub struct RankArgs {
@@ -26,6 +26,8 @@ pub struct RankArgs {
     /// What is asked.
     #[command(flatten)]
     pub question: Option<QuestionArgs>,
+    #[command(flatten)]
+    pub time: TimeArgs,
     /// How many rows of each answer: a number, or all. Ties for the first place are always shown.
     #[arg(long, value_name = "N|all", value_parser = parse_rows)]
     pub rows: Option<usize>,

@@ -1,6 +1,6 @@
 //! `ciphermark advise`: what to encrypt with, and why each other scheme lost.
 
-use super::run::{claim_output, random_seed, say, survey, watch_signals};
+use super::run::{claim_output, random_seed, say, survey, tell_left_out, watch_signals};
 use crate::args_advise::{AdviseArgs, LibraryVersion, UseArg, YesNo};
 use crate::error::{Exit, Failure};
 use crate::kinds::{self, Kind};
@@ -16,10 +16,13 @@ use model::{Algorithm, Direction, Footprint, KERNEL_PATH, MAX_SIZE, Model, NameG
 use record::Record;
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 /// Half-width of each case's interval when measuring on the spot: ties are decided by other things.
 const PRECISION: f64 = 0.02;
+
+/// Time of sampling of a thorough answer.
+const THOROUGH: Duration = Duration::from_secs(20);
 
 /// Answers from a record, or from what it measures for the question.
 pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
@@ -256,11 +259,12 @@ fn model_of(question: &Question<'_>) -> Model {
 fn measure(data: &Data, args: &AdviseArgs, question: &Question<'_>) -> Result<Record, Failure> {
     // Given back, with nothing in it, when the record is written.
     let _claim = args.output.as_deref().map(claim_output).transpose()?;
-    let stop = watch_signals()?;
+    let stop = args.time.limit(&watch_signals()?);
     let libraries = choose::attached(&args.library)?;
     let request = request(data, args, question);
     let record = survey(args.quiet, &request, &libraries, &stop)?;
-    say(args.quiet, stop.load(Ordering::Relaxed), "interrupted; advice from what there is");
+    say(args.quiet, stop.is_interrupted(), "interrupted; advice from what there is");
+    tell_left_out(args.quiet, &record);
     if let Some(path) = &args.output {
         record::save(&record, path).map_err(Failure::not_done)?;
     }
@@ -283,7 +287,7 @@ fn request(data: &Data, args: &AdviseArgs, question: &Question<'_>) -> Request {
         threads: vec![1],
         in_place: vec![false],
         latency: question.wishes.max_p99_us.is_some(),
-        budget: Budget { precision: PRECISION, time: args.budget },
+        budget: Budget { precision: PRECISION, time: args.time.sampling(THOROUGH) },
         evidence: false,
         seed: random_seed(),
         command: std::env::args().collect(),

@@ -6,6 +6,7 @@ use crate::error::{Exit, Failure};
 use crate::{choose, kinds, screen};
 use advise::tls_server::{Evidence, Format, Question};
 use engine::TlsRequest;
+use std::time::Duration;
 use tls::{Certificate, Document, Handshake, Subject, Temperature};
 
 /// Answers from a run of handshakes, or from what it measures for the question.
@@ -102,17 +103,20 @@ fn chosen(args: &AdviseArgs, mut run: Document) -> Result<Document, Failure> {
     Ok(run)
 }
 
+/// Time of sampling of a thorough answer, at least.
+const THOROUGH: Duration = Duration::from_secs(20);
+
 /// The handshakes that the question needs, in every stack.
 fn measure(args: &AdviseArgs, question: &Question) -> Result<Document, Failure> {
     let cases = advise::tls_server::cases(question).map_err(Failure::usage)?;
     let _claim = args.output.as_deref().map(claim_output).transpose()?;
+    let stop = args.time.limit(&watch_signals()?);
     let (stacks, _) = super::tls::stacks(&args.library, false)?;
-    let stop = watch_signals()?;
     let row = |case| (Subject::Handshake(case), question.temperature);
     let request = TlsRequest {
         rows: cases.into_iter().map(row).collect(),
         precision: 0.02,
-        time: args.budget,
+        time: args.time.sampling(THOROUGH),
         seed: random_seed(),
         cpu: engine::measuring_cpu(),
         command: std::env::args().collect(),

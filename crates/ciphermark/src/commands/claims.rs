@@ -1,20 +1,22 @@
 //! `ciphermark claims`: the published claims, judged by measurements of this machine.
 
-use super::run::{claim_output, random_seed, say, survey, watch_signals};
+use super::run::{claim_output, random_seed, say, survey, tell_left_out, watch_signals};
 use crate::args_claims::ClaimsArgs;
 use crate::error::{Exit, Failure};
 use crate::kinds::{self, Kind};
 use crate::progress::Bar;
 use crate::{choose, screen};
 use claims::{Claim, Evidence, HandshakeNeed, Handshakes, Need, Source};
-use engine::{Attached, Budget, Request, TlsOutcome, TlsRequest};
+use engine::{Attached, Budget, Request, Stop, TlsOutcome, TlsRequest};
 use model::{Footprint, NameGlob, nearest};
 use record::Record;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tls::{Document, Handshake, Subject, Temperature, TlsFile};
+
+/// Time of sampling of a thorough answer.
+const THOROUGH: Duration = Duration::from_secs(120);
 
 /// Judges claims by records, or by what it measures for them.
 pub fn claims(args: &ClaimsArgs) -> Result<Exit, Failure> {
@@ -103,19 +105,24 @@ fn known(args: &ClaimsArgs, wanted: &Wanted) -> Result<Known, Failure> {
     }
     // Given back, with nothing in it, when the record is written.
     let _claim = args.output.as_deref().map(claim_output).transpose()?;
-    let stop = watch_signals()?;
+    let stop = args.time.limit(&watch_signals()?);
+    let budget = args.time.sampling(THOROUGH);
     let libraries = match wanted.surveys.is_empty() {
         true => Vec::new(),
         false => choose::attached(&args.library)?,
     };
     let has_both = !wanted.surveys.is_empty() && !wanted.handshakes.cases.is_empty();
-    let for_handshakes = if has_both { args.budget / 3 } else { args.budget };
-    let for_surveys = if has_both { args.budget - for_handshakes } else { args.budget };
-    let measured = measure(args, &wanted.surveys, for_surveys, &libraries, &stop)?;
+    let for_handshakes = if has_both { budget / 3 } else { budget };
+    let for_surveys = if has_both { budget - for_handshakes } else { budget };
+    let first = stop.left().filter(|_| has_both);
+    let first = first.map_or_else(|| stop.clone(), |left| stop.within(left.mul_f64(2.0 / 3.0)));
+    let measured = measure(args, &wanted.surveys, for_surveys, &libraries, &first)?;
     let run = handshakes(args, &wanted.handshakes, for_handshakes, &stop);
-    let interrupted = stop.load(Ordering::Relaxed);
+    let interrupted = stop.is_interrupted();
     say(args.quiet, interrupted, "interrupted; judged by what there is");
     let record = claims::merged(measured);
+    record.iter().for_each(|record| tell_left_out(args.quiet, record));
+    run.iter().for_each(|run| tell_left_out(args.quiet, &run.record()));
     if let Some(path) = &args.output {
         if let Some(record) = &record {
             record::save(record, path).map_err(Failure::not_done)?;
@@ -166,9 +173,9 @@ fn handshakes(
     args: &ClaimsArgs,
     need: &HandshakeNeed,
     time: Duration,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Option<TlsOutcome<Handshake>> {
-    if need.cases.is_empty() || stop.load(Ordering::Relaxed) {
+    if need.cases.is_empty() || stop.is_over() {
         return None;
     }
     let globs = globs(&need.libraries);
@@ -205,17 +212,22 @@ fn measure(
     needs: &[Need],
     budget: Duration,
     libraries: &[Attached],
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<Vec<Record>, Failure> {
     let weigh = |need: &Need| {
         let of_it = wanted(libraries, need).len() * need.algorithms.len() * need.sizes.len();
         (of_it * need.directions.len()) as f64
     };
     let all: f64 = needs.iter().map(weigh).sum();
+    let mut rest = all;
     let mut records = Vec::new();
     for need in needs {
+        let share = weigh(need) / rest.max(1.0);
+        rest -= weigh(need);
+        let stop =
+            stop.left().map_or_else(|| stop.clone(), |left| stop.within(left.mul_f64(share)));
         let libraries = wanted(libraries, need);
-        if libraries.is_empty() || stop.load(Ordering::Relaxed) {
+        if libraries.is_empty() || stop.is_over() {
             continue;
         }
         // Never so little that nothing can be measured.
@@ -224,7 +236,7 @@ fn measure(
         if engine::cases(&request, &libraries, &engine::machine()).is_empty() {
             continue;
         }
-        records.push(survey(args.quiet, &request, &libraries, stop)?);
+        records.push(survey(args.quiet, &request, &libraries, &stop)?);
     }
     Ok(records)
 }

@@ -7,12 +7,11 @@ use crate::error::Failure;
 use crate::progress::Bar;
 use analysis::Verdict;
 use compare::{Compared, Comparison, Confirmation, Matching, Told};
-use engine::{Attached, Budget, PairBench, PairError, Request};
+use engine::{Attached, Budget, PairBench, PairError, Request, Stop};
 use model::{Algorithm, Direction, KERNEL_PATH};
 use record::{LibraryId, Record};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Most time for one case, so that one that cannot be decided leaves some for the others.
@@ -70,11 +69,11 @@ fn settle(
     builds: &mut Builds,
     margin: f64,
     budget: Option<Duration>,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<(Verdict, Told), String> {
     let request = request(case, budget)?;
     let sides = [builds.find(&case.base_library)?, builds.find(&case.new_library)?];
-    if stop.load(Ordering::Relaxed) {
+    if stop.is_interrupted() {
         return Err("interrupted".to_owned());
     }
     let budget = request.budget.time;

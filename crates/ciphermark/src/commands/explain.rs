@@ -9,7 +9,7 @@ use engine::protocol::Offer;
 use engine::{Attached, Evidence, Explained, Operation, Wanted};
 use model::{Algorithm, Direction, Model, Tier};
 use serde_json::{Value, json};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Counts what the chosen libraries execute, allocate and copy, and prints it with the functions
 /// they call; or prints what a run has counted, and what it says of costs.
@@ -78,7 +78,7 @@ fn counted(args: &ExplainArgs) -> Result<Vec<Row>, Failure> {
     let raised = || count.fetch_add(1, Ordering::Relaxed) + 1;
     let explained = engine::explain(&libraries, &wanted, &sizes, &|| bar.counting(raised(), total));
     let operations = operations(&libraries, &explained, &tiers, args.model);
-    let stop = AtomicBool::new(false);
+    let stop = engine::Stop::default();
     let of = |_: &Operation| sizes.clone();
     let wanted = Wanted { of: &of, allowance: None };
     let stepped =

@@ -2,7 +2,7 @@
 
 use super::run::watch_signals;
 use super::tls::{Begun, claim_output, command, gone_on_with, release};
-use crate::args::{Cli, Command};
+use crate::args::{Cli, Command, TimeArgs};
 use crate::args_pages::{MediaArg, NonceFrom, PagesArgs};
 use crate::error::{Exit, Failure};
 use crate::kinds::{self, Kind};
@@ -14,7 +14,7 @@ use at_rest::store::{PAGE_SIZES, Store};
 use at_rest::{Medium, PagesRecord};
 use clap::Parser as _;
 use engine::pages::{PagesError, PagesPlan};
-use engine::{Keeping, SurveyError};
+use engine::{Keeping, Stop, SurveyError};
 use model::NameGlob;
 use record::State;
 use std::path::Path;
@@ -23,8 +23,8 @@ use std::time::Duration;
 /// Bytes of a synthetic store's page.
 const SYNTHETIC_PAGE: usize = 8192;
 
-/// Time for timing.
-const BUDGET: Duration = Duration::from_secs(60);
+/// Time for timing of a thorough run.
+const THOROUGH: Duration = Duration::from_secs(60);
 
 /// Runs, or shows a record again.
 pub fn pages(args: &PagesArgs) -> Result<Exit, Failure> {
@@ -47,7 +47,7 @@ fn resumed(path: &Path, args: &PagesArgs) -> Result<Exit, Failure> {
         let why = format!("'{shown}' is a run of kind '{kind}', not of this command");
         return Err(Failure::usage(why));
     };
-    again.budget = args.budget.or(again.budget);
+    again.time = args.time.or(again.time);
     again.quiet = args.quiet;
     again.format = args.format;
     again.output = Some(path.to_owned());
@@ -55,6 +55,9 @@ fn resumed(path: &Path, args: &PagesArgs) -> Result<Exit, Failure> {
 }
 
 fn measure(args: &PagesArgs, begun: Begun) -> Result<Exit, Failure> {
+    // A copy needs every page.
+    let thorough = args.time.thorough || args.decrypt_to.is_some();
+    let stop = TimeArgs { thorough, ..args.time }.limit(&watch_signals()?);
     let profile = args.profile.as_deref().and_then(at_rest::scheme::profile);
     let recipes = recipes(args, profile.as_ref())?;
     let store = open(args, profile.as_ref())?;
@@ -64,7 +67,7 @@ fn measure(args: &PagesArgs, begun: Begun) -> Result<Exit, Failure> {
         .map(|path| Store::open(path, Some(store.page_size())).map_err(Failure::usage));
     let snapshots = snapshots.collect::<Result<Vec<Store>, Failure>>()?;
     let keeping = claim_output(args.output.as_deref(), at_rest::KIND, begun)?;
-    let plan = plan(args, profile, recipes, &keeping)?;
+    let plan = plan(args, profile, recipes, &keeping, stop)?;
     let libraries = choose::attached(&args.library)?;
     let bar = Bar::new(args.quiet);
     let ended = engine::pages::run(&plan, &store, &snapshots, &libraries, keeping, &|event| {
@@ -184,6 +187,7 @@ fn plan(
     profile: Option<Profile>,
     recipes: Vec<Recipe>,
     keeping: &Keeping,
+    stop: Stop,
 ) -> Result<PagesPlan, Failure> {
     Ok(PagesPlan {
         recipes,
@@ -192,14 +196,14 @@ fn plan(
         threads: choose::threads(&args.threads)?,
         tier: args.tier,
         seed: args.seed.unwrap_or(1),
-        budget: args.budget.unwrap_or(BUDGET),
+        budget: args.time.sampling(THOROUGH),
         precision: args.precision,
         command: command(keeping),
         pages_per_visit: args.pages as usize,
         probes: args.probes,
         scratch: args.scratch.clone().unwrap_or_else(std::env::temp_dir),
         copy_to: args.decrypt_to.clone(),
-        stop: watch_signals()?,
+        stop,
     })
 }
 
@@ -230,8 +234,8 @@ fn exit(record: &PagesRecord) -> Exit {
         return Exit::Found;
     }
     let bad = |state: State| matches!(state, State::Refused | State::Failed);
-    let refused = record.verified.iter().any(|v| bad(v.state));
-    if refused || record.cells.iter().any(|c| bad(c.state)) {
+    let refused = record.verified.iter().any(|v| bad(v.state) && !v.is_left_out());
+    if refused || record.cells.iter().any(|c| bad(c.state) && !c.is_left_out()) {
         Exit::SomeRefused
     } else {
         Exit::Done

@@ -11,7 +11,6 @@ use engine::{Attached, Budget, PairBench, PairError, PairOutcome, Request};
 use model::Algorithm;
 use record::State;
 use serde_json::{Value, json};
-use std::sync::atomic::Ordering;
 
 /// Compares the two as often as asked and prints the verdicts.
 pub fn pair(args: &PairArgs) -> Result<Exit, Failure> {
@@ -24,7 +23,7 @@ pub fn pair(args: &PairArgs) -> Result<Exit, Failure> {
     for done in 0..args.trials {
         bar.comparing(done as usize, args.trials as usize);
         outcomes.push(bench.trial(&stop).map_err(failure)?);
-        if stop.load(Ordering::Relaxed) {
+        if stop.is_interrupted() {
             break;
         }
     }

@@ -21,7 +21,7 @@ pub fn quietly(args: &QuietlyArgs) -> Result<Exit, Failure> {
     let own = std::env::current_exe().map_err(Failure::not_done)?;
     let patience = Patience { slice: args.slice, wait: args.wait };
     let cpu = engine::measuring_cpu();
-    let seen = doctor::quietly::run(&own, cpu, (program, arguments), patience, &stop)
+    let seen = doctor::quietly::run(&own, cpu, (program, arguments), patience, stop.flag())
         .map_err(Failure::not_done)?;
     if let Some(path) = &args.output {
         let text = serde_json::to_string_pretty(&seen).map_err(Failure::not_done)?;

@@ -1,7 +1,7 @@
 //! `ciphermark rank`: the best answer to a question, from a record or measured now.
 
 use super::run;
-use crate::args::{Cli, Command, InPlaceArg, QuestionArgs, RankArgs, RunArgs};
+use crate::args::{Cli, Command, InPlaceArg, QuestionArgs, RankArgs, RunArgs, TimeArgs};
 use crate::error::{Exit, Failure};
 use crate::suites;
 use crate::{choose, kinds, screen};
@@ -41,7 +41,7 @@ pub fn rank(args: &RankArgs) -> Result<Exit, Failure> {
             let question = question(flags)?;
             let record = match record()? {
                 Some(record) => record,
-                None => measure(&question, flags)?,
+                None => measure(&question, flags, args.time)?,
             };
             let rows = args.rows.unwrap_or_else(|| rows(&question, ROWS));
             vec![compare::rank(&record, &question, rows).map_err(Failure::usage)?]
@@ -147,13 +147,15 @@ fn usual(record: &Record, most: usize) -> Result<Vec<Ranking>, String> {
 }
 
 /// Measures what the question is about: the quick suite's algorithms that take part.
-fn measure(question: &Question, args: &QuestionArgs) -> Result<Record, Failure> {
+fn measure(question: &Question, args: &QuestionArgs, time: TimeArgs) -> Result<Record, Failure> {
+    let stop = time.limit(&run::watch_signals()?);
     if let Some(model) = question.model.filter(|model| !model.is_of_survey()) {
         return Err(Failure::usage(format!(
             "--model {model} is nothing that `ciphermark run` measures: give a record of `ciphermark tls` or `pages`"
         )));
     }
-    let mut line: Vec<String> = ["ciphermark", "run", "--suite", SUITE].map(str::to_owned).to_vec();
+    let mut line: Vec<String> =
+        ["ciphermark", "run", "--suite", SUITE, "--no-evidence"].map(str::to_owned).to_vec();
     let mut flag = |name: &str, value: String| line.extend([name.to_owned(), value]);
     for algorithm in algorithms(question)? {
         flag("-a", algorithm);
@@ -180,7 +182,9 @@ fn measure(question: &Question, args: &QuestionArgs) -> Result<Record, Failure> 
     if question.in_place == Some(true) {
         flag("--in-place", "yes".to_owned());
     }
-    run::record_of(&parsed(&line)?)
+    let record = run::record_of(&parsed(&line)?, &stop)?;
+    run::tell_left_out(false, &record);
+    Ok(record)
 }
 
 fn parsed(line: &[String]) -> Result<RunArgs, Failure> {

@@ -7,12 +7,12 @@ use crate::progress::Bar;
 use crate::suites;
 use crate::units::{parse_duration, parse_fraction};
 use crate::{choose, screen};
-use engine::{Attached, Budget, Keeping, Outcome, Request, SurveyError};
+use engine::{Attached, Budget, Keeping, Outcome, Request, Stop, SurveyError};
 use model::{Algorithm, Direction, Footprint, Model, Tier};
 use record::{Journal, Record, RecordError, State};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 /// Measures what the flags and the suite ask for, or resumes an interrupted run.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
@@ -34,9 +34,8 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
 }
 
 /// Measures what the flags and the suite ask for, without printing.
-pub fn record_of(args: &RunArgs) -> Result<Record, Failure> {
-    let stop = watch_signals()?;
-    let (record, lost) = measure(args.quiet, fresh(args)?, &stop)?;
+pub fn record_of(args: &RunArgs, stop: &Stop) -> Result<Record, Failure> {
+    let (record, lost) = measure(args.quiet, fresh(args)?, stop)?;
     lost.map_or(Ok(record), Err)
 }
 
@@ -155,7 +154,7 @@ pub fn survey(
     quiet: bool,
     request: &Request,
     libraries: &[Attached],
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<Record, Failure> {
     let bar = Bar::new(quiet);
     let keeping = Keeping::default();
@@ -165,8 +164,8 @@ pub fn survey(
 }
 
 /// Measures and saves the record to its file, if any; also returns why saving failed.
-fn measure(quiet: bool, job: Job, stop: &AtomicBool) -> Result<(Record, Option<Failure>), Failure> {
-    if stop.load(Ordering::Relaxed) {
+fn measure(quiet: bool, job: Job, stop: &Stop) -> Result<(Record, Option<Failure>), Failure> {
+    if stop.is_interrupted() {
         return Err(Failure::not_done("interrupted before anything was measured"));
     }
     let bar = Bar::new(quiet);
@@ -223,15 +222,23 @@ pub fn say(quiet: bool, applies: bool, text: &str) {
     }
 }
 
+/// Says what there was no time for.
+pub fn tell_left_out(quiet: bool, record: &Record) {
+    let all = &record.measurements;
+    let left_out = all.iter().filter(|m| m.is_left_out()).count();
+    let text = format!("left out: {left_out} of {} cases; --thorough measures all", all.len());
+    say(quiet, left_out > 0, &text);
+}
+
 /// Set by the first interrupt; a second one ends the program at once.
-pub fn watch_signals() -> Result<Arc<AtomicBool>, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
+pub fn watch_signals() -> Result<Stop, Failure> {
+    let flag = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register_conditional_default(signal, Arc::clone(&stop))
-            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&stop)))
+        signal_hook::flag::register_conditional_default(signal, Arc::clone(&flag))
+            .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))
             .map_err(|e| Failure::not_done(format!("cannot watch for signals: {e}")))?;
     }
-    Ok(stop)
+    Ok(Stop::on(flag))
 }
 
 fn exit(record: &Record) -> Result<Exit, Failure> {

@@ -16,26 +16,29 @@ use crate::progress::Bar;
 use crate::{choose, kinds, screen};
 use clap::Parser as _;
 use engine::{
-    Attached, Event, Keeping, SampledRow, SelectedStacks, StackFile, SurveyError, TlsOutcome,
+    Attached, Event, Keeping, SampledRow, SelectedStacks, StackFile, Stop, SurveyError, TlsOutcome,
     TlsRequest,
 };
 use record::{Journal, Kept, Measurement, State};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 use text::Options;
 use tls::{
     Filter, Format, Handshake, Primitive, PrimitiveRow, Rendered, Row, Run, Subject, Temperature,
 };
 
+/// Time of sampling of a thorough run, at least.
+const THOROUGH: Duration = Duration::from_secs(120);
+
 /// Runs one of its commands.
 pub fn tls(args: &mut TlsArgs) -> Result<Exit, Failure> {
     let resumed = args.command.common().and_then(|common| {
         let path = common.resume.clone()?;
-        Some((path, common.budget, common.quiet, common.out.format))
+        Some((path, common.time, common.quiet, common.out.format))
     });
-    let Some((path, budget, quiet, format)) = resumed else { return measure(&args.command, None) };
+    let Some((path, time, quiet, format)) = resumed else { return measure(&args.command, None) };
     let (journal, kept) = gone_on_with(&path, quiet)?;
     let mut command = command_again(&kept.head.command)?;
     let of_another = || {
@@ -49,7 +52,7 @@ pub fn tls(args: &mut TlsArgs) -> Result<Exit, Failure> {
         return Err(of_another());
     }
     let common = command.common().ok_or_else(of_another)?;
-    common.budget = budget.or(common.budget);
+    common.time = time.or(common.time);
     common.seed = Some(kept.head.plan.seed);
     common.quiet = quiet;
     common.out.format = format;
@@ -134,8 +137,9 @@ where
 {
     let keeping = common.out.claim::<R>(begun)?;
     let request = common.request(rows, &keeping);
+    let stop = common.time.limit(&watch_signals()?);
     let (stacks, _) = stacks(&common.library, false)?;
-    let outcome = sampled(common.quiet, &*watch_signals()?, |stop, events| {
+    let outcome = sampled(common.quiet, &stop, |stop, events| {
         engine::measure_tls::<R>(&request, &stacks, keeping, stop, events)
     })?;
     common.deliver(outcome)
@@ -144,8 +148,8 @@ where
 /// Samples with a progress bar.
 pub(super) fn sampled<D>(
     quiet: bool,
-    stop: &AtomicBool,
-    run: impl FnOnce(&AtomicBool, &(dyn Fn(Event<'_>) + Sync)) -> Result<D, SurveyError>,
+    stop: &Stop,
+    run: impl FnOnce(&Stop, &(dyn Fn(Event<'_>) + Sync)) -> Result<D, SurveyError>,
 ) -> Result<D, Failure> {
     let bar = Bar::new(quiet);
     let outcome = run(stop, &|event| bar.show(event));
@@ -273,7 +277,7 @@ impl TlsCommon {
         TlsRequest {
             rows,
             precision: self.precision,
-            time: self.time(),
+            time: self.time.sampling(THOROUGH),
             seed: self.seed.unwrap_or_else(random_seed),
             cpu: engine::measuring_cpu(),
             command: command(keeping),
@@ -295,7 +299,8 @@ impl TlsCommon {
             Format::Json => record::to_json(&record),
             format => tls::render(&outcome.run, format, options),
         })?;
-        let bad = |m: &Measurement| matches!(m.state, State::Refused | State::Failed);
+        let bad =
+            |m: &Measurement| matches!(m.state, State::Refused | State::Failed) && !m.is_left_out();
         Ok(if record.measurements.iter().any(bad) { Exit::SomeRefused } else { Exit::Done })
     }
 }

@@ -11,7 +11,7 @@ use engine::{Attached, Extra, Subject, Verdict};
 use model::{Algorithm, Tier};
 use record::State;
 use serde_json::json;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Runs the checks on everything the libraries offer and prints the findings.
 pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
@@ -37,7 +37,7 @@ pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
     let bar = Bar::new(args.quiet);
     let count = AtomicUsize::new(0);
     let verdicts =
-        engine::verify_all(&libraries, &subjects, extra, &AtomicBool::new(false), &|| {
+        engine::verify_all(&libraries, &subjects, extra, &engine::Stop::default(), &|| {
             bar.verifying(count.fetch_add(1, Ordering::Relaxed) + 1, subjects.len());
         });
     bar.finish();

@@ -41,7 +41,7 @@ fn a_killed_run_over_a_store_is_resumed_over_the_same_store_only() {
         (std::fs::read(journal(&record)).unwrap(), std::fs::read(&store).unwrap());
 
     std::fs::write(&store, vec![7; bytes.len()]).unwrap();
-    let resume = format!("pages --resume {} --budget 1s", arg(&record));
+    let resume = format!("pages --resume {} --budget 10s", arg(&record));
     refuses(&resume, &["the store has changed", "run again without --resume"]);
     assert_eq!(std::fs::read(journal(&record)).unwrap(), before, "nothing is lost");
     refuses(&format!("run --resume {}", arg(&record)), &["`ciphermark pages`"]);
@@ -71,7 +71,11 @@ fn an_interrupted_run_over_a_store_keeps_what_it_has_and_says_how_to_resume() {
     let kept = samples_in_journal(&record);
     assert_eq!(samples_in_record(&found), kept, "nothing is lost");
     for cell in rows(&found, "measurements") {
-        assert_eq!((text(cell, "state"), text(cell, "stopped")), ("measured", "interrupted"));
+        assert_eq!(text(cell, "stopped"), "interrupted");
+        // Whose turn had not come has no number.
+        if text(cell, "state") == "failed" {
+            continue;
+        }
         let io = cell["details"]["raw_io_ticks"].as_array().map_or(0, Vec::len);
         let expected = if cell["details"]["medium"] == "cache" {
             rows(&cell["raw"], "ticks").len()

@@ -193,7 +193,7 @@ fn a_tls_run_that_was_killed_or_interrupted_is_resumed() {
     assert_eq!(text(&rows(&interrupted, "measurements")[0], "stopped"), "interrupted");
     let kept = samples_in_journal(&record);
 
-    let done = call(&format!("{} --budget 2s --format json", resume.join(" "))).with_code(0);
+    let done = call(&format!("{} --budget 10s --format json", resume.join(" "))).with_code(0);
     let whole = read(&record);
     assert_eq!(done.json(), whole);
     keeps_to(&whole, "docs/record.schema.json");
@@ -217,7 +217,7 @@ fn primitives_and_records_of_tls_are_resumed_too() {
         let words: Vec<&str> = what.split(' ').collect();
         let typed = [&["tls", command, "-l", &*stack][..], &words].concat();
         let kept = cut_short(&typed, &record, Signal::KILL, BY_SIGNAL);
-        let resume = format!("tls {command} --resume {} --budget 2s --format json", arg(&record));
+        let resume = format!("tls {command} --resume {} --budget 10s --format json", arg(&record));
         let whole = call(&resume).with_code(0).json();
         assert!(
             number(&whole["noise"], "samples") as usize > kept,

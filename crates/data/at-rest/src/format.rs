@@ -133,6 +133,9 @@ pub struct Verified {
     pub state: State,
     /// Why it is anything else.
     pub reason: Option<String>,
+    /// What ended the run before it was verified; absent where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stopped>,
     /// Pages that were encrypted and came back as they were.
     pub pages: u64,
     /// Libraries that made the very same bytes of all pages, this one included.
@@ -378,5 +381,27 @@ pub(crate) fn effect_words(effect: Effect) -> &'static str {
         Effect::Zeros => "zeros",
         Effect::AsMeant => "as meant",
         Effect::Garbage => "garbage",
+    }
+}
+
+/// Whether there is no number because the time was over or somebody ended the run.
+fn is_left_out(state: State, stopped: Option<Stopped>) -> bool {
+    let is_cut = |why| matches!(why, Stopped::Budget | Stopped::Interrupted);
+    state == State::Failed && stopped.is_some_and(is_cut)
+}
+
+impl Verified {
+    /// Whether it was not verified because the time was over or somebody ended the run.
+    #[must_use]
+    pub fn is_left_out(&self) -> bool {
+        is_left_out(self.state, self.stopped)
+    }
+}
+
+impl Cell {
+    /// Whether it has no number because the time was over or somebody ended the run.
+    #[must_use]
+    pub fn is_left_out(&self) -> bool {
+        is_left_out(self.state, self.stopped)
     }
 }

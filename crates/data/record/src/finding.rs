@@ -1,6 +1,6 @@
 //! Why there is no number.
 
-use crate::State;
+use crate::{State, Stopped};
 use serde::{Deserialize, Serialize};
 
 /// No number, and why.
@@ -10,24 +10,43 @@ pub struct Finding {
     pub state: State,
     /// Why, in one line.
     pub why: String,
+    /// What ended the run before it was its turn; none where it was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<Stopped>,
 }
 
 impl Finding {
     /// A check failed.
     #[must_use]
     pub fn refused(why: impl Into<String>) -> Self {
-        Self { state: State::Refused, why: why.into() }
+        Self::of(State::Refused, why)
     }
 
     /// The library does not have it, or the algorithm does not define it.
     #[must_use]
     pub fn unsupported(why: impl Into<String>) -> Self {
-        Self { state: State::Unsupported, why: why.into() }
+        Self::of(State::Unsupported, why)
     }
 
     /// Crash, hang or error.
     #[must_use]
     pub fn failed(why: impl Into<String>) -> Self {
-        Self { state: State::Failed, why: why.into() }
+        Self::of(State::Failed, why)
+    }
+
+    /// The run ended before it was done to it, as in "verified".
+    #[must_use]
+    pub fn left_out(stopped: Stopped, done: &str) -> Self {
+        let why = match stopped {
+            Stopped::Interrupted => format!("interrupted before it was {done}"),
+            _ => format!("the budget was over before it was {done}"),
+        };
+        Self { stopped: Some(stopped), ..Self::failed(why) }
+    }
+
+    /// Found in this state.
+    #[must_use]
+    pub fn of(state: State, why: impl Into<String>) -> Self {
+        Self { state, why: why.into(), stopped: None }
     }
 }

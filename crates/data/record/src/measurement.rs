@@ -221,6 +221,13 @@ pub struct Measurement {
 }
 
 impl Measurement {
+    /// Whether there is no number because the time was over or somebody ended the run: no fault of anything.
+    #[must_use]
+    pub fn is_left_out(&self) -> bool {
+        let is_cut = |why| matches!(why, Stopped::Budget | Stopped::Interrupted);
+        self.state == State::Failed && self.stopped.is_some_and(is_cut)
+    }
+
     /// A case in the usual setting of which nothing is known yet; struct updates say what is.
     #[must_use]
     pub fn blank(library: LibraryId, algorithm: &str, state: State) -> Self {

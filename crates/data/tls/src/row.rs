@@ -4,6 +4,7 @@ use crate::document::Handshake;
 use crate::primitives::PrimitiveRow;
 use crate::records::{RecordLines, RecordRow, record_lines};
 use model::{Direction, Model};
+use record::{State, Stopped};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -19,7 +20,7 @@ pub struct Named {
 }
 
 /// A row of a run: its costs are fields with the names of its parts.
-pub trait Row: Serialize + DeserializeOwned {
+pub trait Row: Serialize + DeserializeOwned + Clone {
     /// The run's kind.
     const KIND: &'static str;
     /// The command of `ciphermark tls` that makes it.
@@ -32,6 +33,9 @@ pub trait Row: Serialize + DeserializeOwned {
     /// What it is called in a record.
     fn named(&self) -> Named;
 
+    /// Whether there is no number because the time was over or somebody ended the run.
+    fn is_left_out(&self) -> bool;
+
     /// The lines through the sizes of rows, where they have sizes.
     fn lines(_: &[Self]) -> Vec<RecordLines>
     where
@@ -41,11 +45,20 @@ pub trait Row: Serialize + DeserializeOwned {
     }
 }
 
+fn is_left_out(state: State, stopped: Option<Stopped>) -> bool {
+    let is_cut = |why| matches!(why, Stopped::Budget | Stopped::Interrupted);
+    state == State::Failed && stopped.is_some_and(is_cut)
+}
+
 impl Row for Handshake {
     const KIND: &'static str = "tls-handshakes";
     const COMMAND: &'static str = "handshake";
     const MODEL: Model = Model::Handshake;
     const PARTS: [Direction; 2] = [Direction::Server, Direction::Client];
+
+    fn is_left_out(&self) -> bool {
+        is_left_out(self.state, self.stopped)
+    }
 
     fn named(&self) -> Named {
         let (algorithm, setting) = (self.case.to_string(), self.temperature.to_string());
@@ -58,6 +71,10 @@ impl Row for RecordRow {
     const COMMAND: &'static str = "records";
     const MODEL: Model = Model::Records;
     const PARTS: [Direction; 2] = [Direction::Send, Direction::Receive];
+
+    fn is_left_out(&self) -> bool {
+        is_left_out(self.state, self.stopped)
+    }
 
     fn named(&self) -> Named {
         let algorithm = format!("{} {}", self.protection.version, self.protection.suite);
@@ -74,6 +91,10 @@ impl Row for PrimitiveRow {
     const COMMAND: &'static str = "primitives";
     const MODEL: Model = Model::Primitive;
     const PARTS: [Direction; 2] = [Direction::Whole, Direction::Call];
+
+    fn is_left_out(&self) -> bool {
+        is_left_out(self.state, self.stopped)
+    }
 
     fn named(&self) -> Named {
         let algorithm = format!("{} {}", self.primitive.scheme, self.primitive.operation);

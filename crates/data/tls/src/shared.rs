@@ -33,24 +33,42 @@ pub trait Rendered {
     fn foot(&self) -> Vec<String>;
 }
 
-/// Renders a run; as JSON without its samples.
+/// The run without the rows that there was no time for, and a line that says how many those are.
+fn shown<R: Row>(run: &Run<R>) -> (Run<R>, Option<String>)
+where
+    Run<R>: Clone,
+{
+    let mut shown = run.clone();
+    shown.rows.retain(|row| !row.is_left_out());
+    let (left_out, all) = (run.rows.len() - shown.rows.len(), run.rows.len());
+    let said = format!("left out: {left_out} of {all} rows; --thorough has all");
+    (shown, (left_out > 0).then_some(said))
+}
+
+/// Renders a run; as JSON without its samples. What there was no time for is in JSON and CSV alone.
 #[must_use]
 pub fn render<R: Row>(run: &Run<R>, format: Format, options: Options) -> String
 where
-    Run<R>: Rendered,
+    Run<R>: Rendered + Clone,
 {
+    let (shown, left_out) = shown(run);
     let foot = |line: fn(&str, usize) -> String| {
-        run.foot().iter().map(|text| line(text, options.width)).collect::<String>()
+        shown
+            .foot()
+            .iter()
+            .chain(&left_out)
+            .map(|text| line(text, options.width))
+            .collect::<String>()
     };
     match format {
         Format::Json => record::to_json(&into_record(run, &[])),
         Format::Csv => run.csv(),
         Format::Table => {
             let foot = foot(|line, width| text::wrap(line, width).join("\n") + "\n");
-            run.text(options.width) + "\n" + &foot
+            shown.text(options.width) + "\n" + &foot
         }
         Format::Markdown => {
-            run.markdown() + &foot(|line, _| format!("\n{}\n", escape_markdown(line)))
+            shown.markdown() + &foot(|line, _| format!("\n{}\n", escape_markdown(line)))
         }
     }
 }

@@ -9,7 +9,6 @@
 use engine::{Attached, LibraryChoice, Subject};
 use model::{Algorithm, Tier};
 use std::process::ExitCode;
-use std::sync::atomic::AtomicBool;
 
 use ciphermark_engine as engine;
 
@@ -51,7 +50,8 @@ fn check(libraries: &[Attached], algorithms: &[&'static Algorithm]) -> ExitCode 
         .map(|(i, _, algorithm)| (i, Tier::Native, algorithm))
         .collect();
     let extra = engine::Extra { seed: 1, sizes: &[] };
-    let verdicts = engine::verify_all(libraries, &subjects, extra, &AtomicBool::new(false), &|| {});
+    let verdicts =
+        engine::verify_all(libraries, &subjects, extra, &engine::Stop::default(), &|| {});
     let (mut passed, mut comparisons, mut bad) = (0, 0, 0);
     for library in libraries {
         if let Some(why) = &library.facts.error {

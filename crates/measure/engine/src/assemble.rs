@@ -190,6 +190,7 @@ fn blank(plan: &Planned, libraries: &[Attached]) -> Measurement {
 
 fn found(m: &mut Measurement, finding: Finding) {
     m.state = finding.state;
+    m.stopped = finding.stopped.or(m.stopped);
     m.reason = Some(finding.why);
 }
 

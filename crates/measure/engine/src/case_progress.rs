@@ -105,6 +105,11 @@ impl CaseProgress {
         self.end.is_none() && !self.subject.is_done(self.pass)
     }
 
+    /// How soon it has its turn where there is no time for all: the lowest first.
+    pub(crate) fn wave(&self) -> u32 {
+        self.subject.wave()
+    }
+
     /// What to ask for next.
     pub(crate) fn visit(&mut self) -> Visit {
         self.subject.visit(self.pass, self.taken, self.ops)

@@ -57,7 +57,7 @@ impl Earlier {
     pub(crate) fn tell(&self, planned: &mut [Planned]) {
         for JournalFinding { case, state, reason } in &self.findings {
             if let Some(plan) = planned.get_mut(*case) {
-                plan.verdict.get_or_insert(Finding { state: *state, why: reason.clone() });
+                plan.verdict.get_or_insert(Finding::of(*state, reason.clone()));
             }
         }
     }
@@ -83,7 +83,7 @@ impl Earlier {
         }
         for JournalFinding { case, state, reason } in &self.findings {
             if let Some(progress) = all_progress.get_mut(*case) {
-                progress.end = Some(End::Found(Finding { state: *state, why: reason.clone() }));
+                progress.end = Some(End::Found(Finding::of(*state, reason.clone())));
             }
         }
         all_progress

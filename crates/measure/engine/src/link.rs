@@ -2,12 +2,12 @@
 
 use crate::decode;
 use crate::protocol::{Reply, Request};
+use crate::stop::Stop;
 use crate::waiting::Deadline;
 use rustix::event::{PollFd, PollFlags, poll};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::process::{ChildStdin, ChildStdout};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Why a worker gave no answer.
@@ -128,7 +128,7 @@ impl Link {
     pub(crate) fn receive(
         &mut self,
         deadline: &mut Deadline,
-        stop: Option<&AtomicBool>,
+        stop: Option<&Stop>,
     ) -> Result<Result<Reply, String>, LineEnd> {
         let line = self.line(deadline, stop)?;
         let Some(line) = line.strip_prefix(&*self.token) else {
@@ -138,11 +138,7 @@ impl Link {
         Ok(decode::reply(line))
     }
 
-    fn line(
-        &mut self,
-        deadline: &mut Deadline,
-        stop: Option<&AtomicBool>,
-    ) -> Result<Vec<u8>, LineEnd> {
+    fn line(&mut self, deadline: &mut Deadline, stop: Option<&Stop>) -> Result<Vec<u8>, LineEnd> {
         loop {
             if let Some(at) = self.ahead[self.searched..].iter().position(|b| *b == b'\n') {
                 let rest = self.ahead.split_off(self.searched + at + 1);
@@ -158,15 +154,11 @@ impl Link {
     }
 
     /// Waits a little for more, and takes it.
-    fn read_more(
-        &mut self,
-        deadline: &mut Deadline,
-        stop: Option<&AtomicBool>,
-    ) -> Result<(), LineEnd> {
+    fn read_more(&mut self, deadline: &mut Deadline, stop: Option<&Stop>) -> Result<(), LineEnd> {
         let came = wait_for(PollFd::new(&self.from, PollFlags::IN), deadline)
             .map_err(|_| LineEnd::Closed)?;
         if !came {
-            return if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            return if stop.is_some_and(|stop| stop.is_over()) {
                 Err(LineEnd::Stopped)
             } else if deadline.is_over() {
                 Err(LineEnd::TimedOut)

@@ -5,11 +5,11 @@ use crate::attached::Attached;
 use crate::meter::{METER, ask};
 use crate::plan::Planned;
 use crate::protocol::Costs;
+use crate::stop::Stop;
 use model::Direction;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Bytes of the messages that are counted.
 const SIZE: usize = 1024;
@@ -23,7 +23,7 @@ type Counted = (String, Direction);
 pub(crate) type Memory = BTreeMap<(usize, Counted), Vec<String>>;
 
 /// Counts for every algorithm that is to be measured, libraries side by side.
-pub(crate) fn memory(planned: &[Planned], libraries: &[Attached], stop: &AtomicBool) -> Memory {
+pub(crate) fn memory(planned: &[Planned], libraries: &[Attached], stop: &Stop) -> Memory {
     let Some(meter) = host::companion(METER) else { return Memory::new() };
     let mut subjects: BTreeMap<usize, BTreeSet<Counted>> = BTreeMap::new();
     for case in planned.iter().filter(|p| p.verdict.is_none()).map(|p| &p.case) {
@@ -52,11 +52,11 @@ fn of_library(
     library: &Attached,
     subjects: BTreeSet<Counted>,
     meter: &Path,
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Vec<(Counted, Vec<String>)> {
     let (mut worker, mut failures, mut told) = (None, 0, Vec::new());
     for (algorithm, direction) in subjects {
-        if failures == MOST_FAILURES || stop.load(Ordering::Relaxed) {
+        if failures == MOST_FAILURES || stop.is_over() {
             break;
         }
         let own =

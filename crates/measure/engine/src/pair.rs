@@ -11,6 +11,7 @@ use crate::process::{Worker, out_of_protocol};
 use crate::protocol::{Finding, Hello, Reply, Request as Ask, Visit, VisitResult};
 use crate::quiet::{self, Quiet};
 use crate::stolen::Stolen;
+use crate::stop::Stop;
 use crate::tiers::at_tiers;
 use crate::worker_pool::Start;
 
@@ -22,7 +23,6 @@ use rand::seq::SliceRandom as _;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng as _;
 use record::Disturbances;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Visits of one process in a row, as in a survey.
@@ -161,7 +161,7 @@ impl PairBench {
     ///
     /// # Errors
     /// [`PairError`] when a worker is lost or what the timed loop left is wrong.
-    pub fn trial(&mut self, stop: &AtomicBool) -> Result<PairOutcome, PairError> {
+    pub fn trial(&mut self, stop: &Stop) -> Result<PairOutcome, PairError> {
         let begun = Instant::now();
         let mut taken = Taken::default();
         let (mut ratio, mut verdict) = (None, Verdict::Undecided);
@@ -196,7 +196,7 @@ impl PairBench {
         &mut self,
         pairs: usize,
         begun: Instant,
-        stop: &AtomicBool,
+        stop: &Stop,
         taken: &mut Taken,
     ) -> Result<(), PairError> {
         while taken.pairs.len() < pairs && !self.over(begun, stop) {
@@ -206,8 +206,8 @@ impl PairBench {
         Ok(())
     }
 
-    fn over(&self, begun: Instant, stop: &AtomicBool) -> bool {
-        begun.elapsed() >= self.budget || stop.load(Ordering::Relaxed)
+    fn over(&self, begun: Instant, stop: &Stop) -> bool {
+        begun.elapsed() >= self.budget || stop.is_over()
     }
 
     /// Starts so many processes of each library side by side, samples all of them in turn, and adds
@@ -216,7 +216,7 @@ impl PairBench {
         &mut self,
         count: usize,
         begun: Instant,
-        stop: &AtomicBool,
+        stop: &Stop,
         taken: &mut Taken,
     ) -> Result<(), PairError> {
         let mut processes = self.launch(count)?;
@@ -334,7 +334,7 @@ fn verify(request: &Request, libraries: &[Attached]) -> Result<(), PairError> {
         .flat_map(|library| kinds().map(move |(tier, a)| (library, *tier, *a)))
         .collect();
     let extra = Extra { seed: request.seed, sizes: &request.sizes };
-    let verdicts = verify_all(libraries, &subjects, extra, &AtomicBool::new(false), &|| {});
+    let verdicts = verify_all(libraries, &subjects, extra, &Stop::default(), &|| {});
     for verdict in verdicts {
         if let Err(finding) = verdict.outcome {
             return Err(found(libraries, verdict.library, finding));

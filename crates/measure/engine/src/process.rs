@@ -5,6 +5,7 @@ use crate::decode;
 use crate::last_words::{self, LAST_WORDS, SIGKILL};
 use crate::link::{LineEnd, Link, WorkerError};
 use crate::protocol::{Hello, PIPE_GONE, Ready, Reply, Request};
+use crate::stop::Stop;
 use crate::waiting::Deadline;
 use model::Tier;
 use rustix::event::{PollFd, PollFlags, poll};
@@ -15,7 +16,6 @@ use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Loading a library: dynamic linking, self-tests of a FIPS module, clock calibration.
@@ -139,7 +139,7 @@ impl Worker {
     }
 
     /// Waits until the library is loaded, or until `stop` is set.
-    pub(crate) fn greet(&mut self, stop: Option<&AtomicBool>) -> Result<(), WorkerError> {
+    pub(crate) fn greet(&mut self, stop: Option<&Stop>) -> Result<(), WorkerError> {
         match self.reply_or_stop(stop, HELLO_DEADLINE)? {
             Reply::Ready(ready) => {
                 self.ready = *ready;
@@ -178,7 +178,7 @@ impl Worker {
     /// As [`Worker::reply`], and given up when `stop` is set.
     pub(crate) fn reply_unless(
         &mut self,
-        stop: &AtomicBool,
+        stop: &Stop,
         deadline: Duration,
     ) -> Result<Reply, WorkerError> {
         self.reply_or_stop(Some(stop), deadline)
@@ -186,7 +186,7 @@ impl Worker {
 
     fn reply_or_stop(
         &mut self,
-        stop: Option<&AtomicBool>,
+        stop: Option<&Stop>,
         deadline: Duration,
     ) -> Result<Reply, WorkerError> {
         let most = patient(deadline);
@@ -314,11 +314,11 @@ const ANY: Duration = Duration::from_secs(1);
 
 /// Waits until one of several workers has something to say or is gone, or time is up: the place of the one to listen to;
 /// and how long this process was stopped meanwhile.
-pub(crate) fn first_to_say(workers: &[&Worker], stop: &AtomicBool) -> (usize, Duration) {
+pub(crate) fn first_to_say(workers: &[&Worker], stop: &Stop) -> (usize, Duration) {
     let mut deadline = Deadline::with(workers[0].child.id(), ANY);
     let mut pipes: Vec<PollFd<'_>> =
         workers.iter().map(|w| PollFd::from_borrowed_fd(w.link.pipe(), PollFlags::IN)).collect();
-    while !deadline.is_over() && !stop.load(Ordering::Relaxed) {
+    while !deadline.is_over() && !stop.is_over() {
         let ready = deadline.stretch(|time| {
             let timeout = time.try_into().expect("a stretch is short");
             poll(&mut pipes, Some(&timeout))

@@ -9,12 +9,12 @@ use crate::placement::step_aside;
 use crate::plan::Budget;
 use crate::quiet;
 use crate::schedule::Schedule;
+use crate::stop::Stop;
 use crate::survey::{Keeping, SurveyError};
 use crate::worker_pool::{Source, Start};
 use model::{QuietRates, Tier};
 use probe::Clock;
 use record::{Host, Journal, JournalHead};
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 /// What is to be sampled, and when that ends.
@@ -55,7 +55,7 @@ pub struct Ended<D> {
 pub(crate) fn sample_all(
     wanted: Sampling<'_>,
     Keeping { mut journal, earlier, .. }: Keeping,
-    stop: &AtomicBool,
+    stop: &Stop,
     events: &(dyn Fn(Event<'_>) + Sync),
 ) -> Result<(Sampled, Option<Journal>), SurveyError> {
     let timer = Instant::now();

@@ -12,6 +12,7 @@ use crate::plan::Budget;
 use crate::protocol::{Finding, VisitResult};
 use crate::quiet::Quiet;
 use crate::stolen::Stolen;
+use crate::stop::Stop;
 use crate::worker_pool::{Source, Start, WorkerPool};
 use analysis::{BETWEEN_RUNS, MIN_PER_PROCESS, of_visits};
 use model::{OtherEnd, QuietRates, RawSample, Tier};
@@ -21,7 +22,6 @@ use rand_chacha::rand_core::SeedableRng as _;
 use record::{JournalEntry, JournalFacts, JournalFinding, JournalSample, Stopped};
 use round::Block;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tls::{Found, HandshakeSample};
 
@@ -69,6 +69,8 @@ pub(crate) struct Schedule<'a> {
     stolen: Stolen,
     /// Passes that are over, and those that are made however long they take.
     passes: u32,
+    /// The last wave of cases whose turn it is.
+    wave: u32,
     least_passes: u32,
     cores_alone: bool,
     /// Whether this process has a CPU that is not the only one that measures.
@@ -109,6 +111,7 @@ impl<'a> Schedule<'a> {
             quiet,
             stolen,
             passes: 0,
+            wave: u32::MAX,
             least_passes: 0,
             cores_alone: true,
             has_room: probe::allowed_cpus().iter().any(|cpu| start.cpus.first() != Some(cpu)),
@@ -123,7 +126,7 @@ impl<'a> Schedule<'a> {
     }
 
     /// Samples until every case has ended. `stop` ends it early.
-    pub(crate) fn run(&mut self, stop: &AtomicBool, watch: &mut dyn Watch) {
+    pub(crate) fn run(&mut self, stop: &Stop, watch: &mut dyn Watch) {
         self.started = Instant::now();
         // What an earlier part of the run has ended needs no more.
         self.judge();
@@ -156,9 +159,9 @@ impl<'a> Schedule<'a> {
     }
 
     /// Why no more is to be sampled.
-    fn is_over(&self, stop: &AtomicBool) -> Option<Stopped> {
-        if stop.load(Ordering::Relaxed) {
-            return Some(Stopped::Interrupted);
+    fn is_over(&self, stop: &Stop) -> Option<Stopped> {
+        if let Some(why) = stop.why() {
+            return Some(why);
         }
         let is_spent = self.elapsed() >= self.budget.time && self.passes >= self.least_passes;
         is_spent.then_some(Stopped::Budget)
@@ -183,9 +186,15 @@ impl<'a> Schedule<'a> {
         (0..self.all_progress.len()).filter(|i| self.all_progress[*i].end.is_none())
     }
 
+    /// Those of them that this pass samples.
+    fn in_turn(&self) -> impl Iterator<Item = usize> + '_ {
+        self.unfinished().filter(|i| self.all_progress[*i].wave() <= self.wave)
+    }
+
     /// Samples the unfinished cases with a new process of each library; says why when it was cut short.
-    fn one_pass(&mut self, stop: &AtomicBool, watch: &mut dyn Watch) -> Option<Stopped> {
+    fn one_pass(&mut self, stop: &Stop, watch: &mut dyn Watch) -> Option<Stopped> {
         self.follow_cpu();
+        self.wave = self.next_wave(stop);
         self.new_processes(stop);
         self.all_progress.iter_mut().for_each(|progress| progress.pass = Pass::default());
         loop {
@@ -207,6 +216,14 @@ impl<'a> Schedule<'a> {
         None
     }
 
+    /// Of a run that has an end, the first cases whose turn it is are those that most ask for, until there is a
+    /// number for each; of another all.
+    fn next_wave(&self, stop: &Stop) -> u32 {
+        let has_none = |t: &&CaseProgress| t.end.is_none() && t.next_look == PROCESSES;
+        let open = self.all_progress.iter().filter(has_none).map(CaseProgress::wave).min();
+        open.filter(|_| stop.left().is_some()).unwrap_or(u32::MAX)
+    }
+
     /// Measures on another CPU where one of those so far was taken offline or away from this process: workers
     /// could not go there. Each sample says where it was taken. Whether it is another one.
     fn follow_cpu(&mut self) -> bool {
@@ -220,9 +237,8 @@ impl<'a> Schedule<'a> {
 
     /// Replaces the worker process of each library that is still sampled, and ends the others'. They start side by
     /// side.
-    fn new_processes(&mut self, stop: &AtomicBool) {
-        let wanted: BTreeSet<usize> =
-            self.unfinished().map(|i| self.all_progress[i].pool).collect();
+    fn new_processes(&mut self, stop: &Stop) {
+        let wanted: BTreeSet<usize> = self.in_turn().map(|i| self.all_progress[i].pool).collect();
         self.pools.iter_mut().for_each(WorkerPool::end);
         for pool in &wanted {
             self.pools[*pool].launch();
@@ -237,7 +253,7 @@ impl<'a> Schedule<'a> {
     /// one worker each, blocks shuffled.
     fn blocks(&mut self) -> Vec<Block> {
         let mut queues: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for i in (0..self.all_progress.len()).filter(|i| self.all_progress[*i].is_wanted()) {
+        for i in self.in_turn().filter(|i| self.all_progress[*i].is_wanted()) {
             queues.entry(self.all_progress[i].pool).or_default().push(i);
         }
         let mut blocks = Vec::new();

@@ -14,6 +14,7 @@ use crate::quiet;
 use crate::recording::Recording;
 use crate::schedule::{Sampled, Schedule};
 use crate::side_by_side::side_by_side;
+use crate::stop::Stop;
 use crate::ticking::Ticking;
 use crate::tiers::at_tiers;
 use crate::verification::{Extra, Subject, Verdict, verify_all};
@@ -24,7 +25,7 @@ use record::{Executed, Journal, JournalEntry, JournalFinding, Kept, Record, Reco
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Why a run could not be done.
@@ -63,6 +64,9 @@ pub struct Outcome {
     pub journal: Option<Journal>,
 }
 
+/// The share of what is left of a run's time that everything before sampling may take.
+const PROOF: f64 = 0.6;
+
 /// Verifies and measures everything that a request asks of the libraries.
 ///
 /// # Errors
@@ -72,7 +76,7 @@ pub fn survey(
     request: &Request,
     libraries: &[Attached],
     keeping: Keeping,
-    stop: &AtomicBool,
+    stop: &Stop,
     events: &(dyn Fn(Event<'_>) + Sync),
 ) -> Result<Outcome, SurveyError> {
     let libraries = &*at_tiers(libraries, &request.tiers);
@@ -99,9 +103,11 @@ pub fn survey(
     let known: Vec<bool> = planned.iter().map(|p| p.verdict.is_some()).collect();
     // Neither is timed, so both use every CPU.
     let extra = Extra { seed: request.seed, sizes: &request.sizes };
-    let checks = verify(&mut planned, libraries, extra, stop, events);
-    let memory = memory(&planned, libraries, stop);
-    let executed = evidence(request, &mut planned, libraries, stop, events);
+    // What has an end needs time for samples, too: what was not verified by then is left out.
+    let proof = &stop.left().map_or_else(|| stop.clone(), |left| stop.within(left.mul_f64(PROOF)));
+    let checks = verify(&mut planned, libraries, extra, proof, events);
+    let memory = memory(&planned, libraries, proof);
+    let executed = evidence(request, &mut planned, libraries, proof, events);
     keep_verdicts(&mut journal, &planned, &known, stop);
     step_aside(cpu);
     let clock = Clock::calibrate();
@@ -144,21 +150,16 @@ pub fn survey(
     let quiet_probe = schedule.sampled().quiet.of(cpu);
     let core = limits::again(&clock, &conditions, core.clone(), quiet_probe);
     let record = recording.record(schedule.sampled(), core);
-    Ok(Outcome { record, interrupted: stop.load(Ordering::Relaxed), journal })
+    Ok(Outcome { record, interrupted: stop.is_interrupted(), journal })
 }
 
 /// Keeps what was found before sampling, so that going on does not give it another chance. What was
-/// only interrupted was not found.
-fn keep_verdicts(
-    journal: &mut Option<Journal>,
-    planned: &[Planned],
-    known: &[bool],
-    stop: &AtomicBool,
-) {
-    let Some(journal) = journal.as_mut().filter(|_| !stop.load(Ordering::Relaxed)) else { return };
+/// only left out was not found.
+fn keep_verdicts(journal: &mut Option<Journal>, planned: &[Planned], known: &[bool], stop: &Stop) {
+    let Some(journal) = journal.as_mut().filter(|_| !stop.is_interrupted()) else { return };
     let new = planned.iter().zip(known).enumerate().filter(|(_, (_, known))| !**known);
     let findings = new.filter_map(|(case, (plan, _))| {
-        let finding = plan.verdict.as_ref()?;
+        let finding = plan.verdict.as_ref().filter(|found| found.stopped.is_none())?;
         let (state, reason) = (finding.state, finding.why.clone());
         Some(JournalEntry::Found(JournalFinding { case, state, reason }))
     });
@@ -170,7 +171,7 @@ fn verify(
     planned: &mut [Planned],
     libraries: &[Attached],
     extra: Extra<'_>,
-    stop: &AtomicBool,
+    stop: &Stop,
     events: &(dyn Fn(Event<'_>) + Sync),
 ) -> Checks {
     let subjects: BTreeSet<(usize, Tier, &str)> = planned
@@ -221,7 +222,7 @@ fn evidence(
     request: &Request,
     planned: &mut [Planned],
     libraries: &[Attached],
-    stop: &AtomicBool,
+    stop: &Stop,
     events: &(dyn Fn(Event<'_>) + Sync),
 ) -> Vec<Executed> {
     if !request.evidence {

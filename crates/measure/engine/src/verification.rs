@@ -5,11 +5,11 @@ use crate::deadlines::spent;
 use crate::link::{WorkerError, once_more_if_killed};
 use crate::process::{Worker, out_of_protocol};
 use crate::protocol::{Finding, Reply, Request};
+use crate::stop::Stop;
 use model::{Algorithm, Tier};
 use record::{Check, State};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use verify::Tried;
 
@@ -79,7 +79,7 @@ pub fn verify_all(
     libraries: &[Attached],
     subjects: &[Subject],
     extra: Extra<'_>,
-    stop: &AtomicBool,
+    stop: &Stop,
     done: &(dyn Fn() + Sync),
 ) -> Vec<Verdict> {
     let pools: BTreeSet<(usize, Tier)> = subjects.iter().map(|(l, t, _)| (*l, *t)).collect();
@@ -117,7 +117,7 @@ struct Verifying<'a> {
     library: &'a Attached,
     tier: Tier,
     extra: Extra<'a>,
-    stop: &'a AtomicBool,
+    stop: &'a Stop,
 }
 
 impl Verifying<'_> {
@@ -149,13 +149,17 @@ impl Verifying<'_> {
         hangs: &mut usize,
         algorithm: &str,
     ) -> Result<Passed, Finding> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(Finding::failed("interrupted before it was verified"));
+        let left_out = |why| Finding::left_out(why, "verified");
+        if let Some(why) = self.stop.why() {
+            return Err(left_out(why));
         }
         let mut check = String::new();
         let asked = once_more_if_killed(|| self.ask(slot, algorithm, &mut check));
         asked.unwrap_or_else(|error| {
             *hangs += usize::from(matches!(error, WorkerError::Hung { .. }));
+            if let (WorkerError::Interrupted, Some(why)) = (&error, self.stop.why()) {
+                return Err(left_out(why));
+            }
             Err(match check.as_str() {
                 "" => Finding::failed(error.to_string()),
                 check => death_in_check(check, &error),

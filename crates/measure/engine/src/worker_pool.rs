@@ -5,8 +5,8 @@ use crate::link::WorkerError;
 use crate::process::Worker;
 use crate::protocol::Hello;
 use crate::protocol::pages::PageFiles;
+use crate::stop::Stop;
 use model::{QuietRates, Tier};
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tls::StackHello;
 
@@ -54,7 +54,7 @@ impl<'a> WorkerPool<'a> {
     }
 
     /// The worker, started if there is none.
-    pub(crate) fn worker(&mut self, stop: &AtomicBool) -> Result<&mut Worker, WorkerError> {
+    pub(crate) fn worker(&mut self, stop: &Stop) -> Result<&mut Worker, WorkerError> {
         if self.worker.is_none() {
             let mut started = self.started();
             for _ in 0..MORE_TRIES {
@@ -124,7 +124,7 @@ impl<'a> WorkerPool<'a> {
 
     /// Waits for the new process. One that does not start is tried again, and its error told, when
     /// it is asked for.
-    pub(crate) fn greet(&mut self, stop: &AtomicBool) {
+    pub(crate) fn greet(&mut self, stop: &Stop) {
         if self.worker.as_mut().is_some_and(|worker| worker.greet(Some(stop)).is_err()) {
             self.worker = None;
         }

@@ -7,13 +7,13 @@
 
 use ciphermark_engine::protocol::{Ready, Reply, Request, Steps};
 use ciphermark_engine::{
-    Attached, Extra, LibraryChoice, Operation, SUBCOMMAND, Wanted, discover, gather, verify_all,
+    Attached, Extra, LibraryChoice, Operation, SUBCOMMAND, Stop, Wanted, discover, gather,
+    verify_all,
 };
 use model::{Algorithm, Direction, Model, Tier};
 use std::io::{BufRead as _, Write as _};
 use std::path::Path;
 use std::process::Command;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Each lie, which is also the name of the library's file, with what must come of it.
@@ -65,7 +65,7 @@ fn a_size_that_was_not_asked_for_is_not_asked_for_again() {
     };
     let libraries = [attached("another-size")];
     let wanted = Wanted { of: &|_| Vec::new(), allowance: None };
-    let found = gather(&libraries, &[operation], wanted, &AtomicBool::new(false), &|_, _| ());
+    let found = gather(&libraries, &[operation], wanted, &Stop::default(), &|_, _| ());
     let why = found[0].executed.reason.as_deref();
     assert!(why.is_some_and(|why| why.starts_with("answered out of protocol: Stepped")), "{why:?}");
 }
@@ -74,7 +74,7 @@ fn checks_that_are_announced_without_end_end_together() {
     let libraries = [attached("check-after-check")];
     let subject = (0, Tier::Native, Algorithm::find("aes-128-ctr").unwrap());
     let extra = Extra { seed: 1, sizes: &[] };
-    let verdicts = verify_all(&libraries, &[subject], extra, &AtomicBool::new(false), &|| ());
+    let verdicts = verify_all(&libraries, &[subject], extra, &Stop::default(), &|| ());
     let why =
         &verdicts[0].outcome.as_ref().expect_err("what announces for ever proves nothing").why;
     assert!(why.starts_with("in check one more: no answer within"), "{why}");

@@ -32,7 +32,7 @@ pub(super) fn measured(
     let wanted = course.calibrating(nginx, libraries)?;
     let (stop, bar) = (watch_signals()?, Bar::new(course.quiet));
     let document =
-        tls_server::calibrate(&cells, &wanted, &stop, &mut |done, of| bar.visits(done, of));
+        tls_server::calibrate(&cells, &wanted, stop.flag(), &mut |done, of| bar.visits(done, of));
     bar.finish();
     document.map_err(Failure::not_done)
 }

@@ -4,9 +4,8 @@ use super::super::run::{plain_request, survey, watch_signals};
 use super::{Begun, sampled, stacks};
 use crate::args_tls::RecordsArgs;
 use crate::error::{Exit, Failure};
-use engine::{Attached, Budget, Request, StackFile, TlsRequest};
+use engine::{Attached, Budget, Request, StackFile, Stop, TlsRequest};
 use model::Algorithm;
-use std::sync::atomic::AtomicBool;
 use tls::{Protection, RecordRow, Subject, Temperature};
 
 pub(super) fn records(args: &RecordsArgs, begun: Begun) -> Result<Exit, Failure> {
@@ -23,13 +22,12 @@ pub(super) fn records(args: &RecordsArgs, begun: Begun) -> Result<Exit, Failure>
     };
     let rows = protections.iter().flat_map(of_one).collect();
     let keeping = args.common.out.claim::<RecordRow>(begun)?;
-    let time = args.common.time();
-    let request =
-        TlsRequest { time: time.mul_f64(2.0 / 3.0), ..args.common.request(rows, &keeping) };
+    let request = args.common.request(rows, &keeping);
+    let stop = args.common.time.limit(&watch_signals()?);
     let (stacks, libraries) = stacks(&args.common.library, true)?;
-    let stop = watch_signals()?;
+    let third = stop.left().map_or_else(|| stop.clone(), |left| stop.within(left / 3));
     // First, because it is shorter: an interrupt of the other still leaves something to compare.
-    let bare = bare(args, (&request, &protections), &stacks, &libraries, &stop);
+    let bare = bare(args, (&request, &protections), &stacks, &libraries, &third);
     let mut outcome = sampled(args.common.quiet, &stop, |stop, events| {
         engine::measure_tls::<RecordRow>(&request, &stacks, keeping, stop, events)
     })?;
@@ -44,12 +42,12 @@ fn bare(
     (request, protections): (&TlsRequest, &[Protection]),
     stacks: &[StackFile],
     libraries: &[Attached],
-    stop: &AtomicBool,
+    stop: &Stop,
 ) -> Result<record::Record, Failure> {
     let is_wanted = |a: &&Algorithm| protections.iter().any(|p| p.suite.cipher() == a.name);
     let has_stack = |l: &&Attached| stacks.iter().any(|s| s.facts.bare_path == l.facts.path);
     let libraries: Vec<Attached> = libraries.iter().filter(has_stack).cloned().collect();
-    let budget = Budget { precision: request.precision, time: args.common.time() / 3 };
+    let budget = Budget { precision: request.precision, time: request.time / 3 };
     let request = Request {
         sizes: args.size.0.iter().map(|size| *size as usize).collect(),
         seed: request.seed,

@@ -8,7 +8,6 @@ use crate::error::{Exit, Failure};
 use crate::progress::Bar;
 use crate::screen;
 use record::State;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tls_load::{Regime, Summary, TOLERANCE, VALIDATION_VERSION, ValidatedPart, Validation};
 use tls_server::{Calibrating, Course, PARTS};
@@ -43,11 +42,17 @@ pub(super) fn validate(
             let course = Course { budget, ..wanted.course };
             let one = Calibrating { course, ..wanted.clone() };
             let points = tls_server::part(name).expect("clap has checked the names");
-            let part =
-                tls_server::validate(name, &points, &regimes, &one, &stop, &mut |done, of| {
+            let part = tls_server::validate(
+                name,
+                &points,
+                &regimes,
+                &one,
+                stop.flag(),
+                &mut |done, of| {
                     bar.visits(done, of);
-                });
-            if stop.load(Ordering::Relaxed) {
+                },
+            );
+            if stop.is_interrupted() {
                 // Drop the interrupted part, keep those before it.
                 left.extend(&missing[at..]);
                 break;

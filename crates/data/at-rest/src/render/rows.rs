@@ -86,7 +86,8 @@ fn measured(cell: &Cell) -> bool {
 
 /// Nanoseconds, where there are any; of reads and writes the scheme's part.
 fn time(cell: &Cell) -> String {
-    cell.crypto_ns.map_or_else(|| cell.state.name().to_owned(), |ns| format!("{:.0}", ns.median))
+    let none = if cell.is_left_out() { "-" } else { cell.state.name() };
+    cell.crypto_ns.map_or_else(|| none.to_owned(), |ns| format!("{:.0}", ns.median))
 }
 
 /// `name@version`, made safe.
@@ -148,14 +149,20 @@ pub(super) fn verified_lines(record: &PagesRecord) -> Vec<String> {
     let mut libraries: Vec<usize> = good.iter().map(|v| v.library).collect();
     libraries.sort_unstable();
     libraries.dedup();
+    let (least, all) = (good.iter().map(|v| v.pages).min().unwrap_or(0), record.store.pages);
+    let pages = if least < all {
+        format!("{least} of {all} pages, drawn at random,")
+    } else {
+        "every page".to_owned()
+    };
     let mut lines = vec![format!(
-        "verified: {} schemes in {} libraries ({} pairs): every page encrypted, decrypted and equal",
+        "verified: {} schemes in {} libraries ({} pairs): {pages} encrypted, decrypted and equal",
         schemes.len(),
         libraries.len(),
         good.len()
     )];
     for v in record.verified.iter().filter(|v| v.state != State::Measured) {
-        if v.state == State::Unsupported {
+        if v.state == State::Unsupported || v.is_left_out() {
             continue;
         }
         let why = v.reason.as_deref().map(clean).unwrap_or_default();
@@ -164,6 +171,14 @@ pub(super) fn verified_lines(record: &PagesRecord) -> Vec<String> {
             "{} {} in {who}: {why}",
             v.state.name().to_uppercase(),
             clean(&v.scheme)
+        ));
+    }
+    let pairs = record.verified.iter().filter(|v| v.is_left_out()).count();
+    let cells = record.cells.iter().filter(|c| c.is_left_out()).count();
+    if least < all || pairs + cells > 0 {
+        lines.push(format!(
+            "left out: the proof of {pairs} pairs, {cells} of {} timed cells (-); --thorough has all",
+            record.cells.len()
         ));
     }
     lines

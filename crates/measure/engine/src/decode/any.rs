@@ -53,7 +53,7 @@ prop_compose! {
     fn finding()(
         state in prop::sample::select(vec![State::Unsupported, State::Refused, State::Failed]), why in text(),
     ) -> Finding {
-        Finding { state, why }
+        Finding::of(state, why)
     }
 }
 

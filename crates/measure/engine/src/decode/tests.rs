@@ -60,7 +60,7 @@ fn a_number_that_no_worker_sends_is_out_of_protocol() {
 #[test]
 fn no_finding_calls_itself_a_measurement() {
     for state in [State::Measured, State::Imported] {
-        let finding = Finding { state, why: "trust me".into() };
+        let finding = Finding::of(state, "trust me");
         let expected = format!("a finding with the state '{}'", state.name());
         assert_eq!(why(&Reply::Finding(finding.clone())), expected);
         let results = vec![VisitResult::Finding(finding)];

@@ -8,11 +8,12 @@ use crate::attached::Attached;
 use crate::link::{WorkerError, once_more_if_killed};
 use crate::process::{Worker, out_of_protocol};
 use crate::protocol::{Finding, Reply, Request, Stepping, Steps};
+use crate::stop::Stop;
 use model::{Algorithm, Case, Direction, KERNEL_PATH, Model, Tier};
 use record::{Executed, ExecutedSize, State};
 use std::collections::VecDeque;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// What is stepped: one algorithm of one library.
@@ -84,7 +85,7 @@ pub fn gather(
     libraries: &[Attached],
     subjects: &[Operation],
     wanted: Wanted<'_>,
-    stop: &AtomicBool,
+    stop: &Stop,
     done: &(dyn Fn(usize, usize) + Sync),
 ) -> Vec<Evidence> {
     let mut sorted = subjects.to_vec();
@@ -113,7 +114,7 @@ pub fn gather(
 struct Bench<'a> {
     libraries: &'a [Attached],
     cache: &'a Cache,
-    stop: &'a AtomicBool,
+    stop: &'a Stop,
     done: &'a (dyn Fn(usize, usize) + Sync),
 }
 
@@ -205,8 +206,8 @@ impl Gathering<'_> {
     }
 
     fn ask(&mut self, subject: &Operation, size: usize, most_steps: u64) -> Result<Steps, Finding> {
-        if self.bench.stop.load(Ordering::Relaxed) {
-            return Err(Finding::failed("interrupted before it was stepped"));
+        if let Some(why) = self.bench.stop.why() {
+            return Err(Finding::left_out(why, "stepped"));
         }
         let failed = |e: WorkerError| Finding::failed(e.to_string());
         match once_more_if_killed(|| self.step(subject, size, most_steps)).map_err(failed)? {

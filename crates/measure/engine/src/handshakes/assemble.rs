@@ -71,7 +71,9 @@ fn outcome(progress: &CaseProgress, run: &Run, asked: f64) -> Outcome {
         stopped,
     };
     let stopped = match &progress.end {
-        Some(End::Found(finding)) => return without(finding.state, finding.why.clone(), None),
+        Some(End::Found(finding)) => {
+            return without(finding.state, finding.why.clone(), finding.stopped);
+        }
         Some(End::Stopped(why)) => *why,
         None => return without(State::Failed, "it was never visited".to_owned(), None),
     };

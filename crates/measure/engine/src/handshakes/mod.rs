@@ -15,11 +15,11 @@ use crate::events::Event;
 use crate::kinds::{self, Tls};
 use crate::plan::Budget;
 use crate::sampling::{Sampled, Sampling, sample_all};
+use crate::stop::Stop;
 use crate::survey::{Keeping, SurveyError};
 use crate::worker_pool::Source;
 use model::QuietRates;
 use record::{Host, Journal, JournalHead, Noise, Record, Samples};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tls::{Plan, Subject, Temperature};
 
@@ -49,11 +49,11 @@ pub fn measure_tls<R: SampledRow>(
     request: &TlsRequest,
     stacks: &[StackFile],
     keeping: Keeping,
-    stop: &AtomicBool,
+    stop: &Stop,
     events: &(dyn Fn(Event<'_>) + Sync),
 ) -> Result<TlsOutcome<R>, SurveyError> {
     let (run, journal) = sampled(R::KIND, request, stacks, keeping, stop, events)?;
-    let interrupted = stop.load(Ordering::Relaxed);
+    let interrupted = stop.is_interrupted();
     let (run, raw) = assemble::assemble(run, request, stacks);
     Ok(TlsOutcome { run, raw, interrupted, journal })
 }
@@ -97,7 +97,7 @@ fn sampled(
     wanted: &TlsRequest,
     stacks: &[StackFile],
     keeping: Keeping,
-    stop: &AtomicBool,
+    stop: &Stop,
     events: &(dyn Fn(Event<'_>) + Sync),
 ) -> Result<(Run, Option<Journal>), SurveyError> {
     let all_progress = all_progress(wanted, stacks.len());
@@ -107,7 +107,8 @@ fn sampled(
         all_progress,
         source: &of_stack,
         budget: Budget { precision: wanted.precision, time: wanted.time },
-        least_passes: 0,
+        // Without an end every row gets a number.
+        least_passes: if stop.left().is_none() { kinds::PROCESSES as u32 } else { 0 },
         cpu: wanted.cpu,
     };
     let (sampled, journal) = sample_all(all, keeping, stop, events)?;

@@ -101,6 +101,15 @@ impl Subject {
         }
     }
 
+    /// How soon it has its turn where there is no time for all: the lowest first.
+    pub(crate) fn wave(&self) -> u32 {
+        match self {
+            Self::Message(_) => 0,
+            Self::Tls(tls) => tls.wave(),
+            Self::Page(page) => page.wave(),
+        }
+    }
+
     /// Longest wait for a visit.
     pub(crate) fn deadline(&self) -> Duration {
         match self {

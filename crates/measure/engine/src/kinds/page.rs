@@ -59,6 +59,15 @@ impl Page {
         Duration::from_secs(10) + Duration::from_micros(8 * bytes + disk)
     }
 
+    /// Pages in memory first, as they come, and with the key that is there; sums and MACs beside a cipher last.
+    pub(super) fn wave(&self) -> u32 {
+        let is_last = self.recipe.cipher.is_some() && self.recipe.scheme.contains('+');
+        let at = Medium::ALL.iter().position(|m| *m == self.medium).unwrap_or(0);
+        let is_new_key = self.keying == Keying::PerPage;
+        let ways = 2 * Medium::ALL.len();
+        (ways * usize::from(is_last) + 2 * at + usize::from(is_new_key)) as u32
+    }
+
     pub(super) fn precision(&self, asked: f64) -> f64 {
         if self.medium.has_io() { asked.max(IO_PRECISION) } else { asked }
     }

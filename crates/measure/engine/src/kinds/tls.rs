@@ -3,7 +3,7 @@
 use super::Pass;
 use model::RawSample;
 use std::time::Duration;
-use tls::{HandshakeSample, Subject, Temperature, Visit};
+use tls::{Certificate, Exchange, HandshakeSample, Kind, Subject, Temperature, Version, Visit};
 
 /// Clean samples of a process: one more than its median needs, because a quiet rate that is learned later may take
 /// one away. What the interval wants is processes: their layouts differ by more than the samples of one.
@@ -46,6 +46,20 @@ impl Tls {
         let lacking = CLEAN.saturating_sub(pass.clean).max(1) as u32;
         let samples = if taken == 0 { MOST } else { lacking };
         Visit { subject: self.subject, temperature: self.temperature, samples, ops }
+    }
+
+    /// How many of its properties are not the usual ones; of records and primitives none has any.
+    pub(super) fn wave(&self) -> u32 {
+        let Subject::Handshake(case) = self.subject else { return 0 };
+        let usual = [
+            case.version == Version::Tls13,
+            case.exchange == Exchange::X25519,
+            matches!(case.certificate, Certificate::P256 | Certificate::Rsa2048),
+            case.kind == Kind::Full,
+            !case.client_auth,
+            self.temperature == Temperature::Hot,
+        ];
+        usual.iter().filter(|is_usual| !**is_usual).count() as u32
     }
 
     pub(super) fn precision(&self, asked: f64) -> f64 {

@@ -1,7 +1,7 @@
 //! Every page of the store through every library and scheme and back, held against each other.
 
 use super::copy::Copy;
-use super::run::{Events, PagesError, PagesEvent};
+use super::run::{Events, PagesError, PagesEvent, within};
 use super::stage::{PART, Stage};
 use super::workers::Workers;
 use crate::protocol::Finding;
@@ -9,8 +9,20 @@ use crate::protocol::pages::{Answer, Job, ProbeJob, VerifyJob};
 use at_rest::scheme::Recipe;
 use at_rest::store::{PageRef, Store};
 use at_rest::{ProbeCounts, Probed, Verified, judge};
+use rand::seq::SliceRandom as _;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng as _;
 use record::State;
 use std::collections::{BTreeMap, HashMap};
+
+/// Bytes of a part where there is no time for the whole store.
+const SMALL_PART: usize = 256 << 10;
+
+/// Pages that are neighbours in a sample.
+const RUN: usize = 4;
+
+/// The share of what is left of a run's time that the proof of pages may take, and then the probes.
+const SHARE: f64 = 0.25;
 
 /// A library and a scheme.
 pub(super) type Pair = (usize, usize);
@@ -34,7 +46,7 @@ impl Standing {
 
 pub(super) type Standings = BTreeMap<Pair, Standing>;
 
-/// Takes the whole store through every pair that stands. Decrypted pages go into the copy, if there is
+/// Takes the whole store through every pair that stands; a random sample of it where the run has an end. Decrypted pages go into the copy, if there is
 /// to be one, from all pairs in turn.
 pub(super) fn verify(
     store: &Store,
@@ -45,10 +57,18 @@ pub(super) fn verify(
     mut copy: Option<Copy>,
     events: Events<'_>,
 ) -> Result<(), PagesError> {
-    let all: Vec<PageRef> = store.all().collect();
-    let in_part = (PART / store.page_size()).max(1);
+    let stop = workers.stop;
+    let (all, in_part) = match stop.left() {
+        None => (store.all().collect(), PART / store.page_size()),
+        Some(_) => (drawn(store, seed), SMALL_PART / store.page_size()),
+    };
+    let proof = within(stop, SHARE);
     let mut done = 0;
-    for part in all.chunks(in_part) {
+    for part in all.chunks(in_part.max(1)) {
+        // The first part is for every pair.
+        if done > 0 && proof.is_over() {
+            break;
+        }
         stage.put(store, part)?;
         load(workers, standings, part.len(), store.page_size());
         let turns = copy.as_ref().map(|_| standing(standings));
@@ -66,6 +86,14 @@ pub(super) fn verify(
         done += part.len() as u64;
     }
     Ok(())
+}
+
+/// All pages in random order, but for runs of neighbours: where the time is up, those before are a sample.
+fn drawn(store: &Store, seed: u64) -> Vec<PageRef> {
+    let all: Vec<PageRef> = store.all().collect();
+    let mut runs: Vec<&[PageRef]> = all.chunks(RUN).collect();
+    runs.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+    runs.concat()
 }
 
 /// The pairs that stand.
@@ -110,11 +138,7 @@ fn one_scheme(
             .ask(*library, Job::Verify(VerifyJob { recipe: recipes[scheme].clone(), seed, copy }));
     }
     let answer = |library: &usize| {
-        let found = if workers.lives(*library) {
-            workers.answer(*library)
-        } else {
-            Err(Finding::failed("its worker died in another scheme"))
-        };
+        let found = workers.answer(*library);
         let found = found.and_then(|answer| match answer {
             Answer::Verified { digest, sum_by } => Ok((digest, sum_by)),
             _ => Err(Finding::failed("answered something else")),
@@ -179,7 +203,11 @@ pub(super) fn probe(
     stage.put(store, &store.heads(most.min(1024), 8))?;
     load(workers, standings, stage.pages, store.page_size());
     let mut probed = Vec::new();
+    let share = within(workers.stop, SHARE);
     for (scheme, recipe) in recipes.iter().enumerate() {
+        if share.is_over() {
+            break;
+        }
         let own: Vec<usize> = standings
             .iter()
             .filter(|((_, s), standing)| *s == scheme && standing.outcome.is_ok())
@@ -191,6 +219,8 @@ pub(super) fn probe(
         for library in own {
             match workers.answer(library).and_then(counts) {
                 Ok(counts) => probed.push(judge(library, recipe, counts)),
+                // What is only not probed is proven all the same.
+                Err(finding) if finding.stopped.is_some() => {}
                 Err(finding) => {
                     if let Some(standing) = standings.get_mut(&(library, scheme)) {
                         standing.outcome = Err(finding);
@@ -213,9 +243,9 @@ fn counts(answer: Answer) -> Result<Vec<ProbeCounts>, Finding> {
 /// What the record says of all pairs.
 pub(super) fn verdicts(standings: &Standings, recipes: &[Recipe]) -> Vec<Verified> {
     let one = |((library, scheme), standing): (&Pair, &Standing)| {
-        let (state, reason) = match &standing.outcome {
-            Ok(()) => (State::Measured, None),
-            Err(finding) => (finding.state, Some(finding.why.clone())),
+        let (state, reason, stopped) = match &standing.outcome {
+            Ok(()) => (State::Measured, None, None),
+            Err(finding) => (finding.state, Some(finding.why.clone()), finding.stopped),
         };
         let proven = standing.pages > 0;
         let hash = xxhash_rust::xxh3::xxh3_128(standing.digest.as_bytes());
@@ -224,6 +254,7 @@ pub(super) fn verdicts(standings: &Standings, recipes: &[Recipe]) -> Vec<Verifie
             scheme: recipes[*scheme].scheme.clone(),
             state,
             reason,
+            stopped,
             pages: standing.pages,
             agreeing: if proven { standing.agreeing } else { 0 },
             digest: proven.then(|| format!("{hash:032x}")),

@@ -10,6 +10,7 @@ use crate::events::Event;
 use crate::placement::{measuring_cpu, placed_cpus};
 use crate::protocol::Finding;
 use crate::sampling::Ended;
+use crate::stop::Stop;
 use crate::survey::{Keeping, SurveyError};
 use crate::tiers::at_tiers;
 use crate::verification::{Extra, verify_all};
@@ -23,7 +24,6 @@ use model::{Algorithm, Direction, Model, Tier};
 use probe::Clock;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// What is asked for.
@@ -56,7 +56,7 @@ pub struct PagesPlan {
     /// Where a decrypted copy is to go.
     pub copy_to: Option<PathBuf>,
     /// Ends timing early.
-    pub stop: std::sync::Arc<AtomicBool>,
+    pub stop: Stop,
 }
 
 impl PagesPlan {
@@ -153,7 +153,7 @@ pub fn run(
     if standings.values().all(|s| s.outcome.is_err()) {
         return Err(PagesError::Nothing);
     }
-    let mut workers = Workers::new(libraries, plan.tier, stage.files(None));
+    let mut workers = Workers::new(libraries, plan.tier, stage.files(None), &plan.stop);
     let (recipes, seed) = (&*plan.recipes, plan.seed);
     verify(store, recipes, (&mut stage, &mut workers), &mut standings, seed, copy, events)?;
     let of_probes = (seed, plan.probes);
@@ -164,7 +164,7 @@ pub fn run(
         timed(plan, store, libraries, &mut stage, (&scan, &standings), (keeping, began), events)?;
     let after = self::scan(store, false, events)?;
     let Timed { started, host, timing, cells, journal } = timed;
-    let interrupted = timing.is_some() && plan.stop.load(Ordering::Relaxed);
+    let interrupted = timing.is_some() && plan.stop.is_interrupted();
     let document = PagesRecord {
         kind: KIND.to_owned(),
         format_version: FORMAT_VERSION.to_owned(),
@@ -307,6 +307,11 @@ fn offered(library: &Attached, tier: Tier, algorithm: &Algorithm) -> Result<(), 
     Ok(())
 }
 
+/// The same end, and that of a share of what is left until then; none where it has none.
+pub(super) fn within(stop: &Stop, share: f64) -> Stop {
+    stop.left().map_or_else(|| stop.clone(), |left| stop.within(left.mul_f64(share)))
+}
+
 /// The checks that every case has before it is timed.
 fn check(
     plan: &PagesPlan,
@@ -326,7 +331,7 @@ fn check(
     };
     // Every page of the store is verified as well, so the page's size is.
     let extra = Extra { seed: plan.seed, sizes: &[] };
-    for verdict in verify_all(libraries, &asked, extra, &plan.stop, &step) {
+    for verdict in verify_all(libraries, &asked, extra, &within(&plan.stop, 0.35), &step) {
         let Err(finding) = verdict.outcome else { continue };
         for ((library, scheme), standing) in standings.iter_mut() {
             let cipher = plan.recipes[*scheme].cipher.as_deref();

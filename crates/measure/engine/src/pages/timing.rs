@@ -120,7 +120,7 @@ fn ways(plan: &PagesPlan, has_cipher: bool) -> Vec<(Medium, Keying, Direction)> 
 /// What a progress has for its cell.
 fn samples(progress: &CaseProgress) -> CellSamples {
     let (finding, stopped) = match &progress.end {
-        Some(End::Found(finding)) => (Some((finding.state, finding.why.clone())), None),
+        Some(End::Found(finding)) => (Some((finding.state, finding.why.clone())), finding.stopped),
         Some(End::Stopped(why)) => (None, Some(*why)),
         None => (None, None),
     };

@@ -1,9 +1,11 @@
 //! One worker for each library, started when it is needed and again when it has died.
 
 use crate::attached::Attached;
+use crate::link::WorkerError;
 use crate::process::{Worker, out_of_protocol};
 use crate::protocol::pages::{Answer, Job, PageFiles, Staging};
 use crate::protocol::{Finding, Hello, Reply, Request};
+use crate::stop::Stop;
 use model::Tier;
 use std::time::Duration;
 
@@ -16,13 +18,20 @@ pub(super) struct Workers<'a> {
     libraries: &'a [Attached],
     tier: Tier,
     files: PageFiles,
+    /// What ends a wait.
+    pub(super) stop: &'a Stop,
     workers: Vec<Option<Worker>>,
 }
 
 impl<'a> Workers<'a> {
-    pub(super) fn new(libraries: &'a [Attached], tier: Tier, files: PageFiles) -> Self {
+    pub(super) fn new(
+        libraries: &'a [Attached],
+        tier: Tier,
+        files: PageFiles,
+        stop: &'a Stop,
+    ) -> Self {
         let workers = libraries.iter().map(|_| None).collect();
-        Self { libraries, tier, files, workers }
+        Self { libraries, tier, files, stop, workers }
     }
 
     /// Has a library's worker take the staged pages into memory; starts it if need be.
@@ -42,11 +51,6 @@ impl<'a> Workers<'a> {
         self.answer(library).map(|_| ())
     }
 
-    /// Whether a library's worker lives.
-    pub(super) fn lives(&self, library: usize) -> bool {
-        self.workers[library].is_some()
-    }
-
     /// Sends a job.
     pub(super) fn ask(&mut self, library: usize, job: Job) {
         if let Some(worker) = &mut self.workers[library] {
@@ -57,16 +61,19 @@ impl<'a> Workers<'a> {
     /// Waits for the answer; a worker that does not give one is gone.
     pub(super) fn answer(&mut self, library: usize) -> Result<Answer, Finding> {
         let worker = &mut self.workers[library];
+        let left_out = |why| Finding::left_out(why, "proven");
         let Some(alive) = worker else {
-            return Err(Finding::failed("its worker could not be started"));
+            let dead = || Finding::failed("its worker died in another scheme");
+            return Err(self.stop.why().map_or_else(dead, left_out));
         };
-        let dead = match alive.reply(DEADLINE) {
+        let dead = match alive.reply_unless(self.stop, DEADLINE) {
             Ok(Reply::Pages(answer)) => return Ok(*answer),
             Ok(Reply::Finding(finding)) => return Err(finding),
             Ok(other) => out_of_protocol(&other),
             Err(dead) => dead,
         };
         *worker = None;
-        Err(Finding::failed(dead.to_string()))
+        let stopped = self.stop.why().filter(|_| matches!(dead, WorkerError::Interrupted));
+        Err(stopped.map_or_else(|| Finding::failed(dead.to_string()), left_out))
     }
 }

@@ -6,10 +6,10 @@ use crate::kinds;
 use crate::link::WorkerError;
 use crate::process::{Worker, first_to_say, out_of_protocol};
 use crate::protocol::{Finding, Reply, VisitResult};
+use crate::stop::Stop;
 use crate::suspend::Suspend;
 use record::{JournalEntry, Stopped};
 use std::collections::VecDeque;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Visits of one worker's cases, in a row.
@@ -48,7 +48,7 @@ impl Schedule<'_> {
     pub(super) fn round(
         &mut self,
         blocks: Vec<Block>,
-        stop: &AtomicBool,
+        stop: &Stop,
         watch: &mut dyn Watch,
     ) -> Option<Stopped> {
         let mut blocks = VecDeque::from(blocks);
@@ -77,7 +77,7 @@ impl Schedule<'_> {
         &mut self,
         blocks: &mut VecDeque<Block>,
         asked: &[Asked],
-        stop: &AtomicBool,
+        stop: &Stop,
     ) -> Option<Asked> {
         let is_free = |b: &Block| asked.iter().all(|asked| asked.block.pool != b.pool);
         let block = blocks.remove(blocks.iter().position(is_free)?)?;
@@ -87,7 +87,7 @@ impl Schedule<'_> {
     }
 
     /// Waits until one of those that were asked has answered, or does not: its place.
-    fn first_to_answer(&mut self, asked: &[Asked], stop: &AtomicBool) -> usize {
+    fn first_to_answer(&mut self, asked: &[Asked], stop: &Stop) -> usize {
         if let Some(failed) = asked.iter().position(|asked| asked.deadline.is_err()) {
             return failed;
         }
@@ -101,7 +101,7 @@ impl Schedule<'_> {
         first
     }
 
-    fn ask(&mut self, block: Block, cpu: Option<u32>, stop: &AtomicBool) -> Asked {
+    fn ask(&mut self, block: Block, cpu: Option<u32>, stop: &Stop) -> Asked {
         // Before it is looked at what else happens: what is lost while processes are started is no sample's loss.
         let started = self.pools[block.pool].worker(stop).map(|_| ());
         // Several threads measure on CPUs of their own, and then nothing else does.
@@ -116,7 +116,7 @@ impl Schedule<'_> {
         &mut self,
         block: &Block,
         cpu: Option<u32>,
-        stop: &AtomicBool,
+        stop: &Stop,
     ) -> Result<Duration, WorkerError> {
         let worker = self.pools[block.pool].worker(stop)?;
         if let Some(cpu) = cpu.filter(|_| self.cpus.len() > 1)
@@ -133,7 +133,7 @@ impl Schedule<'_> {
     }
 
     /// Waits for the answer. After an error there is no worker.
-    fn hear(&mut self, asked: &Asked, stop: &AtomicBool) -> Answer {
+    fn hear(&mut self, asked: &Asked, stop: &Stop) -> Answer {
         let answer = match &asked.deadline {
             Ok(deadline) => self.hear_within(asked, *deadline, stop),
             Err(error) => Err(error.clone()),
@@ -144,7 +144,7 @@ impl Schedule<'_> {
         answer
     }
 
-    fn hear_within(&mut self, asked: &Asked, deadline: Duration, stop: &AtomicBool) -> Answer {
+    fn hear_within(&mut self, asked: &Asked, deadline: Duration, stop: &Stop) -> Answer {
         let worker = self.pools[asked.block.pool].worker(stop)?;
         let reply = worker.reply_unless(stop, deadline);
         let (away, stood_still) = (worker.take_away(), worker.stood_still());
@@ -162,7 +162,7 @@ impl Schedule<'_> {
 
     /// What came of a block. When the worker is lost in a block of several, each visit is tried again alone:
     /// the one that is lost again is the one at fault.
-    fn take_block(&mut self, asked: Asked, answer: Answer, stop: &AtomicBool) -> Vec<JournalEntry> {
+    fn take_block(&mut self, asked: Asked, answer: Answer, stop: &Stop) -> Vec<JournalEntry> {
         let Asked { block, cpu, .. } = asked;
         match answer {
             Ok((results, stolen)) => {
@@ -196,7 +196,7 @@ impl Schedule<'_> {
     }
 
     /// Visits a block by itself.
-    fn visit(&mut self, block: Block, cpu: Option<u32>, stop: &AtomicBool) -> Vec<JournalEntry> {
+    fn visit(&mut self, block: Block, cpu: Option<u32>, stop: &Stop) -> Vec<JournalEntry> {
         let asked = self.ask(block, cpu, stop);
         let answer = self.hear(&asked, stop);
         self.take_block(asked, answer, stop)
