@@ -102,7 +102,7 @@ fn of_noise(noise: &Noise) -> Result<(), String> {
 
 fn of_disturbances(d: &Disturbances) -> Result<(), String> {
     let all = [d.migrated, d.switched, d.paged_in, d.stolen, d.clock_moved, d.contended];
-    all.into_iter().try_for_each(|n| at_most("disturbed", n))
+    all.into_iter().chain([d.total()]).try_for_each(|n| at_most("disturbed", n))
 }
 
 fn at_most(what: &str, count: u64) -> Result<(), String> {
@@ -152,6 +152,11 @@ mod tests {
         assert_eq!(samples, "measurements[0]: `samples` is 18446744073709551615, more than can be");
         let disturbed = why(|r| r.measurements[1].disturbed.stolen = u64::MAX / 2);
         assert!(disturbed.starts_with("measurements[1]: `disturbed` is"), "{disturbed}");
+        let together = why(|r| {
+            r.measurements[1].disturbed.stolen = MOST;
+            r.measurements[1].disturbed.switched = 1;
+        });
+        assert!(together.starts_with("measurements[1]: `disturbed` is"), "{together}");
         let empty = why(|r| r.measurements[0].size = 0);
         assert_eq!(empty, "measurements[0]: `size` is 0: an operation has 1 to 2147483647 bytes");
         let below = why(|r| {
