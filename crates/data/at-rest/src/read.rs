@@ -14,13 +14,15 @@ pub fn from_json(text: &str, origin: &str) -> Result<PagesRecord, RecordError> {
         .map_err(|why| RecordError::Malformed { origin: origin.to_owned(), why: printable(&why) })
 }
 
-/// The run that a record is of, without contradictions.
+/// The run that a record is of, without contradictions. Its own record, in which some fields follow from others, is
+/// read again.
 ///
 /// # Errors
 /// Why it is of none, in one line.
 pub fn of(record: &Record) -> Result<PagesRecord, String> {
     let run = from_record(record)?;
     contradiction(&run)?;
+    record::contradiction(&into_record(&run))?;
     Ok(run)
 }
 

@@ -219,10 +219,10 @@ fn with_cost<R: Row>(
     }
 }
 
-/// The run that a record is of.
+/// The run that a record is of. Its own record, in which some fields follow from others, is read again.
 ///
 /// # Errors
-/// What it lacks, in one line.
+/// What it lacks or contradicts, in one line.
 pub fn from_record<R: Row>(record: &Record) -> Result<Run<R>, String> {
     let Some(details) = record.details.clone() else {
         return Err("it is the record of a survey".to_owned());
@@ -243,7 +243,7 @@ pub fn from_record<R: Row>(record: &Record) -> Result<Run<R>, String> {
     };
     let rows: Result<Vec<R>, String> =
         record.measurements.chunks(2).enumerate().map(of_row).collect();
-    Ok(Run {
+    let run = Run {
         tool: record.tool.clone(),
         started: record.started.clone(),
         seconds: record.measuring_seconds,
@@ -258,7 +258,9 @@ pub fn from_record<R: Row>(record: &Record) -> Result<Run<R>, String> {
         stacks: record.libraries.iter().zip(details.stacks).map(stack).collect(),
         noise: record.noise.clone().unwrap_or_default(),
         rows: rows?,
-    })
+    };
+    record::contradiction(&into_record(&run, &[]))?;
+    Ok(run)
 }
 
 fn stack((library, details): (&Library, StackDetails)) -> Stack {
@@ -278,7 +280,8 @@ fn stack((library, details): (&Library, StackDetails)) -> Stack {
 /// The row of its parts' measurements.
 fn row<R: Row>(both: &[Measurement]) -> Result<R, String> {
     let [first, second] = both else { return Err("its other part is missing".to_owned()) };
-    if [first.direction, second.direction] != R::PARTS || first.state != second.state {
+    let is_part = |m: &Measurement| m.model == R::MODEL && m.state == first.state;
+    if [first.direction, second.direction] != R::PARTS || !both.iter().all(is_part) {
         return Err("it and the next are not the parts of one case".to_owned());
     }
     let common = Common {

@@ -28,6 +28,32 @@ fn what_was_written_is_read_again_and_nothing_else_is() {
     assert!(why("{}").starts_with("'x.json' is not a ciphermark record"), "{}", why("{}"));
 }
 
+/// Some fields of a run's record follow from others: a record that is read must give one that is read.
+#[test]
+fn a_record_whose_run_could_not_be_written_is_refused() {
+    let text = render(&document(), Format::Json, WIDE);
+    let why = |change: &dyn Fn(&mut Value)| {
+        let mut record: Value = serde_json::from_str(&text).unwrap();
+        record["measurements"].as_array_mut().unwrap()[..2].iter_mut().for_each(change);
+        record::from_json(&record.to_string(), "x")
+            .map(|_| ())
+            .and_then(|()| from_json(&record.to_string(), "x").map(|_| ()))
+    };
+    assert!(why(&|_| ()).is_ok());
+    let imported = why(&|m| {
+        m["state"] = "imported".into();
+        m["imported"] = json!({"source": "a blog", "machine": null});
+    });
+    let imported = imported.unwrap_err().to_string();
+    assert!(imported.contains("'imported' but it lacks `imported`"), "{imported}");
+    let most = 1_u64 << 53;
+    let disturbed = why(&|m| m["disturbed"] = json!({"stolen": most, "switched": 1}));
+    let disturbed = disturbed.unwrap_err().to_string();
+    assert!(disturbed.contains("more than can be"), "{disturbed}");
+    let model = why(&|m| m["model"] = "message".into()).unwrap_err().to_string();
+    assert!(model.contains("not the parts of one case"), "{model}");
+}
+
 /// The documents that these commands wrote until format 1.4.
 const OLDER: [&str; 3] = [
     include_str!("../../../../testing/inputs/samples/handshakes.json"),
