@@ -1,10 +1,11 @@
 //! One cell a row.
 
-use super::rows::label;
 use crate::format::{NsRange, PagesRecord, Tails};
+use record::Library;
 
-const HEAD: [&str; 27] = [
-    "library",
+const HEAD: [&str; 28] = [
+    "library_name",
+    "library_version",
     "scheme",
     "extra_bytes",
     "protection",
@@ -45,8 +46,13 @@ pub(super) fn csv(record: &PagesRecord) -> String {
             [r.map(|r| r.median), r.and_then(|r| r.low), r.and_then(|r| r.high)].map(number)
         };
         let protection: Option<&str> = facts.map(|f| f.protection.into());
+        let library = record.libraries.get(cell.library);
+        let of_library = |of: fn(&Library) -> &String| {
+            library.map(of).map(|t| text::clean(t)).unwrap_or_default()
+        };
         let mut row = vec![
-            text::clean(&label(record, cell.library)),
+            of_library(|l| &l.name),
+            of_library(|l| &l.version),
             text::clean(&cell.scheme),
             facts.map(|f| f.extra_bytes.to_string()).unwrap_or_default(),
             protection.unwrap_or_default().to_owned(),
@@ -86,5 +92,7 @@ mod tests {
         assert_eq!(rows.len(), record.cells.len());
         assert!(rows.iter().all(|r| r.len() == HEAD.len()));
         assert!(text.contains("'=cmd"), "{text}");
+        // Under the names that `run`, `rank` and `compare` use.
+        assert!(text.starts_with("library_name,library_version,scheme,"), "{text}");
     }
 }

@@ -1,7 +1,7 @@
 //! Stores of one file: raw images, in pages of any size; `sqlite` has the rest of databases.
 
 use crate::scheme::Position;
-use crate::store::{Kind, PageFile, Store, StoreError};
+use crate::store::{Kind, PageFile, Store, StoreError, head, sqlite};
 use std::path::Path;
 
 /// Pages of a file that says nothing of them.
@@ -10,7 +10,34 @@ const PAGE_SIZE: usize = 4096;
 pub(crate) fn open(path: &Path, page_size: Option<usize>) -> Result<Store, StoreError> {
     let page_size = page_size.unwrap_or(PAGE_SIZE);
     let facts = vec!["raw image".to_owned()];
-    Ok(Store { kind: Kind::Image, facts, ..of_file(path, page_size)? })
+    let store = Store { kind: Kind::Image, facts, ..of_file(path, page_size)? };
+    if store.pages() > 0 {
+        damage(path)?;
+    }
+    Ok(store)
+}
+
+/// Refuses what is taken for an image because it is damaged, or by mistake: nothing that is made of pages is text.
+fn damage(path: &Path) -> Result<(), StoreError> {
+    let head = head(path, PAGE_SIZE as u64).map_err(|e| StoreError::read(path, e))?;
+    if sqlite::was_one(&head) {
+        let why =
+            "is damaged: its first 16 bytes are not those of an SQLite database, the next ones are";
+        return Err(StoreError::unfit(path, why));
+    }
+    // A character may end behind what was read.
+    let text = match std::str::from_utf8(&head) {
+        Ok(text) => text,
+        Err(e) if e.error_len().is_none() => {
+            std::str::from_utf8(&head[..e.valid_up_to()]).unwrap_or("\0")
+        }
+        Err(_) => return Ok(()),
+    };
+    if text.chars().any(|c| c.is_control() && !c.is_ascii_whitespace()) {
+        return Ok(());
+    }
+    let why = "is text, so it is no image of pages (a record that was cut short?)";
+    Err(StoreError::unfit(path, why))
 }
 
 /// The whole pages of a file that states nothing.
@@ -47,6 +74,8 @@ mod tests {
         let store = Store::open(&path, Some(8192)).unwrap();
         let at = store.read(store.all().next().unwrap(), &mut page).unwrap();
         assert_eq!((at.block, at.version, page[0]), (0, 0, 1));
+        std::fs::write(&path, "{\"µ\": 1}\n".repeat(1000)).unwrap();
+        assert!(Store::open(&path, None).unwrap_err().to_string().contains("is text"));
         std::fs::write(&path, b"short").unwrap();
         assert!(Store::open(&path, None).unwrap_err().to_string().contains("no whole page"));
     }

@@ -14,6 +14,14 @@ pub(crate) fn is_one(path: &Path) -> Result<bool, StoreError> {
     Ok(file.read_exact(&mut head).is_ok() && head == *MAGIC)
 }
 
+/// Whether the file was a database whose beginning is damaged: its page size and the three bytes that are the same in
+/// every database stand where they should.
+pub(crate) fn was_one(head: &[u8]) -> bool {
+    let own = head.get(16..18).map_or(0, |b| u16::from_be_bytes([b[0], b[1]]));
+    let is_size = own == 1 || own.is_power_of_two() && own >= 512;
+    is_size && head.get(21..24) == Some(&[64, 32, 32])
+}
+
 /// Opens a database that nobody is in the middle of changing.
 pub(crate) fn open(path: &Path, unit: Option<usize>) -> Result<Store, StoreError> {
     let mut head = [0; 100];
@@ -37,6 +45,7 @@ pub(crate) fn open(path: &Path, unit: Option<usize>) -> Result<Store, StoreError
         let why = format!("says that its pages have {own} bytes, which no SQLite database has");
         return Err(StoreError::unfit(path, why));
     }
+    whole(path, &head, own)?;
     let journal = if head[18] == 2 { "write-ahead log" } else { "rollback journal" };
     Ok(Store {
         kind: Kind::Sqlite,
@@ -48,6 +57,19 @@ pub(crate) fn open(path: &Path, unit: Option<usize>) -> Result<Store, StoreError
         checksums: Some(false),
         ..image::of_file(path, unit.unwrap_or(own))?
     })
+}
+
+/// Refuses a file that is shorter than its header says. What the header says of the size counts only where the number
+/// of changes stands twice: SQLite before 3.7 kept none (section 1.3.7).
+fn whole(path: &Path, head: &[u8; 100], own: usize) -> Result<(), StoreError> {
+    let word = |at: usize| u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
+    let bytes = std::fs::metadata(path).map_err(|e| StoreError::read(path, e))?.len();
+    let stated = u64::from(word(28)) * own as u64;
+    if word(24) == word(92) && bytes < stated {
+        let why = format!("is cut short: its header says {stated} bytes, and it has {bytes}");
+        return Err(StoreError::unfit(path, why));
+    }
+    Ok(())
 }
 
 fn beside(path: &Path, suffix: &str) -> PathBuf {
@@ -66,7 +88,8 @@ mod tests {
         let mut bytes = vec![7; usize::from(page_size) * pages];
         bytes[..16].copy_from_slice(MAGIC);
         bytes[16..18].copy_from_slice(&page_size.to_be_bytes());
-        bytes[18..21].copy_from_slice(&[1, 1, 0]);
+        bytes[18..24].copy_from_slice(&[1, 1, 0, 64, 32, 32]);
+        bytes[28..32].copy_from_slice(&u32::try_from(pages).unwrap().to_be_bytes());
         std::fs::write(&path, bytes).unwrap();
         (directory, path)
     }
@@ -84,6 +107,18 @@ mod tests {
         std::fs::write(beside(&path, "-wal"), b"x").unwrap();
         let text = Store::open(&path, None).unwrap_err().to_string();
         assert!(text.contains("write-ahead log"), "{text}");
+    }
+
+    #[test]
+    fn a_damaged_database_is_refused_and_not_taken_for_an_image() {
+        let (_keep, path) = database(4096, 3);
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &whole[..8192]).unwrap();
+        let text = Store::open(&path, None).unwrap_err().to_string();
+        assert!(text.contains("its header says 12288 bytes, and it has 8192"), "{text}");
+        std::fs::write(&path, [&[0; 16], &whole[16..]].concat()).unwrap();
+        let text = Store::open(&path, None).unwrap_err().to_string();
+        assert!(text.contains("its first 16 bytes are not those of an SQLite database"), "{text}");
     }
 
     #[test]
