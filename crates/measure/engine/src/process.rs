@@ -2,7 +2,7 @@
 
 use crate::deadlines::patient;
 use crate::decode;
-use crate::last_words::{self, LAST_WORDS, SIGKILL};
+use crate::last_words::{self, LAST_WORDS, LastWords, SIGKILL};
 use crate::link::{LineEnd, Link, WorkerError};
 use crate::protocol::{Hello, PIPE_GONE, Ready, Reply, Request};
 use crate::stop::Stop;
@@ -140,7 +140,11 @@ impl Worker {
 
     /// Waits until the library is loaded, or until `stop` is set.
     pub(crate) fn greet(&mut self, stop: Option<&Stop>) -> Result<(), WorkerError> {
-        match self.reply_or_stop(stop, HELLO_DEADLINE)? {
+        let loading = |why| match why {
+            WorkerError::Died(how) => WorkerError::Died(format!("while loading: {how}")),
+            other => other,
+        };
+        match self.reply_or_stop(stop, HELLO_DEADLINE).map_err(loading)? {
             Reply::Ready(ready) => {
                 self.ready = *ready;
                 Ok(())
@@ -232,7 +236,8 @@ impl Worker {
             }
             Err(LineEnd::TimedOut) => {
                 self.kill();
-                Err(WorkerError::Hung { deadline, words: self.last_words() })
+                let words = self.last_words().and_then(|words| words.said);
+                Err(WorkerError::Hung { deadline, words })
             }
             Err(LineEnd::TooLong) => {
                 self.kill();
@@ -294,7 +299,7 @@ impl Worker {
     }
 
     /// The last line on standard error, without control characters.
-    fn last_words(&mut self) -> Option<String> {
+    fn last_words(&mut self) -> Option<LastWords> {
         let len = self.stderr.metadata().ok()?.len();
         self.stderr.seek(SeekFrom::Start(len.saturating_sub(LAST_WORDS))).ok()?;
         let mut bytes = Vec::new();

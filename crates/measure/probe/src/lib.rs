@@ -11,6 +11,7 @@ mod chain;
 mod clock;
 mod control;
 mod counter;
+pub mod fault;
 mod flight;
 pub mod guard;
 mod heap;

@@ -3,6 +3,7 @@
 
 use contract::{Message, Outcome, Session};
 use model::Direction;
+use probe::fault;
 use probe::guard::GuardedBuffer;
 use std::ops::Range;
 
@@ -82,13 +83,16 @@ impl Buffers {
     ) -> Outcome {
         self.lay_out(session, call, placement);
         self.output.fill(placement.output, call.input.len(), self.fill);
-        session.message(Message {
+        self.entering(session, self.input.bytes());
+        let outcome = session.message(Message {
             nonce: self.nonce.bytes(),
             aad: self.aad.bytes(),
             input: self.input.bytes(),
             output: self.output.bytes_mut(),
             tag: self.tag.bytes_mut(),
-        })
+        });
+        fault::left();
+        outcome
     }
 
     /// As [`Buffers::call`], with the output over the input.
@@ -100,12 +104,22 @@ impl Buffers {
     ) -> Outcome {
         self.lay_out(session, call, placement);
         self.output.copy(placement.output, call.input);
-        session.message_in_place(
+        self.entering(session, &[]);
+        let outcome = session.message_in_place(
             self.nonce.bytes(),
             self.aad.bytes(),
             self.output.bytes_mut(),
             self.tag.bytes_mut(),
-        )
+        );
+        fault::left();
+        outcome
+    }
+
+    /// Where the parts lie, should the library crash.
+    fn entering(&self, session: &Session, input: &[u8]) {
+        let [nonce, aad] = [self.nonce.bytes(), self.aad.bytes()];
+        let (output, tag) = (self.output.bytes(), self.tag.bytes());
+        fault::entering(session.direction(), output.len(), [nonce, aad, input, output, tag]);
     }
 
     fn lay_out(&mut self, session: &Session, call: Call<'_>, placement: Placement) {

@@ -9,7 +9,9 @@ pub(super) fn offers(library: &dyn Library, tier: Tier) -> Vec<Offer> {
     let mut offers = Vec::new();
     for algorithm in Algorithm::all() {
         for direction in Direction::of(algorithm.kind) {
+            probe::fault::opening(algorithm.name, *direction);
             let mut offer = offer(library, algorithm, *direction);
+            probe::fault::left();
             super::power::hold_offer(&mut offer);
             if let Some(why) = super::tier::beyond(tier, algorithm) {
                 (offer.models, offer.reason) = (Vec::new(), Some(why));

@@ -8,7 +8,7 @@
 use super::bench::Bench;
 use super::{company, heap, power};
 use crate::decode;
-use crate::last_words::{self, LAST_WORDS, SIGKILL};
+use crate::last_words::{self, LAST_WORDS, LastWords, SIGKILL};
 use crate::protocol::{Finding, Request, Visit, VisitResult};
 use confine::Forked;
 use contract::Library;
@@ -216,7 +216,7 @@ fn printed() -> u64 {
 }
 
 /// What was said last on standard error, if anything was after so many bytes.
-fn said_since(before: u64) -> Option<String> {
+fn said_since(before: u64) -> Option<LastWords> {
     let now = printed();
     let from = before.max(now.saturating_sub(LAST_WORDS));
     let mut bytes = vec![0; now.saturating_sub(from) as usize];

@@ -49,6 +49,7 @@ pub fn serve() -> std::io::Result<()> {
         return Ok(());
     }
     be_first_to_go();
+    probe::fault::install()?;
     // What a library starts is found and ended, also where it was started twice over.
     probe::surroundings::adopt()?;
     if requests(&mut replies).is_err() {

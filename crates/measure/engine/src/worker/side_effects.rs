@@ -181,7 +181,11 @@ impl Sheet {
 /// Whether the upper halves are left in use; a finding where something is that no function may leave.
 fn one(subject: &mut Subject, direction: Direction, size: usize) -> Result<bool, Finding> {
     let mut sheet = Sheet::new(subject, direction, size);
-    let (_, left) = probe::surroundings::call(&mut subject.session, sheet.message());
+    let message = sheet.message();
+    let parts = [message.nonce, message.aad, message.input, &*message.output, &*message.tag];
+    probe::fault::entering(direction, size, parts);
+    let (_, left) = probe::surroundings::call(&mut subject.session, message);
+    probe::fault::left();
     let broken = left.broken_rules();
     if broken.is_empty() {
         return Ok(left.uppers);

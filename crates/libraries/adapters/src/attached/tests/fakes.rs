@@ -105,9 +105,10 @@ fn what_does_not_go_together_with_several_in_flight_is_refused_when_it_is_opened
 const OBJECT: &str = "CIPHERMARK_TEST_OBJECT";
 
 #[test]
-#[ignore = "the tests below run it in a process of its own"]
+#[ignore = "child: the tests below run it in a process of its own"]
 fn in_a_child_process() {
-    let path = std::env::var_os(OBJECT).expect("the object is named");
+    // Nobody's child: of all ignored tests.
+    let Some(path) = std::env::var_os(OBJECT) else { return };
     let library = crate::load(path.as_ref(), None).unwrap();
     let (mut session, reference) = open(&*library, CTR, Direction::Encrypt);
     let s = Sealed::new(&reference, 100);
