@@ -50,7 +50,7 @@ pub(crate) fn lines(row: &ExecutedRow, options: Options) -> String {
             .iter()
             .filter(|f| size_of_share(f.per_byte, f.per_message) > WORTH_TELLING * size_of(e))
         {
-            out += &part("in", &function(f), PLAIN);
+            out += &part("in", &function(f, e), PLAIN);
         }
     }
     if let Some(excepted) = &e.excepted {
@@ -109,10 +109,11 @@ fn memory(e: &Executed) -> String {
     both.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn function(f: &FunctionCount) -> String {
+fn function(f: &FunctionCount, of: &Executed) -> String {
+    let share = 100.0 * size_of_share(f.per_byte, f.per_message) / size_of(of);
     let name = f.function.as_deref().map_or_else(|| "code without a symbol".to_owned(), clean);
     format!(
-        "{} a byte + {} in {name} of {}",
+        "{share:.0} % of 4 KiB: {} a byte + {} in {name} of {}",
         figure(f.per_byte),
         figure(f.per_message),
         clean(&f.object)
@@ -163,7 +164,7 @@ mod tests {
              a message  360 scalar, 40 aes-round 512\n  \
              memory     0.0625 a byte + 120 read, 0.0312 a byte + 60 write\n  \
              needs      avx512f, vaes\n  \
-             in         0.2500 a byte + 300 in aes_gcm_encrypt of libcrypto.so.3\n"
+             in         93 % of 4 KiB: 0.2500 a byte + 300 in aes_gcm_encrypt of libcrypto.so.3\n"
         );
     }
 

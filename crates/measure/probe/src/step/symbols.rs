@@ -1,7 +1,11 @@
 //! Which function an address is in, as far as the object's symbols tell.
 
 use crate::step::code::Mapping;
-use object::{Object as _, ObjectSegment as _, ObjectSymbol as _, SymbolKind};
+use object::{
+    Object as _, ObjectSection as _, ObjectSegment as _, ObjectSymbol as _, ObjectSymbolTable as _,
+    RelocationTarget, SymbolKind,
+};
+use std::collections::BTreeMap;
 
 /// The functions of one object, by address within it.
 #[derive(Debug, Default)]
@@ -9,6 +13,10 @@ pub(crate) struct Symbols {
     functions: Vec<Function>,
     /// Offset in the file, length there, and address within the object of each loaded segment.
     segments: Vec<(u64, u64, u64)>,
+    /// Beginning and end of each section, by its beginning.
+    sections: Vec<(u64, u64)>,
+    /// The stubs through which functions of other objects are called, by their beginnings: end and name.
+    stubs: BTreeMap<u64, (u64, String)>,
 }
 
 #[derive(Debug)]
@@ -49,16 +57,29 @@ impl Symbols {
             ))
         });
         functions.dedup_by_key(|f| f.address);
-        Some(Self { functions, segments: segments.collect() })
+        let mut sections: Vec<(u64, u64)> =
+            file.sections().map(|s| (s.address(), s.address().saturating_add(s.size()))).collect();
+        sections.sort_unstable();
+        let (segments, stubs) = (segments.collect(), stubs(&file));
+        Some(Self { functions, segments, sections, stubs })
     }
 
     /// The function at an address of the mapping.
     pub(crate) fn function(&self, mapping: &Mapping, address: u64) -> Option<&str> {
         let at = self.within(mapping, address)?;
+        if let Some((_, (end, name))) = self.stubs.range(..=at).next_back()
+            && at < *end
+        {
+            return Some(name);
+        }
         let after = self.functions.partition_point(|f| f.address <= at);
         let last = self.functions[..after].last()?;
-        // Hand-written assembly often tells no size, and labels stand within functions.
-        if last.size == 0 || at - last.address < last.size {
+        // Hand-written assembly often tells no size, and labels stand within functions; none reaches into another
+        // section, as `_init` would into the stubs behind it.
+        let is_beyond =
+            |(start, end): &(u64, u64)| last.address < *start && (*start..*end).contains(&at);
+        let is_unsized = last.size == 0 && !self.sections.iter().any(is_beyond);
+        if is_unsized || last.size > 0 && at - last.address < last.size {
             return Some(&last.name);
         }
         let around = self.functions[..after].iter().rev().take(NESTED);
@@ -75,6 +96,43 @@ impl Symbols {
         let (from, _, at) = self.segments.iter().find(holds)?;
         at.checked_add(offset - from)
     }
+}
+
+/// What can stand before a stub's jump: `bnd`, `endbr64`.
+const BEFORE_JUMP: [&[u8]; 2] = [&[0xf2], &[0xf3, 0x0f, 0x1e, 0xfa]];
+
+/// The stubs of the procedure linkage table: each jumps to where a slot points, `jmp *slot(%rip)` (System V ABI for
+/// x86-64, figure 5.2), and a relocation names the slot's function.
+fn stubs(file: &object::File<'_>) -> BTreeMap<u64, (u64, String)> {
+    let symbols = file.dynamic_symbol_table();
+    let name = |target| match target {
+        RelocationTarget::Symbol(index) => {
+            Some(symbols.as_ref()?.symbol_by_index(index).ok()?.name().ok()?.to_owned())
+        }
+        _ => None,
+    };
+    let relocations = file.dynamic_relocations().into_iter().flatten();
+    let slots: BTreeMap<u64, String> =
+        relocations.filter_map(|(at, r)| Some((at, name(r.target())?))).collect();
+    let tables = file.sections().filter(|s| s.name().is_ok_and(|name| name.starts_with(".plt")));
+    let mut stubs = BTreeMap::new();
+    for table in tables {
+        let code = table.data().unwrap_or_default();
+        for (at, bytes) in code.windows(6).enumerate() {
+            let [0xff, 0x25, displacement @ ..] = bytes else { continue };
+            let displacement = displacement.try_into().map_or(0, i32::from_le_bytes);
+            let end = table.address().wrapping_add(at as u64 + 6);
+            let Some(name) = slots.get(&end.wrapping_add_signed(displacement.into())) else {
+                continue;
+            };
+            let before = BEFORE_JUMP.into_iter().fold(at, |at, bytes| {
+                if code[..at].ends_with(bytes) { at - bytes.len() } else { at }
+            });
+            let start = table.address().wrapping_add(before as u64);
+            stubs.insert(start, (end, format!("{}@plt", readable(name))));
+        }
+    }
+    stubs
 }
 
 /// Rust's names as they are written in the source; others as they are.
@@ -125,6 +183,36 @@ mod tests {
             let name = function_at(address).unwrap();
             assert!(name.contains("Symbols") && name.contains("read"), "{name}");
         }
+    }
+
+    /// A compiler's shared object has its stubs behind `_init`, whose size nothing tells.
+    #[test]
+    #[cfg(target_arch = "x86_64")]
+    fn a_stub_goes_by_the_function_that_it_jumps_to() {
+        let directory = tempfile::tempdir().unwrap();
+        let object = directory.path().join("a.so");
+        let source =
+            "#include <string.h>\nvoid f(char *a, char *b, long n) { memcpy(a, b, n); a[0] = 1; }";
+        let input = directory.path().join("a.c");
+        std::fs::write(&input, source).unwrap();
+        let mut compile = std::process::Command::new("cc");
+        compile.args(["-shared", "-fPIC", "-O0", "-fno-builtin", "-o"]).arg(&object).arg(&input);
+        assert!(compile.status().unwrap().success());
+        let bytes = std::fs::read(&object).unwrap();
+        let symbols = Symbols::read(&bytes).unwrap();
+        let found = symbols.stubs.iter().find(|(_, (_, name))| name == "memcpy@plt");
+        let (start, (end, _)) = found.unwrap();
+        let at = |address: u64| {
+            let holds = |(_, len, at): &&(u64, u64, u64)| (*at..at + len).contains(&address);
+            let (from, _, start) = symbols.segments.iter().find(holds).unwrap();
+            function_in(&bytes, from + address - start)
+        };
+        for within in [*start, end - 6, end - 1] {
+            assert_eq!(at(within).as_deref(), Some("memcpy@plt"));
+        }
+        let table = symbols.sections.iter().find(|(from, to)| (*from..*to).contains(start));
+        // What pushes the number of the slot for the linker is nobody's; above all not `_init`'s.
+        assert_ne!(at(table.unwrap().0).as_deref(), Some("_init"));
     }
 
     #[test]
