@@ -24,7 +24,7 @@ pub struct MatrixRow {
     pub offered: Vec<bool>,
 }
 
-/// The matrix as a table, with what a reader must be told of an algorithm. Libraries are numbered,
+/// The matrix as a table, with each algorithm's lengths in bytes and what a reader must be told of it. Libraries are numbered,
 /// with a key below, where their names do not fit.
 #[must_use]
 pub fn matrix(matrix: &Matrix, options: Options) -> String {
@@ -41,15 +41,19 @@ pub fn matrix(matrix: &Matrix, options: Options) -> String {
 }
 
 fn table(matrix: &Matrix, heads: &[String]) -> Table {
-    let mut columns = vec![Column::new("algorithm", Align::Left)];
+    let mut columns =
+        vec![Column::new("algorithm", Align::Left), Column::new("key/nonce/tag", Align::Left)];
     columns.extend(heads.iter().map(|head| Column::named(head.clone(), Align::Left)));
     columns.push(Column::new("", Align::Left));
     let row = |row: &MatrixRow| {
-        let mut cells = vec![Cell::plain(clip(&clean(&row.algorithm), LONGEST_NAME))];
+        let known = Algorithm::find(&row.algorithm).ok();
+        let bytes = known.map(|a| format!("{}/{}/{}", a.key_len, a.nonce_len, a.tag_len));
+        let name = clip(&clean(&row.algorithm), LONGEST_NAME);
+        let mut cells = vec![Cell::plain(name), Cell::new(bytes.unwrap_or_default(), ASIDE)];
         let offered = (0..heads.len()).map(|i| row.offered.get(i).copied().unwrap_or(false));
         cells
             .extend(offered.map(|o| if o { Cell::new("✓", PLAIN) } else { Cell::new("–", ASIDE) }));
-        let warning = Algorithm::find(&row.algorithm).ok().and_then(Algorithm::warning_label);
+        let warning = known.and_then(Algorithm::warning_label);
         cells.push(Cell::new(warning.unwrap_or_default(), CAUTION));
         cells
     };
