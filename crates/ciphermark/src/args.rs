@@ -43,7 +43,8 @@ use std::str::FromStr;
     ciphermark run -l openssl -l mine=/opt/openssl/lib/libcrypto.so -o compare.json\n  \
     ciphermark verify -l libgcrypt\n\n\
     Exit codes: 0 success; 1 a check or comparison found something; 2 wrong usage; 3 some cases were\n\
-    refused or failed; 4 the command could not be carried out.\n\n\
+    refused or failed; 4 the command could not be carried out; 130 interrupted: what was measured until\n\
+    then is shown and kept.\n\n\
     Environment (separate directories in a list with colons):\n  \
     CIPHERMARK_LIBS            more directories to search for libraries\n  \
     CIPHERMARK_BUNDLED         directories of libraries built by libs/build; empty: none\n  \

@@ -69,16 +69,16 @@ pub struct AdviseArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub keys: Option<u32>,
     /// How long a key must last: 90d, 2y.
-    #[arg(long, value_name = "TIME", value_parser = parse_days)]
+    #[arg(long, value_name = "TIME", value_parser = parse_days, allow_hyphen_values = true)]
     pub key_life: Option<f64>,
     /// Day from which the key is in use; today if not given.
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub key_born: Option<jiff::civil::Date>,
     /// Share of decryption in the cost that ranks.
-    #[arg(long, value_name = "PERCENT", value_parser = parse_share)]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_share, allow_hyphen_values = true)]
     pub reads: Option<f64>,
     /// Most time of the 99th percentile of one operation: 20us.
-    #[arg(long, value_name = "TIME", value_parser = parse_micros)]
+    #[arg(long, value_name = "TIME", value_parser = parse_micros, allow_hyphen_values = true)]
     pub max_p99: Option<f64>,
     /// Only these libraries: a glob over names or name@version; NAME=PATH adds a file to what is
     /// measured; may be repeated.

@@ -67,7 +67,7 @@ pub struct PagesArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub threads: Vec<u32>,
     /// Stop sampling a cell once its interval's half-width is at most this; 5% where files are read or written.
-    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_fraction)]
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_fraction, allow_hyphen_values = true)]
     pub precision: f64,
     #[command(flatten)]
     pub time: TimeArgs,

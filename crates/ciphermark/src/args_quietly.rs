@@ -20,10 +20,10 @@ use std::time::Duration;
     or 4 if no moment was quiet.")]
 pub struct QuietlyArgs {
     /// How long to let the program run between two looks at the core.
-    #[arg(long, value_name = "TIME", default_value = "8ms", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "8ms", value_parser = parse_duration, allow_hyphen_values = true)]
     pub slice: Duration,
     /// End the program after waiting this long for a quiet moment.
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_duration, allow_hyphen_values = true)]
     pub wait: Duration,
     /// Write the summary to this file (JSON).
     #[arg(short, long, value_name = "FILE")]

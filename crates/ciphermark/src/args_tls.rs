@@ -66,7 +66,7 @@ pub struct TlsCommon {
     pub library: Vec<String>,
     /// Stop sampling a case once its interval's half-width is at most this; 5% for handshakes that
     /// are not hot.
-    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_fraction)]
+    #[arg(long, value_name = "PERCENT", default_value = "2%", value_parser = parse_fraction, allow_hyphen_values = true)]
     pub precision: f64,
     #[command(flatten)]
     pub time: TimeArgs,

@@ -71,7 +71,7 @@ pub struct SiteArgs {
     #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
     pub response: Option<usize>,
     /// Share of connections that resume: 60%.
-    #[arg(long, value_name = "PERCENT", value_parser = parse_share)]
+    #[arg(long, value_name = "PERCENT", value_parser = parse_share, allow_hyphen_values = true)]
     pub resumed: Option<f64>,
     /// Certificates, separated by commas: rsa-2048, rsa-3072, rsa-4096, p256, p384, ed25519.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = Filter::certificate)]

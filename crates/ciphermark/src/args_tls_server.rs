@@ -62,10 +62,10 @@ pub struct CourseArgs {
     #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(1..=50))]
     pub rounds: u32,
     /// How long a visit puts load on its server.
-    #[arg(long, value_name = "TIME", default_value = "250ms", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "250ms", value_parser = parse_duration, allow_hyphen_values = true)]
     pub visit: Duration,
     /// Measure for at most this long; what does not fit is left for another run.
-    #[arg(long, value_name = "TIME", default_value = "290s", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", default_value = "290s", value_parser = parse_duration, allow_hyphen_values = true)]
     pub budget: Duration,
     /// Seed for the order of visits [default: random].
     #[arg(long, value_name = "NUMBER")]

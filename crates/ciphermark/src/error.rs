@@ -15,6 +15,8 @@ pub enum Exit {
     SomeRefused,
     /// The run could not be done.
     NotDone,
+    /// The user interrupted it: what was measured until then was shown and kept.
+    Interrupted,
     /// The exit code of a program that ran for the user.
     Program(u8),
 }
@@ -27,6 +29,8 @@ impl From<Exit> for ExitCode {
             Exit::Usage => 2,
             Exit::SomeRefused => 3,
             Exit::NotDone => 4,
+            // As a shell has it of a program that SIGINT ended.
+            Exit::Interrupted => 130,
             Exit::Program(code) => code,
         })
     }

@@ -55,7 +55,7 @@ fn start() -> Result<Exit, Failure> {
     }
     outlive_file_limits()?;
     match Cli::try_parse() {
-        Ok(cli) => dispatch(cli),
+        Ok(cli) => dispatch(cli).map(of_interrupted),
         Err(error) => commands::usage::explain(&error),
     }
 }
@@ -67,6 +67,14 @@ fn outlive_file_limits() -> Result<(), Failure> {
     signal_hook::flag::register(signal_hook::consts::SIGXFSZ, caught)
         .map(drop)
         .map_err(|e| Failure::not_done(format!("cannot watch for signals: {e}")))
+}
+
+/// What is shown of an interrupted command looks like all of it: scripts tell them apart by the exit code.
+fn of_interrupted(exit: Exit) -> Exit {
+    match exit {
+        Exit::Done | Exit::SomeRefused if commands::run::was_interrupted() => Exit::Interrupted,
+        other => other,
+    }
 }
 
 fn dispatch(cli: Cli) -> Result<Exit, Failure> {

@@ -135,3 +135,32 @@ fn nothing_that_measures_is_built_with_what_renders() {
         assert!(!reached.contains(renders), "{renders}");
     }
 }
+
+/// Every file in Rust below a directory.
+fn sources(below: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(below).into_iter().flatten().flatten().map(|entry| entry.path());
+    let all = entries.filter(|path| !path.ends_with("target") && !path.ends_with("node_modules"));
+    all.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] })
+        .filter(|path| path.extension().is_some_and(|ending| ending == "rs"))
+        .collect()
+}
+
+/// What `make test` leaves to `make test-all` says why, and nothing is left to nobody.
+#[test]
+fn every_ignored_test_is_a_long_one_with_a_reason_or_a_child_of_another() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let all = ["crates", "attach"].into_iter().flat_map(|folder| sources(&root.join(folder)));
+    let mark = concat!("#[", "ignore");
+    let mut long = 0;
+    for path in all {
+        let text = fs::read_to_string(&path).unwrap();
+        for line in text.lines().filter(|line| line.trim_start().starts_with(mark)) {
+            let reason = line.split('"').nth(1).unwrap_or_default();
+            let (kind, why) = reason.split_once(": ").unwrap_or_default();
+            let is_short = (3..=70).contains(&why.len());
+            assert!(matches!(kind, "long" | "child") && is_short, "{}: {line}", path.display());
+            long += usize::from(kind == "long");
+        }
+    }
+    assert!(long > 10, "{long} long tests");
+}

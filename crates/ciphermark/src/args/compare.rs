@@ -50,7 +50,7 @@ pub struct CompareArgs {
     #[command(flatten)]
     pub filter: Filter,
     /// Call two cases the same if they differ by at most this.
-    #[arg(long, visible_alias = "threshold", value_parser = parse_fraction, value_name = "PERCENT", default_value = "0.5%")]
+    #[arg(long, visible_alias = "threshold", value_parser = parse_fraction, allow_hyphen_values = true, value_name = "PERCENT", default_value = "0.5%")]
     pub same_within: f64,
     /// Conditions that make the exit code 1; may be repeated.
     #[arg(long, value_name = "CONDITION", default_values = ["slower", "refused"])]
@@ -59,7 +59,7 @@ pub struct CompareArgs {
     #[arg(long, conflicts_with = "tiers")]
     pub confirm: bool,
     /// Spend at most this long on --confirm.
-    #[arg(long, value_parser = parse_duration, value_name = "TIME", default_value = "60s", requires = "confirm")]
+    #[arg(long, value_parser = parse_duration, allow_hyphen_values = true, value_name = "TIME", default_value = "60s", requires = "confirm")]
     pub budget: Duration,
     /// No progress bar.
     #[arg(short, long)]

@@ -42,13 +42,13 @@ pub struct PairArgs {
     #[arg(short, long, value_name = "TIER", default_value = "native")]
     pub tier: Tier,
     /// Call the two the same if they differ by at most this.
-    #[arg(long, value_parser = parse_fraction, value_name = "PERCENT", default_value = "0.2%")]
+    #[arg(long, value_parser = parse_fraction, allow_hyphen_values = true, value_name = "PERCENT", default_value = "0.2%")]
     pub margin: f64,
     /// How often to compare, each time with new processes.
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
     pub trials: u32,
     /// Spend at most this long on one comparison.
-    #[arg(long, value_parser = parse_duration, value_name = "TIME", default_value = "20s")]
+    #[arg(long, value_parser = parse_duration, allow_hyphen_values = true, value_name = "TIME", default_value = "20s")]
     pub budget: Duration,
     /// Verdicts that make the exit code 1; may be repeated.
     #[arg(long, value_name = "VERDICT", default_values = ["slower"])]

@@ -29,10 +29,10 @@ pub struct RunArgs {
     #[arg(long, value_name = "NAME|FILE", default_value = "quick")]
     pub suite: String,
     /// Stop measuring a case once its interval's half-width is at most this.
-    #[arg(long, value_parser = parse_fraction, value_name = "PERCENT")]
+    #[arg(long, value_parser = parse_fraction, allow_hyphen_values = true, value_name = "PERCENT")]
     pub precision: Option<f64>,
     /// Measure for at most this long.
-    #[arg(long, value_parser = parse_duration, value_name = "TIME")]
+    #[arg(long, value_parser = parse_duration, allow_hyphen_values = true, value_name = "TIME")]
     pub budget: Option<Duration>,
     /// Do not count instructions; tiers are then not checked.
     #[arg(long)]

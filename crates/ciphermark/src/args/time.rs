@@ -16,7 +16,7 @@ const WORKING: f64 = 0.95;
 pub struct TimeArgs {
     /// Time for the whole command: what most people ask for comes first, and what does not fit is left out,
     /// which is said [default: 30s].
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, allow_hyphen_values = true)]
     pub budget: Option<Duration>,
     /// Leave nothing out, however long it takes.
     #[arg(long, conflicts_with = "budget")]

@@ -1,6 +1,6 @@
 //! `ciphermark pages`: a page store, encrypted page by page.
 
-use super::run::watch_signals;
+use super::run::{say, watch_signals};
 use super::tls::{Begun, claim_output, command, gone_on_with, release};
 use crate::args::{Cli, Command, TimeArgs};
 use crate::args_pages::{MediaArg, NonceFrom, PagesArgs};
@@ -29,6 +29,12 @@ const THOROUGH: Duration = Duration::from_secs(60);
 /// Runs, or shows a record again.
 pub fn pages(args: &PagesArgs) -> Result<Exit, Failure> {
     if let Some(record) = args.path.as_deref().map(shown_again).transpose()?.flatten() {
+        if args.output.is_some() {
+            let shown = args.path.as_deref().unwrap_or(Path::new("")).display();
+            return Err(Failure::usage(format!(
+                "'{shown}' is a record, which is only shown again: `ciphermark export {shown} -o FILE` writes one"
+            )));
+        }
         print(&record, args)?;
         return Ok(exit(&record));
     }
@@ -82,9 +88,10 @@ fn measure(args: &PagesArgs, begun: Begun) -> Result<Exit, Failure> {
     if let Some(output) = &args.output {
         record::save(&at_rest::into_record(&ended.document), output).map_err(Failure::not_done)?;
     }
-    release(ended.journal, ended.interrupted, args.output.as_deref(), args.quiet)?;
+    let remark = release(ended.journal, ended.interrupted, args.output.as_deref())?;
     let record = ended.document;
     print(&record, args)?;
+    say(args.quiet, remark.is_some(), &remark.unwrap_or_default());
     Ok(exit(&record))
 }
 
@@ -147,6 +154,14 @@ fn open(args: &PagesArgs, profile: Option<&Profile>) -> Result<Store, Failure> {
         return Err(Failure::usage(
             "--nonce lsn: only the pages of a PostgreSQL store, in their own size, have an LSN",
         ));
+    }
+    let of_sqlite = profile.filter(|p| p.name.starts_with("sqlcipher"));
+    if let Some(profile) = of_sqlite.filter(|_| store.kind() == at_rest::store::Kind::Image) {
+        return Err(Failure::usage(format!(
+            "--as {} is for SQLite databases, and '{}' does not begin like one",
+            profile.name,
+            store.root().display()
+        )));
     }
     if let Some(profile) = profile.filter(|p| !p.page_sizes.contains(&store.page_size())) {
         let sizes: Vec<String> = profile.page_sizes.iter().map(ToString::to_string).collect();

@@ -11,8 +11,8 @@ use engine::{Attached, Budget, Keeping, Outcome, Request, Stop, SurveyError};
 use model::{Algorithm, Direction, Footprint, Model, Tier};
 use record::{Journal, Record, RecordError, State};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
 /// Measures what the flags and the suite ask for, or resumes an interrupted run.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
@@ -24,18 +24,18 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
         None => fresh(args)?,
     };
     let path = job.output.clone();
-    let (record, lost) = measure(args.quiet, job, &stop)?;
-    screen::print_run(
-        &record,
-        args.format,
-        (path.as_deref().filter(|_| lost.is_none()), args.all),
-    )?;
+    let Ended { record, lost, remark } = measure(args.quiet, job, &stop)?;
+    let path = path.as_deref().filter(|_| lost.is_none());
+    screen::print_run(&record, args.format, (path, args.all))?;
+    // Last, where it is read.
+    say(args.quiet, remark.is_some(), &remark.unwrap_or_default());
     lost.map_or_else(|| exit(&record), Err)
 }
 
 /// Measures what the flags and the suite ask for, without printing.
 pub fn record_of(args: &RunArgs, stop: &Stop) -> Result<Record, Failure> {
-    let (record, lost) = measure(args.quiet, fresh(args)?, stop)?;
+    let Ended { record, lost, remark } = measure(args.quiet, fresh(args)?, stop)?;
+    say(args.quiet, remark.is_some(), &remark.unwrap_or_default());
     lost.map_or(Ok(record), Err)
 }
 
@@ -163,10 +163,20 @@ pub fn survey(
     outcome.map(|o| o.record).map_err(Failure::not_done)
 }
 
-/// Measures and saves the record to its file, if any; also returns why saving failed.
-fn measure(quiet: bool, job: Job, stop: &Stop) -> Result<(Record, Option<Failure>), Failure> {
+/// What a run came to.
+struct Ended {
+    record: Record,
+    /// Why the record could not be saved.
+    lost: Option<Failure>,
+    /// That it was interrupted, and how to go on.
+    remark: Option<String>,
+}
+
+/// Measures and saves the record to its file, if any.
+fn measure(quiet: bool, job: Job, stop: &Stop) -> Result<Ended, Failure> {
     if stop.is_interrupted() {
-        return Err(Failure::not_done("interrupted before anything was measured"));
+        let nothing = Failure::not_done("interrupted before anything was measured");
+        return Err(Failure { exit: Exit::Interrupted, ..nothing });
     }
     let bar = Bar::new(quiet);
     let Job { request, libraries, output, keeping } = job;
@@ -177,24 +187,28 @@ fn measure(quiet: bool, job: Job, stop: &Stop) -> Result<(Record, Option<Failure
         _ => Failure::not_done(e),
     })?;
     let Some(path) = output else {
-        say(quiet, outcome.interrupted, "interrupted; these are the results so far");
-        return Ok((outcome.record, None));
+        let remark = outcome.interrupted.then(|| "interrupted; these are the results so far");
+        let remark = remark.map(str::to_owned);
+        return Ok(Ended { record: outcome.record, lost: None, remark });
     };
     if let Err(error) = record::save(&outcome.record, &path) {
         return Ok(unsaved(outcome, &path, &error));
     }
-    if outcome.interrupted {
-        // The journal stays: --resume needs it.
-        let again = format!("interrupted; resume with: ciphermark run --resume {}", path.display());
-        say(quiet, outcome.journal.is_some(), &again);
-    } else if let Some(journal) = outcome.journal {
-        journal.remove().map_err(Failure::not_done)?;
+    let (mut remark, record) = (None, outcome.record);
+    match outcome.journal {
+        // It stays: --resume needs it.
+        Some(_) if outcome.interrupted => {
+            let shown = path.display();
+            remark = Some(format!("interrupted; resume with: ciphermark run --resume {shown}"));
+        }
+        Some(journal) => journal.remove().map_err(Failure::not_done)?,
+        None => {}
     }
-    Ok((outcome.record, None))
+    Ok(Ended { record, lost: None, remark })
 }
 
 /// Keeps what was measured if its file cannot be written: in the journal, or in another file.
-fn unsaved(outcome: Outcome, path: &Path, error: &RecordError) -> (Record, Option<Failure>) {
+fn unsaved(outcome: Outcome, path: &Path, error: &RecordError) -> Ended {
     let Outcome { record, journal, .. } = outcome;
     let shown = path.display();
     let whole = journal.filter(|journal| journal.trouble().is_none());
@@ -204,7 +218,8 @@ fn unsaved(outcome: Outcome, path: &Path, error: &RecordError) -> (Record, Optio
         elsewhere(&record)
             .map_or(String::new(), |path| format!("; the record is in '{path}' instead"))
     };
-    (record, Some(Failure::not_done(format!("{error}{kept}"))))
+    let lost = Some(Failure::not_done(format!("{error}{kept}")));
+    Ended { record, lost, remark: None }
 }
 
 /// Writes a record under a new name among the temporary files.
@@ -230,9 +245,17 @@ pub fn tell_left_out(quiet: bool, record: &Record) {
     say(quiet, left_out > 0, &text);
 }
 
-/// Set by the first interrupt; a second one ends the program at once.
+/// Set by the first interrupt.
+static INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+
+/// Whether the user wanted an end before all was done.
+pub fn was_interrupted() -> bool {
+    INTERRUPTED.load(Ordering::Relaxed)
+}
+
+/// Ends what is measured at the first interrupt; a second one ends the program at once.
 pub fn watch_signals() -> Result<Stop, Failure> {
-    let flag = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&INTERRUPTED);
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         signal_hook::flag::register_conditional_default(signal, Arc::clone(&flag))
             .and_then(|_| signal_hook::flag::register(signal, Arc::clone(&flag)))

@@ -226,21 +226,21 @@ pub(super) fn claim_output(
     Ok(Keeping { journal, ..Keeping::default() })
 }
 
-/// Removes the journal of a run whose record is safe; an interrupted one's stays.
+/// Removes the journal of a run whose record is safe; an interrupted one's stays. Returns what to say last: that
+/// the run was interrupted, and how to resume it.
 pub(super) fn release(
     journal: Option<Journal>,
     is_interrupted: bool,
     output: Option<&Path>,
-    quiet: bool,
-) -> Result<(), Failure> {
+) -> Result<Option<String>, Failure> {
     match (journal, output) {
         (Some(_), Some(path)) if is_interrupted => {
-            let again = format!("interrupted; resume with --resume {}", path.display());
-            say(quiet, true, &again);
-            Ok(())
+            Ok(Some(format!("interrupted; resume with --resume {}", path.display())))
         }
-        (Some(journal), _) => journal.remove().map_err(Failure::not_done),
-        (None, _) => Ok(()),
+        (journal, _) => {
+            journal.map_or(Ok(()), Journal::remove).map_err(Failure::not_done)?;
+            Ok(is_interrupted.then(|| "interrupted; these are the results so far".to_owned()))
+        }
     }
 }
 
@@ -294,11 +294,12 @@ impl TlsCommon {
         if let Some(path) = output {
             record::save(&record, path).map_err(Failure::not_done)?;
         }
-        release(outcome.journal, outcome.interrupted, output, self.quiet)?;
+        let remark = release(outcome.journal, outcome.interrupted, output)?;
         screen::print(|options| match self.out.format {
             Format::Json => record::to_json(&record),
             format => tls::render(&outcome.run, format, options),
         })?;
+        say(self.quiet, remark.is_some(), &remark.unwrap_or_default());
         let bad =
             |m: &Measurement| matches!(m.state, State::Refused | State::Failed) && !m.is_left_out();
         Ok(if record.measurements.iter().any(bad) { Exit::SomeRefused } else { Exit::Done })

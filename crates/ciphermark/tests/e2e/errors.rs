@@ -81,6 +81,8 @@ fn bad_values_of_flags_are_one_line_that_names_flag_and_value() {
         ("--precision", "200%", "1%"),
         ("--budget", "0s", "60s"),
         ("--budget", "soon", "60s"),
+        ("--budget", "-5s", "60s"),
+        ("--precision", "-1%", "1%"),
         ("--seed", "seven", ""),
         ("--direction", "sideways", "decrypt"),
         ("--model", "steam", "stream"),

@@ -13,6 +13,7 @@ fn record() -> &'static str {
 }
 
 #[test]
+#[ignore = "long: packages from PyPI"]
 fn pandas_and_duckdb_read_the_rows_and_numbers_of_the_record() {
     let python = python_with("tables", &PACKAGES);
     let directory = scratch();

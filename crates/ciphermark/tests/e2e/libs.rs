@@ -215,6 +215,7 @@ fn only_named_entries_are_built_and_a_wrong_name_is_a_usage_error() {
 }
 
 #[test]
+#[ignore = "long: libraries that `make libs` builds"]
 fn what_was_built_is_found_under_its_own_name_with_its_build() {
     let places = std::fs::read_dir(program().parent().unwrap().join("../libs"));
     let manifests: Vec<PathBuf> = places

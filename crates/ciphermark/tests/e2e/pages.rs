@@ -26,6 +26,7 @@ fn cluster_with_two_states() -> Cluster {
 }
 
 #[test]
+#[ignore = "long: a real PostgreSQL"]
 fn a_real_cluster_comes_back_whole_and_its_server_starts_on_the_decrypted_copy() {
     let cluster = cluster_with_two_states();
     let (data, kept) = (cluster.data(), cluster.beside("pages.json"));
@@ -139,6 +140,11 @@ fn every_profile_proves_what_it_expects_and_a_record_is_shown_again() {
         assert!(!text(&found["profile"], "source").is_empty());
         let again = call(&format!("pages {kept}")).with_code(0).stdout;
         assert_eq!(again, printed);
+        // What is only shown again is written by another command.
+        let unread = file(&directory, "x.csv");
+        let export = format!("pages {kept} --format csv -o {unread}");
+        refuses(&export, &["is a record", "`ciphermark export "]);
+        assert!(!std::path::Path::new(&unread).exists());
         for format in ["json", "csv", "markdown"] {
             let shown = call(&format!("pages {kept} --format {format}")).with_code(0);
             assert!(shown.stdout.len() > 100, "{format}: {shown:?}");
@@ -153,6 +159,9 @@ fn what_cannot_be_a_store_is_refused_in_one_line() {
     std::fs::write(&small, b"not a page").unwrap();
     let image = file(&directory, "image");
     std::fs::write(&image, vec![7; 8192]).unwrap();
+    let half = file(&directory, "half");
+    let record = std::fs::read(repository("crates/data/record/tests/sample.json")).unwrap();
+    std::fs::write(&half, &record[..record.len() / 2]).unwrap();
     for (what, words) in [
         ("/nonexistent", "cannot read '/nonexistent'"),
         (place, "no PostgreSQL data directory: it has no PG_VERSION"),
@@ -164,6 +173,8 @@ fn what_cannot_be_a_store_is_refused_in_one_line() {
         ("--synthetic -s none", "'none' alone"),
         ("--synthetic --nonce lsn --as edb", "--as"),
         (&format!("{image} --nonce lsn"), "only the pages of a PostgreSQL store"),
+        (&format!("{image} --as sqlcipher4"), "does not begin like one"),
+        (&half, "is text, so it is no image of pages"),
     ] {
         refuses(&format!("pages {what}"), &[words]);
     }

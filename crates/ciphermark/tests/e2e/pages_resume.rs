@@ -64,7 +64,7 @@ fn an_interrupted_run_over_a_store_keeps_what_it_has_and_says_how_to_resume() {
     let directory = scratch();
     let (_, record, running) = started(directory.path());
     running.send(Signal::INT);
-    let done = running.ends_within(SOON).with_code(0);
+    let done = running.ends_within(SOON).with_code(INTERRUPTED);
     assert!(done.only_line_on_stderr().contains(&format!("--resume {}", arg(&record))));
     assert!(done.stdout.contains("aes-128-gcm"), "{done:?}");
     let found = read(&record);

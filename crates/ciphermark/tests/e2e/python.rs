@@ -8,6 +8,7 @@ use std::process::Command;
 const PACKAGE: (&str, &str) = ("cryptography", "50.0.2");
 
 #[test]
+#[ignore = "long: packages from PyPI"]
 fn the_same_bytes_as_pythons_cryptography_package() {
     let python = python_with("python", &[PACKAGE]);
     let script = repository("tests/python/agree.py");

@@ -91,7 +91,7 @@ fn an_interrupt_or_sigterm_ends_in_order_and_says_how_to_resume() {
         let what = ["-a", "aes-128-ctr", "-l", "openssl", "-s", "16,1K"];
         let running = Background::start_run(&what, &record);
         running.send(signal);
-        let output = running.ends_within(SOON).with_code(0);
+        let output = running.ends_within(SOON).with_code(INTERRUPTED);
         let said = output.only_line_on_stderr();
         assert!(said.contains(&format!("ciphermark run --resume {}", arg(&record))), "{said}");
         assert!(output.stdout.contains("aes-128-ctr"));
@@ -143,13 +143,14 @@ fn another_build_under_the_same_path_is_not_mixed_into_the_samples() {
 }
 
 #[test]
+#[ignore = "long: a whole survey"]
 fn the_bare_program_surveys_every_library_and_an_interrupt_prints_what_there_is() {
     let running = Background::start(&[]);
     // Verification of everything takes some seconds; the budget is most of a minute.
     std::thread::sleep(Duration::from_secs(8));
     running.send(Signal::INT);
     let output = running.ends_within(SOON);
-    assert!([0, 3].contains(&output.code), "{output:?}");
+    assert_eq!(output.code, INTERRUPTED, "{output:?}");
     let table = &output.stdout;
     for word in ["openssl@", "libgcrypt@", "rustcrypto@", "aes-256-gcm", "memcpy", "8K"] {
         assert!(table.contains(word), "{word}: {table}");
@@ -187,7 +188,7 @@ fn a_tls_run_that_was_killed_or_interrupted_is_resumed() {
     let more = || samples_in_journal(&record) > kept + 20;
     running.wait_until("there are more samples", more);
     running.send(Signal::INT);
-    let said = running.ends_within(SOON).with_code(0).stderr;
+    let said = running.ends_within(SOON).with_code(INTERRUPTED).stderr;
     assert!(said.contains("interrupted; resume with --resume"), "{said}");
     let interrupted = read(&record);
     assert_eq!(text(&rows(&interrupted, "measurements")[0], "stopped"), "interrupted");

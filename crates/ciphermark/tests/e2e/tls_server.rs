@@ -17,6 +17,7 @@ fn has_nginx() -> bool {
 const SHORT: &str = "--rounds 1 --visit 10ms --budget 10m";
 
 #[test]
+#[ignore = "long: a real nginx"]
 fn what_is_validated_was_counted_and_a_second_run_adds_only_what_is_missing() {
     if !has_nginx() {
         return;
@@ -53,6 +54,7 @@ fn what_is_validated_was_counted_and_a_second_run_adds_only_what_is_missing() {
 }
 
 #[test]
+#[ignore = "long: a real nginx"]
 fn a_calibration_is_what_loads_are_calculated_from() {
     if !has_nginx() {
         return;
@@ -75,6 +77,7 @@ fn a_calibration_is_what_loads_are_calculated_from() {
 }
 
 #[test]
+#[ignore = "long: a real nginx"]
 fn a_run_that_is_killed_leaves_no_server_behind() {
     if !has_nginx() {
         return;

@@ -22,6 +22,7 @@ const KNOWN_FAULTS: [(&str, &str); 5] = [
 ];
 
 #[test]
+#[ignore = "long: every check in every library"]
 fn every_library_of_this_machine_passes_every_check_but_for_its_known_faults() {
     // One key length of each: the others differ by their rounds.
     let globs = ["aes-128-*", "aes-256-*gcm*", "aegis-*", "*chacha20*", "sm4-*", "aria-128-ctr"];
@@ -59,6 +60,43 @@ fn a_finding_is_told_with_its_check_and_exit_code_1() {
     assert!(text(found, "reason").starts_with("tamper: "), "{found}");
     let plain = ciphermark(&["verify", "-l", &broken, "-a", "aes-128-gcm"], b"").with_code(1);
     assert!(plain.stdout.contains("REFUSED") && plain.stdout.contains("tamper: "), "{plain:?}");
+}
+
+#[test]
+fn a_crash_is_told_with_its_place_its_call_and_the_librarys_last_words() {
+    let reason = |library: &str, algorithm: &str| {
+        let all = verdicts(&["-l", library, "-a", algorithm, "-t", "native"], 1);
+        text(&all[0], "reason").to_owned()
+    };
+    let access = if cfg!(target_arch = "x86_64") { "read of" } else { "access to" };
+    let null = format!(
+        "in check surroundings: crashed: SIGSEGV, bad memory access: {access} address 0, a null pointer's, in \
+         encrypt of 16 bytes; last words: crash: about to read address zero"
+    );
+    assert_eq!(reason(&fakes::library("crash"), "aes-128-ctr"), null);
+}
+
+/// In an initialiser, and in one algorithm's opening.
+#[test]
+fn what_ends_the_process_before_any_check_is_told_as_what_it_is() {
+    let directory = scratch();
+    let source = repository("tests/fakes/early_return.c");
+    let refused = |more: &str, words: &str| {
+        let object = directory.path().join("mine.so");
+        let input = directory.path().join("mine.c");
+        std::fs::write(&input, format!("#include {source:?}\n#include <stdlib.h>\n{more}"))
+            .unwrap();
+        let mut cc = fakes::compiler(&object);
+        cc.arg("-I").arg(repository("include")).arg("-I").arg(repository("tests/fakes"));
+        fakes::succeed(cc.arg(&input));
+        refuses(&format!("verify -l mine={}", arg(&object)), &[words]);
+    };
+    let leave = "__attribute__((constructor)) static void leave(void) { exit(0); }";
+    refused(leave, "while loading: exited with code 0");
+    let crash = "__attribute__((constructor)) static void crash(void) { *(volatile int *)8 = 0; }";
+    let access = if cfg!(target_arch = "x86_64") { "write to" } else { "access to" };
+    let words = "crashed: SIGSEGV, bad memory access: ";
+    refused(crash, &format!("while loading: {words}{access} address 8, a null pointer's"));
 }
 
 #[test]

@@ -228,6 +228,12 @@ impl Measurement {
         self.state == State::Failed && self.stopped.is_some_and(is_cut)
     }
 
+    /// Whether there is no number because somebody ended the run before.
+    #[must_use]
+    pub fn is_cut_off(&self) -> bool {
+        self.is_left_out() && self.stopped == Some(Stopped::Interrupted)
+    }
+
     /// A case in the usual setting of which nothing is known yet; struct updates say what is.
     #[must_use]
     pub fn blank(library: LibraryId, algorithm: &str, state: State) -> Self {

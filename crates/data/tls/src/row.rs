@@ -33,8 +33,14 @@ pub trait Row: Serialize + DeserializeOwned + Clone {
     /// What it is called in a record.
     fn named(&self) -> Named;
 
+    /// Its state, and why no more samples of it were taken.
+    fn ended(&self) -> (State, Option<Stopped>);
+
     /// Whether there is no number because the time was over or somebody ended the run.
-    fn is_left_out(&self) -> bool;
+    fn is_left_out(&self) -> bool {
+        let is_cut = |why| matches!(why, Stopped::Budget | Stopped::Interrupted);
+        matches!(self.ended(), (State::Failed, Some(why)) if is_cut(why))
+    }
 
     /// The lines through the sizes of rows, where they have sizes.
     fn lines(_: &[Self]) -> Vec<RecordLines>
@@ -45,19 +51,14 @@ pub trait Row: Serialize + DeserializeOwned + Clone {
     }
 }
 
-fn is_left_out(state: State, stopped: Option<Stopped>) -> bool {
-    let is_cut = |why| matches!(why, Stopped::Budget | Stopped::Interrupted);
-    state == State::Failed && stopped.is_some_and(is_cut)
-}
-
 impl Row for Handshake {
     const KIND: &'static str = "tls-handshakes";
     const COMMAND: &'static str = "handshake";
     const MODEL: Model = Model::Handshake;
     const PARTS: [Direction; 2] = [Direction::Server, Direction::Client];
 
-    fn is_left_out(&self) -> bool {
-        is_left_out(self.state, self.stopped)
+    fn ended(&self) -> (State, Option<Stopped>) {
+        (self.state, self.stopped)
     }
 
     fn named(&self) -> Named {
@@ -72,8 +73,8 @@ impl Row for RecordRow {
     const MODEL: Model = Model::Records;
     const PARTS: [Direction; 2] = [Direction::Send, Direction::Receive];
 
-    fn is_left_out(&self) -> bool {
-        is_left_out(self.state, self.stopped)
+    fn ended(&self) -> (State, Option<Stopped>) {
+        (self.state, self.stopped)
     }
 
     fn named(&self) -> Named {
@@ -92,8 +93,8 @@ impl Row for PrimitiveRow {
     const MODEL: Model = Model::Primitive;
     const PARTS: [Direction; 2] = [Direction::Whole, Direction::Call];
 
-    fn is_left_out(&self) -> bool {
-        is_left_out(self.state, self.stopped)
+    fn ended(&self) -> (State, Option<Stopped>) {
+        (self.state, self.stopped)
     }
 
     fn named(&self) -> Named {

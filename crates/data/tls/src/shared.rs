@@ -3,7 +3,7 @@
 use crate::convert::into_record;
 use crate::document::{Cost, Run};
 use crate::row::Row;
-use record::{Host, Noise, State};
+use record::{Host, Noise, State, Stopped};
 use std::collections::BTreeMap;
 use text::{Options, clean, escape_markdown};
 
@@ -33,16 +33,27 @@ pub trait Rendered {
     fn foot(&self) -> Vec<String>;
 }
 
-/// The run without the rows that there was no time for, and a line that says how many those are.
-fn shown<R: Row>(run: &Run<R>) -> (Run<R>, Option<String>)
+/// The run without the rows that there was no time for, and lines that say how many those are and whether somebody
+/// ended the run.
+fn shown<R: Row>(run: &Run<R>) -> (Run<R>, Vec<String>)
 where
     Run<R>: Clone,
 {
     let mut shown = run.clone();
     shown.rows.retain(|row| !row.is_left_out());
     let (left_out, all) = (run.rows.len() - shown.rows.len(), run.rows.len());
-    let said = format!("left out: {left_out} of {all} rows; --thorough has all");
-    (shown, (left_out > 0).then_some(said))
+    let interrupted =
+        run.rows.iter().filter(|row| row.ended().1 == Some(Stopped::Interrupted)).count();
+    let mut said = Vec::new();
+    if interrupted > 0 {
+        said.push(format!(
+            "INTERRUPTED: {interrupted} of {all} rows have no number or fewer samples than asked for"
+        ));
+    }
+    if left_out > 0 {
+        said.push(format!("left out: {left_out} of {all} rows; --thorough has all"));
+    }
+    (shown, said)
 }
 
 /// Renders a run; as JSON without its samples. What there was no time for is in JSON and CSV alone.

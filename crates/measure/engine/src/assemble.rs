@@ -280,6 +280,7 @@ fn latency(visits: &[Latencies], rates: &Rates) -> Option<Latency> {
 fn too_few(samples: &[RawSample], stopped: Stopped) -> String {
     let n = samples.len();
     match stopped {
+        Stopped::Interrupted if n == 0 => "interrupted before it was measured".to_owned(),
         Stopped::Interrupted => format!("interrupted after {n} samples, too few for a number"),
         _ => format!("{n} samples in the time budget, too few for a number; raise --budget"),
     }

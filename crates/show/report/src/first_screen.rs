@@ -4,7 +4,7 @@
 use crate::digits::{percent, speed};
 use crate::labels::{Libraries, size_with_unit};
 use crate::summary::{self, without_aes};
-use crate::survey::{Survey, shout};
+use crate::survey::{Survey, is_bad, shout};
 use compare::{Answer, Asked, Family, Row, SystemStanding};
 use record::{Measurement, Record, State};
 use std::collections::BTreeMap;
@@ -202,9 +202,7 @@ impl<'a> Found<'a> {
     fn avoid(&self) -> Vec<String> {
         let selection: Vec<&Measurement> = self.record.measurements.iter().collect();
         let mut found: BTreeMap<(State, &str), (usize, &Measurement)> = BTreeMap::new();
-        for m in
-            selection.iter().copied().filter(|m| matches!(m.state, State::Refused | State::Failed))
-        {
+        for m in selection.iter().copied().filter(|m| is_bad(m)) {
             found.entry((m.state, self.libraries.label(&m.library))).or_insert((0, m)).0 += 1;
         }
         let mut lines: Vec<String> = found

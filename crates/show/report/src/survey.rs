@@ -62,6 +62,9 @@ pub(crate) struct Row<'a> {
     pub(crate) cells: BTreeMap<usize, &'a Measurement>,
 }
 
+/// What stands where an interrupt came before a number.
+pub(crate) const CUT_OFF: &str = "…";
+
 /// A reason for which cells of a row have no number.
 pub(crate) struct Problem {
     pub(crate) state: State,
@@ -117,6 +120,8 @@ fn sections<'a>(
     }
     let sections = found.into_iter().map(|(common, rows)| {
         let rows = rows.into_values().filter(|cells| !all_unsupported(cells));
+        // Above the tables it is said how many an interrupt cut off.
+        let rows = rows.filter(|cells| !cells.values().all(|m| m.is_cut_off()));
         let mut rows: Vec<Row<'_>> =
             rows.filter_map(|cells| Row::of(cells, libraries, fits)).collect();
         rows.sort_by(|a, b| a.rank(b, reference));
@@ -229,7 +234,7 @@ impl<'a> Row<'a> {
 
     /// Why cells have no number, each reason once.
     pub(crate) fn problems(&self) -> Vec<Problem> {
-        let bad = |m: &&Measurement| matches!(m.state, State::Refused | State::Failed);
+        let bad = |m: &&Measurement| is_bad(m);
         let mut sizes: BTreeMap<(State, String), Vec<usize>> = BTreeMap::new();
         for m in self.cells.values().copied().filter(bad) {
             let reason = clean(m.reason.as_deref().unwrap_or("no reason given"));
@@ -253,6 +258,11 @@ impl Problem {
         let at = if sizes.is_empty() { String::new() } else { format!(" at {}", sizes.join(", ")) };
         format!("{}{at}: {}", shout(self.state), self.reason)
     }
+}
+
+/// Whether a check, or the library, failed: what an interrupt cut off is no fault of anything.
+pub(crate) fn is_bad(m: &Measurement) -> bool {
+    matches!(m.state, State::Refused | State::Failed) && !m.is_cut_off()
 }
 
 /// The state so that nobody overlooks it.

@@ -12,8 +12,8 @@ mod venv;
 pub use background::{Background, descendants, journal, processes_below, stat};
 pub use postgres::Cluster;
 pub use program::{
-    BY_SIGNAL, Done, QUICK, attached_object, call, ciphermark, ciphermark_bundled, ciphermark_with,
-    ciphermark_with_many, in_terminal, measure, program, record, refusal, refuses,
+    BY_SIGNAL, Done, INTERRUPTED, QUICK, attached_object, call, ciphermark, ciphermark_bundled,
+    ciphermark_with, ciphermark_with_many, in_terminal, measure, program, record, refusal, refuses,
 };
 pub use rates::{QUIETER, kept_rates, remember_rate};
 pub use rows::{all_are, keeps_to, measurements, number, read, rows, run_of, text, where_};

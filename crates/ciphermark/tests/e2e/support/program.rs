@@ -146,6 +146,9 @@ fn ended(command: &mut Command) -> Done {
     done
 }
 
+/// The exit code of an interrupted command.
+pub const INTERRUPTED: i32 = 130;
+
 /// What stands for the exit code of a program that was ended by a signal.
 pub const BY_SIGNAL: i32 = -1;
 

@@ -3,6 +3,7 @@
 use super::*;
 
 #[test]
+#[ignore = "long: kills and stops runs"]
 fn a_few_kills_at_random_moments_lose_nothing() {
     let script = repository("scripts/kill-test");
     let mut kills = Command::new("python3");
@@ -16,6 +17,7 @@ fn a_few_kills_at_random_moments_lose_nothing() {
 }
 
 #[test]
+#[ignore = "long: kills and stops runs"]
 fn a_worker_that_is_killed_costs_no_case() {
     let directory = scratch();
     let record = directory.path().join("r.json");
@@ -29,6 +31,7 @@ fn a_worker_that_is_killed_costs_no_case() {
 }
 
 #[test]
+#[ignore = "long: kills and stops runs"]
 fn samples_of_a_worker_that_stood_still_are_marked() {
     let directory = scratch();
     let record = directory.path().join("r.json");
@@ -50,6 +53,7 @@ fn samples_of_a_worker_that_stood_still_are_marked() {
 }
 
 #[test]
+#[ignore = "long: kills and stops runs"]
 fn a_run_that_stands_still_hits_no_deadline() {
     let directory = scratch();
     let record = directory.path().join("r.json");
@@ -73,6 +77,7 @@ fn a_run_that_stands_still_hits_no_deadline() {
 }
 
 #[test]
+#[ignore = "long: kills and stops runs"]
 fn an_interrupt_does_not_wait_for_a_library_that_hangs_while_it_is_measured() {
     let directory = scratch();
     let record = directory.path().join("r.json");

@@ -21,6 +21,7 @@ fn jumping_clock(directory: &Path) -> PathBuf {
 }
 
 #[test]
+#[ignore = "long: takes CPUs, memory and the clock away"]
 fn a_clock_that_is_set_changes_no_number() {
     let directory = scratch();
     let record = directory.path().join("r.json");
@@ -39,6 +40,7 @@ fn a_clock_that_is_set_changes_no_number() {
 }
 
 #[test]
+#[ignore = "long: takes CPUs, memory and the clock away"]
 fn workers_that_are_moved_to_another_cpu_go_on() {
     let directory = scratch();
     let record = directory.path().join("r.json");
@@ -90,6 +92,7 @@ impl Drop for Group {
 }
 
 #[test]
+#[ignore = "long: takes CPUs, memory and the clock away"]
 fn a_cpu_that_is_taken_away_is_followed_by_another() {
     let cpus = std::thread::available_parallelism().unwrap().get();
     if cpus < 2 {
@@ -135,6 +138,7 @@ fn small_and_large(limit_bytes: u64) -> Option<Vec<Value>> {
 }
 
 #[test]
+#[ignore = "long: takes CPUs, memory and the clock away"]
 fn what_finds_no_memory_fails_alone() {
     // What a process needs to begin with differs from machine to machine: the least limit under which
     // the small message is measured is looked for.
@@ -154,6 +158,7 @@ fn what_finds_no_memory_fails_alone() {
 const GROUP_BYTES: u64 = 1 << 30;
 
 #[test]
+#[ignore = "long: takes CPUs, memory and the clock away"]
 fn a_worker_that_the_kernel_kills_for_its_memory_costs_its_case() {
     let Some(group) = Group::of("memory", "memory.limit_in_bytes") else { return };
     if group.set("memory.limit_in_bytes", &GROUP_BYTES.to_string()).is_err() {

@@ -57,7 +57,7 @@ fn a_record_that_another_run_writes_is_left_to_it() {
         assert!(line.contains("another run is writing to '"), "{line}");
     }
     running.send(Signal::INT);
-    running.ends_within(SOON).with_code(0);
+    running.ends_within(SOON).with_code(INTERRUPTED);
     let line = refusal(&again);
     assert!(line.contains("was cut short: resume it with `--resume"), "{line}");
 }

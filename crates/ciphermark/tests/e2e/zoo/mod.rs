@@ -100,6 +100,7 @@ fn animals() -> Vec<Animal> {
 }
 
 #[test]
+#[ignore = "long: more than a hundred faulty libraries"]
 fn every_stand_in_is_found_named_rightly_and_costs_nothing_but_its_own_cases() {
     let (at_load, measured): (Vec<Animal>, Vec<Animal>) =
         animals().into_iter().partition(|a| a.of.state == "unusable");

@@ -3,7 +3,7 @@
 use crate::format::{Cell, Keying, Medium, PagesRecord, Probed, effect_words};
 use crate::scheme::{Expected, Field};
 use model::Direction;
-use record::State;
+use record::{State, Stopped};
 use std::collections::HashMap;
 use text::clean;
 
@@ -171,6 +171,14 @@ pub(super) fn verified_lines(record: &PagesRecord) -> Vec<String> {
             "{} {} in {who}: {why}",
             v.state.name().to_uppercase(),
             clean(&v.scheme)
+        ));
+    }
+    let is_interrupted = |c: &&Cell| c.stopped == Some(Stopped::Interrupted);
+    let interrupted = record.cells.iter().filter(is_interrupted).count();
+    if interrupted > 0 {
+        let all = record.cells.len();
+        lines.push(format!(
+            "INTERRUPTED: {interrupted} of {all} timed cells have no number or fewer samples than asked for"
         ));
     }
     let pairs = record.verified.iter().filter(|v| v.is_left_out()).count();
