@@ -1,5 +1,5 @@
 //! The promises over every committed input of every fuzz target, over these with some bytes changed, and over
-//! any bytes at all.
+//! any bytes at all: 256 times each, or `PROPTEST_CASES`.
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
@@ -99,8 +99,6 @@ fn edited(bytes: &[u8], edits: &[Edit]) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
-
     #[test]
     fn any_bytes_keep_every_promise(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         ENTRIES.iter().for_each(|entry| (entry.run)(&bytes));
