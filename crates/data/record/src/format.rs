@@ -57,6 +57,12 @@ impl Record {
     pub fn kind(&self) -> Option<&str> {
         self.details.as_ref()?.get("kind")?.as_str()
     }
+
+    /// The verdict on the measurement's build, algorithm and tier; none where it was not judged.
+    #[must_use]
+    pub fn leaks_of(&self, m: &Measurement) -> Option<&Leaks> {
+        self.leaks.iter().find(|l| l.is_of(&m.library, &m.algorithm, m.tier))
+    }
 }
 
 /// What wrote the record.

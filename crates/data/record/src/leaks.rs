@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn a_verdict_is_one_line_and_says_what_was_not_judged() {
         let mut leaks = Leaks {
-            library: LibraryId::default(),
+            library: crate::sample::record().measurements.remove(0).library,
             algorithm: "aes-128-gcm".into(),
             tier: Tier::Native,
             verdict: LeakVerdict::SameTrace,
