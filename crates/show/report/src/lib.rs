@@ -23,6 +23,7 @@ mod ranking;
 mod remarks;
 #[cfg(test)]
 mod sample;
+mod secrets;
 mod summary;
 mod survey;
 mod table;
