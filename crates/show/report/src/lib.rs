@@ -77,7 +77,7 @@ pub fn render(
         Format::Table => table::table(record, selection, best, options),
         Format::Json => flat::json(record, selection),
         Format::Jsonl => flat::jsonl(record, selection),
-        Format::Csv => crate::tabular::csv(selection),
+        Format::Csv => crate::tabular::csv(record, selection),
         Format::Markdown => markdown::markdown(record, selection),
     }
 }
