@@ -87,6 +87,9 @@ pub struct AdviseArgs {
     /// Only libraries of the system's own packages, or any.
     #[arg(long, value_name = "WHICH")]
     pub library_version: Option<LibraryVersion>,
+    /// Whether nobody else's code runs on the core, so that what depends on the secret may be used.
+    #[arg(long, value_name = "YES|NO")]
+    pub alone: Option<YesNo>,
     /// Which CPU instructions libraries may see.
     #[arg(short, long, value_name = "TIER", default_value = "native")]
     pub tier: Tier,

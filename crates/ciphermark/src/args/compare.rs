@@ -23,6 +23,7 @@ use std::time::Duration;
     mean[:PERCENT]          the geometric mean over all shared cases is certainly slower, by more than this\n  \
     instructions[:PERCENT]  instructions at a measured size, per byte or per message grew by more\n                          \
     than this; also instructions-per-operation, -per-byte, -per-message\n  \
+    leaks                   a place depends on the secret now, and did not in BASE\n  \
     refused                 a case that BASE measured is refused or failed in NEW\n  \
     missing                 a case that BASE measured is absent from NEW\n  \
     undecided               there is no verdict on a case\n  \

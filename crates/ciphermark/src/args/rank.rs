@@ -15,6 +15,7 @@ use report::ComparisonFormat;
     ciphermark rank run.json --direction decrypt --size 64\n  \
     ciphermark rank run.json --authenticated --per library\n  \
     ciphermark rank run.json --tier noaes                          without AES instructions\n  \
+    ciphermark rank run.json --authenticated --same-trace          nothing that depends on secrets\n  \
     ciphermark rank tls.json --direction server --per library      of `tls handshake -o`\n  \
     ciphermark rank --authenticated --size 8K                      measure now, within half a minute\n\n\
     Cases that cannot be told apart at 95 % share a place, with '=' behind it: the truly fastest is\n\
@@ -57,6 +58,9 @@ pub struct QuestionArgs {
     /// Bits of the key, by the algorithm's name.
     #[arg(long, value_name = "BITS")]
     pub key_bits: Option<usize>,
+    /// Only cases whose traces were the same for all secrets (`ciphermark leaks`).
+    #[arg(long)]
+    pub same_trace: bool,
     /// Algorithms by name or glob; may be repeated.
     #[arg(short, long, value_name = "GLOB")]
     pub algorithm: Vec<String>,

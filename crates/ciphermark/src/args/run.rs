@@ -64,6 +64,7 @@ pub struct RunArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  ciphermark show run.json -a '*gcm' -s 8192\n  \
     ciphermark show run.json --format csv > run.csv\n  \
+    ciphermark show run.json --leaks -l 'wolfssl*'\n  \
     ciphermark export run.json --format parquet -o run.parquet\n  \
     ciphermark export run.json -l openssl -m stream -d encrypt --format openssl-mr")]
 pub struct ShowArgs {
@@ -72,6 +73,9 @@ pub struct ShowArgs {
     /// Which rows.
     #[command(flatten)]
     pub filter: Filter,
+    /// Show what depends on secrets instead: each place, by library and tier.
+    #[arg(long)]
+    pub leaks: bool,
     /// What to print.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     pub format: FormatArg,

@@ -115,6 +115,7 @@ fn wishes(question: &mut Question<'_>, args: &AdviseArgs) -> Result<(), Failure>
     set(&mut wishes.key_life_days, args.key_life, "key-life", typed);
     set(&mut wishes.max_p99_us, args.max_p99.map(Some), "max-p99", typed);
     set(&mut wishes.libraries, libraries, "library", typed);
+    set(&mut wishes.alone, args.alone.map(|typed| typed == YesNo::Yes), "alone", typed);
     set(&mut wishes.system_only, system_only, "library-version", typed);
     Ok(())
 }

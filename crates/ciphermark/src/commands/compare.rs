@@ -5,7 +5,7 @@ use crate::args::CompareArgs;
 use crate::error::{Exit, Failure};
 use crate::{choose, kinds, screen};
 use clap::ValueEnum as _;
-use compare::{Comparison, Condition, Matching, Settings, Side};
+use compare::{Comparison, Condition, Matching, Settings, Side, Sought};
 use model::{NameGlob, Tier};
 use record::{Measurement, Record};
 use std::path::Path;
@@ -149,11 +149,17 @@ fn of_tier(side: &mut Side<'_>, name: &str) -> Result<(), Failure> {
 
 /// A condition without anything to judge must not look fulfilled.
 fn demand(comparison: &Comparison, conditions: &[Condition]) -> Result<(), Failure> {
-    if comparison.cases.is_empty() && comparison.states.is_empty() {
+    if comparison.cases.is_empty() && comparison.states.is_empty() && comparison.leaks.is_empty() {
         return Err(Failure::usage(format!(
             "'{}' and '{}' have no case in common: `ciphermark show` lists the cases of each",
             comparison.base.name, comparison.new.name
         )));
+    }
+    if conditions.iter().any(|c| c.sought == Sought::Leaks) && comparison.leaks.is_empty() {
+        return Err(Failure::usage(
+            "--fail-if leaks: no algorithm was judged on both sides; `ciphermark leaks -o FILE` judges, \
+             and so does `ciphermark run` unless --no-evidence says otherwise",
+        ));
     }
     match conditions.iter().find(|c| c.sought.is_of_instructions()) {
         Some(condition) if comparison.instructions.is_empty() => Err(Failure::usage(format!(

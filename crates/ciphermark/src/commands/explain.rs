@@ -201,6 +201,7 @@ fn shown(libraries: &[Attached], e: &Explained, stepped: &[Evidence]) -> report:
             Err(finding) => Err(finding.why.clone()),
         },
         executed: stepped.iter().map(executed_row).collect(),
+        leaks: Vec::new(),
     }
 }
 

@@ -5,7 +5,7 @@ use crate::args::ExplainArgs;
 use crate::choose;
 use crate::error::Failure;
 use model::{Direction, NameGlob};
-use record::{Call, Executed, Record};
+use record::{Call, Executed, Leaks, Record};
 use serde_json::json;
 use std::path::Path;
 
@@ -46,12 +46,17 @@ fn row(record: &Record, of_one: &[&Executed]) -> Row {
     let same = |c: &&Call| c.algorithm == first.algorithm && c.direction == first.direction;
     let call = library.and_then(|l| l.calls.iter().find(same));
     let functions = call.and_then(|c| c.functions.clone());
+    let judged =
+        |e: &&Executed| record.leaks.iter().find(|l| l.is_of(&e.library, &e.algorithm, e.tier));
+    // The models of one tier have the same verdict.
+    let mut leaks: Vec<&Leaks> = of_one.iter().filter_map(judged).collect();
+    leaks.dedup_by_key(|l| l.tier);
     let (copies, allocates) = call.map_or((false, false), |c| (c.copies, c.allocates));
     Row {
         json: json!({
             "library": first.library, "algorithm": first.algorithm, "direction": first.direction,
             "functions": functions, "copies": copies, "allocates": allocates,
-            "executed": of_one,
+            "executed": of_one, "leaks": leaks,
         }),
         shown: report::CallRow {
             library: format!("{}@{}", first.library.name, first.library.version),
@@ -62,6 +67,7 @@ fn row(record: &Record, of_one: &[&Executed]) -> Row {
             allocates,
             costs: Ok(Vec::new()),
             executed: of_one.iter().map(|e| executed_row(record, e)).collect(),
+            leaks: leaks.into_iter().cloned().collect(),
         },
         incomplete: false,
     }

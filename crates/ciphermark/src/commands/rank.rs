@@ -63,12 +63,13 @@ fn words(args: &RankArgs) -> Option<String> {
 }
 
 /// Flags that say what these words say.
-const FLAGS: [(&str, &str); 16] = [
+const FLAGS: [(&str, &str); 17] = [
     ("authenticated", "--authenticated"),
     ("unauthenticated", "--class unauthenticated"),
     ("composite", "--class composite"),
     ("digest", "--class digest"),
     ("mac", "--class mac"),
+    ("constant-time", "--same-trace"),
     ("algorithm", "--algorithm GLOB"),
     ("128-bit", "--key-bits 128"),
     ("256-bit", "--key-bits 256"),
@@ -124,6 +125,7 @@ fn question(args: &QuestionArgs) -> Result<Question, Failure> {
         footprint: args.footprint,
         in_place: args.in_place.map(|w| matches!(w, InPlaceArg::Yes)),
         setting: args.setting.clone(),
+        same_trace: args.same_trace,
         algorithms: globs(&args.algorithm)?,
         libraries: globs(&args.library)?,
     })
@@ -154,8 +156,9 @@ fn measure(question: &Question, args: &QuestionArgs, time: TimeArgs) -> Result<R
             "--model {model} is nothing that `ciphermark run` measures: give a record of `ciphermark tls` or `pages`"
         )));
     }
-    let mut line: Vec<String> =
-        ["ciphermark", "run", "--suite", SUITE, "--no-evidence"].map(str::to_owned).to_vec();
+    let mut line: Vec<String> = ["ciphermark", "run", "--suite", SUITE].map(str::to_owned).to_vec();
+    // Verdicts on secrets come with the evidence.
+    line.extend((!question.same_trace).then(|| "--no-evidence".to_owned()));
     let mut flag = |name: &str, value: String| line.extend([name.to_owned(), value]);
     for algorithm in algorithms(question)? {
         flag("-a", algorithm);

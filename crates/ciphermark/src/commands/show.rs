@@ -4,7 +4,9 @@ use crate::args::{FormatArg, ShowArgs};
 use crate::error::{Exit, Failure};
 use crate::kinds::{self, Kind};
 use crate::{choose, screen};
-use record::{Measurement, Record};
+use model::NameGlob;
+use record::{Leaks, Measurement, Record};
+use report::Format;
 use std::path::Path;
 
 /// Prints the rows of a record that the filter keeps, or writes them to a file.
@@ -12,6 +14,9 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     let record = kinds::record(&args.record).map_err(Failure::usage)?;
     if let Some(output) = &args.output {
         overwrites_no_record(output)?;
+    }
+    if args.leaks {
+        return leaks(&record, args);
     }
     let rows = choose::rows(&record, &args.filter)?;
     // A run over pages that took no time has none.
@@ -23,6 +28,44 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     } else {
         screen::print_record(&record, &rows, args.format, args.output.as_deref())?;
     }
+    Ok(Exit::Done)
+}
+
+/// The verdicts on secrets that the filter keeps, by library, algorithm and tier.
+fn leaks(record: &Record, args: &ShowArgs) -> Result<Exit, Failure> {
+    let format = match args.format {
+        FormatArg::Table => Format::Table,
+        FormatArg::Json => Format::Json,
+        FormatArg::Jsonl => Format::Jsonl,
+        FormatArg::Csv => Format::Csv,
+        FormatArg::Markdown => Format::Markdown,
+        FormatArg::Openssl | FormatArg::OpensslMr | FormatArg::Parquet => {
+            return Err(Failure::usage("--leaks has table, markdown, csv, json and jsonl"));
+        }
+    };
+    if record.leaks.is_empty() {
+        return Err(Failure::usage(format!(
+            "'{}' has no verdicts on secrets: it was written with --no-evidence or by an older version; \
+             `ciphermark leaks` judges now",
+            args.record.display()
+        )));
+    }
+    let filter = &args.filter;
+    let (algorithms, libraries) =
+        (choose::globs(&filter.algorithm)?, choose::globs(&filter.library)?);
+    let any = |globs: &[NameGlob], test: &dyn Fn(&NameGlob) -> bool| {
+        globs.is_empty() || globs.iter().any(test)
+    };
+    let is_kept = |l: &&Leaks| {
+        any(&algorithms, &|g| g.matches(&l.algorithm))
+            && any(&libraries, &|g| choose::is_library(g, &l.library.name, &l.library.version))
+            && (filter.tier.is_empty() || filter.tier.contains(&l.tier))
+    };
+    let kept: Vec<Leaks> = record.leaks.iter().filter(is_kept).cloned().collect();
+    if kept.is_empty() {
+        return Err(Failure::usage("the filters leave no verdict of the record"));
+    }
+    screen::print_to(args.output.as_deref(), |options| report::leaks(&kept, format, options))?;
     Ok(Exit::Done)
 }
 

@@ -37,6 +37,7 @@ mod report;
 mod resume;
 mod run;
 mod screen;
+mod secrets;
 mod survive;
 mod tiers;
 mod tls;

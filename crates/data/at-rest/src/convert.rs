@@ -35,6 +35,7 @@ pub fn into_record(run: &PagesRecord) -> Record {
         noise: None,
         limits: Limits::default(),
         executed: Vec::new(),
+        leaks: Vec::new(),
         measurements: run.cells.iter().map(|cell| measurement(run, cell)).collect(),
         fits: Vec::new(),
         details: Some(details.into()),

@@ -1,13 +1,13 @@
 //! The record as a whole.
 
-use crate::{Executed, Fit, Host, LibraryId, Measurement, Noise, Rekeying};
+use crate::{Executed, Fit, Host, Leaks, LibraryId, Measurement, Noise, Rekeying};
 use model::Direction;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of the format, `major.minor`. A reader takes every minor version of its own major
 /// version: minor versions only add optional fields; a major version may change or remove any.
-pub const FORMAT_VERSION: &str = "1.4";
+pub const FORMAT_VERSION: &str = "1.5";
 
 /// One run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -36,6 +36,10 @@ pub struct Record {
     /// was measured; empty where it was not asked for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub executed: Vec<Executed>,
+    /// What depends on secrets (since 1.5), for each library, algorithm and tier that was judged; empty where it
+    /// was not asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leaks: Vec<Leaks>,
     /// Every case, whatever became of it.
     pub measurements: Vec<Measurement>,
     /// The fitted lines (since 1.2), one for each set of at least three measured cases that differ in
@@ -52,6 +56,12 @@ impl Record {
     #[must_use]
     pub fn kind(&self) -> Option<&str> {
         self.details.as_ref()?.get("kind")?.as_str()
+    }
+
+    /// The verdict on the measurement's build, algorithm and tier; none where it was not judged.
+    #[must_use]
+    pub fn leaks_of(&self, m: &Measurement) -> Option<&Leaks> {
+        self.leaks.iter().find(|l| l.is_of(&m.library, &m.algorithm, m.tier))
     }
 }
 

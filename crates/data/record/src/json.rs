@@ -108,7 +108,7 @@ mod tests {
         let record = sample::record();
         let text = to_json(&record);
         let starting = |start: &str| text.lines().filter(|l| l.starts_with(start)).count();
-        let with_library = record.measurements.len() + record.executed.len();
+        let with_library = record.measurements.len() + record.executed.len() + record.leaks.len();
         assert_eq!(starting("    {\"library\":"), with_library);
         assert_eq!(starting("    {\"name\":"), record.libraries.len());
     }
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn the_top_level_reads_as_one_field_a_line() {
         let text = to_json(&sample::record());
-        assert!(text.starts_with("{\n  \"format_version\": \"1.4\",\n  \"tool\": {\n"), "{text}");
+        assert!(text.starts_with("{\n  \"format_version\": \"1.5\",\n  \"tool\": {\n"), "{text}");
         assert!(text.contains("\n  ],\n  \"measurements\": [\n    {"), "{text}");
         assert!(text.ends_with("\n  ]\n}\n"), "{text}");
     }

@@ -10,6 +10,7 @@ mod format;
 mod host;
 mod journal;
 mod json;
+mod leaks;
 mod measurement;
 mod noise;
 mod packed;
@@ -36,6 +37,7 @@ pub use journal::{
     Journal, JournalEntry, JournalFacts, JournalFinding, JournalHead, JournalSample, Kept,
 };
 pub use json::to_json;
+pub use leaks::{Leak, LeakKind, LeakVerdict, Leaks, SteppedOperation};
 pub use measurement::{Check, Evidence, Imported, LibraryId, Measurement, State, Stopped};
 pub use noise::{Disturbances, Noise, QuietCpu};
 pub use packed::pack;

@@ -2,8 +2,9 @@
 
 use crate::{
     Cache, Check, ClassCount, Clock, Cpu, Disturbances, Estimate, Evidence, Executed, ExecutedSize,
-    FORMAT_VERSION, FunctionCount, Host, Library, LibraryId, Measurement, Noise, Plan, PmuCount,
-    QuietCpu, Record, Samples, Share, State, Stopped, Tool, UncountedSize,
+    FORMAT_VERSION, FunctionCount, Host, Leak, LeakKind, LeakVerdict, Leaks, Library, LibraryId,
+    Measurement, Noise, Plan, PmuCount, QuietCpu, Record, Samples, Share, State, SteppedOperation,
+    Stopped, Tool, UncountedSize,
 };
 use model::{Direction, Footprint, Model, RawSample, Tier};
 
@@ -36,6 +37,7 @@ pub(crate) fn record() -> Record {
         },
         noise: Some(noise()),
         executed: vec![executed()],
+        leaks: vec![leaks()],
         measurements: vec![
             measured(),
             without_number(State::Unsupported, "the library does not offer it"),
@@ -152,6 +154,37 @@ fn measured() -> Measurement {
         },
         raw: samples(20),
         ..without_number(State::Measured, "")
+    }
+}
+
+fn leaks() -> Leaks {
+    let operation = |operation: &str, size, steps| SteppedOperation {
+        operation: operation.to_owned(),
+        size,
+        steps,
+    };
+    Leaks {
+        library: measured().library,
+        algorithm: "aes-128-gcm".to_owned(),
+        tier: Tier::Native,
+        verdict: LeakVerdict::Depends,
+        reason: Some("step limit: encrypt at 8192 bytes".to_owned()),
+        secrets: 16,
+        operations: vec![operation("key-set-up", None, 642), operation("encrypt", Some(16), 910)],
+        findings: vec![Leak {
+            kind: LeakKind::Lookup,
+            function: Some("AES_encrypt".to_owned()),
+            object: "libcrypto.so.3".to_owned(),
+            address: 0x1a2b,
+            instruction: "mov eax,[rcx+rdx*4]".to_owned(),
+            places: 16,
+            bytes: Some(1024),
+            lines: Some(16),
+            operations: vec!["encrypt".to_owned()],
+            sizes: vec![16],
+            compared: true,
+            tainted: true,
+        }],
     }
 }
 

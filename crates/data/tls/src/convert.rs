@@ -83,6 +83,7 @@ pub fn into_record<R: Row>(run: &Run<R>, raw: &[[Samples; 2]]) -> Record {
         noise: Some(run.noise.clone()),
         limits: Limits::default(),
         executed: Vec::new(),
+        leaks: Vec::new(),
         measurements: run.rows.iter().enumerate().flat_map(of_row).collect(),
         fits: Vec::new(),
         details: Some(value(&details)),

@@ -121,10 +121,24 @@ pub struct Choice {
     pub ties_with: Vec<String>,
     /// When its key wears out.
     pub key: Key,
+    /// What would be cheaper if what depends on the secret might be used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub avoided: Option<Avoided>,
     /// How large a unit should be.
     pub unit_size: Option<UnitSize>,
     /// What must be respected.
     pub remarks: Vec<Remark>,
+}
+
+/// A cheaper answer that depends on the secret.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Avoided {
+    /// The scheme.
+    pub scheme: String,
+    /// In which library.
+    pub library: String,
+    /// The chosen one's cost over its cost.
+    pub times: f64,
 }
 
 /// When a key must be changed.
@@ -235,7 +249,11 @@ pub fn advise(
     let chosen = ranking.order.first().map(|i| &all[*i]);
     let libraries = chosen.and_then(|c| c.price).map(|p| p.libraries.clone()).unwrap_or_default();
     let outcome = match chosen {
-        Some(_) => Outcome::Choice(Box::new(choice(data, question, &all, &ranking))),
+        Some(_) => {
+            let mut choice = choice(data, question, &all, &ranking);
+            choice.avoided = change::avoided(data, question, &costs, &choice);
+            Outcome::Choice(Box::new(choice))
+        }
         None => Outcome::None(remarks::conflict(data, question, &costs)),
     };
     let rejected: Vec<Rejected> = all.iter().filter_map(rejected).collect();
@@ -290,6 +308,7 @@ fn choice(
         stored_bytes: stored,
         ties_with: tied.collect(),
         key: remarks::key(data, question, chosen),
+        avoided: None,
         unit_size: UnitSize::of(&price, question.size, stored),
         remarks: remarks::of(data, question, chosen),
         price,

@@ -1,5 +1,6 @@
 //! What would change the answer, and which wishes stand against each other.
 
+use crate::answer::{Avoided, Choice};
 use crate::cost::Costs;
 use crate::data::Data;
 use crate::evaluate::{candidates, ranked};
@@ -51,6 +52,7 @@ fn steps(wishes: &Wishes, chosen_bytes: Option<u32>) -> Vec<Step> {
     add(!wishes.libraries.is_empty(), "library", &"'*'", &|w| w.libraries.clear());
     let to = !wishes.system_only;
     add(true, "library-version", if to { &"system" } else { &"any" }, &|w| w.system_only = to);
+    add(!wishes.alone, "alone", &"yes", &|w| w.alone = true);
     add(wishes.max_p99_us.is_some(), "max-p99", &"none", &|w| w.max_p99_us = None);
     steps
 }
@@ -82,9 +84,24 @@ pub(crate) fn choice(
     })
 }
 
+/// What would be chosen if what depends on the secret might be used; none where it is the same.
+pub(crate) fn avoided(
+    data: &Data,
+    question: &Question<'_>,
+    costs: &Costs,
+    chosen: &Choice,
+) -> Option<Avoided> {
+    let wishes = Wishes { alone: true, ..question.wishes.clone() };
+    let found = choice(data, question, &wishes, costs).filter(|_| !question.wishes.alone)?;
+    let is_same = (&*found.scheme, &*found.library) == (&*chosen.scheme, &*chosen.price.label());
+    let times = chosen.price.cost(question.reads).median / found.cost;
+    (!is_same).then_some(Avoided { scheme: found.scheme, library: found.library, times })
+}
+
 /// Names of wishes that can stand against each other, each with what lets it go.
 type Release = (&'static str, fn(&mut Wishes));
-const RELEASES: [Release; 10] = [
+const RELEASES: [Release; 11] = [
+    ("alone", |w| w.alone = true),
     ("library-version", |w| w.system_only = false),
     ("library", |w| w.libraries.clear()),
     ("max-p99", |w| w.max_p99_us = None),

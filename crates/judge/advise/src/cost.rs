@@ -12,7 +12,7 @@ use join::Joins;
 use model::{Algorithm, Direction, Kind, Model, Tier};
 use pages::Pages;
 use parts::{Part, Parts};
-use record::LibraryId;
+use record::{LeakVerdict, LibraryId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -73,6 +73,9 @@ pub struct Price {
     /// Beside reading and writing, where a store's pages were measured.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub in_store: Vec<InStore>,
+    /// What of it depends on the secret, of two parts the graver; none where it was not judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leaks: Option<LeakVerdict>,
 }
 
 impl Price {
@@ -90,7 +93,12 @@ impl Price {
         names.join(" + ")
     }
 
-    fn of(part: &Part, algorithm: &Algorithm, library: &LibraryId) -> Self {
+    fn of(
+        part: &Part,
+        algorithm: &Algorithm,
+        library: &LibraryId,
+        leaks: Option<LeakVerdict>,
+    ) -> Self {
         Self {
             libraries: vec![library.clone()],
             algorithms: vec![algorithm.name.to_owned()],
@@ -104,6 +112,7 @@ impl Price {
             p99_us: part.p99_us(),
             line: part.line,
             in_store: Vec::new(),
+            leaks,
         }
     }
 
@@ -120,6 +129,7 @@ impl Price {
         self.write_cycles = both(self.write_cycles, check.write_cycles);
         self.read_cycles = both(self.read_cycles, check.read_cycles);
         self.p99_us = both(self.p99_us, check.p99_us);
+        self.leaks = self.leaks.max(check.leaks);
         self.line = self.line.zip(check.line).map(|(a, b)| (a.0 + b.0, a.1 + b.1));
         self
     }

@@ -63,15 +63,19 @@ fn best_price<'a>(
     costs: &'a Costs,
 ) -> Result<&'a Price, &'a str> {
     let wishes = &question.wishes;
-    let may_be_used = |p: &&Price| p.libraries.iter().all(|l| wishes.takes(l));
-    let all: Vec<&Price> = costs.prices(scheme)?.iter().filter(may_be_used).collect();
+    let prices = costs.prices(scheme)?;
+    let all: Vec<&Price> = prices.iter().filter(|p| wishes.takes_price(p)).collect();
     let quick = |p: &&&Price| wishes.max_p99_us.zip(p.p99_us).is_none_or(|(most, p99)| p99 <= most);
     let cheapest = |a: &&&Price, b: &&&Price| {
         let cost = |p: &Price| p.cost(question.reads).median;
         cost(a).total_cmp(&cost(b)).then_with(|| a.libraries.cmp(&b.libraries))
     };
     let found = all.iter().filter(quick).min_by(cheapest).or(all.iter().min_by(cheapest));
-    found.copied().ok_or("only libraries offer it that may not be used")
+    let only_alone = || prices.iter().any(|p| p.libraries.iter().all(|l| wishes.takes(l)));
+    found.copied().ok_or_else(|| match only_alone() {
+        true => "in every library it depends on the secret: only with --alone yes",
+        false => "only libraries offer it that may not be used",
+    })
 }
 
 /// Places of the candidates that fit, the chosen one first: in the order of their costs, but for

@@ -1,10 +1,11 @@
 //! What is asked.
 
+use crate::cost::Price;
 use crate::uses::Use;
 use clap::ValueEnum;
 use jiff::civil::Date;
 use model::{NameGlob, Tier};
-use record::LibraryId;
+use record::{LeakVerdict, LibraryId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use strum::{Display, VariantNames};
@@ -99,6 +100,9 @@ pub struct Wishes {
     pub libraries: Vec<NameGlob>,
     /// Only libraries of the system's own packages.
     pub system_only: bool,
+    /// Whether nothing of anybody else runs on the core and its caches, so that what depends on the secret may be
+    /// used.
+    pub alone: bool,
 }
 
 impl Wishes {
@@ -120,6 +124,7 @@ impl Wishes {
             max_p99_us: None,
             libraries: Vec::new(),
             system_only: false,
+            alone: false,
         }
     }
 
@@ -130,6 +135,12 @@ impl Wishes {
         let named = |g: &NameGlob| g.matches(&library.name) || g.matches(&versioned);
         let wanted = self.libraries.is_empty() || self.libraries.iter().any(named);
         wanted && (!self.system_only || is_of_system(&library.path))
+    }
+
+    /// Whether a price may be paid: in libraries that may be used, and not with the secret where others watch.
+    pub(crate) fn takes_price(&self, price: &Price) -> bool {
+        let leaks = price.leaks == Some(LeakVerdict::Depends);
+        (self.alone || !leaks) && price.libraries.iter().all(|l| self.takes(l))
     }
 
     /// What one key gets of the writes.

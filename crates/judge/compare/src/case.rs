@@ -1,6 +1,6 @@
 //! What a case is beside its library.
 
-use model::{Direction, Footprint, Model, Tier};
+use model::{Algorithm, Direction, Footprint, Model, Tier};
 use record::Measurement;
 use serde::Serialize;
 
@@ -43,5 +43,17 @@ impl Case {
             in_place: m.in_place,
             setting: m.setting.clone(),
         }
+    }
+}
+
+/// What is not an authenticated cipher of its own says so.
+pub(crate) fn label(m: &Measurement) -> Option<String> {
+    match Algorithm::find(&m.algorithm) {
+        Ok(a) => {
+            let composite = a.composite.is_some().then_some("composite");
+            let words: Vec<&str> = composite.into_iter().chain(a.warning_label()).collect();
+            (!words.is_empty()).then(|| words.join(", "))
+        }
+        Err(_) => m.warning.clone(),
     }
 }

@@ -4,6 +4,7 @@ use crate::case::Case as Key;
 use crate::confirm::{ByPairs, Confirmation};
 use crate::costs::{Unit, costs, group};
 use crate::instructions::{InstructionRow, rows as instruction_rows};
+use crate::leaks::{self, LeakRow};
 use crate::matching::{Matching, pairs};
 use crate::states::{Met, Only, OnlyIn, StateRow, meet, row as state_row};
 use crate::summary::{Summary, Tally, summaries};
@@ -130,12 +131,15 @@ pub struct Comparison {
     pub only: Vec<Only>,
     /// Instructions, where both sides counted them.
     pub instructions: Vec<InstructionRow>,
+    /// What depends on secrets, where both sides judged it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub leaks: Vec<LeakRow>,
 }
 
 /// Holds two sides against each other.
 #[must_use]
 pub fn compare(base: &Side<'_>, new: &Side<'_>, settings: &Settings) -> Comparison {
-    let pairs = pairs(&base.rows, &new.rows, settings.matching);
+    let pairs = pairs(base, new, settings.matching);
     let mut met = Meeting::default();
     let (of_base, of_new) = (by_library(base, settings), by_library(new, settings));
     let nothing = BTreeMap::new();
@@ -167,6 +171,7 @@ pub fn compare(base: &Side<'_>, new: &Side<'_>, settings: &Settings) -> Comparis
         states: met.states,
         only: met.only,
         instructions,
+        leaks: leaks::rows(base, new, &pairs, settings.tiers_differ),
     }
 }
 

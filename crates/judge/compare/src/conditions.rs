@@ -26,6 +26,8 @@ pub enum Sought {
     InstructionsPerByte,
     /// Instructions for each message.
     InstructionsPerMessage,
+    /// A place that depends on the secret now, and did not in the base.
+    Leaks,
     /// A case that was measured in the base and is refused or failed now.
     Refused,
     /// A case that was measured in the base and is not there now.
@@ -141,6 +143,7 @@ impl Condition {
             Sought::InstructionsPerMessage => {
                 grew("instructions per message", |row| row.per_message_growth)
             }
+            Sought::Leaks => leaks(comparison),
             Sought::Refused => {
                 let broken = comparison.states.iter().filter(|s| s.change == Change::Broken);
                 counted(broken.count(), "measured before and refused or failed now:")
@@ -165,6 +168,14 @@ fn slower(comparison: &Comparison, least: f64) -> usize {
     let beyond = |estimate: f64| estimate > 1.0 + least;
     let cases = comparison.cases.iter().filter(|c| c.verdict == Verdict::Slower);
     cases.filter(|c| c.ratio.is_some_and(|r| beyond(r.estimate))).count()
+}
+
+fn leaks(comparison: &Comparison) -> Option<String> {
+    let worse = comparison.leaks.iter().filter(|row| row.is_worse());
+    let names: Vec<&str> = worse.map(|row| row.algorithm.as_str()).collect();
+    let more =
+        if names.len() > 1 { format!(" and {} more", names.len() - 1) } else { String::new() };
+    names.first().map(|name| format!("newly depends on the secret: {name}{more}"))
 }
 
 fn mean(comparison: &Comparison, least: f64) -> Option<String> {

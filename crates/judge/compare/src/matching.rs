@@ -1,6 +1,7 @@
 //! Which library of one side belongs to which of the other.
 
-use record::{LibraryId, Measurement};
+use crate::comparison::Side;
+use record::LibraryId;
 use std::collections::BTreeSet;
 
 /// How libraries find each other.
@@ -15,8 +16,8 @@ pub enum Matching {
 
 /// Pairs of libraries, base first.
 pub(crate) fn pairs(
-    base: &[&Measurement],
-    new: &[&Measurement],
+    base: &Side<'_>,
+    new: &Side<'_>,
     matching: Matching,
 ) -> Vec<(LibraryId, LibraryId)> {
     let (mut base, mut new) = (libraries(base), libraries(new));
@@ -39,8 +40,11 @@ pub(crate) fn pairs(
     pairs
 }
 
-fn libraries(rows: &[&Measurement]) -> BTreeSet<LibraryId> {
-    rows.iter().map(|m| m.library.clone()).collect()
+/// Those of the rows; where nothing was measured, those that were judged.
+fn libraries(side: &Side<'_>) -> BTreeSet<LibraryId> {
+    let judged = side.record.leaks.iter().filter(|_| side.record.measurements.is_empty());
+    let rows = side.rows.iter().map(|m| &m.library);
+    rows.chain(judged.map(|l| &l.library)).cloned().collect()
 }
 
 /// Takes out those that have exactly one partner.
@@ -70,6 +74,7 @@ fn take(
 mod tests {
     use super::*;
     use crate::sample;
+    use record::{Measurement, Record};
 
     fn matched(base: &[[&str; 3]], new: &[[&str; 3]], matching: Matching) -> Vec<String> {
         let rows = |ids: &[[&str; 3]]| -> Vec<Measurement> {
@@ -80,10 +85,13 @@ mod tests {
             };
             ids.iter().map(row).collect()
         };
-        let (base, new) = (rows(base), rows(new));
-        let (base, new) = (base.iter().collect::<Vec<_>>(), new.iter().collect::<Vec<_>>());
+        let record = |rows| sample::record("r", rows);
+        let (base, new) = (record(rows(base)), record(rows(new)));
+        fn side(record: &Record) -> Side<'_> {
+            Side { record, name: String::new(), rows: record.measurements.iter().collect() }
+        }
         let label = |l: &LibraryId| format!("{}@{}#{}", l.name, l.version, l.id);
-        let pairs = pairs(&base, &new, matching).into_iter();
+        let pairs = pairs(&side(&base), &side(&new), matching).into_iter();
         pairs.map(|(b, n)| format!("{} {}", label(&b), label(&n))).collect()
     }
 

@@ -89,6 +89,8 @@ pub struct Question {
     pub in_place: Option<bool>,
     /// What else tells cases apart: a temperature of TLS, a page's medium and way with keys.
     pub setting: Option<String>,
+    /// Whether only cases take part whose traces were the same for all secrets.
+    pub same_trace: bool,
     /// Algorithms by glob; any of them.
     pub algorithms: Vec<NameGlob>,
     /// Libraries by glob over name or `name@version`; any of them.

@@ -1,11 +1,13 @@
 //! The answer to a question: cases in the order of their costs, ties as ties.
 
+use crate::case::label;
 use crate::costs::{Unit, group, instructions};
 use crate::question::{By, Per, Question};
+use crate::same_trace::{Secret, only_same_trace};
 use crate::{Case, family};
 use analysis::{ALPHA, Group, Ratio, surely_faster};
-use model::{Algorithm, Direction, Footprint, Model, Tier};
-use record::{Estimate, LibraryId, Measurement, Record, State};
+use model::{Direction, Footprint, Model, Tier};
+use record::{Estimate, LeakVerdict, LibraryId, Measurement, Record, State};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,6 +72,8 @@ pub struct Ranked {
     pub behind: Option<Ratio>,
     /// Whether only a busy core was seen: at least so fast.
     pub contended: bool,
+    /// What of it depends on secrets, where that was judged.
+    pub leaks: Option<LeakVerdict>,
 }
 
 /// The best of one group, or of all.
@@ -113,6 +117,9 @@ pub struct Ranking {
     /// Cases without raw samples of two processes or more (or without counts, where instructions
     /// are asked for), which cannot be ranked.
     pub unranked: usize,
+    /// Measured cases that take no part because same traces were asked for; none where they were not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub secret: Option<Secret>,
 }
 
 /// Answers a question from a record, with at most `rows` rows a group beside those that tie for the
@@ -124,15 +131,17 @@ pub fn rank(record: &Record, question: &Question, rows: usize) -> Result<Ranking
     let terms = Terms::of(record, question)?;
     let taken =
         |m: &&Measurement| terms.takes(m) && question.takes_case(m) && of_library(question, m);
-    let found: Vec<&Measurement> = record.measurements.iter().filter(taken).collect();
+    let mut found: Vec<&Measurement> = record.measurements.iter().filter(taken).collect();
     if !found.iter().any(|m| m.state == State::Measured) {
         return Err(format!("the record has no measured case for: {}", terms.sentence));
     }
+    let secret = question.same_trace.then(|| only_same_trace(record, &mut found));
     let mut ranking = Ranking {
         alpha: ALPHA,
         standings: Vec::new(),
         absent: found.iter().filter_map(absent).collect(),
         unranked: found.iter().filter(|m| m.state == State::Imported).count(),
+        secret,
         terms,
     };
     let mut groups: BTreeMap<Option<String>, Vec<Contender<'_>>> = BTreeMap::new();
@@ -150,8 +159,9 @@ pub fn rank(record: &Record, question: &Question, rows: usize) -> Result<Ranking
     }
     ranking.standings = standings.into_iter().map(|(_, s)| s).collect();
     if ranking.standings.is_empty() {
+        let secret = ranking.secret.map(|left_out| format!(" ({left_out})")).unwrap_or_default();
         return Err(format!(
-            "no case has what it takes to be ranked for: {}",
+            "no case has what it takes to be ranked for: {}{secret}",
             ranking.terms.sentence
         ));
     }
@@ -289,6 +299,7 @@ fn sentence(q: &Question, terms: &Terms) -> String {
         By::Instructions => "fewest instructions".to_owned(),
     }];
     words.extend(q.class.map(|class| class.to_string()));
+    words.extend(q.same_trace.then(|| "same-trace".to_owned()));
     words.extend(q.algorithms.iter().map(|g| format!("algorithm {}", g.text())));
     words.extend(q.libraries.iter().map(|g| format!("library {}", g.text())));
     words.extend(q.key_bits.map(|bits| format!("with {bits}-bit keys")));
@@ -315,16 +326,18 @@ struct Contender<'a> {
     /// Of costs that scatter; a count is exact.
     group: Option<Group>,
     instructions: Option<f64>,
+    leaks: Option<LeakVerdict>,
 }
 
 impl<'a> Contender<'a> {
     fn of(record: &Record, m: &'a Measurement, terms: &Terms) -> Option<Self> {
         let instructions = instructions(record, m);
+        let leaks = record.leaks_of(m).map(|l| l.verdict);
         let Some(unit) = terms.unit else {
-            return Some(Self { m, cost: instructions?, group: None, instructions });
+            return Some(Self { m, cost: instructions?, group: None, instructions, leaks });
         };
         let group = group(record, m, unit)?;
-        Some(Self { m, cost: group.cost(), group: Some(group), instructions })
+        Some(Self { m, cost: group.cost(), group: Some(group), instructions, leaks })
     }
 }
 
@@ -380,18 +393,7 @@ fn ranked(c: &Contender<'_>, faster: usize, tied: bool, first: Option<&Contender
         limit_fraction: c.m.limit_fraction,
         behind,
         contended: c.m.contended,
-    }
-}
-
-/// What is not an authenticated cipher of its own says so.
-fn label(m: &Measurement) -> Option<String> {
-    match Algorithm::find(&m.algorithm) {
-        Ok(a) => {
-            let composite = a.composite.is_some().then_some("composite");
-            let words: Vec<&str> = composite.into_iter().chain(a.warning_label()).collect();
-            (!words.is_empty()).then(|| words.join(", "))
-        }
-        Err(_) => m.warning.clone(),
+        leaks: c.leaks,
     }
 }
 

@@ -84,5 +84,6 @@ pub(crate) fn record(started: &str, measurements: Vec<Measurement>) -> Record {
     record.host.clock.ticks_per_second = 1e9;
     record.noise = None;
     record.executed.clear();
+    record.leaks.clear();
     Record { started: started.to_owned(), measurements, ..record }
 }

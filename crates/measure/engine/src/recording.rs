@@ -77,6 +77,7 @@ impl Recording<'_> {
             plan: plan_facts(request),
             noise: Some(noise(&sampled)),
             executed: self.executed.to_vec(),
+            leaks: Vec::new(),
             limits: limits::limits(
                 core,
                 &request.algorithms,

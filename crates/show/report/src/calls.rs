@@ -1,7 +1,9 @@
 //! What runs inside the clock, in words and counts.
 
 use crate::executed::{self, ExecutedRow};
-use crate::labels::part;
+use crate::labels::{part, size_with_unit};
+use crate::leaks;
+use record::{Leak, Leaks};
 use text::{ASIDE, CAUTION, HEADING, Options, PLAIN, clean, paint};
 
 /// One algorithm of one library in one direction.
@@ -23,6 +25,8 @@ pub struct CallRow {
     pub costs: Result<Vec<MessageCost>, String>,
     /// What it executes, at each tier that was asked for.
     pub executed: Vec<ExecutedRow>,
+    /// What depends on secrets, at each tier that was judged.
+    pub leaks: Vec<Leaks>,
 }
 
 /// What one message allocates and copies through the C library.
@@ -62,9 +66,47 @@ pub fn calls(rows: &[CallRow], options: Options) -> String {
         for executed in &row.executed {
             out += &executed::lines(executed, options);
         }
+        for leaks in &row.leaks {
+            out += &secrets(leaks, &row.direction, options);
+        }
         out.push('\n');
     }
     out
+}
+
+/// The verdict, then each place that a message in this direction comes past.
+fn secrets(leaks: &Leaks, direction: &str, options: Options) -> String {
+    let (verdict, style) = leaks::short(leaks.verdict);
+    let mut head = format!("{verdict} at tier {}, {} secrets", leaks.tier, leaks.secrets);
+    if let Some(why) = &leaks.reason {
+        head += &format!("; not judged: {why}");
+    }
+    let mut out = part("secrets", &head, style, options);
+    let passes = |f: &&Leak| {
+        let elsewhere =
+            if direction == "decrypt" { &["encrypt"][..] } else { &["decrypt", "reject"] };
+        f.operations.is_empty() || f.operations.iter().any(|o| !elsewhere.contains(&o.as_str()))
+    };
+    for f in leaks.findings.iter().filter(passes) {
+        out += &part("", &format!("{f}: {}", place(f)), PLAIN, options);
+    }
+    out
+}
+
+/// `mov eax,[rcx+rdx*4] at 0x1a2b of libcrypto.so.3 and 15 more instructions, in encrypt of 16 B`
+fn place(f: &Leak) -> String {
+    let mut text = format!("{} at {:#x} of {}", f.instruction, f.address, f.object);
+    if f.places > 1 {
+        text += &format!(" and {} more", f.places - 1);
+    }
+    if !f.operations.is_empty() {
+        text += &format!(", in {}", f.operations.join(", "));
+    }
+    if !f.sizes.is_empty() {
+        let sizes: Vec<String> = f.sizes.iter().map(|size| size_with_unit(*size)).collect();
+        text += &format!(" of {}", sizes.join(", "));
+    }
+    text
 }
 
 fn forced(row: &CallRow) -> Option<&'static str> {
@@ -111,7 +153,23 @@ mod tests {
             allocates: true,
             costs,
             executed: Vec::new(),
+            leaks: Vec::new(),
         }
+    }
+
+    #[test]
+    fn each_place_that_depends_on_the_secret_says_where_it_is() {
+        let mut row =
+            CallRow { leaks: vec![crate::sample::leaks().remove(3)], ..row(Ok(Vec::new())) };
+        row.leaks[0].reason = Some("step limit".to_owned());
+        let text = calls(std::slice::from_ref(&row), Options { width: 200, color: false });
+        let said = "  secrets    depends at tier baseline, 16 secrets; not judged: step limit\n             \
+                    secret-dependent lookups in AES_encrypt (1024 bytes, 16 lines): mov eax,[rcx+rdx*4] at 0x1a2b of \
+                    libcrypto.so.3 and 15 more, in encrypt of 16 B\n";
+        assert!(text.contains(said), "{text}");
+        row.direction = "decrypt".to_owned();
+        let text = calls(&[row], Options::default());
+        assert!(text.contains("secrets ") && !text.contains("AES_encrypt"), "it decrypts: {text}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 use crate::digits::{percent, speed};
 use crate::labels::{Libraries, size_with_unit};
+use crate::secrets;
 use crate::summary::{self, without_aes};
 use crate::survey::{Survey, is_bad, shout};
 use compare::{Answer, Asked, Family, Row, SystemStanding};
@@ -198,7 +199,7 @@ impl<'a> Found<'a> {
         ))
     }
 
-    /// What was refused, what failed, and what does without the CPU's AES instructions.
+    /// What was refused, what failed, what depends on secrets, and what does without the CPU's AES instructions.
     fn avoid(&self) -> Vec<String> {
         let selection: Vec<&Measurement> = self.record.measurements.iter().collect();
         let mut found: BTreeMap<(State, &str), (usize, &Measurement)> = BTreeMap::new();
@@ -214,6 +215,8 @@ impl<'a> Found<'a> {
             })
             .collect();
         let names: Vec<String> = without_aes(self.record, &selection).into_iter().collect();
+        let room = WARNINGS.saturating_sub(lines.len() + usize::from(!names.is_empty()));
+        lines.extend(secrets::avoid(self.record, &self.libraries, room));
         if !names.is_empty() {
             lines.push(format!("{}   AES without this CPU's AES instructions", names.join(", ")));
         }
@@ -331,6 +334,33 @@ mod tests {
             assert!(screen.contains(expected), "{expected}\n{screen}");
         }
         assert!(!screen.contains("ecb"), "{screen}");
+    }
+
+    /// The published survey with the verdict that AES-256-GCM depends on the secret in so many libraries.
+    fn leaking(libraries: usize) -> Record {
+        let mut record = published();
+        let ids = record.libraries.iter().map(record::Library::identity).take(libraries);
+        let gcm = |library| record::Leaks {
+            library,
+            algorithm: "aes-256-gcm".to_owned(),
+            tier: model::Tier::Native,
+            ..sample::leaks().remove(4)
+        };
+        record.leaks = ids.map(gcm).collect();
+        record
+    }
+
+    #[test]
+    fn what_depends_on_secrets_is_not_to_be_used_and_the_screen_still_fits() {
+        for libraries in [1, 3, 40] {
+            let screen = first_screen(&leaking(libraries), Some("run.json"), PLAIN_100).unwrap();
+            assert!(screen.lines().count() <= LINES, "{screen}");
+            assert!(screen.lines().all(|line| width(line) <= WIDTH), "{screen}");
+            let (_, avoid) = screen.split_once("Do not use").unwrap();
+            assert!(avoid.contains("secret-dependent"), "{screen}");
+        }
+        let all = Summary::of(&leaking(40), LINES).unwrap().avoid;
+        assert_eq!(all.iter().filter(|l| l.contains("secret-dependent")).count(), 1, "{all:?}");
     }
 
     #[test]

@@ -12,7 +12,10 @@ pub(crate) struct Libraries<'a>(BTreeMap<&'a LibraryId, String>);
 
 impl<'a> Libraries<'a> {
     pub(crate) fn of(selection: &[&'a Measurement]) -> Self {
-        let ids: BTreeSet<&LibraryId> = selection.iter().map(|m| &m.library).collect();
+        Self::of_ids(selection.iter().map(|m| &m.library).collect())
+    }
+
+    pub(crate) fn of_ids(ids: BTreeSet<&'a LibraryId>) -> Self {
         let mut same: BTreeMap<String, Vec<&LibraryId>> = BTreeMap::new();
         for id in ids {
             same.entry(versioned(&id.name, &id.version)).or_default().push(id);

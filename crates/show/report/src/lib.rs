@@ -13,6 +13,7 @@ mod executed;
 mod first_screen;
 mod flat;
 mod labels;
+mod leaks;
 mod libraries;
 mod limits;
 mod markdown;
@@ -22,6 +23,7 @@ mod ranking;
 mod remarks;
 #[cfg(test)]
 mod sample;
+mod secrets;
 mod summary;
 mod survey;
 mod table;
@@ -37,6 +39,7 @@ pub use comparison::{ComparisonFormat, comparison};
 pub use costs::{costs, is_of as is_on};
 pub use executed::ExecutedRow;
 pub use first_screen::{Line, Summary, first_screen};
+pub use leaks::leaks;
 pub use libraries::libraries;
 pub use limits::limits;
 pub use matrix::{Matrix, MatrixRow, matrix};
@@ -74,7 +77,7 @@ pub fn render(
         Format::Table => table::table(record, selection, best, options),
         Format::Json => flat::json(record, selection),
         Format::Jsonl => flat::jsonl(record, selection),
-        Format::Csv => crate::tabular::csv(selection),
+        Format::Csv => crate::tabular::csv(record, selection),
         Format::Markdown => markdown::markdown(record, selection),
     }
 }

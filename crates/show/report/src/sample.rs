@@ -1,9 +1,9 @@
 //! A small made-up record for tests: two libraries and a baseline, all four states.
 
-use model::{Algorithm, Direction, RawSample};
+use model::{Algorithm, Direction, RawSample, Tier};
 use record::{
-    Clock, Cpu, Disturbances, Estimate, Executed, Host, Kernel, Library, LibraryId, Measurement,
-    Plan, Record, Samples, State, Stopped,
+    Clock, Cpu, Disturbances, Estimate, Executed, Host, Kernel, LeakVerdict, Leaks, Library,
+    LibraryId, Measurement, Plan, Record, Samples, State, Stopped,
 };
 
 const SIZES: [usize; 4] = [16, 256, 8192, 65_536];
@@ -29,6 +29,7 @@ pub(crate) fn record() -> Record {
         },
         noise: None,
         executed: Vec::new(),
+        leaks: Vec::new(),
         measurements: measurements(),
         ..committed
     }
@@ -189,6 +190,41 @@ pub(crate) fn executed() -> Executed {
         pmu: None,
         ..committed().executed.remove(0)
     }
+}
+
+/// Verdicts on both libraries: one of each word, and one at another tier.
+pub(crate) fn leaks() -> Vec<Leaks> {
+    let openssl = id("openssl", "3.0.22", "/usr/lib/libcrypto.so.3");
+    let gcrypt = id("libgcrypt", "1.10.1", "/usr/lib/libgcrypt.so.20");
+    let committed = committed().leaks.remove(0);
+    let of = |library: &LibraryId, algorithm: &str, verdict| {
+        let mut leaks = Leaks {
+            library: library.clone(),
+            algorithm: algorithm.to_owned(),
+            verdict,
+            reason: (verdict == LeakVerdict::NotJudged).then(|| "step limit".to_owned()),
+            ..committed.clone()
+        };
+        leaks.findings.iter_mut().for_each(|f| f.compared = verdict == LeakVerdict::Depends);
+        if matches!(verdict, LeakVerdict::SameTrace | LeakVerdict::NotJudged) {
+            leaks.findings.clear();
+        }
+        leaks
+    };
+    let mut all = vec![
+        of(&openssl, "aes-128-gcm", LeakVerdict::SameTrace),
+        of(&openssl, "aes-128-ccm", LeakVerdict::SameTrace),
+        of(&openssl, "aes-256-xts", LeakVerdict::NotJudged),
+        of(&openssl, "aes-128-gcm", LeakVerdict::Depends),
+        of(&gcrypt, "aes-128-gcm", LeakVerdict::Depends),
+        of(&gcrypt, "aes-128-ecb", LeakVerdict::Depends),
+        of(&gcrypt, "aes-128-ctr", LeakVerdict::MayDepend),
+    ];
+    all[3].tier = Tier::Baseline;
+    // More was seen of the table in one of them.
+    all[5].findings[0].bytes = Some(4096);
+    all[5].findings[0].lines = Some(64);
+    all
 }
 
 /// The record with raw samples: twelve processes of five each for a measured case, at 3 GHz and the nanoseconds an

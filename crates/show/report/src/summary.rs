@@ -4,6 +4,7 @@ use crate::confinement;
 use crate::digits::{percent, supported};
 use crate::labels;
 use crate::offers::not_offered;
+use crate::secrets;
 use crate::survey::{CUT_OFF, Survey, is_bad, mark, shout};
 use model::{Algorithm, Disturbance, Kind, Primitive, Tier};
 use record::{Estimate, Executed, Host, Library, LibraryId, Measurement, Noise, Record, State};
@@ -247,6 +248,7 @@ fn legend(record: &Record, selection: &[&Measurement], survey: &Survey<'_>) -> V
         lines.push(format!("{}: crash, hang or error", shout(State::Failed)));
     }
     lines.extend(warnings(selection));
+    lines.extend(secrets::notes(record, selection, &survey.libraries));
     let measured = selection.iter().filter(|m| m.state == State::Measured);
     lines.extend(crate::vintage::note(measured.map(|m| (&*m.library.name, &*m.library.version))));
     lines.extend(crate::remarks::lines(selection));

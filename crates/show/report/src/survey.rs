@@ -56,6 +56,8 @@ pub(crate) struct Row<'a> {
     pub(crate) algorithm: String,
     /// Name of the library.
     pub(crate) library: String,
+    /// The sign of what depends on secrets, behind the library's name.
+    pub(crate) secret: &'static str,
     /// What must stand beside the algorithm.
     pub(crate) warning: Option<String>,
     /// Measurements by size.
@@ -82,7 +84,7 @@ impl<'a> Survey<'a> {
         sizes.dedup();
         let largest = sizes.last().copied().unwrap_or_default();
         let reference = if sizes.contains(&REFERENCE_SIZE) { REFERENCE_SIZE } else { largest };
-        let sections = sections(&shown, reference, &libraries, &record.fits);
+        let sections = sections(&shown, reference, &libraries, record);
         Self { sizes, reference, sections, null: null_costs(selection), libraries }
     }
 }
@@ -109,7 +111,7 @@ fn sections<'a>(
     shown: &[&'a Measurement],
     reference: usize,
     libraries: &Libraries<'a>,
-    fits: &'a [Fit],
+    record: &'a Record,
 ) -> Vec<Section<'a>> {
     type Rows<'a> = BTreeMap<(&'a LibraryId, &'a str, Direction), BTreeMap<usize, &'a Measurement>>;
     let mut found: BTreeMap<Common, Rows<'_>> = BTreeMap::new();
@@ -123,7 +125,7 @@ fn sections<'a>(
         // Above the tables it is said how many an interrupt cut off.
         let rows = rows.filter(|cells| !cells.values().all(|m| m.is_cut_off()));
         let mut rows: Vec<Row<'_>> =
-            rows.filter_map(|cells| Row::of(cells, libraries, fits)).collect();
+            rows.filter_map(|cells| Row::of(cells, libraries, record)).collect();
         rows.sort_by(|a, b| a.rank(b, reference));
         Section { common, rows }
     });
@@ -196,16 +198,22 @@ impl<'a> Row<'a> {
     fn of(
         cells: BTreeMap<usize, &'a Measurement>,
         libraries: &Libraries<'a>,
-        fits: &'a [Fit],
+        record: &'a Record,
     ) -> Option<Self> {
         let any = *cells.values().next()?;
         Some(Self {
-            fit: fits.iter().find(|fit| crate::costs::is_of(fit, any)),
+            fit: record.fits.iter().find(|fit| crate::costs::is_of(fit, any)),
             algorithm: clean(&any.algorithm),
             library: libraries.label(&any.library).to_owned(),
+            secret: crate::secrets::mark(record.leaks_of(any).map(|l| l.verdict)),
             warning: labels::warning(any),
             cells,
         })
+    }
+
+    /// The library's name in so many columns, with the sign of what depends on secrets.
+    pub(crate) fn library(&self, columns: usize) -> String {
+        text::clip(&self.library, columns.saturating_sub(text::width(self.secret))) + self.secret
     }
 
     /// The measured case at a size.

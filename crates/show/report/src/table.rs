@@ -264,7 +264,7 @@ impl<'a> Layout<'a> {
         let mut cells = vec![
             Cell::new(place, style),
             Cell::new(self.algorithm(row), style),
-            Cell::new(clip(&row.library, self.extras.name), style),
+            Cell::new(row.library(self.extras.name), style),
         ];
         if !row.has_number() {
             return cells;

@@ -61,6 +61,11 @@ impl Shown<'_> {
         let table = report::render(record, &rows, &best, Format::Table, options);
         self.for_people("the table", &table);
         self.for_people("costs", &report::costs(record, &rows, options));
+        let leaks = |record: &Record, format| report::leaks(&record.leaks, format, options);
+        self.for_people("what depends on secrets", &leaks(record, Format::Table));
+        self.markdown("what depends on secrets in Markdown", |r| leaks(r, Format::Markdown));
+        check::spreadsheet("what depends on secrets", &leaks(record, Format::Csv));
+        check::json("what depends on secrets", &leaks(record, Format::Json));
         self.for_people("limits", &report::limits(&record.limits, options));
         self.for_people("libraries", &report::libraries(&record.libraries, options));
         self.for_people("what was executed", &report::calls(&calls(record), options));
@@ -87,7 +92,7 @@ impl Shown<'_> {
         let lines = report::render(record, &rows, &none, Format::Jsonl, options);
         assert_eq!(lines.lines().count(), rows.len());
         lines.lines().for_each(|line| check::json("a line of JSON", line));
-        assert_eq!(check::spreadsheet("CSV", &report::tabular::csv(&rows)), rows.len() + 1);
+        assert_eq!(check::spreadsheet("CSV", &report::tabular::csv(record, &rows)), rows.len() + 1);
         let again = record::from_json(&record::to_json(record), "r.json");
         assert_eq!(&again.expect("what was written is read"), record);
     }
@@ -117,7 +122,7 @@ impl Shown<'_> {
             compare::compare(&side(base, "base"), &side(new, "new"), &settings)
         };
         let (shown, harmless) = (compared(hostile), compared(harmless));
-        let found: Vec<_> = ["slower", "regression"]
+        let found: Vec<_> = ["slower", "leaks"]
             .iter()
             .filter_map(|text| text.parse::<compare::Condition>().ok()?.find(&shown))
             .collect();
@@ -169,6 +174,7 @@ fn calls(record: &Record) -> Vec<CallRow> {
             refused: executed.excepted.clone(),
             exact: Vec::new(),
         }],
+        leaks: record.leaks.clone(),
     };
     record.executed.iter().map(row).collect()
 }

@@ -26,6 +26,7 @@ pub(super) fn of(question: &Question<'_>) -> Vec<Term> {
         ("max-p99", wishes.max_p99_us.map(|us| format!("{us}us"))),
         ("library", (!libraries.is_empty()).then(|| libraries.join(", "))),
         ("library-version", wishes.system_only.then(|| "system".to_owned())),
+        ("alone", Some(yes_no(wishes.alone))),
     ];
     let term = |(flag, value): (&str, Option<String>)| {
         Some(Term { flag: flag.to_owned(), value: value?, typed: question.typed.contains(flag) })

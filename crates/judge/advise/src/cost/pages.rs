@@ -57,6 +57,7 @@ impl<'a> Pages<'a> {
             read_cycles: None,
             p99_us: p99(write).zip(p99(read)).map(|(w, r)| w.max(r)),
             line: None,
+            leaks: None,
             in_store: self.in_store(scheme, library),
         })
     }

@@ -2,7 +2,7 @@
 
 use super::{Interval, Price, share as part_of, sum};
 use model::{Algorithm, Direction, Footprint, Model, Tier};
-use record::{Fit, LibraryId, Measurement, Record, State};
+use record::{Fit, Leaks, LibraryId, Measurement, Record, State};
 use std::collections::BTreeMap;
 
 /// One direction.
@@ -32,6 +32,7 @@ impl Part {
 pub(super) struct Parts<'a> {
     rows: BTreeMap<&'a str, Vec<&'a Measurement>>,
     fits: Vec<&'a Fit>,
+    leaks: &'a [Leaks],
     libraries: Vec<&'a LibraryId>,
     size: usize,
     tier: Tier,
@@ -55,13 +56,19 @@ impl<'a> Parts<'a> {
         let mut libraries: Vec<&LibraryId> = rows.values().flatten().map(|m| &m.library).collect();
         libraries.sort();
         libraries.dedup();
-        Self { rows, fits: record.fits.iter().filter(on_line).collect(), libraries, size, tier }
+        let fits = record.fits.iter().filter(on_line).collect();
+        Self { rows, fits, leaks: &record.leaks, libraries, size, tier }
     }
 
     /// The algorithm's prices, one for each library that has all of it.
     pub fn priced(&self, algorithm: &'static Algorithm) -> Vec<Price> {
-        let of_library =
-            |l: &&LibraryId| Some(Price::of(&self.part(algorithm.name, l)?, algorithm, l));
+        let verdict = |l: &LibraryId| {
+            let of_it = self.leaks.iter().find(|v| v.is_of(l, algorithm.name, self.tier));
+            of_it.map(|v| v.verdict)
+        };
+        let of_library = |l: &&LibraryId| {
+            Some(Price::of(&self.part(algorithm.name, l)?, algorithm, l, verdict(l)))
+        };
         self.libraries.iter().filter_map(of_library).collect()
     }
 

@@ -5,6 +5,7 @@ use crate::cost::{How, InStore};
 use crate::rules::Verdict;
 use claims::expression::Interval;
 use model::Direction;
+use record::LeakVerdict;
 use std::collections::BTreeMap;
 
 /// `PostgreSQL pages of 8192 bytes, tier native`
@@ -67,6 +68,7 @@ pub(super) fn choice(choice: &Choice, unit: &str) -> Vec<(&'static str, String)>
     if let Some(p99) = price.p99_us {
         lines.push(("p99", format!("{p99:.1} µs")));
     }
+    lines.extend(secrets(choice).map(|text| ("secrets", text)));
     if !choice.ties_with.is_empty() {
         let others = choice.ties_with.join(", ");
         lines.push((
@@ -86,6 +88,22 @@ pub(super) fn choice(choice: &Choice, unit: &str) -> Vec<(&'static str, String)>
         lines.push(("unit size", size.says(unit)));
     }
     lines
+}
+
+/// What of the choice depends on the secret, and what it costs to avoid that.
+fn secrets(choice: &Choice) -> Option<String> {
+    let own = choice.price.leaks.map(|verdict| match verdict {
+        LeakVerdict::SameTrace => "same trace for every secret that was compared",
+        LeakVerdict::NotJudged => "not all could be judged",
+        LeakVerdict::MayDepend => "may depend on the secret, by taint only (`ciphermark leaks`)",
+        LeakVerdict::Depends => "depends on the secret: only where nothing else runs on the core",
+    });
+    let avoided = choice.avoided.as_ref().map(|a| {
+        let (scheme, library, times) = (&a.scheme, &a.library, a.times);
+        format!("avoids {scheme} in {library}, which depends on the secret, at {times:.2} times its cost (--alone yes takes it)")
+    });
+    let all: Vec<String> = own.map(str::to_owned).into_iter().chain(avoided).collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// `cache: 812 ns beside 1702 ns of reading, 32 % of both`

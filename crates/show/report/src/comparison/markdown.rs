@@ -37,6 +37,7 @@ pub(super) fn markdown(c: &Comparison, found: &[Found], rows: usize) -> String {
         out += &cases(c, verdict, rows);
     }
     out += &instructions(c, rows);
+    out += &leaks(c, rows);
     if !c.families.is_empty() {
         let title = format!("By family of algorithms ({})", c.families.len());
         out += &folded(&title, &means(c, &c.families));
@@ -179,6 +180,25 @@ fn instructions(c: &Comparison, rows: usize) -> String {
         inside += &format!("\n{listed}");
     }
     folded(&title, &inside)
+}
+
+/// What got worse is not hidden.
+fn leaks(c: &Comparison, rows: usize) -> String {
+    if c.leaks.is_empty() {
+        return String::new();
+    }
+    let (equal, changed) = words::leaks(c);
+    let title = format!("Depends on secrets: {} changed, {equal} equal", changed.len());
+    let lines = changed.iter().take(rows).map(|(_, line)| format!("- {}\n", escape(line)));
+    let mut inside: String = lines.collect();
+    if changed.len() > rows {
+        inside += &format!("- … and {} more\n", changed.len() - rows);
+    }
+    match changed.first() {
+        None => format!("\n{title}.\n"),
+        Some((true, _)) => format!("\n**{title}**\n\n{inside}"),
+        Some((false, _)) => folded(&title, &inside),
+    }
 }
 
 const INSTRUCTIONS: [&str; 11] = [

@@ -16,6 +16,7 @@ pub(super) fn table(c: &Comparison, found: &[Found], rows: usize, options: Optio
         out += &cases(c, verdict, rows, options);
     }
     out += &instructions(c, rows, options);
+    out += &leaks(c, rows, options);
     out += &states(c, options);
     for line in words::only(c) {
         out += &options.hang(&line, 2, PLAIN);
@@ -249,6 +250,23 @@ fn instruction_row(row: &InstructionRow, several: bool) -> Vec<Cell> {
         of(row.base, &|c| format!("{:.0}", c.per_message)),
         growth(row.per_message_growth),
     ]
+}
+
+/// Nothing where no algorithm was judged on both sides.
+fn leaks(c: &Comparison, rows: usize, options: Options) -> String {
+    if c.leaks.is_empty() {
+        return String::new();
+    }
+    let (equal, changed) = words::leaks(c);
+    let title = format!("depends on secrets: {} changed, {equal} equal", changed.len());
+    let mut out = format!("\n{}\n", paint(&title, HEADING, options.color));
+    for (worse, line) in changed.iter().take(rows) {
+        out += &options.hang(line, 2, if *worse { ALARM } else { PLAIN });
+    }
+    if changed.len() > rows {
+        out += &format!("… and {} more (--rows all)\n", changed.len() - rows);
+    }
+    out
 }
 
 fn states(c: &Comparison, options: Options) -> String {

@@ -3,11 +3,11 @@
 use crate::labels::{short_id, size, size_with_unit, versioned};
 use analysis::{Ratio, Verdict};
 use compare::{
-    Case, Compared, Comparison, Confirmation, Facts, InstructionRow, NOT_COUNTED, OnlyIn, Summary,
-    Tally, Uncounted, Unit,
+    Case, Compared, Comparison, Confirmation, Facts, InstructionRow, LeakRow, NOT_COUNTED, OnlyIn,
+    Summary, Tally, Uncounted, Unit,
 };
 use model::{Direction, Footprint, Model, Tier};
-use record::LibraryId;
+use record::{Leak, LibraryId};
 use std::collections::BTreeMap;
 use text::clean;
 
@@ -86,6 +86,28 @@ pub(super) fn changed(c: &Comparison) -> (Vec<&InstructionRow>, usize) {
     changed.sort_by(|a, b| b.largest_growth().total_cmp(&a.largest_growth()));
     let equal = c.instructions.len() - changed.len();
     (changed, equal)
+}
+
+/// What depends on secrets: how many are as they were, and a line for each that is not, whether it got worse.
+pub(super) fn leaks(c: &Comparison) -> (usize, Vec<(bool, String)>) {
+    let changed: Vec<&LeakRow> = c.leaks.iter().filter(|row| !row.is_equal()).collect();
+    let line = |row: &LeakRow| {
+        let libraries = pair(&row.base_library, &row.new_library);
+        let tier = if row.tier == Tier::Native { String::new() } else { format!(" {}", row.tier) };
+        let said = |word: &str, of: &[Leak]| -> Vec<String> {
+            of.iter().map(|f| format!("{word}: {}", clean(&f.to_string()))).collect()
+        };
+        let mut words = said("new", &row.appeared);
+        words.extend(said("gone", &row.gone));
+        if row.base != row.new {
+            words.insert(0, format!("{} → {}", row.base.name(), row.new.name()));
+        }
+        let text = format!("{}{tier}, {libraries}: {}", clean(&row.algorithm), words.join("; "));
+        (row.is_worse(), text)
+    };
+    let mut lines: Vec<(bool, String)> = changed.iter().map(|row| line(row)).collect();
+    lines.sort_by_key(|(worse, _)| !worse);
+    (c.leaks.len() - changed.len(), lines)
 }
 
 /// A ratio's change, interval and factor.

@@ -16,7 +16,7 @@ struct Row<'a> {
 /// A column's name and what it holds of a row.
 type Column = (&'static str, fn(&Row<'_>) -> String);
 
-const COLUMNS: [Column; 23] = [
+const COLUMNS: [Column; 24] = [
     ("question", |row| row.question.to_owned()),
     ("group", |row| row.group.to_owned()),
     ("place", |row| row.r.place.to_string()),
@@ -40,6 +40,7 @@ const COLUMNS: [Column; 23] = [
     ("limit_fraction", |row| number(row.r.limit_fraction)),
     ("cost_over_first", |row| number(row.r.behind.map(|b| b.estimate))),
     ("setting", |row| row.r.case.setting.clone()),
+    ("leaks", |row| row.r.leaks.map(|v| v.name().to_owned()).unwrap_or_default()),
 ];
 
 fn number(value: Option<f64>) -> String {

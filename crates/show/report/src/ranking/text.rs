@@ -3,6 +3,7 @@
 use crate::comparison::words::{change, interval};
 use crate::digits::supported;
 use crate::labels::{size, versioned};
+use crate::secrets::mark as mark_of;
 use compare::{Absent, By, Per, Ranked, Ranking, Standing};
 use text::escape_markdown as escape;
 use text::{
@@ -109,7 +110,7 @@ fn cells(r: &Ranked, group: String, by: By) -> Vec<Cell> {
         Cell::plain(group),
         Cell::new(place(r), style),
         Cell::new(clean(&r.case.algorithm), style),
-        Cell::new(versioned(&r.library.name, &r.library.version), style),
+        Cell::new(versioned(&r.library.name, &r.library.version) + mark_of(r.leaks), style),
         Cell::number(format!("{mark}{}", main.unwrap_or_default()), style),
         Cell::number(of_bytes(r.cycles_per_op), PLAIN),
         Cell::number(r.ns_per_op.map(|e| supported(e.median, Some(&e))).unwrap_or_default(), PLAIN),
@@ -141,6 +142,7 @@ fn notes(answer: &Ranking) -> Vec<String> {
         };
         notes.push(format!("{} cases without {what} are not ranked", answer.unranked));
     }
+    notes.extend(answer.secret.map(|left_out| left_out.to_string()));
     notes
 }
 
@@ -167,6 +169,8 @@ fn legend(answers: &[Ranking]) -> Vec<String> {
     if ranked().any(|r| r.contended) {
         lines.push(">: only a busy core was seen, so it is at least so fast".to_owned());
     }
+    let signs: std::collections::BTreeSet<_> = ranked().filter_map(|r| r.leaks).collect();
+    lines.extend(signs.into_iter().rev().filter_map(crate::secrets::meaning));
     let labels: std::collections::BTreeSet<&str> =
         ranked().filter_map(|r| r.label.as_deref()).flat_map(|l| l.split(", ")).collect();
     let meaning = |label: &str| match label {

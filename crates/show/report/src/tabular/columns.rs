@@ -1,19 +1,41 @@
 //! The columns: one list that every tabular format is made from.
 
-use record::{Estimate, Measurement};
+use record::{Estimate, Leaks, Measurement, Record};
 use serde::Serialize;
+use std::ops::Deref;
+
+/// A measurement with what the record says of it elsewhere.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Row<'a> {
+    m: &'a Measurement,
+    leaks: Option<&'a Leaks>,
+}
+
+impl<'a> Row<'a> {
+    pub(crate) fn of(record: &'a Record, m: &'a Measurement) -> Self {
+        Self { m, leaks: record.leaks_of(m) }
+    }
+}
+
+impl Deref for Row<'_> {
+    type Target = Measurement;
+
+    fn deref(&self) -> &Measurement {
+        self.m
+    }
+}
 
 /// What a column holds of a measurement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Of {
     /// Text.
-    Text(fn(&Measurement) -> Option<String>),
+    Text(fn(&Row<'_>) -> Option<String>),
     /// A whole number, never negative.
-    Count(fn(&Measurement) -> Option<u64>),
+    Count(fn(&Row<'_>) -> Option<u64>),
     /// A number.
-    Real(fn(&Measurement) -> Option<f64>),
+    Real(fn(&Row<'_>) -> Option<f64>),
     /// Yes or no.
-    Flag(fn(&Measurement) -> bool),
+    Flag(fn(&Row<'_>) -> bool),
 }
 
 /// One column.
@@ -40,24 +62,24 @@ impl Column {
     }
 }
 
-const fn text(name: &'static str, of: fn(&Measurement) -> Option<String>) -> Column {
+const fn text(name: &'static str, of: fn(&Row<'_>) -> Option<String>) -> Column {
     Column { name, unit: None, of: Of::Text(of) }
 }
 
-const fn count(name: &'static str, of: fn(&Measurement) -> Option<u64>) -> Column {
+const fn count(name: &'static str, of: fn(&Row<'_>) -> Option<u64>) -> Column {
     Column { name, unit: None, of: Of::Count(of) }
 }
 
-const fn real(name: &'static str, of: fn(&Measurement) -> Option<f64>) -> Column {
+const fn real(name: &'static str, of: fn(&Row<'_>) -> Option<f64>) -> Column {
     Column { name, unit: None, of: Of::Real(of) }
 }
 
-const fn flag(name: &'static str, of: fn(&Measurement) -> bool) -> Column {
+const fn flag(name: &'static str, of: fn(&Row<'_>) -> bool) -> Column {
     Column { name, unit: None, of: Of::Flag(of) }
 }
 
 /// Every column, in the order in which formats have them. New ones come last.
-pub(crate) const COLUMNS: [Column; 54] = [
+pub(crate) const COLUMNS: [Column; 56] = [
     text("library_name", |m| written(&m.library.name)),
     text("library_version", |m| written(&m.library.version)),
     text("library_path", |m| written(&m.library.path)),
@@ -112,6 +134,8 @@ pub(crate) const COLUMNS: [Column; 54] = [
     text("limit_basis", |m| word(m.limit_basis.as_ref()?)),
     text("setting", |m| written(&m.setting)),
     text("details", |m| Some(m.details.as_ref()?.to_string())),
+    text("leaks", |m| Some(m.leaks?.verdict.name().to_owned())),
+    text("leaks_words", |m| Some(m.leaks?.to_string())),
 ];
 
 fn median(estimate: Option<Estimate>) -> Option<f64> {
@@ -126,7 +150,7 @@ fn high(estimate: Option<Estimate>) -> Option<f64> {
     estimate.map(|e| e.high)
 }
 
-fn checks(m: &Measurement) -> Option<String> {
+fn checks(m: &Row<'_>) -> Option<String> {
     let checks: Vec<String> = m.checks.iter().map(|c| format!("{}:{}", c.name, c.count)).collect();
     written(&checks.join(";"))
 }
@@ -163,14 +187,16 @@ mod tests {
 
     #[test]
     fn each_column_holds_the_field_that_it_is_named_after() {
-        let m = &sample::measurements()[0];
-        let value = serde_json::to_value(m).unwrap();
-        for column in COLUMNS.iter().filter(|c| c.name != "checks") {
+        let record = sample::record();
+        let row = Row::of(&record, &record.measurements[0]);
+        let value = serde_json::to_value(row.m).unwrap();
+        let elsewhere = |c: &&Column| c.name == "checks" || c.name.starts_with("leaks");
+        for column in COLUMNS.iter().filter(|c| !elsewhere(c)) {
             let expected = match column.of {
-                Of::Text(of) => serde_json::json!(of(m)),
-                Of::Count(of) => serde_json::json!(of(m)),
-                Of::Real(of) => serde_json::json!(of(m)),
-                Of::Flag(of) => serde_json::json!(of(m)),
+                Of::Text(of) => serde_json::json!(of(&row)),
+                Of::Count(of) => serde_json::json!(of(&row)),
+                Of::Real(of) => serde_json::json!(of(&row)),
+                Of::Flag(of) => serde_json::json!(of(&row)),
             };
             assert_eq!(field(&value, column.name), &expected, "{}", column.name);
         }

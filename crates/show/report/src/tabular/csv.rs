@@ -1,18 +1,20 @@
 //! CSV.
 
-use crate::tabular::columns::{COLUMNS, Column, Of};
-use record::Measurement;
+use crate::tabular::columns::{COLUMNS, Column, Of, Row};
+use record::{Measurement, Record};
 use text::{csv_as_is, guarded};
 
-/// A header, then one row a measurement: every field but the raw samples. Text that a spreadsheet
+/// A header, then one row a measurement of the record: every field but the raw samples, and the verdict on its secrets.
+/// Text that a spreadsheet
 /// would take for a formula is preceded by an apostrophe; numbers are as they are.
 #[must_use]
-pub fn csv(selection: &[&Measurement]) -> String {
+pub fn csv(record: &Record, selection: &[&Measurement]) -> String {
     let heading = COLUMNS.map(|c| c.name);
-    csv_as_is(&heading, selection.iter().map(|m| COLUMNS.map(|c| field(&c, m))))
+    let rows = selection.iter().map(|m| Row::of(record, m));
+    csv_as_is(&heading, rows.map(|row| COLUMNS.map(|c| field(&c, &row))))
 }
 
-fn field(column: &Column, m: &Measurement) -> String {
+fn field(column: &Column, m: &Row<'_>) -> String {
     let field = match column.of {
         Of::Text(of) => of(m).map(guarded),
         Of::Count(of) => of(m).map(|count| count.to_string()),
@@ -29,7 +31,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn rows(measurements: &[Measurement]) -> Vec<::csv::StringRecord> {
-        let text = csv(&measurements.iter().collect::<Vec<_>>());
+        let text = csv(&sample::record(), &measurements.iter().collect::<Vec<_>>());
         let mut reader = ::csv::Reader::from_reader(text.as_bytes());
         reader.records().map(Result::unwrap).collect()
     }
@@ -45,7 +47,7 @@ mod tests {
         let rows = rows(&[m]);
         assert_eq!(rows.len(), 1);
         assert_eq!(&rows[0][column("reason")], "a \"b\",\nc");
-        assert_eq!(csv(&[]).lines().count(), 1);
+        assert_eq!(csv(&sample::record(), &[]).lines().count(), 1);
     }
 
     #[test]
@@ -62,6 +64,19 @@ mod tests {
         }
         m.library.name = "a=b".to_owned();
         assert_eq!(&rows(&[m])[0][column("library_name")], "a=b");
+    }
+
+    #[test]
+    fn the_verdict_on_secrets_stands_beside_each_row_that_it_is_of() {
+        let record = sample::record();
+        let judged = record.measurements[0].clone();
+        let other = Measurement { tier: model::Tier::Baseline, ..judged.clone() };
+        let rows = rows(&[judged, other]);
+        assert_eq!(&rows[0][column("leaks")], "depends");
+        assert!(
+            rows[0][column("leaks_words")].starts_with("secret-dependent lookups in AES_encrypt")
+        );
+        assert_eq!((&rows[1][column("leaks")], &rows[1][column("leaks_words")]), ("", ""));
     }
 
     fn real(field: &str) -> Option<f64> {

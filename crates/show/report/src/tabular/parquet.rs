@@ -1,6 +1,6 @@
 //! Parquet: the same table with typed columns and the record's facts as metadata.
 
-use crate::tabular::columns::{COLUMNS, Column, Of};
+use crate::tabular::columns::{COLUMNS, Column, Of, Row};
 use ::parquet::basic::{LogicalType, Repetition, Type as Physical};
 use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use ::parquet::errors::ParquetError as Inner;
@@ -27,9 +27,10 @@ pub fn parquet(record: &Record, selection: &[&Measurement]) -> Result<Vec<u8>, P
     let mut file =
         SerializedFileWriter::new(Vec::new(), Arc::new(schema()?), Arc::new(properties.build()))?;
     let mut group = file.next_row_group()?;
+    let all: Vec<Row<'_>> = selection.iter().map(|m| Row::of(record, m)).collect();
     for column in COLUMNS {
         let mut writer = group.next_column()?.expect("the schema has a column for each");
-        let rows = selection.iter();
+        let rows = all.iter();
         match column.of {
             Of::Text(of) => {
                 let text = |m| of(m).map(|text| ByteArray::from(text.as_str()));
@@ -121,6 +122,7 @@ mod tests {
         let found: Vec<_> = reader.get_row_iter(None).unwrap().map(Result::unwrap).collect();
         assert_eq!(found.len(), selection.len());
         for (found, m) in found.iter().zip(&selection) {
+            let m = &Row::of(record, m);
             for ((name, field), column) in found.get_column_iter().zip(COLUMNS) {
                 assert_eq!(*name, column.name_with_unit());
                 let expected = match column.of {

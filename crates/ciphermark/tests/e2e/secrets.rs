@@ -1,0 +1,164 @@
+//! What depends on secrets, wherever a record with made-up verdicts is shown.
+
+use crate::support::*;
+use record::{LeakVerdict, Leaks, Record};
+use std::path::Path;
+
+fn sample() -> Record {
+    record::load(&repository("crates/data/record/tests/sample.json")).unwrap()
+}
+
+fn saved(directory: &tempfile::TempDir, name: &str, record: &Record) -> String {
+    let path = file(directory, name);
+    record::save(record, Path::new(&path)).unwrap();
+    path
+}
+
+/// The published survey, in which these libraries' AES-256-GCM has a verdict.
+fn judged(verdicts: &[(&str, LeakVerdict)]) -> Record {
+    let mut survey = record::load(Path::new(&published())).unwrap();
+    let findings = sample().leaks.remove(0).findings;
+    for (name, verdict) in verdicts {
+        let named = |id: &record::LibraryId| format!("{}@{}", id.name, id.version) == *name;
+        let library = survey.libraries.iter().map(record::Library::identity).find(named).unwrap();
+        let has_findings = *verdict == LeakVerdict::Depends;
+        survey.leaks.push(Leaks {
+            library,
+            algorithm: "aes-256-gcm".to_owned(),
+            verdict: *verdict,
+            reason: None,
+            findings: if has_findings { findings.clone() } else { Vec::new() },
+            ..sample().leaks.remove(0)
+        });
+    }
+    survey
+}
+
+fn two() -> Record {
+    judged(&[("openssl@4.0.3", LeakVerdict::SameTrace), ("openssl@3.0.19", LeakVerdict::Depends)])
+}
+
+#[test]
+fn a_table_has_the_sign_and_who_it_is_and_the_rows_of_csv_the_words() {
+    let directory = scratch();
+    let path = saved(&directory, "r.json", &two());
+    let table = call(&format!("show {path} -a aes-256-gcm -d encrypt -s 8K")).with_code(0).stdout;
+    assert!(table.contains("openssl@3.0.19‡ ") && !table.contains("openssl@4.0.3‡"), "{table}");
+    let note = "‡: depends on the secret, 1 in all: openssl@3.0.19 aes-256-gcm";
+    assert!(table.contains(note), "{table}");
+    let csv = call(&format!("show {path} -l openssl@3.0.19 -a aes-256-gcm -s 8K --format csv"));
+    let csv = csv.with_code(0).stdout;
+    assert!(csv.lines().next().unwrap().ends_with(",leaks,leaks_words"), "{csv}");
+    let row = csv.lines().nth(1).unwrap();
+    assert!(row.contains(",depends,\"secret-dependent lookups in AES_encrypt"), "{row}");
+}
+
+#[test]
+fn the_verdicts_of_a_record_are_shown_alone_as_far_as_the_filter_keeps_them() {
+    let directory = scratch();
+    let path = saved(&directory, "r.json", &two());
+    let text = call(&format!("show {path} --leaks")).with_code(0).stdout;
+    assert!(text.contains("openssl@3.0.19, tier native: 1 depends on the secret"), "{text}");
+    assert!(text.contains("2 verdicts: 1 depends on the secret, 1 same trace"), "{text}");
+    let json = call(&format!("show {path} --leaks -l openssl@4.0.3 --format json")).with_code(0);
+    let rows = json.json();
+    assert_eq!((rows.as_array().unwrap().len(), &rows[0]["verdict"]), (1, &"same-trace".into()));
+    // Of verdicts alone, as `leaks -o` may write them.
+    let alone = Record { measurements: Vec::new(), ..two() };
+    let alone = saved(&directory, "alone.json", &alone);
+    let text = call(&format!("show {alone} --leaks -a 'aes-256-*'")).with_code(0).stdout;
+    assert!(text.contains("2 verdicts"), "{text}");
+    refuses(&format!("show {path} --leaks -a sm4-gcm"), &["leave no verdict"]);
+    refuses(&format!("show {path} --leaks --format parquet"), &["--leaks has table"]);
+    refuses(&format!("show {} --leaks", published()), &["no verdicts on secrets"]);
+}
+
+#[test]
+fn explain_names_the_function_and_the_instruction() {
+    let path = repository("crates/data/record/tests/sample.json");
+    let text = call(&format!("explain {} -d encrypt", arg(&path))).with_code(0).stdout;
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for said in [
+        "secrets depends at tier native, 16 secrets; not judged: step limit: encrypt at 8192 bytes",
+        "lookups in AES_encrypt (1024 bytes, 16 lines): mov eax,[rcx+rdx*4] at 0x1a2b of libcrypto.so.3",
+        "and 15 more, in encrypt of 16 B",
+    ] {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+}
+
+#[test]
+fn a_ranking_of_same_traces_leaves_out_the_rest_and_says_how_many() {
+    let directory = scratch();
+    let path = saved(&directory, "r.json", &two());
+    let what = format!("rank {path} -a aes-256-gcm -s 8K --same-trace");
+    let whole = call(&format!("{what} --format json")).with_code(0).json();
+    let rows = whole[0]["standings"][0]["rows"].as_array().unwrap();
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!(
+        (&rows[0]["library"]["version"], &rows[0]["leaks"]),
+        (&"4.0.3".into(), &"same-trace".into())
+    );
+    assert_eq!(whole[0]["secret"]["depends"], 1);
+    assert!(whole[0]["secret"]["without_verdict"].as_u64().unwrap() > 10, "{whole}");
+    let text = call(&what).with_code(0).stdout;
+    assert!(text.contains("left out: 1 depend on the secret,"), "{text}");
+    let all = call(&format!("rank {path} -a aes-256-gcm -s 8K --rows all")).with_code(0).stdout;
+    assert!(all.contains("openssl@3.0.19‡") && all.contains("‡: depends on the secret"), "{all}");
+    let none = format!("rank {} -a aes-256-gcm -s 8K --same-trace", published());
+    refuses(&none, &["without a verdict"]);
+}
+
+#[test]
+fn a_new_place_that_depends_on_the_secret_fails_a_comparison() {
+    let directory = scratch();
+    let leaky = saved(&directory, "leaky.json", &sample());
+    let mut clean = sample();
+    clean.leaks[0].findings.clear();
+    clean.leaks[0].verdict = LeakVerdict::SameTrace;
+    let clean = saved(&directory, "clean.json", &clean);
+    let done = call(&format!("compare {clean} {leaky} --fail-if leaks")).with_code(1);
+    for said in [
+        "depends on secrets: 1 changed, 0 equal",
+        "same-trace → depends; new: secret-dependent lookups in AES_encrypt",
+        "--fail-if leaks: newly depends on the secret: aes-128-gcm",
+    ] {
+        let text = done.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    call(&format!("compare {leaky} {clean} --fail-if leaks")).with_code(0);
+    let markdown = call(&format!("compare {clean} {leaky} --fail-if leaks --format markdown"));
+    assert!(markdown.with_code(1).stdout.contains("**Depends on secrets: 1 changed, 0 equal**"));
+    let mut unjudged = sample();
+    unjudged.leaks.clear();
+    let unjudged = saved(&directory, "unjudged.json", &unjudged);
+    refuses(
+        &format!("compare {unjudged} {leaky} --fail-if leaks"),
+        &["--fail-if leaks: no algorithm was judged on both sides"],
+    );
+}
+
+#[test]
+fn advice_avoids_what_depends_on_the_secret_unless_one_is_alone() {
+    let directory = scratch();
+    let name = repository("records/at-rest-2026-11-23-gnr.json.gz");
+    let mut at_rest = record::load(&name).unwrap();
+    let ids: Vec<_> = at_rest.libraries.iter().map(record::Library::identity).collect();
+    at_rest.leaks = ids
+        .into_iter()
+        .map(|library| Leaks {
+            library,
+            algorithm: "aegis-256x4".to_owned(),
+            ..sample().leaks.remove(0)
+        })
+        .collect();
+    let path = saved(&directory, "r.json", &at_rest);
+    let asked = format!("advise {path} --for postgres");
+    let said = |line: &str| {
+        call(line).with_code(0).stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let text = said(&asked);
+    assert!(text.contains("avoids aegis-256x4 in libaegis"), "{text}");
+    let text = said(&format!("{asked} --alone yes"));
+    assert!(text.contains("choice aegis-256x4 in libaegis"), "{text}");
+}
