@@ -139,11 +139,7 @@ impl Connections {
 }
 
 impl Bench for Connections {
-    fn wire(&self) -> &Wire {
-        &self.wire
-    }
-
-    fn wire_mut(&mut self) -> &mut Wire {
+    fn wire(&mut self) -> &mut Wire {
         &mut self.wire
     }
 
@@ -159,16 +155,6 @@ impl Bench for Connections {
             status::DONE => Ok(Step::Done),
             status::WAITS => Ok(Step::Waits),
             _ => Err(self.failed(end.handshake())),
-        }
-    }
-
-    fn take_byte(&mut self) -> Result<(), Trouble> {
-        let mut byte = [0];
-        self.receive(&mut byte, 1)?;
-        if byte == *b"!" {
-            Ok(())
-        } else {
-            Err(Trouble::Failed("another byte was received than was sent".to_owned()))
         }
     }
 
