@@ -7,18 +7,11 @@
 mod checksum;
 
 use checksum::{Crc32c, Xxh3};
-use export::{NotOpened, Opened, Wanted, raw};
+use export::{OpenError, Opened, Wanted, raw};
 use std::ffi::{CStr, c_void};
 use std::ptr;
 
-include!(concat!(env!("OUT_DIR"), "/built.rs"));
-
-export::adapter! {
-    library: c"baselines",
-    version: VERSION,
-    build: BUILD,
-    open: open,
-}
+export::adapter! { c"baselines", open }
 
 fn open(wanted: &Wanted<'_>) -> Opened {
     match wanted.algorithm {
@@ -26,7 +19,9 @@ fn open(wanted: &Wanted<'_>) -> Opened {
         "null" => wanted.copy(message_only(nothing, c"nothing")),
         "xxh3-64" => wanted.streaming_digest(Xxh3),
         "crc32c" => wanted.streaming_digest(Crc32c),
-        _ => Err(NotOpened::unsupported("the baselines are memcpy, xxh3-64, crc32c and null")),
+        _ => Err(OpenError::Unsupported(
+            "the baselines are memcpy, xxh3-64, crc32c and null".to_owned(),
+        )),
     }
 }
 

@@ -2,23 +2,16 @@
 //!
 //! Which calls are made and what is inside the clock: README.md.
 
-use export::{Digest, Done, NotOpened, Opened, StreamingDigest, Wanted};
+use export::{Digest, Done, OpenError, Opened, StreamingDigest, Wanted};
 use std::ffi::CStr;
 
-include!(concat!(env!("OUT_DIR"), "/built.rs"));
-
-export::adapter! {
-    library: c"blake3",
-    version: VERSION,
-    build: BUILD,
-    open: open,
-}
+export::adapter! { c"blake3", open }
 
 /// Opens what is wanted.
 fn open(wanted: &Wanted<'_>) -> Opened {
     match wanted.algorithm {
         "blake3" => wanted.streaming_digest(Blake3),
-        name => Err(NotOpened::Unsupported(format!("the BLAKE3 crate has no {name}"))),
+        name => Err(OpenError::Unsupported(format!("the BLAKE3 crate has no {name}"))),
     }
 }
 

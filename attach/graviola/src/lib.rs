@@ -6,18 +6,11 @@ mod aead;
 mod digest;
 
 use crate::digest::{Hash, Keyed, Sha3_256, Sha3_512};
-use export::{NotOpened, Opened, Wanted};
+use export::{OpenError, Opened, Wanted};
 use graviola::aead::{AesGcm, ChaCha20Poly1305, XChaCha20Poly1305};
 use graviola::hashing::{Sha256, Sha384, Sha512};
 
-include!(concat!(env!("OUT_DIR"), "/built.rs"));
-
-export::adapter! {
-    library: c"graviola",
-    version: VERSION,
-    build: BUILD,
-    open: open,
-}
+export::adapter! { c"graviola", open }
 
 /// Opens what is wanted, its key expanded.
 fn open(wanted: &Wanted<'_>) -> Opened {
@@ -50,18 +43,18 @@ fn without_aes(wanted: &Wanted<'_>) -> Opened {
         "hmac-sha256" => wanted.streaming_digest(Keyed::<Sha256, 32>::new(key)),
         "hmac-sha384" => wanted.streaming_digest(Keyed::<Sha384, 48>::new(key)),
         "hmac-sha512" => wanted.streaming_digest(Keyed::<Sha512, 64>::new(key)),
-        name => Err(NotOpened::Unsupported(format!("Graviola has no {name}"))),
+        name => Err(OpenError::Unsupported(format!("Graviola has no {name}"))),
     }
 }
 
 /// Refuses a CPU that lacks what Graviola asserts at each entry (`verify_cpu_features` of its `low`
 /// modules): it has no portable code, and a failed assertion ends the process, because its types assert
 /// once more when they are dropped.
-fn runs_here() -> Result<(), NotOpened> {
+fn runs_here() -> Result<(), OpenError> {
     match needed().into_iter().find(|(_, there)| !there) {
         None => Ok(()),
         Some((feature, _)) => {
-            Err(NotOpened::Unsupported(format!("Graviola needs a CPU with {feature}")))
+            Err(OpenError::Unsupported(format!("Graviola needs a CPU with {feature}")))
         }
     }
 }

@@ -7,19 +7,12 @@ mod digest;
 
 use crate::aead::Aead;
 use crate::digest::{Hash, Hmac};
-use export::{NotOpened, Opened, Wanted};
+use export::{OpenError, Opened, Wanted};
 use ring::aead::{AES_128_GCM, AES_256_GCM, CHACHA20_POLY1305, LessSafeKey, UnboundKey};
 use ring::digest::{SHA256, SHA384, SHA512};
 use ring::hmac::{HMAC_SHA256, HMAC_SHA384, HMAC_SHA512};
 
-include!(concat!(env!("OUT_DIR"), "/built.rs"));
-
-export::adapter! {
-    library: c"ring",
-    version: VERSION,
-    build: BUILD,
-    open: open,
-}
+export::adapter! { c"ring", open }
 
 /// Opens what is wanted, its key expanded.
 fn open(wanted: &Wanted<'_>) -> Opened {
@@ -33,11 +26,11 @@ fn open(wanted: &Wanted<'_>) -> Opened {
         "hmac-sha256" => wanted.streaming_digest(Hmac::<32>::new(HMAC_SHA256, wanted.key)),
         "hmac-sha384" => wanted.streaming_digest(Hmac::<48>::new(HMAC_SHA384, wanted.key)),
         "hmac-sha512" => wanted.streaming_digest(Hmac::<64>::new(HMAC_SHA512, wanted.key)),
-        name => Err(NotOpened::Unsupported(format!("ring has no {name}"))),
+        name => Err(OpenError::Unsupported(format!("ring has no {name}"))),
     }
 }
 
-fn aead(wanted: &Wanted<'_>, algorithm: &'static ring::aead::Algorithm) -> Result<Aead, NotOpened> {
+fn aead(wanted: &Wanted<'_>, algorithm: &'static ring::aead::Algorithm) -> Result<Aead, OpenError> {
     let key = UnboundKey::new(algorithm, wanted.key).map_err(|_| wanted.no_such_key())?;
     Ok(Aead(LessSafeKey::new(key)))
 }

@@ -13,11 +13,4 @@ mod stream;
 mod tests;
 mod xts;
 
-include!(concat!(env!("OUT_DIR"), "/built.rs"));
-
-export::adapter! {
-    library: c"rustcrypto",
-    version: VERSION,
-    build: BUILD,
-    open: open::open,
-}
+export::adapter! { c"rustcrypto", open::open }

@@ -14,7 +14,7 @@ use aria::{Aria128, Aria192, Aria256};
 use camellia::{Camellia128, Camellia192, Camellia256};
 use cipher::{Array, KeyInit, KeySizeUser};
 use des::TdesEde3;
-use export::{NotOpened, Opened, Wanted};
+use export::{OpenError, Opened, Wanted};
 use sm4::Sm4;
 use std::ops::Add;
 
@@ -162,16 +162,16 @@ fn mode_of_any<C: BlockCipher>(wanted: &Wanted<'_>, mode: &str) -> Opened {
 }
 
 /// A type that takes the whole key.
-fn keyed<K: KeyInit + KeySizeUser>(wanted: &Wanted<'_>) -> Result<K, NotOpened> {
+fn keyed<K: KeyInit + KeySizeUser>(wanted: &Wanted<'_>) -> Result<K, OpenError> {
     K::new_from_slice(wanted.key).map_err(|_| wanted.no_such_key())
 }
 
 fn hmac<H: ::hmac::digest::block_api::EagerHash>(
     wanted: &Wanted<'_>,
-) -> Result<Keyed<H>, NotOpened> {
+) -> Result<Keyed<H>, OpenError> {
     Keyed::new(wanted.key).ok_or_else(|| wanted.no_such_key())
 }
 
-fn no_crate(wanted: &Wanted<'_>) -> NotOpened {
-    NotOpened::Unsupported(format!("no RustCrypto crate of these is {}", wanted.algorithm))
+fn no_crate(wanted: &Wanted<'_>) -> OpenError {
+    OpenError::Unsupported(format!("no RustCrypto crate of these is {}", wanted.algorithm))
 }

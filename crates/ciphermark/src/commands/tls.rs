@@ -26,7 +26,7 @@ use std::path::Path;
 use std::time::Duration;
 use text::Options;
 use tls::{
-    Filter, Format, Handshake, Primitive, PrimitiveRow, Rendered, Row, Run, Subject, Temperature,
+    Filter, Format, Handshake, Primitive, PrimitiveRow, Rendered, Row, Subject, Temperature,
 };
 
 /// Time of sampling of a thorough run, at least.
@@ -131,10 +131,11 @@ fn primitives(args: &PrimitivesArgs, begun: Begun) -> Result<Exit, Failure> {
 type Rows = Vec<(Subject, Temperature)>;
 
 /// Measures rows in every stack, and shows them.
-fn run<R: SampledRow>(common: &TlsCommon, rows: Rows, begun: Begun) -> Result<Exit, Failure>
-where
-    Run<R>: Rendered,
-{
+fn run<R: SampledRow + Rendered>(
+    common: &TlsCommon,
+    rows: Rows,
+    begun: Begun,
+) -> Result<Exit, Failure> {
     let keeping = common.out.claim::<R>(begun)?;
     let request = common.request(rows, &keeping);
     let stop = common.time.limit(&watch_signals()?);
@@ -285,10 +286,7 @@ impl TlsCommon {
     }
 
     /// Writes the record to its file, if there is one, and prints it. An interrupted run's journal stays.
-    fn deliver<R: SampledRow>(&self, outcome: TlsOutcome<R>) -> Result<Exit, Failure>
-    where
-        Run<R>: Rendered,
-    {
+    fn deliver<R: SampledRow + Rendered>(&self, outcome: TlsOutcome<R>) -> Result<Exit, Failure> {
         let record = outcome.record();
         let output = self.out.output.as_deref();
         if let Some(path) = output {

@@ -171,21 +171,3 @@ pub struct Memory {
     /// The client's end, in bytes.
     pub client: Option<i64>,
 }
-
-#[cfg(test)]
-pub(crate) mod tests {
-    use super::*;
-
-    /// A cost of so many nanoseconds, to one per cent.
-    pub(crate) fn cost(ns: f64) -> Cost {
-        Cost {
-            median_ns: ns,
-            low_ns: ns * 0.99,
-            high_ns: ns * 1.01,
-            mean_ns: ns,
-            max_ns: ns * 1.1,
-            setup_ns: 0.0,
-            cycles: None,
-        }
-    }
-}

@@ -22,18 +22,24 @@ pub fn stack(label: &str) -> Stack {
     }
 }
 
+/// A cost of so many nanoseconds, to one per cent.
+#[must_use]
+pub fn cost(ns: f64) -> Cost {
+    Cost {
+        median_ns: ns,
+        low_ns: ns * 0.99,
+        high_ns: ns * 1.01,
+        mean_ns: ns,
+        max_ns: ns * 1.1,
+        setup_ns: 0.0,
+        cycles: None,
+    }
+}
+
 /// A hot handshake that takes both ends so many µs, ± 1 %; none is one that the stack does not offer.
 #[must_use]
 pub fn handshake(stack: &str, case: Case, us: Option<f64>) -> Handshake {
-    let cost = us.map(|us| Cost {
-        median_ns: us * 1000.0,
-        low_ns: us * 990.0,
-        high_ns: us * 1010.0,
-        mean_ns: us * 1000.0,
-        max_ns: us * 1100.0,
-        setup_ns: 0.0,
-        cycles: None,
-    });
+    let cost = us.map(|us| cost(us * 1000.0));
     Handshake {
         stack: stack.to_owned(),
         case,

@@ -50,7 +50,7 @@ pub struct PrimitiveRow {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::document::tests::cost;
+    use crate::fixtures::cost;
     use crate::primitive::{Operation, Scheme};
 
     pub(crate) fn row(

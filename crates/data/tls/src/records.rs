@@ -209,7 +209,7 @@ pub fn record_lines(rows: &[RecordRow]) -> Vec<RecordLines> {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::document::tests::cost;
+    use crate::fixtures::cost;
     use crate::suite::Suite;
     use crate::words::Version;
 

@@ -1,10 +1,7 @@
 //! A run's handshakes as a table, JSON, CSV or Markdown.
 
-use crate::document::{Document, Handshake};
-use crate::shared::{
-    Costs, Lack, Rendered, Section, SideBySide, csv_ns, csv_text, lack_of, lacks,
-    machine_and_noise, sections,
-};
+use crate::document::{Document, Handshake, Run};
+use crate::shared::{Costs, Rendered, Section, SideBySide, csv_ns, csv_text, lack_of, sections};
 use text::clean;
 
 const TABLE: SideBySide = SideBySide {
@@ -13,33 +10,37 @@ const TABLE: SideBySide = SideBySide {
     costs: [("server µs", 12), ("client µs", 10), ("±%", 8)],
 };
 
-impl Rendered for Document {
-    fn text(&self, width: usize) -> String {
-        TABLE.text(&by_kind(self), &labels(self), width)
+impl Rendered for Handshake {
+    #[rustfmt::skip]
+    const COLUMNS: &'static [&'static str] = &[
+        "stack", "version", "exchange", "certificate", "kind", "client_auth", "suite", "temperature", "state", "reason",
+        "negotiated_suite", "negotiated_group", "negotiated_signature", "resumed",
+        "server_median_ns", "server_low_ns", "server_high_ns", "server_mean_ns", "server_max_ns", "server_setup_ns", "server_cycles", "server_first_ns",
+        "client_median_ns", "client_low_ns", "client_high_ns", "client_mean_ns", "client_max_ns", "client_setup_ns", "client_cycles", "client_first_ns",
+        "server_bytes", "client_bytes", "server_memory_bytes", "client_memory_bytes", "samples",
+    ];
+    const SPAN: &'static str = "Inside the clock, each end apart";
+    const NOTE: Option<&'static str> = None;
+
+    fn text(run: &Run<Self>, width: usize) -> String {
+        TABLE.text(&by_kind(run), &run.stacks, width)
     }
 
-    fn markdown(&self) -> String {
-        TABLE.markdown(&by_kind(self), &labels(self))
+    fn markdown(run: &Run<Self>) -> String {
+        TABLE.markdown(&by_kind(run), &run.stacks)
     }
 
-    fn csv(&self) -> String {
-        text::csv(&COLUMNS, self.rows.iter().map(csv_row))
+    fn csv_row(&self) -> Vec<String> {
+        csv_row(self)
     }
 
-    fn foot(&self) -> Vec<String> {
-        let rows = self.rows.iter().filter_map(|row| {
-            let why = lack_of(row.state, row.reason.as_deref()?);
-            Some(Lack { stack: &row.stack, why, row: row.case.to_string() })
-        });
-        let mut lines = lacks(rows);
-        lines.push(format!("Inside the clock, each end apart: {}.", clean(&self.span)));
-        lines.push(machine_and_noise(&self.noise, self.seconds, &self.host));
-        lines
+    fn lack(&self) -> Option<(String, String)> {
+        Some((self.case.to_string(), lack_of(self.state, self.reason.as_deref()?)))
     }
-}
 
-fn labels(document: &Document) -> Vec<&str> {
-    document.stacks.iter().map(|s| s.label.as_str()).collect()
+    fn stack(&self) -> &str {
+        &self.stack
+    }
 }
 
 /// A section for each version, kind, suite and temperature.
@@ -56,16 +57,6 @@ fn by_kind(document: &Document) -> Vec<Section<'_>> {
         (title, [case.exchange.to_string(), case.certificate.to_string()], &*row.stack, costs)
     }))
 }
-
-/// Columns of the CSV.
-#[rustfmt::skip]
-const COLUMNS: [&str; 35] = [
-    "stack", "version", "exchange", "certificate", "kind", "client_auth", "suite", "temperature", "state", "reason",
-    "negotiated_suite", "negotiated_group", "negotiated_signature", "resumed",
-    "server_median_ns", "server_low_ns", "server_high_ns", "server_mean_ns", "server_max_ns", "server_setup_ns", "server_cycles", "server_first_ns",
-    "client_median_ns", "client_low_ns", "client_high_ns", "client_mean_ns", "client_max_ns", "client_setup_ns", "client_cycles", "client_first_ns",
-    "server_bytes", "client_bytes", "server_memory_bytes", "client_memory_bytes", "samples",
-];
 
 fn csv_row(row: &Handshake) -> Vec<String> {
     let case = &row.case;

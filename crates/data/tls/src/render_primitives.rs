@@ -1,11 +1,8 @@
 //! A run's primitives as a table, JSON, CSV or Markdown.
 
-use crate::document::Cost;
+use crate::document::{Cost, Run};
 use crate::primitives::{PrimitiveRow, PrimitivesDocument};
-use crate::shared::{
-    Costs, Lack, Rendered, Section, SideBySide, csv_ns, csv_text, lack_of, lacks,
-    machine_and_noise, sections,
-};
+use crate::shared::{Costs, Rendered, Section, SideBySide, csv_ns, csv_text, lack_of, sections};
 use text::clean;
 
 const TABLE: SideBySide = SideBySide {
@@ -14,38 +11,39 @@ const TABLE: SideBySide = SideBySide {
     costs: [("whole µs", 11), ("call µs", 10), ("±%", 7)],
 };
 
-impl Rendered for PrimitivesDocument {
-    fn text(&self, width: usize) -> String {
-        TABLE.text(&one_section(self), &labels(self), width)
+impl Rendered for PrimitiveRow {
+    #[rustfmt::skip]
+    const COLUMNS: &'static [&'static str] = &[
+        "stack", "primitive", "operation", "size", "state", "reason", "checks",
+        "whole_median_ns", "whole_low_ns", "whole_high_ns", "whole_mean_ns", "whole_cycles",
+        "call_median_ns", "call_low_ns", "call_high_ns", "call_mean_ns", "call_cycles",
+        "samples", "processes",
+    ];
+    const SPAN: &'static str = "Inside the clock";
+    const NOTE: Option<&'static str> = Some(
+        "What each batch left was held against an independent implementation, outside the clock; the \
+         checks of each row are in JSON and CSV.",
+    );
+
+    fn text(run: &Run<Self>, width: usize) -> String {
+        TABLE.text(&one_section(run), &run.stacks, width)
     }
 
-    fn markdown(&self) -> String {
-        TABLE.markdown(&one_section(self), &labels(self))
+    fn markdown(run: &Run<Self>) -> String {
+        TABLE.markdown(&one_section(run), &run.stacks)
     }
 
-    fn csv(&self) -> String {
-        text::csv(&FIELDS, self.rows.iter().map(csv_row))
+    fn csv_row(&self) -> Vec<String> {
+        csv_row(self)
     }
 
-    fn foot(&self) -> Vec<String> {
-        let rows = self.rows.iter().filter_map(|row| {
-            let why = lack_of(row.state, row.reason.as_deref()?);
-            Some(Lack { stack: &row.stack, why, row: row.primitive.to_string() })
-        });
-        let mut lines = lacks(rows);
-        lines.push(format!("Inside the clock: {}.", clean(&self.span)));
-        lines.push(
-            "What each batch left was held against an independent implementation, outside the clock; the \
-             checks of each row are in JSON and CSV."
-                .to_owned(),
-        );
-        lines.push(machine_and_noise(&self.noise, self.seconds, &self.host));
-        lines
+    fn lack(&self) -> Option<(String, String)> {
+        Some((self.primitive.to_string(), lack_of(self.state, self.reason.as_deref()?)))
     }
-}
 
-fn labels(document: &PrimitivesDocument) -> Vec<&str> {
-    document.stacks.iter().map(|s| s.label.as_str()).collect()
+    fn stack(&self) -> &str {
+        &self.stack
+    }
 }
 
 fn one_section(document: &PrimitivesDocument) -> Vec<Section<'_>> {
@@ -60,15 +58,6 @@ fn one_section(document: &PrimitivesDocument) -> Vec<Section<'_>> {
         (String::new(), [primitive.scheme.to_string(), what], &*row.stack, costs)
     }))
 }
-
-/// Columns of the CSV.
-#[rustfmt::skip]
-const FIELDS: [&str; 19] = [
-    "stack", "primitive", "operation", "size", "state", "reason", "checks",
-    "whole_median_ns", "whole_low_ns", "whole_high_ns", "whole_mean_ns", "whole_cycles",
-    "call_median_ns", "call_low_ns", "call_high_ns", "call_mean_ns", "call_cycles",
-    "samples", "processes",
-];
 
 fn csv_row(row: &PrimitiveRow) -> Vec<String> {
     let mut fields = vec![

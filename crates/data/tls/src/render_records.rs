@@ -1,44 +1,50 @@
 //! A run's records as a table, JSON, CSV or Markdown.
 
+use crate::document::Run;
 use crate::records::{FittedLine, RecordLines, RecordRow, RecordsDocument};
-use crate::shared::{Lack, Rendered, csv_ns, csv_text, lack_of, lacks, machine_and_noise};
+use crate::shared::{Rendered, csv_ns, csv_text, lack_of};
 use record::State;
 use text::{clean, escape_markdown};
 
-impl Rendered for RecordsDocument {
-    fn text(&self, _: usize) -> String {
-        self.lines().iter().map(|lines| block(self, lines)).collect()
+impl Rendered for RecordRow {
+    #[rustfmt::skip]
+    const COLUMNS: &'static [&'static str] = &[
+        "stack", "version", "suite", "size", "state", "reason", "negotiated_suite", "overhead_bytes",
+        "send_median_ns", "send_low_ns", "send_high_ns", "send_mean_ns", "bare_encrypt_ns",
+        "receive_median_ns", "receive_low_ns", "receive_high_ns", "receive_mean_ns", "bare_decrypt_ns",
+        "bare_algorithm", "bare_reason", "samples",
+    ];
+    const SPAN: &'static str = "Inside the clock";
+    const NOTE: Option<&'static str> = Some(
+        "bare: the same cipher of the library under the stack, called directly (model message); with CBC, \
+         without the HMAC. adds: what the stack takes beside it.",
+    );
+
+    fn text(run: &Run<Self>, _: usize) -> String {
+        run.lines().iter().map(|lines| block(run, lines)).collect()
     }
 
-    fn markdown(&self) -> String {
-        self.lines().iter().map(|lines| markdown_block(self, lines)).collect()
+    fn markdown(run: &Run<Self>) -> String {
+        run.lines().iter().map(|lines| markdown_block(run, lines)).collect()
     }
 
-    fn csv(&self) -> String {
-        text::csv(&FIELDS, self.rows.iter().map(csv_row))
+    fn csv_row(&self) -> Vec<String> {
+        csv_row(self)
     }
 
-    fn foot(&self) -> Vec<String> {
-        let rows = self.rows.iter().filter_map(|row| {
-            let why = match (&row.reason, &row.bare.reason) {
-                (Some(reason), _) => lack_of(row.state, reason),
-                (None, Some(reason)) => {
-                    format!("no bare {}: {}", clean(&row.bare.algorithm), clean(reason))
-                }
-                (None, None) => return None,
-            };
-            let name = format!("{} of {} bytes", row.protection, row.size);
-            Some(Lack { stack: &row.stack, why, row: name })
-        });
-        let mut lines = lacks(rows);
-        lines.push(format!("Inside the clock: {}.", clean(&self.span)));
-        lines.push(
-            "bare: the same cipher of the library under the stack, called directly (model message); with CBC, \
-             without the HMAC. adds: what the stack takes beside it."
-                .to_owned(),
-        );
-        lines.push(machine_and_noise(&self.noise, self.seconds, &self.host));
-        lines
+    fn lack(&self) -> Option<(String, String)> {
+        let why = match (&self.reason, &self.bare.reason) {
+            (Some(reason), _) => lack_of(self.state, reason),
+            (None, Some(reason)) => {
+                format!("no bare {}: {}", clean(&self.bare.algorithm), clean(reason))
+            }
+            (None, None) => return None,
+        };
+        Some((format!("{} of {} bytes", self.protection, self.size), why))
+    }
+
+    fn stack(&self) -> &str {
+        &self.stack
     }
 }
 
@@ -140,15 +146,6 @@ fn markdown_block(document: &RecordsDocument, lines: &RecordLines) -> String {
     }
     out
 }
-
-/// Columns of the CSV.
-#[rustfmt::skip]
-const FIELDS: [&str; 21] = [
-    "stack", "version", "suite", "size", "state", "reason", "negotiated_suite", "overhead_bytes",
-    "send_median_ns", "send_low_ns", "send_high_ns", "send_mean_ns", "bare_encrypt_ns",
-    "receive_median_ns", "receive_low_ns", "receive_high_ns", "receive_mean_ns", "bare_decrypt_ns",
-    "bare_algorithm", "bare_reason", "samples",
-];
 
 fn csv_row(row: &RecordRow) -> Vec<String> {
     let mut fields = vec![

@@ -1,7 +1,7 @@
 //! What the renderings of handshakes, records and primitives have in common.
 
 use crate::convert::into_record;
-use crate::document::{Cost, Run};
+use crate::document::{Cost, Run, Stack};
 use crate::row::Row;
 use record::{Host, Noise, State, Stopped};
 use std::collections::BTreeMap;
@@ -21,24 +21,30 @@ pub enum Format {
     Markdown,
 }
 
-/// What each kind of run prints in its own way.
-pub trait Rendered {
+/// What each kind of row prints in its own way.
+pub trait Rendered: Row {
+    /// Columns of the CSV.
+    const COLUMNS: &'static [&'static str];
+    /// What stands before the span below the tables.
+    const SPAN: &'static str;
+    /// What else is to be known, below the tables.
+    const NOTE: Option<&'static str>;
+
     /// Tables for a terminal.
-    fn text(&self, width: usize) -> String;
+    fn text(run: &Run<Self>, width: usize) -> String;
     /// The same tables in Markdown.
-    fn markdown(&self) -> String;
-    /// One row a case.
-    fn csv(&self) -> String;
-    /// What stands below the tables.
-    fn foot(&self) -> Vec<String>;
+    fn markdown(run: &Run<Self>) -> String;
+    /// The row, a field for each column.
+    fn csv_row(&self) -> Vec<String>;
+    /// The row as people call it, and why it has no figure, or not one as precise as was asked for.
+    fn lack(&self) -> Option<(String, String)>;
+    /// Its stack, by its label.
+    fn stack(&self) -> &str;
 }
 
 /// The run without the rows that there was no time for, and lines that say how many those are and whether somebody
 /// ended the run.
-fn shown<R: Row>(run: &Run<R>) -> (Run<R>, Vec<String>)
-where
-    Run<R>: Clone,
-{
+fn shown<R: Row>(run: &Run<R>) -> (Run<R>, Vec<String>) {
     let mut shown = run.clone();
     shown.rows.retain(|row| !row.is_left_out());
     let (left_out, all) = (run.rows.len() - shown.rows.len(), run.rows.len());
@@ -56,30 +62,32 @@ where
     (shown, said)
 }
 
+/// What stands below the tables.
+fn foot<R: Rendered>(run: &Run<R>) -> Vec<String> {
+    let mut lines = lacks(&run.rows);
+    lines.push(format!("{}: {}.", R::SPAN, clean(&run.span)));
+    lines.extend(R::NOTE.map(str::to_owned));
+    lines.push(machine_and_noise(&run.noise, run.seconds, &run.host));
+    lines
+}
+
 /// Renders a run; as JSON without its samples. What there was no time for is in JSON and CSV alone.
 #[must_use]
-pub fn render<R: Row>(run: &Run<R>, format: Format, options: Options) -> String
-where
-    Run<R>: Rendered + Clone,
-{
+pub fn render<R: Rendered>(run: &Run<R>, format: Format, options: Options) -> String {
     let (shown, left_out) = shown(run);
-    let foot = |line: fn(&str, usize) -> String| {
-        shown
-            .foot()
-            .iter()
-            .chain(&left_out)
-            .map(|text| line(text, options.width))
-            .collect::<String>()
+    let below = |line: fn(&str, usize) -> String| {
+        let lines = foot(&shown).into_iter().chain(left_out.clone());
+        lines.map(|text| line(&text, options.width)).collect::<String>()
     };
     match format {
         Format::Json => record::to_json(&into_record(run, &[])),
-        Format::Csv => run.csv(),
+        Format::Csv => text::csv(R::COLUMNS, run.rows.iter().map(R::csv_row)),
         Format::Table => {
-            let foot = foot(|line, width| text::wrap(line, width).join("\n") + "\n");
-            shown.text(options.width) + "\n" + &foot
+            let below = below(|line, width| text::wrap(line, width).join("\n") + "\n");
+            R::text(&shown, options.width) + "\n" + &below
         }
         Format::Markdown => {
-            shown.markdown() + &foot(|line, _| format!("\n{}\n", escape_markdown(line)))
+            R::markdown(&shown) + &below(|line, _| format!("\n{}\n", escape_markdown(line)))
         }
     }
 }
@@ -160,6 +168,10 @@ pub(crate) fn sections<'a>(
     sections
 }
 
+fn labels(stacks: &[Stack]) -> Vec<&str> {
+    stacks.iter().map(|s| s.label.as_str()).collect()
+}
+
 /// A table of stacks side by side: two names, then two costs and their precision of each stack.
 pub(crate) struct SideBySide {
     /// Headings of the names, with their widths in a terminal.
@@ -175,9 +187,10 @@ impl SideBySide {
     pub(crate) fn text(
         &self,
         sections: &[Section<'_>],
-        labels: &[&str],
+        stacks: &[Stack],
         terminal: usize,
     ) -> String {
+        let labels = labels(stacks);
         let names: usize = self.names.iter().map(|(_, width)| width).sum();
         let at_once = (terminal.saturating_sub(names) / self.stack_width()).max(1);
         let blocks = labels
@@ -224,8 +237,9 @@ impl SideBySide {
     }
 
     /// A section's table in Markdown.
-    pub(crate) fn markdown(&self, sections: &[Section<'_>], labels: &[&str]) -> String {
-        sections.iter().map(|section| self.markdown_of(section, labels)).collect()
+    pub(crate) fn markdown(&self, sections: &[Section<'_>], stacks: &[Stack]) -> String {
+        let labels = labels(stacks);
+        sections.iter().map(|section| self.markdown_of(section, &labels)).collect()
     }
 
     fn markdown_of(&self, section: &Section<'_>, labels: &[&str]) -> String {
@@ -252,16 +266,6 @@ impl SideBySide {
     }
 }
 
-/// Why a row has no figure, or not one as precise as was asked for.
-pub(crate) struct Lack<'a> {
-    /// The stack's label.
-    pub(crate) stack: &'a str,
-    /// As [`lack_of`] makes it.
-    pub(crate) why: String,
-    /// The row, as people call it.
-    pub(crate) row: String,
-}
-
 /// A row's reason in words.
 pub(crate) fn lack_of(state: State, reason: &str) -> String {
     match state {
@@ -272,10 +276,10 @@ pub(crate) fn lack_of(state: State, reason: &str) -> String {
 }
 
 /// A line for each stack and reason: its first row, and how many more.
-pub(crate) fn lacks<'a>(rows: impl Iterator<Item = Lack<'a>>) -> Vec<String> {
+fn lacks<R: Rendered>(rows: &[R]) -> Vec<String> {
     let mut reasons: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
-    for Lack { stack, why, row } in rows {
-        reasons.entry((stack, why)).or_default().push(row);
+    for (row, (name, why)) in rows.iter().filter_map(|row| Some((row, row.lack()?))) {
+        reasons.entry((row.stack(), why)).or_default().push(name);
     }
     let lines = reasons.into_iter().map(|((stack, why), rows)| {
         let first = rows.first().map_or("", String::as_str);
@@ -289,7 +293,7 @@ pub(crate) fn lacks<'a>(rows: impl Iterator<Item = Lack<'a>>) -> Vec<String> {
 }
 
 /// How disturbed a run was, and where it took place.
-pub(crate) fn machine_and_noise(noise: &Noise, seconds: f64, host: &Host) -> String {
+fn machine_and_noise(noise: &Noise, seconds: f64, host: &Host) -> String {
     let Noise { clean: quiet, samples, .. } = noise;
     format!(
         "{quiet} of {samples} samples clean; {seconds:.0} s; {}machine: {}.",

@@ -178,31 +178,3 @@ pub(crate) fn symbol(name: &'static std::ffi::CStr) -> &'static str {
 /// What a new key calls where the library has no key schedule to keep.
 pub(crate) const KEY_IN_EACH_MESSAGE: &std::ffi::CStr =
     c"none: the key is an argument of each message";
-
-/// A struct of functions that a library has by these names, all of them or none.
-macro_rules! functions {
-    (
-        $(#[$doc:meta])*
-        struct $name:ident {
-            $($(#[$field_doc:meta])* $field:ident: $type:ty = $symbol:literal),+ $(,)?
-        }
-    ) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy)]
-        pub(super) struct $name {
-            $($(#[$field_doc])* pub(super) $field: $type,)+
-        }
-
-        impl $name {
-            /// # Safety
-            /// The types are those of the library's header for the symbols named.
-            pub(super) unsafe fn load(
-                object: &contract::loader::SharedObject,
-            ) -> Result<Self, contract::loader::LoadError> {
-                // SAFETY: the caller's.
-                unsafe { Ok(Self { $($field: object.required($symbol)?,)+ }) }
-            }
-        }
-    };
-}
-pub(crate) use functions;

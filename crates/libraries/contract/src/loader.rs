@@ -47,6 +47,70 @@ impl LoadError {
     }
 }
 
+/// A symbol that an object does not export.
+#[derive(Debug)]
+pub struct Missing {
+    path: PathBuf,
+    symbol: String,
+}
+
+impl From<Missing> for LoadError {
+    fn from(Missing { path, symbol }: Missing) -> Self {
+        Self::Unusable { path, why: format!("it does not export `{symbol}`") }
+    }
+}
+
+impl From<Missing> for OpenError {
+    /// Builds leave whole modes out.
+    fn from(Missing { symbol, .. }: Missing) -> Self {
+        Self::Unsupported(format!("this build does not export `{symbol}`"))
+    }
+}
+
+impl From<Missing> for String {
+    fn from(missing: Missing) -> Self {
+        LoadError::from(missing).to_string()
+    }
+}
+
+/// Declares a struct of a library's functions under the library's own names, with the types of its
+/// header: those that there is no doing without and, where some builds or versions lack some, the
+/// optional ones. `of` looks them up in a [`SharedObject`] and fails with [`Missing`].
+#[macro_export]
+macro_rules! functions {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident { $($required:tt)* }) => {
+        $crate::functions! { $(#[$meta])* $vis struct $name required { $($required)* } optional {} }
+    };
+    (
+        $(#[$meta:meta])* $vis:vis struct $name:ident
+        required { $($(#[$note:meta])* $required:ident: fn($($arg:ty),*) $(-> $ret:ty)?;)* }
+        optional { $($(#[$onote:meta])* $optional:ident: fn($($oarg:ty),*) $(-> $oret:ty)?;)* }
+    ) => {
+        $(#[$meta])*
+        #[allow(non_snake_case, reason = "the library's own names")]
+        #[derive(Clone, Copy, Debug)]
+        $vis struct $name {
+            $($(#[$note])* $vis $required: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)*
+            $($(#[$onote])* $vis $optional: Option<unsafe extern "C" fn($($oarg),*) $(-> $oret)?>,)*
+        }
+
+        impl $name {
+            /// Looks all of them up.
+            $vis fn of(
+                object: &$crate::loader::SharedObject,
+            ) -> Result<Self, $crate::loader::Missing> {
+                // SAFETY: the types are those of the library's public headers.
+                unsafe {
+                    Ok(Self {
+                        $($required: object.exported(stringify!($required))?,)*
+                        $($optional: object.function(stringify!($optional)),)*
+                    })
+                }
+            }
+        }
+    };
+}
+
 /// A loaded shared object. Never unloaded: libraries keep threads, thread-local state and exit
 /// handlers that point into it, and a worker process holds one library for its whole life.
 #[derive(Debug)]
@@ -128,28 +192,15 @@ impl SharedObject {
         unsafe { self.library.get::<F>(symbol) }.ok().map(|s| *s)
     }
 
-    /// A function that there is no doing without.
+    /// A function that there is no doing without: for a library, or for one of its algorithms.
     ///
     /// # Errors
-    /// [`LoadError::Unusable`] names it.
+    /// [`Missing`] names it.
     ///
     /// # Safety
     /// As [`SharedObject::function`].
-    pub unsafe fn required<F: Copy>(&self, symbol: &str) -> Result<F, LoadError> {
-        // SAFETY: the caller vouches for the type.
-        unsafe { self.function(symbol) }
-            .ok_or_else(|| self.unusable(format!("it does not export `{symbol}`")))
-    }
-
-    /// A function that an algorithm cannot do without: builds leave whole modes out.
-    ///
-    /// # Errors
-    /// [`OpenError::Unsupported`] names it.
-    ///
-    /// # Safety
-    /// As [`SharedObject::function`].
-    pub unsafe fn offered<F: Copy>(&self, symbol: &str) -> Result<F, OpenError> {
-        let missing = || OpenError::Unsupported(format!("this build does not export `{symbol}`"));
+    pub unsafe fn exported<F: Copy>(&self, symbol: &str) -> Result<F, Missing> {
+        let missing = || Missing { path: self.path.clone(), symbol: symbol.to_owned() };
         // SAFETY: the caller vouches for the type.
         unsafe { self.function(symbol) }.ok_or_else(missing)
     }

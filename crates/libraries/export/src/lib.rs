@@ -15,9 +15,9 @@ mod pointers;
 
 pub use self::cipher::{Mode, Streaming, Update};
 pub use self::digest::{Digest, StreamingDigest};
-pub use self::open::{NotOpened, Opened, Wanted, open};
+pub use self::open::{Opened, Wanted, open};
 pub use ::cipher::inout::InOutBuf;
-pub use contract::raw;
+pub use contract::{OpenError, raw};
 pub use pointers::Bytes;
 
 /// Input and output of a call: the same buffer, or two that do not overlap.
@@ -42,16 +42,18 @@ pub enum Refusal {
     Failed = raw::FAILED,
 }
 
-/// Defines the one symbol that an attached object exports. `$open` turns a [`Wanted`] into
-/// [`Opened`]; the strings are `&'static CStr`.
+/// Defines the one symbol that an attached object exports: `$open` turns a [`Wanted`] into [`Opened`], the
+/// name is a C string. Version and facts of the build are those that the crate `built` wrote down.
 #[macro_export]
 macro_rules! adapter {
-    (library: $library:expr, version: $version:expr, build: $build:expr, open: $open:path $(,)?) => {
+    ($library:expr, $open:path) => {
+        include!(concat!(env!("OUT_DIR"), "/built.rs"));
+
         static ADAPTER: $crate::raw::Adapter = $crate::raw::Adapter {
             abi: $crate::raw::ABI,
             library: $library.as_ptr(),
-            version: $version.as_ptr(),
-            build: $build.as_ptr(),
+            version: VERSION.as_ptr(),
+            build: BUILD.as_ptr(),
             open: Some(open_for_c),
         };
 

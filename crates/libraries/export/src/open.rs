@@ -3,10 +3,9 @@
 use crate::cipher::{self, Mode, Streaming};
 use crate::digest::{self, Digest, StreamingDigest};
 use crate::pointers::{Bytes, slice};
-use crate::raw;
+use crate::{OpenError, raw};
 use model::Direction;
 use std::ffi::{CStr, c_char};
-use std::fmt::Display;
 
 /// What is to be opened.
 #[derive(Debug)]
@@ -21,44 +20,23 @@ pub struct Wanted<'a> {
     tag_len: usize,
 }
 
-/// Why something cannot be opened.
-#[derive(Debug, PartialEq, Eq)]
-pub enum NotOpened {
-    /// The library does not have it.
-    Unsupported(String),
-    /// The library has it and reported an error.
-    Failed(String),
-}
-
 /// A session, or why there is none.
-pub type Opened = Result<raw::Session, NotOpened>;
-
-impl NotOpened {
-    /// The library does not have it, because.
-    pub fn unsupported(why: impl Into<String>) -> Self {
-        Self::Unsupported(why.into())
-    }
-
-    /// The library has it and reported an error.
-    pub fn failed(why: impl Display) -> Self {
-        Self::Failed(why.to_string())
-    }
-}
+pub type Opened = Result<raw::Session, OpenError>;
 
 impl Wanted<'_> {
     /// The key, if it has the length that the type says.
     ///
     /// # Errors
     /// When it has not.
-    pub fn key_of<const N: usize>(&self) -> Result<[u8; N], NotOpened> {
+    pub fn key_of<const N: usize>(&self) -> Result<[u8; N], OpenError> {
         self.key.try_into().map_err(|_| self.no_such_key())
     }
 
     /// The library does not take a key of this length.
     #[must_use]
-    pub fn no_such_key(&self) -> NotOpened {
+    pub fn no_such_key(&self) -> OpenError {
         let Self { algorithm, key, .. } = self;
-        NotOpened::Unsupported(format!("{algorithm} takes no key of {} bytes", key.len()))
+        OpenError::Unsupported(format!("{algorithm} takes no key of {} bytes", key.len()))
     }
 
     /// A cipher for whole messages.
@@ -109,7 +87,7 @@ impl Wanted<'_> {
         }
     }
 
-    fn decrypts(&self) -> Result<bool, NotOpened> {
+    fn decrypts(&self) -> Result<bool, OpenError> {
         match self.direction {
             Direction::Encrypt => Ok(false),
             Direction::Decrypt => Ok(true),
@@ -117,22 +95,22 @@ impl Wanted<'_> {
         }
     }
 
-    fn check_digest<D: Digest>(&self) -> Result<(), NotOpened> {
+    fn check_digest<D: Digest>(&self) -> Result<(), OpenError> {
         match self.direction {
             Direction::Digest => self.check_lens(D::Nonce::LEN, D::Tag::LEN),
             _ => Err(self.no_such_direction()),
         }
     }
 
-    fn no_such_direction(&self) -> NotOpened {
-        NotOpened::Unsupported(format!("{} has no direction {}", self.algorithm, self.direction))
+    fn no_such_direction(&self) -> OpenError {
+        OpenError::Unsupported(format!("{} has no direction {}", self.algorithm, self.direction))
     }
 
-    fn check_lens(&self, nonce_len: usize, tag_len: usize) -> Result<(), NotOpened> {
+    fn check_lens(&self, nonce_len: usize, tag_len: usize) -> Result<(), OpenError> {
         if (self.nonce_len, self.tag_len) == (nonce_len, tag_len) {
             return Ok(());
         }
-        Err(NotOpened::Unsupported(format!(
+        Err(OpenError::Unsupported(format!(
             "{} is attached with nonces of {nonce_len} and tags of {tag_len} bytes, not {} and {}",
             self.algorithm, self.nonce_len, self.tag_len,
         )))
@@ -158,8 +136,8 @@ pub unsafe fn open(
             unsafe { session.write(opened) };
             return raw::OK;
         }
-        Err(NotOpened::Unsupported(reason)) => (raw::UNSUPPORTED, reason),
-        Err(NotOpened::Failed(reason)) => (raw::FAILED, reason),
+        Err(OpenError::Unsupported(reason)) => (raw::UNSUPPORTED, reason),
+        Err(OpenError::Failed(reason)) => (raw::FAILED, reason),
     };
     // SAFETY: the caller's.
     unsafe { tell(&reason, why, why_len) };
@@ -168,7 +146,7 @@ pub unsafe fn open(
 
 /// # Safety
 /// The request's pointers are valid for their lengths.
-unsafe fn wanted(request: &raw::Request) -> Result<Wanted<'_>, NotOpened> {
+unsafe fn wanted(request: &raw::Request) -> Result<Wanted<'_>, OpenError> {
     // SAFETY: the name is NUL-terminated.
     let algorithm = unsafe { CStr::from_ptr(request.algorithm) };
     let directions = [Direction::Encrypt, Direction::Decrypt, Direction::Digest, Direction::Copy];
@@ -176,9 +154,9 @@ unsafe fn wanted(request: &raw::Request) -> Result<Wanted<'_>, NotOpened> {
     Ok(Wanted {
         algorithm: algorithm
             .to_str()
-            .map_err(|_| NotOpened::unsupported("the algorithm's name is not UTF-8"))?,
+            .map_err(|_| OpenError::Unsupported("the algorithm's name is not UTF-8".to_owned()))?,
         direction: direction.ok_or_else(|| {
-            NotOpened::Unsupported(format!("there is no direction {}", request.direction))
+            OpenError::Unsupported(format!("there is no direction {}", request.direction))
         })?,
         // SAFETY: the key covers its length.
         key: unsafe { slice(request.key, request.key_len) },
@@ -238,7 +216,7 @@ mod tests {
 
     #[test]
     fn what_is_wanted_is_read_and_the_reason_and_its_code_are_told() {
-        let (code, why) = told(&request(2), |w| Err(NotOpened::failed(format!("{w:?}"))));
+        let (code, why) = told(&request(2), |w| Err(OpenError::Failed(format!("{w:?}"))));
         assert_eq!(code, raw::FAILED);
         assert!(why.contains("\"memcpy\", direction: Digest, key: []"), "{why}");
     }

@@ -1,7 +1,7 @@
 //! Stacks that bring their own table of functions ([`tls_contract`]).
 
 use crate::bench::{Bench, End, Identity, Stack, Step, Trouble};
-use crate::functions::c_text;
+use crate::c_text;
 use crate::keys::{Keys, dh_parameters, keys};
 use crate::wire::{Pipe, Wire};
 use contract::loader::SharedObject;
@@ -21,8 +21,7 @@ const ROOM: usize = 512;
 impl Attached {
     pub(crate) fn attach(object: &SharedObject) -> Result<Self, String> {
         // SAFETY: the contract gives the symbol this type.
-        let entry = unsafe { object.required::<Entry>(tls_contract::SYMBOL) };
-        let entry = entry.map_err(|e| e.to_string())?;
+        let entry = unsafe { object.exported::<Entry>(tls_contract::SYMBOL)? };
         // SAFETY: takes nothing, and returns what lives for ever.
         let table = unsafe { entry().as_ref() };
         table.map(Self).ok_or_else(|| format!("`{}` returned nothing", tls_contract::SYMBOL))
@@ -140,11 +139,7 @@ impl Connections {
 }
 
 impl Bench for Connections {
-    fn wire(&self) -> &Wire {
-        &self.wire
-    }
-
-    fn wire_mut(&mut self) -> &mut Wire {
+    fn wire(&mut self) -> &mut Wire {
         &mut self.wire
     }
 
@@ -160,16 +155,6 @@ impl Bench for Connections {
             status::DONE => Ok(Step::Done),
             status::WAITS => Ok(Step::Waits),
             _ => Err(self.failed(end.handshake())),
-        }
-    }
-
-    fn take_byte(&mut self) -> Result<(), Trouble> {
-        let mut byte = [0];
-        self.receive(&mut byte, 1)?;
-        if byte == *b"!" {
-            Ok(())
-        } else {
-            Err(Trouble::Failed("another byte was received than was sent".to_owned()))
         }
     }
 

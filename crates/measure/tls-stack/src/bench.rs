@@ -99,10 +99,7 @@ pub trait Stack {
 /// The methods that [`crate::connect`] calls inside the clock do nothing but call the stack.
 pub trait Bench {
     /// The wire between both ends.
-    fn wire(&self) -> &Wire;
-
-    /// The same, to be changed.
-    fn wire_mut(&mut self) -> &mut Wire;
+    fn wire(&mut self) -> &mut Wire;
 
     /// Makes an end's connection.
     fn begin(&mut self, end: End) -> Result<(), Trouble>;
@@ -116,7 +113,15 @@ pub trait Bench {
     }
 
     /// Has the client read it, and what came before it.
-    fn take_byte(&mut self) -> Result<(), Trouble>;
+    fn take_byte(&mut self) -> Result<(), Trouble> {
+        let mut byte = [0];
+        self.receive(&mut byte, 1)?;
+        if byte == *b"!" {
+            Ok(())
+        } else {
+            Err(Trouble::Failed("another byte was received than was sent".to_owned()))
+        }
+    }
 
     /// Sends records of application data from the server, `times` times the same bytes.
     fn send(&mut self, data: &[u8], times: u32) -> Result<(), Trouble>;

@@ -3,7 +3,7 @@
 use crate::bench::{Bench, End, Step, Trouble};
 use crate::heap::live_bytes;
 use probe::Clock;
-use tls::{Case, Mismatch, Negotiated, negotiated, read_wire};
+use tls::{Case, Mismatch, Negotiated, last_data_record, negotiated, read_wire};
 
 /// Turns after which a handshake goes nowhere: the longest has three of each end.
 const MOST_TURNS: usize = 12;
@@ -130,20 +130,22 @@ impl Run<'_> {
     }
 
     /// What the connection is, while both ends still have it.
-    fn look(&self, case: &Case) -> Connection {
-        let [client, server] = [End::Client, End::Server].map(|end| self.bench.wire().written(end));
+    fn look(&mut self, case: &Case) -> Connection {
+        let wire = &*self.bench.wire();
+        let [client, server] = [End::Client, End::Server].map(|end| wire.written(end));
+        let seen = read_wire(client, server);
+        let (client_bytes, server_bytes) = (client.len(), server.len() - last_data_record(server));
         // Both ends took these bytes for a handshake, whatever they are.
         let unread = |e: tls::Unreadable| Mismatch { why: e.to_string(), contradiction: true };
-        let negotiated = read_wire(client, server).map_err(unread).and_then(|seen| {
+        let negotiated = seen.map_err(unread).and_then(|seen| {
             let (client, server) = (self.bench.says(End::Client), self.bench.says(End::Server));
             negotiated(case, &seen, &client, &server)
         });
-        let data = tls::last_data_record(server);
         Connection {
             ticks: Ticks::default(),
             negotiated,
-            client_bytes: client.len() as u64,
-            server_bytes: (server.len() - data) as u64,
+            client_bytes: client_bytes as u64,
+            server_bytes: server_bytes as u64,
             server_memory: self.held[End::Server as usize],
             client_memory: self.held[End::Client as usize],
         }

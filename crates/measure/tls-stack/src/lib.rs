@@ -7,7 +7,6 @@
 mod attached;
 mod bench;
 mod connect;
-mod functions;
 mod heap;
 mod keys;
 mod openssl;
@@ -50,6 +49,12 @@ pub fn load(path: &Path, crypto: Option<&Path>) -> Result<Box<dyn Stack>, String
         return Ok(Box::new(openssl::OpenSsl::attach(&object, crypto)?));
     }
     Err(format!("'{}' is no TLS stack that ciphermark knows", path.display()))
+}
+
+/// The C string at the beginning of a buffer that a library has filled.
+pub(crate) fn c_text(buffer: &[u8]) -> String {
+    let end = buffer.iter().position(|b| *b == 0).unwrap_or(buffer.len());
+    String::from_utf8_lossy(&buffer[..end]).into_owned()
 }
 
 #[cfg(test)]

@@ -108,7 +108,7 @@ impl Line {
     /// anything else comes out than was put in.
     pub fn batch(&mut self, clock: &Clock) -> Result<Batch, NoLine> {
         let records = self.records();
-        self.bench.wire_mut().clear();
+        self.bench.wire().clear();
         let (sent, send) = clock.part(|| self.bench.send(&self.plain, records));
         sent?;
         self.on_the_wire(records as usize)?;
@@ -123,7 +123,7 @@ impl Line {
         Ok(Batch { send, receive })
     }
 
-    fn on_the_wire(&self, records: usize) -> Result<(), NoLine> {
+    fn on_the_wire(&mut self, records: usize) -> Result<(), NoLine> {
         let wire = self.bench.wire().written(End::Server);
         let lengths = data_records(wire).map_err(|e| NoLine::Wrong(e.to_string()))?;
         let size = self.plain.len();
@@ -141,7 +141,7 @@ impl Line {
     }
 
     fn one_overhead(&mut self) -> Result<usize, NoLine> {
-        self.bench.wire_mut().clear();
+        self.bench.wire().clear();
         self.bench.send(&self.plain, 1)?;
         self.on_the_wire(1)?;
         let length = self.bench.wire().written(End::Server).len();
@@ -150,9 +150,9 @@ impl Line {
     }
 
     fn rejects_changes(&mut self) -> Result<(), NoLine> {
-        self.bench.wire_mut().clear();
+        self.bench.wire().clear();
         self.bench.send(&self.plain, 1)?;
-        self.bench.wire_mut().spoil(End::Server);
+        self.bench.wire().spoil(End::Server);
         let size = self.plain.len();
         match self.bench.receive(&mut self.into[..size], size) {
             Err(_) => Ok(()),

@@ -45,7 +45,7 @@ fn a_narrow_terminal_gets_one_stack_after_the_other() {
 fn csv_has_every_column_in_every_row() {
     let text = printed(Format::Csv);
     let mut reader = csv::Reader::from_reader(text.as_bytes());
-    assert_eq!(reader.headers().unwrap().len(), COLUMNS.len());
+    assert_eq!(reader.headers().unwrap().len(), Handshake::COLUMNS.len());
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     assert_eq!(rows.len(), 3);
     assert_eq!(&rows[0][14], "71250.0");

@@ -43,8 +43,8 @@ impl Functions {
         // SAFETY: the types are those of the variant's header, in every version.
         unsafe {
             Ok(Self {
-                encrypt: object.offered(&format!("{prefix}_encrypt_detached"))?,
-                decrypt: object.offered(&format!("{prefix}_decrypt_detached"))?,
+                encrypt: object.exported(&format!("{prefix}_encrypt_detached"))?,
+                decrypt: object.exported(&format!("{prefix}_decrypt_detached"))?,
                 stream: Stream::find(object, prefix, decrypts),
             })
         }

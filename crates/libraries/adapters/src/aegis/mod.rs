@@ -19,7 +19,7 @@ use std::ffi::{CStr, c_int};
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     type InitFn = unsafe extern "C" fn() -> c_int;
     // SAFETY: the type is that of aegis.h.
-    let init = unsafe { object.required::<InitFn>("aegis_init")? };
+    let init = unsafe { object.exported::<InitFn>("aegis_init")? };
     // It picks the implementations for this CPU. SAFETY: takes nothing; called from one thread.
     if unsafe { init() } != 0 {
         return Err(object.unusable("aegis_init failed"));

@@ -22,7 +22,7 @@ const WHY_LEN: usize = 512;
 /// say who it is: a measurement without a library version is worth nothing.
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> family::Attached {
     // SAFETY: the interface gives the symbol this type.
-    let entry = unsafe { object.required::<raw::EntryFn>(raw::SYMBOL) }?;
+    let entry = unsafe { object.exported::<raw::EntryFn>(raw::SYMBOL) }?;
     // SAFETY: the interface's entry function takes nothing and returns a static struct or null.
     let adapter = unsafe { entry() };
     // SAFETY: a struct of `include/ciphermark.h` whose strings live as long as the object, which

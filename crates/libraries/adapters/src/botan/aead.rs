@@ -68,7 +68,9 @@ pub(super) fn open(request: &Request<'_>, name: &str) -> Result<raw::Session, Op
 fn takes_pieces(request: &Request<'_>, stream: &Object) -> Result<bool, OpenError> {
     let mut granularity = 0;
     // SAFETY: the result is writable.
-    let code = unsafe { (request.api().cipher_granularity)(stream.handle, &raw mut granularity) };
+    let code = unsafe {
+        (request.api().botan_cipher_get_update_granularity)(stream.handle, &raw mut granularity)
+    };
     request.done("botan_cipher_get_update_granularity", code)?;
     let whole = matches!(request.algorithm.mode, Mode::Ccm | Mode::Siv | Mode::GcmSiv);
     // OCB has whole blocks in pieces by definition; the others must take single bytes.
@@ -84,17 +86,17 @@ impl State {
         // SAFETY: the caller's.
         unsafe {
             if self.resets_before {
-                let code = (self.api.cipher_reset)(cipher.handle);
+                let code = (self.api.botan_cipher_reset)(cipher.handle);
                 if code != 0 {
                     return code;
                 }
             }
             // Also when there is none: Botan keeps that of the message before, and SIV counts it.
-            let code = (self.api.cipher_set_aad)(cipher.handle, aad.0, aad.1);
+            let code = (self.api.botan_cipher_set_associated_data)(cipher.handle, aad.0, aad.1);
             if code != 0 {
                 return code;
             }
-            (self.api.cipher_start)(cipher.handle, nonce, self.nonce_len)
+            (self.api.botan_cipher_start)(cipher.handle, nonce, self.nonce_len)
         }
     }
 
@@ -113,7 +115,7 @@ impl State {
         let (mut written, mut consumed) = (0, 0);
         // SAFETY: the caller's; the two results are ours.
         let code = unsafe {
-            (self.api.cipher_update)(
+            (self.api.botan_cipher_update)(
                 cipher.handle,
                 flags,
                 output.0,
@@ -164,7 +166,7 @@ operations! { impl for State;
         let whole = (joined.cast_const(), m.len + self.tag_len);
         let result = self.crypt(&self.message, FINAL, whole, (m.output, m.len));
         if result == raw::REJECTED && self.resets_rejected {
-            (self.api.cipher_reset)(self.message.handle);
+            (self.api.botan_cipher_reset)(self.message.handle);
         }
         result
     }
@@ -173,7 +175,7 @@ operations! { impl for State;
         // No associated data may be null.
         calls!(
             // Ends the stream before, without which a new one is an error.
-            (self.api.cipher_reset)(self.stream.handle),
+            (self.api.botan_cipher_reset)(self.stream.handle),
             self.begin(&self.stream, (ptr::null(), 0), nonce),
         )
     }
@@ -183,6 +185,6 @@ operations! { impl for State;
     }
 
     fn rekey(&mut self, key) {
-        calls!((self.api.cipher_set_key)(self.message.handle, key, self.key_len))
+        calls!((self.api.botan_cipher_set_key)(self.message.handle, key, self.key_len))
     }
 }

@@ -17,27 +17,33 @@ struct State {
 /// Opens a block cipher.
 pub(super) fn open(request: &Request<'_>, name: &str) -> Result<raw::Session, OpenError> {
     let api = request.api();
-    let cipher = request.object(name, api.block_destroy, |handle, name| {
+    let cipher = request.object(name, api.botan_block_cipher_destroy, |handle, name| {
         // SAFETY: the handle is writable, the name NUL-terminated.
-        unsafe { (api.block_init)(handle, name) }
+        unsafe { (api.botan_block_cipher_init)(handle, name) }
     })?;
     // SAFETY: the key covers its length.
-    let code =
-        unsafe { (api.block_set_key)(cipher.handle, request.key.as_ptr(), request.key.len()) };
+    let code = unsafe {
+        (api.botan_block_cipher_set_key)(cipher.handle, request.key.as_ptr(), request.key.len())
+    };
     request.done("botan_block_cipher_set_key", code)?;
     // SAFETY: a handle; the result is the size, or a negative error.
-    let size = unsafe { (api.block_size)(cipher.handle) };
+    let size = unsafe { (api.botan_block_cipher_block_size)(cipher.handle) };
     let block_len = usize::try_from(size)
         .ok()
         .filter(|n| *n > 0)
         .ok_or_else(|| request.failed("botan_block_cipher_block_size", size))?;
     let (blocks, call) = if request.decrypts() {
-        (api.block_decrypt, c"botan_block_cipher_decrypt_blocks")
+        (api.botan_block_cipher_decrypt_blocks, c"botan_block_cipher_decrypt_blocks")
     } else {
-        (api.block_encrypt, c"botan_block_cipher_encrypt_blocks")
+        (api.botan_block_cipher_encrypt_blocks, c"botan_block_cipher_encrypt_blocks")
     };
-    let state =
-        State { cipher, blocks, block_len, set_key: api.block_set_key, key_len: request.key.len() };
+    let state = State {
+        cipher,
+        blocks,
+        block_len,
+        set_key: api.botan_block_cipher_set_key,
+        key_len: request.key.len(),
+    };
     Ok(Table::new(state, raw::IN_PLACE, call).streams().rekeys(c"botan_block_cipher_set_key").raw())
 }
 

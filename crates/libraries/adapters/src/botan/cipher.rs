@@ -20,7 +20,7 @@ impl State {
     #[inline]
     unsafe fn begin(&self, nonce: *const u8) -> Code {
         // SAFETY: the caller's.
-        unsafe { (self.api.cipher_start)(self.cipher.handle, nonce, self.nonce_len) }
+        unsafe { (self.api.botan_cipher_start)(self.cipher.handle, nonce, self.nonce_len) }
     }
 
     /// The whole input in one call. A call that ends a message is the only one that takes every
@@ -37,7 +37,7 @@ impl State {
         let (mut written, mut consumed) = (0, 0);
         // SAFETY: the caller's; the two results are ours.
         let code = unsafe {
-            (self.api.cipher_update)(
+            (self.api.botan_cipher_update)(
                 self.cipher.handle,
                 FINAL,
                 output,
@@ -79,7 +79,7 @@ operations! { impl for State;
     }
 
     fn start(&mut self, nonce) {
-        calls!((self.api.cipher_reset)(self.cipher.handle), self.begin(nonce))
+        calls!((self.api.botan_cipher_reset)(self.cipher.handle), self.begin(nonce))
     }
 
     fn update(&mut self, input, output, len) {
@@ -87,7 +87,7 @@ operations! { impl for State;
     }
 
     fn rekey(&mut self, key) {
-        calls!((self.api.cipher_set_key)(self.cipher.handle, key, self.key_len))
+        calls!((self.api.botan_cipher_set_key)(self.cipher.handle, key, self.key_len))
     }
 }
 

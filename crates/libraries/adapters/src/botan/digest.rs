@@ -45,20 +45,19 @@ struct State {
 pub(super) fn open_hash(request: &Request<'_>, name: &str) -> Result<raw::Session, OpenError> {
     let api = request.api();
     let object = || {
-        let hash = request.object(name, api.hash_destroy, |handle, name| {
+        let hash = request.object(name, api.botan_hash_destroy, |handle, name| {
             // SAFETY: the handle is writable, the name NUL-terminated; there are no flags.
-            unsafe { (api.hash_init)(handle, name, 0) }
+            unsafe { (api.botan_hash_init)(handle, name, 0) }
         })?;
-        fits(request, &hash, api.hash_output_length)?;
-        Ok(hash)
+        fits(request, &hash, api.botan_hash_output_length).map(|()| hash)
     };
     let state = State {
         message: object()?,
         stream: object()?,
         begin: Begin::Nothing,
-        update: api.hash_update,
-        finish: api.hash_final,
-        discard: Discard::Clear(api.hash_clear),
+        update: api.botan_hash_update,
+        finish: api.botan_hash_final,
+        discard: Discard::Clear(api.botan_hash_clear),
         key: Vec::new(),
         set_key: None,
         open: false,
@@ -70,21 +69,21 @@ pub(super) fn open_hash(request: &Request<'_>, name: &str) -> Result<raw::Sessio
 pub(super) fn open_mac(request: &Request<'_>, name: &str) -> Result<raw::Session, OpenError> {
     let api = request.api();
     let object = || {
-        let mac = request.object(name, api.mac_destroy, |handle, name| {
+        let mac = request.object(name, api.botan_mac_destroy, |handle, name| {
             // SAFETY: the handle is writable, the name NUL-terminated; there are no flags.
-            unsafe { (api.mac_init)(handle, name, 0) }
+            unsafe { (api.botan_mac_init)(handle, name, 0) }
         })?;
         // SAFETY: the key covers its length.
         let code =
-            unsafe { (api.mac_set_key)(mac.handle, request.key.as_ptr(), request.key.len()) };
+            unsafe { (api.botan_mac_set_key)(mac.handle, request.key.as_ptr(), request.key.len()) };
         request.done("botan_mac_set_key", code)?;
-        fits(request, &mac, api.mac_output_length)?;
-        Ok(mac)
+        fits(request, &mac, api.botan_mac_output_length).map(|()| mac)
     };
-    let (begin, call) = match (request.algorithm.mode, api.mac_set_nonce) {
-        (Mode::OneTimeMac, _) => {
-            (Begin::Key(api.mac_set_key), c"botan_mac_set_key, botan_mac_update, botan_mac_final")
-        }
+    let (begin, call) = match (request.algorithm.mode, api.botan_mac_set_nonce) {
+        (Mode::OneTimeMac, _) => (
+            Begin::Key(api.botan_mac_set_key),
+            c"botan_mac_set_key, botan_mac_update, botan_mac_final",
+        ),
         (Mode::Gmac, Some(set_nonce)) => (
             Begin::Nonce(set_nonce, request.algorithm.nonce_len),
             c"botan_mac_set_nonce, botan_mac_update, botan_mac_final",
@@ -95,11 +94,11 @@ pub(super) fn open_mac(request: &Request<'_>, name: &str) -> Result<raw::Session
         message: object()?,
         stream: object()?,
         begin,
-        update: api.mac_update,
-        finish: api.mac_final,
+        update: api.botan_mac_update,
+        finish: api.botan_mac_final,
         discard: Discard::Finish,
         key: request.key.to_vec(),
-        set_key: Some(api.mac_set_key),
+        set_key: Some(api.botan_mac_set_key),
         open: false,
     };
     Ok(session(state, call))

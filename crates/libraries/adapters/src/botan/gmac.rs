@@ -33,9 +33,9 @@ operations! { impl for State;
         let (mut written, mut consumed) = (0, 0);
         let cipher = self.cipher.handle;
         calls!(
-            (self.api.cipher_set_aad)(cipher, m.input, m.len),
-            (self.api.cipher_start)(cipher, m.nonce, self.nonce_len),
-            (self.api.cipher_update)(
+            (self.api.botan_cipher_set_associated_data)(cipher, m.input, m.len),
+            (self.api.botan_cipher_start)(cipher, m.nonce, self.nonce_len),
+            (self.api.botan_cipher_update)(
                 cipher,
                 FINAL,
                 m.tag,
@@ -50,6 +50,6 @@ operations! { impl for State;
     }
 
     fn rekey(&mut self, key) {
-        calls!((self.api.cipher_set_key)(self.cipher.handle, key, self.key_len))
+        calls!((self.api.botan_cipher_set_key)(self.cipher.handle, key, self.key_len))
     }
 }

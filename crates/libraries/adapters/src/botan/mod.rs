@@ -24,7 +24,7 @@ use std::ptr;
 /// # Errors
 /// [`LoadError::Unusable`] when a function is missing.
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
-    let api = Api::load(&object)?;
+    let api = Api::of(&object)?;
     let (major, version, build) = version(&object)?;
     family::library((name, "botan-c"), &version, build, Botan { api, major })
 }
@@ -35,14 +35,14 @@ fn version(object: &SharedObject) -> Result<(u32, String, Vec<String>), LoadErro
     type TextFn = unsafe extern "C" fn() -> *const c_char;
     let number = |name: &str| -> Result<u32, LoadError> {
         // SAFETY: ffi.h: takes nothing, gives a number.
-        Ok(unsafe { object.required::<NumberFn>(name)?() })
+        Ok(unsafe { object.exported::<NumberFn>(name)?() })
     };
     let major = number("botan_version_major")?;
     let minor = number("botan_version_minor")?;
     let patch = number("botan_version_patch")?;
     // SAFETY: ffi.h: takes nothing, gives a static NUL-terminated string.
     let text = unsafe {
-        let text = object.required::<TextFn>("botan_version_string")?();
+        let text = object.exported::<TextFn>("botan_version_string")?();
         CStr::from_ptr(text).to_string_lossy().into_owned()
     };
     let interface = format!("C interface {}", number("botan_ffi_api_version")?);
@@ -69,7 +69,7 @@ unsafe impl Family for Botan {
             Name::Cipher(name) => cipher::open(request, &name),
             Name::Hash(name) => digest::open_hash(request, name),
             Name::Mac(_)
-                if algorithm.mode == Mode::Gmac && request.api().mac_set_nonce.is_none() =>
+                if algorithm.mode == Mode::Gmac && request.api().botan_mac_set_nonce.is_none() =>
             {
                 gmac::open(request)
             }
@@ -108,16 +108,16 @@ impl Request<'_> {
     fn cipher(&self, name: &str) -> Result<Object, OpenError> {
         let (api, key) = (self.api(), self.key);
         let flags = if self.decrypts() { api::DECRYPT } else { api::ENCRYPT };
-        let object = self.object(name, api.cipher_destroy, |handle, name| {
+        let object = self.object(name, api.botan_cipher_destroy, |handle, name| {
             // SAFETY: the handle is writable, the name NUL-terminated.
-            unsafe { (api.cipher_init)(handle, name, flags) }
+            unsafe { (api.botan_cipher_init)(handle, name, flags) }
         })?;
         // SAFETY: the key covers its length.
-        let code = unsafe { (api.cipher_set_key)(object.handle, key.as_ptr(), key.len()) };
+        let code = unsafe { (api.botan_cipher_set_key)(object.handle, key.as_ptr(), key.len()) };
         self.done("botan_cipher_set_key", code)?;
         let len = self.algorithm.nonce_len;
         // SAFETY: a handle and a number.
-        if unsafe { (api.cipher_valid_nonce)(object.handle, len) } != 1 {
+        if unsafe { (api.botan_cipher_valid_nonce_length)(object.handle, len) } != 1 {
             return Err(OpenError::Unsupported(format!(
                 "{name} of Botan {} takes no nonce of {len} bytes, so it has no {}",
                 self.version, self.algorithm

@@ -5,7 +5,7 @@ use super::api::Errors;
 use crate::bytes::{In, Out};
 use crate::family::{Request, operations};
 use contract::loader::SharedObject;
-use contract::{Operations, Table, raw};
+use contract::{Operations, Table, functions, raw};
 use model::Algorithm;
 use std::ffi::{c_int, c_ulong, c_void};
 use std::ptr;
@@ -19,56 +19,41 @@ pub(super) type GetterFn = unsafe extern "C" fn() -> *const c_void;
 pub(super) type NewFn = unsafe extern "C" fn(*const c_void, In, usize, usize) -> Ctx;
 pub(super) type FreeFn = unsafe extern "C" fn(Ctx);
 
-/// `EVP_AEAD_CTX_seal_scatter(ctx, out, out_tag, out_tag_len, max_out_tag_len, nonce, nonce_len,
-/// in, in_len, extra_in, extra_in_len, ad, ad_len)`
-type SealFn = unsafe extern "C" fn(
-    Ctx,
-    Out,
-    Out,
-    *mut usize,
-    usize,
-    In,
-    usize,
-    In,
-    usize,
-    In,
-    usize,
-    In,
-    usize,
-) -> c_int;
-
-/// `EVP_AEAD_CTX_open_gather(ctx, out, nonce, nonce_len, in, in_len, in_tag, in_tag_len, ad,
-/// ad_len)`
-type OpenFn = unsafe extern "C" fn(Ctx, Out, In, usize, In, usize, In, usize, In, usize) -> c_int;
-
 /// The name of the function that gives the `EVP_AEAD` of an algorithm; GMAC is made with GCM.
 pub(super) fn getter(algorithm: &Algorithm) -> String {
     format!("EVP_aead_{}", algorithm.name.replace("-gmac", "-gcm").replace('-', "_"))
+}
+
+functions! {
+    /// Of aead.h.
+    struct Functions {
+        EVP_AEAD_CTX_new: fn(*const c_void, In, usize, usize) -> Ctx;
+        EVP_AEAD_CTX_free: fn(Ctx);
+        /// Context, out, tag, its length, room for it, nonce, length, in, length, extra in, length,
+        /// associated data, length.
+        EVP_AEAD_CTX_seal_scatter: fn(
+            Ctx, Out, Out, *mut usize, usize, In, usize, In, usize, In, usize, In, usize
+        ) -> c_int;
+        /// Context, out, nonce, length, in, length, tag, length, associated data, length.
+        EVP_AEAD_CTX_open_gather: fn(
+            Ctx, Out, In, usize, In, usize, In, usize, In, usize
+        ) -> c_int;
+    }
 }
 
 /// The functions that keep the tag apart from the ciphertext, and the algorithm.
 #[derive(Clone, Copy)]
 pub(super) struct Aead {
     getter: GetterFn,
-    new: NewFn,
-    free: FreeFn,
-    seal: SealFn,
-    open: OpenFn,
+    f: Functions,
 }
 
 impl Aead {
     /// `None` when the library does not have them, or not for this algorithm.
     pub(super) fn find(object: &SharedObject, algorithm: &Algorithm) -> Option<Self> {
-        // SAFETY: the types are those of aead.h.
-        unsafe {
-            Some(Self {
-                getter: object.function(&getter(algorithm))?,
-                new: object.function("EVP_AEAD_CTX_new")?,
-                free: object.function("EVP_AEAD_CTX_free")?,
-                seal: object.function("EVP_AEAD_CTX_seal_scatter")?,
-                open: object.function("EVP_AEAD_CTX_open_gather")?,
-            })
-        }
+        // SAFETY: the type is that of aead.h.
+        let getter = unsafe { object.function(&getter(algorithm)) }?;
+        Some(Self { getter, f: Functions::of(object).ok()? })
     }
 
     /// Does the key schedule. `stream`, where there is one, is the same cipher under the same key
@@ -85,7 +70,8 @@ impl Aead {
         let (errors, key) = (request.library.api.errors, request.key);
         let Algorithm { nonce_len, tag_len, key_len, .. } = *request.algorithm;
         // SAFETY: the getter takes nothing; the key covers its length.
-        let ctx = unsafe { (self.new)((self.getter)(), key.as_ptr(), key_len, tag_len) };
+        let ctx =
+            unsafe { (self.f.EVP_AEAD_CTX_new)((self.getter)(), key.as_ptr(), key_len, tag_len) };
         if ctx.is_null() {
             return Err(format!("EVP_AEAD_CTX_new: {}", errors.take()));
         }
@@ -148,11 +134,11 @@ operations! { impl[S: Operations, const MAC: bool] for State<S, MAC>;
 
     /// An `EVP_AEAD_CTX` has no call for a new key: it is made anew.
     fn rekey(&mut self, key) {
-        let Aead { free, new, getter, .. } = self.functions;
+        let Aead { getter, f } = self.functions;
         // The old context is used no more, also where there is no new one: freeing null does
         // nothing, and no message follows a failure.
-        free(self.ctx);
-        self.ctx = new(getter(), key, self.key_len, self.tag_len);
+        (f.EVP_AEAD_CTX_free)(self.ctx);
+        self.ctx = (f.EVP_AEAD_CTX_new)(getter(), key, self.key_len, self.tag_len);
         if self.ctx.is_null() { self.failed() } else { raw::OK }
     }
 }
@@ -160,7 +146,7 @@ operations! { impl[S: Operations, const MAC: bool] for State<S, MAC>;
 impl<S, const MAC: bool> Drop for State<S, MAC> {
     fn drop(&mut self) {
         // SAFETY: the context came from EVP_AEAD_CTX_new and is freed nowhere else.
-        unsafe { (self.functions.free)(self.ctx) }
+        unsafe { (self.functions.f.EVP_AEAD_CTX_free)(self.ctx) }
     }
 }
 
@@ -180,7 +166,7 @@ impl<S, const MAC: bool> State<S, MAC> {
         // SAFETY: as the caller promises; no extra input.
         let code = unsafe {
             let (room, nonce_len, tag_len) = (self.tag_len, self.nonce_len, &raw mut tag_len);
-            (self.functions.seal)(
+            (self.functions.f.EVP_AEAD_CTX_seal_scatter)(
                 self.ctx,
                 m.output,
                 m.tag,
@@ -209,7 +195,7 @@ impl<S, const MAC: bool> State<S, MAC> {
         let code = unsafe {
             let (ctx, nonce, aad, aad_len) = (self.ctx, m.nonce, m.aad, m.aad_len);
             let (nonce_len, tag_len) = (self.nonce_len, self.tag_len);
-            (self.functions.open)(
+            (self.functions.f.EVP_AEAD_CTX_open_gather)(
                 ctx, m.output, nonce, nonce_len, m.input, m.len, m.tag, tag_len, aad, aad_len,
             )
         };

@@ -2,7 +2,8 @@
 
 use super::params::Param;
 use crate::bytes::{In, Out};
-use contract::loader::{LoadError, SharedObject};
+use contract::functions;
+use contract::loader::{Missing, SharedObject};
 use model::Direction;
 use std::ffi::{CStr, c_char, c_int, c_ulong, c_void};
 
@@ -40,83 +41,75 @@ pub(super) struct Calls {
     pub(super) finish: FinalFn,
 }
 
-/// The functions that every library of the family has, and two that only newer ones have.
+functions! {
+    /// The functions that every library of the family has, with types that have not changed since
+    /// OpenSSL 0.9.7, and two that only newer ones have.
+    pub(super) struct Functions
+    required {
+        EVP_CIPHER_CTX_new: fn() -> Ctx;
+        EVP_CIPHER_CTX_free: fn(Ctx);
+        EVP_CIPHER_CTX_ctrl: fn(Ctx, c_int, c_int, *mut c_void) -> c_int;
+        EVP_CIPHER_CTX_set_padding: fn(Ctx, c_int) -> c_int;
+        EVP_EncryptInit_ex: fn(Ctx, CipherPtr, *mut c_void, In, In) -> c_int;
+        EVP_EncryptUpdate: fn(Ctx, Out, *mut c_int, In, c_int) -> c_int;
+        EVP_EncryptFinal_ex: fn(Ctx, Out, *mut c_int) -> c_int;
+        EVP_DecryptInit_ex: fn(Ctx, CipherPtr, *mut c_void, In, In) -> c_int;
+        EVP_DecryptUpdate: fn(Ctx, Out, *mut c_int, In, c_int) -> c_int;
+        EVP_DecryptFinal_ex: fn(Ctx, Out, *mut c_int) -> c_int;
+    }
+    optional {
+        /// To, from.
+        EVP_CIPHER_CTX_copy: fn(Ctx, Ctx) -> c_int;
+        /// From OpenSSL 3 on.
+        EVP_CIPHER_CTX_set_params: fn(Ctx, *const Param) -> c_int;
+    }
+}
+
+/// What the adapter calls of `evp.h`, and the queue of errors.
 #[derive(Clone, Copy)]
 pub(super) struct Api {
-    pub(super) new: unsafe extern "C" fn() -> Ctx,
-    pub(super) free: unsafe extern "C" fn(Ctx),
-    pub(super) ctrl: CtrlFn,
-    pub(super) set_padding: unsafe extern "C" fn(Ctx, c_int) -> c_int,
-    encrypt: Calls,
-    decrypt: Calls,
-    /// `EVP_CIPHER_CTX_copy(to, from)`
-    pub(super) copy: Option<unsafe extern "C" fn(Ctx, Ctx) -> c_int>,
-    /// `EVP_CIPHER_CTX_set_params(ctx, params)`, from OpenSSL 3 on.
-    pub(super) set_params: Option<unsafe extern "C" fn(Ctx, *const Param) -> c_int>,
+    pub(super) f: Functions,
     pub(super) errors: Errors,
 }
 
 impl Api {
-    pub(super) fn load(object: &SharedObject) -> Result<Self, LoadError> {
-        // SAFETY: the types are those of evp.h, which have not changed since OpenSSL 0.9.7.
-        unsafe {
-            Ok(Self {
-                new: object.required("EVP_CIPHER_CTX_new")?,
-                free: object.required("EVP_CIPHER_CTX_free")?,
-                ctrl: object.required("EVP_CIPHER_CTX_ctrl")?,
-                set_padding: object.required("EVP_CIPHER_CTX_set_padding")?,
-                encrypt: Calls {
-                    init: object.required("EVP_EncryptInit_ex")?,
-                    update: object.required("EVP_EncryptUpdate")?,
-                    finish: object.required("EVP_EncryptFinal_ex")?,
-                },
-                decrypt: Calls {
-                    init: object.required("EVP_DecryptInit_ex")?,
-                    update: object.required("EVP_DecryptUpdate")?,
-                    finish: object.required("EVP_DecryptFinal_ex")?,
-                },
-                copy: object.function("EVP_CIPHER_CTX_copy"),
-                set_params: object.function("EVP_CIPHER_CTX_set_params"),
-                errors: Errors::load(object),
-            })
-        }
+    pub(super) fn of(object: &SharedObject) -> Result<Self, Missing> {
+        Ok(Self { f: Functions::of(object)?, errors: Errors::of(object)? })
     }
 
     pub(super) fn calls(&self, direction: Direction) -> Calls {
-        if direction == Direction::Decrypt { self.decrypt } else { self.encrypt }
+        let f = &self.f;
+        let (init, update, finish) = match direction {
+            Direction::Decrypt => {
+                (f.EVP_DecryptInit_ex, f.EVP_DecryptUpdate, f.EVP_DecryptFinal_ex)
+            }
+            _ => (f.EVP_EncryptInit_ex, f.EVP_EncryptUpdate, f.EVP_EncryptFinal_ex),
+        };
+        Calls { init, update, finish }
     }
 }
 
-/// The library's queue of errors, one per thread. A failed call leaves entries there, and a queue
-/// that is not emptied is one that the application would not have.
-#[derive(Clone, Copy)]
-pub(super) struct Errors {
-    get: Option<unsafe extern "C" fn() -> c_ulong>,
-    peek_last: Option<unsafe extern "C" fn() -> c_ulong>,
-    words: Option<unsafe extern "C" fn(c_ulong, *mut c_char, usize)>,
-    clear: Option<unsafe extern "C" fn()>,
+functions! {
+    /// The library's queue of errors, one per thread. A failed call leaves entries there, and a queue
+    /// that is not emptied is one that the application would not have.
+    pub(super) struct Errors
+    required {}
+    optional {
+        ERR_get_error: fn() -> c_ulong;
+        ERR_peek_last_error: fn() -> c_ulong;
+        ERR_error_string_n: fn(c_ulong, *mut c_char, usize);
+        ERR_clear_error: fn();
+    }
 }
 
 /// BoringSSL and AWS-LC return 32 bits; the rest of the register says nothing.
 const CODE_BITS: c_ulong = 0xffff_ffff;
 
 impl Errors {
-    fn load(object: &SharedObject) -> Self {
-        // SAFETY: the types are those of err.h.
-        unsafe {
-            Self {
-                get: object.function("ERR_get_error"),
-                peek_last: object.function("ERR_peek_last_error"),
-                words: object.function("ERR_error_string_n"),
-                clear: object.function("ERR_clear_error"),
-            }
-        }
-    }
-
     /// Empties the queue.
     #[cold]
     pub(super) fn clear(&self) {
-        if let Some(clear) = self.clear {
+        if let Some(clear) = self.ERR_clear_error {
             // SAFETY: takes nothing.
             unsafe { clear() }
         }
@@ -126,16 +119,16 @@ impl Errors {
     #[cold]
     pub(super) fn last_reason(&self) -> c_ulong {
         // SAFETY: takes nothing.
-        self.peek_last.map_or(0, |peek| unsafe { peek() } & 0xfff)
+        self.ERR_peek_last_error.map_or(0, |peek| unsafe { peek() } & 0xfff)
     }
 
     /// Empties the queue and gives the words of its first error, which is the cause of the others.
     #[cold]
     pub(super) fn take(&self) -> String {
         // SAFETY: takes nothing.
-        let code = self.get.map_or(0, |get| unsafe { get() } & CODE_BITS);
+        let code = self.ERR_get_error.map_or(0, |get| unsafe { get() } & CODE_BITS);
         self.clear();
-        let Some(words) = self.words.filter(|_| code != 0) else {
+        let Some(words) = self.ERR_error_string_n.filter(|_| code != 0) else {
             return "no reason given".to_owned();
         };
         let mut text: [c_char; 256] = [0; 256];

@@ -27,11 +27,11 @@ impl Context {
     /// The library's reason.
     pub(super) fn empty(api: &Api) -> Result<Self, String> {
         // SAFETY: takes nothing.
-        let ctx = unsafe { (api.new)() };
+        let ctx = unsafe { (api.f.EVP_CIPHER_CTX_new)() };
         if ctx.is_null() {
             return Err(format!("EVP_CIPHER_CTX_new: {}", api.errors.take()));
         }
-        Ok(Self { ctx, free: api.free })
+        Ok(Self { ctx, free: api.f.EVP_CIPHER_CTX_free })
     }
 
     pub(super) fn as_ptr(&self) -> Ctx {
@@ -88,9 +88,10 @@ impl SetUp<'_> {
 
     fn lengths(&self, algorithm: &Algorithm, direction: Direction) -> Result<(), String> {
         let len = |n: usize| c_int::try_from(n).expect("lengths of nonces and tags are small");
+        let control = self.api.f.EVP_CIPHER_CTX_ctrl;
         // SAFETY: sets a number.
         let code = unsafe {
-            (self.api.ctrl)(self.ctx, ctrl::SET_IVLEN, len(algorithm.nonce_len), ptr::null_mut())
+            control(self.ctx, ctrl::SET_IVLEN, len(algorithm.nonce_len), ptr::null_mut())
         };
         self.check(code, "setting the nonce length")?;
         // OpenSSL 1.0.2 and LibreSSL take the length for CCM decryption only with a tag. Encryption
@@ -99,7 +100,7 @@ impl SetUp<'_> {
         let with_tag = algorithm.mode == Mode::Ccm && direction == Direction::Decrypt;
         let tag = if with_tag { no_tag.as_mut_ptr().cast() } else { ptr::null_mut() };
         // SAFETY: reads `tag_len` bytes, which are at most 16, where the pointer is not null.
-        let code = unsafe { (self.api.ctrl)(self.ctx, ctrl::SET_TAG, len(algorithm.tag_len), tag) };
+        let code = unsafe { control(self.ctx, ctrl::SET_TAG, len(algorithm.tag_len), tag) };
         self.check(code, "setting the tag length")
     }
 
@@ -114,14 +115,15 @@ impl SetUp<'_> {
 
     fn no_padding(&self) -> Result<(), String> {
         // SAFETY: sets a flag of a context with a cipher.
-        let code = unsafe { (self.api.set_padding)(self.ctx, 0) };
+        let code = unsafe { (self.api.f.EVP_CIPHER_CTX_set_padding)(self.ctx, 0) };
         self.check(code, "turning padding off")
     }
 
     /// OpenSSL's SM4-XTS follows GB/T 17964, whose field has its bits the other way round, unless
     /// it is told to follow IEEE 1619.
     fn ieee_xts(&self) -> Result<(), String> {
-        let set_params = self.api.set_params.ok_or("it exports no `EVP_CIPHER_CTX_set_params`")?;
+        let set_params = self.api.f.EVP_CIPHER_CTX_set_params;
+        let set_params = set_params.ok_or("it exports no `EVP_CIPHER_CTX_set_params`")?;
         let params = [Param::text(c"xts_standard", c"IEEE"), Param::END];
         // SAFETY: a context with a cipher; the list ends with `END`, and its texts are static.
         let code = unsafe { set_params(self.ctx, params.as_ptr()) };

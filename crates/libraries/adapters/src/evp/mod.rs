@@ -37,7 +37,7 @@ use std::ptr;
 /// [`LoadError::Unusable`] when a function is missing, the library does not initialise, or it does
 /// not say which version it is.
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
-    let api = Api::load(&object)?;
+    let api = Api::of(&object)?;
     initialise(&object)?;
     let (product, build) = identity::ask(&object)?;
     let Product { name: own, version, .. } = product.clone();

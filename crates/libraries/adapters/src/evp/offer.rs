@@ -101,7 +101,7 @@ impl Request<'_, Evp> {
 
     fn mac(&self) -> Offer {
         let errors = self.library.api.errors;
-        if let Some(mac) = EvpMac::load(&self.library.object) {
+        if let Ok(mac) = EvpMac::of(&self.library.object) {
             let offer = mac.session(errors, self.algorithm, self.key);
             return offer.map(|session| session.map(|s| self.with_allocations(s)));
         }
@@ -132,10 +132,10 @@ impl Request<'_, Evp> {
     /// `CRYPTO_poly1305_*`, or `EVP_DigestSign*`
     fn poly1305(&self) -> Offer {
         debug_assert_eq!(self.algorithm.cipher, Primitive::Poly1305);
-        if let Some(poly1305) = Poly1305::load(&self.library.object) {
+        if let Ok(poly1305) = Poly1305::of(&self.library.object) {
             return Some(Ok(poly1305.session(self.library.api.errors, self.key.try_into().ok()?)));
         }
-        let sign = DigestSign::load(&self.library.object)?;
+        let sign = DigestSign::of(&self.library.object)?;
         sign.poly1305(self.library.api.errors, self.key, self.algorithm.tag_len)
     }
 }

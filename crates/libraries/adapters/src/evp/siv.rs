@@ -31,7 +31,7 @@ pub(super) fn session(
     algorithm: &Algorithm,
     direction: Direction,
 ) -> Result<raw::Session, String> {
-    let copy = api.copy.ok_or("it exports no `EVP_CIPHER_CTX_copy`")?;
+    let copy = api.f.EVP_CIPHER_CTX_copy.ok_or("it exports no `EVP_CIPHER_CTX_copy`")?;
     let message = State::new(api, Context::empty(api)?, algorithm, direction);
     let init = api.calls(direction).init;
     let state = Siv { keyed, copy, message, nonce_len: algorithm.nonce_len, init };

@@ -37,7 +37,7 @@ impl State {
             init: calls.init,
             update: calls.update,
             finish: calls.finish,
-            ctrl: api.ctrl,
+            ctrl: api.f.EVP_CIPHER_CTX_ctrl,
             tag_len: c_int::try_from(algorithm.tag_len).expect("tags are short"),
             errors: api.errors,
             _context: context,

@@ -1,7 +1,7 @@
 //! The functions and numbers of `gcrypt.h` that the adapter uses.
 
-use crate::family::functions;
-use contract::loader::{LoadError, SharedObject};
+use contract::functions;
+use contract::loader::{Missing, SharedObject};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
 /// `gcry_cipher_hd_t`, `gcry_md_hd_t` or `gcry_mac_hd_t`, opaque.
@@ -19,10 +19,8 @@ pub(super) type GetTagFn = unsafe extern "C" fn(Handle, *mut c_void, usize) -> E
 /// `gcry_cipher_ctl` and `gcry_mac_ctl`: handle, command, buffer, length.
 pub(super) type CtlFn = unsafe extern "C" fn(Handle, c_int, *mut c_void, usize) -> Error;
 
-type OpenFn = unsafe extern "C" fn(*mut Handle, c_int, c_int, u32) -> Error;
 /// `gcry_cipher_close`, `gcry_md_close`, `gcry_mac_close`.
 pub(super) type CloseFn = unsafe extern "C" fn(Handle);
-type StrErrorFn = unsafe extern "C" fn(Error) -> *const c_char;
 
 /// `enum gcry_ctl_cmds`
 pub(super) mod ctl {
@@ -55,50 +53,51 @@ pub(super) fn error_code(error: Error) -> u32 {
 }
 
 functions! {
-    /// `gcry_cipher_*`, and what errors are in words.
-    struct CipherApi {
-        open: OpenFn = "gcry_cipher_open",
-        close: CloseFn = "gcry_cipher_close",
-        setkey: BytesFn = "gcry_cipher_setkey",
-        setiv: BytesFn = "gcry_cipher_setiv",
-        setctr: BytesFn = "gcry_cipher_setctr",
-        authenticate: BytesFn = "gcry_cipher_authenticate",
-        encrypt: CryptFn = "gcry_cipher_encrypt",
-        decrypt: CryptFn = "gcry_cipher_decrypt",
-        gettag: GetTagFn = "gcry_cipher_gettag",
-        checktag: BytesFn = "gcry_cipher_checktag",
-        ctl: CtlFn = "gcry_cipher_ctl",
-        strerror: StrErrorFn = "gcry_strerror",
+    /// Ciphers, and what errors are in words.
+    pub(super) struct CipherApi {
+        /// Handle, cipher, mode, flags.
+        gcry_cipher_open: fn(*mut Handle, c_int, c_int, u32) -> Error;
+        gcry_cipher_close: fn(Handle);
+        gcry_cipher_setkey: fn(Handle, *const c_void, usize) -> Error;
+        gcry_cipher_setiv: fn(Handle, *const c_void, usize) -> Error;
+        gcry_cipher_setctr: fn(Handle, *const c_void, usize) -> Error;
+        gcry_cipher_authenticate: fn(Handle, *const c_void, usize) -> Error;
+        gcry_cipher_encrypt: fn(Handle, *mut c_void, usize, *const c_void, usize) -> Error;
+        gcry_cipher_decrypt: fn(Handle, *mut c_void, usize, *const c_void, usize) -> Error;
+        gcry_cipher_gettag: fn(Handle, *mut c_void, usize) -> Error;
+        gcry_cipher_checktag: fn(Handle, *const c_void, usize) -> Error;
+        gcry_cipher_ctl: fn(Handle, c_int, *mut c_void, usize) -> Error;
+        gcry_strerror: fn(Error) -> *const c_char;
     }
 }
 
 functions! {
-    /// `gcry_md_*`: digests.
-    struct MdApi {
+    /// Digests.
+    pub(super) struct MdApi {
         /// Handle, algorithm, flags.
-        open: unsafe extern "C" fn(*mut Handle, c_int, u32) -> Error = "gcry_md_open",
-        close: CloseFn = "gcry_md_close",
+        gcry_md_open: fn(*mut Handle, c_int, u32) -> Error;
+        gcry_md_close: fn(Handle);
         /// Algorithm, digest, buffer, length.
-        hash_buffer: unsafe extern "C" fn(c_int, *mut c_void, *const c_void, usize) = "gcry_md_hash_buffer",
-        reset: unsafe extern "C" fn(Handle) = "gcry_md_reset",
-        write: unsafe extern "C" fn(Handle, *const c_void, usize) = "gcry_md_write",
+        gcry_md_hash_buffer: fn(c_int, *mut c_void, *const c_void, usize);
+        gcry_md_reset: fn(Handle);
+        gcry_md_write: fn(Handle, *const c_void, usize);
         /// Handle, algorithm; the digest stays the handle's.
-        read: unsafe extern "C" fn(Handle, c_int) -> *const u8 = "gcry_md_read",
+        gcry_md_read: fn(Handle, c_int) -> *const u8;
     }
 }
 
 functions! {
-    /// `gcry_mac_*`: message authentication codes.
-    struct MacApi {
+    /// Message authentication codes.
+    pub(super) struct MacApi {
         /// Handle, algorithm, flags, context.
-        open: unsafe extern "C" fn(*mut Handle, c_int, u32, *mut c_void) -> Error = "gcry_mac_open",
-        close: CloseFn = "gcry_mac_close",
-        setkey: BytesFn = "gcry_mac_setkey",
-        setiv: BytesFn = "gcry_mac_setiv",
-        ctl: CtlFn = "gcry_mac_ctl",
-        write: BytesFn = "gcry_mac_write",
+        gcry_mac_open: fn(*mut Handle, c_int, u32, *mut c_void) -> Error;
+        gcry_mac_close: fn(Handle);
+        gcry_mac_setkey: fn(Handle, *const c_void, usize) -> Error;
+        gcry_mac_setiv: fn(Handle, *const c_void, usize) -> Error;
+        gcry_mac_ctl: fn(Handle, c_int, *mut c_void, usize) -> Error;
+        gcry_mac_write: fn(Handle, *const c_void, usize) -> Error;
         /// Handle, buffer, its length in and the code's out.
-        read: unsafe extern "C" fn(Handle, *mut c_void, *mut usize) -> Error = "gcry_mac_read",
+        gcry_mac_read: fn(Handle, *mut c_void, *mut usize) -> Error;
     }
 }
 
@@ -113,21 +112,15 @@ pub(super) struct Api {
 }
 
 impl Api {
-    pub(super) fn load(object: &SharedObject) -> Result<Self, LoadError> {
-        // SAFETY: the types are those of gcrypt.h for the symbols named.
-        unsafe {
-            Ok(Self {
-                cipher: CipherApi::load(object)?,
-                md: MdApi::load(object).ok(),
-                mac: MacApi::load(object).ok(),
-            })
-        }
+    pub(super) fn of(object: &SharedObject) -> Result<Self, Missing> {
+        let (md, mac) = (MdApi::of(object).ok(), MacApi::of(object).ok());
+        Ok(Self { cipher: CipherApi::of(object)?, md, mac })
     }
 
     /// The library's words for an error.
     pub(super) fn words(&self, error: Error) -> String {
         // SAFETY: takes any number.
-        let text = unsafe { (self.cipher.strerror)(error) };
+        let text = unsafe { (self.cipher.gcry_strerror)(error) };
         if text.is_null() {
             return format!("error {error:#x}");
         }

@@ -48,13 +48,21 @@ impl State {
         Self {
             message,
             stream,
-            crypt: if encrypts { api.encrypt } else { api.decrypt },
+            crypt: if encrypts { api.gcry_cipher_encrypt } else { api.gcry_cipher_decrypt },
             // In counter mode setiv is accepted, and sets something that the mode never reads.
-            set_nonce: if algorithm.mode == Mode::Ctr { api.setctr } else { api.setiv },
-            authenticate: api.authenticate,
-            tag: if encrypts { TagFn::Get(api.gettag) } else { TagFn::Check(api.checktag) },
-            ctl: api.ctl,
-            set_key: api.setkey,
+            set_nonce: if algorithm.mode == Mode::Ctr {
+                api.gcry_cipher_setctr
+            } else {
+                api.gcry_cipher_setiv
+            },
+            authenticate: api.gcry_cipher_authenticate,
+            tag: if encrypts {
+                TagFn::Get(api.gcry_cipher_gettag)
+            } else {
+                TagFn::Check(api.gcry_cipher_checktag)
+            },
+            ctl: api.gcry_cipher_ctl,
+            set_key: api.gcry_cipher_setkey,
             key_len: algorithm.key_len,
             nonce_len: algorithm.nonce_len,
             tag_len: algorithm.tag_len,

@@ -21,8 +21,10 @@ impl State {
     pub(super) fn open(md: MdApi, algorithm: c_int, len: usize) -> Result<Self, Error> {
         let mut handle = ptr::null_mut();
         // SAFETY: `handle` is writable; flags 0: ordinary memory, no HMAC.
-        match unsafe { (md.open)(&raw mut handle, algorithm, 0) } {
-            0 => Ok(Self { md, stream: Opened { handle, close: md.close }, algorithm, len }),
+        match unsafe { (md.gcry_md_open)(&raw mut handle, algorithm, 0) } {
+            0 => {
+                Ok(Self { md, stream: Opened { handle, close: md.gcry_md_close }, algorithm, len })
+            }
             error => Err(error),
         }
     }
@@ -35,22 +37,22 @@ impl State {
 
 operations! { impl for State;
     fn message(&mut self, m) {
-        (self.md.hash_buffer)(self.algorithm, m.tag.cast(), m.input.cast(), m.len);
+        (self.md.gcry_md_hash_buffer)(self.algorithm, m.tag.cast(), m.input.cast(), m.len);
         raw::OK
     }
 
     fn start(&mut self, _nonce) {
-        (self.md.reset)(self.stream.handle);
+        (self.md.gcry_md_reset)(self.stream.handle);
         raw::OK
     }
 
     fn update(&mut self, input, _output, len) {
-        (self.md.write)(self.stream.handle, input.cast(), len);
+        (self.md.gcry_md_write)(self.stream.handle, input.cast(), len);
         raw::OK
     }
 
     fn finish(&mut self, tag) {
-        let digest = (self.md.read)(self.stream.handle, self.algorithm);
+        let digest = (self.md.gcry_md_read)(self.stream.handle, self.algorithm);
         if digest.is_null() {
             return raw::FAILED;
         }

@@ -38,13 +38,13 @@ impl State {
         let open = || {
             let mut handle = ptr::null_mut();
             // SAFETY: `handle` is writable; flags 0: ordinary memory; no context is needed.
-            let error = unsafe { (mac.open)(&raw mut handle, number, 0, ptr::null_mut()) };
+            let error = unsafe { (mac.gcry_mac_open)(&raw mut handle, number, 0, ptr::null_mut()) };
             if error != 0 {
                 return Err(OpenFailure { call: "gcry_mac_open", error });
             }
-            let opened = Opened { handle, close: mac.close };
+            let opened = Opened { handle, close: mac.gcry_mac_close };
             // SAFETY: `key` covers its length.
-            match unsafe { (mac.setkey)(handle, key.as_ptr().cast(), key.len()) } {
+            match unsafe { (mac.gcry_mac_setkey)(handle, key.as_ptr().cast(), key.len()) } {
                 0 => Ok(opened),
                 error => Err(OpenFailure { call: "gcry_mac_setkey", error }),
             }
@@ -69,7 +69,7 @@ impl State {
     #[inline]
     fn reset(&self, handle: &Opened) -> Error {
         // SAFETY: the command takes no buffer.
-        unsafe { (self.mac.ctl)(handle.handle, ctl::RESET, ptr::null_mut(), 0) }
+        unsafe { (self.mac.gcry_mac_ctl)(handle.handle, ctl::RESET, ptr::null_mut(), 0) }
     }
 
     /// # Safety
@@ -77,7 +77,7 @@ impl State {
     #[inline]
     unsafe fn set_nonce(&self, handle: &Opened, nonce: *const u8) -> Error {
         // SAFETY: the caller's promise.
-        unsafe { (self.mac.setiv)(handle.handle, nonce.cast(), self.nonce_len) }
+        unsafe { (self.mac.gcry_mac_setiv)(handle.handle, nonce.cast(), self.nonce_len) }
     }
 
     /// # Safety
@@ -85,7 +85,7 @@ impl State {
     #[inline]
     unsafe fn write(&self, handle: &Opened, input: *const u8, len: usize) -> Error {
         // SAFETY: the caller's promise.
-        unsafe { (self.mac.write)(handle.handle, input.cast(), len) }
+        unsafe { (self.mac.gcry_mac_write)(handle.handle, input.cast(), len) }
     }
 
     /// # Safety
@@ -94,7 +94,7 @@ impl State {
     unsafe fn read(&self, handle: &Opened, tag: *mut u8) -> Error {
         let mut len = self.tag_len;
         // SAFETY: the caller's promise.
-        unsafe { (self.mac.read)(handle.handle, tag.cast(), &raw mut len) }
+        unsafe { (self.mac.gcry_mac_read)(handle.handle, tag.cast(), &raw mut len) }
     }
 }
 
@@ -120,7 +120,7 @@ operations! { impl for State;
     }
 
     fn rekey(&mut self, key) {
-        calls!((self.mac.setkey)(self.message.handle, key.cast(), self.key_len))
+        calls!((self.mac.gcry_mac_setkey)(self.message.handle, key.cast(), self.key_len))
     }
 }
 

@@ -26,7 +26,7 @@ use std::ptr;
 /// # Errors
 /// [`LoadError::Unusable`] when a function is missing, or the library does not initialise.
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
-    let api = Api::load(&object)?;
+    let api = Api::of(&object)?;
     let version = initialise(&object, &api)?;
     family::library((name, "libgcrypt"), &version, build(&object), api)
 }
@@ -40,8 +40,8 @@ fn initialise(object: &SharedObject, api: &Api) -> Result<String, LoadError> {
     // SAFETY: the types are those of gcrypt.h.
     let (check_version, control) = unsafe {
         (
-            object.required::<VersionFn>("gcry_check_version")?,
-            object.required::<ControlFn>("gcry_control")?,
+            object.exported::<VersionFn>("gcry_check_version")?,
+            object.exported::<ControlFn>("gcry_control")?,
         )
     };
     // SAFETY: a null pointer asks for the version only; it must be the first call.
@@ -141,13 +141,14 @@ impl Request<'_> {
     fn keyed(&self, (cipher, mode): (c_int, c_int)) -> Result<Opened, OpenError> {
         let (api, mut handle) = (&self.library.cipher, ptr::null_mut());
         // SAFETY: `handle` is writable; flags 0: ordinary memory.
-        let error = unsafe { (api.open)(&raw mut handle, cipher, mode, 0) };
+        let error = unsafe { (api.gcry_cipher_open)(&raw mut handle, cipher, mode, 0) };
         if error != 0 {
             return Err(self.library.open_error("gcry_cipher_open", error));
         }
-        let opened = Opened { handle, close: api.close };
+        let opened = Opened { handle, close: api.gcry_cipher_close };
         // SAFETY: the key covers its length.
-        let error = unsafe { (api.setkey)(handle, self.key.as_ptr().cast(), self.key.len()) };
+        let error =
+            unsafe { (api.gcry_cipher_setkey)(handle, self.key.as_ptr().cast(), self.key.len()) };
         self.library.done("gcry_cipher_setkey", error)?;
         if self.algorithm.mode == Mode::Ocb {
             self.library.set_tag_len(handle, self.algorithm.tag_len)?;
@@ -162,7 +163,12 @@ impl Api {
         let mut len = c_int::try_from(tag_len).expect("tags are a few bytes");
         // SAFETY: the command takes an int.
         let error = unsafe {
-            (self.cipher.ctl)(handle, ctl::SET_TAGLEN, (&raw mut len).cast(), size_of::<c_int>())
+            (self.cipher.gcry_cipher_ctl)(
+                handle,
+                ctl::SET_TAGLEN,
+                (&raw mut len).cast(),
+                size_of::<c_int>(),
+            )
         };
         self.done("gcry_cipher_ctl(GCRYCTL_SET_TAGLEN)", error)
     }

@@ -1,10 +1,10 @@
 //! ECB, CBC, CFB, CFB8, OFB and CTR: each block cipher's module has its own functions.
 
 use super::context::Context;
-use super::{Missing, Request, done, outcome};
+use super::{Request, done, outcome};
 use crate::bytes::{In, Out};
 use crate::family::{calls, operations, symbol};
-use contract::{Table, raw};
+use contract::{OpenError, Table, raw};
 use model::{Mode, Primitive};
 use std::ffi::{CStr, c_int, c_uint, c_void};
 
@@ -44,7 +44,7 @@ enum SetKey {
 }
 
 impl SetKey {
-    fn find(request: &Request<'_>) -> Result<Self, Missing> {
+    fn find(request: &Request<'_>) -> Result<Self, OpenError> {
         let backwards =
             request.decrypts() && matches!(request.algorithm.mode, Mode::Ecb | Mode::Cbc);
         let way = if backwards { "dec" } else { "enc" };
@@ -87,9 +87,9 @@ struct State {
 }
 
 /// Opens a mode.
-pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
+pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let (call, words) = call(request)?;
-    let block_len = request.algorithm.cipher.block_len().ok_or(Missing::Function)?;
+    let block_len = request.algorithm.cipher.block_len().ok_or_else(|| request.none())?;
     let set_key = SetKey::find(request)?;
     let state = State {
         context: context(request, set_key)?,
@@ -108,11 +108,11 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
 }
 
 /// A context with its key schedule.
-fn context(request: &Request<'_>, set_key: SetKey) -> Result<Context, Missing> {
+fn context(request: &Request<'_>, set_key: SetKey) -> Result<Context, OpenError> {
     let mut context = Context::new(request, &format!("mbedtls_{}", request.cipher_name()?))?;
     // SAFETY: the context is the cipher's, the key has its length.
     let code = unsafe { set_key.run(context.get(), request.key.as_ptr()) };
-    done(c"setkey", code)?;
+    done("setkey", code)?;
     Ok(context)
 }
 
@@ -137,7 +137,7 @@ operations! { impl for State;
 }
 
 /// The mode's function, and its name for readers.
-fn call(request: &Request<'_>) -> Result<(Call, &'static CStr), Missing> {
+fn call(request: &Request<'_>) -> Result<(Call, &'static CStr), OpenError> {
     use Primitive::{Aes, Aria, Camellia, TripleDes};
     let words = match (request.algorithm.mode, request.algorithm.cipher) {
         (Mode::Ecb, Aes) => c"mbedtls_aes_crypt_ecb",
@@ -156,7 +156,7 @@ fn call(request: &Request<'_>) -> Result<(Call, &'static CStr), Missing> {
         (Mode::Ctr, Aes) => c"mbedtls_aes_crypt_ctr",
         (Mode::Ctr, Camellia) => c"mbedtls_camellia_crypt_ctr",
         (Mode::Ctr, Aria) => c"mbedtls_aria_crypt_ctr",
-        _ => return Err(Missing::Function),
+        _ => return Err(request.none()),
     };
     let symbol = symbol(words);
     let with_direction = matches!(request.algorithm.cipher, Aes | Camellia);

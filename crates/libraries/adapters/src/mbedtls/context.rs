@@ -1,7 +1,8 @@
 //! The library's contexts, which are its callers' to allocate.
 
-use super::{Missing, Request};
+use super::Request;
 use crate::aligned::Aligned;
+use contract::OpenError;
 use std::ffi::c_void;
 
 /// Bytes for any context. Only the headers tell the sizes, and they differ by version and
@@ -19,7 +20,7 @@ pub(super) struct Context {
 
 impl Context {
     /// An initialised one of a module: `mbedtls_aes`.
-    pub(super) fn new(request: &Request<'_>, module: &str) -> Result<Self, Missing> {
+    pub(super) fn new(request: &Request<'_>, module: &str) -> Result<Self, OpenError> {
         // SAFETY: every module's two functions have this type.
         let (init, free) = unsafe {
             (

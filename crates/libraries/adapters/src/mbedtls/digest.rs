@@ -1,19 +1,22 @@
 //! Digests and HMAC through the general digest layer, and Poly1305.
 
 use super::context::Context;
-use super::{Missing, Request, done, outcome};
+use super::{Request, done, outcome};
 use crate::bytes::{In, Out};
 use crate::family::{calls, operations};
-use contract::{Table, raw};
+use contract::{OpenError, Table, functions, raw};
 use model::{Mode, Primitive};
 use std::ffi::{CStr, c_char, c_int, c_void};
 
-/// `mbedtls_md_info_from_string`
-type InfoFn = unsafe extern "C" fn(*const c_char) -> *const c_void;
-/// `mbedtls_md_get_size`
-type SizeFn = unsafe extern "C" fn(*const c_void) -> u8;
-/// `mbedtls_md_setup`: context, digest, whether with HMAC.
-type SetUpFn = unsafe extern "C" fn(*mut c_void, *const c_void, c_int) -> c_int;
+functions! {
+    /// md.h: what finds a digest.
+    struct Functions {
+        mbedtls_md_info_from_string: fn(*const c_char) -> *const c_void;
+        mbedtls_md_get_size: fn(*const c_void) -> u8;
+        /// Context, digest, whether with HMAC.
+        mbedtls_md_setup: fn(*mut c_void, *const c_void, c_int) -> c_int;
+    }
+}
 /// `mbedtls_md_starts`, `mbedtls_md_hmac_reset`
 type BeginFn = unsafe extern "C" fn(*mut c_void) -> c_int;
 /// `mbedtls_md_update`, `mbedtls_md_hmac_starts`, `_update`, `mbedtls_poly1305_update`: context,
@@ -41,7 +44,7 @@ struct State {
 }
 
 /// Opens a digest or authentication code.
-pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
+pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let (state, call) = match request.algorithm.mode {
         Mode::OneTimeMac => poly1305(request)?,
         Mode::Hmac => hmac(request)?,
@@ -50,7 +53,7 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
     Ok(Table::new(state, raw::IN_PLACE, call).parts().raw())
 }
 
-fn digest(request: &Request<'_>) -> Result<(State, &'static CStr), Missing> {
+fn digest(request: &Request<'_>) -> Result<(State, &'static CStr), OpenError> {
     let context = context(request, 0)?;
     // SAFETY: md.h.
     let state = unsafe {
@@ -65,7 +68,7 @@ fn digest(request: &Request<'_>) -> Result<(State, &'static CStr), Missing> {
     Ok((state, c"mbedtls_md_starts, mbedtls_md_update, mbedtls_md_finish"))
 }
 
-fn hmac(request: &Request<'_>) -> Result<(State, &'static CStr), Missing> {
+fn hmac(request: &Request<'_>) -> Result<(State, &'static CStr), OpenError> {
     let mut context = context(request, 1)?;
     // SAFETY: md.h; the key covers its length.
     let (code, state) = unsafe {
@@ -80,13 +83,13 @@ fn hmac(request: &Request<'_>) -> Result<(State, &'static CStr), Missing> {
         };
         (code, state)
     };
-    done(c"mbedtls_md_hmac_starts", code)?;
+    done("mbedtls_md_hmac_starts", code)?;
     Ok((state, c"mbedtls_md_hmac_reset, mbedtls_md_hmac_update, mbedtls_md_hmac_finish"))
 }
 
 /// A context of the digest layer. Digests are found by their names: their numbers changed between
 /// versions 2 and 3.
-fn context(request: &Request<'_>, hmac: c_int) -> Result<Context, Missing> {
+fn context(request: &Request<'_>, hmac: c_int) -> Result<Context, OpenError> {
     let name = match request.algorithm.cipher {
         Primitive::Sha256 => c"SHA256",
         Primitive::Sha384 => c"SHA384",
@@ -94,26 +97,24 @@ fn context(request: &Request<'_>, hmac: c_int) -> Result<Context, Missing> {
         Primitive::Sha3_256 => c"SHA3-256",
         Primitive::Sha3_384 => c"SHA3-384",
         Primitive::Sha3_512 => c"SHA3-512",
-        _ => return Err(Missing::Function),
+        _ => return Err(request.none()),
     };
     let mut context = Context::new(request, "mbedtls_md")?;
-    // SAFETY: md.h; the name is NUL-terminated; a description that is not null is one of a digest.
+    let f = Functions::of(&request.library.object)?;
+    // SAFETY: the name is NUL-terminated; a description that is not null is one of a digest.
     let code = unsafe {
-        let info = request.function::<InfoFn>("mbedtls_md_info_from_string")?(name.as_ptr());
-        if info.is_null() {
-            return Err(Missing::Function);
+        let info = (f.mbedtls_md_info_from_string)(name.as_ptr());
+        if info.is_null() || usize::from((f.mbedtls_md_get_size)(info)) != request.algorithm.tag_len
+        {
+            return Err(request.none());
         }
-        let size = request.function::<SizeFn>("mbedtls_md_get_size")?(info);
-        if usize::from(size) != request.algorithm.tag_len {
-            return Err(Missing::Function);
-        }
-        request.function::<SetUpFn>("mbedtls_md_setup")?(context.get(), info, hmac)
+        (f.mbedtls_md_setup)(context.get(), info, hmac)
     };
-    done(c"mbedtls_md_setup", code)?;
+    done("mbedtls_md_setup", code)?;
     Ok(context)
 }
 
-fn poly1305(request: &Request<'_>) -> Result<(State, &'static CStr), Missing> {
+fn poly1305(request: &Request<'_>) -> Result<(State, &'static CStr), OpenError> {
     // SAFETY: poly1305.h.
     let state = unsafe {
         State {

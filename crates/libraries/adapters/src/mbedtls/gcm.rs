@@ -1,32 +1,28 @@
 //! GCM, and GMAC, which is GCM without a message.
 
 use super::context::Context;
-use super::{Missing, Request, done, outcome};
+use super::{Request, done, outcome};
 use crate::bytes::{In, Out};
 use crate::family::{calls, operations};
-use contract::{Table, raw};
+use contract::{OpenError, Table, functions, raw};
 use model::Mode;
 use std::ffi::{c_int, c_uint, c_void};
 
-/// `mbedtls_gcm_setkey`: context, cipher, key, bits.
-type SetKeyFn = unsafe extern "C" fn(*mut c_void, c_int, In, c_uint) -> c_int;
-/// `mbedtls_gcm_crypt_and_tag`: context, direction, length, IV, associated data, input, output, tag.
-type SealFn = unsafe extern "C" fn(
-    *mut c_void,
-    c_int,
-    usize,
-    In,
-    usize,
-    In,
-    usize,
-    In,
-    Out,
-    usize,
-    Out,
-) -> c_int;
-/// `mbedtls_gcm_auth_decrypt`: context, length, IV, associated data, tag, input, output.
-type OpenFn =
-    unsafe extern "C" fn(*mut c_void, usize, In, usize, In, usize, In, usize, In, Out) -> c_int;
+functions! {
+    /// gcm.h, what all versions have alike.
+    struct Functions {
+        /// Context, cipher, key, bits.
+        mbedtls_gcm_setkey: fn(*mut c_void, c_int, In, c_uint) -> c_int;
+        /// Context, direction, length, IV, associated data, input, output, tag.
+        mbedtls_gcm_crypt_and_tag: fn(
+            *mut c_void, c_int, usize, In, usize, In, usize, In, Out, usize, Out
+        ) -> c_int;
+        /// Context, length, IV, associated data, tag, input, output.
+        mbedtls_gcm_auth_decrypt: fn(
+            *mut c_void, usize, In, usize, In, usize, In, usize, In, Out
+        ) -> c_int;
+    }
+}
 /// `mbedtls_gcm_starts` of version 2: context, direction, IV, associated data.
 type OldStartFn = unsafe extern "C" fn(*mut c_void, c_int, In, usize, In, usize) -> c_int;
 /// `mbedtls_gcm_update` of version 2: context, length, input, output.
@@ -50,11 +46,9 @@ enum Stream {
 
 struct State {
     context: Context,
-    set_key: SetKeyFn,
+    f: Functions,
     id: c_int,
     key_bits: c_uint,
-    seal: SealFn,
-    open: OpenFn,
     stream: Stream,
     way: c_int,
     nonce_len: usize,
@@ -62,7 +56,7 @@ struct State {
 }
 
 /// Opens GCM or GMAC.
-pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
+pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let state = state(request)?;
     let (flags, seal, set_key) =
         (raw::IN_PLACE, c"mbedtls_gcm_crypt_and_tag", c"mbedtls_gcm_setkey");
@@ -74,49 +68,28 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
     Ok(table.rekeys(set_key).raw())
 }
 
-fn state(request: &Request<'_>) -> Result<State, Missing> {
-    let id = request.cipher_id()?;
+fn state(request: &Request<'_>) -> Result<State, OpenError> {
+    /// `MBEDTLS_ERR_GCM_BAD_INPUT`: also for a cipher that was not built in.
+    const BAD_INPUT: c_int = -0x14;
+    let (id, key_bits) = (request.cipher_id()?, request.key_bits());
     let mut context = Context::new(request, "mbedtls_gcm")?;
-    // SAFETY: gcm.h of the version; the key has so many bits.
-    let (code, set_key, seal, open, stream) = unsafe {
-        let set_key: SetKeyFn = request.function("mbedtls_gcm_setkey")?;
-        let (start, update) = ("mbedtls_gcm_starts", "mbedtls_gcm_update");
-        let stream = if request.library.major < 3 {
+    let f = Functions::of(&request.library.object)?;
+    let (start, update) = ("mbedtls_gcm_starts", "mbedtls_gcm_update");
+    // SAFETY: gcm.h of the version.
+    let stream = unsafe {
+        if request.library.major < 3 {
             Stream::Old(request.function(start)?, request.function(update)?)
         } else {
             Stream::New(request.function(start)?, request.function(update)?)
-        };
-        (
-            set_key(context.get(), id, request.key.as_ptr(), request.key_bits()),
-            set_key,
-            request.function::<SealFn>("mbedtls_gcm_crypt_and_tag")?,
-            request.function::<OpenFn>("mbedtls_gcm_auth_decrypt")?,
-            stream,
-        )
+        }
     };
-    set_key_done(code)?;
-    Ok(State {
-        context,
-        set_key,
-        id,
-        key_bits: request.key_bits(),
-        seal,
-        open,
-        stream,
-        way: request.way(),
-        nonce_len: request.algorithm.nonce_len,
-        tag_len: request.algorithm.tag_len,
-    })
-}
-
-/// A cipher that was not built in is an input that is wrong.
-fn set_key_done(code: c_int) -> Result<(), Missing> {
-    /// `MBEDTLS_ERR_GCM_BAD_INPUT`
-    const BAD_INPUT: c_int = -0x14;
-    match code {
-        BAD_INPUT => Err(Missing::Function),
-        code => done(c"mbedtls_gcm_setkey", code),
+    // SAFETY: the key has so many bits.
+    match unsafe { (f.mbedtls_gcm_setkey)(context.get(), id, request.key.as_ptr(), key_bits) } {
+        BAD_INPUT => return Err(request.none()),
+        code => done("mbedtls_gcm_setkey", code)?,
     }
+    let (nonce_len, tag_len) = (request.algorithm.nonce_len, request.algorithm.tag_len);
+    Ok(State { context, f, id, key_bits, stream, way: request.way(), nonce_len, tag_len })
 }
 
 impl State {
@@ -131,7 +104,8 @@ impl State {
         (input, output, len): (*const u8, *mut u8, usize),
         (aad, aad_len): (*const u8, usize),
     ) -> i32 {
-        let (context, seal, nonce, tag) = (self.context.get(), self.seal, m.nonce, m.tag);
+        let seal = self.f.mbedtls_gcm_crypt_and_tag;
+        let (context, nonce, tag) = (self.context.get(), m.nonce, m.tag);
         let (nonce_len, tag_len) = (self.nonce_len, self.tag_len);
         // SAFETY: the caller's.
         unsafe {
@@ -149,8 +123,8 @@ operations! { impl for State;
 
     fn decrypt(&mut self, m) {
         let (context, nonce, aad) = (self.context.get(), m.nonce, m.aad);
-        let (open, nonce_len, tag_len) = (self.open, self.nonce_len, self.tag_len);
-        let code = open(
+        let (nonce_len, tag_len) = (self.nonce_len, self.tag_len);
+        let code = (self.f.mbedtls_gcm_auth_decrypt)(
             context, m.len, nonce, nonce_len, aad, m.aad_len, m.tag, tag_len, m.input, m.output,
         );
         if code == AUTH_FAILED { raw::REJECTED } else { outcome(code) }
@@ -181,7 +155,7 @@ operations! { impl for State;
     }
 
     fn rekey(&mut self, key) {
-        calls!((self.set_key)(self.context.get(), self.id, key, self.key_bits))
+        calls!((self.f.mbedtls_gcm_setkey)(self.context.get(), self.id, key, self.key_bits))
     }
 }
 

@@ -13,8 +13,8 @@ mod xts;
 use crate::family::{self, Attached, Family};
 use contract::loader::SharedObject;
 use contract::{OpenError, raw};
-use model::{Kind, Mode, Primitive};
-use std::ffi::{CStr, CString, c_char, c_int, c_uint};
+use model::{Algorithm, Kind, Mode, Primitive};
+use std::ffi::{CString, c_char, c_int, c_uint};
 
 /// Configuration options that change the speed of what is measured.
 const OPTIONS: [&str; 10] = [
@@ -37,7 +37,7 @@ const OPTIONS: [&str; 10] = [
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     type NumberFn = unsafe extern "C" fn() -> c_uint;
     // SAFETY: version.h: takes nothing, gives major, minor and patch in a byte each, and a zero.
-    let number = unsafe { object.required::<NumberFn>("mbedtls_version_get_number")?() };
+    let number = unsafe { object.exported::<NumberFn>("mbedtls_version_get_number")?() };
     let [major, minor, patch, _] = number.to_be_bytes();
     let (version, build) = (format!("{major}.{minor}.{patch}"), build(&object));
     family::library((name, "mbedtls"), &version, build, Mbedtls { object, major })
@@ -69,39 +69,21 @@ type Request<'a> = family::Request<'a, Mbedtls>;
 // SAFETY: each module's functions follow the library's headers for what it opens.
 unsafe impl Family for Mbedtls {
     fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
-        open(request).map_err(|missing| match missing {
-            Missing::Function => {
-                request.absent(&format!("Mbed TLS {} as it was built", request.version))
+        let Algorithm { cipher, mode, kind, .. } = *request.algorithm;
+        match (mode, kind) {
+            (Mode::Ecb | Mode::Cbc | Mode::Cfb | Mode::Cfb8 | Mode::Ofb | Mode::Ctr, _) => {
+                block::open(request)
             }
-            Missing::Failed(call, code) => {
-                OpenError::Failed(format!("{}: error -{:#06x}", call.to_string_lossy(), -code))
+            (Mode::Xts, _) => xts::open(request),
+            (Mode::Gcm | Mode::Gmac, _) => gcm::open(request),
+            (Mode::Ccm, _) => aead::open_ccm(request),
+            (Mode::Poly1305, _) if cipher == Primitive::ChaCha20 => aead::open_chachapoly(request),
+            (Mode::Stream, _) => chacha::open(request),
+            (Mode::Hmac | Mode::OneTimeMac, _) | (Mode::None, Kind::Digest) => {
+                digest::open(request)
             }
-        })
-    }
-}
-
-/// Why there is no session.
-enum Missing {
-    /// The library has no such function, or no such algorithm.
-    Function,
-    /// A function that it has reported an error.
-    Failed(&'static CStr, c_int),
-}
-
-fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
-    match (request.algorithm.mode, request.algorithm.kind) {
-        (Mode::Ecb | Mode::Cbc | Mode::Cfb | Mode::Cfb8 | Mode::Ofb | Mode::Ctr, _) => {
-            block::open(request)
+            _ => Err(request.none()),
         }
-        (Mode::Xts, _) => xts::open(request),
-        (Mode::Gcm | Mode::Gmac, _) => gcm::open(request),
-        (Mode::Ccm, _) => aead::open_ccm(request),
-        (Mode::Poly1305, _) if request.algorithm.cipher == Primitive::ChaCha20 => {
-            aead::open_chachapoly(request)
-        }
-        (Mode::Stream, _) => chacha::open(request),
-        (Mode::Hmac | Mode::OneTimeMac, _) | (Mode::None, Kind::Digest) => digest::open(request),
-        _ => Err(Missing::Function),
     }
 }
 
@@ -114,10 +96,15 @@ impl Request<'_> {
     /// A function of the library's.
     ///
     /// # Safety
-    /// As [`SharedObject::function`].
-    unsafe fn function<F: Copy>(&self, symbol: &str) -> Result<F, Missing> {
+    /// As [`SharedObject::exported`].
+    unsafe fn function<F: Copy>(&self, symbol: &str) -> Result<F, OpenError> {
         // SAFETY: the caller's.
-        unsafe { self.library.object.function(symbol) }.ok_or(Missing::Function)
+        Ok(unsafe { self.library.object.exported(symbol) }?)
+    }
+
+    /// That this build has no such algorithm.
+    fn none(&self) -> OpenError {
+        self.absent(&format!("Mbed TLS {} as it was built", self.version))
     }
 
     /// Bits of the key, both keys of XTS together.
@@ -126,31 +113,35 @@ impl Request<'_> {
     }
 
     /// The block cipher's part of the symbols.
-    fn cipher_name(&self) -> Result<&'static str, Missing> {
+    fn cipher_name(&self) -> Result<&'static str, OpenError> {
         Ok(match self.algorithm.cipher {
             Primitive::Aes => "aes",
             Primitive::Camellia => "camellia",
             Primitive::Aria => "aria",
             Primitive::TripleDes => "des3",
-            _ => return Err(Missing::Function),
+            _ => return Err(self.none()),
         })
     }
 
     /// The block cipher in `mbedtls_cipher_id_t`, which lost two members before ARIA in version 3.
-    fn cipher_id(&self) -> Result<c_int, Missing> {
+    fn cipher_id(&self) -> Result<c_int, OpenError> {
         Ok(match (self.algorithm.cipher, self.library.major) {
             (Primitive::Aes, _) => 2,
             (Primitive::Camellia, _) => 5,
             (Primitive::Aria, ..=2) => 8,
             (Primitive::Aria, _) => 6,
-            _ => return Err(Missing::Function),
+            _ => return Err(self.none()),
         })
     }
 }
 
 /// 0, or an error that ends the opening.
-fn done(call: &'static CStr, code: c_int) -> Result<(), Missing> {
-    if code == 0 { Ok(()) } else { Err(Missing::Failed(call, code)) }
+fn done(call: &str, code: c_int) -> Result<(), OpenError> {
+    if code == 0 {
+        Ok(())
+    } else {
+        Err(OpenError::Failed(format!("{call}: error -{:#06x}", -code)))
+    }
 }
 
 /// The library's code as the interface's: errors are negative, so that none is one of the

@@ -4,10 +4,10 @@
 //! the input before it reads it (every version tried; README.md). A stream is in place, so there is none.
 
 use super::context::Context;
-use super::{Missing, Request, done, outcome};
+use super::{Request, done, outcome};
 use crate::bytes::{In, Out};
 use crate::family::{calls, operations};
-use contract::{Table, raw};
+use contract::{OpenError, Table, raw};
 use model::Primitive;
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -25,19 +25,20 @@ struct State {
 }
 
 /// Opens XTS.
-pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, Missing> {
+pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     if request.algorithm.cipher != Primitive::Aes {
-        return Err(Missing::Function);
+        return Err(request.none());
     }
     let mut context = Context::new(request, "mbedtls_aes_xts")?;
     let way = if request.decrypts() { "dec" } else { "enc" };
-    // SAFETY: aes.h; the keys have so many bits.
-    let (code, set_key, call) = unsafe {
+    // SAFETY: aes.h.
+    let (set_key, call) = unsafe {
         let set_key: SetKeyFn = request.function(&format!("mbedtls_aes_xts_setkey_{way}"))?;
-        let code = set_key(context.get(), request.key.as_ptr(), request.key_bits());
-        (code, set_key, request.function::<XtsFn>("mbedtls_aes_crypt_xts")?)
+        (set_key, request.function::<XtsFn>("mbedtls_aes_crypt_xts")?)
     };
-    done(c"mbedtls_aes_xts_setkey", code)?;
+    // SAFETY: the keys have so many bits.
+    let code = unsafe { set_key(context.get(), request.key.as_ptr(), request.key_bits()) };
+    done("mbedtls_aes_xts_setkey", code)?;
     let state = State { context, set_key, key_bits: request.key_bits(), call, way: request.way() };
     Ok(Table::new(state, 0, c"mbedtls_aes_crypt_xts")
         .rekeys(c"mbedtls_aes_xts_setkey_enc or _dec")

@@ -5,7 +5,22 @@ use super::parts::Steps;
 use super::{Request, plenty, schedule};
 use crate::aligned::Aligned;
 use crate::bytes::{In, Out};
+use contract::functions;
 use std::ffi::c_void;
+
+functions! {
+    /// ccm.h: message, cipher, its function, and what is said of each.
+    struct Functions {
+        /// Nonce's length, nonce, lengths of associated data, message and tag.
+        nettle_ccm_set_nonce: fn(*mut c_void, *const c_void, CipherFn, usize, In, usize, usize, usize);
+        /// Length, bytes.
+        nettle_ccm_update: fn(*mut c_void, *const c_void, CipherFn, usize, In);
+        /// Length, destination.
+        nettle_ccm_digest: fn(*mut c_void, *const c_void, CipherFn, usize, Out);
+    }
+}
+/// `ccm_encrypt`, `ccm_decrypt`: message, cipher, its function, length, destination, source.
+type CcmCryptFn = unsafe extern "C" fn(*mut c_void, *const c_void, CipherFn, usize, Out, In);
 
 /// CCM, told all lengths with the nonce, because they are in the first block. The length of the tag
 /// stayed in Nettle 4.
@@ -14,47 +29,24 @@ pub(super) struct Ccm {
     cipher: Aligned,
     set_key: SetFn,
     encrypt: CipherFn,
-    set_nonce: CcmNonceFn,
-    update: CcmUpdateFn,
+    f: Functions,
     crypt: CcmCryptFn,
-    digest: CcmDigestFn,
     nonce_len: usize,
     tag_len: usize,
 }
 
-/// `ccm_set_nonce`: message, cipher, its function, nonce's length, nonce, lengths of associated data,
-/// message and tag.
-type CcmNonceFn =
-    unsafe extern "C" fn(*mut c_void, *const c_void, CipherFn, usize, In, usize, usize, usize);
-/// `ccm_update`: message, cipher, its function, length, bytes.
-type CcmUpdateFn = unsafe extern "C" fn(*mut c_void, *const c_void, CipherFn, usize, In);
-/// `ccm_encrypt`: message, cipher, its function, length, destination, source.
-type CcmCryptFn = unsafe extern "C" fn(*mut c_void, *const c_void, CipherFn, usize, Out, In);
-/// `ccm_digest`: message, cipher, its function, length, destination.
-type CcmDigestFn = unsafe extern "C" fn(*mut c_void, *const c_void, CipherFn, usize, Out);
-
 impl Ccm {
     pub(super) fn new(request: &Request<'_>, cipher: &CipherMeta) -> Option<Self> {
         let crypt = if request.decrypts() { "nettle_ccm_decrypt" } else { "nettle_ccm_encrypt" };
-        // SAFETY: ccm.h.
-        let (set_nonce, update, crypt, digest) = unsafe {
-            (
-                request.function::<CcmNonceFn>("nettle_ccm_set_nonce")?,
-                request.function::<CcmUpdateFn>("nettle_ccm_update")?,
-                request.function::<CcmCryptFn>(crypt)?,
-                request.function::<CcmDigestFn>("nettle_ccm_digest")?,
-            )
-        };
         Some(Self {
             // `struct ccm_ctx` has 40 bytes.
             message: plenty(),
             cipher: schedule(cipher, cipher.set_encrypt_key, request.key),
             set_key: cipher.set_encrypt_key,
             encrypt: cipher.encrypt,
-            set_nonce,
-            update,
-            crypt,
-            digest,
+            f: Functions::of(&request.library.object).ok()?,
+            // SAFETY: ccm.h.
+            crypt: unsafe { request.function(crypt)? },
             nonce_len: request.algorithm.nonce_len,
             tag_len: request.algorithm.tag_len,
         })
@@ -73,17 +65,10 @@ impl Steps for Ccm {
         let (message, cipher) = (self.message.as_mut_ptr(), self.cipher.as_mut_ptr());
         // SAFETY: the caller's; the contexts are the functions'.
         unsafe {
-            (self.set_nonce)(
-                message,
-                cipher,
-                self.encrypt,
-                self.nonce_len,
-                nonce,
-                aad.1,
-                len,
-                self.tag_len,
-            );
-            (self.update)(message, cipher, self.encrypt, aad.1, aad.0);
+            let (nonce_len, tag_len) = (self.nonce_len, self.tag_len);
+            let set_nonce = self.f.nettle_ccm_set_nonce;
+            set_nonce(message, cipher, self.encrypt, nonce_len, nonce, aad.1, len, tag_len);
+            (self.f.nettle_ccm_update)(message, cipher, self.encrypt, aad.1, aad.0);
         }
     }
 
@@ -98,6 +83,6 @@ impl Steps for Ccm {
     unsafe fn digest(&mut self, tag: *mut u8) {
         let (message, cipher) = (self.message.as_mut_ptr(), self.cipher.as_mut_ptr());
         // SAFETY: as above.
-        unsafe { (self.digest)(message, cipher, self.encrypt, self.tag_len, tag) }
+        unsafe { (self.f.nettle_ccm_digest)(message, cipher, self.encrypt, self.tag_len, tag) }
     }
 }

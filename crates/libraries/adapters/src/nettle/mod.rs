@@ -29,8 +29,8 @@ pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     // SAFETY: version.h: both take nothing and give a number.
     let (major, minor) = unsafe {
         (
-            object.required::<NumberFn>("nettle_version_major")?(),
-            object.required::<NumberFn>("nettle_version_minor")?(),
+            object.exported::<NumberFn>("nettle_version_major")?(),
+            object.exported::<NumberFn>("nettle_version_minor")?(),
         )
     };
     let version = format!("{major}.{minor}");

@@ -5,6 +5,7 @@ use super::plenty;
 use super::{Request, schedule};
 use crate::aligned::Aligned;
 use crate::bytes::{In, Out};
+use contract::functions;
 use std::ffi::c_void;
 
 /// A mode's steps.
@@ -265,6 +266,26 @@ impl Steps for Keyed {
     }
 }
 
+functions! {
+    /// ocb.h.
+    struct OcbFunctions {
+        /// Table, cipher, its function.
+        nettle_ocb_set_key: fn(*mut c_void, *const c_void, CipherFn);
+        /// Message, cipher, its function, lengths of tag and nonce, nonce.
+        nettle_ocb_set_nonce: fn(*mut c_void, *const c_void, CipherFn, usize, usize, In);
+        /// Message, table, cipher, its function, length, bytes.
+        nettle_ocb_update: fn(*mut c_void, *const c_void, *const c_void, CipherFn, usize, In);
+        /// Message, table, cipher, its function, length, destination, source.
+        nettle_ocb_encrypt: fn(*mut c_void, *const c_void, *const c_void, CipherFn, usize, Out, In);
+        /// Message, table, cipher and function to encrypt, the same to decrypt, length, destination, source.
+        nettle_ocb_decrypt: fn(
+            *mut c_void, *const c_void, *const c_void, CipherFn, *const c_void, CipherFn, usize, Out, In
+        );
+        /// Message, table, cipher, its function, length, destination.
+        nettle_ocb_digest: fn(*mut c_void, *const c_void, *const c_void, CipherFn, usize, Out);
+    }
+}
+
 /// OCB, since Nettle 3.9. Its tag's length is part of the nonce's block, in every version.
 pub(super) struct Ocb {
     message: Aligned,
@@ -272,63 +293,30 @@ pub(super) struct Ocb {
     encrypt: (Aligned, CipherFn),
     /// Decryption goes over the message with this one.
     decrypt: Option<(Aligned, CipherFn)>,
-    /// Key schedules to encrypt and to decrypt, and the table made of the first.
-    set_keys: (SetFn, SetFn, SetTableFn),
-    set_nonce: OcbNonceFn,
-    update: CipherBytesFn,
-    crypt: KeyedCrypt,
-    decrypt_all: OcbDecryptFn,
-    digest: KeyedDigestPart,
+    /// Key schedules to encrypt and to decrypt.
+    set_keys: (SetFn, SetFn),
+    f: OcbFunctions,
     nonce_len: usize,
     tag_len: usize,
 }
 
-/// `ocb_set_nonce`: message, cipher, its function, lengths of tag and nonce, nonce.
-type OcbNonceFn = unsafe extern "C" fn(*mut c_void, *const c_void, CipherFn, usize, usize, In);
-/// `ocb_decrypt`: message, table, cipher and function to encrypt, the same to decrypt, length,
-/// destination, source.
-type OcbDecryptFn = unsafe extern "C" fn(
-    *mut c_void,
-    *const c_void,
-    *const c_void,
-    CipherFn,
-    *const c_void,
-    CipherFn,
-    usize,
-    Out,
-    In,
-);
-
 impl Ocb {
     pub(super) fn new(request: &Request<'_>, cipher: &CipherMeta) -> Option<Self> {
-        // SAFETY: ocb.h.
-        let (set_key, set_nonce, update, crypt, decrypt_all, digest) = unsafe {
-            (
-                request.function::<SetTableFn>("nettle_ocb_set_key")?,
-                request.function::<OcbNonceFn>("nettle_ocb_set_nonce")?,
-                request.function::<CipherBytesFn>("nettle_ocb_update")?,
-                request.function::<KeyedCrypt>("nettle_ocb_encrypt")?,
-                request.function::<OcbDecryptFn>("nettle_ocb_decrypt")?,
-                request.function::<KeyedDigestPart>("nettle_ocb_digest")?,
-            )
-        };
+        let f = OcbFunctions::of(&request.library.object).ok()?;
         let mut context = schedule(cipher, cipher.set_encrypt_key, request.key);
         let backwards = || schedule(cipher, cipher.set_decrypt_key, request.key);
         let mut table = plenty();
+        let at = table.as_mut_ptr();
         // SAFETY: `struct ocb_key` has 64 bytes.
-        unsafe { set_key(table.as_mut_ptr(), context.as_mut_ptr(), cipher.encrypt) };
+        unsafe { (f.nettle_ocb_set_key)(at, context.as_mut_ptr(), cipher.encrypt) };
         Some(Self {
             // `struct ocb_ctx` has 80 bytes.
             message: plenty(),
             table,
             encrypt: (context, cipher.encrypt),
             decrypt: request.decrypts().then(|| (backwards(), cipher.decrypt)),
-            set_keys: (cipher.set_encrypt_key, cipher.set_decrypt_key, set_key),
-            set_nonce,
-            update,
-            crypt,
-            decrypt_all,
-            digest,
+            set_keys: (cipher.set_encrypt_key, cipher.set_decrypt_key),
+            f,
             nonce_len: request.algorithm.nonce_len,
             tag_len: request.algorithm.tag_len,
         })
@@ -338,12 +326,12 @@ impl Ocb {
 impl Steps for Ocb {
     #[inline]
     unsafe fn rekey(&mut self, key: *const u8) {
-        let (set_encrypt, set_decrypt, set_table) = self.set_keys;
+        let (set_encrypt, set_decrypt) = self.set_keys;
         let (cipher, encrypt) = &mut self.encrypt;
         // SAFETY: the caller's; the contexts are the functions'.
         unsafe {
             set_encrypt(cipher.as_mut_ptr(), key);
-            set_table(self.table.as_mut_ptr(), cipher.as_ptr(), *encrypt);
+            (self.f.nettle_ocb_set_key)(self.table.as_mut_ptr(), cipher.as_ptr(), *encrypt);
             if let Some((back, _)) = &mut self.decrypt {
                 set_decrypt(back.as_mut_ptr(), key);
             }
@@ -356,8 +344,9 @@ impl Steps for Ocb {
         let (cipher, encrypt) = (self.encrypt.0.as_mut_ptr(), self.encrypt.1);
         // SAFETY: the caller's; the contexts are the functions'.
         unsafe {
-            (self.set_nonce)(message, cipher, encrypt, self.tag_len, self.nonce_len, nonce);
-            (self.update)(message, table, cipher, encrypt, aad.1, aad.0);
+            let (tag_len, nonce_len) = (self.tag_len, self.nonce_len);
+            (self.f.nettle_ocb_set_nonce)(message, cipher, encrypt, tag_len, nonce_len, nonce);
+            (self.f.nettle_ocb_update)(message, table, cipher, encrypt, aad.1, aad.0);
         }
     }
 
@@ -368,18 +357,14 @@ impl Steps for Ocb {
         // SAFETY: as above.
         unsafe {
             match &mut self.decrypt {
-                None => (self.crypt)(message, table, cipher, encrypt, len, output, input),
-                Some((back, decrypt)) => (self.decrypt_all)(
-                    message,
-                    table,
-                    cipher,
-                    encrypt,
-                    back.as_mut_ptr(),
-                    *decrypt,
-                    len,
-                    output,
-                    input,
-                ),
+                None => {
+                    let crypt = self.f.nettle_ocb_encrypt;
+                    crypt(message, table, cipher, encrypt, len, output, input);
+                }
+                Some((back, decrypt)) => {
+                    let (crypt, back) = (self.f.nettle_ocb_decrypt, back.as_mut_ptr());
+                    crypt(message, table, cipher, encrypt, back, *decrypt, len, output, input);
+                }
             }
         }
     }
@@ -389,6 +374,6 @@ impl Steps for Ocb {
         let (message, table) = (self.message.as_mut_ptr(), self.table.as_mut_ptr());
         let (cipher, encrypt) = (self.encrypt.0.as_mut_ptr(), self.encrypt.1);
         // SAFETY: as above.
-        unsafe { (self.digest)(message, table, cipher, encrypt, self.tag_len, tag) }
+        unsafe { (self.f.nettle_ocb_digest)(message, table, cipher, encrypt, self.tag_len, tag) }
     }
 }

@@ -70,7 +70,7 @@ impl Functions {
     /// `F` must be the type that `sodium.h` gives the symbol.
     pub(super) unsafe fn get<F: Copy>(&self, symbol: &str) -> Result<F, OpenError> {
         // SAFETY: the caller vouches for the type.
-        unsafe { self.0.offered(symbol) }
+        Ok(unsafe { self.0.exported(symbol)? })
     }
 
     /// What a function without arguments says of a length: `*_statebytes`, `*_abytes`.

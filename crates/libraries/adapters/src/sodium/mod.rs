@@ -26,8 +26,8 @@ pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     // SAFETY: the types are those of sodium/core.h and sodium/version.h.
     let (init, version) = unsafe {
         (
-            object.required::<InitFn>("sodium_init")?,
-            object.required::<VersionFn>("sodium_version_string")?,
+            object.exported::<InitFn>("sodium_init")?,
+            object.exported::<VersionFn>("sodium_version_string")?,
         )
     };
     // It picks the implementations for this CPU: before it, everything runs, but slowly. SAFETY:

@@ -4,13 +4,11 @@
 use super::Request;
 use super::api::{NotEqualFn, OK, outcome};
 use crate::aligned::Aligned;
-use crate::bytes::{In, Out};
+use crate::bytes::Out;
 use crate::family::{calls, operations};
 use contract::{OpenError, Table, raw};
 use std::ffi::{CStr, c_int, c_ulong, c_void};
 
-/// `gcm_add_iv`, `gcm_add_aad`, `ocb3_add_aad`, `chacha20poly1305_init`, `_setiv`, `_add_aad`: state, bytes, length.
-pub(super) type BytesFn = unsafe extern "C" fn(*mut c_void, In, c_ulong) -> c_int;
 /// `gcm_done`, `eax_done`, `ocb3_done`, `hmac_done`, `poly1305_done`: state, tag, room for it and length.
 pub(super) type DoneFn = unsafe extern "C" fn(*mut c_void, Out, *mut c_ulong) -> c_int;
 
@@ -58,18 +56,15 @@ pub(super) struct State<M> {
 }
 
 impl<M: AeadMode> State<M> {
-    /// The table of a mode whose tags the function `done` makes, with a state for messages and one for streams.
+    /// The table of a mode whose tags `done` makes, with a state for messages and one for streams.
     pub(super) fn table(
         request: &Request<'_>,
         mode: M,
-        done: &str,
+        done: DoneFn,
         [message, stream]: [Aligned; 2],
         (flags, call): (u32, &'static CStr),
     ) -> Result<raw::Session, OpenError> {
-        let api = request.library;
-        let not_equal = if request.decrypts() { Some(api.not_equal()?) } else { None };
-        // SAFETY: the type is that of tomcrypt_mac.h for all of them.
-        let done = unsafe { api.object.offered(done)? };
+        let not_equal = request.decrypts().then(|| request.library.not_equal()).transpose()?;
         let state = Self { mode, done, message, stream, not_equal };
         Ok(Table::new(state, flags, call).streams().rekeys(M::REKEY).raw())
     }

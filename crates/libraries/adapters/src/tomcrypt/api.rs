@@ -36,8 +36,8 @@ impl Api {
         // SAFETY: the types are those of tomcrypt_cipher.h, tomcrypt_hash.h and tomcrypt_misc.h.
         let (cipher, hash, get_size, error) = unsafe {
             (
-                object.required::<RegisterFn>("register_cipher")?,
-                object.required::<RegisterFn>("register_hash")?,
+                object.exported::<RegisterFn>("register_cipher")?,
+                object.exported::<RegisterFn>("register_hash")?,
                 object.function::<GetSizeFn>("crypt_get_size"),
                 object.function::<ErrorFn>("error_to_string"),
             )
@@ -110,7 +110,7 @@ impl Api {
     /// The library's comparison of tags.
     pub(super) fn not_equal(&self) -> Result<NotEqualFn, OpenError> {
         // SAFETY: the type is that of tomcrypt_misc.h.
-        unsafe { self.object.offered("mem_neq") }
+        Ok(unsafe { self.object.exported("mem_neq")? })
     }
 }
 

@@ -6,38 +6,31 @@ use super::api::{ERROR, Index, OK, outcome};
 use crate::aligned::Aligned;
 use crate::bytes::{In, Out};
 use crate::family::operations;
-use contract::{OpenError, Table, raw};
+use contract::{OpenError, Table, functions, raw};
 use model::Primitive;
 use std::ffi::{c_int, c_ulong, c_void};
 use std::ptr;
 
 /// `rijndael_setup`, `camellia_setup`: key, length, rounds, state.
 type SetupFn = unsafe extern "C" fn(In, c_int, c_int, *mut c_void) -> c_int;
-/// `ccm_memory`: cipher, key, length, scheduled key, nonce, length, header, length, plaintext,
-/// length, ciphertext, tag, its length, direction (0 encrypts).
-type MemoryFn = unsafe extern "C" fn(
-    Index,
-    In,
-    c_ulong,
-    *mut c_void,
-    In,
-    c_ulong,
-    In,
-    c_ulong,
-    Out,
-    c_ulong,
-    Out,
-    Out,
-    *mut c_ulong,
-    c_int,
-) -> c_int;
+functions! {
+    /// CCM's, of tomcrypt_mac.h.
+    struct Functions {
+        /// Cipher, key, length, scheduled key, nonce, length, header, length, plaintext, length,
+        /// ciphertext, tag, its length, direction (0 encrypts).
+        ccm_memory: fn(
+            Index, In, c_ulong, *mut c_void, In, c_ulong, In, c_ulong, Out, c_ulong, Out, Out,
+            *mut c_ulong, c_int
+        ) -> c_int;
+    }
+}
 
 struct State {
     setup: SetupFn,
     key_len: c_int,
     cipher: Index,
     key: Aligned,
-    memory: MemoryFn,
+    f: Functions,
 }
 
 pub(super) fn open(request: &Request<'_>, cipher: Index) -> Result<raw::Session, OpenError> {
@@ -46,20 +39,15 @@ pub(super) fn open(request: &Request<'_>, cipher: Index) -> Result<raw::Session,
         Primitive::Camellia => "camellia_setup",
         _ => "rijndael_setup",
     };
-    let scheduled = api.memory(c"symmetric_key", 4 * 4256);
-    let len = request.key_len();
-    // SAFETY: the types are those of tomcrypt_cipher.h and tomcrypt_mac.h for the symbols named;
-    // the key covers its length.
-    let (error, set_up, memory) = unsafe {
-        let set_up = api.object.offered::<SetupFn>(setup)?;
-        (
-            set_up(request.key.as_ptr(), len, 0, scheduled.context()),
-            set_up,
-            api.object.offered("ccm_memory")?,
-        )
+    let (key, key_len) = (api.memory(c"symmetric_key", 4 * 4256), request.key_len());
+    let f = Functions::of(&api.object)?;
+    // SAFETY: the type is that of tomcrypt_cipher.h for both; the key covers its length.
+    let (set_up, error) = unsafe {
+        let set_up = api.object.exported::<SetupFn>(setup)?;
+        (set_up, set_up(request.key.as_ptr(), key_len, 0, key.context()))
     };
     api.done(setup, error)?;
-    let state = State { setup: set_up, key_len: len, cipher, key: scheduled, memory };
+    let state = State { setup: set_up, key_len, cipher, key, f };
     let decrypts = request.decrypts();
     // Decryption goes through a buffer that the library allocates, and is copied out of it.
     let forced = if decrypts { raw::COPIES | raw::ALLOCATES } else { 0 };
@@ -103,8 +91,8 @@ impl State {
         // SAFETY: the caller's promise; without a key the scheduled one is used.
         unsafe {
             let (aad_len, key, no_key) = (m.aad_len as c_ulong, self.key.context(), ptr::null());
-            let (memory, tag_len) = (self.memory, &raw mut tag_len);
-            memory(
+            let (seal, tag_len) = (self.f.ccm_memory, &raw mut tag_len);
+            seal(
                 self.cipher,
                 no_key,
                 0,

@@ -1,76 +1,81 @@
 //! ChaCha20, alone and with Poly1305.
 
 use super::Request;
-use super::aead::{self, AeadMode, BytesFn};
+use super::aead::{self, AeadMode};
 use super::api::{OK, outcome};
 use crate::aligned::Aligned;
 use crate::bytes::{In, Out};
 use crate::family::{calls, operations};
-use contract::{OpenError, Table, raw};
+use contract::{OpenError, Table, functions, raw};
 use std::ffi::{c_int, c_ulong, c_void};
 
-/// `chacha_setup`: state, key, length, rounds.
-type SetupFn = unsafe extern "C" fn(*mut c_void, In, c_ulong, c_int) -> c_int;
-/// `chacha_ivctr32`: state, nonce of 96 bits, length, block counter.
-type SetNonceFn = unsafe extern "C" fn(*mut c_void, In, c_ulong, u32) -> c_int;
-/// `chacha_crypt`, `chacha20poly1305_encrypt`, `_decrypt`: state, input, length, output.
-type CryptFn = unsafe extern "C" fn(*mut c_void, In, c_ulong, Out) -> c_int;
+functions! {
+    /// ChaCha20's, of tomcrypt_cipher.h.
+    struct Functions {
+        /// State, key, length, rounds.
+        chacha_setup: fn(*mut c_void, In, c_ulong, c_int) -> c_int;
+        /// State, nonce of 96 bits, length, block counter.
+        chacha_ivctr32: fn(*mut c_void, In, c_ulong, u32) -> c_int;
+        /// State, input, length, output.
+        chacha_crypt: fn(*mut c_void, In, c_ulong, Out) -> c_int;
+    }
+}
+
+functions! {
+    /// ChaCha20-Poly1305's, of tomcrypt_mac.h.
+    struct AeadFunctions {
+        /// State, bytes, length.
+        chacha20poly1305_init: fn(*mut c_void, In, c_ulong) -> c_int;
+        chacha20poly1305_setiv: fn(*mut c_void, In, c_ulong) -> c_int;
+        chacha20poly1305_add_aad: fn(*mut c_void, In, c_ulong) -> c_int;
+        /// State, input, length, output.
+        chacha20poly1305_encrypt: fn(*mut c_void, In, c_ulong, Out) -> c_int;
+        chacha20poly1305_decrypt: fn(*mut c_void, In, c_ulong, Out) -> c_int;
+        /// State, tag, its length.
+        chacha20poly1305_done: fn(*mut c_void, Out, *mut c_ulong) -> c_int;
+    }
+}
 
 struct State {
-    setup: SetupFn,
+    f: Functions,
     message: Aligned,
     stream: Aligned,
-    set_nonce: SetNonceFn,
-    crypt: CryptFn,
 }
 
 pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let api = request.library;
+    let f = Functions::of(&api.object)?;
     let keyed = || {
         let memory = api.memory(c"chacha_state", 4 * 152);
-        // SAFETY: the type is that of tomcrypt_cipher.h; the key covers its length. 20 rounds.
-        let error = unsafe {
-            let setup = api.object.offered::<SetupFn>("chacha_setup")?;
-            setup(memory.context(), request.key.as_ptr(), request.key.len() as c_ulong, 20)
-        };
-        api.done("chacha_setup", error)?;
-        Ok(memory)
+        let (key, len) = (request.key.as_ptr(), request.key.len() as c_ulong);
+        // SAFETY: the key covers its length. 20 rounds.
+        let error = unsafe { (f.chacha_setup)(memory.context(), key, len, 20) };
+        api.done("chacha_setup", error).map(|()| memory)
     };
-    // SAFETY: the types are those of tomcrypt_cipher.h for the symbols named.
-    let state = unsafe {
-        State {
-            setup: api.object.offered("chacha_setup")?,
-            message: keyed()?,
-            stream: keyed()?,
-            set_nonce: api.object.offered("chacha_ivctr32")?,
-            crypt: api.object.offered("chacha_crypt")?,
-        }
-    };
-    Ok(Table::new(state, raw::IN_PLACE, c"chacha_ivctr32, chacha_crypt")
-        .streams()
-        .rekeys(c"chacha_setup")
-        .raw())
+    let state = State { f, message: keyed()?, stream: keyed()? };
+    let table = Table::new(state, raw::IN_PLACE, c"chacha_ivctr32, chacha_crypt").streams();
+    Ok(table.rekeys(c"chacha_setup").raw())
 }
 
 operations! { impl for State;
     fn message(&mut self, m) {
         let context = self.message.context();
         calls!(
-            (self.set_nonce)(context, m.nonce, 12, 0),
-            (self.crypt)(context, m.input, m.len as c_ulong, m.output),
+            (self.f.chacha_ivctr32)(context, m.nonce, 12, 0),
+            (self.f.chacha_crypt)(context, m.input, m.len as c_ulong, m.output),
         )
     }
 
     fn start(&mut self, nonce) {
-        calls!((self.set_nonce)(self.stream.context(), nonce, 12, 0))
+        calls!((self.f.chacha_ivctr32)(self.stream.context(), nonce, 12, 0))
     }
 
     fn update(&mut self, input, output, len) {
-        calls!((self.crypt)(self.stream.context(), input, len as c_ulong, output))
+        calls!((self.f.chacha_crypt)(self.stream.context(), input, len as c_ulong, output))
     }
 
     fn rekey(&mut self, key) {
-        calls!((self.setup)(self.message.context(), key, 32, 20))
+        calls!((self.f.chacha_setup)(self.message.context(), key, 32, 20))
     }
 }
 
@@ -78,10 +83,8 @@ operations! { impl for State;
 /// is no schedule to it.
 struct ChaChaPoly {
     key: [u8; 32],
-    init: BytesFn,
-    set_nonce: BytesFn,
-    add_aad: BytesFn,
-    crypt: CryptFn,
+    f: AeadFunctions,
+    crypt: unsafe extern "C" fn(*mut c_void, In, c_ulong, Out) -> c_int,
 }
 
 impl AeadMode for ChaChaPoly {
@@ -93,15 +96,16 @@ impl AeadMode for ChaChaPoly {
     unsafe fn begin(&self, state: *mut c_void, nonce: *const u8, aad: (*const u8, usize)) -> c_int {
         // SAFETY: the trait's promises.
         unsafe {
-            let error = (self.init)(state, self.key.as_ptr(), self.key.len() as c_ulong);
+            let error =
+                (self.f.chacha20poly1305_init)(state, self.key.as_ptr(), self.key.len() as c_ulong);
             if error != OK {
                 return error;
             }
-            let error = (self.set_nonce)(state, nonce, 12);
+            let error = (self.f.chacha20poly1305_setiv)(state, nonce, 12);
             if error != OK || aad.1 == 0 {
                 return error;
             }
-            (self.add_aad)(state, aad.0, aad.1 as c_ulong)
+            (self.f.chacha20poly1305_add_aad)(state, aad.0, aad.1 as c_ulong)
         }
     }
 
@@ -113,20 +117,12 @@ impl AeadMode for ChaChaPoly {
 }
 
 pub(super) fn open_aead(request: &Request<'_>) -> Result<raw::Session, OpenError> {
-    let api = request.library;
+    let f = AeadFunctions::of(&request.library.object)?;
     let decrypts = request.decrypts();
-    let crypt = if decrypts { "chacha20poly1305_decrypt" } else { "chacha20poly1305_encrypt" };
-    // SAFETY: the types are those of tomcrypt_mac.h for the symbols named.
-    let mode = unsafe {
-        ChaChaPoly {
-            key: request.key.try_into().expect("ChaCha20 has keys of 32 bytes"),
-            init: api.object.offered("chacha20poly1305_init")?,
-            set_nonce: api.object.offered("chacha20poly1305_setiv")?,
-            add_aad: api.object.offered("chacha20poly1305_add_aad")?,
-            crypt: api.object.offered(crypt)?,
-        }
-    };
-    let memory = || api.memory(c"chacha20poly1305_state", 4 * 264);
+    let crypt = if decrypts { f.chacha20poly1305_decrypt } else { f.chacha20poly1305_encrypt };
+    let key = request.key.try_into().expect("ChaCha20 has keys of 32 bytes");
+    let mode = ChaChaPoly { key, f, crypt };
+    let memory = || request.library.memory(c"chacha20poly1305_state", 4 * 264);
     let call = if decrypts {
         c"chacha20poly1305_init, chacha20poly1305_setiv, chacha20poly1305_add_aad, \
           chacha20poly1305_decrypt, chacha20poly1305_done, mem_neq"
@@ -136,5 +132,5 @@ pub(super) fn open_aead(request: &Request<'_>) -> Result<raw::Session, OpenError
     };
     let memories = [memory(), memory()];
     let how = (raw::IN_PLACE, call);
-    aead::State::table(request, mode, "chacha20poly1305_done", memories, how)
+    aead::State::table(request, mode, f.chacha20poly1305_done, memories, how)
 }

@@ -134,8 +134,8 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     };
     // SAFETY: the types are those of tomcrypt_hash.h for the symbols named.
     let (hash, process) = unsafe {
-        let hash = Digest { init: api.object.offered(init)?, done: api.object.offered(done)? };
-        (hash, api.object.offered(process)?)
+        let hash = Digest { init: api.object.exported(init)?, done: api.object.exported(done)? };
+        (hash, api.object.exported(process)?)
     };
     let memory = || api.memory(c"hash_state", 4 * 416);
     Ok(State::table(hash, process, [memory(), memory()], (0, call)))
@@ -172,8 +172,8 @@ pub(super) fn open_hmac(request: &Request<'_>) -> Result<raw::Session, OpenError
     let (key, tag_len) = (request.key.to_vec(), request.algorithm.tag_len);
     // SAFETY: the types are those of tomcrypt_mac.h for the symbols named.
     let (hash, process) = unsafe {
-        let (init, done) = (api.object.offered("hmac_init")?, api.object.offered("hmac_done")?);
-        (Hmac { hash, key, tag_len, init, done }, api.object.offered("hmac_process")?)
+        let (init, done) = (api.object.exported("hmac_init")?, api.object.exported("hmac_done")?);
+        (Hmac { hash, key, tag_len, init, done }, api.object.exported("hmac_process")?)
     };
     let memory = || api.memory(c"hmac_state", 4 * 848);
     // hmac_init allocates the padded key, which hmac_done frees: no copy of a keyed state can be
@@ -213,8 +213,8 @@ pub(super) fn open_poly1305(request: &Request<'_>) -> Result<raw::Session, OpenE
     // SAFETY: the types are those of tomcrypt_mac.h for the symbols named.
     let (hash, process) = unsafe {
         let (init, done) =
-            (api.object.offered("poly1305_init")?, api.object.offered("poly1305_done")?);
-        (Poly1305 { key, init, done }, api.object.offered("poly1305_process")?)
+            (api.object.exported("poly1305_init")?, api.object.exported("poly1305_done")?);
+        (Poly1305 { key, init, done }, api.object.exported("poly1305_process")?)
     };
     let memory = || api.memory(c"poly1305_state", 4 * 88);
     Ok(State::table(

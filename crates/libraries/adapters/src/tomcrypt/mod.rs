@@ -33,7 +33,7 @@ pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
 fn settings(object: &SharedObject) -> Result<(String, Vec<String>), LoadError> {
     // SAFETY: tomcrypt_misc.h declares `extern const char *crypt_build_settings`; what is asked
     // for here is the address of that variable.
-    let text = unsafe { object.required::<*const *const c_char>("crypt_build_settings")? };
+    let text = unsafe { object.exported::<*const *const c_char>("crypt_build_settings")? };
     // SAFETY: a variable of the library's that points to a static NUL-terminated string.
     let text = unsafe { CStr::from_ptr(*text) }.to_string_lossy().into_owned();
     let version = text.split_whitespace().nth(1).unwrap_or_default();

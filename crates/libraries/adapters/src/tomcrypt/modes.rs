@@ -124,9 +124,9 @@ pub(super) fn open(request: &Request<'_>, cipher: Index) -> Result<raw::Session,
     // SAFETY: the types are those of tomcrypt_cipher.h for the symbols named.
     let begin = unsafe {
         match request.algorithm.mode {
-            Mode::Ecb => Begin::Ecb(api.object.offered(names.start)?),
-            Mode::Ctr => Begin::Ctr(api.object.offered(names.start)?),
-            _ => Begin::Other(api.object.offered(names.start)?),
+            Mode::Ecb => Begin::Ecb(api.object.exported(names.start)?),
+            Mode::Ctr => Begin::Ctr(api.object.exported(names.start)?),
+            _ => Begin::Other(api.object.exported(names.start)?),
         }
     };
     let key_len = request.key_len();
@@ -145,8 +145,8 @@ pub(super) fn open(request: &Request<'_>, cipher: Index) -> Result<raw::Session,
             begin,
             cipher,
             key_len,
-            set_iv: if ecb { None } else { Some(api.object.offered(names.set_iv)?) },
-            crypt: api.object.offered(if encrypts { names.encrypt } else { names.decrypt })?,
+            set_iv: if ecb { None } else { Some(api.object.exported(names.set_iv)?) },
+            crypt: api.object.exported(if encrypts { names.encrypt } else { names.decrypt })?,
             done: api.object.function(names.done),
             iv_len: request.algorithm.nonce_len as c_ulong,
         }

@@ -1,25 +1,37 @@
 //! OCB, version 3 (RFC 7253): every message takes the key anew.
 
 use super::Request;
-use super::aead::{AeadMode, BytesFn, State, TAG};
+use super::aead::{AeadMode, State, TAG};
 use super::api::{Index, OK};
 use crate::bytes::{In, Out};
-use contract::{OpenError, raw};
+use contract::{OpenError, functions, raw};
 use std::ffi::{c_int, c_ulong, c_void};
 
-/// `ocb3_init`: state, cipher, key, length, nonce, length, length of the tag.
-type InitFn = unsafe extern "C" fn(*mut c_void, Index, In, c_ulong, In, c_ulong, c_ulong) -> c_int;
-/// `ocb3_encrypt`, `ocb3_encrypt_last` and the same of decryption: state, input, length, output.
+functions! {
+    /// OCB's, of tomcrypt_mac.h.
+    struct Functions {
+        /// State, cipher, key, length, nonce, length, length of the tag.
+        ocb3_init: fn(*mut c_void, Index, In, c_ulong, In, c_ulong, c_ulong) -> c_int;
+        /// State, bytes, length.
+        ocb3_add_aad: fn(*mut c_void, In, c_ulong) -> c_int;
+        /// State, input, length, output.
+        ocb3_encrypt: fn(*mut c_void, In, c_ulong, Out) -> c_int;
+        ocb3_encrypt_last: fn(*mut c_void, In, c_ulong, Out) -> c_int;
+        ocb3_decrypt: fn(*mut c_void, In, c_ulong, Out) -> c_int;
+        ocb3_decrypt_last: fn(*mut c_void, In, c_ulong, Out) -> c_int;
+        /// State, tag, its length.
+        ocb3_done: fn(*mut c_void, Out, *mut c_ulong) -> c_int;
+    }
+}
 type CryptFn = unsafe extern "C" fn(*mut c_void, In, c_ulong, Out) -> c_int;
 
 /// OCB takes its key with each nonce.
 struct Ocb {
-    cipher: Index,
-    key: Vec<u8>,
-    init: InitFn,
-    add_aad: BytesFn,
+    f: Functions,
     part: CryptFn,
     last: CryptFn,
+    cipher: Index,
+    key: Vec<u8>,
 }
 
 impl AeadMode for Ocb {
@@ -32,11 +44,12 @@ impl AeadMode for Ocb {
         let (key, key_len) = (self.key.as_ptr(), self.key.len() as c_ulong);
         // SAFETY: the trait's promises.
         unsafe {
-            let error = (self.init)(state, self.cipher, key, key_len, nonce, 12, TAG as c_ulong);
+            let (init, cipher) = (self.f.ocb3_init, self.cipher);
+            let error = init(state, cipher, key, key_len, nonce, 12, TAG as c_ulong);
             if error != OK || aad.1 == 0 {
                 return error;
             }
-            (self.add_aad)(state, aad.0, aad.1 as c_ulong)
+            (self.f.ocb3_add_aad)(state, aad.0, aad.1 as c_ulong)
         }
     }
 
@@ -54,25 +67,14 @@ impl AeadMode for Ocb {
 }
 
 pub(super) fn open(request: &Request<'_>, cipher: Index) -> Result<raw::Session, OpenError> {
-    let api = request.library;
+    let f = Functions::of(&request.library.object)?;
     let decrypts = request.decrypts();
-    let (part, last) = if decrypts {
-        ("ocb3_decrypt", "ocb3_decrypt_last")
-    } else {
-        ("ocb3_encrypt", "ocb3_encrypt_last")
+    let (part, last) = match decrypts {
+        true => (f.ocb3_decrypt, f.ocb3_decrypt_last),
+        false => (f.ocb3_encrypt, f.ocb3_encrypt_last),
     };
-    // SAFETY: the types are those of tomcrypt_mac.h for the symbols named.
-    let mode = unsafe {
-        Ocb {
-            cipher,
-            key: request.key.to_vec(),
-            init: api.object.offered("ocb3_init")?,
-            add_aad: api.object.offered("ocb3_add_aad")?,
-            part: api.object.offered(part)?,
-            last: api.object.offered(last)?,
-        }
-    };
-    let memory = || api.memory(c"ocb3_state", 4 * 9544);
+    let mode = Ocb { f, part, last, cipher, key: request.key.to_vec() };
+    let memory = || request.library.memory(c"ocb3_state", 4 * 9544);
     let memories = [memory(), memory()];
     // Encryption reads each block of plaintext again, for the checksum, after it has written the
     // ciphertext: in place the tag would be wrong.
@@ -81,5 +83,5 @@ pub(super) fn open(request: &Request<'_>, cipher: Index) -> Result<raw::Session,
     } else {
         (0, c"ocb3_init, ocb3_add_aad, ocb3_encrypt_last, ocb3_done")
     };
-    State::table(request, mode, "ocb3_done", memories, how)
+    State::table(request, mode, f.ocb3_done, memories, how)
 }

@@ -37,12 +37,12 @@ pub(super) fn open(request: &Request<'_>, cipher: Index) -> Result<raw::Session,
     let encrypts = request.encrypts();
     // SAFETY: the types are those of tomcrypt_cipher.h; the keys cover their length.
     let (error, restart, crypt, done) = unsafe {
-        let start = api.object.offered::<StartFn>("xts_start")?;
+        let start = api.object.exported::<StartFn>("xts_start")?;
         let len = data.len() as c_ulong;
         (
             start(cipher, data.as_ptr(), tweak.as_ptr(), len, 0, xts.context()),
             start,
-            api.object.offered(if encrypts { "xts_encrypt" } else { "xts_decrypt" })?,
+            api.object.exported(if encrypts { "xts_encrypt" } else { "xts_decrypt" })?,
             api.object.function("xts_done"),
         )
     };

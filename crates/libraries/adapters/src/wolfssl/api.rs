@@ -58,7 +58,7 @@ impl Context {
         let mut context = Self::zeroed();
         // SAFETY: the caller vouches for the types; the context is larger than any.
         let code = unsafe {
-            object.offered::<InitFn>(init)?(context.pointer(), std::ptr::null_mut(), NO_DEVICE)
+            object.exported::<InitFn>(init)?(context.pointer(), std::ptr::null_mut(), NO_DEVICE)
         };
         done(init, code)?;
         // SAFETY: the caller vouches for the type.

@@ -52,16 +52,16 @@ impl SetKey {
         Ok(unsafe {
             match request.algorithm.cipher {
                 Primitive::TripleDes => {
-                    (Self::TripleDes(object.offered("wc_Des3_SetKey")?, way), c"wc_Des3_SetKey")
+                    (Self::TripleDes(object.exported("wc_Des3_SetKey")?, way), c"wc_Des3_SetKey")
                 }
                 Primitive::Camellia => (
-                    Self::Camellia(object.offered("wc_CamelliaSetKey")?, len),
+                    Self::Camellia(object.exported("wc_CamelliaSetKey")?, len),
                     c"wc_CamelliaSetKey",
                 ),
                 Primitive::ChaCha20 => {
-                    (Self::ChaCha(object.offered("wc_Chacha_SetKey")?, len), c"wc_Chacha_SetKey")
+                    (Self::ChaCha(object.exported("wc_Chacha_SetKey")?, len), c"wc_Chacha_SetKey")
                 }
-                _ => (Self::Aes(object.offered("wc_AesSetKey")?, len, way), c"wc_AesSetKey"),
+                _ => (Self::Aes(object.exported("wc_AesSetKey")?, len, way), c"wc_AesSetKey"),
             }
         })
     }
@@ -166,11 +166,11 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
         let nonce = match names.set_nonce {
             None => Nonce::None,
             Some(symbol) if request.algorithm.cipher == Primitive::ChaCha20 => {
-                Nonce::Counter(object.offered(symbol)?)
+                Nonce::Counter(object.exported(symbol)?)
             }
-            Some(symbol) => Nonce::Iv(object.offered(symbol)?),
+            Some(symbol) => Nonce::Iv(object.exported(symbol)?),
         };
-        (nonce, object.offered(names.crypt[which])?)
+        (nonce, object.exported(names.crypt[which])?)
     };
     let (set_key, set_key_words) = SetKey::find(request)?;
     let keyed = || keyed(request, (set_key, set_key_words));

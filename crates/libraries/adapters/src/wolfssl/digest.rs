@@ -4,7 +4,7 @@ use super::Request;
 use super::api::{Context, NO_DEVICE, done, lengths, outcome};
 use crate::bytes::{In, Out};
 use crate::family::{c_concat, calls, operations};
-use contract::{OpenError, Table, raw};
+use contract::{OpenError, Table, functions, raw};
 use model::Primitive;
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
@@ -15,17 +15,31 @@ type Sha2InitFn = unsafe extern "C" fn(*mut c_void) -> c_int;
 type Sha3InitFn = unsafe extern "C" fn(*mut c_void, *mut c_void, c_int) -> c_int;
 /// `wc_InitBlake2b`: context, length of the digest.
 type BlakeInitFn = unsafe extern "C" fn(*mut c_void, u32) -> c_int;
-/// `wc_Sha256Update`, `wc_Blake2bUpdate`, `wc_HmacUpdate`, `wc_Poly1305Update`: context, input,
-/// length.
+/// `wc_Sha256Update`, `wc_Blake2bUpdate`, `wc_Poly1305SetKey`: context, input, length.
 type UpdateFn = unsafe extern "C" fn(*mut c_void, In, u32) -> c_int;
-/// `wc_Sha256Final`, `wc_HmacFinal`, `wc_Poly1305Final`: context, tag.
+/// `wc_Sha256Final`: context, tag.
 type FinalFn = unsafe extern "C" fn(*mut c_void, Out) -> c_int;
 /// `wc_Blake2bFinal`: context, digest, its length.
 type BlakeFinalFn = unsafe extern "C" fn(*mut c_void, Out, u32) -> c_int;
-/// `wc_HmacSetKey`: context, hash, key, length.
-type HmacSetKeyFn = unsafe extern "C" fn(*mut c_void, c_int, In, u32) -> c_int;
-/// `wc_Poly1305SetKey`: context, key, length.
-type PolySetKeyFn = unsafe extern "C" fn(*mut c_void, In, u32) -> c_int;
+
+functions! {
+    /// HMAC's, of hmac.h.
+    struct HmacFunctions {
+        /// Context, hash, key, length.
+        wc_HmacSetKey: fn(*mut c_void, c_int, In, u32) -> c_int;
+        wc_HmacUpdate: fn(*mut c_void, In, u32) -> c_int;
+        wc_HmacFinal: fn(*mut c_void, Out) -> c_int;
+    }
+}
+
+functions! {
+    /// Poly1305's, of poly1305.h.
+    struct PolyFunctions {
+        wc_Poly1305SetKey: fn(*mut c_void, In, u32) -> c_int;
+        wc_Poly1305Update: fn(*mut c_void, In, u32) -> c_int;
+        wc_Poly1305Final: fn(*mut c_void, Out) -> c_int;
+    }
+}
 
 /// Bytes of BLAKE2b's digest.
 const BLAKE2B: u32 = 64;
@@ -37,7 +51,7 @@ enum Begin {
     Blake(BlakeInitFn),
     /// The context is as its key or the end of the message before left it.
     Ready,
-    Key(PolySetKeyFn, [u8; 32]),
+    Key(UpdateFn, [u8; 32]),
 }
 
 /// How it ends.
@@ -162,16 +176,16 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let state = unsafe {
         let (begin, end) = match request.algorithm.cipher {
             Primitive::Sha256 | Primitive::Sha384 | Primitive::Sha512 => {
-                (Begin::Sha2(object.offered(init)?), End::Plain(object.offered(end)?))
+                (Begin::Sha2(object.exported(init)?), End::Plain(object.exported(end)?))
             }
             Primitive::Blake2b => {
-                (Begin::Blake(object.offered(init)?), End::Blake(object.offered(end)?))
+                (Begin::Blake(object.exported(init)?), End::Blake(object.exported(end)?))
             }
-            _ => (Begin::Sha3(object.offered(init)?), End::Plain(object.offered(end)?)),
+            _ => (Begin::Sha3(object.exported(init)?), End::Plain(object.exported(end)?)),
         };
         let context = || Context::zeroed().freed_by(object, free);
         let (message, stream) = (context(), context());
-        State { begin, update: object.offered(update)?, end, message, stream, begun: false }
+        State { begin, update: object.exported(update)?, end, message, stream, begun: false }
     };
     // Freeing a context expects one that was begun.
     for context in [&state.message, &state.stream] {
@@ -189,37 +203,31 @@ pub(super) fn open_hmac(request: &Request<'_>) -> Result<raw::Session, OpenError
         Primitive::Sha384 => 7,
         _ => 8,
     };
-    let len = request.key_len();
+    let f = HmacFunctions::of(object)?;
     let keyed = || {
-        // SAFETY: the types are those of hmac.h for the symbols named; the key covers its length.
-        unsafe {
-            let context = Context::initialised(object, "wc_HmacInit", "wc_HmacFree")?;
-            let set_key = object.offered::<HmacSetKeyFn>("wc_HmacSetKey")?;
-            done("wc_HmacSetKey", set_key(context.pointer(), hash, request.key.as_ptr(), len))?;
-            Ok(context)
-        }
+        // SAFETY: the types are those of hmac.h for the symbols named.
+        let context = unsafe { Context::initialised(object, "wc_HmacInit", "wc_HmacFree") }?;
+        let (key, len) = (request.key.as_ptr(), request.key_len());
+        // SAFETY: the key covers its length.
+        let code = unsafe { (f.wc_HmacSetKey)(context.pointer(), hash, key, len) };
+        done("wc_HmacSetKey", code).map(|()| context)
     };
-    // SAFETY: the types are those of hmac.h for the symbols named.
-    let (update, end) =
-        unsafe { (object.offered("wc_HmacUpdate")?, End::Plain(object.offered("wc_HmacFinal")?)) };
+    let (update, end) = (f.wc_HmacUpdate, End::Plain(f.wc_HmacFinal));
     let (message, stream) = (keyed()?, keyed()?);
     let state = State { begin: Begin::Ready, update, end, message, stream, begun: false };
     Ok(state.into_session(c"wc_HmacUpdate, wc_HmacFinal"))
 }
 
 pub(super) fn open_poly1305(request: &Request<'_>) -> Result<raw::Session, OpenError> {
-    let object = &request.library.object;
+    let f = PolyFunctions::of(&request.library.object)?;
     let key = request.key.try_into().expect("Poly1305 has keys of 32 bytes");
-    // SAFETY: the types are those of poly1305.h for the symbols named.
-    let state = unsafe {
-        State {
-            begin: Begin::Key(object.offered("wc_Poly1305SetKey")?, key),
-            update: object.offered("wc_Poly1305Update")?,
-            end: End::Plain(object.offered("wc_Poly1305Final")?),
-            message: Context::zeroed(),
-            stream: Context::zeroed(),
-            begun: false,
-        }
+    let state = State {
+        begin: Begin::Key(f.wc_Poly1305SetKey, key),
+        update: f.wc_Poly1305Update,
+        end: End::Plain(f.wc_Poly1305Final),
+        message: Context::zeroed(),
+        stream: Context::zeroed(),
+        begun: false,
     };
     Ok(state.into_session(c"wc_Poly1305SetKey, wc_Poly1305Update, wc_Poly1305Final"))
 }

@@ -55,7 +55,7 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let set_key = symbol(set_key_words);
     let message = keyed(request, set_key)?;
     // SAFETY: the types are those of aes.h for the symbols named.
-    let (crypt, set_key) = unsafe { (object.offered(symbol(call))?, object.offered(set_key)?) };
+    let (crypt, set_key) = unsafe { (object.exported(symbol(call))?, object.exported(set_key)?) };
     let key_len = request.key_len();
     // The lengths of a CCM message go into its first block: there is no stream of it.
     let stream = if gcm { Stream::new(request)? } else { None };
@@ -94,7 +94,7 @@ fn keyed(request: &Request<'_>, set_key: &str) -> Result<Context, OpenError> {
     let (object, key, len) = (&request.library.object, request.key.as_ptr(), request.key_len());
     let context = Context::aes(object)?;
     // SAFETY: the type is that of aes.h for both symbols; the key covers its length.
-    let code = unsafe { object.offered::<SetKeyFn>(set_key)?(context.pointer(), key, len) };
+    let code = unsafe { object.exported::<SetKeyFn>(set_key)?(context.pointer(), key, len) };
     done(set_key, code)?;
     Ok(context)
 }

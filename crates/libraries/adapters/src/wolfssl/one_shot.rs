@@ -8,7 +8,7 @@ use super::api::{
 use crate::bytes::{In, Out};
 use crate::family::{KEY_IN_EACH_MESSAGE, calls, operations, symbol};
 use contract::loader::SharedObject;
-use contract::{OpenError, Table, raw};
+use contract::{OpenError, Table, functions, raw};
 use model::Mode;
 use std::ffi::{CStr, c_int, c_void};
 use std::ptr;
@@ -48,12 +48,7 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let object = &request.library.object;
     let encrypts = request.encrypts();
     let ((call, wrong_tag), name) = function(object, request.algorithm.mode, encrypts)?;
-    // Synthetic vectors come out of the whole message: there is no stream of those modes.
-    let stream = match request.algorithm.mode {
-        Mode::Eax => Stream::eax(object, encrypts),
-        Mode::Poly1305 => Stream::chacha(object),
-        _ => None,
-    };
+    let stream = Stream::new(object, request.algorithm.mode, encrypts);
     let streams = stream.is_some();
     // EAX decrypts before it authenticates the ciphertext, which in place is no longer there: every
     // message would be rejected.
@@ -82,11 +77,11 @@ fn function(object: &SharedObject, mode: Mode, encrypts: bool) -> Result<Functio
     // SAFETY: the types are those of aes.h and chacha20_poly1305.h for the symbols named.
     let call = unsafe {
         match mode {
-            Mode::Eax => (Call::Eax(object.offered(symbol)?), EAX_WRONG_TAG),
-            Mode::Siv => (Call::Siv(object.offered(symbol)?), SIV_WRONG_TAG),
-            Mode::GcmSiv => (Call::GcmSiv(object.offered(symbol)?), GCM_WRONG_TAG),
-            _ if encrypts => (Call::ChaChaEncrypt(object.offered(symbol)?), MAC_WRONG_TAG),
-            _ => (Call::ChaChaDecrypt(object.offered(symbol)?), MAC_WRONG_TAG),
+            Mode::Eax => (Call::Eax(object.exported(symbol)?), EAX_WRONG_TAG),
+            Mode::Siv => (Call::Siv(object.exported(symbol)?), SIV_WRONG_TAG),
+            Mode::GcmSiv => (Call::GcmSiv(object.exported(symbol)?), GCM_WRONG_TAG),
+            _ if encrypts => (Call::ChaChaEncrypt(object.exported(symbol)?), MAC_WRONG_TAG),
+            _ => (Call::ChaChaDecrypt(object.exported(symbol)?), MAC_WRONG_TAG),
         }
     };
     Ok((call, name))
@@ -146,22 +141,33 @@ operations! { impl for State;
     }
 }
 
-/// `wc_AesEaxInit`: context, key, length, nonce, length, associated data, length.
-type EaxInitFn = unsafe extern "C" fn(*mut c_void, In, u32, In, u32, In, u32) -> c_int;
-/// `wc_AesEaxEncryptUpdate`, `wc_AesEaxDecryptUpdate`: context, output, input, length, associated
-/// data, length.
-type EaxUpdateFn = unsafe extern "C" fn(*mut c_void, Out, In, u32, In, u32) -> c_int;
-/// `wc_AesEaxFree`: context.
-type EaxFreeFn = unsafe extern "C" fn(*mut c_void) -> c_int;
-/// `wc_ChaCha20Poly1305_Init`: context, key, nonce, whether to encrypt.
-type ChaChaInitFn = unsafe extern "C" fn(*mut c_void, In, In, c_int) -> c_int;
-/// `wc_ChaCha20Poly1305_UpdateData`: context, input, output, length.
-type ChaChaUpdateFn = unsafe extern "C" fn(*mut c_void, In, Out, u32) -> c_int;
+functions! {
+    /// EAX in parts, of aes.h.
+    struct Eax {
+        /// Context, key, length, nonce, length, associated data, length.
+        wc_AesEaxInit: fn(*mut c_void, In, u32, In, u32, In, u32) -> c_int;
+        /// Context, output, input, length, associated data, length.
+        wc_AesEaxEncryptUpdate: fn(*mut c_void, Out, In, u32, In, u32) -> c_int;
+        wc_AesEaxDecryptUpdate: fn(*mut c_void, Out, In, u32, In, u32) -> c_int;
+        wc_AesEaxFree: fn(*mut c_void) -> c_int;
+    }
+}
+
+functions! {
+    /// ChaCha20-Poly1305 in parts, of chacha20_poly1305.h.
+    struct ChaCha {
+        /// Context, key, nonce, whether to encrypt.
+        wc_ChaCha20Poly1305_Init: fn(*mut c_void, In, In, c_int) -> c_int;
+        /// Context, input, output, length.
+        wc_ChaCha20Poly1305_UpdateData: fn(*mut c_void, In, Out, u32) -> c_int;
+    }
+}
 
 #[derive(Clone, Copy)]
 enum Parts {
-    Eax { init: EaxInitFn, update: EaxUpdateFn, free: EaxFreeFn },
-    ChaCha { init: ChaChaInitFn, update: ChaChaUpdateFn },
+    EaxEncrypt(Eax),
+    EaxDecrypt(Eax),
+    ChaCha(ChaCha),
 }
 
 /// The same algorithms in parts.
@@ -172,26 +178,13 @@ struct Stream {
 }
 
 impl Stream {
-    fn eax(object: &SharedObject, encrypts: bool) -> Option<Self> {
-        let update = if encrypts { "wc_AesEaxEncryptUpdate" } else { "wc_AesEaxDecryptUpdate" };
-        // SAFETY: the types are those of aes.h for the symbols named.
-        let parts = unsafe {
-            Parts::Eax {
-                init: object.function("wc_AesEaxInit")?,
-                update: object.function(update)?,
-                free: object.function("wc_AesEaxFree")?,
-            }
-        };
-        Some(Self { context: Context::zeroed(), parts, begun: false })
-    }
-
-    fn chacha(object: &SharedObject) -> Option<Self> {
-        // SAFETY: the types are those of chacha20_poly1305.h for the symbols named.
-        let parts = unsafe {
-            Parts::ChaCha {
-                init: object.function("wc_ChaCha20Poly1305_Init")?,
-                update: object.function("wc_ChaCha20Poly1305_UpdateData")?,
-            }
+    fn new(object: &SharedObject, mode: Mode, encrypts: bool) -> Option<Self> {
+        let parts = match mode {
+            Mode::Eax if encrypts => Parts::EaxEncrypt(Eax::of(object).ok()?),
+            Mode::Eax => Parts::EaxDecrypt(Eax::of(object).ok()?),
+            Mode::Poly1305 => Parts::ChaCha(ChaCha::of(object).ok()?),
+            // Synthetic vectors come out of the whole message: there is no stream of those modes.
+            _ => return None,
         };
         Some(Self { context: Context::zeroed(), parts, begun: false })
     }
@@ -205,11 +198,13 @@ impl Stream {
         // SAFETY: the caller's promise; the key covers its length.
         unsafe {
             match self.parts {
-                Parts::Eax { init, .. } => {
-                    init(context, key.as_ptr(), key.len() as u32, nonce, 16, no_aad, 0)
+                Parts::EaxEncrypt(f) | Parts::EaxDecrypt(f) => {
+                    let len = key.len() as u32;
+                    (f.wc_AesEaxInit)(context, key.as_ptr(), len, nonce, 16, no_aad, 0)
                 }
-                Parts::ChaCha { init, .. } => {
-                    init(context, key.as_ptr(), nonce, c_int::from(encrypts))
+                Parts::ChaCha(f) => {
+                    let way = c_int::from(encrypts);
+                    (f.wc_ChaCha20Poly1305_Init)(context, key.as_ptr(), nonce, way)
                 }
             }
         }
@@ -223,17 +218,22 @@ impl Stream {
         // SAFETY: the caller's promise.
         unsafe {
             match self.parts {
-                Parts::Eax { update, .. } => update(context, output, input, len, ptr::null(), 0),
-                Parts::ChaCha { update, .. } => update(context, input, output, len),
+                Parts::EaxEncrypt(f) => {
+                    (f.wc_AesEaxEncryptUpdate)(context, output, input, len, ptr::null(), 0)
+                }
+                Parts::EaxDecrypt(f) => {
+                    (f.wc_AesEaxDecryptUpdate)(context, output, input, len, ptr::null(), 0)
+                }
+                Parts::ChaCha(f) => (f.wc_ChaCha20Poly1305_UpdateData)(context, input, output, len),
             }
         }
     }
 
     /// Gives back what the beginning may have allocated.
     fn end(&mut self) {
-        if let (true, Parts::Eax { free, .. }) = (self.begun, self.parts) {
+        if let (true, Parts::EaxEncrypt(f) | Parts::EaxDecrypt(f)) = (self.begun, self.parts) {
             // SAFETY: a context that was begun. Its result is of no use any more.
-            let _ = unsafe { free(self.context.pointer()) };
+            let _ = unsafe { (f.wc_AesEaxFree)(self.context.pointer()) };
         }
         self.begun = false;
     }

@@ -4,50 +4,39 @@ use super::Request;
 use super::api::{Context, MAC_WRONG_TAG, done, lengths, outcome, verdict};
 use crate::bytes::{In, Out};
 use crate::family::{KEY_IN_EACH_MESSAGE, calls, operations};
-use contract::{OpenError, Table, raw};
+use contract::{OpenError, Table, functions, raw};
 use std::ffi::{c_int, c_void};
 
-/// `wc_XChaCha20Poly1305_Init`: context, associated data, length, nonce, length, key, length,
-/// whether to encrypt.
-type InitFn = unsafe extern "C" fn(*mut c_void, In, u32, In, u32, In, u32, c_int) -> c_int;
-/// `wc_ChaCha20Poly1305_UpdateAad`: context, associated data, length.
-type AadFn = unsafe extern "C" fn(*mut c_void, In, u32) -> c_int;
-/// `wc_ChaCha20Poly1305_UpdateData`: context, input, output, length.
-type DataFn = unsafe extern "C" fn(*mut c_void, In, Out, u32) -> c_int;
-/// `wc_ChaCha20Poly1305_Final`: context, tag.
-type FinalFn = unsafe extern "C" fn(*mut c_void, Out) -> c_int;
-/// `wc_ChaCha20Poly1305_CheckTag`: the two tags.
-type CheckFn = unsafe extern "C" fn(In, In) -> c_int;
+functions! {
+    /// chacha20_poly1305.h.
+    struct Functions {
+        /// Context, associated data, length, nonce, length, key, length, whether to encrypt.
+        wc_XChaCha20Poly1305_Init: fn(*mut c_void, In, u32, In, u32, In, u32, c_int) -> c_int;
+        /// Context, associated data, length.
+        wc_ChaCha20Poly1305_UpdateAad: fn(*mut c_void, In, u32) -> c_int;
+        /// Context, input, output, length.
+        wc_ChaCha20Poly1305_UpdateData: fn(*mut c_void, In, Out, u32) -> c_int;
+        /// Context, tag.
+        wc_ChaCha20Poly1305_Final: fn(*mut c_void, Out) -> c_int;
+        /// The two tags.
+        wc_ChaCha20Poly1305_CheckTag: fn(In, In) -> c_int;
+    }
+}
 
 struct State {
     message: Context,
     stream: Context,
     key: [u8; 32],
     encrypts: bool,
-    init: InitFn,
-    aad: AadFn,
-    data: DataFn,
-    end: FinalFn,
-    check: CheckFn,
+    f: Functions,
 }
 
 pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
-    let object = &request.library.object;
+    let f = Functions::of(&request.library.object)?;
     let encrypts = request.encrypts();
-    // SAFETY: the types are those of chacha20_poly1305.h for the symbols named.
-    let mut state = unsafe {
-        State {
-            message: Context::zeroed(),
-            stream: Context::zeroed(),
-            key: request.key.try_into().expect("XChaCha20 has keys of 32 bytes"),
-            encrypts,
-            init: object.offered("wc_XChaCha20Poly1305_Init")?,
-            aad: object.offered("wc_ChaCha20Poly1305_UpdateAad")?,
-            data: object.offered("wc_ChaCha20Poly1305_UpdateData")?,
-            end: object.offered("wc_ChaCha20Poly1305_Final")?,
-            check: object.offered("wc_ChaCha20Poly1305_CheckTag")?,
-        }
-    };
+    let key = request.key.try_into().expect("XChaCha20 has keys of 32 bytes");
+    let (message, stream) = (Context::zeroed(), Context::zeroed());
+    let mut state = State { message, stream, key, encrypts, f };
     // The header of 5.5 names key and nonce the other way round than the code takes them. Both
     // check their lengths, so a build in which it were so would say it here.
     // SAFETY: the nonce has 24 bytes.
@@ -67,8 +56,8 @@ operations! { impl for State;
         let context = self.message.pointer();
         calls!(
             self.begin(&self.message, m.nonce),
-            (self.aad)(context, m.aad, aad_len),
-            (self.data)(context, m.input, m.output, len),
+            (self.f.wc_ChaCha20Poly1305_UpdateAad)(context, m.aad, aad_len),
+            (self.f.wc_ChaCha20Poly1305_UpdateData)(context, m.input, m.output, len),
         );
         self.end(m.tag)
     }
@@ -79,7 +68,7 @@ operations! { impl for State;
 
     fn update(&mut self, input, output, len) {
         lengths!(len = len);
-        calls!((self.data)(self.stream.pointer(), input, output, len))
+        calls!((self.f.wc_ChaCha20Poly1305_UpdateData)(self.stream.pointer(), input, output, len))
     }
 
     fn rekey(&mut self, key) {
@@ -98,7 +87,10 @@ impl State {
     unsafe fn begin(&self, context: &Context, nonce: *const u8) -> c_int {
         let (key, way) = (self.key.as_ptr(), c_int::from(self.encrypts));
         // SAFETY: the caller's promise. No associated data; older versions want a pointer anyway.
-        unsafe { (self.init)(context.pointer(), nonce, 0, nonce, 24, key, 32, way) }
+        unsafe {
+            let init = self.f.wc_XChaCha20Poly1305_Init;
+            init(context.pointer(), nonce, 0, nonce, 24, key, 32, way)
+        }
     }
 
     /// Begins a stream, in a context of its own: one that was begun before has no cheaper end.
@@ -119,13 +111,14 @@ impl State {
         // SAFETY: the caller's promise.
         unsafe {
             if self.encrypts {
-                return outcome((self.end)(self.message.pointer(), tag));
+                return outcome((self.f.wc_ChaCha20Poly1305_Final)(self.message.pointer(), tag));
             }
-            let code = (self.end)(self.message.pointer(), own.as_mut_ptr());
+            let code = (self.f.wc_ChaCha20Poly1305_Final)(self.message.pointer(), own.as_mut_ptr());
             if code != 0 {
                 return outcome(code);
             }
-            verdict((self.check)(tag, own.as_ptr()), MAC_WRONG_TAG)
+            let code = (self.f.wc_ChaCha20Poly1305_CheckTag)(tag, own.as_ptr());
+            verdict(code, MAC_WRONG_TAG)
         }
     }
 }

@@ -36,11 +36,11 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
     let call = if request.encrypts() { c"wc_AesXtsEncrypt" } else { c"wc_AesXtsDecrypt" };
     // SAFETY: the types are those of aes.h for the symbols named; the key covers its length.
     let (code, crypt, set_key, free) = unsafe {
-        let set_key = object.offered::<SetKeyFn>("wc_AesXtsSetKey")?;
+        let set_key = object.exported::<SetKeyFn>("wc_AesXtsSetKey")?;
         let (context, way) = (xts.pointer(), number(request.direction));
         (
             set_key(context, request.key.as_ptr(), len, way, ptr::null_mut(), NO_DEVICE),
-            object.offered(symbol(call))?,
+            object.exported(symbol(call))?,
             set_key,
             object.function("wc_AesXtsFree"),
         )

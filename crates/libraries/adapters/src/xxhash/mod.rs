@@ -15,7 +15,7 @@ use std::ffi::c_uint;
 /// # Errors
 /// [`LoadError::Unusable`] when a function is missing.
 pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
-    let api = Api::load(&object)?;
+    let api = Api::of(&object)?;
     let build = vec![api.kernels().to_owned()];
     family::library((name, "xxhash"), &version(&object)?, build, api)
 }
@@ -24,7 +24,7 @@ pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
 fn version(object: &SharedObject) -> Result<String, LoadError> {
     type VersionFn = unsafe extern "C" fn() -> c_uint;
     // SAFETY: the type is that of xxhash.h.
-    let number = unsafe { object.required::<VersionFn>("XXH_versionNumber")?() };
+    let number = unsafe { object.exported::<VersionFn>("XXH_versionNumber")?() };
     Ok(format!("{}.{}.{}", number / 10_000, number / 100 % 100, number % 100))
 }
 

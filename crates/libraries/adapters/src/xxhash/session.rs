@@ -1,57 +1,51 @@
 //! Whole messages and streams of XXH3: what is inside the clock.
 
 use crate::family::operations;
-use contract::loader::{LoadError, SharedObject};
-use contract::{Table, raw};
+use contract::loader::{Missing, SharedObject};
+use contract::{Table, functions, raw};
 use std::ffi::{CStr, c_int, c_void};
 
 /// `XXH3_state_t*`, opaque.
 type Handle = *mut c_void;
 /// `XXH3_64bits`: input, length; the hash.
 type HashFn = unsafe extern "C" fn(*const c_void, usize) -> u64;
-/// `XXH3_64bits_reset`: state; 0 is done.
-type ResetFn = unsafe extern "C" fn(Handle) -> c_int;
 /// `XXH3_64bits_update`: state, input, length; 0 is done.
 type UpdateFn = unsafe extern "C" fn(Handle, *const c_void, usize) -> c_int;
-/// `XXH3_64bits_digest`: state; the hash.
-type DigestFn = unsafe extern "C" fn(Handle) -> u64;
-type CreateFn = unsafe extern "C" fn() -> Handle;
-type FreeFn = unsafe extern "C" fn(Handle) -> c_int;
+
+functions! {
+    /// Of xxhash.h and xxh_x86dispatch.h.
+    struct Functions
+    required {
+        XXH3_64bits: fn(*const c_void, usize) -> u64;
+        XXH3_64bits_update: fn(Handle, *const c_void, usize) -> c_int;
+        XXH3_createState: fn() -> Handle;
+        XXH3_freeState: fn(Handle) -> c_int;
+        /// 0 is done.
+        XXH3_64bits_reset: fn(Handle) -> c_int;
+        XXH3_64bits_digest: fn(Handle) -> u64;
+    }
+    optional {
+        XXH3_64bits_dispatch: fn(*const c_void, usize) -> u64;
+        XXH3_64bits_update_dispatch: fn(Handle, *const c_void, usize) -> c_int;
+    }
+}
 
 /// The library's functions.
 #[derive(Clone, Copy)]
 pub(super) struct Api {
+    f: Functions,
     hash: HashFn,
-    create: CreateFn,
-    free: FreeFn,
-    reset: ResetFn,
     update: UpdateFn,
-    digest: DigestFn,
     /// Whether `hash` and `update` choose their vector width at run time.
     dispatches: bool,
 }
 
 impl Api {
-    pub(super) fn load(object: &SharedObject) -> Result<Self, LoadError> {
-        // SAFETY: the types are those of xxhash.h and xxh_x86dispatch.h for the symbols named.
-        unsafe {
-            let dispatched: Option<(HashFn, UpdateFn)> = object
-                .function("XXH3_64bits_dispatch")
-                .zip(object.function("XXH3_64bits_update_dispatch"));
-            let (hash, update) = match dispatched {
-                Some(found) => found,
-                None => (object.required("XXH3_64bits")?, object.required("XXH3_64bits_update")?),
-            };
-            Ok(Self {
-                hash,
-                update,
-                create: object.required("XXH3_createState")?,
-                free: object.required("XXH3_freeState")?,
-                reset: object.required("XXH3_64bits_reset")?,
-                digest: object.required("XXH3_64bits_digest")?,
-                dispatches: dispatched.is_some(),
-            })
-        }
+    pub(super) fn of(object: &SharedObject) -> Result<Self, Missing> {
+        let f = Functions::of(object)?;
+        let dispatched = f.XXH3_64bits_dispatch.zip(f.XXH3_64bits_update_dispatch);
+        let (hash, update) = dispatched.unwrap_or((f.XXH3_64bits, f.XXH3_64bits_update));
+        Ok(Self { f, hash, update, dispatches: dispatched.is_some() })
     }
 
     /// How the build chooses its vector width, for the record.
@@ -78,7 +72,7 @@ impl State {
     /// `None` when there is no memory left.
     pub(super) fn new(api: &Api) -> Option<Self> {
         // SAFETY: takes nothing; the state is freed by `drop`.
-        let stream = unsafe { (api.create)() };
+        let stream = unsafe { (api.f.XXH3_createState)() };
         (!stream.is_null()).then_some(Self { api: *api, stream })
     }
 
@@ -93,7 +87,7 @@ impl State {
 impl Drop for State {
     fn drop(&mut self) {
         // SAFETY: made by XXH3_createState, freed once.
-        unsafe { (self.api.free)(self.stream) };
+        unsafe { (self.api.f.XXH3_freeState)(self.stream) };
     }
 }
 
@@ -120,7 +114,7 @@ operations! { impl for State;
     }
 
     fn start(&mut self, _nonce) {
-        outcome((self.api.reset)(self.stream))
+        outcome((self.api.f.XXH3_64bits_reset)(self.stream))
     }
 
     fn update(&mut self, input, _output, len) {
@@ -128,6 +122,6 @@ operations! { impl for State;
     }
 
     fn finish(&mut self, tag) {
-        write((self.api.digest)(self.stream), tag)
+        write((self.api.f.XXH3_64bits_digest)(self.stream), tag)
     }
 }

@@ -9,7 +9,7 @@ mod session;
 
 pub use interface::*;
 
-use rustls::crypto::CryptoProvider;
+pub use rustls::crypto::CryptoProvider;
 use rustls::server::ProducesTickets;
 use std::sync::Arc;
 
@@ -22,13 +22,31 @@ pub trait Provider: 'static {
     ///
     /// # Errors
     /// rustls's own.
-    fn ticketer() -> Result<Arc<dyn ProducesTickets>, rustls::Error>;
+    fn ticketer() -> Tickets;
 }
 
-/// Exports rustls with a [`Provider`]: name, version and facts of the build are C strings.
+/// What protects a server's tickets, or why there is none.
+pub type Tickets = Result<Arc<dyn ProducesTickets>, rustls::Error>;
+
+/// Exports rustls with the cryptography of a module, under a name that is a C string. Version and facts
+/// of the build are those that the crate `built` wrote down.
 #[macro_export]
 macro_rules! stack {
-    (library: $library:expr, version: $version:expr, build: $build:expr, provider: $provider:ty $(,)?) => {
+    ($library:expr, $($provider:ident)::+) => {
+        include!(concat!(env!("OUT_DIR"), "/built.rs"));
+
+        struct Cryptography;
+
+        impl $crate::rustls::Provider for Cryptography {
+            fn provider() -> $crate::rustls::CryptoProvider {
+                $($provider)::+::default_provider()
+            }
+
+            fn ticketer() -> $crate::rustls::Tickets {
+                $($provider)::+::Ticketer::new()
+            }
+        }
+
         /// The table of functions.
         #[unsafe(no_mangle)]
         pub extern "C" fn ciphermark_tls_1() -> *const $crate::Table {
@@ -36,16 +54,16 @@ macro_rules! stack {
                 $library.as_ptr()
             }
             extern "C" fn version() -> *const std::ffi::c_char {
-                $version.as_ptr()
+                VERSION.as_ptr()
             }
             extern "C" fn build() -> *const std::ffi::c_char {
-                $build.as_ptr()
+                BUILD.as_ptr()
             }
             static TABLE: $crate::Table = $crate::Table {
                 library,
                 version,
                 build,
-                open: $crate::rustls::open::<$provider>,
+                open: $crate::rustls::open::<Cryptography>,
                 close: $crate::rustls::close,
                 begin: $crate::rustls::begin,
                 step: $crate::rustls::step,

@@ -3,7 +3,8 @@
 //! Types are those of the public headers of OpenSSL 3, which LibreSSL, BoringSSL and AWS-LC share but
 //! for widths of numbers that travel in a register either way.
 
-use crate::functions::{c_text, functions};
+use crate::c_text;
+use contract::functions;
 use std::ffi::{c_char, c_int, c_long, c_uchar, c_uint, c_ulong, c_void};
 use std::ptr::null_mut;
 
@@ -23,7 +24,7 @@ pub(super) type PemRead = unsafe extern "C" fn(Ptr, Ptr, Ptr, Ptr) -> Ptr;
 
 functions! {
     /// Of libssl.
-    Ssl
+    pub(super) struct Ssl
     required {
         TLS_method: fn() -> *const c_void;
         SSL_CTX_new: fn(*const c_void) -> Ptr;
@@ -86,7 +87,7 @@ functions! {
 
 functions! {
     /// Of libcrypto.
-    Crypto
+    pub(super) struct Crypto
     required {
         BIO_meth_new: fn(c_int, *const c_char) -> Ptr;
         BIO_meth_set_write: fn(Ptr, BioWrite) -> c_int;

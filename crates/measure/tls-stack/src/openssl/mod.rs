@@ -107,11 +107,7 @@ fn introduce(api: &Api, connection: Ptr, session: Option<Ptr>) {
 }
 
 impl Bench for Connections {
-    fn wire(&self) -> &Wire {
-        &self.wire
-    }
-
-    fn wire_mut(&mut self) -> &mut Wire {
+    fn wire(&mut self) -> &mut Wire {
         &mut self.wire
     }
 

@@ -1,6 +1,7 @@
 //! The functions of wolfSSL that are called, by their names; types as in wolfssl/ssl.h.
 
-use crate::functions::{c_text, functions};
+use crate::c_text;
+use contract::functions;
 use std::ffi::{c_char, c_int, c_long, c_uchar, c_ulong, c_ushort, c_void};
 
 /// Any of the library's objects.
@@ -10,7 +11,7 @@ pub(super) type Io = unsafe extern "C" fn(Ptr, *mut c_char, c_int, Ptr) -> c_int
 
 functions! {
     /// Of libwolfssl.
-    Api
+    pub(super) struct Api
     required {
         wolfSSL_Init: fn() -> c_int;
         wolfSSL_CTX_new: fn(Ptr) -> Ptr;

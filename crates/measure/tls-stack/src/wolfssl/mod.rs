@@ -118,11 +118,7 @@ impl Connections {
 }
 
 impl Bench for Connections {
-    fn wire(&self) -> &Wire {
-        &self.wire
-    }
-
-    fn wire_mut(&mut self) -> &mut Wire {
+    fn wire(&mut self) -> &mut Wire {
         &mut self.wire
     }
 

@@ -5,8 +5,7 @@ use crate::evp::api::Errors;
 use crate::evp::cipher;
 use crate::evp::params::Param;
 use crate::evp::parts::{self, Parts};
-use contract::loader::SharedObject;
-use contract::raw;
+use contract::{functions, raw};
 use model::{Algorithm, Mode};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
@@ -14,35 +13,20 @@ use std::ptr;
 /// `EVP_MAC_CTX *`
 type Ctx = *mut c_void;
 
-/// The functions of one library.
-#[derive(Clone, Copy)]
-pub(in crate::evp) struct EvpMac {
-    fetch: unsafe extern "C" fn(*mut c_void, *const c_char, *const c_char) -> *mut c_void,
-    free: unsafe extern "C" fn(*mut c_void),
-    new: unsafe extern "C" fn(*mut c_void) -> Ctx,
-    free_ctx: unsafe extern "C" fn(Ctx),
-    init: unsafe extern "C" fn(Ctx, In, usize, *const Param) -> c_int,
-    update: unsafe extern "C" fn(Ctx, In, usize) -> c_int,
-    finish: unsafe extern "C" fn(Ctx, Out, *mut usize, usize) -> c_int,
+functions! {
+    /// Of evp.h, from OpenSSL 3 on.
+    pub(in crate::evp) struct EvpMac {
+        EVP_MAC_fetch: fn(*mut c_void, *const c_char, *const c_char) -> *mut c_void;
+        EVP_MAC_free: fn(*mut c_void);
+        EVP_MAC_CTX_new: fn(*mut c_void) -> Ctx;
+        EVP_MAC_CTX_free: fn(Ctx);
+        EVP_MAC_init: fn(Ctx, In, usize, *const Param) -> c_int;
+        EVP_MAC_update: fn(Ctx, In, usize) -> c_int;
+        EVP_MAC_final: fn(Ctx, Out, *mut usize, usize) -> c_int;
+    }
 }
 
 impl EvpMac {
-    /// `None` before OpenSSL 3 and in other libraries.
-    pub(in crate::evp) fn load(object: &SharedObject) -> Option<Self> {
-        // SAFETY: the types are those of evp.h.
-        unsafe {
-            Some(Self {
-                fetch: object.function("EVP_MAC_fetch")?,
-                free: object.function("EVP_MAC_free")?,
-                new: object.function("EVP_MAC_CTX_new")?,
-                free_ctx: object.function("EVP_MAC_CTX_free")?,
-                init: object.function("EVP_MAC_init")?,
-                update: object.function("EVP_MAC_update")?,
-                finish: object.function("EVP_MAC_final")?,
-            })
-        }
-    }
-
     /// Does the key schedule; `None` when the library was built without the algorithm.
     ///
     /// # Errors
@@ -81,12 +65,12 @@ impl EvpMac {
         // SAFETY: the default library context, a NUL-terminated name, no properties. The context
         // holds a reference of its own to what was fetched.
         let ctx = unsafe {
-            let mac = (self.fetch)(ptr::null_mut(), name.as_ptr(), ptr::null());
+            let mac = (self.EVP_MAC_fetch)(ptr::null_mut(), name.as_ptr(), ptr::null());
             if mac.is_null() {
                 return None;
             }
-            let ctx = (self.new)(mac);
-            (self.free)(mac);
+            let ctx = (self.EVP_MAC_CTX_new)(mac);
+            (self.EVP_MAC_free)(mac);
             ctx
         };
         (!ctx.is_null()).then_some(ctx)
@@ -114,7 +98,7 @@ struct State {
 impl Drop for State {
     fn drop(&mut self) {
         // SAFETY: the context came from EVP_MAC_CTX_new and is freed nowhere else.
-        unsafe { (self.functions.free_ctx)(self.ctx) }
+        unsafe { (self.functions.EVP_MAC_CTX_free)(self.ctx) }
     }
 }
 
@@ -133,7 +117,12 @@ impl State {
         // SAFETY: the key covers its length; the list ends with `END`, and its text outlives the
         // call.
         let code = unsafe {
-            (self.functions.init)(self.ctx, self.key.as_ptr(), self.key.len(), params.as_ptr())
+            (self.functions.EVP_MAC_init)(
+                self.ctx,
+                self.key.as_ptr(),
+                self.key.len(),
+                params.as_ptr(),
+            )
         };
         if code > 0 { Ok(()) } else { Err(format!("EVP_MAC_init: {}", errors.take())) }
     }
@@ -150,20 +139,21 @@ impl Parts for State {
             Anew::Key => (key, key_len) = (self.key.as_ptr(), self.key.len()),
         }
         // SAFETY: the key covers its length, the nonce too; the list ends with `END`.
-        unsafe { (self.functions.init)(self.ctx, key, key_len, params.as_ptr()) > 0 }
+        unsafe { (self.functions.EVP_MAC_init)(self.ctx, key, key_len, params.as_ptr()) > 0 }
     }
 
     #[inline(always)]
     unsafe fn feed(&mut self, input: *const u8, len: usize) -> bool {
         // SAFETY: as the caller promises.
-        unsafe { (self.functions.update)(self.ctx, input, len) > 0 }
+        unsafe { (self.functions.EVP_MAC_update)(self.ctx, input, len) > 0 }
     }
 
     #[inline(always)]
     unsafe fn end(&mut self, tag: *mut u8) -> bool {
         let mut len = 0;
         // SAFETY: as the caller promises.
-        let code = unsafe { (self.functions.finish)(self.ctx, tag, &raw mut len, self.tag_len) };
+        let code =
+            unsafe { (self.functions.EVP_MAC_final)(self.ctx, tag, &raw mut len, self.tag_len) };
         code > 0 && len == self.tag_len
     }
 }

@@ -5,7 +5,7 @@ use crate::evp::api::Errors;
 use crate::evp::digest::Contexts;
 use crate::evp::parts::{self, Parts};
 use contract::loader::SharedObject;
-use contract::raw;
+use contract::{functions, raw};
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
@@ -20,33 +20,29 @@ type Ctx = *mut c_void;
 /// `EVP_PKEY *`
 type Pkey = *mut c_void;
 
+functions! {
+    /// Of evp.h; `EVP_DigestSignUpdate` is a macro for the update.
+    struct Functions {
+        EVP_MD_CTX_set_flags: fn(Ctx, c_int);
+        EVP_PKEY_new_raw_private_key: fn(c_int, *mut c_void, In, usize) -> Pkey;
+        EVP_PKEY_free: fn(Pkey);
+        EVP_DigestSignInit: fn(Ctx, *mut c_void, *const c_void, *mut c_void, Pkey) -> c_int;
+        EVP_DigestUpdate: fn(Ctx, In, usize) -> c_int;
+        EVP_DigestSignFinal: fn(Ctx, Out, *mut usize) -> c_int;
+    }
+}
+
 /// The functions of one library.
 #[derive(Clone, Copy)]
 pub(in crate::evp) struct DigestSign {
     contexts: Contexts,
-    set_flags: unsafe extern "C" fn(Ctx, c_int),
-    new_key: unsafe extern "C" fn(c_int, *mut c_void, In, usize) -> Pkey,
-    free_key: unsafe extern "C" fn(Pkey),
-    init: unsafe extern "C" fn(Ctx, *mut c_void, *const c_void, *mut c_void, Pkey) -> c_int,
-    update: unsafe extern "C" fn(Ctx, In, usize) -> c_int,
-    finish: unsafe extern "C" fn(Ctx, Out, *mut usize) -> c_int,
+    f: Functions,
 }
 
 impl DigestSign {
     /// `None` when one is missing.
-    pub(in crate::evp) fn load(object: &SharedObject) -> Option<Self> {
-        // SAFETY: the types are those of evp.h; `EVP_DigestSignUpdate` is a macro for the update.
-        unsafe {
-            Some(Self {
-                contexts: Contexts::load(object)?,
-                set_flags: object.function("EVP_MD_CTX_set_flags")?,
-                new_key: object.function("EVP_PKEY_new_raw_private_key")?,
-                free_key: object.function("EVP_PKEY_free")?,
-                init: object.function("EVP_DigestSignInit")?,
-                update: object.function("EVP_DigestUpdate")?,
-                finish: object.function("EVP_DigestSignFinal")?,
-            })
-        }
+    pub(in crate::evp) fn of(object: &SharedObject) -> Option<Self> {
+        Some(Self { contexts: Contexts::load(object)?, f: Functions::of(object).ok()? })
     }
 
     /// Makes the key. `None` when the library has no such kind of key.
@@ -60,19 +56,22 @@ impl DigestSign {
         tag_len: usize,
     ) -> Option<Result<raw::Session, String>> {
         // SAFETY: no engine; the key covers its length.
-        let pkey = unsafe { (self.new_key)(POLY1305, ptr::null_mut(), key.as_ptr(), key.len()) };
+        let pkey = unsafe {
+            let new = self.f.EVP_PKEY_new_raw_private_key;
+            new(POLY1305, ptr::null_mut(), key.as_ptr(), key.len())
+        };
         if pkey.is_null() {
             errors.clear();
             return None;
         }
         let Some(ctx) = self.contexts.make() else {
             // SAFETY: just made, and not used.
-            unsafe { (self.free_key)(pkey) };
+            unsafe { (self.f.EVP_PKEY_free)(pkey) };
             return Some(Err(format!("EVP_MD_CTX_new: {}", errors.take())));
         };
         let state = State { ctx, pkey, functions: *self, tag_len };
         // SAFETY: a context of ours.
-        unsafe { (self.set_flags)(ctx, FINALISE) };
+        unsafe { (self.f.EVP_MD_CTX_set_flags)(ctx, FINALISE) };
         let call = c"EVP_DigestSignInit, EVP_DigestUpdate, EVP_DigestSignFinal";
         Some(Ok(parts::session(state, errors, call)))
     }
@@ -89,7 +88,7 @@ impl Drop for State {
     fn drop(&mut self) {
         self.functions.contexts.free(self.ctx);
         // SAFETY: made by EVP_PKEY_new_raw_private_key and freed nowhere else.
-        unsafe { (self.functions.free_key)(self.pkey) }
+        unsafe { (self.functions.f.EVP_PKEY_free)(self.pkey) }
     }
 }
 
@@ -99,20 +98,22 @@ impl Parts for State {
     unsafe fn begin(&mut self, _nonce: *const u8) -> bool {
         let (none, no_digest) = (ptr::null_mut(), ptr::null());
         // SAFETY: a context and a key of ours; this kind of key has no digest.
-        unsafe { (self.functions.init)(self.ctx, none, no_digest, none, self.pkey) == 1 }
+        unsafe {
+            (self.functions.f.EVP_DigestSignInit)(self.ctx, none, no_digest, none, self.pkey) == 1
+        }
     }
 
     #[inline(always)]
     unsafe fn feed(&mut self, input: *const u8, len: usize) -> bool {
         // SAFETY: as the caller promises.
-        unsafe { (self.functions.update)(self.ctx, input, len) == 1 }
+        unsafe { (self.functions.f.EVP_DigestUpdate)(self.ctx, input, len) == 1 }
     }
 
     #[inline(always)]
     unsafe fn end(&mut self, tag: *mut u8) -> bool {
         let mut len = self.tag_len;
         // SAFETY: as the caller promises.
-        let code = unsafe { (self.functions.finish)(self.ctx, tag, &raw mut len) };
+        let code = unsafe { (self.functions.f.EVP_DigestSignFinal)(self.ctx, tag, &raw mut len) };
         code == 1 && len == self.tag_len
     }
 }

@@ -2,7 +2,7 @@
 //! of `BoringSSL`'s and AWS-LC's for what only they have.
 
 use super::super::api::Ptr;
-use crate::functions::functions;
+use contract::functions;
 use std::ffi::{c_char, c_int, c_long, c_uchar, c_uint, c_void};
 
 /// A digest's or an algorithm's method.
@@ -14,7 +14,7 @@ pub(super) type Out = *mut c_uchar;
 
 functions! {
     /// Of libcrypto, for primitives.
-    Functions
+    pub(super) struct Functions
     required {
         OBJ_sn2nid: fn(*const c_char) -> c_int;
         EVP_PKEY_new: fn() -> Ptr;
