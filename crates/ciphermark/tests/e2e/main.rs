@@ -25,6 +25,7 @@ mod meta;
 mod once;
 mod pages;
 mod pages_faults;
+mod pages_hints;
 mod pages_resume;
 mod pair;
 mod python;
