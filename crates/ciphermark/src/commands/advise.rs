@@ -111,6 +111,7 @@ fn wishes(question: &mut Question<'_>, args: &AdviseArgs) -> Result<(), Failure>
     set(&mut wishes.key_bits, args.key_bits, "key-bits", typed);
     set(&mut wishes.key_per, args.key_per, "key-per", typed);
     set(&mut wishes.writes_per_second, args.writes_per_second, "writes-per-second", typed);
+    set(&mut wishes.writers, args.writers.map(Some), "writers", typed);
     set(&mut wishes.keys, args.keys, "keys", typed);
     set(&mut wishes.key_life_days, args.key_life, "key-life", typed);
     set(&mut wishes.max_p99_us, args.max_p99.map(Some), "max-p99", typed);
@@ -250,7 +251,7 @@ fn survey_has(record: &Record, question: &Question<'_>, path: &Path) -> Result<(
 
 fn model_of(question: &Question<'_>) -> Model {
     match question.wishes.key_per {
-        KeyPer::Store => Model::Message,
+        KeyPer::Store | KeyPer::Epoch => Model::Message,
         KeyPer::Write => Model::Rekey,
     }
 }

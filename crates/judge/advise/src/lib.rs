@@ -23,8 +23,8 @@ mod unit;
 mod uses;
 
 pub use answer::{
-    Advice, Basis, Change, Choice, Conflict, Fitting, Key, Outcome, Rejected, Remark, RuleUsed,
-    Term, advise,
+    Advice, Basis, Change, Choice, Conflict, Fitting, Key, Longer, Other, Outcome, Rejected,
+    Remark, RuleUsed, Term, advise,
 };
 pub use change::needed_schemes;
 pub use cost::{Costs, How, InStore, Price};
