@@ -93,6 +93,9 @@ pub struct AdviseArgs {
     /// Which CPU instructions libraries may see.
     #[arg(short, long, value_name = "TIER", default_value = "native")]
     pub tier: Tier,
+    /// Print everything: assumptions, all that is to be respected, every scheme with the rule that decided.
+    #[arg(long)]
+    pub why: bool,
     /// How to print it; Markdown and JSON have everything.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,

@@ -5,7 +5,7 @@ use crate::args_advise::{AdviseArgs, LibraryVersion, UseArg, YesNo};
 use crate::error::{Exit, Failure};
 use crate::kinds::{self, Kind};
 use crate::{choose, screen};
-use advise::{Data, Evidence, KeyPer, LibraryNow, Outcome, Question, Surroundings, Use};
+use advise::{Data, Evidence, Format, KeyPer, LibraryNow, Outcome, Question, Surroundings, Use};
 use at_rest::PagesRecord;
 use clap::ValueEnum as _;
 use engine::{Budget, LibraryChoice, Request};
@@ -53,7 +53,10 @@ pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     };
     let around = surroundings(libraries, today);
     let advice = advise::advise(&data, &question, evidence, &around);
-    screen::print(|options| advise::render(&advice, &origin, args.format, options))?;
+    screen::print(|options| match args.format {
+        Format::Text if !args.why => advise::first_screen(&advice, &origin, options),
+        format => advise::render(&advice, &origin, format, options),
+    })?;
     Ok(match advice.outcome {
         Outcome::Choice(_) => Exit::Done,
         Outcome::None(_) => Exit::Found,

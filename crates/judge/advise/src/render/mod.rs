@@ -1,5 +1,6 @@
 //! Advice as text, Markdown and JSON.
 
+mod brief;
 mod markdown;
 mod page;
 mod sentences;
@@ -18,6 +19,12 @@ pub enum Format {
     Json,
     /// GitHub-flavoured Markdown.
     Markdown,
+}
+
+/// One screen of the advice for a terminal; `origin` names the record.
+#[must_use]
+pub fn first_screen(advice: &Advice, origin: &str, options: Options) -> String {
+    brief::brief(advice, origin, options)
 }
 
 /// All of the advice as text that ends with a line break; `origin` names the record.
