@@ -4,7 +4,7 @@
 
 use ciphermark_advise::{
     Advice, Data, Evidence, Fips, IntegrityLevel, KeyPer, NonceSource, Outcome, Question,
-    Surroundings, advise,
+    Surroundings, advise, first_screen,
 };
 use jiff::civil::{Date, date};
 use model::{NameGlob, Tier};
@@ -202,6 +202,24 @@ fn limits_are_those_of_the_standards() {
         }
     }
     assert!(looked_at > 4);
+}
+
+/// One screen of 100 columns, whatever is asked.
+#[test]
+fn every_answer_has_a_first_screen_of_thirty_lines() {
+    let options = text::Options { width: 100, color: false };
+    for (row, advice) in answers() {
+        let screen = first_screen(advice, "record at-rest.json.gz", options);
+        assert!(screen.lines().count() <= 30, "{row:?}: {screen}");
+        assert!(screen.lines().all(|l| text::width(l) <= 100), "{screen}");
+        assert!(screen.contains("\nchoice "), "{screen}");
+        let Outcome::Choice(choice) = &advice.outcome else { continue };
+        let flat = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+        for remark in choice.remarks.iter().take(3) {
+            assert!(flat.contains(&remark.says), "{}: {screen}", remark.says);
+        }
+        assert!(choice.remarks.len() >= 2, "{row:?}");
+    }
 }
 
 /// A rule that no question of the table ever makes use of is not tested.
