@@ -19,8 +19,8 @@ use std::path::PathBuf;
     ciphermark advise tls.json --for tls-server --clients browser,java-8=5%\n  \
     ciphermark run --suite at-rest -o at-rest.json                a record for many questions\n\n\
     The answer names the scheme and library, what it costs, the limits to respect and the day by which\n\
-    the key must be changed, every scheme that was rejected with the rule that did it, and what would\n\
-    change the answer. Where no scheme fulfils all wishes, it names those that stand against each other\n\
+    the key must be changed; with --why every scheme that was rejected with the rule that did it, and all\n\
+    that would change the answer. Where no scheme fulfils all wishes, it names those that stand against each other\n\
     (exit code 1). What is not asked is assumed for the use, and said. docs/AT-REST.md has the rules.\n\n\
     For a TLS server the answer is a profile, a certificate and a stack, priced by a run of\n\
     `ciphermark tls handshake`; docs/TLS.md.")]
@@ -59,12 +59,15 @@ pub struct AdviseArgs {
     /// Whether copies of the store (snapshots, replicas, restores) go on under the same key.
     #[arg(long, value_name = "YES|NO")]
     pub snapshots: Option<YesNo>,
-    /// What has a key of its own: the store, or every single write (model `rekey`).
+    /// What has a key of its own: the store, an epoch, or every single write (model `rekey`).
     #[arg(long, value_name = "WHAT")]
     pub key_per: Option<KeyPer>,
-    /// Units written a second, in the whole store.
+    /// Units written a second, by each writer.
     #[arg(long, value_name = "N")]
     pub writes_per_second: Option<f64>,
+    /// Instances that write under the same keys: a primary, its replicas, restored copies.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub writers: Option<u32>,
     /// Keys that these writes are spread over, as with a key for each table.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub keys: Option<u32>,
@@ -93,7 +96,10 @@ pub struct AdviseArgs {
     /// Which CPU instructions libraries may see.
     #[arg(short, long, value_name = "TIER", default_value = "native")]
     pub tier: Tier,
-    /// How to print it.
+    /// Print everything: assumptions, all that is to be respected, every scheme with the rule that decided.
+    #[arg(long)]
+    pub why: bool,
+    /// How to print it; Markdown and JSON have everything.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: Format,
     /// Keep what was measured in this file (JSON).

@@ -5,7 +5,7 @@ use crate::args_advise::{AdviseArgs, LibraryVersion, UseArg, YesNo};
 use crate::error::{Exit, Failure};
 use crate::kinds::{self, Kind};
 use crate::{choose, screen};
-use advise::{Data, Evidence, KeyPer, LibraryNow, Outcome, Question, Surroundings, Use};
+use advise::{Data, Evidence, Format, KeyPer, LibraryNow, Outcome, Question, Surroundings, Use};
 use at_rest::PagesRecord;
 use clap::ValueEnum as _;
 use engine::{Budget, LibraryChoice, Request};
@@ -53,7 +53,10 @@ pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     };
     let around = surroundings(libraries, today);
     let advice = advise::advise(&data, &question, evidence, &around);
-    screen::print(|options| advise::render(&advice, &origin, args.format, options))?;
+    screen::print(|options| match args.format {
+        Format::Text if !args.why => advise::first_screen(&advice, &origin, options),
+        format => advise::render(&advice, &origin, format, options),
+    })?;
     Ok(match advice.outcome {
         Outcome::Choice(_) => Exit::Done,
         Outcome::None(_) => Exit::Found,
@@ -111,6 +114,7 @@ fn wishes(question: &mut Question<'_>, args: &AdviseArgs) -> Result<(), Failure>
     set(&mut wishes.key_bits, args.key_bits, "key-bits", typed);
     set(&mut wishes.key_per, args.key_per, "key-per", typed);
     set(&mut wishes.writes_per_second, args.writes_per_second, "writes-per-second", typed);
+    set(&mut wishes.writers, args.writers.map(Some), "writers", typed);
     set(&mut wishes.keys, args.keys, "keys", typed);
     set(&mut wishes.key_life_days, args.key_life, "key-life", typed);
     set(&mut wishes.max_p99_us, args.max_p99.map(Some), "max-p99", typed);
@@ -251,7 +255,7 @@ fn survey_has(record: &Record, question: &Question<'_>, path: &Path) -> Result<(
 
 fn model_of(question: &Question<'_>) -> Model {
     match question.wishes.key_per {
-        KeyPer::Store => Model::Message,
+        KeyPer::Store | KeyPer::Epoch => Model::Message,
         KeyPer::Write => Model::Rekey,
     }
 }

@@ -50,6 +50,7 @@ fn of_stored_data(args: &AdviseArgs) -> Option<&'static str> {
         ("--snapshots", args.snapshots.is_some()),
         ("--key-per", args.key_per.is_some()),
         ("--writes-per-second", args.writes_per_second.is_some()),
+        ("--writers", args.writers.is_some()),
         ("--keys", args.keys.is_some()),
         ("--key-life", args.key_life.is_some()),
         ("--key-born", args.key_born.is_some()),

@@ -33,14 +33,46 @@ fn the_day_on_which_a_key_must_change_follows_its_birth_and_the_rate_of_writing(
     let day = |rate: &str, keys: &str| {
         let record = record();
         let asked = [record, "--for", "postgres", "--fips", "algorithm", "--writes-per-second"];
-        let asked = [&asked[..], &[rate, "--keys", keys, "--key-born", "2026-01-01"]].concat();
+        let more = ["--keys", keys, "--key-born", "2026-01-01", "--writers", "1"];
+        let asked = [&asked[..], &[rate], &more[..]].concat();
         let answer = advice(&asked, 0);
         text(&answer, "outcome.choice.key.rotate_by").to_owned()
     };
-    // 2^32 writes: 49.7 days at 1000 a second.
+    // 2^32 writes by one writer: 49.7 days at 1000 a second.
     assert_eq!(day("1000", "1"), "2026-02-19");
     assert_eq!(day("10000", "10"), "2026-02-19");
     assert_eq!(day("1", "1"), "2028-01-01");
+}
+
+/// Replicas and restored copies count: without them a key lasts as much longer.
+#[test]
+fn every_writer_counts_unless_there_is_but_one() {
+    let day = |flags: &[&str]| {
+        let asked =
+            [record(), "--for", "postgres", "--fips", "algorithm", "--key-born", "2026-01-01"];
+        let answer = advice(&[&asked[..], flags].concat(), 0);
+        text(&answer, "outcome.choice.key.rotate_by").to_owned()
+    };
+    assert_eq!(day(&[]), "2026-01-17");
+    assert_eq!(day(&["--writers", "1"]), "2026-02-19");
+    assert_eq!(day(&["--snapshots", "no"]), "2026-02-19");
+    assert_eq!(day(&["--key-per", "epoch"]), "2028-01-01");
+}
+
+/// One screen says what to do; everything else is behind a flag.
+#[test]
+fn the_first_screen_is_short_and_why_has_the_rest() {
+    for used in ["postgres", "wal", "disk", "sqlite", "object-store", "backup", "messages"] {
+        let asked = ["advise", record(), "--for", used];
+        let short = ciphermark(&asked, b"").with_code(0).stdout;
+        assert!(short.lines().count() <= 30, "{used}: {short}");
+        for topic in ["choice ", "cost ", "limit ", "rotate by ", "respect ", "more "] {
+            assert!(short.lines().any(|l| l.starts_with(topic)), "{topic}: {short}");
+        }
+        let long = ciphermark(&[&asked[..], &["--why"]].concat(), b"").with_code(0).stdout;
+        assert!(long.contains("What does not, and the rule that decided"), "{long}");
+        assert!(long.lines().count() > 2 * short.lines().count(), "{long}");
+    }
 }
 
 #[test]
@@ -88,7 +120,7 @@ fn a_record_of_pages_answers_with_what_its_store_cost() {
     assert_eq!((text(choice, "scheme"), text(choice, "price.how")), ("aes-256-gcm", "store"));
     assert_eq!(choice["price"]["in_store"][0]["medium"], "cache");
     assert_eq!((text(&answer, "kind"), &answer["size"]), ("advice", &Value::from(8192)));
-    let shown = call(&format!("advise {} --for postgres", arg(&pages))).with_code(0).stdout;
+    let shown = call(&format!("advise {} --for postgres --why", arg(&pages))).with_code(0).stdout;
     assert!(shown.contains("in store    cache: 2000 ns beside 1700 ns of reading"), "{shown}");
     advice(&[arg(&pages), "--for", "postgres", "--expansion", "0"], 1);
     for (flags, words) in [

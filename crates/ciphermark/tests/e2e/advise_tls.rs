@@ -8,6 +8,12 @@ use std::path::{Path, PathBuf};
 /// A run with one stack in which ECDSA costs 80 µs, RSA of 2048 bits 400 and everything of TLS 1.2 a tenth
 /// more.
 fn run_in(directory: &Path) -> PathBuf {
+    run_of(directory, "9.9", true)
+}
+
+/// The same in a stack of that version, with or without ML-KEM.
+pub(crate) fn run_of(directory: &Path, version: &str, has_ml_kem: bool) -> PathBuf {
+    let label = format!("openssl@{version}");
     let mut rows = Vec::new();
     for (certificate, us) in [("p256", 80.0), ("rsa-2048", 400.0), ("rsa-3072", 1200.0)] {
         for (version, exchange, times) in [
@@ -19,8 +25,11 @@ fn run_in(directory: &Path) -> PathBuf {
             let ns = us * times * 1000.0;
             let cost = json!({"median_ns": ns, "low_ns": ns * 0.99, "high_ns": ns * 1.01, "mean_ns": ns,
                 "max_ns": ns, "setup_ns": 0.0, "cycles": null});
+            let has = has_ml_kem || exchange != "x25519mlkem768";
+            let state = if has { "measured" } else { "unsupported" };
+            let cost = if has { cost } else { Value::Null };
             rows.push(json!({
-                "stack": "openssl@9.9", "temperature": "hot", "state": "measured", "reason": null,
+                "stack": label, "temperature": "hot", "state": state, "reason": null,
                 "case": {"version": version, "exchange": exchange, "certificate": certificate, "kind": "full",
                     "client_auth": false, "suite": "aes-128-gcm"},
                 "negotiated": null, "server": cost, "client": cost, "first": null, "bytes": null, "memory": null,
@@ -33,7 +42,7 @@ fn run_in(directory: &Path) -> PathBuf {
         "format_version": "1.0", "kind": "tls-handshakes", "started": "2026-11-21T00:00:00Z", "seconds": 1.0,
         "command": [], "host": json!(record::Host::default()), "span": "",
         "plan": {"precision": 0.02, "budget_seconds": 1.0, "seed": 1, "cpu": 0},
-        "stacks": [{"label": "openssl@9.9", "name": "openssl", "version": "9.9", "path": "", "id": "",
+        "stacks": [{"label": label, "name": "openssl", "version": version, "path": "", "id": "",
             "crypto_path": "", "crypto_id": "", "build": []}],
         "noise": {"samples": 1, "clean": 1, "disturbed": json!(record::Disturbances::default()),
             "stolen_seconds": null, "core_alone": false},

@@ -7,6 +7,7 @@
 mod support;
 
 mod advise;
+mod advise_nginx;
 mod advise_tls;
 mod claims;
 mod compare;
@@ -25,6 +26,7 @@ mod meta;
 mod once;
 mod pages;
 mod pages_faults;
+mod pages_hints;
 mod pages_resume;
 mod pair;
 mod python;

@@ -6,7 +6,7 @@ mod terms;
 use crate::change;
 use crate::cost::{Costs, Price};
 use crate::data::Data;
-use crate::evaluate::{Candidate, Ranking, candidates, ranked};
+use crate::evaluate::{self, Candidate, Ranking, candidates, ranked};
 use crate::evidence::Evidence;
 use crate::fresh::{self, Surroundings};
 use crate::limits;
@@ -17,7 +17,7 @@ use jiff::civil::Date;
 use model::Model;
 use record::LibraryId;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The answer to one question.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -160,6 +160,24 @@ pub struct Key {
     pub rotate_by: Option<Date>,
     /// Source of the bound.
     pub source: String,
+    /// Instances whose writes are counted; 0 in advice that was written before they were.
+    #[serde(default)]
+    pub writers: u32,
+    /// Checks of tags that may fail under one key, in words, with the source; none where it has no tag.
+    #[serde(default)]
+    pub forgeries: Option<String>,
+    /// Where the key wears out before it is too old: what makes it last longer with the same scheme.
+    #[serde(default)]
+    pub longer: Vec<Longer>,
+}
+
+/// A way to let a key last longer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Longer {
+    /// The wishes as they would be typed.
+    pub flags: Vec<String>,
+    /// When the key would have to be changed.
+    pub rotate_by: Date,
 }
 
 /// Something to be respected.
@@ -188,6 +206,20 @@ pub struct Fitting {
     pub tied: bool,
     /// Bytes that are kept with each unit.
     pub stored_bytes: u32,
+    /// Other libraries with it that may be used, the cheapest first.
+    #[serde(default)]
+    pub others: Vec<Other>,
+}
+
+/// A library that has a scheme beside the cheapest one.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Other {
+    /// Library, or two.
+    pub library: String,
+    /// Nanoseconds of a unit, by the share of reads.
+    pub ns: claims::expression::Interval,
+    /// Whether it cannot be told from the cheapest at 95 %.
+    pub tied: bool,
 }
 
 /// A scheme that does not do.
@@ -240,7 +272,7 @@ pub fn advise(
     around: &Surroundings,
 ) -> Advice {
     let model = match question.wishes.key_per {
-        KeyPer::Store => Model::Message,
+        KeyPer::Store | KeyPer::Epoch => Model::Message,
         KeyPer::Write => Model::Rekey,
     };
     let costs = Costs::of(data, evidence, question.size, question.tier, model);
@@ -266,7 +298,7 @@ pub fn advise(
         terms: terms::of(question),
         basis: basis(evidence, &libraries, around),
         outcome,
-        fitting: fitting(question, &all, &ranking),
+        fitting: fitting(question, &all, &ranking, &costs),
         rules: rules(data, &rejected),
         rejected,
         changes: changes(data, question, &costs, chosen),
@@ -315,7 +347,12 @@ fn choice(
     }
 }
 
-fn fitting(question: &Question<'_>, all: &[Candidate<'_>], ranking: &Ranking) -> Vec<Fitting> {
+fn fitting(
+    question: &Question<'_>,
+    all: &[Candidate<'_>],
+    ranking: &Ranking,
+    costs: &Costs,
+) -> Vec<Fitting> {
     let cost = |i: usize| all[i].price.expect("what fits has a price").cost(question.reads);
     let one = |(place, i): (usize, &usize)| Fitting {
         scheme: all[*i].scheme.id.clone(),
@@ -324,8 +361,26 @@ fn fitting(question: &Question<'_>, all: &[Candidate<'_>], ranking: &Ranking) ->
         times: cost(*i).median / cost(ranking.order[0]).median,
         tied: ranking.tied > 1 && place < ranking.tied,
         stored_bytes: limits::stored_bytes(all[*i].scheme, question),
+        others: others(question, &all[*i], costs),
     };
     ranking.order.iter().enumerate().map(one).collect()
+}
+
+/// Libraries that are named beside the cheapest.
+const OTHERS: usize = 4;
+
+/// Each library once, with its cheapest way.
+fn others(question: &Question<'_>, candidate: &Candidate<'_>, costs: &Costs) -> Vec<Other> {
+    let Some(best) = candidate.price else { return Vec::new() };
+    let usable = evaluate::usable(candidate.scheme, question, costs).unwrap_or_default();
+    let mut seen = BTreeSet::from([best.label()]);
+    let fresh = usable.into_iter().filter(|p| seen.insert(p.label()));
+    let one = |price: &Price| Other {
+        library: price.label(),
+        ns: price.cost(question.reads),
+        tied: price.cost(question.reads).ties_with(&best.cost(question.reads)),
+    };
+    fresh.take(OTHERS).map(one).collect()
 }
 
 fn rejected(candidate: &Candidate<'_>) -> Option<Rejected> {

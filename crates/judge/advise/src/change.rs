@@ -5,7 +5,7 @@ use crate::cost::Costs;
 use crate::data::Data;
 use crate::evaluate::{candidates, ranked};
 use crate::limits;
-use crate::question::{Fips, IntegrityLevel, NonceSource, Question, Wishes};
+use crate::question::{Fips, IntegrityLevel, KeyPer, NonceSource, Question, Wishes};
 use std::collections::BTreeSet;
 
 /// One wish changed.
@@ -33,7 +33,8 @@ fn steps(wishes: &Wishes, chosen_bytes: Option<u32>) -> Vec<Step> {
     for to in [Fips::None, Fips::Algorithm] {
         add(to != wishes.fips, "fips", &to, &|w| w.fips = to);
     }
-    for to in [NonceSource::Random, NonceSource::Counter, NonceSource::Position] {
+    let sources = [NonceSource::Random, NonceSource::Counter, NonceSource::Start];
+    for to in [&sources[..], &[NonceSource::Position]].concat() {
         add(to != wishes.nonce, "nonce", &to, &|w| w.nonce = to);
     }
     let to = !wishes.snapshots;
@@ -45,6 +46,8 @@ fn steps(wishes: &Wishes, chosen_bytes: Option<u32>) -> Vec<Step> {
     for bits in [128, 256] {
         add(bits != wishes.key_bits, "key-bits", &bits, &|w| w.key_bits = bits);
     }
+    let to = KeyPer::Epoch;
+    add(wishes.key_per == KeyPer::Store, "key-per", &to, &|w| w.key_per = to);
     for (days, text) in [(1.0, "1d"), (730.5, "2y")] {
         let is_other = (days - wishes.key_life_days).abs() > 1.0;
         add(is_other, "key-life", &text, &|w| w.key_life_days = days);

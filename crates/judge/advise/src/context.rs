@@ -1,7 +1,7 @@
 //! The named values that rules speak of.
 
 use crate::condition::{Values, number, truth, word};
-use crate::cost::Price;
+use crate::cost::{How, Price};
 use crate::limits::{self, Limit};
 use crate::question::{Fips, IntegrityLevel, Question};
 use crate::schemes::Scheme;
@@ -39,6 +39,9 @@ fn of_scheme(scheme: &Scheme) -> Named {
         ("scheme.approved", Some(truth(family.approved))),
         ("scheme.nonce", Some(word(&family.nonce.to_string()))),
         ("scheme.tweaked", Some(truth(scheme.is_tweaked()))),
+        ("scheme.wide", Some(truth(scheme.is_wide()))),
+        ("scheme.nonce_bits", Some(number(family.nonce_bits))),
+        ("scheme.cut_to_bits", scheme.cut_to_bits().map(number)),
         ("scheme.two_keys", Some(truth(scheme.has_two_keys()))),
         ("scheme.least_bytes", Some(number(family.least_bytes))),
         ("scheme.max_bytes_log2", family.max_bytes_log2.map(number)),
@@ -77,11 +80,12 @@ fn of_unit(scheme: &Scheme, question: &Question<'_>) -> Named {
 }
 
 fn of_key(question: &Question<'_>, limit: &Limit) -> Named {
-    let days = limits::days(limit, question.wishes.writes_per_key());
+    let days_of_use = limits::days_of_use(limit, question);
     vec![
-        ("key.days", days.map(number)),
+        ("key.days", limits::days(limit, question).map(number)),
         ("key.limit", Some(word(&limit.says))),
-        ("key.lasts", days.map(|d| Value::Word(limits::lasts(d)))),
+        ("key.lasts", days_of_use.map(|d| Value::Word(limits::lasts(d)))),
+        ("key.writers", Some(number(question.wishes.writers()))),
     ]
 }
 
@@ -89,6 +93,7 @@ fn of_cost(price: Result<&Price, &str>) -> Named {
     let p99 = price.ok().and_then(|p| p.p99_us);
     vec![
         ("cost.known", Some(truth(price.is_ok()))),
+        ("cost.nonces", price.ok().map(|p| truth(p.how == How::Store))),
         ("cost.why", price.err().map(word)),
         ("cost.p99", Some(truth(p99.is_some()))),
         ("cost.p99_us", p99.map(number)),

@@ -26,6 +26,8 @@ pub enum How {
     Composed,
     /// Measured on the pages of a store, nonce and sum included.
     Store,
+    /// Another scheme with a new key for each unit: what derives the key is not in it.
+    Rekeyed,
 }
 
 /// What a scheme takes beside reading or writing a page of the store.
@@ -159,9 +161,13 @@ impl Costs {
             Evidence::Survey(record) => record,
             Evidence::Pages(record) => {
                 let pages = Pages::of(record, model);
+                let rekeyed = Pages::of(record, Model::Rekey);
                 let fits = (record.store.page_size, record.tier) == (size, tier);
                 let price = |s: &Scheme| match fits {
-                    true => pages.prices(s),
+                    true => match s.rekeyed {
+                        Some(of) => derived(s, rekeyed.prices(of.name), model),
+                        None => pages.prices(&s.id).map_err(|why| elsewhere(s).unwrap_or(why)),
+                    },
                     false => Err("the record of pages is of another size or tier".to_owned()),
                 };
                 let priced = |s: &Scheme| (s.id.clone(), price(s));
@@ -170,7 +176,14 @@ impl Costs {
         };
         let parts = Parts::of(record, size, tier, model);
         let joins = Joins::of(&data.schemes, &parts);
-        let price = |s: &Scheme| (s.id.clone(), prices(s, &parts, &joins, size));
+        let rekeyed = Parts::of(record, size, tier, Model::Rekey);
+        let price = |s: &Scheme| {
+            let found = match s.rekeyed {
+                Some(of) => derived(s, Ok(rekeyed.priced(of)), model),
+                None => prices(s, &parts, &joins, size),
+            };
+            (s.id.clone(), found)
+        };
         Self { prices: data.schemes.iter().map(price).collect() }
     }
 
@@ -201,11 +214,40 @@ fn prices(
     if !all.is_empty() {
         return Ok(all);
     }
+    if let Some(who) = elsewhere(scheme) {
+        return Err(who);
+    }
     let algorithms = scheme.algorithms();
     match algorithms.iter().find(|a| !takes(a, size)) {
         Some(unfit) => Err(unfit.size_reason()),
         None => Err(parts.why_not(&algorithms)),
     }
+}
+
+/// Who has a scheme that no library here has.
+fn elsewhere(scheme: &Scheme) -> Option<String> {
+    let who = &scheme.family.elsewhere;
+    (!who.is_empty()).then(|| format!("no library that is measured has it; {who}"))
+}
+
+/// The prices of a scheme that derives a key for each unit, from those of another with a new key for each.
+fn derived(
+    scheme: &Scheme,
+    prices: Result<Vec<Price>, String>,
+    model: Model,
+) -> Result<Vec<Price>, String> {
+    let of = scheme.rekeyed.map_or("", |a| a.name);
+    if model == Model::Rekey {
+        return Err(format!("with a key for each write there is nothing to derive: {of} does"));
+    }
+    let mut all = prices.unwrap_or_default();
+    if all.is_empty() {
+        return Err(format!(
+            "the record has no {of} with a new key for each unit (`-m message,rekey` takes it)"
+        ));
+    }
+    all.iter_mut().for_each(|p| p.how = How::Rekeyed);
+    Ok(all)
 }
 
 /// A MAC comes from the cipher's library, where it has one; a sum from any.

@@ -1,6 +1,8 @@
 //! The data that come with the program: sources, schemes, uses and rules, read and held against each
 //! other.
 
+use crate::limits;
+use crate::question::Question;
 use crate::rules::Rule;
 use crate::schemes::{self, Scheme};
 use crate::uses::Use;
@@ -70,6 +72,14 @@ impl Data {
     #[must_use]
     pub fn find_use(&self, id: &str) -> Option<&Use> {
         self.uses.iter().find(|u| u.id == id)
+    }
+
+    /// How many units a key may encrypt under a question, as a logarithm to the base 2; none where there is
+    /// no such scheme, or no bound within reach.
+    #[must_use]
+    pub fn units_log2(&self, scheme: &str, question: &Question<'_>) -> Option<f64> {
+        let scheme = self.schemes.iter().find(|s| s.id == scheme)?;
+        limits::units_per_key(scheme, question).log2
     }
 
     /// The source of that name.

@@ -62,20 +62,33 @@ fn best_price<'a>(
     question: &Question<'_>,
     costs: &'a Costs,
 ) -> Result<&'a Price, &'a str> {
-    let wishes = &question.wishes;
-    let prices = costs.prices(scheme)?;
-    let all: Vec<&Price> = prices.iter().filter(|p| wishes.takes_price(p)).collect();
-    let quick = |p: &&&Price| wishes.max_p99_us.zip(p.p99_us).is_none_or(|(most, p99)| p99 <= most);
-    let cheapest = |a: &&&Price, b: &&&Price| {
-        let cost = |p: &Price| p.cost(question.reads).median;
-        cost(a).total_cmp(&cost(b)).then_with(|| a.libraries.cmp(&b.libraries))
+    let most = question.wishes.max_p99_us;
+    let all = usable(scheme, question, costs)?;
+    let quick = |p: &&&Price| most.zip(p.p99_us).is_none_or(|(most, p99)| p99 <= most);
+    let found = all.iter().find(quick).or(all.first());
+    let only_alone = || {
+        let takes = |p: &Price| p.libraries.iter().all(|l| question.wishes.takes(l));
+        costs.prices(scheme).is_ok_and(|all| all.iter().any(takes))
     };
-    let found = all.iter().filter(quick).min_by(cheapest).or(all.iter().min_by(cheapest));
-    let only_alone = || prices.iter().any(|p| p.libraries.iter().all(|l| wishes.takes(l)));
     found.copied().ok_or_else(|| match only_alone() {
         true => "in every library it depends on the secret: only with --alone yes",
         false => "only libraries offer it that may not be used",
     })
+}
+
+/// Prices in the libraries that may be used, the cheapest first; or why there are none.
+pub(crate) fn usable<'a>(
+    scheme: &Scheme,
+    question: &Question<'_>,
+    costs: &'a Costs,
+) -> Result<Vec<&'a Price>, &'a str> {
+    let may_be_used = |p: &&Price| question.wishes.takes_price(p);
+    let mut all: Vec<&Price> = costs.prices(scheme)?.iter().filter(may_be_used).collect();
+    all.sort_by(|a, b| {
+        let cost = |p: &Price| p.cost(question.reads).median;
+        cost(a).total_cmp(&cost(b)).then_with(|| a.libraries.cmp(&b.libraries))
+    });
+    Ok(all)
 }
 
 /// Places of the candidates that fit, the chosen one first: in the order of their costs, but for
@@ -108,13 +121,14 @@ fn preference(a: &Candidate<'_>, b: &Candidate<'_>, question: &Question<'_>) -> 
 }
 
 /// How much is assumed of nonces: nothing; that random ones are random; that there are not too many
-/// of them; that a counter is never set back.
+/// of them, or that starts are told apart; that a counter is never set back.
 pub(crate) fn assumptions(candidate: &Candidate<'_>, question: &Question<'_>) -> u8 {
     let bounded = candidate.scheme.family.random_log2.is_some_and(|log2| log2 < 40.0);
     match (candidate.scheme.family.nonce, limits::source_of(candidate.scheme, question)) {
         (NonceRule::None | NonceRule::Position | NonceRule::Resistant, _) => 0,
         (_, NonceSource::Random) if bounded => 2,
         (_, NonceSource::Random) => 1,
+        (_, NonceSource::Start) => 2,
         (_, NonceSource::Counter | NonceSource::Position) => 3,
     }
 }

@@ -23,8 +23,8 @@ mod unit;
 mod uses;
 
 pub use answer::{
-    Advice, Avoided, Basis, Change, Choice, Conflict, Fitting, Key, Outcome, Rejected, Remark,
-    RuleUsed, Term, advise,
+    Advice, Avoided, Basis, Change, Choice, Conflict, Fitting, Key, Longer, Other, Outcome,
+    Rejected, Remark, RuleUsed, Term, advise,
 };
 pub use change::needed_schemes;
 pub use cost::{Costs, How, InStore, Price};
@@ -33,7 +33,7 @@ pub use evidence::Evidence;
 pub use fresh::{LibraryNow, Surroundings};
 pub use question::{Fips, IntegrityLevel, KeyPer, NonceSource, Question, Wishes};
 pub use read::{AdviceError, Advised, from_json, is_advice};
-pub use render::{Format, render};
+pub use render::{Format, first_screen, render};
 pub use schemes::Scheme;
 pub use unit::UnitSize;
 pub use uses::Use;

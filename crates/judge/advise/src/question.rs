@@ -54,6 +54,8 @@ pub enum NonceSource {
     Position,
     /// A counter that survives crashes.
     Counter,
+    /// A field that is new at each start of each writer, and a counter from zero.
+    Start,
     /// Random numbers, kept with the unit.
     Random,
 }
@@ -65,6 +67,8 @@ pub enum NonceSource {
 pub enum KeyPer {
     /// One key for all units, or `--keys`.
     Store,
+    /// A key derived for each epoch; its number is kept with each unit.
+    Epoch,
     /// A new key whenever a unit is written.
     Write,
 }
@@ -88,8 +92,12 @@ pub struct Wishes {
     pub snapshots: bool,
     /// What has a key of its own.
     pub key_per: KeyPer,
-    /// Units written a second, in the whole store.
+    /// Units written a second, by each writer.
     pub writes_per_second: f64,
+    /// Instances that write under the same keys; none where it is assumed.
+    pub writers: Option<u32>,
+    /// What is assumed of them where copies go on; else there is one.
+    pub assumed_writers: u32,
     /// Keys that these writes are spread over.
     pub keys: u32,
     /// Days that a key must last at least.
@@ -119,6 +127,8 @@ impl Wishes {
             snapshots: used.snapshots,
             key_per: KeyPer::Store,
             writes_per_second: used.writes_per_second,
+            writers: None,
+            assumed_writers: used.writers,
             keys: 1,
             key_life_days: LEAST_KEY_LIFE_DAYS,
             max_p99_us: None,
@@ -143,9 +153,14 @@ impl Wishes {
         (self.alone || !leaks) && price.libraries.iter().all(|l| self.takes(l))
     }
 
-    /// What one key gets of the writes.
+    /// Instances whose writes count: a replica and a restored copy draw nonces too.
+    pub(crate) fn writers(&self) -> u32 {
+        self.writers.unwrap_or(if self.snapshots { self.assumed_writers } else { 1 })
+    }
+
+    /// What one key gets of the writes of all writers.
     pub(crate) fn writes_per_key(&self) -> f64 {
-        self.writes_per_second / f64::from(self.keys.max(1))
+        self.writes_per_second * f64::from(self.writers()) / f64::from(self.keys.max(1))
     }
 }
 

@@ -15,6 +15,11 @@ pub enum Verdict {
     Note,
 }
 
+/// Behind everything that has a rank.
+pub(crate) fn last() -> u8 {
+    u8::MAX
+}
+
 /// One rule.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -25,6 +30,9 @@ pub(crate) struct Rule {
     pub says: String,
     #[serde(default)]
     pub detail: String,
+    /// Place among what must be respected; the first three are on the first screen.
+    #[serde(default = "last")]
+    pub rank: u8,
     pub source: String,
     pub date: String,
 }

@@ -43,6 +43,8 @@ pub struct Scheme {
     pub measured: Vec<&'static Algorithm>,
     /// Algorithms of the record whose costs add up to it.
     pub composed: Vec<&'static Algorithm>,
+    /// The algorithm that with a new key for each unit costs what it does.
+    pub rekeyed: Option<&'static Algorithm>,
     pub(crate) family: Arc<Family>,
 }
 
@@ -66,6 +68,10 @@ pub(crate) struct Family {
     pub nonce_bits: u32,
     /// Bytes of tag or sum that are kept with each unit.
     pub tag_bytes: u32,
+    /// Bytes of tag that the record's algorithms make, where some are cut off.
+    made_tag_bytes: Option<u32>,
+    #[serde(default)]
+    cut_source: String,
     #[serde(default = "one")]
     pub block_multiple: u32,
     #[serde(default = "one")]
@@ -81,11 +87,20 @@ pub(crate) struct Family {
     pub random_source: String,
     #[serde(default)]
     pub by_size: Vec<BySize>,
+    pub forgery_log2: Option<f64>,
+    #[serde(default)]
+    pub forgery_by_size: bool,
+    pub forgery_most_log2: Option<f64>,
+    #[serde(default)]
+    pub forgery_source: String,
     /// What a nonce that repeats does.
     pub reuse: String,
     /// What an unnoticed flipped bit does.
     #[serde(default)]
     pub flip: String,
+    /// Who has it, where no library that is measured does.
+    #[serde(default)]
+    pub elsewhere: String,
     members: Vec<Member>,
 }
 
@@ -102,6 +117,7 @@ struct Member {
     measured: Vec<String>,
     #[serde(default)]
     composed: Vec<String>,
+    rekeyed: Option<String>,
 }
 
 /// One scheme for each member of each family.
@@ -124,6 +140,7 @@ impl Scheme {
             key_bits: member.key_bits,
             measured: find(&member.measured)?,
             composed: find(&member.composed)?,
+            rekeyed: find(member.rekeyed.as_slice())?.first().copied(),
             family: Arc::clone(family),
         })
     }
@@ -138,6 +155,17 @@ impl Scheme {
         self.family.nonce == NonceRule::Position
     }
 
+    /// A change anywhere in a unit changes all of it.
+    pub(crate) fn is_wide(&self) -> bool {
+        self.family.mode == "wide"
+    }
+
+    /// Bits of the tag that is stored, where the algorithms make a longer one; else none.
+    pub(crate) fn cut_to_bits(&self) -> Option<u32> {
+        let bytes = self.family.tag_bytes;
+        self.family.made_tag_bytes.filter(|made| *made > bytes).map(|_| 8 * bytes)
+    }
+
     /// Every algorithm that must be measured to price it.
     #[must_use]
     pub fn algorithms(&self) -> Vec<&'static Algorithm> {
@@ -146,9 +174,10 @@ impl Scheme {
 
     pub(crate) fn sources(&self) -> Vec<&String> {
         let Family { approved_source, nonce_source, max_source, .. } = &*self.family;
-        let Family { blocks_source, random_source, .. } = &*self.family;
+        let Family { blocks_source, random_source, cut_source, forgery_source, .. } = &*self.family;
         let all = [approved_source, nonce_source, max_source, blocks_source, random_source];
-        all.into_iter().filter(|s| !s.is_empty()).collect()
+        let all = all.into_iter().chain([cut_source, forgery_source]);
+        all.filter(|s| !s.is_empty()).collect()
     }
 }
 
@@ -168,7 +197,9 @@ mod tests {
     fn the_facts_agree_with_the_table_of_algorithms() {
         for scheme in &Data::built_in().schemes {
             let family = &scheme.family;
-            assert!(!scheme.algorithms().is_empty(), "{}", scheme.id);
+            let told = family.elsewhere.is_empty();
+            assert_eq!(!scheme.algorithms().is_empty(), told, "{}", scheme.id);
+            let made = family.made_tag_bytes.unwrap_or(family.tag_bytes) as usize;
             for algorithm in &scheme.measured {
                 let integrity = match algorithm.integrity() {
                     Integrity::None => IntegrityLevel::None,
@@ -177,9 +208,7 @@ mod tests {
                 };
                 assert_eq!(family.integrity, integrity, "{}", scheme.id);
                 assert_eq!(family.nonce_bits as usize, 8 * algorithm.nonce_len, "{}", scheme.id);
-                // AEGIS is measured with the longer of its two tags.
-                let tag = if family.mode == "aegis" { 32 } else { family.tag_bytes as usize };
-                assert_eq!(tag, algorithm.tag_len, "{}", scheme.id);
+                assert_eq!(made, algorithm.tag_len, "{}", scheme.id);
                 assert!(
                     algorithm.name.contains(&scheme.key_bits.to_string())
                         || family.mode.contains("chacha")
@@ -191,12 +220,17 @@ mod tests {
                 }
             }
             let check = scheme.composed.get(1);
-            assert!(check.is_none_or(|c| c.tag_len == family.tag_bytes as usize), "{}", scheme.id);
+            assert!(check.is_none_or(|c| c.tag_len == made), "{}", scheme.id);
             assert!(family.nonce_bits == 0 || !family.nonce_source.is_empty(), "{}", scheme.id);
             let bound = family.blocks_log2.is_none() || !family.blocks_source.is_empty();
             assert!(bound, "{}: a bound without a source", scheme.id);
             let random = family.random_log2.is_none() || !family.random_source.is_empty();
             assert!(random, "{}: a bound without a source", scheme.id);
+            let forged = family.forgery_log2.is_none() || !family.forgery_source.is_empty();
+            assert!(forged, "{}: a bound without a source", scheme.id);
+            // What has a tag that takes a key can be guessed at, and nothing else.
+            let authentic = family.integrity == IntegrityLevel::Adversary;
+            assert_eq!(family.forgery_log2.is_some(), authentic, "{}", scheme.id);
         }
     }
 

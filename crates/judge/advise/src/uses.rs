@@ -1,6 +1,7 @@
 //! Uses: what `--for` takes.
 
 use crate::question::{IntegrityLevel, NonceSource};
+use crate::rules::last;
 use serde::Deserialize;
 
 /// A kind of store: its unit, what it can do, and what is assumed where a question is silent.
@@ -31,8 +32,10 @@ pub struct Use {
     pub snapshots: bool,
     /// Shortest key in bits.
     pub key_bits: u32,
-    /// Units written a second.
+    /// Units written a second, by each writer.
     pub writes_per_second: f64,
+    /// Instances that write under the same keys where copies go on.
+    pub writers: u32,
     /// Share of decryption in the cost that ranks, 0 to 1.
     pub reads: f64,
     /// What to know of it.
@@ -44,6 +47,8 @@ pub struct Use {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Note {
     pub says: String,
+    #[serde(default = "last")]
+    pub rank: u8,
     pub source: String,
 }
 
@@ -60,6 +65,8 @@ mod tests {
         for one in &data.uses {
             assert!(one.size.is_multiple_of(16) && !one.notes.is_empty(), "{}", one.id);
             assert!((0.0..=1.0).contains(&one.reads) && one.writes_per_second > 0.0, "{}", one.id);
+            // Copies that go on are more than one writer.
+            assert_eq!(one.writers > 1, one.snapshots, "{}", one.id);
         }
     }
 }

@@ -84,7 +84,7 @@ fn earlier(out: &TlsOutput) -> Result<Validation, Failure> {
     out.check::<Validation>()?;
     let Some(path) = out.output.as_deref().filter(|path| path.exists()) else { return Ok(none) };
     let text = record::load_text(path).map_err(Failure::usage)?;
-    serde_json::from_str(&text).map_err(Failure::usage)
+    serde_json::from_str(&text).map(Validation::judged_anew).map_err(Failure::usage)
 }
 
 /// Whether the file has all of a part. A part with points that failed, or that there was no time for, is measured

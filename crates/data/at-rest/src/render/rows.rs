@@ -123,9 +123,15 @@ pub(super) fn store_lines(record: &PagesRecord) -> Vec<String> {
         }
     )];
     lines.push(format!(
-        "{} pages of zeros, {} without an LSN; SHA-256 {} before{}",
+        "{} pages of zeros, {}; SHA-256 {} before{}",
         s.zero_pages,
-        s.without_lsn,
+        match (s.kind.as_str(), s.without_lsn) {
+            ("postgres", n) if n > 0 => format!(
+                "{n} with LSN 0 (free space maps, unlogged tables: their changes are not logged, so that no nonce \
+                 can be made of it)"
+            ),
+            (_, n) => format!("{n} without an LSN"),
+        },
         clean(&s.sha256_before).chars().take(16).collect::<String>(),
         if s.sha256_before == s.sha256_after {
             " and after the run"
@@ -133,11 +139,27 @@ pub(super) fn store_lines(record: &PagesRecord) -> Vec<String> {
             ", ANOTHER AFTER: something wrote to the store during the run"
         }
     ));
+    lines.extend(left_out(record));
     if let Some(p) = &record.profile {
         lines.push(format!("as {}: {}; {}", clean(&p.name), clean(&p.title), clean(&p.differs)));
         lines.push(format!("source: {} (read {})", clean(&p.source), clean(&p.read)));
     }
     lines
+}
+
+/// What of the store was not read: its figures are of relations alone.
+fn left_out(record: &PagesRecord) -> Option<String> {
+    let s = &record.store;
+    let files = match s.left_out {
+        0 => String::new(),
+        n => format!("{n} files that are no relations or have a part of a page, "),
+    };
+    (s.kind == "postgres").then(|| {
+        format!(
+            "not read: {files}the log (pg_wal), the states of transactions (pg_xact, pg_multixact), temporary files: \
+             all of them hold data or tell of it"
+        )
+    })
 }
 
 /// What was verified, and what was not and why.
@@ -248,6 +270,19 @@ pub(super) fn integrity(record: &PagesRecord) -> Vec<Integrity> {
     rows
 }
 
+/// Verdicts on schemes that nothing is wrong with, and what they mean.
+const SAFE: [(&str, &str); 3] = [
+    ("random", "safe over all states, but for chance: each write draws its nonce"),
+    (
+        "unique",
+        "safe over these states: no nonce came twice with different pages; other states may have repeats",
+    ),
+    (
+        "by-design",
+        "a tweak or IV that repeats shows which blocks or beginnings are equal, and nothing else",
+    ),
+];
+
 /// What nonces came to.
 pub(super) fn nonce_lines(record: &PagesRecord) -> Vec<String> {
     let n = &record.nonces;
@@ -269,6 +304,14 @@ pub(super) fn nonce_lines(record: &PagesRecord) -> Vec<String> {
         for pair in r.named.iter().take(3) {
             lines.push(format!("  {} and {}", clean(&pair.page), clean(&pair.other)));
         }
+    }
+    // Over one state a nonce can hardly repeat: verdicts are worth saying of several.
+    if n.states > 1 {
+        lines.extend(SAFE.iter().filter_map(|(verdict, says)| {
+            let of = n.schemes.iter().filter(|s| s.verdict == *verdict);
+            let names: Vec<String> = of.map(|s| clean(&s.scheme)).collect();
+            (!names.is_empty()).then(|| format!("{verdict} {}: {says}", names.join(", ")))
+        }));
     }
     for s in n.schemes.iter().filter(|s| s.verdict == "broken") {
         lines.push(format!(

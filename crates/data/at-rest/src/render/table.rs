@@ -133,6 +133,20 @@ mod tests {
     }
 
     #[test]
+    fn schemes_that_are_safe_over_several_states_have_a_verdict_and_what_was_not_read_is_named() {
+        let mut record = sample();
+        let one = table(&record, 120);
+        assert!(!one.contains("safe over all states"), "{one}");
+        assert!(one.contains("not read: ") && one.contains("the log (pg_wal)"), "{one}");
+        record.nonces.states = 2;
+        record.store.without_lsn = 359;
+        let text = table(&record, 120);
+        let line = text.lines().find(|l| l.starts_with("random ")).unwrap_or_default();
+        assert!(line.contains("aes-256-gcm") && text.contains("safe over all states"), "{text}");
+        assert!(text.contains("359 with LSN 0"), "{text}");
+    }
+
+    #[test]
     fn hostile_names_stay_on_their_line() {
         let mut record = sample();
         record.libraries[0].name = "a\u{1b}[31m\nb".into();

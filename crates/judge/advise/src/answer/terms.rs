@@ -20,6 +20,7 @@ pub(super) fn of(question: &Question<'_>) -> Vec<Term> {
         ("snapshots", Some(yes_no(wishes.snapshots))),
         ("key-per", Some(wishes.key_per.to_string())),
         ("writes-per-second", Some(wishes.writes_per_second.to_string())),
+        ("writers", Some(wishes.writers().to_string())),
         ("keys", (wishes.keys > 1).then(|| wishes.keys.to_string())),
         ("key-life", Some(limits::lasts(wishes.key_life_days).replace(".0 days", "d"))),
         ("reads", Some(format!("{:.0}%", question.reads * 100.0))),

@@ -1,7 +1,6 @@
 //! Prices from a record of pages: what each scheme took on the pages of a real store.
 
 use super::{How, InStore, Interval, Price};
-use crate::schemes::Scheme;
 use at_rest::{Cell, Keying, Medium, NsRange, PagesRecord};
 use model::{Direction, Model};
 use record::State;
@@ -32,13 +31,13 @@ impl<'a> Pages<'a> {
     }
 
     /// The prices of a scheme, in the order of the record's libraries; or why there are none.
-    pub fn prices(&self, scheme: &Scheme) -> Result<Vec<Price>, String> {
+    pub fn prices(&self, scheme: &str) -> Result<Vec<Price>, String> {
         let libraries = 0..self.record.libraries.len();
         let all: Vec<Price> = libraries.filter_map(|library| self.price(scheme, library)).collect();
         if all.is_empty() { Err(self.why_not(scheme)) } else { Ok(all) }
     }
 
-    fn price(&self, scheme: &Scheme, library: usize) -> Option<Price> {
+    fn price(&self, scheme: &str, library: usize) -> Option<Price> {
         if !self.is_proven(scheme, library) {
             return None;
         }
@@ -47,7 +46,7 @@ impl<'a> Pages<'a> {
         let p99 = |c: &Cell| c.crypto_tails.map(|t| t.p99 / 1e3);
         Some(Price {
             libraries: vec![self.record.libraries[library].identity()],
-            algorithms: vec![scheme.id.clone()],
+            algorithms: vec![scheme.to_owned()],
             how: How::Store,
             join_ns: None,
             between_sizes: false,
@@ -64,22 +63,22 @@ impl<'a> Pages<'a> {
 
     fn cell(
         &self,
-        scheme: &Scheme,
+        scheme: &str,
         library: usize,
         medium: Medium,
         direction: Direction,
         keying: Keying,
     ) -> Option<&'a Cell> {
         let it = |c: &&&Cell| {
-            (c.library, c.scheme.as_str()) == (library, scheme.id.as_str())
+            (c.library, c.scheme.as_str()) == (library, scheme)
                 && (c.medium, c.keying, c.direction) == (medium, keying, direction)
         };
         self.cells.iter().find(it).copied()
     }
 
     /// Every page went through it and back, and no probe of tampering came out otherwise than expected.
-    fn is_proven(&self, scheme: &Scheme, library: usize) -> bool {
-        let pair = (library, scheme.id.as_str());
+    fn is_proven(&self, scheme: &str, library: usize) -> bool {
+        let pair = (library, scheme);
         let verified = |v: &at_rest::Verified| {
             (v.library, v.scheme.as_str()) == pair && v.state == State::Measured
         };
@@ -88,7 +87,7 @@ impl<'a> Pages<'a> {
     }
 
     /// What the scheme takes beside a read from a file, or a write to one.
-    fn in_store(&self, scheme: &Scheme, library: usize) -> Vec<InStore> {
+    fn in_store(&self, scheme: &str, library: usize) -> Vec<InStore> {
         let ways = [
             (Medium::Cache, Direction::Decrypt),
             (Medium::Direct, Direction::Decrypt),
@@ -109,14 +108,14 @@ impl<'a> Pages<'a> {
         ways.into_iter().filter_map(of).collect()
     }
 
-    fn why_not(&self, scheme: &Scheme) -> String {
+    fn why_not(&self, scheme: &str) -> String {
         let name = |library: usize| self.record.libraries[library].name.clone();
-        let odd = self.record.probes.iter().find(|p| p.scheme == scheme.id && !p.as_expected);
+        let odd = self.record.probes.iter().find(|p| p.scheme == scheme && !p.as_expected);
         if let Some(odd) = odd {
             let library = name(odd.library);
             return format!("in {library} a probe of tampering came out otherwise than expected");
         }
-        let of_it: Vec<_> = self.record.verified.iter().filter(|v| v.scheme == scheme.id).collect();
+        let of_it: Vec<_> = self.record.verified.iter().filter(|v| v.scheme == scheme).collect();
         for state in [State::Refused, State::Failed] {
             if let Some(v) = of_it.iter().find(|v| v.state == state) {
                 let why = v.reason.clone().unwrap_or_default();

@@ -1,6 +1,8 @@
 //! Advice as text, Markdown and JSON.
 
+mod brief;
 mod markdown;
+mod page;
 mod sentences;
 mod text;
 
@@ -19,7 +21,13 @@ pub enum Format {
     Markdown,
 }
 
-/// The advice as text that ends with a line break; `origin` names the record.
+/// One screen of the advice for a terminal; `origin` names the record.
+#[must_use]
+pub fn first_screen(advice: &Advice, origin: &str, options: Options) -> String {
+    brief::brief(advice, origin, options)
+}
+
+/// All of the advice as text that ends with a line break; `origin` names the record.
 #[must_use]
 pub fn render(advice: &Advice, origin: &str, format: Format, options: Options) -> String {
     match format {
@@ -74,7 +82,7 @@ mod tests {
             "choice      aes-128-gcm in openssl@",
             "MB/s",
             "core-seconds a GiB",
-            "rotate by   2027-01-09",
+            "rotate by   2026-12-07",
             "STALE",
             "WRONG       ecb-leaks",
             "aes-128-ecb, aes-256-ecb",

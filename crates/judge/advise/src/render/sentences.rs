@@ -1,6 +1,6 @@
 //! The sentences that text and Markdown share.
 
-use crate::answer::{Advice, Change, Choice, Outcome, Rejected};
+use crate::answer::{Advice, Change, Choice, Longer, Other, Outcome, Rejected};
 use crate::cost::{How, InStore};
 use crate::rules::Verdict;
 use claims::expression::Interval;
@@ -41,6 +41,10 @@ pub(super) fn choice(choice: &Choice, unit: &str) -> Vec<(&'static str, String)>
             format!("composed: the sum of {parts}{}", join.unwrap_or_default())
         }
         How::Store => "measured on the pages of the store, nonce and sum included".to_owned(),
+        How::Rekeyed => format!(
+            "measured as {} with a new key for each unit; two calls of AES that derive it are not in it",
+            price.algorithms.join(" and ")
+        ),
     };
     let between = if price.between_sizes { ", between two measured sizes" } else { "" };
     let mut lines = vec![
@@ -78,12 +82,11 @@ pub(super) fn choice(choice: &Choice, unit: &str) -> Vec<(&'static str, String)>
     }
     lines.push(("stored", format!("{} bytes with each {unit}", choice.stored_bytes)));
     if choice.nonce_bits > 0 {
-        lines.push((
-            "nonce",
-            format!("{} bits from a {} number", choice.nonce_bits, nonce(&choice.nonce)),
-        ));
+        lines
+            .push(("nonce", format!("{} bits from a {}", choice.nonce_bits, nonce(&choice.nonce))));
     }
     lines.extend(keys(choice, unit));
+    lines.push(("on the day", ROTATION.to_owned()));
     if let Some(size) = &choice.unit_size {
         lines.push(("unit size", size.says(unit)));
     }
@@ -117,33 +120,74 @@ fn in_store(s: &InStore) -> String {
 }
 
 fn nonce(source: &str) -> &str {
-    if source == "position" { "unit's" } else { source }
+    match source {
+        "position" => "unit's number",
+        "start" => "field that is new at each start, and a counter",
+        "counter" => "counter",
+        _ => "random number",
+    }
+}
+
+/// What to do when a key's day comes.
+const ROTATION: &str = "make a new key, and keep each key's number with what it encrypted; write with the new key \
+     only; read with either while a background job rewrites the old key's units under the new one; then destroy the old \
+     key. Backups keep theirs until they expire. Begin so early that the rewriting is done by the day: its writes count \
+     for the new key";
+
+/// The limit, and when it is reached.
+pub(super) fn limit(choice: &Choice, unit: &str) -> (String, String) {
+    let key = &choice.key;
+    let under = if key.units_log2.is_some() { " under one key" } else { "" };
+    let writers = match key.writers {
+        0 | 1 => String::new(),
+        n => format!(" by all {n} writers"),
+    };
+    let rate = format!("{} {unit}s a second{writers}", key.writes_per_second);
+    let reached = match key.worn_out {
+        Some(day) => format!("reached on {day} with {rate} from {} on", key.born),
+        None => format!("not worn out by {rate}"),
+    };
+    (format!("{}{under}", key.limit), reached)
+}
+
+/// The day, and why it is that.
+pub(super) fn rotate_by(choice: &Choice) -> Option<String> {
+    let day = choice.key.rotate_by?;
+    let why = match choice.key.worn_out == Some(day) {
+        true => "when that many are written",
+        false => "two years after its birth (NIST SP 800-57 Part 1 Rev. 5 §5.3.6)",
+    };
+    Some(format!("{day}, {why}"))
+}
+
+/// `--keys 10 --key-life 90d → 2027-04-09; …`: what lets the key last longer.
+pub(super) fn longer(choice: &Choice) -> Option<String> {
+    let one = |l: &Longer| format!("{} → {}", l.flags.join(" "), l.rotate_by);
+    let all: Vec<String> = choice.key.longer.iter().map(one).collect();
+    (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// `openssl@4.0.3 884 ns (=)`: a library beside the cheapest; the sign where it cannot be told from it.
+pub(super) fn other(other: &Other) -> String {
+    let tied = if other.tied { " (=)" } else { "" };
+    format!("{} {:.0} ns{tied}", other.library, other.ns.median)
 }
 
 fn keys(choice: &Choice, unit: &str) -> Vec<(&'static str, String)> {
-    let key = &choice.key;
-    let under = if key.units_log2.is_some() { " under one key" } else { "" };
-    let mut lines = vec![("limit", format!("{}{under} [{}]", key.limit, key.source))];
-    let reached = match key.worn_out {
-        Some(day) => format!(
-            "reached on {day} with {} {unit}s a second from {} on",
-            key.writes_per_second, key.born
-        ),
-        None => format!("not worn out by {} {unit}s a second", key.writes_per_second),
-    };
-    lines.push(("", reached));
-    if let Some(day) = key.rotate_by {
-        let why = match key.worn_out == Some(day) {
-            true => "when that many are written",
-            false => "two years after its birth (NIST SP 800-57 Part 1 Rev. 5 §5.3.6)",
-        };
-        lines.push(("rotate by", format!("{day}, {why}")));
-    }
+    let (limit, reached) = limit(choice, unit);
+    let mut lines = vec![("limit", format!("{limit} [{}]", choice.key.source)), ("", reached)];
+    let forgeries = choice.key.forgeries.iter();
+    lines.extend(forgeries.map(|f| ("forgeries", format!("{f}: raise an alarm at the first"))));
+    lines.extend(rotate_by(choice).map(|day| ("rotate by", day)));
+    lines.extend(longer(choice).map(|all| ("or later", all)));
     lines
 }
 
-/// `312 ns ±1.0 %`
+/// `312 ns ±1.0 %`; a median alone has no interval.
 pub(super) fn nanoseconds(ns: &Interval) -> String {
+    if ns.half() <= 0.0 {
+        return format!("{:.0} ns (interval unknown)", ns.median);
+    }
     format!("{:.0} ns ±{:.1} %", ns.median, 100.0 * ns.half() / ns.median)
 }
 

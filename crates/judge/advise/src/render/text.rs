@@ -1,20 +1,18 @@
-//! For a terminal.
+//! Everything, for a terminal.
 
+use super::page::Page;
 use super::sentences;
 use crate::answer::{Advice, Choice, Fitting, Outcome};
 use crate::rules::Verdict;
-use anstyle::Style;
-use text::{ALARM, BEST, CAUTION, HEADING, Options, PLAIN, clean, paint};
+use text::{ALARM, BEST, CAUTION, HEADING, Options, PLAIN, clean};
 
-/// Where the text beside topics begins.
-const INDENT: usize = 12;
 /// Schemes that fit which are shown: the rest is in the JSON.
 const FITTING: usize = 8;
 /// Changes that are shown.
 const CHANGES: usize = 8;
 
 pub(super) fn text(advice: &Advice, origin: &str, options: Options) -> String {
-    let mut page = Page { out: String::new(), options };
+    let mut page = Page::new(options);
     page.line("", &sentences::title(advice), HEADING);
     page.line("from", &sentences::basis(advice, origin), PLAIN);
     page.line("asked", &sentences::terms(advice, true), PLAIN);
@@ -38,28 +36,7 @@ pub(super) fn text(advice: &Advice, origin: &str, options: Options) -> String {
     page.out
 }
 
-struct Page {
-    out: String,
-    options: Options,
-}
-
 impl Page {
-    fn gap(&mut self) {
-        self.out.push('\n');
-    }
-
-    fn heading(&mut self, text: &str) {
-        self.gap();
-        self.out += &(paint(text, HEADING, self.options.color) + "\n");
-    }
-
-    /// A topic with its text beside it; nothing where there is no text.
-    fn line(&mut self, topic: &str, text: &str, style: Style) {
-        let indent = if topic.is_empty() && self.out.is_empty() { 0 } else { INDENT };
-        let lead = format!("{topic:<indent$}");
-        self.out += &self.options.behind(&lead, indent, &clean(text), style);
-    }
-
     fn choice(&mut self, advice: &Advice, choice: &Choice) {
         self.gap();
         let label = choice.price.label();
@@ -103,6 +80,8 @@ impl Page {
                 clean(&one.library)
             );
             self.out += &format!("  {text}\n");
+            let others: Vec<String> = one.others.iter().map(sentences::other).collect();
+            self.line("", &others.join(", "), PLAIN);
         }
         if fitting.len() > FITTING {
             let more = fitting.len() - FITTING;

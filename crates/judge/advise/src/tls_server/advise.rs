@@ -3,7 +3,8 @@
 use crate::tls_server::answer::{
     Advice, Basis, Change, Choice, ClientCost, Cost, FORMAT_VERSION, Fitting, Rejected,
 };
-use crate::tls_server::candidate::{CLASSIC, Candidate};
+use crate::tls_server::candidate::Candidate;
+use crate::tls_server::nginx;
 use crate::tls_server::price::{Evidence, NoPrice};
 use crate::tls_server::question::Question;
 use crate::tls_server::rules::RULES;
@@ -30,7 +31,7 @@ pub fn advise(question: &Question, evidence: &Evidence<'_>) -> Result<Advice, Sp
             started: document.started.clone(),
             priced_by: evidence.in_words(question),
         },
-        choice: judged.best().map(|best| choice(best, question, &judged)),
+        choice: judged.best().map(|best| choice(best, question, evidence, &judged)),
         fitting: fitting(&judged),
         rejected: judged.rejected,
         changes,
@@ -188,7 +189,9 @@ fn serve(
     Ok(Served { candidate: candidate.clone(), cost, clients, remarks })
 }
 
-fn choice(best: &Served, question: &Question, judged: &Judged) -> Choice {
+fn choice(best: &Served, question: &Question, evidence: &Evidence<'_>, judged: &Judged) -> Choice {
+    let set = nginx::settings(&best.candidate, question, evidence);
+    let remarks = best.remarks.iter().cloned().chain(set.left_out);
     let others = judged.served.iter().skip(1);
     let same = others.filter(|other| other.cost.overlaps(&best.cost));
     Choice {
@@ -196,28 +199,10 @@ fn choice(best: &Served, question: &Question, judged: &Judged) -> Choice {
         cost: best.cost,
         connections_per_core_second: 1e6 / best.cost.us,
         clients: best.clients.clone(),
-        nginx: nginx(&best.candidate, question),
+        nginx: set.directives,
         ties_with: same.map(|other| other.candidate.to_string()).collect(),
-        remarks: best.remarks.clone(),
+        remarks: remarks.collect(),
     }
-}
-
-/// Directives of nginx's `ngx_http_ssl_module`.
-fn nginx(candidate: &Candidate, question: &Question) -> Vec<String> {
-    let settings = candidate.profile.recommended();
-    let versions: Vec<String> = settings.versions.iter().map(|v| format!("TLSv{v}")).collect();
-    let mut lines = vec![format!("ssl_protocols {};", versions.join(" "))];
-    if !settings.ciphers.is_empty() {
-        lines.push(format!("ssl_ciphers {};", settings.ciphers));
-    }
-    let groups = if question.post_quantum { settings.groups } else { CLASSIC };
-    lines.push(format!("ssl_ecdh_curve {groups};"));
-    let order = if settings.own_order { "on" } else { "off" };
-    lines.push(format!("ssl_prefer_server_ciphers {order};"));
-    lines.extend(candidate.certificates.iter().map(|c| format!("ssl_certificate {c}.chain.pem;")));
-    lines
-        .extend(candidate.certificates.iter().map(|c| format!("ssl_certificate_key {c}.key.pem;")));
-    lines
 }
 
 fn fitting(judged: &Judged) -> Vec<Fitting> {

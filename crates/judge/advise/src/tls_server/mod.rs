@@ -3,6 +3,7 @@
 mod advise;
 mod answer;
 mod candidate;
+mod nginx;
 mod price;
 mod question;
 mod render;

@@ -67,6 +67,12 @@ impl Evidence<'_> {
         Exchange::ALL.iter().copied().filter(lacks).collect()
     }
 
+    /// Whether a handshake with it was measured in the stack.
+    pub(crate) fn has(&self, stack: &str, exchange: Exchange) -> bool {
+        let of_it = |row: &&Handshake| row.stack == stack && row.case.exchange == exchange;
+        self.handshakes.rows.iter().filter(of_it).any(|row| row.state == State::Measured)
+    }
+
     fn row(
         &self,
         stack: &str,

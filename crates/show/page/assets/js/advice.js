@@ -35,9 +35,10 @@ function terms(a, typed) {
   return shown.length ? el("code", null, shown.join(" ")) : null;
 }
 
-const HOW = { measured: "measured in one operation", composed: "the sum of its parts, measured apart", store: "measured on the pages of the store, nonce and sum included" };
+const HOW = { measured: "measured in one operation", composed: "the sum of its parts, measured apart", store: "measured on the pages of the store, nonce and sum included", rekeyed: "with a new key for each unit; what derives it is not in it" };
 
 function intervalText({ median, low, high }) {
+  if (!(high > low)) return `${Math.round(median)} ns (interval unknown)`;
   const relative = (high - low) / 2 / median;
   return `${supported(median, relative)} ns ±${percent(relative)} %`;
 }
@@ -54,6 +55,9 @@ function choiceFacts(c, a) {
     ["Stored", `${c.stored_bytes} bytes with each ${a.unit}`],
     ["Nonce", c.nonce_bits > 0 ? `${c.nonce_bits} bits, ${c.nonce}` : null],
     ["Limit", named(`${c.key.limit} [${c.key.source}]`)],
+    ["Writers", c.key.writers > 1 ? `${c.key.writers} count` : null],
+    ["Forgeries", c.key.forgeries ? named(`${c.key.forgeries}: raise an alarm at the first`) : null],
+    ["Or later", c.key.longer?.length ? c.key.longer.map((l) => el("div", null, el("code", null, l.flags.join(" ")), ` → ${l.rotate_by}`)) : null],
     ["Key", c.key.rotate_by ? `to be changed by ${c.key.rotate_by}` : "not worn out at this rate"],
     ["Holds for", p.libraries.map((l) => el("div", null, named(`${l.name}@${l.version} `), el("code", null, named(l.id))))],
     ["Until", a.basis.stale_from],
