@@ -15,6 +15,7 @@ pub mod fault;
 mod flight;
 pub mod guard;
 mod heap;
+pub mod leaks;
 mod limits;
 mod messages;
 mod meter;
