@@ -187,8 +187,8 @@ fn measure(quiet: bool, job: Job, stop: &Stop) -> Result<Ended, Failure> {
         _ => Failure::not_done(e),
     })?;
     let Some(path) = output else {
-        let remark = outcome.interrupted.then(|| "interrupted; these are the results so far");
-        let remark = remark.map(str::to_owned);
+        let remark =
+            outcome.interrupted.then(|| "interrupted; these are the results so far".to_owned());
         return Ok(Ended { record: outcome.record, lost: None, remark });
     };
     if let Err(error) = record::save(&outcome.record, &path) {

@@ -5,11 +5,11 @@ use serde_json::Value;
 
 #[test]
 fn what_a_library_allocates_and_copies_for_a_message_is_counted() {
-    let what = format!("explain -l {} -a aes-128-gcm -s 16,8192", fakes::library("copies"));
+    let what = format!("explain -l {} -a aes-128-gcm -s 16,1024", fakes::library("copies"));
     let all = call(&format!("{what} --json")).with_code(0).rows();
     assert_eq!(all.len(), 2, "encrypt and decrypt: {all:?}");
     for row in &all {
-        for (cost, size) in rows(row, "costs").iter().zip([16.0, 8192.0]) {
+        for (cost, size) in rows(row, "costs").iter().zip([16.0, 1024.0]) {
             assert_eq!(cost["size"], size as u64, "{row}");
             assert_eq!(cost["allocations"], 1.0, "{row}");
             assert_eq!(cost["allocated_bytes"], size + 100.0, "{row}");
@@ -18,12 +18,13 @@ fn what_a_library_allocates_and_copies_for_a_message_is_counted() {
     }
     let text = call(&what).with_code(0).stdout;
     assert!(
-        text.contains("8192 B: 1 allocation (8292 B), 8192 B copied (1.0 × the message)"),
+        text.contains("1024 B: 1 allocation (1124 B), 1024 B copied (1.0 × the message)"),
         "{text}"
     );
-    let without = format!("explain -l {} -a aes-128-gcm -d encrypt", fakes::library("correct"));
+    let without =
+        format!("explain -l {} -a aes-128-gcm -d encrypt -s 1024", fakes::library("correct"));
     let text = call(&without).with_code(0).stdout;
-    assert!(text.contains("8192 B: no allocation, nothing copied"), "{text}");
+    assert!(text.contains("1024 B: no allocation, nothing copied"), "{text}");
 }
 
 /// What `explain --json` says that a stand-in executes for a copy, with instruction counts kept in

@@ -38,8 +38,19 @@ fn refused_in(scope: &Scope<'_>, fault: Fault, algorithm: &str, check: &str, wor
 }
 
 #[test]
+fn a_right_library_passes_every_check_of_a_mode_of_each_kind() {
+    let is_one = |a: &&Algorithm| a.name.starts_with("aes-128-") && !a.name.contains('+');
+    passes_every_check(Algorithm::all().iter().filter(is_one));
+}
+
+#[test]
+#[ignore = "long: every check of 180 algorithms"]
 fn a_right_library_passes_every_check_of_every_algorithm() {
-    for algorithm in Algorithm::all() {
+    passes_every_check(Algorithm::all().iter());
+}
+
+fn passes_every_check(algorithms: impl Iterator<Item = &'static Algorithm>) {
+    for algorithm in algorithms {
         let mut begun = Vec::new();
         let passed = verify(&StandIn::new(Fault::None), algorithm, &Scope::BRIEF, &mut |name| {
             begun.push(name)

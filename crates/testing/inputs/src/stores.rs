@@ -59,6 +59,8 @@ fn file(directory: &Path, name: &str, head: &[u8], rest: &[u8]) -> PathBuf {
 fn database(directory: &Path, choices: &mut Choices<'_>) -> PathBuf {
     let mut bytes = vec![7; 8192];
     bytes[..16].copy_from_slice(b"SQLite format 3\0");
+    // No statement of its size.
+    bytes[28..32].fill(0);
     if choices.byte().is_some_and(|b| b % 8 == 0) {
         file(directory, "a.db-wal", &[], &[1]);
     }

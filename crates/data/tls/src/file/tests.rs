@@ -50,7 +50,7 @@ fn a_record_whose_run_could_not_be_written_is_refused() {
     let disturbed = why(&|m| m["disturbed"] = json!({"stolen": most, "switched": 1}));
     let disturbed = disturbed.unwrap_err().to_string();
     assert!(disturbed.contains("more than can be"), "{disturbed}");
-    let model = why(&|m| m["model"] = "message".into()).unwrap_err().to_string();
+    let model = why(&|m| m["model"] = "handshake".into()).unwrap_err().to_string();
     assert!(model.contains("not the parts of one case"), "{model}");
 }
 
