@@ -118,6 +118,13 @@ function executed(what, b) {
   };
 }
 
+// A verdict on what depends on secrets; `places`: names of functions with lookups.
+export function verdict(library, algorithm, tier, places = [], compared = true) {
+  const word = places.length === 0 ? "same-trace" : compared ? "depends" : "may-depend";
+  const finding = (name) => ({ kind: "lookup", function: name, object: `lib${library.name}.so`, address: 4660, instruction: "mov eax,[rcx+rdx*4]", places: 4, bytes: 256, lines: 4, operations: ["encrypt"], sizes: [16], compared, tainted: true });
+  return { library, algorithm, tier, verdict: word, secrets: 16, operations: [], findings: places.map(finding) };
+}
+
 // Turns a measured case into one without numbers.
 export function without(m, state, reason) {
   Object.assign(m, { state, reason, ns_per_op: null, cycles_per_op: null, ns_per_byte: null, mb_per_s: null, cycles_per_byte: null, instructions_per_byte: null, limit_fraction: null, limit_cycles_per_op: null, limited_by: null, precision: null, stopped: null, samples: 0, samples_disturbed: 0, processes: 0, checks: [] });

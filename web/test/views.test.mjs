@@ -11,7 +11,7 @@ const PUBLISHED = repository("records/published-2026-11-23-gnr.json.gz");
 
 // A record of one tier without limits, fitted lines and instruction counts.
 function bare() {
-  const record = { ...whole({ tiers: ["native"] }), fits: [], executed: [] };
+  const record = { ...whole({ tiers: ["native"] }), fits: [], executed: [], leaks: [] };
   record.measurements.forEach((m) => Object.assign(m, { limit_fraction: null, limit_cycles_per_op: null, limited_by: null }));
   return record;
 }
@@ -151,4 +151,28 @@ test("views without data say why and what helps", async () => {
   await visit(pageOf("bare", bare()), "#view=costs", async (page) => assert.match(await text(page), /no fitted lines/));
   await visit(pageOf("bare", bare()), "#view=instructions", async (page) => assert.match(await text(page), /no instruction counts/));
   await visit(pageOf("whole", whole()), "#algorithm=", async (page) => assert.match(await text(page), /Nothing to show/));
+});
+
+test("a verdict on secrets is a sign in its cell, with its words for the mouse and whoever listens, and its places at a click", async () => {
+  await visit(pageOf("whole", whole()), "#view=secrets", async (page) => {
+    assert.match(await text(page, "main h2"), /4 depend, 4 same trace, tier native/);
+    const signs = await page.$$eval("main td button.verdict", (all) => all.map((b) => [b.textContent, b.getAttribute("aria-label"), b.title]));
+    assert.equal(signs.filter(([sign]) => sign === "‡").length, 4);
+    assert.equal(signs.filter(([sign]) => sign === "=").length, 4);
+    signs.forEach(([, label, title]) => assert.equal(label, title));
+    const [, label] = signs.find(([, name]) => name.startsWith("wolfssl@5.9 aes-128-gcm"));
+    assert.match(label, /depends on the secret: secret-dependent lookups in wc_AesEncrypt \(256 bytes, 4 lines\)$/);
+    await page.click("main td.v-depends button");
+    assert.match(await text(page, "#secret-places"), /wolfssl@5.9 .*mov eax,\[rcx\+rdx\*4\] at 0x1234 of libwolfssl.so and 3 more, in encrypt/);
+    assert.match(await text(page, "#said"), /wolfssl@5.9 .*depends on the secret/);
+  });
+});
+
+test("what taint alone says has a weaker sign, at the tier that it was found at", async () => {
+  await visit(pageOf("whole", whole()), "#view=secrets&tier=noaes", async (page) => {
+    const signs = await page.$$eval("main td button.verdict", (all) => all.map((b) => b.textContent));
+    assert.deepEqual(signs, Array(4).fill("‡?"));
+    assert.equal(await page.$$eval("main td.v-may-depend", (all) => all.length), 4);
+  });
+  await visit(pageOf("bare", bare()), "#view=secrets", async (page) => assert.match(await text(page), /no verdicts on what depends on secrets/));
 });

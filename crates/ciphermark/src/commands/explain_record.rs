@@ -50,6 +50,7 @@ fn row(record: &Record, of_one: &[&Executed]) -> Row {
         |e: &&Executed| record.leaks.iter().find(|l| l.is_of(&e.library, &e.algorithm, e.tier));
     // The models of one tier have the same verdict.
     let mut leaks: Vec<&Leaks> = of_one.iter().filter_map(judged).collect();
+    leaks.sort_by_key(|l| l.tier);
     leaks.dedup_by_key(|l| l.tier);
     let (copies, allocates) = call.map_or((false, false), |c| (c.copies, c.allocates));
     Row {

@@ -15,7 +15,9 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     if let Some(output) = &args.output {
         overwrites_no_record(output)?;
     }
-    if args.leaks {
+    // A record of verdicts alone has nothing else to show.
+    let alone = record.measurements.is_empty() && !record.leaks.is_empty();
+    if args.leaks || alone && matches!(args.format, FormatArg::Table | FormatArg::Markdown) {
         return leaks(&record, args);
     }
     let rows = choose::rows(&record, &args.filter)?;

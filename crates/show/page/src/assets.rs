@@ -11,7 +11,7 @@ const STYLES: [&str; 4] = [
 ];
 
 /// Our own scripts, one idea each, in the order in which they build on each other.
-const SCRIPTS: [&str; 25] = [
+const SCRIPTS: [&str; 26] = [
     include_str!("../assets/js/dom.js"),
     include_str!("../assets/js/numbers.js"),
     include_str!("../assets/js/unpack.js"),
@@ -28,6 +28,7 @@ const SCRIPTS: [&str; 25] = [
     include_str!("../assets/js/heat.js"),
     include_str!("../assets/js/costs.js"),
     include_str!("../assets/js/instructions.js"),
+    include_str!("../assets/js/secrets.js"),
     include_str!("../assets/js/distribution.js"),
     include_str!("../assets/js/problems.js"),
     include_str!("../assets/js/machine.js"),

@@ -17,6 +17,7 @@ struct Frame<'a> {
     head_json: String,
     cases: String,
     executed: String,
+    leaks: String,
     samples: Vec<String>,
     sheets: String,
 }
@@ -32,6 +33,7 @@ pub(crate) fn fill(data: &Data, assets: &Assets) -> Result<String, PageError> {
         head_json: script_json(&data.head)?,
         cases: packed_json(&data.cases)?,
         executed: packed_json(&data.executed)?,
+        leaks: packed_json(&data.leaks)?,
         samples: samples?,
         sheets: packed_json(&data.sheets)?,
     };

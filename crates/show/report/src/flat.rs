@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// The record with the selected measurements only.
 pub(crate) fn json(record: &Record, selection: &[&Measurement]) -> String {
-    // Everything but the measurements, which may be large and are replaced.
+    // Everything but the measurements, which may be large and are replaced, and what follows them.
     let Record {
         format_version,
         tool,
@@ -17,7 +17,7 @@ pub(crate) fn json(record: &Record, selection: &[&Measurement]) -> String {
         noise,
         limits,
         executed,
-        leaks,
+        leaks: _,
         measurements: _,
         fits,
         details,
@@ -33,7 +33,7 @@ pub(crate) fn json(record: &Record, selection: &[&Measurement]) -> String {
         noise: noise.clone(),
         limits: limits.clone(),
         executed: executed_by(executed, selection),
-        leaks: leaks_of(leaks, selection),
+        leaks: leaks_of(record, selection),
         measurements: selection.iter().copied().cloned().collect(),
         fits: fits.clone(),
         details: details.clone(),
@@ -46,9 +46,12 @@ fn executed_by(executed: &[Executed], selection: &[&Measurement]) -> Vec<Execute
 }
 
 /// The verdicts on the selected measurements; of everything, those too that no measurement belongs to.
-fn leaks_of(leaks: &[Leaks], selection: &[&Measurement]) -> Vec<Leaks> {
+fn leaks_of(record: &Record, selection: &[&Measurement]) -> Vec<Leaks> {
+    if selection.len() == record.measurements.len() {
+        return record.leaks.clone();
+    }
     let kept = |l: &&Leaks| selection.iter().any(|m| l.is_of(&m.library, &m.algorithm, m.tier));
-    leaks.iter().filter(kept).cloned().collect()
+    record.leaks.iter().filter(kept).cloned().collect()
 }
 
 /// One object a line: a measurement with the record's version and time, so that lines of several
@@ -87,6 +90,19 @@ mod tests {
         let part = record::from_json(&json(&record, &selection(&record)[..2]), "part").unwrap();
         assert_eq!(part.measurements, record.measurements[..2]);
         assert_eq!(part.host, record.host);
+    }
+
+    #[test]
+    fn verdicts_go_with_the_rows_that_they_are_of_and_stand_alone_where_there_are_none() {
+        let record = Record { leaks: sample::leaks(), ..sample::record() };
+        let read = |text: &str| record::from_json(text, "part").unwrap().leaks;
+        let of_openssl: Vec<&Measurement> =
+            record.measurements.iter().filter(|m| m.library.name == "openssl").collect();
+        let part = read(&json(&record, &of_openssl));
+        assert_eq!(part, record.leaks[..3], "at the tier that was measured");
+        assert_eq!(read(&json(&record, &selection(&record))), record.leaks);
+        let alone = Record { measurements: Vec::new(), ..record.clone() };
+        assert_eq!(read(&json(&alone, &[])), record.leaks);
     }
 
     #[test]

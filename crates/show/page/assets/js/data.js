@@ -112,6 +112,12 @@ async function executed() {
   return executedList;
 }
 
+let leakList = null;
+async function leaks() {
+  leakList ??= unpackJson("leaks-data");
+  return leakList;
+}
+
 // The series that an entry of `fits` or `executed` belongs to, as far as both have the properties.
 function entryWords(e) {
   const library = data.libraries[e.library];

@@ -9,6 +9,7 @@ const OF_SURVEYS = {
   tiers: { name: "Tiers", draw: ladderView, uses: [...CASE_FILTERS.filter((f) => f !== "tier"), "size", "unit"], one: true },
   costs: { name: "Costs", draw: costsView, uses: CASE_FILTERS },
   instructions: { name: "Instructions", draw: instructionsView, uses: ["record", "library", "algorithm", "direction", "model", "tier", "share"], one: true },
+  secrets: { name: "Secrets", draw: secretsView, uses: ["record", "library", "algorithm", "tier"] },
   samples: { name: "Samples", draw: samplesView, uses: [] },
   problems: { name: "Not measured", draw: problemsView, uses: ["record", "library", "algorithm"] },
   machine: { name: "Machine", draw: machineView, uses: ["record"] },

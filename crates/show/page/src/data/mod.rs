@@ -3,6 +3,7 @@
 mod cases;
 mod executed;
 mod head;
+mod leaks;
 mod names;
 mod samples;
 mod sheets;
@@ -27,6 +28,8 @@ pub(crate) struct Data {
     /// What was executed, by library, algorithm, direction, model and tier; packed, unpacked when
     /// it is looked at.
     pub(crate) executed: Vec<serde_json::Value>,
+    /// What depends on secrets, by library, algorithm and tier; packed, unpacked when it is looked at.
+    pub(crate) leaks: Vec<serde_json::Value>,
     /// Raw samples of [`samples::CASES_IN_CHUNK`] cases each; packed, unpacked when one of them is
     /// looked at.
     pub(crate) samples: Vec<Vec<u8>>,
@@ -51,6 +54,7 @@ impl Data {
         let mut columns = cases::Columns::default();
         let mut samples = samples::Chunks::default();
         let (mut fits, mut calls, mut executed) = (Vec::new(), Vec::new(), Vec::new());
+        let mut leaks = Vec::new();
         let surveys = sources.iter().filter_map(|source| match source.content {
             Content::Survey(record) => Some(record),
             _ => None,
@@ -64,6 +68,7 @@ impl Data {
             fits.extend(executed::fits(record, &mut names));
             calls.extend(executed::calls(record, &mut names));
             executed.extend(executed::executed(record, &mut names));
+            leaks.extend(leaks::leaks(record, &mut names));
         }
         let cases =
             Cases { names, columns, fits, calls, samples_in_chunk: samples::CASES_IN_CHUNK };
@@ -81,6 +86,7 @@ impl Data {
             head: Head::of(sources, &labels),
             cases,
             executed,
+            leaks,
             samples: samples.finish(),
             sheets: sheets::sheets(sources, &labels),
         }
