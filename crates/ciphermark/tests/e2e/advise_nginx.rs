@@ -84,7 +84,7 @@ fn every_configuration_that_is_printed_is_loaded_by_nginx() {
     for with in &all {
         // ML-KEM came with 3.5 (its change log).
         let number: Vec<u32> = with.version.split('.').filter_map(|n| n.parse().ok()).collect();
-        let has_ml_kem = number[..] >= [3, 5];
+        let has_ml_kem = number[..] >= [3, 5][..];
         let directory = scratch();
         let run = run_of(directory.path(), &with.version, has_ml_kem);
         for clients in CLIENTS {

@@ -1,12 +1,13 @@
 //! The answer as plain data, ready to be written out.
 
+mod fitting;
 mod remarks;
 mod terms;
 
 use crate::change;
 use crate::cost::{Costs, Price};
 use crate::data::Data;
-use crate::evaluate::{self, Candidate, Ranking, candidates, ranked};
+use crate::evaluate::{Candidate, Ranking, candidates, ranked};
 use crate::evidence::Evidence;
 use crate::fresh::{self, Surroundings};
 use crate::limits;
@@ -17,7 +18,7 @@ use jiff::civil::Date;
 use model::Model;
 use record::LibraryId;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// The answer to one question.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -298,7 +299,7 @@ pub fn advise(
         terms: terms::of(question),
         basis: basis(evidence, &libraries, around),
         outcome,
-        fitting: fitting(question, &all, &ranking, &costs),
+        fitting: fitting::of(question, &all, &ranking, &costs),
         rules: rules(data, &rejected),
         rejected,
         changes: changes(data, question, &costs, chosen),
@@ -345,42 +346,6 @@ fn choice(
         remarks: remarks::of(data, question, chosen),
         price,
     }
-}
-
-fn fitting(
-    question: &Question<'_>,
-    all: &[Candidate<'_>],
-    ranking: &Ranking,
-    costs: &Costs,
-) -> Vec<Fitting> {
-    let cost = |i: usize| all[i].price.expect("what fits has a price").cost(question.reads);
-    let one = |(place, i): (usize, &usize)| Fitting {
-        scheme: all[*i].scheme.id.clone(),
-        library: all[*i].price.map(Price::label).unwrap_or_default(),
-        ns: cost(*i),
-        times: cost(*i).median / cost(ranking.order[0]).median,
-        tied: ranking.tied > 1 && place < ranking.tied,
-        stored_bytes: limits::stored_bytes(all[*i].scheme, question),
-        others: others(question, &all[*i], costs),
-    };
-    ranking.order.iter().enumerate().map(one).collect()
-}
-
-/// Libraries that are named beside the cheapest.
-const OTHERS: usize = 4;
-
-/// Each library once, with its cheapest way.
-fn others(question: &Question<'_>, candidate: &Candidate<'_>, costs: &Costs) -> Vec<Other> {
-    let Some(best) = candidate.price else { return Vec::new() };
-    let usable = evaluate::usable(candidate.scheme, question, costs).unwrap_or_default();
-    let mut seen = BTreeSet::from([best.label()]);
-    let fresh = usable.into_iter().filter(|p| seen.insert(p.label()));
-    let one = |price: &Price| Other {
-        library: price.label(),
-        ns: price.cost(question.reads),
-        tied: price.cost(question.reads).ties_with(&best.cost(question.reads)),
-    };
-    fresh.take(OTHERS).map(one).collect()
 }
 
 fn rejected(candidate: &Candidate<'_>) -> Option<Rejected> {

@@ -9,7 +9,7 @@ use serde::Deserialize;
 /// What tells advice from records.
 pub(crate) const KIND: &str = "advice";
 /// Version of the format, `major.minor`; minor versions only add optional fields.
-pub(crate) const FORMAT_VERSION: &str = "1.0";
+pub(crate) const FORMAT_VERSION: &str = "1.1";
 
 /// Most entries of each list: ten times what there are.
 const MOST: usize = 1000;
@@ -91,9 +91,18 @@ fn contradiction(advice: &Advice) -> Result<(), String> {
     for one in &advice.fitting {
         interval("fitting.ns", one.ns)?;
         rate("fitting.times", one.times)?;
+        if one.others.len() > MOST {
+            return Err(format!("`fitting.others` has {} entries", one.others.len()));
+        }
+        for other in &one.others {
+            interval("fitting.others.ns", other.ns)?;
+        }
     }
     if let Outcome::Choice(choice) = &advice.outcome {
         price(&choice.price)?;
+        if choice.key.longer.len() > MOST {
+            return Err(format!("`key.longer` has {} entries", choice.key.longer.len()));
+        }
         rate("write_core_seconds_per_gib", choice.write_core_seconds_per_gib)?;
         rate("read_core_seconds_per_gib", choice.read_core_seconds_per_gib)?;
         rate("write_mb_per_s", choice.write_mb_per_s)?;

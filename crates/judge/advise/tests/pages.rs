@@ -4,7 +4,7 @@
 use at_rest::{Cell, PagesRecord};
 use ciphermark_advise::{
     Advice, Data, Evidence, Fips, Format, How, IntegrityLevel, KeyPer, Outcome, Question,
-    Surroundings, advise, from_json, is_advice, render,
+    Surroundings, advise, first_screen, from_json, is_advice, render,
 };
 use jiff::civil::{Date, date};
 use record::State;
@@ -115,7 +115,7 @@ fn advice_is_read_as_it_was_written_and_what_is_none_is_named() {
     assert_eq!(render(&read.advice, &read.record, Format::Json, options), text);
     for (from, to, says) in [
         ("\"kind\": \"advice\"", "\"kind\": \"pages\"", "another kind"),
-        ("\"format_version\": \"1.0\"", "\"format_version\": \"2.0\"", "its format is 2.0"),
+        ("\"format_version\": \"1.1\"", "\"format_version\": \"2.0\"", "its format is 2.0"),
         ("\"median\": 2000.0", "\"median\": -1.0", "which no run has"),
         ("\"rule\": \"ecb-leaks\"", "\"rule\": \"x\\u001b\"", "the rule 'x ' is not among"),
     ] {
@@ -123,4 +123,24 @@ fn advice_is_read_as_it_was_written_and_what_is_none_is_named() {
         let why = from_json(&text.replace(from, to), "a.json").unwrap_err().to_string();
         assert!(why.contains(says) && !why.contains('\u{1b}'), "{why}");
     }
+}
+
+#[test]
+fn a_median_alone_has_no_interval_and_the_nonces_are_in_the_cost_or_not() {
+    let mut record = record();
+    for range in record.cells.iter_mut().filter_map(|c| c.crypto_ns.as_mut()) {
+        (range.low, range.high) = (None, None);
+    }
+    let advice = asked(&record, |_| ());
+    let options = text::Options { width: 90, color: false };
+    let all = render(&advice, "record pages.json", Format::Text, options);
+    let screen = first_screen(&advice, "record pages.json", options);
+    for text in [&all, &screen] {
+        assert!(text.contains("(interval unknown)") && !text.contains("±0.0"), "{text}");
+    }
+    assert!(all.contains("nonce and sum included"), "{all}");
+    assert!(!all.contains("not the random numbers for the nonce"), "{all}");
+    let longer = &chosen(&advice).key.longer;
+    assert_eq!(longer[0].flags, ["--keys 10", "--key-life 90d"], "{longer:?}");
+    assert!(screen.contains("or later"), "{screen}");
 }

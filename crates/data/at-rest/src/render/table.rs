@@ -135,6 +135,7 @@ mod tests {
     #[test]
     fn schemes_that_are_safe_over_several_states_have_a_verdict_and_what_was_not_read_is_named() {
         let mut record = sample();
+        record.nonces.states = 1;
         let one = table(&record, 120);
         assert!(!one.contains("safe over all states"), "{one}");
         assert!(one.contains("not read: ") && one.contains("the log (pg_wal)"), "{one}");

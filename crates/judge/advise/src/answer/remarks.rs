@@ -86,7 +86,10 @@ fn longer(
     let enough = (1..=4).map(|n| 10_u32.pow(n)).find(|n| life * f64::from(*n) >= PLANNED_DAYS);
     if let (true, Some(times)) = (worn_out < too_old, enough) {
         let keys = question.wishes.keys.saturating_mul(times);
-        let flags = [format!("--keys {keys}"), format!("--key-life {PLANNED_DAYS}d")];
+        let mut flags = vec![format!("--keys {keys}")];
+        if life < PLANNED_DAYS {
+            flags.push(format!("--key-life {PLANNED_DAYS}d"));
+        }
         try_with(&flags, &|w| w.keys = keys);
         try_with(&["--key-per epoch".to_owned()], &|w| w.key_per = KeyPer::Epoch);
         if scheme.family.nonce == NonceRule::Unique && question.wishes.nonce == NonceSource::Random

@@ -77,7 +77,7 @@ fn more(advice: &Advice) -> String {
     };
     let respect = if remarks > 0 { format!("{remarks} more to respect, ") } else { String::new() };
     format!(
-        "--why: what was assumed, {respect}{} schemes that fit and {} that do not, rules and sources",
+        "--why: what was assumed, {respect}schemes ({} fit, {} do not), rules and sources",
         advice.fitting.len(),
         advice.rejected.len()
     )

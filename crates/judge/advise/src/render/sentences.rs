@@ -1,7 +1,7 @@
 //! The sentences that text and Markdown share.
 
 use crate::answer::{Advice, Change, Choice, Longer, Other, Outcome, Rejected};
-use crate::cost::{How, InStore};
+use crate::cost::{How, InStore, Price};
 use crate::rules::Verdict;
 use claims::expression::Interval;
 use model::Direction;
@@ -33,19 +33,7 @@ pub(super) fn choice(choice: &Choice, unit: &str) -> Vec<(&'static str, String)>
         let cycles = cycles.map(|c| format!(", {c:.0} cycles")).unwrap_or_default();
         format!("{}{cycles}, {mb:.0} MB/s, {gib:.3} core-seconds a GiB", nanoseconds(ns))
     };
-    let how = match price.how {
-        How::Measured => "measured in one operation".to_owned(),
-        How::Composed => {
-            let parts = price.algorithms.join(" and ");
-            let join = price.join_ns.map(|ns| format!(", and {ns:.0} ns of joining them"));
-            format!("composed: the sum of {parts}{}", join.unwrap_or_default())
-        }
-        How::Store => "measured on the pages of the store, nonce and sum included".to_owned(),
-        How::Rekeyed => format!(
-            "measured as {} with a new key for each unit; two calls of AES that derive it are not in it",
-            price.algorithms.join(" and ")
-        ),
-    };
+    let how = how(price);
     let between = if price.between_sizes { ", between two measured sizes" } else { "" };
     let mut lines = vec![
         (
@@ -107,6 +95,23 @@ fn secrets(choice: &Choice) -> Option<String> {
     });
     let all: Vec<String> = own.map(str::to_owned).into_iter().chain(avoided).collect();
     (!all.is_empty()).then(|| all.join("; "))
+}
+
+/// Where a price comes from.
+fn how(price: &Price) -> String {
+    match price.how {
+        How::Measured => "measured in one operation".to_owned(),
+        How::Composed => {
+            let parts = price.algorithms.join(" and ");
+            let join = price.join_ns.map(|ns| format!(", and {ns:.0} ns of joining them"));
+            format!("composed: the sum of {parts}{}", join.unwrap_or_default())
+        }
+        How::Store => "measured on the pages of the store, nonce and sum included".to_owned(),
+        How::Rekeyed => format!(
+            "measured as {} with a new key for each unit; two calls of AES that derive it are not in it",
+            price.algorithms.join(" and ")
+        ),
+    }
 }
 
 /// `cache: 812 ns beside 1702 ns of reading, 32 % of both`
