@@ -25,6 +25,11 @@ JUMPING(compare_doubles, "movsx eax, byte ptr [rdi]\n\tcvtsi2sd xmm0, eax\n\txor
 JUMPING(compare_x87, "movsx eax, byte ptr [rdi]\n\tpush rax\n\tfldz\n\tfild qword ptr [rsp]\n\tpop rax\n\t"
                      "fcomip st, st(1)\n\tfstp st(0)", "ja")
 JUMPING(overflow, "mov al, [rdi]\n\tadd al, [rdi + 1]", "jo")
+JUMPING(by_count, "popcnt eax, dword ptr [rdi]\n\ttzcnt eax, eax\n\tcmp eax, 32", "jz")
+JUMPING(by_shift_count, "movzx ecx, byte ptr [rdi]\n\tmov eax, 1\n\tshl eax, cl\n\tcmp eax, 0x10000", "jb")
+JUMPING(by_bmi_shift, "mov ecx, [rdi]\n\tmov eax, 1\n\tshlx eax, eax, ecx\n\tcmp eax, 0x10000", "jb")
+JUMPING(by_permuted_index, "vbroadcasti32x4 zmm0, [rdi]\n\tvpcmpeqd ymm1, ymm1, ymm1\n\tvpermi2d zmm0, zmm1, zmm1\n\tvmovd eax, xmm0\n\t"
+                           "vzeroupper\n\ttest eax, eax", "jz")
 
 CONTROL(jump_table) {
   switch (k[0] & 7) {

@@ -1,8 +1,8 @@
 /* Addresses that depend on the key. */
 
-static uint32_t wide[256] __attribute__((aligned(64)));
+static volatile uint32_t wide[256] __attribute__((aligned(64)));
 static const uint8_t *const rows[4] = {table, table + 256, table + 512, table + 768};
-static __thread uint8_t of_thread[256] __attribute__((tls_model("initial-exec")));
+static __thread volatile uint8_t of_thread[256] __attribute__((tls_model("initial-exec")));
 
 /* Loads table[rax] in assembly: what comes before leaves the secret in RAX. */
 #define LOOK_UP "lea rdx, [rip + table]\n\tmovzx eax, byte ptr [rdx + rax]\n\t"

@@ -27,6 +27,7 @@ mod pages;
 mod pages_faults;
 mod pages_resume;
 mod pair;
+mod planted_leaks;
 mod python;
 mod quiet;
 mod quietly;
