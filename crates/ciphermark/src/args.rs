@@ -2,6 +2,7 @@
 
 mod compare;
 mod explain;
+mod leaks;
 mod pair;
 mod rank;
 mod run;
@@ -10,6 +11,7 @@ mod verify;
 
 pub use compare::CompareArgs;
 pub use explain::ExplainArgs;
+pub use leaks::LeaksArgs;
 pub use pair::{PairArgs, PairFailArg};
 pub use rank::{QuestionArgs, RankArgs};
 pub use run::{FormatArg, RunArgs, ShowArgs};
@@ -96,6 +98,8 @@ pub enum Command {
     List(ListArgs),
     /// Run every check on the libraries without timing anything.
     Verify(VerifyArgs),
+    /// Show what of each algorithm's execution depends on its key.
+    Leaks(LeaksArgs),
     /// Run one operation in one library: reads standard input, writes standard output, tag appended.
     Once(OnceArgs),
     /// Print a record again: filtered, in any format, to the screen or a file.

@@ -75,6 +75,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Run(args) => commands::run::run(&args),
         Command::List(args) => commands::list::list(&args),
         Command::Verify(args) => commands::verify::verify(&args),
+        Command::Leaks(args) => commands::leaks::leaks(&args),
         Command::Once(args) => commands::once::once(&args),
         Command::Show(args) => commands::show::show(&args),
         Command::Advise(args) => commands::advise::advise(&args),

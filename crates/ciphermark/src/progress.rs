@@ -52,6 +52,12 @@ impl Bar {
         self.count("stepping", done, of, "algorithms in libraries");
     }
 
+    /// Algorithms are judged by their traces.
+    pub fn judging(&self, done: usize, of: usize, left: Duration) {
+        let message = format!("{done} of {of} algorithms in libraries, {} left", seconds(left));
+        self.share("judging", done as f64 / of.max(1) as f64, message);
+    }
+
     /// Candidates of a comparison are settled with pairs of processes.
     pub fn confirming(&self, done: usize, of: usize, algorithm: &str, size: usize) {
         self.count("confirming", done, of, &format!("cases, now {algorithm} of {size} bytes"));

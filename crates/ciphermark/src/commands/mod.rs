@@ -10,6 +10,7 @@ pub mod explain;
 mod explain_record;
 pub mod generate;
 pub mod import;
+pub mod leaks;
 pub mod list;
 pub mod once;
 pub mod pages;

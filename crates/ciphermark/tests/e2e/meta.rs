@@ -5,8 +5,8 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 #[rustfmt::skip]
-const COMMANDS: [&str; 19] = [
-    "run", "list", "verify", "once", "show", "import", "advise", "claims", "explain", "report", "rank", "compare",
+const COMMANDS: [&str; 20] = [
+    "run", "list", "verify", "leaks", "once", "show", "import", "advise", "claims", "explain", "report", "rank", "compare",
     "pages", "pair", "tls", "quietly", "doctor", "completions", "man",
 ];
 

@@ -3,8 +3,10 @@
 //! it: what the types cannot rule out ends here, and every text is one line with an end.
 
 use crate::protocol::pages::Answer;
-use crate::protocol::{Costs, Finding, Offer, Other, Ready, Reply, Request, Steps, VisitResult};
-use record::{State, impossible_latencies, impossible_sample};
+use crate::protocol::{
+    Costs, Finding, Judged, Offer, Other, Ready, Reply, Request, Steps, VisitResult,
+};
+use record::{Leak, State, impossible_latencies, impossible_sample};
 use tls::{Facts, Found, HandshakeSample, Negotiated};
 
 /// The longest line that is taken of anything but the output of one operation: ten times what the
@@ -85,9 +87,24 @@ fn check(reply: &mut Reply) -> Result<(), String> {
         Reply::Result { .. } => Ok(()),
         Reply::Metered { costs } => costs.iter().try_for_each(check_costs),
         Reply::Stepped(steps) => check_steps(steps),
+        Reply::Leaks(judged) => check_judged(judged),
         Reply::Pages(answer) => check_pages(answer),
         Reply::Finding(finding) => check_finding(finding),
     }
+}
+
+fn check_judged(judged: &mut Judged) -> Result<(), String> {
+    judged.reason.iter_mut().chain(&mut judged.trace).for_each(tidy);
+    for operation in &mut judged.operations {
+        tidy(&mut operation.operation);
+        at_most(operation.steps)?;
+    }
+    for leak in &mut judged.findings {
+        let Leak { function, object, instruction, operations, .. } = leak;
+        function.iter_mut().chain([object, instruction]).chain(operations).for_each(tidy);
+        [leak.bytes, leak.lines].into_iter().flatten().try_for_each(at_most)?;
+    }
+    Ok(())
 }
 
 fn check_ends(samples: &[HandshakeSample], facts: Option<&mut Found>) -> Result<(), String> {

@@ -16,8 +16,11 @@ mod earlier;
 mod events;
 mod evidence;
 mod handshakes;
+mod in_workers;
+mod kept;
 mod kinds;
 mod last_words;
+mod leaks;
 mod limits;
 mod link;
 mod memory;
@@ -55,6 +58,7 @@ pub use evidence::{Evidence, Exact, Operation, Wanted, gather};
 pub use handshakes::{
     SampledRow, SelectedStacks, TlsOutcome, TlsRequest, measure_tls, select_stacks,
 };
+pub use leaks::{AllJudged, LeakSubject, Secrets, judge_leaks, record_of_leaks};
 pub use limits::limits_here;
 pub use link::WorkerError;
 pub use meter::{Explained, METER, explain};

@@ -10,10 +10,12 @@ use serde::{Deserialize, Serialize};
 
 mod counting;
 mod greeting;
+mod leaks;
 pub mod pages;
 
 pub use counting::{ClassSteps, Costs, FunctionSteps, Metering, SetSteps, Stepping, Steps};
 pub use greeting::{Hello, Offer, Ready};
+pub use leaks::{Judged, Judging};
 
 /// Raised when a message changes its meaning.
 pub const VERSION: u32 = 3;
@@ -65,6 +67,9 @@ pub enum Request {
     /// Single-step one operation of a size and say what it executed. Answer: [`Reply::Stepped`] or
     /// [`Reply::Finding`].
     Step(Stepping),
+    /// Judge what an algorithm's execution depends on, in forked processes. Answer: [`Reply::Leaks`] or
+    /// [`Reply::Finding`].
+    Leaks(Judging),
     /// A job with staged pages. Answer: [`Reply::Pages`], [`Reply::Samples`] or [`Reply::Finding`].
     Pages(Box<pages::Job>),
     /// First message in the place of `hello`: load a TLS stack. Answer: [`Reply::Ready`] or
@@ -210,6 +215,8 @@ pub enum Reply {
     },
     /// What one operation executed.
     Stepped(Steps),
+    /// What depends on a secret.
+    Leaks(Box<Judged>),
     /// What came of a job with pages.
     Pages(Box<pages::Answer>),
     /// No number, and why.

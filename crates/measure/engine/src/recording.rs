@@ -12,7 +12,7 @@ use crate::schedule::Sampled;
 use crate::ticking::Ticking;
 use analysis::bound::Core;
 use probe::Clock;
-use record::{Executed, Record, Tool};
+use record::{Executed, Leaks, Record, Tool};
 use std::cell::RefCell;
 
 /// All that a record is made from, but for the samples.
@@ -23,6 +23,7 @@ pub(crate) struct Recording<'a> {
     pub(crate) checks: &'a Checks,
     pub(crate) memory: &'a Memory,
     pub(crate) executed: &'a [Executed],
+    pub(crate) leaks: &'a [Leaks],
     pub(crate) clock: &'a Clock,
     pub(crate) ticking: &'a RefCell<Ticking>,
     /// The CPU that the run began on.
@@ -77,6 +78,7 @@ impl Recording<'_> {
             plan: plan_facts(request),
             noise: Some(noise(&sampled)),
             executed: self.executed.to_vec(),
+            leaks: self.leaks.to_vec(),
             limits: limits::limits(
                 core,
                 &request.algorithms,

@@ -6,6 +6,7 @@ use crate::checkpoints::{Checkpoints, Snapshots};
 use crate::earlier::{self, Earlier};
 use crate::events::Event;
 use crate::evidence::{self, Evidence, Operation, Wanted};
+use crate::leaks::of_plan;
 use crate::limits::{self, Conditions};
 use crate::memory::memory;
 use crate::placement::{machine, step_aside};
@@ -108,6 +109,8 @@ pub fn survey(
     let checks = verify(&mut planned, libraries, extra, proof, events);
     let memory = memory(&planned, libraries, proof);
     let executed = evidence(request, &mut planned, libraries, proof, events);
+    let leaks =
+        if request.evidence { of_plan(&planned, libraries, proof, events) } else { Vec::new() };
     keep_verdicts(&mut journal, &planned, &known, stop);
     step_aside(cpu);
     let clock = Clock::calibrate();
@@ -133,6 +136,7 @@ pub fn survey(
         checks: &checks,
         memory: &memory,
         executed: &executed,
+        leaks: &leaks,
         clock: &clock,
         ticking: &ticking,
         cpu,

@@ -43,9 +43,11 @@ impl Message {
             Self::Asked(Request::Vector { .. }) => "vector asked",
             Self::Asked(Request::Meter(_)) => "meter asked",
             Self::Asked(Request::Step(_)) => "step asked",
+            Self::Asked(Request::Leaks(_)) => "leaks asked",
             Self::Asked(Request::Pages(_)) => "pages asked",
             Self::Asked(Request::Stack(_)) => "stack asked",
             Self::Asked(Request::Tls { .. }) => "tls asked",
+            Self::Answered(Reply::Leaks(_)) => "leaks answered",
             Self::Answered(Reply::Pages(_)) => "pages answered",
             Self::Answered(Reply::Ready(_)) => "ready answered",
             Self::Answered(Reply::Unusable { .. }) => "unusable answered",
@@ -62,11 +64,13 @@ impl Message {
     }
 }
 
-const KINDS: [&str; 23] = [
+const KINDS: [&str; 25] = [
     "checking answered",
     "finding answered",
     "hello asked",
     "judged answered",
+    "leaks answered",
+    "leaks asked",
     "meter asked",
     "metered answered",
     "offers answered",

@@ -14,6 +14,7 @@ mod counter;
 mod flight;
 pub mod guard;
 mod heap;
+pub mod leaks;
 mod limits;
 mod messages;
 mod meter;

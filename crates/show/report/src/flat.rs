@@ -1,6 +1,6 @@
 //! Formats for programs: JSON and JSON Lines. Text in them is data and stays as it is.
 
-use record::{Executed, Measurement, Record};
+use record::{Executed, Leaks, Measurement, Record};
 use serde::Serialize;
 
 /// The record with the selected measurements only.
@@ -17,6 +17,7 @@ pub(crate) fn json(record: &Record, selection: &[&Measurement]) -> String {
         noise,
         limits,
         executed,
+        leaks,
         measurements: _,
         fits,
         details,
@@ -32,6 +33,7 @@ pub(crate) fn json(record: &Record, selection: &[&Measurement]) -> String {
         noise: noise.clone(),
         limits: limits.clone(),
         executed: executed_by(executed, selection),
+        leaks: leaks_of(leaks, selection),
         measurements: selection.iter().copied().cloned().collect(),
         fits: fits.clone(),
         details: details.clone(),
@@ -41,6 +43,12 @@ pub(crate) fn json(record: &Record, selection: &[&Measurement]) -> String {
 /// What the selected measurements executed.
 fn executed_by(executed: &[Executed], selection: &[&Measurement]) -> Vec<Executed> {
     executed.iter().filter(|e| selection.iter().any(|m| e.is_of(m))).cloned().collect()
+}
+
+/// The verdicts on the selected measurements; of everything, those too that no measurement belongs to.
+fn leaks_of(leaks: &[Leaks], selection: &[&Measurement]) -> Vec<Leaks> {
+    let kept = |l: &&Leaks| selection.iter().any(|m| l.is_of(&m.library, &m.algorithm, m.tier));
+    leaks.iter().filter(kept).cloned().collect()
 }
 
 /// One object a line: a measurement with the record's version and time, so that lines of several

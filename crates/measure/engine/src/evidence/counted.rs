@@ -1,13 +1,42 @@
 //! What is known of one subject while it is counted, and what the record says of it in the end.
 
-use super::cache::{Cache, Kept, Key};
 use super::gather::{Evidence, Exact, Operation};
 use super::sizes::{foretold, most_steps};
 use super::{summary, tier};
 use crate::attached::Attached;
+use crate::kept::{Cache, Key};
 use crate::protocol::{Finding, Steps};
 use model::Tier;
-use record::{ExecutedSize, LibraryId, State, UncountedSize};
+use record::{ExecutedSize, State, UncountedSize};
+use serde::{Deserialize, Serialize};
+
+/// Raised when what is counted changes its meaning, or which sizes are.
+const VERSION: u32 = 5;
+
+/// Counts from earlier runs.
+pub(super) fn open_cache() -> Cache {
+    Cache::open("evidence")
+}
+
+/// What was counted of one operation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Kept {
+    /// At the sizes of choice, which the record has.
+    pub(super) runs: Vec<Steps>,
+    /// At sizes that were asked for, each once; what a byte costs does not come from these.
+    pub(super) exact: Vec<Steps>,
+    /// Sizes that took more steps than were allowed.
+    pub(super) too_long: Vec<TooLong>,
+}
+
+/// A size whose operation was not seen to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct TooLong {
+    /// Bytes of plaintext.
+    pub(super) size: usize,
+    /// Steps that were allowed, and taken.
+    pub(super) most_steps: u64,
+}
 
 /// One subject's counts so far.
 #[derive(Debug)]
@@ -40,10 +69,19 @@ impl Counted {
         }
     }
 
+    /// What was counted before.
+    pub(super) fn load(&mut self, cache: &Cache, library: &Attached) {
+        let Operation { tier, algorithm, direction, model, .. } = &self.subject;
+        let subject = [algorithm.clone(), direction.to_string(), model.to_string()];
+        self.key = cache.key(VERSION, library, *tier, &subject);
+        self.kept = self.key.as_ref().and_then(|k| cache.load(k)).unwrap_or_default();
+    }
+
     /// Keeps what has changed since.
     pub(super) fn store(&self, cache: &Cache, before: &Kept) {
         if let Some(key) = self.key.as_ref().filter(|_| self.kept != *before) {
-            cache.store(key, &self.kept);
+            let all = self.kept.runs.iter().chain(&self.kept.exact);
+            cache.store(key, &self.kept, all.flat_map(|r| &r.objects));
         }
     }
 
@@ -106,7 +144,7 @@ impl Counted {
         let exact: Vec<(usize, Exact)> =
             self.sizes.iter().map(|size| (*size, self.exact(*size, limit))).collect();
         let why = self.why.as_ref().map(|f| f.why.clone());
-        let library = id(&libraries[self.subject.library]);
+        let library = libraries[self.subject.library].facts.identity();
         let mut executed = summary::executed(library, &self.subject, &self.kept.runs, why);
         for (size, count) in &exact {
             match count {
@@ -131,14 +169,4 @@ fn refused(tier: Tier, kept: &Kept, why: Option<&Finding>) -> Option<Finding> {
     let contradiction = |runs: &[Steps]| tier::contradiction(tier, runs).map(Finding::refused);
     let contradicted = contradiction(&kept.runs).or_else(|| contradiction(&kept.exact));
     contradicted.or_else(|| why.filter(|f| f.state == State::Refused).cloned())
-}
-
-fn id(library: &Attached) -> LibraryId {
-    let facts = &library.facts;
-    LibraryId {
-        name: facts.name.clone(),
-        version: facts.version.clone(),
-        path: facts.path.clone(),
-        id: facts.id.clone(),
-    }
 }

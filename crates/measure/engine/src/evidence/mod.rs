@@ -1,7 +1,6 @@
 //! What operations execute, counted exactly: which sizes to step, what two sizes tell, whether it
 //! fits the tier, and keeping it from run to run, because it is always the same.
 
-mod cache;
 mod counted;
 mod gather;
 mod sizes;

@@ -7,6 +7,7 @@ mod company;
 mod heap;
 mod inherited;
 mod lane;
+mod leaks;
 mod material;
 mod memoisation;
 mod metering;

@@ -20,7 +20,7 @@ use std::os::unix::fs::FileExt as _;
 use std::panic::AssertUnwindSafe;
 
 /// The exit code of a visit's process that has said all it had to say.
-const SAID: i32 = 86;
+pub(super) const SAID: i32 = 86;
 
 /// Room for a block's results: what fits stays out of the heap that the visits inherit.
 const ROOM: usize = 1 << 20;
@@ -200,7 +200,7 @@ fn visits_in(line: &[u8]) -> usize {
     }
 }
 
-fn wait(number: i32) -> Option<WaitStatus> {
+pub(super) fn wait(number: i32) -> Option<WaitStatus> {
     loop {
         match waitpid(Pid::from_raw(number), WaitOptions::empty()) {
             Ok(ended) => return ended.map(|(_, status)| status),
@@ -211,12 +211,12 @@ fn wait(number: i32) -> Option<WaitStatus> {
 }
 
 /// Bytes on standard error so far.
-fn printed() -> u64 {
+pub(super) fn printed() -> u64 {
     rustix::fs::fstat(rustix::stdio::stderr()).map_or(0, |stat| stat.st_size.cast_unsigned())
 }
 
 /// What was said last on standard error, if anything was after so many bytes.
-fn said_since(before: u64) -> Option<String> {
+pub(super) fn said_since(before: u64) -> Option<String> {
     let now = printed();
     let from = before.max(now.saturating_sub(LAST_WORDS));
     let mut bytes = vec![0; now.saturating_sub(from) as usize];

@@ -330,6 +330,11 @@ fn answer(state: &mut State, request: Request, replies: &mut Replies) -> std::io
             let steps = super::stepping::run(library, &state.objects, &asked, &mut state.counter);
             say(replies, &super::power::held_reply(steps.map_or_else(no_number, Reply::Stepped)))
         }
+        Request::Leaks(asked) => {
+            let judged = super::leaks::run(library, &state.objects, &asked);
+            let reply = judged.map_or_else(no_number, |judged| Reply::Leaks(Box::new(judged)));
+            say(replies, &super::power::held_reply(reply))
+        }
         Request::Pages(job) => {
             let answer = match &mut state.desk {
                 Some(desk) => desk.answer(library, state.bench.clock(), &job),

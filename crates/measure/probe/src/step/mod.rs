@@ -9,9 +9,10 @@
 //! the function under test.
 
 mod class;
-mod code;
+pub(crate) mod code;
 mod profile;
-mod symbols;
+pub(crate) mod symbols;
+mod tape;
 
 #[cfg(target_arch = "x86_64")]
 #[path = "x86_64/mod.rs"]
@@ -20,16 +21,24 @@ mod arch;
 #[path = "unavailable.rs"]
 mod arch;
 
-pub use arch::Stepper;
+pub use arch::{Recorder, Stepper};
 pub use class::Class;
 pub use code::Code;
 pub use profile::{ClassCount, FunctionCount, Profile, SetCount, profile};
 #[doc(hidden)]
 pub use symbols::function_in;
+pub use tape::{Recorded, Step, Tape};
 
 /// Why a call cannot be stepped, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unavailable(pub String);
+
+impl Unavailable {
+    #[cfg(target_arch = "x86_64")]
+    fn no_effect() -> Self {
+        Self("the trap flag has no effect in this process".to_owned())
+    }
+}
 
 /// How stepping ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Which function an address is in, as far as the object's symbols tell.
 
 use crate::step::code::Mapping;
-use object::{Object as _, ObjectSegment as _, ObjectSymbol as _, SymbolKind};
+use object::{Object as _, ObjectSection as _, ObjectSegment as _, ObjectSymbol as _, SymbolKind};
 
 /// The functions of one object, by address within it.
 #[derive(Debug, Default)]
@@ -15,7 +15,8 @@ pub(crate) struct Symbols {
 struct Function {
     address: u64,
     size: u64,
-    name: String,
+    /// None where only the tables for unwinding tell that a function begins here.
+    name: Option<String>,
 }
 
 impl Symbols {
@@ -35,18 +36,17 @@ impl Symbols {
             .filter(|s| s.kind() == SymbolKind::Text && s.is_definition())
             .filter_map(|s| {
                 let name = s.name().ok().filter(|n| !n.is_empty())?;
-                Some(Function { address: s.address(), size: s.size(), name: readable(name) })
+                Some(Function { address: s.address(), size: s.size(), name: Some(readable(name)) })
             })
             .collect();
+        let unnamed = |address| Function { address, size: 0, name: None };
+        functions.extend(begins(&file).unwrap_or_default().into_iter().map(unnamed));
         // Of several at one address the largest, and of those the shortest name: the others are
         // aliases and labels.
         functions.sort_by(|a, b| {
-            (a.address, b.size, a.name.len(), &a.name).cmp(&(
-                b.address,
-                a.size,
-                b.name.len(),
-                &b.name,
-            ))
+            let rank =
+                |f: &Function| (f.name.is_none(), f.name.as_ref().map(|n| (n.len(), n.clone())));
+            (a.address, b.size).cmp(&(b.address, a.size)).then_with(|| rank(a).cmp(&rank(b)))
         });
         functions.dedup_by_key(|f| f.address);
         Some(Self { functions, segments: segments.collect() })
@@ -58,12 +58,19 @@ impl Symbols {
         let after = self.functions.partition_point(|f| f.address <= at);
         let last = self.functions[..after].last()?;
         // Hand-written assembly often tells no size, and labels stand within functions.
-        if last.size == 0 || at - last.address < last.size {
-            return Some(&last.name);
+        if last.size == 0 && last.name.is_some() || at - last.address < last.size {
+            return last.name.as_deref();
         }
         let around = self.functions[..after].iter().rev().take(NESTED);
         let mut around = around.filter(|f| at - f.address < f.size);
-        around.next().map(|f| f.name.as_str())
+        around.next().and_then(|f| f.name.as_deref())
+    }
+
+    /// Where the function begins that an address of the mapping is in, named or not: its address within the object.
+    pub(crate) fn begin(&self, mapping: &Mapping, address: u64) -> Option<u64> {
+        let at = self.within(mapping, address)?;
+        let after = self.functions.partition_point(|f| f.address <= at);
+        self.functions[..after].last().map(|f| f.address)
     }
 
     /// The address within the object, as its symbols have it.
@@ -75,6 +82,26 @@ impl Symbols {
         let (from, _, at) = self.segments.iter().find(holds)?;
         at.checked_add(offset - from)
     }
+}
+
+/// Where functions begin by the search table of `.eh_frame_hdr`, which stripped objects have too (Linux Standard
+/// Base, section 10.6.2): pairs of offsets from the section's own address, 32 bits each.
+fn begins(file: &object::File<'_>) -> Option<Vec<u64>> {
+    /// Version 1, a pointer to the frames in any encoding, a count of 4 bytes, entries relative to the section.
+    const COUNT_AND_TABLE: [u8; 2] = [0x03, 0x3b];
+    const HEADER: usize = 12;
+    let section = file.section_by_name(".eh_frame_hdr")?;
+    let data = section.data().ok()?;
+    if data.get(2..4)? != COUNT_AND_TABLE {
+        return None;
+    }
+    let count = u32::from_le_bytes(data.get(8..HEADER)?.try_into().ok()?) as usize;
+    let entries = data.get(HEADER..)?.as_chunks::<8>().0.iter().take(count);
+    let begin = |entry: &[u8; 8]| {
+        let offset = i32::from_le_bytes([entry[0], entry[1], entry[2], entry[3]]);
+        section.address().wrapping_add_signed(i64::from(offset))
+    };
+    Some(entries.map(begin).collect())
 }
 
 /// Rust's names as they are written in the source; others as they are.
@@ -131,5 +158,20 @@ mod tests {
     fn a_c_library_function_is_found_by_its_exported_name() {
         let name = function_at(libc::getrandom as *const () as u64 + 1).unwrap();
         assert!(name.contains("getrandom"), "{name}");
+    }
+
+    #[test]
+    fn functions_without_a_symbol_begin_where_the_tables_for_unwinding_say() {
+        let code = Code::of_this_process(&|_| None);
+        let address = libc::getrandom as *const () as u64;
+        let mapping = &code.mappings[code.mapping(address).unwrap()];
+        let symbols = Symbols::of(mapping);
+        let unnamed = symbols.functions.iter().filter(|f| f.name.is_none()).count();
+        assert!(unnamed > 100, "the C library has functions that it does not export: {unnamed}");
+        let begin = symbols.within(mapping, address);
+        assert_eq!(symbols.begin(mapping, address + 4), begin);
+        let stripped = symbols.functions.iter().find(|f| f.name.is_none()).unwrap().address;
+        let at = address - begin.unwrap() + stripped;
+        assert_eq!(symbols.function(mapping, at + 1), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Where calls cannot be stepped from inside their process.
 
-use crate::step::{Trace, Unavailable};
+use crate::step::{End, Tape, Trace, Unavailable};
 
 /// Never to be had here.
 #[derive(Debug)]
@@ -29,6 +29,33 @@ impl Stepper {
         _arguments: [usize; 4],
         _most_steps: u64,
     ) -> Result<(i32, Trace), Unavailable> {
+        match self.0 {}
+    }
+}
+
+/// Never to be had here.
+#[derive(Debug)]
+pub struct Recorder(std::convert::Infallible);
+
+impl Recorder {
+    /// As [`Stepper::new`].
+    ///
+    /// # Errors
+    /// Always.
+    pub fn new() -> Result<Self, Unavailable> {
+        Stepper::new().map(|never| match never.0 {})
+    }
+
+    /// Never called: there is no value of this type.
+    ///
+    /// # Errors
+    /// Never.
+    pub fn record(
+        &mut self,
+        _tape: &mut Tape,
+        _most_steps: usize,
+        _function: impl FnMut() -> i32,
+    ) -> Result<(i32, End), Unavailable> {
         match self.0 {}
     }
 }

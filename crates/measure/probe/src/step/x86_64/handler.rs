@@ -1,8 +1,9 @@
 //! The SIGTRAP handler. It shares nothing with the code that it interrupts: it reads the
 //! interrupted registers, writes to its log, and calls no function of any library.
 
+use super::fixed::Fixed;
 use super::table::Table;
-use crate::step::{End, Unavailable};
+use crate::step::{End, Step, Unavailable};
 use libc::{c_int, c_void, sigaction, siginfo_t, stack_t, ucontext_t};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
@@ -15,10 +16,23 @@ const TRAP_FLAG: i64 = 0x100;
 /// more instruction.
 const NO_TRAP_AFTER: [[u8; 2]; 4] = [[0x0f, 0x05], [0x0f, 0xa2], [0x0f, 0x0b], [0xcc, 0x90]];
 
+/// Where steps go.
+#[derive(Debug)]
+pub(super) enum Sink {
+    /// Each address is counted.
+    Counts(Table),
+    /// The registers of each step are written.
+    Tape {
+        /// Where the next step goes: there is room for as many as are allowed.
+        next: *mut Step,
+        fixed: Fixed,
+    },
+}
+
 /// What the handler writes to.
 #[derive(Debug)]
 pub(super) struct Log {
-    pub(super) table: Table,
+    pub(super) sink: Sink,
     pub(super) steps: u64,
     /// How it ended; `None` while it goes on.
     pub(super) finished: Option<End>,
@@ -29,18 +43,38 @@ pub(super) struct Log {
 }
 
 impl Log {
-    pub(super) fn new(table: Table) -> Self {
-        Self { table, steps: 0, finished: None, stop: 0, most_steps: 0, last: 0 }
+    pub(super) fn new(sink: Sink) -> Self {
+        Self { sink, steps: 0, finished: None, stop: 0, most_steps: 0, last: 0 }
     }
 
     pub(super) fn begin(&mut self, most_steps: u64) {
-        self.table.clear();
+        match &mut self.sink {
+            Sink::Counts(table) => table.clear(),
+            Sink::Tape { fixed, .. } => fixed.begin(),
+        }
         (self.steps, self.stop, self.last) = (0, 0, 0);
         (self.most_steps, self.finished) = (most_steps, None);
     }
 
-    /// Notes that the instruction at `address` is next. Returns whether to go on stepping.
-    fn note(&mut self, address: u64) -> bool {
+    /// Notes that the instruction that the registers are before is next, and what follows those that are
+    /// executed here. Returns whether to go on stepping.
+    fn note(&mut self, registers: &mut [libc::greg_t; 23]) -> bool {
+        loop {
+            if !self.note_one(registers) {
+                return false;
+            }
+            let executed = match &mut self.sink {
+                Sink::Tape { fixed, .. } => fixed.execute(registers),
+                Sink::Counts(_) => false,
+            };
+            if !executed {
+                return true;
+            }
+        }
+    }
+
+    fn note_one(&mut self, registers: &[libc::greg_t; 23]) -> bool {
+        let address = registers[libc::REG_RIP as usize] as u64;
         if self.finished.is_some() {
             // A library that had saved its flags while stepping has just restored them.
             return false;
@@ -55,9 +89,20 @@ impl Log {
             return false;
         }
         self.steps = self.steps.wrapping_add(1);
-        if !self.table.count(address, address == self.last) {
-            self.finished = Some(End::TableFull);
-            return false;
+        match &mut self.sink {
+            Sink::Counts(table) => {
+                if !table.count(address, address == self.last) {
+                    self.finished = Some(End::TableFull);
+                    return false;
+                }
+            }
+            Sink::Tape { next, .. } => {
+                // SAFETY: there is room for as many steps as are allowed; a step is the first of the registers.
+                unsafe {
+                    **next = *registers.as_ptr().cast::<Step>();
+                    *next = next.add(1);
+                }
+            }
         }
         self.last = address;
         true
@@ -65,6 +110,7 @@ impl Log {
 
     /// Counts the instruction that was executed without a trap before it, if there was one.
     fn note_untrapped(&mut self, address: u64) {
+        let Sink::Counts(table) = &mut self.sink else { return };
         let next = self.last.wrapping_add(2);
         if self.last == 0 || address == next {
             return;
@@ -73,7 +119,7 @@ impl Log {
         // bytes are on one page unless it is the page's last, which is left alone.
         let is_untrapped = self.last & 0xfff != 0xfff
             && NO_TRAP_AFTER.contains(&unsafe { *(self.last as *const [u8; 2]) });
-        if is_untrapped && !self.table.count(next, false) {
+        if is_untrapped && !table.count(next, false) {
             self.finished = Some(End::TableFull);
         }
     }
@@ -98,8 +144,7 @@ extern "C" fn on_trap(signal: c_int, info: *mut siginfo_t, context: *mut c_void)
     // SAFETY: the log outlives the call that is being stepped, in whose thread this runs; the
     // stepped function knows nothing of it.
     let log = unsafe { LOG.load(Ordering::Relaxed).as_mut() };
-    let address = registers[libc::REG_RIP as usize] as u64;
-    if !log.is_some_and(|log| log.note(address)) {
+    if !log.is_some_and(|log| log.note(registers)) {
         registers[libc::REG_EFL as usize] &= !TRAP_FLAG;
     }
 }

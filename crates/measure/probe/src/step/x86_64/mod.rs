@@ -3,11 +3,15 @@
 
 mod call;
 pub(crate) mod decode;
+mod fixed;
 mod handler;
+mod recorder;
 mod table;
 
+pub use recorder::Recorder;
+
 use crate::step::{Trace, Unavailable};
-use handler::Log;
+use handler::{Log, Sink};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use table::Table;
 
@@ -32,7 +36,7 @@ impl Stepper {
     /// Never on x86-64.
     pub fn new() -> Result<Self, Unavailable> {
         let stack = vec![0; STACK_BYTES].into_boxed_slice();
-        Ok(Self { log: Box::new(Log::new(Table::new())), stack })
+        Ok(Self { log: Box::new(Log::new(Sink::Counts(Table::new()))), stack })
     }
 
     /// Calls `function` with up to four arguments of the C calling convention, single-stepped from
@@ -59,11 +63,9 @@ impl Stepper {
         // outlives the call and which nothing else touches meanwhile.
         let returned = unsafe { call::stepped(function, arguments, &raw mut *self.log) };
         drop(handling);
-        let end = self
-            .log
-            .finished
-            .ok_or_else(|| Unavailable("the trap flag has no effect in this process".to_owned()))?;
-        let visits = self.log.table.visits();
+        let end = self.log.finished.ok_or_else(Unavailable::no_effect)?;
+        let Sink::Counts(table) = &self.log.sink else { unreachable!("made with a table") };
+        let visits = table.visits();
         Ok((returned, Trace { visits, steps: self.log.steps, end }))
     }
 }

@@ -1,13 +1,13 @@
-//! Counts from earlier runs. They are the same as long as the code is: the library's, that of the
+//! What single-stepping showed in earlier runs. It is the same as long as the code is: the library's, that of the
 //! objects that it runs through, and the program's own, whose adapters are part of an operation.
 //!
 //! A file an entry, named after the hash of all that it hangs on, written beside and renamed, with
 //! a hash of its content in its first line: an entry is either whole or not there. Nothing that
-//! goes wrong here is an error: what is not kept is counted again.
+//! goes wrong here is an error: what is not kept is stepped again.
 
-use super::gather::Operation;
 use crate::attached::Attached;
-use crate::protocol::Steps;
+use model::Tier;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io::Write as _;
@@ -15,16 +15,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// Raised when what is counted changes its meaning, or which sizes are.
-const VERSION: u32 = 5;
-
 /// Entries that were written so long ago are removed: each new build of the program leaves all
 /// earlier ones behind.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// All that an entry hangs on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Key {
+pub(crate) struct Key {
+    /// Raised when what is kept changes its meaning.
     version: u32,
     /// SHA-256 of the library's file.
     library: String,
@@ -37,42 +35,21 @@ pub(super) struct Key {
     tier: String,
     /// How the tier was applied.
     mechanism: Option<String>,
-    algorithm: String,
-    direction: String,
-    model: String,
+    /// The algorithm, and what of it.
+    subject: Vec<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Entry {
+struct Entry<T> {
     key: Key,
     /// The files that the instructions are in, with their SHA-256.
     objects: Vec<(PathBuf, String)>,
-    kept: Kept,
-}
-
-/// What was counted of one operation.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Kept {
-    /// At the sizes of choice, which the record has.
-    pub(super) runs: Vec<Steps>,
-    /// At sizes that were asked for, each once; what a byte costs does not come from these.
-    pub(super) exact: Vec<Steps>,
-    /// Sizes that took more steps than were allowed.
-    pub(super) too_long: Vec<TooLong>,
-}
-
-/// A size whose operation was not seen to its end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct TooLong {
-    /// Bytes of plaintext.
-    pub(super) size: usize,
-    /// Steps that were allowed, and taken.
-    pub(super) most_steps: u64,
+    kept: T,
 }
 
 /// The directory of entries, where there is one, and the hashes that were worked out so far.
 #[derive(Debug)]
-pub(super) struct Cache {
+pub(crate) struct Cache {
     directory: Option<PathBuf>,
     machine: String,
     program: PathBuf,
@@ -80,9 +57,9 @@ pub(super) struct Cache {
 }
 
 impl Cache {
-    /// The user's, where there is one.
-    pub(super) fn open() -> Self {
-        Self::at(host::cache_directory("evidence"), machine())
+    /// The user's, of this name, where there is one.
+    pub(crate) fn open(name: &str) -> Self {
+        Self::at(host::cache_directory(name), machine())
     }
 
     fn at(directory: Option<PathBuf>, machine: String) -> Self {
@@ -94,28 +71,32 @@ impl Cache {
     }
 
     /// What the subject's entry hangs on; `None` where nothing is kept.
-    pub(super) fn key(&self, library: &Attached, subject: &Operation) -> Option<Key> {
+    pub(crate) fn key(
+        &self,
+        version: u32,
+        library: &Attached,
+        tier: Tier,
+        subject: &[String],
+    ) -> Option<Key> {
         self.directory.as_ref()?;
-        let applied = library.facts.tiers.iter().find(|t| t.tier == subject.tier);
+        let applied = library.facts.tiers.iter().find(|t| t.tier == tier);
         Some(Key {
-            version: VERSION,
+            version,
             library: self.hash(Path::new(&library.facts.path))?,
             name: library.given_name.clone().or_else(|| library.bundled_name.clone()),
             program: self.hash(&self.program)?,
             machine: self.machine.clone(),
-            tier: subject.tier.to_string(),
+            tier: tier.to_string(),
             mechanism: applied.and_then(|t| t.mechanism.clone()),
-            algorithm: subject.algorithm.clone(),
-            direction: subject.direction.to_string(),
-            model: subject.model.to_string(),
+            subject: subject.to_vec(),
         })
     }
 
-    /// What was counted before, if all of it is still the same.
-    pub(super) fn load(&self, key: &Key) -> Option<Kept> {
+    /// What was found before, if all of it is still the same.
+    pub(crate) fn load<T: DeserializeOwned>(&self, key: &Key) -> Option<T> {
         let text = std::fs::read_to_string(self.path(key)?).ok()?;
         let (checksum, body) = text.split_once('\n')?;
-        let entry: Entry = serde_json::from_str(body).ok()?;
+        let entry: Entry<T> = serde_json::from_str(body).ok()?;
         let same = |(path, hash): &(PathBuf, String)| self.hash(path).as_ref() == Some(hash);
         let sound = checksum == host::text_hash(body)
             && entry.key == *key
@@ -123,17 +104,21 @@ impl Cache {
         sound.then_some(entry.kept)
     }
 
-    /// Keeps counts.
-    pub(super) fn store(&self, key: &Key, kept: &Kept) {
+    /// Keeps what was found of code in these files.
+    pub(crate) fn store<'a, T: Serialize>(
+        &self,
+        key: &Key,
+        kept: &T,
+        objects: impl Iterator<Item = &'a PathBuf>,
+    ) {
         let Some(path) = self.path(key) else { return };
-        let all = kept.runs.iter().chain(&kept.exact);
-        let mut files: Vec<&PathBuf> = all.flat_map(|r| &r.objects).collect();
+        let mut files: Vec<&PathBuf> = objects.collect();
         files.sort();
         files.dedup();
         // A copy in memory, made to apply a tier, is the library's own, which the key has.
         let objects =
             files.into_iter().filter_map(|path| Some((path.clone(), self.hash(path)?))).collect();
-        let entry = Entry { key: key.clone(), objects, kept: kept.clone() };
+        let entry = Entry { key: key.clone(), objects, kept };
         let Ok(body) = serde_json::to_string(&entry) else { return };
         let write = || -> std::io::Result<()> {
             let directory = path.parent().unwrap_or(Path::new("."));
@@ -143,7 +128,7 @@ impl Cache {
             file.persist(&path)?;
             Ok(())
         };
-        // What cannot be kept is counted again.
+        // What cannot be kept is stepped again.
         let _ = write();
     }
 
@@ -189,7 +174,8 @@ fn remove_old(directory: &Path) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::{Direction, Model, Tier};
+
+    type Kept = Vec<String>;
 
     struct Scene {
         directory: tempfile::TempDir,
@@ -228,31 +214,17 @@ mod tests {
                 tiers: Vec::new(),
                 copies: None,
             };
-            let subject = Operation {
-                library: 0,
-                tier,
-                algorithm: "aes-128-gcm".into(),
-                direction: Direction::Encrypt,
-                model: Model::Message,
-            };
-            cache.key(&library, &subject).unwrap()
+            cache.key(1, &library, tier, &["aes-128-gcm".to_owned()]).unwrap()
+        }
+
+        /// What is kept of this scene.
+        fn store(&self, cache: &Cache, key: &Key) {
+            let files = [self.library.clone(), self.other.clone(), "/memfd:x (deleted)".into()];
+            cache.store(key, &self.runs(), files.iter());
         }
 
         fn runs(&self) -> Kept {
-            let objects =
-                vec![self.library.clone(), self.other.clone(), "/memfd:x (deleted)".into()];
-            let run = |size| Steps {
-                size,
-                complete: true,
-                instructions: 9,
-                objects: objects.clone(),
-                ..Steps::default()
-            };
-            Kept {
-                runs: vec![run(1024)],
-                exact: vec![run(48)],
-                too_long: vec![TooLong { size: 1 << 20, most_steps: 1024 }],
-            }
+            vec!["9 instructions".into(), "48 bytes".into()]
         }
 
         fn entry(&self) -> PathBuf {
@@ -269,7 +241,7 @@ mod tests {
     fn stored() -> Scene {
         let scene = Scene::new();
         let cache = scene.cache("m");
-        cache.store(&scene.key(&cache, Tier::Native), &scene.runs());
+        scene.store(&cache, &scene.key(&cache, Tier::Native));
         scene
     }
 
@@ -295,12 +267,11 @@ mod tests {
             std::fs::write(scene.entry(), &whole[..length]).unwrap();
             assert_eq!(kept(&scene, "m", Tier::Native), None, "{length} bytes");
         }
-        let changed =
-            String::from_utf8(whole).unwrap().replace("\"instructions\":9", "\"instructions\":8");
+        let changed = String::from_utf8(whole).unwrap().replace("9 instructions", "8 instructions");
         std::fs::write(scene.entry(), changed).unwrap();
         assert_eq!(kept(&scene, "m", Tier::Native), None);
         let cache = scene.cache("m");
-        cache.store(&scene.key(&cache, Tier::Native), &scene.runs());
+        scene.store(&cache, &scene.key(&cache, Tier::Native));
         assert_eq!(kept(&scene, "m", Tier::Native), Some(scene.runs()), "and is replaced");
     }
 
@@ -309,7 +280,7 @@ mod tests {
         let scene = Scene::new();
         let cache = Cache::at(Some(scene.library.join("evidence")), "m".into());
         let key = scene.key(&cache, Tier::Native);
-        cache.store(&key, &scene.runs());
-        assert_eq!(cache.load(&key), None);
+        scene.store(&cache, &key);
+        assert_eq!(cache.load::<Kept>(&key), None);
     }
 }

@@ -1,0 +1,133 @@
+//! `ciphermark leaks`: what depends on the key.
+
+use super::run::{claim_output, say, watch_signals};
+use crate::args::LeaksArgs;
+use crate::error::{Exit, Failure};
+use crate::progress::Bar;
+use crate::{choose, screen};
+use engine::{AllJudged, Attached, LeakSubject, Secrets};
+use model::{Algorithm, Tier};
+use record::{LeakVerdict, Leaks};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::time::Instant;
+
+/// Keys with `--thorough`.
+const THOROUGH: u32 = 64;
+
+/// Judges the chosen algorithms of the chosen libraries and prints the verdicts.
+pub fn leaks(args: &LeaksArgs) -> Result<Exit, Failure> {
+    let algorithms = match args.algorithm.as_slice() {
+        [] => Algorithm::all().iter().collect(),
+        globs => choose::algorithms(globs)?,
+    };
+    let tiers = choose::distinct(&args.tier);
+    let journal = args.output.as_deref().map(claim_output).transpose()?.flatten();
+    let stop = watch_signals()?;
+    let libraries = engine::at_tiers(&choose::attached(&args.library)?, &tiers);
+    let subjects = subjects(&libraries, &tiers, &algorithms);
+    if subjects.is_empty() {
+        return Err(Failure::not_done(
+            "nothing to judge: none of the selected libraries offers any of the algorithms with a key",
+        ));
+    }
+    let stop = args.budget.map_or_else(|| stop.clone(), |time| stop.within(time));
+    let judged = judge(args, &libraries, &subjects, &stop);
+    let left_out = format!("left out: {} of {} for lack of time", judged.left_out, subjects.len());
+    say(args.quiet, judged.left_out > 0, &left_out);
+    let exit = exit(&judged);
+    if let Some(path) = &args.output {
+        let command = std::env::args().collect();
+        let record = engine::record_of_leaks(&libraries, judged.leaks.clone(), command);
+        record::save(&record, path).map_err(Failure::not_done)?;
+    }
+    if let Some(journal) = journal {
+        journal.remove().map_err(Failure::not_done)?;
+    }
+    if args.json {
+        screen::print_json(&judged.leaks)?;
+    } else {
+        screen::print(|_| text(&judged))?;
+    }
+    Ok(exit)
+}
+
+fn judge(
+    args: &LeaksArgs,
+    libraries: &[Attached],
+    subjects: &[LeakSubject],
+    stop: &engine::Stop,
+) -> AllJudged {
+    let secrets = Secrets {
+        count: if args.thorough { THOROUGH } else { args.secrets },
+        sizes: args.size.as_ref().map(|sizes| sizes.0.clone()).unwrap_or_default(),
+        trace: args.trace.clone(),
+    };
+    let (bar, begun) = (Bar::new(args.quiet), Instant::now());
+    let judged = engine::judge_leaks(libraries, subjects, &secrets, stop, &|done, of| {
+        let each = begun.elapsed() / u32::try_from(done.max(1)).unwrap_or(u32::MAX);
+        bar.judging(done, of, each * u32::try_from(of - done).unwrap_or(u32::MAX));
+    });
+    bar.finish();
+    judged
+}
+
+/// What has a key and is offered as whole messages.
+fn subjects(
+    libraries: &[Attached],
+    tiers: &[Tier],
+    algorithms: &[&'static Algorithm],
+) -> Vec<LeakSubject> {
+    let keyed = || algorithms.iter().filter(|a| LeakSubject::has_secret(a));
+    let of = |(library, tier): (usize, Tier)| {
+        let offers = libraries[library].offers_at(tier).unwrap_or_default();
+        let offered = move |name: &str| {
+            let mut own = offers.iter().filter(|offer| offer.algorithm == name);
+            own.any(|offer| offer.models.contains(&model::Model::Message))
+        };
+        let own = keyed().filter(move |a| offered(a.name));
+        own.map(move |a| LeakSubject { library, tier, algorithm: a.name.to_owned() })
+    };
+    let all = (0..libraries.len()).flat_map(|l| tiers.iter().map(move |tier| (l, *tier)));
+    all.flat_map(of).collect()
+}
+
+fn exit(judged: &AllJudged) -> Exit {
+    let all = &judged.leaks;
+    if all.iter().any(|l| l.verdict == LeakVerdict::Depends) {
+        Exit::Found
+    } else if judged.left_out > 0 || all.iter().any(|l| l.reason.is_some()) {
+        Exit::SomeRefused
+    } else {
+        Exit::Done
+    }
+}
+
+/// For each library and tier its verdicts, each with the algorithms that it is the same for.
+fn text(judged: &AllJudged) -> String {
+    let mut groups: Vec<(String, BTreeMap<String, Vec<&str>>)> = Vec::new();
+    for leaks in &judged.leaks {
+        let head = head(leaks);
+        if groups.last().is_none_or(|(last, _)| *last != head) {
+            groups.push((head, BTreeMap::new()));
+        }
+        let verdicts = groups.last_mut().map(|(_, verdicts)| verdicts);
+        let verdicts = verdicts.expect("one was just added where there was none");
+        verdicts.entry(leaks.to_string()).or_default().push(&leaks.algorithm);
+    }
+    let mut text = String::new();
+    for (head, verdicts) in groups {
+        let _ = writeln!(text, "{head}");
+        for (words, algorithms) in verdicts {
+            let _ = writeln!(text, "  {}: {words}", algorithms.join(", "));
+        }
+    }
+    for line in &judged.traces {
+        let _ = writeln!(text, "{line}");
+    }
+    text
+}
+
+fn head(leaks: &Leaks) -> String {
+    format!("{}@{}, {}", leaks.library.name, leaks.library.version, leaks.tier)
+}

@@ -1,0 +1,95 @@
+//! What an algorithm's execution depends on: the same operations under other keys, each in a process of its own,
+//! stepped and compared.
+//!
+//! All processes are forked from one that has done everything once, before any trace is looked at: so heap,
+//! stack and the library's state are the same in all, and addresses compare as they are.
+
+mod children;
+mod operations;
+mod sizes;
+
+use super::tier::original;
+use crate::protocol::{Finding, Judged, Judging};
+use children::{Children, Kept};
+use contract::Library;
+use model::Algorithm;
+use operations::{Messages, Operations};
+use probe::leaks::{Recordings, judge, thread_pointer};
+use probe::step::Code;
+use std::path::PathBuf;
+
+/// Judges one algorithm; `objects` are the files that the library's code comes from.
+pub(super) fn run(
+    library: &'static dyn Library,
+    objects: &[PathBuf],
+    asked: &Judging,
+) -> Result<Judged, Finding> {
+    let algorithm =
+        Algorithm::find(&asked.algorithm).map_err(|e| Finding::failed(e.to_string()))?;
+    if algorithm.key_len == 0 {
+        return Err(Finding::unsupported(format!("{algorithm} has no key")));
+    }
+    let mut children = Children::new(asked.most_steps)?;
+    let sizes = sizes::chosen(library, algorithm, &asked.sizes, &mut children)?;
+    let mut operations = Operations::new(library, algorithm);
+    let mut messages = Messages::new(algorithm, &sizes);
+    let secrets = operations.warm(&mut messages, asked.secrets.max(2) as usize)?;
+    let mut child = |key: &[u8], wrong: usize, kept: Kept| {
+        messages.key.copy_from_slice(key);
+        messages.wrong = wrong;
+        children.record(kept, |call| operations.all(&mut messages, call))
+    };
+    let first = child(&secrets[0], 0, Kept::All)?;
+    let mut tapes = vec![first];
+    for key in &secrets[1..] {
+        tapes.push(child(key, 0, Kept::WithoutRejections)?);
+    }
+    let twin = child(&secrets[0], 0, Kept::All)?;
+    let mut forgeries = Vec::new();
+    if algorithm.rejects() {
+        for place in places(algorithm.tag_len, secrets.len()) {
+            forgeries.push(child(&secrets[0], place, Kept::Rejections)?);
+        }
+    }
+    let code = Code::of_this_process(&|mapped| original(mapped, objects));
+    let stages = operations.stages(&messages);
+    let judgement = judge(&Recordings {
+        stages: &stages,
+        secrets: &tapes,
+        twin: &twin,
+        forgeries: &forgeries,
+        secret: operations::range(&messages.key),
+        code: &code,
+        thread: thread_pointer(),
+        show: asked.trace.as_deref(),
+    });
+    Ok(Judged {
+        reason: judgement.reason,
+        operations: judgement.operations,
+        findings: judgement.findings,
+        objects: judgement.objects,
+        trace: judgement.shown,
+    })
+}
+
+/// Where tags are wrong beside their first byte: in the last, and in as many between as there are keys.
+fn places(tag_len: usize, secrets: usize) -> Vec<usize> {
+    let count = secrets.min(tag_len).max(2);
+    let mut places: Vec<usize> =
+        (1..count).map(|i| i * tag_len.saturating_sub(1) / (count - 1)).collect();
+    places.dedup();
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_wrong_in_the_last_byte_and_in_as_many_as_there_are_keys() {
+        assert_eq!(places(16, 2), [15]);
+        assert_eq!(places(16, 16), (1..16).collect::<Vec<_>>());
+        assert_eq!(places(16, 64), (1..16).collect::<Vec<_>>());
+        assert_eq!(places(4, 3), [1, 3]);
+    }
+}

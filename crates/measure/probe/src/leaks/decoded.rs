@@ -1,0 +1,98 @@
+//! Instructions, decoded once each.
+
+use crate::step::{Code, Step};
+use iced_x86::{
+    Decoder, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, Register,
+    UsedMemory, UsedRegister,
+};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Longest instruction (Intel SDM volume 2A, section 2.3.11).
+const LONGEST: usize = 15;
+
+/// One instruction.
+#[derive(Debug)]
+pub(super) struct Decoded {
+    pub(super) instruction: Instruction,
+    /// What is read or written, without what is only computed or prefetched.
+    pub(super) memory: Vec<UsedMemory>,
+    pub(super) registers: Vec<UsedRegister>,
+    /// Whether its time depends on its operands: DIV and IDIV.
+    pub(super) divides: bool,
+    /// Whether it repeats.
+    pub(super) repeats: bool,
+}
+
+impl Decoded {
+    pub(super) fn of(instruction: Instruction, factory: &mut InstructionInfoFactory) -> Self {
+        let info = factory.info(&instruction);
+        let accessed = |m: &&UsedMemory| m.access() != OpAccess::NoMemAccess;
+        let is_string = instruction.is_string_instruction();
+        Self {
+            memory: info.used_memory().iter().filter(accessed).copied().collect(),
+            registers: info.used_registers().to_vec(),
+            divides: matches!(instruction.mnemonic(), Mnemonic::Div | Mnemonic::Idiv),
+            repeats: is_string && (instruction.has_rep_prefix() || instruction.has_repne_prefix()),
+            instruction,
+        }
+    }
+}
+
+/// What was decoded so far.
+pub(super) struct Decodes<'a> {
+    code: &'a Code,
+    /// What segment FS begins at.
+    thread: u64,
+    seen: HashMap<u64, Option<Rc<Decoded>>>,
+    factory: InstructionInfoFactory,
+}
+
+impl<'a> Decodes<'a> {
+    pub(super) fn new(code: &'a Code, thread: u64) -> Self {
+        Self { code, thread, seen: HashMap::new(), factory: InstructionInfoFactory::new() }
+    }
+
+    /// The instruction at an address; none where there is none, or none that is known.
+    pub(super) fn at(&mut self, address: u64) -> Option<Rc<Decoded>> {
+        let (code, factory) = (self.code, &mut self.factory);
+        let decode = || {
+            let mut buffer = [0; LONGEST];
+            let bytes = code.bytes(address, &mut buffer);
+            let decoder = Decoder::with_ip(64, bytes, address, DecoderOptions::NONE);
+            let instruction = { decoder }.decode();
+            (!instruction.is_invalid()).then(|| Rc::new(Decoded::of(instruction, factory)))
+        };
+        self.seen.entry(address).or_insert_with(decode).clone()
+    }
+
+    /// The address of a memory operand; none for gathers and scatters, whose indices are in vectors.
+    pub(super) fn address(&self, memory: &UsedMemory, step: &Step) -> Option<u64> {
+        memory.virtual_address(0, |register, _, _| match register {
+            Register::FS => Some(self.thread),
+            register => value(step, register),
+        })
+    }
+}
+
+/// A general register's value; other segments than FS begin at zero.
+pub(super) fn value(step: &Step, register: Register) -> Option<u64> {
+    if register.is_segment_register() {
+        return Some(0);
+    }
+    let number = number(register)?;
+    let whole = step.register(number);
+    Some(match register {
+        Register::AH | Register::CH | Register::DH | Register::BH => whole >> 8 & 0xff,
+        _ => whole & low_bits(register.size()),
+    })
+}
+
+/// The number of a general register or a part of one.
+pub(super) fn number(register: Register) -> Option<usize> {
+    register.is_gpr().then(|| register.full_register() as usize - Register::RAX as usize)
+}
+
+fn low_bits(bytes: usize) -> u64 {
+    if bytes >= 8 { u64::MAX } else { (1 << (8 * bytes)) - 1 }
+}

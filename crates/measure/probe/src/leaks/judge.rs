@@ -1,0 +1,232 @@
+//! Both judges' findings, joined and grouped by function.
+
+use super::compare::compare;
+use super::decoded::Decodes;
+use super::excerpt::excerpt;
+use super::found::{Found, Key, Place, extent};
+use super::places::{Places, text};
+use super::{Judgement, Operation, Recordings, Stage, taint};
+use crate::step::{End, Recorded, Step, Tape};
+use record::{Leak, LeakKind, SteppedOperation};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) fn judge(recordings: &Recordings<'_>) -> Judgement {
+    let Some(first) = recordings.secrets.first() else { return Judgement::default() };
+    let mut judging = Judging {
+        recordings,
+        calls: first.calls(),
+        first,
+        decodes: Decodes::new(recordings.code, recordings.thread),
+        places: Places::new(recordings.code),
+        reasons: Vec::new(),
+    };
+    judging.limits();
+    let mut compared = judging.compared();
+    judging.hold_to_twin(&mut compared);
+    let tainted = judging.tainted();
+    let findings = judging.findings(&compared, &tainted);
+    let shown = recordings.show.map(|function| {
+        let tools = (&mut judging.places, &mut judging.decodes);
+        excerpt(recordings, &judging.calls, function, tools)
+    });
+    let all = judging.calls.last().map_or(0, |call| call.steps.end);
+    let operations = recordings.stages.iter().zip(&judging.calls);
+    Judgement {
+        findings,
+        reason: (!judging.reasons.is_empty()).then(|| judging.reasons.join("; ")),
+        operations: operations.map(|(stage, call)| stepped(stage, call)).collect(),
+        objects: judging.places.objects(first.steps(0..all)),
+        shown: shown.unwrap_or_default(),
+    }
+}
+
+fn stepped(stage: &Stage, call: &Recorded) -> SteppedOperation {
+    SteppedOperation {
+        operation: stage.operation.name().to_owned(),
+        size: stage.size,
+        steps: call.steps.len() as u64,
+    }
+}
+
+struct Judging<'a> {
+    recordings: &'a Recordings<'a>,
+    /// Of the first secret.
+    calls: Vec<Recorded>,
+    first: &'a Tape,
+    decodes: Decodes<'a>,
+    places: Places<'a>,
+    /// Why not all is judged.
+    reasons: Vec<String>,
+}
+
+/// A group of places: the object, where the function begins, and what is found.
+type Group = (String, u64, LeakKind);
+
+impl<'a> Judging<'a> {
+    /// Notes stages that were not seen to their ends.
+    fn limits(&mut self) {
+        let cut = |(_, call): &(&Stage, &Recorded)| call.end != End::Returned;
+        let stages = self.recordings.stages.iter().zip(&self.calls).filter(cut);
+        self.reasons.extend(stages.map(|(stage, _)| format!("step limit: {}", words(stage))));
+        if self.calls.len() < self.recordings.stages.len() {
+            self.reasons.push("step limit: later operations".to_owned());
+        }
+    }
+
+    fn steps(&self, stage: usize) -> &'a [Step] {
+        self.calls.get(stage).map_or(&[], |call| self.first.steps(call.steps.clone()))
+    }
+
+    /// What differs between the first secret's trace and others.
+    fn compared(&mut self) -> Found {
+        let mut found = Found::new();
+        for tape in self.recordings.secrets.iter().skip(1) {
+            self.compare(tape, 0, &mut found);
+        }
+        let is_rejection = |s: &Stage| s.operation == Operation::Reject;
+        let stages = self.recordings.stages;
+        let rejections = stages.iter().position(is_rejection).unwrap_or(stages.len());
+        for tape in self.recordings.forgeries {
+            self.compare(tape, rejections, &mut found);
+        }
+        found
+    }
+
+    /// Compares the calls of a tape that begins with this stage.
+    fn compare(&mut self, tape: &Tape, from: usize, found: &mut Found) {
+        for (stage, call) in (from..self.calls.len()).zip(tape.calls()) {
+            let (ours, theirs) = (self.steps(stage), tape.steps(call.steps));
+            let cut = self.calls[stage].end != End::Returned || call.end != End::Returned;
+            // What was not seen to its end is as long as the shorter.
+            let len = ours.len().min(theirs.len());
+            let pair = if cut { (&ours[..len], &theirs[..len]) } else { (ours, theirs) };
+            if !compare(stage, pair, &mut self.decodes, found) {
+                let why =
+                    format!("traces part for good: {}", words(&self.recordings.stages[stage]));
+                if !self.reasons.contains(&why) {
+                    self.reasons.push(why);
+                }
+            }
+        }
+    }
+
+    /// Drops what differs with the same secret, too.
+    fn hold_to_twin(&mut self, compared: &mut Found) {
+        let mut by_itself = Found::new();
+        self.compare(self.recordings.twin, 0, &mut by_itself);
+        let earliest = by_itself.iter().min_by_key(|((stage, ..), place)| (*stage, place.first));
+        if let Some(((stage, _, address), place)) = earliest {
+            let steps = self.steps(*stage);
+            let function = self.places.function(steps, place.first, &mut self.decodes);
+            let at = function.unwrap_or_else(|| self.places.at(*address).object);
+            self.reasons.push(format!("the same secret gives another trace, from {at} on"));
+        }
+        compared.retain(|key, _| !by_itself.contains_key(key));
+    }
+
+    /// What the secret reaches, by taint.
+    fn tainted(&mut self) -> Found {
+        let tainted = taint::run(self.recordings, &self.calls, self.first, &mut self.decodes);
+        self.reasons.extend(tainted.lost);
+        tainted.found
+    }
+
+    fn findings(&mut self, compared: &Found, tainted: &Found) -> Vec<Leak> {
+        let keys: BTreeSet<Key> = compared.keys().chain(tainted.keys()).copied().collect();
+        let mut groups: BTreeMap<Group, Vec<Key>> = BTreeMap::new();
+        for key in keys {
+            // What lies behind a branch that went two ways may only follow from it.
+            let follows = compared.get(&key).is_none_or(|place| place.after);
+            if !follows || tainted.contains_key(&key) {
+                let at = self.places.at(key.2);
+                let kind = self.kind(key, compared);
+                groups.entry((at.object, at.begin, kind)).or_default().push(key);
+            }
+        }
+        let tag_comparisons: BTreeSet<(String, u64)> = groups
+            .keys()
+            .filter(|(.., kind)| *kind == LeakKind::TagComparison)
+            .map(|(object, begin, _)| (object.clone(), *begin))
+            .collect();
+        let mut leaks = Vec::new();
+        for (group, keys) in &groups {
+            let is_tag = tag_comparisons.contains(&(group.0.clone(), group.1));
+            let only_tainted = keys.iter().all(|key| !compared.contains_key(key));
+            // The branches of a comparison of tags are tainted by the tag that was computed.
+            let folded = is_tag && only_tainted && keys.iter().all(|key| self.meets_tag(*key));
+            if !folded {
+                leaks.push(self.leak(group, keys, compared, tainted));
+            }
+        }
+        leaks.retain(|leak| leak.compared || !is_false_alarm(leak));
+        leaks.sort_by_key(|leak| (!leak.compared, leak.kind, leak.function.clone()));
+        leaks
+    }
+
+    /// A group as the record has it.
+    fn leak(&mut self, group: &Group, keys: &[Key], compared: &Found, tainted: &Found) -> Leak {
+        let places = |key: &Key| compared.get(key).into_iter().chain(tainted.get(key));
+        let begin = |key: &Key| places(key).map(|place| place.first).min().unwrap_or(0);
+        let earliest = keys.iter().min_by_key(|key| (key.0, begin(key))).copied();
+        let (stage, _, address) = earliest.expect("a group has places");
+        let first = earliest.map_or(0, |key| begin(&key));
+        let function = self.places.function(self.steps(stage), first, &mut self.decodes);
+        let touched: BTreeSet<(u64, u64)> =
+            keys.iter().flat_map(places).flat_map(|p: &Place| &p.touched).copied().collect();
+        let extent = (!touched.is_empty()).then(|| extent(touched.iter()));
+        let stages: BTreeSet<usize> = keys.iter().map(|key| key.0).collect();
+        let stages = || stages.iter().map(|stage| &self.recordings.stages[*stage]);
+        let operations: BTreeSet<Operation> = stages().map(|stage| stage.operation).collect();
+        let sizes: BTreeSet<usize> = stages().filter_map(|stage| stage.size).collect();
+        let is_lookup = group.2 == LeakKind::Lookup;
+        Leak {
+            kind: group.2,
+            function,
+            object: group.0.clone(),
+            address: self.places.at(address).address,
+            instruction: text(address, &mut self.decodes),
+            places: keys.iter().map(|key| key.2).collect::<BTreeSet<_>>().len() as u32,
+            bytes: extent.filter(|_| is_lookup).map(|(bytes, _)| bytes),
+            lines: extent.filter(|_| is_lookup).map(|(_, lines)| lines),
+            operations: operations.iter().map(|o| o.name().to_owned()).collect(),
+            sizes: sizes.into_iter().collect(),
+            compared: keys.iter().any(|key| compared.contains_key(key)),
+            tainted: keys.iter().any(|key| tainted.contains_key(key)),
+        }
+    }
+
+    fn operation(&self, key: Key) -> Operation {
+        self.recordings.stages[key.0].operation
+    }
+
+    fn meets_tag(&self, key: Key) -> bool {
+        matches!(self.operation(key), Operation::Decrypt | Operation::Reject)
+    }
+
+    /// What depends on where a tag is wrong is how it is compared.
+    fn kind(&self, key: Key, compared: &Found) -> LeakKind {
+        let forged = self.operation(key) == Operation::Reject && compared.contains_key(&key);
+        if forged { LeakKind::TagComparison } else { key.1 }
+    }
+}
+
+/// Places that taint reaches and that do not depend on a secret, by the function's name: what the taint of whole
+/// operands cannot see.
+const FALSE_ALARMS: [(LeakKind, &str); 2] = [
+    // glibc looks into freed memory for its own mark, which is random: a key is equal to it once in 2^64.
+    (LeakKind::Branch, "free"),
+    // A sum of limbs is compared with what no sum reaches.
+    (LeakKind::Branch, "poly1305_blocks_vpmadd52"),
+];
+
+fn is_false_alarm(leak: &Leak) -> bool {
+    let name = leak.function.as_deref().unwrap_or_default();
+    let name = name.strip_suffix(" and what it calls").unwrap_or(name);
+    FALSE_ALARMS.iter().any(|(kind, function)| *kind == leak.kind && *function == name)
+}
+
+/// `encrypt at 16 bytes`
+pub(super) fn words(stage: &Stage) -> String {
+    let name = stage.operation.name();
+    stage.size.map_or_else(|| name.to_owned(), |size| format!("{name} at {size} bytes"))
+}

@@ -1,0 +1,129 @@
+//! What in recorded calls depends on a secret: by comparing traces, and by following the secret through one.
+//!
+//! No `unsafe` and no clock here: tapes and code in, findings out.
+
+#[cfg(target_arch = "x86_64")]
+mod compare;
+#[cfg(target_arch = "x86_64")]
+mod decoded;
+#[cfg(target_arch = "x86_64")]
+mod excerpt;
+#[cfg(target_arch = "x86_64")]
+mod found;
+#[cfg(target_arch = "x86_64")]
+mod judge;
+#[cfg(target_arch = "x86_64")]
+mod places;
+#[cfg(target_arch = "x86_64")]
+mod taint;
+
+use crate::step::{Code, Tape};
+use record::{Leak, SteppedOperation};
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// One call on each tape.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// Which operation it is.
+    pub operation: Operation,
+    /// Bytes of plaintext; none where there is no message.
+    pub size: Option<usize>,
+    /// Where ciphertext and tag are written, in the first secret's process: public from then on.
+    pub outputs: Vec<Range<u64>>,
+}
+
+/// What is stepped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Operation {
+    /// A new key, for the direction that follows.
+    KeySetUp,
+    /// A message is encrypted.
+    Encrypt,
+    /// A message with its right tag is decrypted.
+    Decrypt,
+    /// A message with a wrong tag is rejected.
+    Reject,
+    /// A message is authenticated.
+    Digest,
+}
+
+impl Operation {
+    /// As in records.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::KeySetUp => "key-set-up",
+            Self::Encrypt => "encrypt",
+            Self::Decrypt => "decrypt",
+            Self::Reject => "reject",
+            Self::Digest => "digest",
+        }
+    }
+}
+
+/// What is judged.
+#[derive(Debug)]
+pub struct Recordings<'a> {
+    /// What the calls on the tapes are. Rejections come last.
+    pub stages: &'a [Stage],
+    /// One for each secret. The first has all stages, the others no rejections.
+    pub secrets: &'a [Tape],
+    /// The first secret once more, all stages: what differs here is not the secret's doing.
+    pub twin: &'a Tape,
+    /// The first secret with tags that are wrong elsewhere: only the rejections.
+    pub forgeries: &'a [Tape],
+    /// Where the secret lies in the first secret's process.
+    pub secret: Range<u64>,
+    /// The code that ran.
+    pub code: &'a Code,
+    /// What segment FS begins at: variables of the thread.
+    pub thread: u64,
+    /// A function, to show both traces around its first difference.
+    pub show: Option<&'a str>,
+}
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Judgement {
+    /// Each function and kind, the gravest first.
+    pub findings: Vec<Leak>,
+    /// Why something could not be judged.
+    pub reason: Option<String>,
+    /// What was stepped.
+    pub operations: Vec<SteppedOperation>,
+    /// Files whose code ran.
+    pub objects: Vec<PathBuf>,
+    /// Lines around the place that was to be shown.
+    pub shown: Vec<String>,
+}
+
+/// Judges recorded calls.
+#[must_use]
+pub fn judge(recordings: &Recordings<'_>) -> Judgement {
+    #[cfg(target_arch = "x86_64")]
+    return judge::judge(recordings);
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        let _ = recordings;
+        Judgement::default()
+    }
+}
+
+/// What segment FS begins at in this thread, and in the process that it forks: the C library keeps a pointer to
+/// itself there (ELF Handling For Thread-Local Storage, section 3.4.6).
+#[must_use]
+pub fn thread_pointer() -> u64 {
+    #[cfg(target_arch = "x86_64")]
+    {
+        let at: u64;
+        // SAFETY: reads the thread's own control block, which every thread of the C library has.
+        unsafe { std::arch::asm!("mov {}, fs:0", out(reg) at, options(nostack, readonly)) };
+        at
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    0
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests;

@@ -1,0 +1,102 @@
+//! From addresses to functions: what a reader looks a finding up by.
+
+use super::decoded::Decodes;
+use crate::step::Step;
+use crate::step::code::{Code, Mapping};
+use crate::step::symbols::Symbols;
+use iced_x86::{FastFormatter, Mnemonic};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// Where an address is.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct At {
+    /// File name of the object.
+    pub(super) object: String,
+    /// The function's symbol.
+    pub(super) function: Option<String>,
+    /// Where the function begins within the object, as far as that is known.
+    pub(super) begin: u64,
+    /// The address within the object.
+    pub(super) address: u64,
+}
+
+/// The symbols of the objects that were asked for so far.
+pub(super) struct Places<'a> {
+    code: &'a Code,
+    symbols: BTreeMap<String, Symbols>,
+}
+
+impl<'a> Places<'a> {
+    pub(super) fn new(code: &'a Code) -> Self {
+        Self { code, symbols: BTreeMap::new() }
+    }
+
+    fn mapping(&self, address: u64) -> Option<&'a Mapping> {
+        self.code.mapping(address).map(|m| &self.code.mappings[m])
+    }
+
+    /// Where an address is.
+    pub(super) fn at(&mut self, address: u64) -> At {
+        let Some(mapping) = self.mapping(address) else {
+            return At { object: "?".into(), function: None, begin: address, address };
+        };
+        let symbols =
+            self.symbols.entry(mapping.name.clone()).or_insert_with(|| Symbols::of(mapping));
+        let own = self.code.is_program(mapping);
+        let within = symbols.within(mapping, address).unwrap_or(address - mapping.start);
+        At {
+            object: if own { "ciphermark" } else { mapping.object() }.to_owned(),
+            function: symbols.function(mapping, address).map(ToOwned::to_owned),
+            begin: symbols.begin(mapping, address).unwrap_or(within),
+            address: within,
+        }
+    }
+
+    /// The function that a step of a stage is in; where it has no symbol the nearest caller that has one: the
+    /// calls that have not returned are read from the trace, backwards.
+    pub(super) fn function(
+        &mut self,
+        steps: &[Step],
+        at: usize,
+        decodes: &mut Decodes<'_>,
+    ) -> Option<String> {
+        let step = steps.get(at)?;
+        if let Some(name) = self.at(step.address()).function {
+            return Some(name);
+        }
+        let mut deepest = step.stack();
+        for step in steps[..at].iter().rev() {
+            if step.stack() <= deepest {
+                continue;
+            }
+            let calls = decodes
+                .at(step.address())
+                .is_some_and(|d| matches!(d.instruction.mnemonic(), Mnemonic::Call));
+            if calls && let Some(name) = self.at(step.address()).function {
+                return Some(format!("{name} and what it calls"));
+            }
+            deepest = step.stack();
+        }
+        None
+    }
+
+    /// The files that steps are in.
+    pub(super) fn objects(&self, steps: &[Step]) -> Vec<PathBuf> {
+        let pages: BTreeSet<u64> = steps.iter().map(|s| s.address() >> 12 << 12).collect();
+        let mappings = pages.iter().filter_map(|page| self.mapping(*page));
+        let files = mappings.map(|m| &m.name).filter(|name| name.starts_with('/'));
+        files.map(PathBuf::from).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+}
+
+/// An instruction in Intel's syntax, addresses relative to RIP as they are written.
+pub(super) fn text(address: u64, decodes: &mut Decodes<'_>) -> String {
+    let Some(decoded) = decodes.at(address) else { return "?".to_owned() };
+    let mut formatter = FastFormatter::new();
+    formatter.options_mut().set_use_hex_prefix(true);
+    formatter.options_mut().set_rip_relative_addresses(true);
+    let mut text = String::new();
+    formatter.format(&decoded.instruction, &mut text);
+    text
+}

@@ -1,0 +1,161 @@
+//! The registers at each step of some calls, in memory that forked processes share.
+
+use crate::step::End;
+use std::ops::Range;
+use std::ptr::NonNull;
+
+/// The registers before one instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Step(pub(crate) [u64; Self::WORDS]);
+
+/// Where the registers are that an instruction numbers 0 to 15 (RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 …).
+#[rustfmt::skip]
+pub(crate) const PLACES: [usize; 16] = [13, 14, 12, 11, 15, 10, 9, 8, 0, 1, 2, 3, 4, 5, 6, 7];
+
+impl Step {
+    /// As the kernel lays them out in a signal frame: the general registers, RIP, the flags.
+    pub(crate) const WORDS: usize = 18;
+
+    /// The instruction's address.
+    #[must_use]
+    pub fn address(&self) -> u64 {
+        self.0[16]
+    }
+
+    /// The stack pointer.
+    #[must_use]
+    pub fn stack(&self) -> u64 {
+        self.0[15]
+    }
+
+    /// A general register by the number that instructions give it, 0 to 15.
+    #[must_use]
+    pub fn register(&self, number: usize) -> u64 {
+        self.0[PLACES[number]]
+    }
+
+    /// Whether address and all general registers are the same; flags may differ.
+    #[must_use]
+    pub fn is_alike(&self, other: &Self) -> bool {
+        self.0[..17] == other.0[..17]
+    }
+}
+
+/// One recorded call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// Its steps among those of the tape.
+    pub steps: Range<usize>,
+    /// How recording it ended.
+    pub end: End,
+}
+
+/// Calls that a tape has room for.
+const CALLS: usize = (HEADER_WORDS - 1) / 2;
+
+/// The number of calls, then for each where its steps end and how.
+const HEADER_WORDS: usize = 512;
+
+/// Steps of calls, one after the other, in memory that is shared with forked processes: what a child
+/// records, its parent reads. Memory that no step was written to is not taken.
+#[derive(Debug)]
+pub struct Tape {
+    memory: NonNull<u64>,
+    /// Steps that there is room for.
+    room: usize,
+}
+
+impl Tape {
+    /// Room for so many steps.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn new(room: usize) -> std::io::Result<Self> {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let kind = libc::MAP_SHARED | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        let len = Self::bytes(room);
+        // SAFETY: a new mapping at an address that the kernel chooses.
+        let memory = unsafe { libc::mmap(std::ptr::null_mut(), len, access, kind, -1, 0) };
+        if memory == libc::MAP_FAILED {
+            return Err(std::io::Error::last_os_error());
+        }
+        let memory = NonNull::new(memory.cast()).ok_or(std::io::ErrorKind::OutOfMemory)?;
+        Ok(Self { memory, room })
+    }
+
+    fn bytes(room: usize) -> usize {
+        (HEADER_WORDS + room * Step::WORDS) * size_of::<u64>()
+    }
+
+    fn header(&self) -> &[u64; HEADER_WORDS] {
+        // SAFETY: the mapping begins with so many words; it is written to only through `&mut self`, or by a
+        // child that has ended before its parent reads.
+        unsafe { self.memory.cast().as_ref() }
+    }
+
+    /// The calls that were recorded, in order.
+    #[must_use]
+    pub fn calls(&self) -> Vec<Recorded> {
+        let header = self.header();
+        let count = (header[0] as usize).min(CALLS);
+        let mut begin = 0;
+        let call = |[end, how]: [u64; 2]| {
+            let steps = begin..(end as usize).clamp(begin, self.room);
+            begin = steps.end;
+            Recorded { steps, end: if how == 0 { End::Returned } else { End::StepLimit } }
+        };
+        header[1..].as_chunks().0.iter().take(count).copied().map(call).collect()
+    }
+
+    /// Steps that were recorded.
+    #[must_use]
+    pub fn steps(&self, of: Range<usize>) -> &[Step] {
+        let end = of.end.min(self.room);
+        // SAFETY: so many steps are in the mapping after the header; zeroes are valid ones; as for the header.
+        let all = unsafe {
+            let first = self.memory.as_ptr().add(HEADER_WORDS).cast::<Step>();
+            std::slice::from_raw_parts(first, end)
+        };
+        &all[of.start.min(end)..]
+    }
+
+    /// Where the next call's steps go, and how many there is room for. Takes no memory: what a child records
+    /// must not move what the library allocates.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn next(&mut self) -> (*mut Step, usize) {
+        let (count, used) = self.used();
+        let left = if count == CALLS { 0 } else { self.room - used };
+        // SAFETY: within the mapping, at most at its end.
+        (unsafe { self.memory.as_ptr().add(HEADER_WORDS).cast::<Step>().add(used) }, left)
+    }
+
+    /// Notes a call of so many steps.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn add(&mut self, steps: usize, end: End) {
+        let (count, used) = self.used();
+        // SAFETY: as in `header`, and borrowed alone.
+        let header: &mut [u64; HEADER_WORDS] = unsafe { self.memory.cast().as_mut() };
+        if count < CALLS {
+            header[1 + 2 * count] = (used + steps) as u64;
+            header[2 + 2 * count] = u64::from(end != End::Returned);
+            header[0] += 1;
+        }
+    }
+
+    /// Calls and steps so far.
+    #[cfg(target_arch = "x86_64")]
+    fn used(&self) -> (usize, usize) {
+        let header = self.header();
+        let count = (header[0] as usize).min(CALLS);
+        let used = if count == 0 { 0 } else { header[2 * count - 1] as usize };
+        (count, used.min(self.room))
+    }
+}
+
+impl Drop for Tape {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is this tape's own, and nothing borrows from it any more.
+        unsafe { libc::munmap(self.memory.as_ptr().cast(), Self::bytes(self.room)) };
+    }
+}
