@@ -33,8 +33,7 @@ pub fn leaks(args: &LeaksArgs) -> Result<Exit, Failure> {
     }
     let stop = args.budget.map_or_else(|| stop.clone(), |time| stop.within(time));
     let judged = judge(args, &libraries, &subjects, &stop);
-    let left_out = format!("left out: {} of {} for lack of time", judged.left_out, subjects.len());
-    say(args.quiet, judged.left_out > 0, &left_out);
+    say(args.quiet, !judged.left_out.is_empty(), &left_out(&libraries, &judged, subjects.len()));
     let exit = exit(&judged);
     if let Some(path) = &args.output {
         let command = std::env::args().collect();
@@ -92,11 +91,21 @@ fn subjects(
     all.flat_map(of).collect()
 }
 
+/// What there was no time for: how many, and the first of them.
+fn left_out(libraries: &[Attached], judged: &AllJudged, of: usize) -> String {
+    const NAMED: usize = 4;
+    let name =
+        |s: &LeakSubject| format!("{} {} {}", libraries[s.library].label(), s.algorithm, s.tier);
+    let names: Vec<String> = judged.left_out.iter().take(NAMED).map(name).collect();
+    let more = if judged.left_out.len() > NAMED { ", …" } else { "" };
+    format!("left out: {} of {of} ({}{more})", judged.left_out.len(), names.join(", "))
+}
+
 fn exit(judged: &AllJudged) -> Exit {
     let all = &judged.leaks;
     if all.iter().any(|l| l.verdict == LeakVerdict::Depends) {
         Exit::Found
-    } else if judged.left_out > 0 || all.iter().any(|l| l.reason.is_some()) {
+    } else if !judged.left_out.is_empty() || all.iter().any(|l| l.reason.is_some()) {
         Exit::SomeRefused
     } else {
         Exit::Done

@@ -71,7 +71,7 @@ pub struct AllJudged {
     /// Lines of traces that were asked for.
     pub traces: Vec<String>,
     /// Subjects that there was no time for.
-    pub left_out: usize,
+    pub left_out: Vec<LeakSubject>,
 }
 
 /// Longest that judging takes of a run where nothing is kept from earlier ones; the next run judges what was
@@ -135,10 +135,12 @@ pub fn judge_leaks(
         let cut = found.as_ref().is_err_and(|_| stop.is_over());
         one.judged = (!cut).then_some(found);
     });
-    let left_out = all.iter().filter(|one| one.judged.is_none()).count();
-    let (mut leaks, mut traces) = (Vec::new(), Vec::new());
+    let (mut leaks, mut traces, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for one in all {
-        let Some(judged) = one.judged else { continue };
+        let Some(judged) = one.judged else {
+            left_out.push(one.subject);
+            continue;
+        };
         let mut judged = judged
             .unwrap_or_else(|finding| Judged { reason: Some(finding.why), ..Judged::default() });
         if !judged.trace.is_empty() {

@@ -3,13 +3,13 @@
 use super::tests::any_sample;
 use super::{MOST, MOST_REMARKS};
 use crate::protocol::{
-    ClassSteps, Costs, Finding, FunctionSteps, Offer, Reply, SetSteps, Steps, VisitResult,
+    ClassSteps, Costs, Finding, FunctionSteps, Judged, Offer, Reply, SetSteps, Steps, VisitResult,
 };
 use model::{Direction, Model};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use record::{Check, State};
+use record::{Check, Leak, LeakKind, State, SteppedOperation};
 
 /// One line with an end, in any script.
 fn text() -> impl Strategy<Value = String> {
@@ -32,6 +32,7 @@ pub(crate) fn any_reply() -> impl Strategy<Value = Reply> {
         verified(),
         vec(costs(), 0..5).prop_map(|costs| Reply::Metered { costs }),
         steps().prop_map(Reply::Stepped),
+        judged().prop_map(|judged| Reply::Leaks(Box::new(judged))),
         finding().prop_map(Reply::Finding),
         vec(vec(visit(), 0..4), 0..3).prop_map(|results| Reply::Samples { results }),
     ]
@@ -47,6 +48,39 @@ fn visit() -> impl Strategy<Value = VisitResult> {
         }),
         finding().prop_map(VisitResult::Finding),
     ]
+}
+
+prop_compose! {
+    fn leak()(
+        function in option::of(text()), object in text(), instruction in text(), operation in text(),
+        address in any::<u64>(), bytes in option::of(0..=MOST), lines in option::of(0..=MOST),
+        compared in any::<bool>(),
+    ) -> Leak {
+        Leak {
+            kind: LeakKind::Lookup,
+            function,
+            object,
+            address,
+            instruction,
+            places: 1,
+            bytes,
+            lines,
+            operations: vec![operation],
+            sizes: vec![16],
+            compared,
+            tainted: !compared,
+        }
+    }
+}
+
+prop_compose! {
+    fn judged()(
+        reason in option::of(text()), operation in text(), steps in 0..=MOST, findings in vec(leak(), 0..3),
+        trace in vec(text(), 0..3),
+    ) -> Judged {
+        let operations = vec![SteppedOperation { operation, size: None, steps }];
+        Judged { reason, operations, findings, objects: vec!["/x.so".into()], trace }
+    }
 }
 
 prop_compose! {

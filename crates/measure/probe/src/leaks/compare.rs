@@ -53,12 +53,18 @@ fn lookups(
 ) {
     let Some(decoded) = decodes.at(x.address()) else { return };
     for memory in &decoded.memory {
-        let (p, q) = (decodes.address(memory, x), decodes.address(memory, y));
+        let address = |step| decodes.address(&decoded, memory, step);
+        let (p, q) = (address(x), address(y));
         if let (Some(p), Some(q)) = (p, q)
             && p != q
         {
             let place = note(found, (stage, LeakKind::Lookup, x.address()), at, branched);
-            let bytes = memory.memory_size().size();
+            let of = if decoded.repeats {
+                decoded.instruction.memory_size()
+            } else {
+                memory.memory_size()
+            };
+            let bytes = of.size();
             place.touch(p, bytes);
             place.touch(q, bytes);
         }

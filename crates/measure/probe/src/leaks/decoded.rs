@@ -2,8 +2,8 @@
 
 use crate::step::{Code, Step};
 use iced_x86::{
-    Decoder, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, Register,
-    UsedMemory, UsedRegister,
+    Decoder, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
+    Register, UsedMemory, UsedRegister,
 };
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -15,21 +15,32 @@ const LONGEST: usize = 15;
 #[derive(Debug)]
 pub(super) struct Decoded {
     pub(super) instruction: Instruction,
-    /// What is read or written, without what is only computed or prefetched.
+    /// What is read, written or prefetched, without what is only computed.
     pub(super) memory: Vec<UsedMemory>,
     pub(super) registers: Vec<UsedRegister>,
     /// Whether its time depends on its operands: DIV and IDIV.
     pub(super) divides: bool,
     /// Whether it repeats.
     pub(super) repeats: bool,
+    /// Of bit tests in memory: the register with the bit's number, which moves the address.
+    pub(super) bit: Option<Register>,
 }
 
 impl Decoded {
     pub(super) fn of(instruction: Instruction, factory: &mut InstructionInfoFactory) -> Self {
         let info = factory.info(&instruction);
-        let accessed = |m: &&UsedMemory| m.access() != OpAccess::NoMemAccess;
+        // A prefetch touches its line; LEA and long NOPs only have an operand.
+        let fetches = format!("{:?}", instruction.mnemonic()).starts_with("Prefetch");
+        let accessed = |m: &&UsedMemory| fetches || m.access() != OpAccess::NoMemAccess;
         let is_string = instruction.is_string_instruction();
+        let tests_bit = matches!(
+            instruction.mnemonic(),
+            Mnemonic::Bt | Mnemonic::Bts | Mnemonic::Btr | Mnemonic::Btc
+        );
+        let kinds = (instruction.op0_kind(), instruction.op1_kind());
+        let bit = tests_bit && kinds == (OpKind::Memory, OpKind::Register);
         Self {
+            bit: bit.then(|| instruction.op1_register()),
             memory: info.used_memory().iter().filter(accessed).copied().collect(),
             registers: info.used_registers().to_vec(),
             divides: matches!(instruction.mnemonic(), Mnemonic::Div | Mnemonic::Idiv),
@@ -66,12 +77,24 @@ impl<'a> Decodes<'a> {
         self.seen.entry(address).or_insert_with(decode).clone()
     }
 
-    /// The address of a memory operand; none for gathers and scatters, whose indices are in vectors.
-    pub(super) fn address(&self, memory: &UsedMemory, step: &Step) -> Option<u64> {
-        memory.virtual_address(0, |register, _, _| match register {
+    /// The address of an instruction's memory operand; none for gathers and scatters, whose indices are in
+    /// vectors.
+    pub(super) fn address(
+        &self,
+        decoded: &Decoded,
+        memory: &UsedMemory,
+        step: &Step,
+    ) -> Option<u64> {
+        let operand = memory.virtual_address(0, |register, _, _| match register {
             Register::FS => Some(self.thread),
             register => value(step, register),
-        })
+        });
+        let bit = decoded.bit.and_then(|register| Some((register, value(step, register)?)));
+        let Some((register, bit)) = bit else { return operand };
+        // The number of a bit is signed, and moves the address (Intel SDM volume 2A, BT).
+        let unused = 64 - 8 * register.size() as u32;
+        let whole = (bit << unused).cast_signed() >> unused;
+        operand.map(|at| at.wrapping_add_signed(whole >> 3))
     }
 }
 

@@ -26,15 +26,17 @@ pub(super) fn excerpt(
 ) -> Vec<String> {
     let Some(first) = recordings.secrets.first() else { return Vec::new() };
     let secrets = recordings.secrets.iter().enumerate().skip(1);
-    let secrets = secrets.map(|(number, tape)| (format!("keys 1 and {}", number + 1), tape, 0));
-    let rejections = calls
-        .len()
-        .saturating_sub(recordings.forgeries.first().map_or(0, |tape| tape.calls().len()));
-    let forgeries =
-        recordings.forgeries.iter().map(|t| ("two wrong tags".to_owned(), t, rejections));
-    for (which, tape, from) in secrets.chain(forgeries) {
-        for (stage, call) in (from..calls.len()).zip(tape.calls()) {
-            let (ours, theirs) = (first.steps(calls[stage].steps.clone()), tape.steps(call.steps));
+    let secrets = secrets.map(|(number, tape)| (format!("keys 1 and {}", number + 1), first, tape));
+    let forged = recordings.forgeries.first().into_iter().flat_map(|base| {
+        let others = recordings.forgeries.iter().skip(1);
+        others.map(move |tape| ("two wrong tags".to_owned(), base, tape))
+    });
+    for (which, base, tape) in secrets.chain(forged) {
+        let is_key = std::ptr::eq(base, first);
+        let from = if is_key { 0 } else { calls.len().saturating_sub(base.calls().len()) };
+        for (number, (one, other)) in base.calls().into_iter().zip(tape.calls()).enumerate() {
+            let stage = from + number;
+            let (ours, theirs) = (base.steps(one.steps), tape.steps(other.steps));
             let Some(at) = first_in(function, (ours, theirs), places, decodes) else { continue };
             let head = format!("{}, {which}, step {at}:", words(&recordings.stages[stage]));
             let lines = (at.saturating_sub(BEFORE)..=at + AFTER)

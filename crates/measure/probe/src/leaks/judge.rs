@@ -33,7 +33,7 @@ pub(super) fn judge(recordings: &Recordings<'_>) -> Judgement {
     let operations = recordings.stages.iter().zip(&judging.calls);
     Judgement {
         findings,
-        reason: (!judging.reasons.is_empty()).then(|| judging.reasons.join("; ")),
+        reason: joined(&judging.reasons, recordings.stages),
         operations: operations.map(|(stage, call)| stepped(stage, call)).collect(),
         objects: judging.places.objects(first.steps(0..all)),
         shown: shown.unwrap_or_default(),
@@ -55,8 +55,8 @@ struct Judging<'a> {
     first: &'a Tape,
     decodes: Decodes<'a>,
     places: Places<'a>,
-    /// Why not all is judged.
-    reasons: Vec<String>,
+    /// Why not all is judged, and of which stage.
+    reasons: Vec<(String, usize)>,
 }
 
 /// A group of places: the object, where the function begins, and what is found.
@@ -65,12 +65,10 @@ type Group = (String, u64, LeakKind);
 impl<'a> Judging<'a> {
     /// Notes stages that were not seen to their ends.
     fn limits(&mut self) {
-        let cut = |(_, call): &(&Stage, &Recorded)| call.end != End::Returned;
-        let stages = self.recordings.stages.iter().zip(&self.calls).filter(cut);
-        self.reasons.extend(stages.map(|(stage, _)| format!("step limit: {}", words(stage))));
-        if self.calls.len() < self.recordings.stages.len() {
-            self.reasons.push("step limit: later operations".to_owned());
-        }
+        let unseen =
+            |stage: &usize| self.calls.get(*stage).is_none_or(|call| call.end != End::Returned);
+        let stages = (0..self.recordings.stages.len()).filter(unseen);
+        self.reasons = stages.map(|stage| ("step limit".to_owned(), stage)).collect();
     }
 
     fn steps(&self, stage: usize) -> &'a [Step] {
@@ -81,28 +79,30 @@ impl<'a> Judging<'a> {
     fn compared(&mut self) -> Found {
         let mut found = Found::new();
         for tape in self.recordings.secrets.iter().skip(1) {
-            self.compare(tape, 0, &mut found);
+            self.compare(self.first, tape, 0, &mut found);
         }
         let is_rejection = |s: &Stage| s.operation == Operation::Reject;
         let stages = self.recordings.stages;
         let rejections = stages.iter().position(is_rejection).unwrap_or(stages.len());
-        for tape in self.recordings.forgeries {
-            self.compare(tape, rejections, &mut found);
+        if let Some((base, others)) = self.recordings.forgeries.split_first() {
+            for tape in others {
+                self.compare(base, tape, rejections, &mut found);
+            }
         }
         found
     }
 
-    /// Compares the calls of a tape that begins with this stage.
-    fn compare(&mut self, tape: &Tape, from: usize, found: &mut Found) {
-        for (stage, call) in (from..self.calls.len()).zip(tape.calls()) {
-            let (ours, theirs) = (self.steps(stage), tape.steps(call.steps));
-            let cut = self.calls[stage].end != End::Returned || call.end != End::Returned;
+    /// Compares the calls of two tapes, the first of which is of stage `from`.
+    fn compare(&mut self, base: &Tape, tape: &Tape, from: usize, found: &mut Found) {
+        for (number, (one, other)) in base.calls().iter().zip(tape.calls()).enumerate() {
+            let stage = from + number;
+            let (ours, theirs) = (base.steps(one.steps.clone()), tape.steps(other.steps));
+            let cut = one.end != End::Returned || other.end != End::Returned;
             // What was not seen to its end is as long as the shorter.
             let len = ours.len().min(theirs.len());
             let pair = if cut { (&ours[..len], &theirs[..len]) } else { (ours, theirs) };
             if !compare(stage, pair, &mut self.decodes, found) {
-                let why =
-                    format!("traces part for good: {}", words(&self.recordings.stages[stage]));
+                let why = ("traces part for good".to_owned(), stage);
                 if !self.reasons.contains(&why) {
                     self.reasons.push(why);
                 }
@@ -113,13 +113,14 @@ impl<'a> Judging<'a> {
     /// Drops what differs with the same secret, too.
     fn hold_to_twin(&mut self, compared: &mut Found) {
         let mut by_itself = Found::new();
-        self.compare(self.recordings.twin, 0, &mut by_itself);
+        self.compare(self.first, self.recordings.twin, 0, &mut by_itself);
         let earliest = by_itself.iter().min_by_key(|((stage, ..), place)| (*stage, place.first));
         if let Some(((stage, _, address), place)) = earliest {
-            let steps = self.steps(*stage);
+            let (stage, steps) = (*stage, self.steps(*stage));
             let function = self.places.function(steps, place.first, &mut self.decodes);
             let at = function.unwrap_or_else(|| self.places.at(*address).object);
-            self.reasons.push(format!("the same secret gives another trace, from {at} on"));
+            self.reasons
+                .push((format!("the same secret gives another trace, from {at} on"), stage));
         }
         compared.retain(|key, _| !by_itself.contains_key(key));
     }
@@ -223,6 +224,25 @@ fn is_false_alarm(leak: &Leak) -> bool {
     let name = leak.function.as_deref().unwrap_or_default();
     let name = name.strip_suffix(" and what it calls").unwrap_or(name);
     FALSE_ALARMS.iter().any(|(kind, function)| *kind == leak.kind && *function == name)
+}
+
+/// Reasons, each with the stages that it is of.
+fn joined(reasons: &[(String, usize)], stages: &[Stage]) -> Option<String> {
+    let mut of: BTreeMap<(&str, Operation), BTreeSet<usize>> = BTreeMap::new();
+    for (why, stage) in reasons {
+        let stage = &stages[*stage];
+        of.entry((why, stage.operation)).or_default().extend(stage.size);
+    }
+    let one = |((why, operation), sizes): (&(&str, Operation), &BTreeSet<usize>)| {
+        let sizes: Vec<String> = sizes.iter().map(ToString::to_string).collect();
+        let at = if sizes.is_empty() {
+            String::new()
+        } else {
+            format!(" at {} bytes", sizes.join(", "))
+        };
+        format!("{why}: {}{at}", operation.name())
+    };
+    (!of.is_empty()).then(|| of.iter().map(one).collect::<Vec<_>>().join("; "))
 }
 
 /// `encrypt at 16 bytes`

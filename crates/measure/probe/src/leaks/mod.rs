@@ -71,7 +71,8 @@ pub struct Recordings<'a> {
     pub secrets: &'a [Tape],
     /// The first secret once more, all stages: what differs here is not the secret's doing.
     pub twin: &'a Tape,
-    /// The first secret with tags that are wrong elsewhere: only the rejections.
+    /// The first secret with tags that are wrong at different places: only the rejections, which are compared with
+    /// those of the first.
     pub forgeries: &'a [Tape],
     /// Where the secret lies in the first secret's process.
     pub secret: Range<u64>,

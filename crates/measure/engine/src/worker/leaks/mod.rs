@@ -72,11 +72,11 @@ pub(super) fn run(
     })
 }
 
-/// Where tags are wrong beside their first byte: in the last, and in as many between as there are keys.
+/// Where tags are wrong: in the first byte and the last, and in as many between as there are keys.
 fn places(tag_len: usize, secrets: usize) -> Vec<usize> {
     let count = secrets.min(tag_len).max(2);
     let mut places: Vec<usize> =
-        (1..count).map(|i| i * tag_len.saturating_sub(1) / (count - 1)).collect();
+        (0..count).map(|i| i * tag_len.saturating_sub(1) / (count - 1)).collect();
     places.dedup();
     places
 }
@@ -86,10 +86,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tags_are_wrong_in_the_last_byte_and_in_as_many_as_there_are_keys() {
-        assert_eq!(places(16, 2), [15]);
-        assert_eq!(places(16, 16), (1..16).collect::<Vec<_>>());
-        assert_eq!(places(16, 64), (1..16).collect::<Vec<_>>());
-        assert_eq!(places(4, 3), [1, 3]);
+    fn tags_are_wrong_at_both_ends_and_in_as_many_places_as_there_are_keys() {
+        assert_eq!(places(16, 2), [0, 15]);
+        assert_eq!(places(16, 16), (0..16).collect::<Vec<_>>());
+        assert_eq!(places(16, 64), (0..16).collect::<Vec<_>>());
+        assert_eq!(places(4, 3), [0, 1, 3]);
     }
 }

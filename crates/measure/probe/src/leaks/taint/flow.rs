@@ -1,7 +1,7 @@
 //! What one instruction does to what is secret, and where it shows it.
 
 use super::rules::{Rule, first_read, let_through, memory_mask};
-use super::state::{ALL, Bytes, State};
+use super::state::{ALL, Bytes, State, low};
 use crate::leaks::decoded::{Decoded, Decodes};
 use crate::step::Step;
 use iced_x86::{EncodingKind, FlowControl, Instruction, Mnemonic, OpAccess, OpKind, Register};
@@ -79,6 +79,9 @@ pub(super) fn execute(
         show((LeakKind::Division, None));
     }
     let result = result(state, i, rule, &operands);
+    if i.mnemonic() == Mnemonic::Leave {
+        state.set(Register::RSP, state.get(Register::RBP), false);
+    }
     write_registers(state, decoded, rule, (result, &operands));
     write_memory(state, i, result, &operands);
     write_flags(state, i, rule, (result, &operands));
@@ -91,16 +94,22 @@ fn operands(state: &State, decoded: &Decoded, step: &Step, decodes: &Decodes<'_>
         .memory
         .iter()
         .map(|memory| Access {
-            at: decodes.address(memory, step),
-            bytes: memory.memory_size().size(),
+            at: decodes.address(decoded, memory, step),
+            // The decoder leaves open how much a repeated instruction touches: one element a step.
+            bytes: if decoded.repeats { i.memory_size() } else { memory.memory_size() }.size(),
             access: memory.access(),
-            is_secret: is_secret(memory.base()) || is_secret(memory.index()),
+            is_secret: [memory.base(), memory.index()]
+                .into_iter()
+                .chain(decoded.bit)
+                .any(is_secret),
         })
         .collect();
     let loaded = |access: &Access| match access.at {
         _ if access.is_secret => ALL,
-        Some(at) if reads(access.access) => state.load(at, access.bytes),
-        _ => 0,
+        _ if !reads(access.access) => 0,
+        Some(at) => state.load(at, access.bytes),
+        // What a gather reads may be anything.
+        None => ALL,
     };
     let read = |r: Register| !is_counter(i, r);
     let registers = decoded.registers.iter().filter(|u| reads(u.access()) && read(u.register()));
@@ -154,6 +163,7 @@ fn result(state: &State, i: &Instruction, rule: Rule, operands: &Operands) -> By
         Rule::Clean | Rule::ZeroVectors(_) => 0,
         Rule::Flags => all_if(operands.flags),
         Rule::Move => operand(1),
+        Rule::Half => operand(1) >> (16 * u32::from(i.immediate8() & 1)) & low(16),
         Rule::Extend => all_if(operand(1) != 0),
         Rule::Logic => {
             let all = (first_read(i)..i.op_count()).fold(0, |all, k| all | operand(k));

@@ -10,6 +10,7 @@ use super::decoded::{Decoded, Decodes};
 use super::found::{Found, note};
 use super::{Operation, Recordings, Stage};
 use crate::step::{End, Recorded, Step, Tape};
+use iced_x86::Register;
 use record::LeakKind;
 use rules::{Rule, rule};
 use state::State;
@@ -19,8 +20,8 @@ use std::rc::Rc;
 /// What taint found.
 pub(super) struct Tainted {
     pub(super) found: Found,
-    /// Where it did not get to where it must.
-    pub(super) lost: Vec<String>,
+    /// Stages in which it did not get to where it must, and why.
+    pub(super) lost: Vec<(String, usize)>,
 }
 
 /// Follows the secret through the first trace.
@@ -50,7 +51,8 @@ pub(super) fn run(
             &mut tainted.found,
         );
         if calls[number].end == End::Returned {
-            tainted.lost.extend(lost(stage, &state, other.is_none() || met));
+            let why = lost(stage, &state, other.is_none() || met);
+            tainted.lost.extend(why.map(|why| (format!("taint lost: {why}"), number)));
         }
     }
     tainted
@@ -112,21 +114,20 @@ fn follow(
             met = true;
         }
     }
-    met
+    // Code without a branch on it returns it.
+    met || state.get(Register::EAX) != 0
 }
 
 /// Why a stage shows that the secret was lost on its way.
-fn lost(stage: &Stage, state: &State, verdict_met: bool) -> Option<String> {
+fn lost(stage: &Stage, state: &State, verdict_met: bool) -> Option<&'static str> {
     let all: usize = stage.outputs.iter().map(|o| (o.end - o.start) as usize).sum();
     let reached: usize = stage.outputs.iter().map(|o| state.reached(o)).sum();
-    let operation = stage.operation.name();
-    let at = stage.size.map(|size| format!(" at {size} bytes")).unwrap_or_default();
     if reached < all {
-        Some(format!("taint lost: it reached {reached} of {all} bytes of output, {operation}{at}"))
+        Some("it did not reach all of the output")
     } else if state.lost {
-        Some(format!("taint lost: a scattered write, {operation}{at}"))
+        Some("behind a scattered write")
     } else if !verdict_met && stage.operation == Operation::Reject {
-        Some(format!("taint lost: it did not reach the verdict on the tag, {operation}{at}"))
+        Some("it did not reach the verdict on the tag")
     } else {
         None
     }

@@ -14,6 +14,8 @@ pub(super) enum Rule {
     Move,
     /// From the second operand, whose sign fills what is above.
     Extend,
+    /// One half of a vector of 32 bytes.
+    Half,
     /// Byte by byte from all operands.
     Logic,
     /// From the second operand or what was there, by flags.
@@ -43,6 +45,7 @@ pub(super) fn rule(i: &Instruction) -> Rule {
         Mnemonic::Vzeroupper => return Rule::ZeroVectors(16),
         Mnemonic::Vzeroall => return Rule::ZeroVectors(0),
         Mnemonic::Movsx | Mnemonic::Movsxd => return Rule::Extend,
+        Mnemonic::Vextracti128 | Mnemonic::Vextractf128 => return Rule::Half,
         // What it leaves in registers is not the caller's.
         Mnemonic::Syscall => return Rule::Clean,
         _ => {}
@@ -118,7 +121,12 @@ pub(super) fn first_read(i: &Instruction) -> u32 {
 pub(super) fn memory_mask(i: &Instruction) -> Register {
     let by_vector = matches!(
         i.mnemonic(),
-        Mnemonic::Vmaskmovps | Mnemonic::Vmaskmovpd | Mnemonic::Vpmaskmovd | Mnemonic::Vpmaskmovq
+        Mnemonic::Vmaskmovps
+            | Mnemonic::Vmaskmovpd
+            | Mnemonic::Vpmaskmovd
+            | Mnemonic::Vpmaskmovq
+            | Mnemonic::Maskmovdqu
+            | Mnemonic::Vmaskmovdqu
     );
     if by_vector { i.op_register(1) } else { i.op_mask() }
 }
