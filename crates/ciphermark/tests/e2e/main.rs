@@ -29,6 +29,7 @@ mod pages_faults;
 mod pages_hints;
 mod pages_resume;
 mod pair;
+mod planted_leaks;
 mod python;
 mod quiet;
 mod quietly;
