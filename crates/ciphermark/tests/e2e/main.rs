@@ -7,6 +7,7 @@
 mod support;
 
 mod advise;
+mod advise_postgres;
 mod advise_tls;
 mod claims;
 mod compare;
