@@ -201,8 +201,8 @@ mod tests {
         let [row] = &prediction.rows[..] else { panic!("{:?}", prediction.rows) };
         assert_eq!((row.scheme.as_str(), row.read_ns.median), ("aes-256-gcm", 1000.0));
         // 1900 pages decrypted, 2750 encrypted, in 1000 transactions and 10 s.
-        let us =
-            1.9 * (1.0 + BESIDE_READ_NS.median / 1e3) + 2.75 * (2.0 + BESIDE_WRITE_NS.median / 1e3);
+        let (read, write) = (row.beside_read_ns.median / 1e3, row.beside_write_ns.median / 1e3);
+        let us = 1.9 * (1.0 + read) + 2.75 * (2.0 + write);
         let each = row.us_per_transaction.unwrap();
         assert!((each.median - us).abs() < 1e-9, "{each:?}");
         assert!(each.low < us && each.high > us, "{each:?}");
