@@ -1,6 +1,7 @@
 //! What is typed after `ciphermark advise`.
 
 use crate::args::TimeArgs;
+use crate::args_advise_postgres::PostgresArgs;
 use crate::args_advise_tls::TlsServerArgs;
 use crate::units::{parse_days, parse_micros, parse_share};
 use advise::{Fips, Format, IntegrityLevel, KeyPer, NonceSource};
@@ -16,6 +17,7 @@ use std::path::PathBuf;
     ciphermark advise --for postgres --expansion 0 --integrity none\n  \
     ciphermark advise --for sqlite --library-version system --writes-per-second 500 --key-life 2y\n  \
     ciphermark advise run.json --for wal -t noaes --format markdown\n  \
+    ciphermark advise --for postgres --from 'dbname=postgres'     what it would take of this server's CPU\n  \
     ciphermark advise tls.json --for tls-server --clients browser,java-8=5%\n  \
     ciphermark run --suite at-rest -o at-rest.json                a record for many questions\n\n\
     The answer names the scheme and library, what it costs, the limits to respect and the day by which\n\
@@ -110,6 +112,8 @@ pub struct AdviseArgs {
     /// No progress bar and no remarks on standard error.
     #[arg(short, long)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub postgres: PostgresArgs,
     #[command(flatten)]
     pub tls: TlsServerArgs,
 }

@@ -4,6 +4,7 @@
 
 mod args;
 mod args_advise;
+mod args_advise_postgres;
 mod args_advise_tls;
 mod args_claims;
 mod args_import;

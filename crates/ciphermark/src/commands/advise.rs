@@ -32,26 +32,14 @@ pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     if let Some(flag) = args.tls.typed() {
         return Err(Failure::usage(format!("{flag} is for --for tls-server only")));
     }
+    if let Some(from) = &args.postgres.from {
+        return super::advise_postgres::predict(args, from);
+    }
     let data = Data::built_in();
     let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
     let mut question = question(&data, args, today)?;
-    let path = args.record.as_ref().or(args.record_flag.as_ref());
-    let kept = match path {
-        Some(path) => {
-            let kept = kinds::load(path)?;
-            has_what_is_asked(&kept, &mut question, args, path)?;
-            kept
-        }
-        None => Kind::Survey(Box::new(measure(&data, args, &question)?)),
-    };
-    let origin = path.map(|path| format!("record {}", path.display()));
-    let origin = origin.unwrap_or_else(|| "measured now,".to_owned());
-    let (evidence, libraries) = match &kept {
-        Kind::Survey(record) => (Evidence::Survey(record), &record.libraries),
-        Kind::Pages(record) => (Evidence::Pages(record), &record.libraries),
-        Kind::Advice(_) | Kind::Tls(_) => unreachable!("it has nothing that is asked"),
-    };
-    let around = surroundings(libraries, today);
+    let (kept, origin) = prices(&data, &mut question, args)?;
+    let (evidence, around) = evidence(&kept, today);
     let advice = advise::advise(&data, &question, evidence, &around);
     screen::print(|options| match args.format {
         Format::Text if !args.why => advise::first_screen(&advice, &origin, options),
@@ -63,7 +51,36 @@ pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     })
 }
 
-fn question<'a>(data: &'a Data, args: &AdviseArgs, today: Date) -> Result<Question<'a>, Failure> {
+/// The record that was given, or one that is measured now, and what to call it.
+pub(super) fn prices(
+    data: &Data,
+    question: &mut Question<'_>,
+    args: &AdviseArgs,
+) -> Result<(Kind, String), Failure> {
+    let Some(path) = args.record.as_ref().or(args.record_flag.as_ref()) else {
+        let measured = measure(data, args, question)?;
+        return Ok((Kind::Survey(Box::new(measured)), "measured now,".to_owned()));
+    };
+    let kept = kinds::load(path)?;
+    has_what_is_asked(&kept, question, args, path)?;
+    Ok((kept, format!("record {}", path.display())))
+}
+
+/// What prices are taken from, and what is so on this machine.
+pub(super) fn evidence(kept: &Kind, today: Date) -> (Evidence<'_>, Surroundings) {
+    let (evidence, libraries) = match kept {
+        Kind::Survey(record) => (Evidence::Survey(record), &record.libraries),
+        Kind::Pages(record) => (Evidence::Pages(record), &record.libraries),
+        Kind::Advice(_) | Kind::Tls(_) => unreachable!("it has nothing that is asked"),
+    };
+    (evidence, surroundings(libraries, today))
+}
+
+pub(super) fn question<'a>(
+    data: &'a Data,
+    args: &AdviseArgs,
+    today: Date,
+) -> Result<Question<'a>, Failure> {
     let mut question = Question::of(used(data, args.used), today);
     question.tier = args.tier;
     question.key_born = args.key_born.unwrap_or(today);

@@ -8,6 +8,7 @@ mod support;
 
 mod advise;
 mod advise_nginx;
+mod advise_postgres;
 mod advise_tls;
 mod claims;
 mod compare;

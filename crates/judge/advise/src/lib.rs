@@ -13,6 +13,7 @@ mod evaluate;
 mod evidence;
 mod fresh;
 mod limits;
+pub mod postgres;
 mod question;
 mod read;
 mod render;
