@@ -106,7 +106,7 @@ pub fn predict(
 ) -> Prediction {
     let advice = advise(data, question, evidence, around);
     let model = match question.wishes.key_per {
-        KeyPer::Store => Model::Message,
+        KeyPer::Store | KeyPer::Epoch => Model::Message,
         KeyPer::Write => Model::Rekey,
     };
     let costs = Costs::of(data, evidence, question.size, question.tier, model);
