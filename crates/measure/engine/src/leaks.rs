@@ -232,8 +232,10 @@ fn verdict(library: &Attached, subject: LeakSubject, judged: Judged, secrets: u3
 pub fn record_of_leaks(libraries: &[Attached], leaks: Vec<Leaks>, command: Vec<String>) -> Record {
     let mut algorithms: Vec<String> = leaks.iter().map(|l| l.algorithm.clone()).collect();
     let mut tiers: Vec<Tier> = leaks.iter().map(|l| l.tier).collect();
-    (algorithms.sort(), tiers.sort());
-    (algorithms.dedup(), tiers.dedup());
+    algorithms.sort();
+    algorithms.dedup();
+    tiers.sort();
+    tiers.dedup();
     Record {
         format_version: record::FORMAT_VERSION.to_owned(),
         tool: record::Tool {

@@ -21,6 +21,9 @@ pub(super) struct At {
     pub(super) address: u64,
 }
 
+/// What this program is called, whatever its file.
+const PROGRAM: &str = "ciphermark";
+
 /// The symbols of the objects that were asked for so far.
 pub(super) struct Places<'a> {
     code: &'a Code,
@@ -46,7 +49,7 @@ impl<'a> Places<'a> {
         let own = self.code.is_program(mapping);
         let within = symbols.within(mapping, address).unwrap_or(address - mapping.start);
         At {
-            object: if own { "ciphermark" } else { mapping.object() }.to_owned(),
+            object: if own { PROGRAM } else { mapping.object() }.to_owned(),
             function: symbols.function(mapping, address).map(ToOwned::to_owned),
             begin: symbols.begin(mapping, address).unwrap_or(within),
             address: within,
@@ -73,8 +76,15 @@ impl<'a> Places<'a> {
             let calls = decodes
                 .at(step.address())
                 .is_some_and(|d| matches!(d.instruction.mnemonic(), Mnemonic::Call));
-            if calls && let Some(name) = self.at(step.address()).function {
-                return Some(format!("{name} and what it calls"));
+            if calls {
+                let caller = self.at(step.address());
+                if caller.object == PROGRAM {
+                    // The adapter, in which nobody would look for it.
+                    return None;
+                }
+                if let Some(name) = caller.function {
+                    return Some(format!("{name} and what it calls"));
+                }
             }
             deepest = step.stack();
         }

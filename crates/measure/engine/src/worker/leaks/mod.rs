@@ -34,22 +34,23 @@ pub(super) fn run(
     let mut operations = Operations::new(library, algorithm);
     let mut messages = Messages::new(algorithm, &sizes);
     let secrets = operations.warm(&mut messages, asked.secrets.max(2) as usize)?;
+    let places =
+        if algorithm.rejects() { places(algorithm.tag_len, secrets.len()) } else { Vec::new() };
+    // From here to the last fork nothing is allocated: what moves this heap moves what the next child allocates.
+    let mut tapes = Vec::with_capacity(secrets.len());
+    let mut forgeries = Vec::with_capacity(places.len());
     let mut child = |key: &[u8], wrong: usize, kept: Kept| {
         messages.key.copy_from_slice(key);
         messages.wrong = wrong;
         children.record(kept, |call| operations.all(&mut messages, call))
     };
-    let first = child(&secrets[0], 0, Kept::All)?;
-    let mut tapes = vec![first];
-    for key in &secrets[1..] {
-        tapes.push(child(key, 0, Kept::WithoutRejections)?);
+    for (number, key) in secrets.iter().enumerate() {
+        let kept = if number == 0 { Kept::All } else { Kept::WithoutRejections };
+        tapes.push(child(key, 0, kept)?);
     }
     let twin = child(&secrets[0], 0, Kept::All)?;
-    let mut forgeries = Vec::new();
-    if algorithm.rejects() {
-        for place in places(algorithm.tag_len, secrets.len()) {
-            forgeries.push(child(&secrets[0], place, Kept::Rejections)?);
-        }
+    for place in places {
+        forgeries.push(child(&secrets[0], place, Kept::Rejections)?);
     }
     let code = Code::of_this_process(&|mapped| original(mapped, objects));
     let stages = operations.stages(&messages);

@@ -1,69 +1,12 @@
 //! Both judges on functions whose instructions are known one by one, because they are written here.
 
+mod scene;
+mod vectors;
+
 use super::*;
-use crate::step::{Recorder, Tape};
 use record::LeakKind::{self, Branch, Division, Lookup};
+use scene::{judged, judged_showing, judged_with, kinds};
 use std::arch::naked_asm;
-
-/// Reads a key of 64 bytes, writes 16 bytes of output, may read a table of 4 KiB.
-type Function = unsafe extern "C" fn(*const u8, *mut u8, *const u8) -> i32;
-
-#[repr(align(4096))]
-struct Table([u8; 4096]);
-
-struct Scene {
-    key: [u8; 64],
-    output: [u8; 16],
-    table: Box<Table>,
-}
-
-impl Scene {
-    fn record(&mut self, function: Function, key: [u8; 64]) -> Tape {
-        let mut tape = Tape::new(1 << 14).unwrap();
-        self.key = key;
-        let (key, table) = (self.key.as_ptr(), self.table.0.as_ptr());
-        let output = self.output.as_mut_ptr();
-        // SAFETY: the functions below keep within these buffers.
-        let mut call = || unsafe { function(key, output, table) };
-        Recorder::new().unwrap().record(&mut tape, 1 << 14, &mut call).unwrap();
-        tape
-    }
-}
-
-fn range(bytes: &[u8]) -> Range<u64> {
-    let from = bytes.as_ptr() as u64;
-    from..from + bytes.len() as u64
-}
-
-/// The judgement of a function by these two keys.
-fn judged_with(function: Function, first: [u8; 64], second: [u8; 64]) -> Judgement {
-    let table = Box::new(Table(std::array::from_fn(|i| i as u8)));
-    let mut scene = Scene { key: first, output: [0; 16], table };
-    let outputs = vec![range(&scene.output)];
-    let stages = [Stage { operation: Operation::Encrypt, size: Some(16), outputs }];
-    let secrets = [scene.record(function, first), scene.record(function, second)];
-    let twin = scene.record(function, first);
-    let code = Code::of_this_process(&|_| None);
-    judge(&Recordings {
-        stages: &stages,
-        secrets: &secrets,
-        twin: &twin,
-        forgeries: &[],
-        secret: range(&scene.key),
-        code: &code,
-        thread: thread_pointer(),
-        show: None,
-    })
-}
-
-fn judged(function: Function) -> Judgement {
-    judged_with(function, [0x35; 64], std::array::from_fn(|i| 0xf2 ^ (i as u8) << 3))
-}
-
-/// Kind, whether traces differed, whether tainted.
-fn kinds(judgement: &Judgement) -> Vec<(LeakKind, bool, bool)> {
-    judgement.findings.iter().map(|f| (f.kind, f.compared, f.tainted)).collect()
-}
 
 /// A function that reads the key with `movdqu xmm0, [rdi]`, does something and writes `xmm0` to the output.
 macro_rules! snippet {
@@ -80,6 +23,8 @@ macro_rules! snippet {
         }
     };
 }
+
+pub(crate) use snippet;
 
 macro_rules! finds {
     ($name:ident, [$($found:expr),*], $($line:literal),+ $(,)?) => {
@@ -384,98 +329,14 @@ fn what_follows_from_a_branch_is_not_told_as_well() {
 }
 
 #[test]
-fn legacy_vector_instructions_keep_upper_halves_and_others_clear_them() {
-    if !std::arch::is_x86_feature_detected!("avx2") {
-        return;
-    }
-    snippet!(
-        kept,
-        "vmovdqu ymm1, [rdi]",
-        "pxor xmm1, xmm1",
-        "vextracti128 xmm1, ymm1, 1",
-        "vmovd eax, xmm1",
-        "movzx eax, al",
-        "mov al, [rdx + rax]",
-        "vzeroupper"
-    );
-    assert_eq!(kinds(&judged(kept)), [(Lookup, true, true)]);
-    snippet!(
-        cleared,
-        "vmovdqu ymm1, [rdi]",
-        "vpxor xmm1, xmm1, xmm1",
-        "vextracti128 xmm1, ymm1, 1",
-        "vmovd eax, xmm1",
-        "movzx eax, al",
-        "mov al, [rdx + rax]",
-        "vzeroupper"
-    );
-    assert_eq!(kinds(&judged(cleared)), []);
-    snippet!(
-        zeroed,
-        "vmovdqu ymm1, [rdi]",
-        "vzeroupper",
-        "vextracti128 xmm1, ymm1, 1",
-        "vmovd eax, xmm1",
-        "movzx eax, al",
-        "mov al, [rdx + rax]"
-    );
-    assert_eq!(kinds(&judged(zeroed)), []);
-}
-
-#[test]
-fn gathers_show_the_key_in_their_indices_only() {
-    if !std::arch::is_x86_feature_detected!("avx2") {
-        return;
-    }
-    snippet!(
-        secret,
-        "vmovdqu xmm1, [rdi]",
-        "vpsrld xmm1, xmm1, 24",
-        "vpcmpeqd xmm2, xmm2, xmm2",
-        "vpgatherdd xmm3, [rdx + xmm1 * 4], xmm2"
-    );
-    assert_eq!(
-        kinds(&judged(secret)),
-        [(Lookup, false, true)],
-        "which lanes differ is not recorded"
-    );
-    snippet!(
-        public,
-        "vpxor xmm1, xmm1, xmm1",
-        "vpcmpeqd xmm2, xmm2, xmm2",
-        "vpgatherdd xmm3, [rdx + xmm1 * 4], xmm2"
-    );
-    assert_eq!(kinds(&judged(public)), []);
-}
-
-#[test]
-fn masks_carry_the_key_on() {
-    if !std::arch::is_x86_feature_detected!("avx512bw") {
-        return;
-    }
-    snippet!(
-        chosen,
-        "kmovd k1, [rdi]",
-        "vpxord zmm1, zmm1, zmm1",
-        "vpternlogd zmm2, zmm2, zmm2, 0xff",
-        "vmovdqu32 zmm1{{k1}}, zmm2",
-        "vmovd eax, xmm1",
-        "and eax, 4",
-        "mov al, [rdx + rax]",
-        "vzeroupper"
-    );
-    assert_eq!(kinds(&judged(chosen)), [(Lookup, true, true)]);
-    snippet!(tested, "kmovd k1, [rdi]", "kortestd k1, k1", "jz 2f", "nop", "2:", "vzeroupper");
-    assert_eq!(kinds(&judged(tested)), [(Branch, false, true)]);
-    snippet!(loaded, "kmovd k1, [rdi]", "vmovdqu32 zmm1{{k1}}{{z}}, [rdx]", "vzeroupper");
-    assert_eq!(kinds(&judged(loaded)), [(Lookup, false, true)], "which elements are touched");
-    snippet!(
-        public,
-        "mov eax, 3",
-        "kmovd k1, eax",
-        "vmovdqu32 zmm1{{k1}}{{z}}, [rdi]",
-        "vpaddd zmm1, zmm1, zmm1",
-        "vzeroupper"
-    );
-    assert_eq!(kinds(&judged(public)), []);
+fn both_traces_are_shown_around_the_first_difference_of_a_function() {
+    snippet!(code, "movzx eax, byte ptr [rdi]", "mov ecx, [rdx + rax * 4]");
+    let name = judged(code).findings[0].function.clone().unwrap();
+    let shown = judged_showing(code, Some(&name)).shown;
+    assert!(shown[0].starts_with("encrypt at 16 bytes, keys 1 and 2, step "), "{shown:#?}");
+    let marked = shown.iter().find(|line| line.starts_with('>')).unwrap();
+    assert!(marked.contains("mov ecx,[rdx+rax*4]"), "{marked}");
+    assert!(marked.contains(" rax 0x35 | 0xf2"), "{marked}");
+    let other = judged_showing(code, Some("other")).shown;
+    assert_eq!(other, ["no two traces differ in other first"]);
 }
