@@ -7,7 +7,6 @@ use crate::data::Data;
 use crate::evidence::Evidence;
 use crate::fresh::Surroundings;
 use crate::question::{KeyPer, Question};
-use crate::rules::Verdict;
 use claims::expression::Interval;
 use model::Model;
 use serde::{Deserialize, Serialize};
@@ -75,8 +74,6 @@ pub struct Row {
     pub library: String,
     /// The rules that reject it under the wishes, the decisive one first; none where it fits.
     pub rejected_by: Vec<String>,
-    /// Whether that rule calls it a mistake whoever asks.
-    pub is_wrong: bool,
     /// Nanoseconds to decrypt a page, from the record.
     pub read_ns: Interval,
     /// Nanoseconds to encrypt one.
@@ -118,7 +115,6 @@ pub fn predict(
             let mut row = row(&work, &scheme.id, price, evidence);
             let rules = rejected.iter().flat_map(|r| std::iter::once(&r.rule).chain(&r.also));
             row.rejected_by = rules.cloned().collect();
-            row.is_wrong = rejected.is_some_and(|r| r.verdict == Verdict::Wrong);
             rows.push(row);
         }
     }
@@ -170,7 +166,6 @@ fn row(work: &Work, scheme: &str, price: &Price, evidence: Evidence<'_>) -> Row 
         scheme: scheme.to_owned(),
         library: price.label(),
         rejected_by: Vec::new(),
-        is_wrong: false,
         read_ns: price.read_ns,
         write_ns: price.write_ns,
         beside_read_ns,
