@@ -126,5 +126,6 @@ pub fn thread_pointer() -> u64 {
     0
 }
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(test)]
+#[cfg(target_arch = "x86_64")]
 mod tests;

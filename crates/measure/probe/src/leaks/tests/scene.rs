@@ -17,13 +17,14 @@ struct Scene {
 
 impl Scene {
     fn record(&mut self, function: Function, key: [u8; 64]) -> Tape {
-        let mut tape = Tape::new(1 << 14).unwrap();
+        let mut tape = Tape::new(1 << 14).expect("memory");
         self.key = key;
         let (key, table) = (self.key.as_ptr(), self.table.0.as_ptr());
         let output = self.output.as_mut_ptr();
         // SAFETY: the functions below keep within these buffers.
         let mut call = || unsafe { function(key, output, table) };
-        Recorder::new().unwrap().record(&mut tape, 1 << 14, &mut call).unwrap();
+        let mut recorder = Recorder::new().expect("x86-64");
+        recorder.record(&mut tape, 1 << 14, &mut call).expect("the trap flag works");
         tape
     }
 }
