@@ -7,9 +7,8 @@ use crate::progress::Bar;
 use crate::{choose, screen};
 use engine::{AllJudged, Attached, LeakSubject, Secrets};
 use model::{Algorithm, Tier};
-use record::{LeakVerdict, Leaks};
-use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use record::LeakVerdict;
+use report::Format;
 use std::time::Instant;
 
 /// Keys with `--thorough`.
@@ -46,7 +45,11 @@ pub fn leaks(args: &LeaksArgs) -> Result<Exit, Failure> {
     if args.json {
         screen::print_json(&judged.leaks)?;
     } else {
-        screen::print(|_| text(&judged))?;
+        screen::print(|options| {
+            let traces = judged.traces.iter().map(|line| format!("{line}\n"));
+            traces
+                .fold(report::leaks(&judged.leaks, Format::Table, options), |all, line| all + &line)
+        })?;
     }
     Ok(exit)
 }
@@ -110,33 +113,4 @@ fn exit(judged: &AllJudged) -> Exit {
     } else {
         Exit::Done
     }
-}
-
-/// For each library and tier its verdicts, each with the algorithms that it is the same for.
-fn text(judged: &AllJudged) -> String {
-    let mut groups: Vec<(String, BTreeMap<String, Vec<&str>>)> = Vec::new();
-    for leaks in &judged.leaks {
-        let head = head(leaks);
-        if groups.last().is_none_or(|(last, _)| *last != head) {
-            groups.push((head, BTreeMap::new()));
-        }
-        let verdicts = groups.last_mut().map(|(_, verdicts)| verdicts);
-        let verdicts = verdicts.expect("one was just added where there was none");
-        verdicts.entry(leaks.to_string()).or_default().push(&leaks.algorithm);
-    }
-    let mut text = String::new();
-    for (head, verdicts) in groups {
-        let _ = writeln!(text, "{head}");
-        for (words, algorithms) in verdicts {
-            let _ = writeln!(text, "  {}: {words}", algorithms.join(", "));
-        }
-    }
-    for line in &judged.traces {
-        let _ = writeln!(text, "{line}");
-    }
-    text
-}
-
-fn head(leaks: &Leaks) -> String {
-    format!("{}@{}, {}", leaks.library.name, leaks.library.version, leaks.tier)
 }

@@ -2,8 +2,8 @@
 
 use crate::step::{Code, Step};
 use iced_x86::{
-    Decoder, DecoderOptions, Instruction, InstructionInfoFactory, Mnemonic, OpAccess, OpKind,
-    Register, UsedMemory, UsedRegister,
+    Decoder, DecoderOptions, Instruction, InstructionInfoFactory, MemorySize, Mnemonic, OpAccess,
+    OpKind, Register, UsedMemory, UsedRegister,
 };
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -29,25 +29,41 @@ pub(super) struct Decoded {
 impl Decoded {
     pub(super) fn of(instruction: Instruction, factory: &mut InstructionInfoFactory) -> Self {
         let info = factory.info(&instruction);
-        // A prefetch touches its line; LEA and long NOPs only have an operand.
-        let fetches = format!("{:?}", instruction.mnemonic()).starts_with("Prefetch");
-        let accessed = |m: &&UsedMemory| fetches || m.access() != OpAccess::NoMemAccess;
+        let accessed = |m: &&UsedMemory| m.access() != OpAccess::NoMemAccess;
         let is_string = instruction.is_string_instruction();
         let tests_bit = matches!(
             instruction.mnemonic(),
             Mnemonic::Bt | Mnemonic::Bts | Mnemonic::Btr | Mnemonic::Btc
         );
         let kinds = (instruction.op0_kind(), instruction.op1_kind());
+        let fetched = fetched(&instruction);
         let bit = tests_bit && kinds == (OpKind::Memory, OpKind::Register);
         Self {
             bit: bit.then(|| instruction.op1_register()),
-            memory: info.used_memory().iter().filter(accessed).copied().collect(),
+            memory: info.used_memory().iter().filter(accessed).copied().chain(fetched).collect(),
             registers: info.used_registers().to_vec(),
             divides: matches!(instruction.mnemonic(), Mnemonic::Div | Mnemonic::Idiv),
             repeats: is_string && (instruction.has_rep_prefix() || instruction.has_repne_prefix()),
             instruction,
         }
     }
+}
+
+/// The byte that a prefetch brings near: iced names no memory of one, as it names none of LEA and long NOPs.
+fn fetched(instruction: &Instruction) -> Option<UsedMemory> {
+    let fetches = format!("{:?}", instruction.mnemonic()).starts_with("Prefetch");
+    let is_relative = instruction.is_ip_rel_memory_operand();
+    (fetches && !is_relative).then(|| {
+        UsedMemory::new(
+            instruction.memory_segment(),
+            instruction.memory_base(),
+            instruction.memory_index(),
+            instruction.memory_index_scale(),
+            instruction.memory_displacement64(),
+            MemorySize::UInt8,
+            OpAccess::Read,
+        )
+    })
 }
 
 /// What was decoded so far.
