@@ -48,6 +48,9 @@ fn of_choice(page: &mut Page, advice: &Advice, choice: &Choice) {
     if let Some(libraries) = advice.fitting.first().and_then(libraries) {
         page.line("beside", &libraries, PLAIN);
     }
+    if let Some(secrets) = sentences::secrets(choice) {
+        page.line("secrets", &secrets, PLAIN);
+    }
     let (limit, reached) = sentences::limit(choice, &advice.unit);
     page.line("limit", &format!("{limit}, {reached}"), PLAIN);
     if let Some(day) = sentences::rotate_by(choice) {

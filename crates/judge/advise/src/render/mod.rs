@@ -61,6 +61,7 @@ mod tests {
         let mut decrypt = record.measurements[0].clone();
         decrypt.direction = model::Direction::Decrypt;
         record.measurements.push(decrypt);
+        record.leaks.clear();
         record
     }
 

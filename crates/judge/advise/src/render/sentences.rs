@@ -82,7 +82,7 @@ pub(super) fn choice(choice: &Choice, unit: &str) -> Vec<(&'static str, String)>
 }
 
 /// What of the choice depends on the secret, and what it costs to avoid that.
-fn secrets(choice: &Choice) -> Option<String> {
+pub(super) fn secrets(choice: &Choice) -> Option<String> {
     let own = choice.price.leaks.map(|verdict| match verdict {
         LeakVerdict::SameTrace => "same trace for every secret that was compared",
         LeakVerdict::NotJudged => "not all could be judged",
@@ -202,10 +202,12 @@ pub(super) fn none(advice: &Advice) -> Option<String> {
     Some(if conflict.flags.is_empty() {
         "none: the record has no scheme measured for this".to_owned()
     } else {
-        format!(
-            "none: no scheme fulfils {} together; without any one of them there is an answer",
-            conflict.flags.join(" and ")
-        )
+        let flags = conflict.flags.join(" and ");
+        let (together, without) = match conflict.flags.len() {
+            1 => ("", "it"),
+            _ => (" together", "any one of them"),
+        };
+        format!("none: no scheme fulfils {flags}{together}; without {without} there is an answer")
     })
 }
 

@@ -111,7 +111,9 @@ impl Operations {
                 _ => return random(number),
             };
             let mut key = vec![fill; algorithm.key_len];
-            key[0] ^= 1;
+            if let Some(last) = key.last_mut() {
+                *last ^= 1;
+            }
             messages.key.copy_from_slice(&key);
             let taken = self.all(messages, &mut unseen).is_ok();
             if taken { key } else { random(number) }
