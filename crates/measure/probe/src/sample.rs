@@ -235,8 +235,8 @@ mod tests {
         let slept = Usage::now().since(before);
         assert!(slept.voluntary >= 1, "{slept:?}");
         let before = Usage::now();
-        // A mapping of its own, which the kernel fills page by page.
-        std::hint::black_box(vec![1_u8; 8 << 20]);
+        // Beyond the largest that the C library takes from its heap (32 MiB): a mapping of its own, filled page by page.
+        std::hint::black_box(vec![1_u8; 64 << 20]);
         let touched = Usage::now().since(before);
         assert!(touched.minor_faults >= 1, "{touched:?}");
     }
