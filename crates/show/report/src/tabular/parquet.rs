@@ -33,13 +33,13 @@ pub fn parquet(record: &Record, selection: &[&Measurement]) -> Result<Vec<u8>, P
         let rows = all.iter();
         match column.of {
             Of::Text(of) => {
-                let text = |m| of(m).map(|text| ByteArray::from(text.as_str()));
-                write::<ByteArrayType>(&mut writer, rows.map(|m| text(m)))?;
+                let texts = rows.map(|m| of(m).map(|text| ByteArray::from(text.as_str())));
+                write::<ByteArrayType>(&mut writer, texts)?;
             }
             Of::Count(of) => {
                 // Counts of samples and bytes stay far below 2^63; a forged record gets the largest.
-                let count = |m| of(m).map(|count| i64::try_from(count).unwrap_or(i64::MAX));
-                write::<Int64Type>(&mut writer, rows.map(|m| count(m)))?;
+                let counts = rows.map(|m| of(m).map(|n| i64::try_from(n).unwrap_or(i64::MAX)));
+                write::<Int64Type>(&mut writer, counts)?;
             }
             Of::Real(of) => write::<DoubleType>(&mut writer, rows.map(|m| of(m)))?,
             Of::Flag(of) => write::<BoolType>(&mut writer, rows.map(|m| Some(of(m))))?,

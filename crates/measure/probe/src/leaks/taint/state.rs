@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn memory_is_kept_by_byte_and_public_from_the_moment_it_is_written() {
-        let mut state = State::new([0x2000..0x2004].to_vec());
+        let mut state = State::new(std::iter::once(0x2000..0x2004).collect());
         state.store(0x0ffe, 4, 0b0101);
         assert_eq!(state.load(0x0ffe, 4), 0b0101, "over the end of a page");
         state.store(0x1ffe, 8, 0xff);
