@@ -126,6 +126,7 @@ fn misplaced(planted: &Planted, verdict: &Value, found: &Value) -> Option<String
 }
 
 #[test]
+#[ignore = "long: compiles and steps some 170 libraries"]
 #[cfg(target_arch = "x86_64")]
 fn planted_leaks_are_found_where_they_are_and_what_only_looks_like_one_is_not() {
     let directory = scratch();
