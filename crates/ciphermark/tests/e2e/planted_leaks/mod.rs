@@ -94,8 +94,7 @@ fn wrong(control: &Control, verdict: &Value) -> Option<String> {
     let elsewhere = |finding: &&Value| {
         let object = text(finding, "object");
         let known = |name: &&str| function(finding).starts_with(name) || object == *name;
-        !function(finding).starts_with(planted.function)
-            && !control.also.iter().any(known)
+        !function(finding).starts_with(planted.function) && !control.also.iter().any(known)
     };
     if let Some(finding) = findings.iter().find(elsewhere) {
         return Some(format!("a false alarm in {}", function(finding)));
