@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A library that was loaded once, with what it said.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Attached {
     /// Facts for the record; `error` says why it could not be loaded.
     pub facts: record::Library,

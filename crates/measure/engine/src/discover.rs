@@ -113,10 +113,7 @@ fn load(file: &File) -> Attached {
         },
         given_name: file.given_name.clone(),
         bundled_name,
-        offers: Vec::new(),
-        ready: None,
-        tiers: Vec::new(),
-        copies: None,
+        ..Attached::default()
     };
     match file.problem.clone().map_or_else(|| inquire(&attached, &path), Err) {
         Ok(Answer { ready, offers, instructions, id, confinement }) => {
@@ -278,19 +275,11 @@ mod tests {
                 version: version.into(),
                 path: format!("{name}.so"),
                 id: "sha256:0".into(),
-                build: Vec::new(),
                 error: error.map(ToOwned::to_owned),
-                calls: Vec::new(),
-                instructions: None,
-                tiers: Vec::new(),
-                confinement: None,
+                ..record::Library::default()
             },
             given_name: given.then(|| name.to_owned()),
-            bundled_name: None,
-            offers: Vec::new(),
-            ready: None,
-            tiers: Vec::new(),
-            copies: None,
+            ..Attached::default()
         }
     }
 

@@ -205,15 +205,7 @@ mod tests {
                 id: "sha256:0".into(),
                 ..record::Library::default()
             };
-            let library = Attached {
-                facts,
-                given_name: None,
-                bundled_name: None,
-                offers: Vec::new(),
-                ready: None,
-                tiers: Vec::new(),
-                copies: None,
-            };
+            let library = Attached { facts, ..Attached::default() };
             cache.key(1, &library, tier, &["aes-128-gcm".to_owned()]).unwrap()
         }
 

@@ -14,7 +14,7 @@ use record::{LeakVerdict, Leaks, Record};
 use std::time::Duration;
 
 /// Raised when a verdict changes its meaning, or how it is come to.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Steps that are recorded of all keys together: half a minute, and half a gigabyte for the traces.
 const MOST_STEPS: usize = 3 << 20;
@@ -276,15 +276,7 @@ mod tests {
 
     fn word(reason: Option<&str>, findings: Vec<Leak>) -> LeakVerdict {
         let facts = record::Library { name: "x".into(), ..record::Library::default() };
-        let library = Attached {
-            facts,
-            given_name: None,
-            bundled_name: None,
-            offers: Vec::new(),
-            ready: None,
-            tiers: Vec::new(),
-            copies: None,
-        };
+        let library = Attached { facts, ..Attached::default() };
         let algorithm = "aes-128-gcm".to_owned();
         let subject = LeakSubject { library: 0, tier: Tier::Native, algorithm };
         let reason = reason.map(ToOwned::to_owned);

@@ -9,15 +9,7 @@ pub(super) fn attached(offers: Vec<Offer>) -> Attached {
         id: "sha256:0".into(),
         ..record::Library::default()
     };
-    Attached {
-        facts,
-        given_name: None,
-        bundled_name: None,
-        offers,
-        ready: None,
-        tiers: Vec::new(),
-        copies: None,
-    }
+    Attached { facts, offers, ..Attached::default() }
 }
 
 pub(super) fn offer(algorithm: &str, direction: Direction, reason: Option<&str>) -> Offer {

@@ -36,15 +36,7 @@ fn attached() -> Attached {
         id: String::new(),
         ..record::Library::default()
     };
-    Attached {
-        facts,
-        given_name: None,
-        bundled_name: None,
-        offers: Vec::new(),
-        ready: None,
-        tiers: Vec::new(),
-        copies: None,
-    }
+    Attached { facts, ..Attached::default() }
 }
 
 fn start(seed: u64) -> Start {

@@ -211,19 +211,21 @@ impl<'a> Judging<'a> {
     }
 }
 
-/// Places that taint reaches and that do not depend on a secret, by the function's name: what the taint of whole
-/// operands cannot see.
-const FALSE_ALARMS: [(LeakKind, &str); 2] = [
+/// Places that taint reaches and that do not depend on a secret, by what the object's name begins with and the
+/// function's name: what the taint of whole operands cannot see.
+const FALSE_ALARMS: [(LeakKind, &str, &str); 2] = [
     // glibc looks into freed memory for its own mark, which is random: a key is equal to it once in 2^64.
-    (LeakKind::Branch, "free"),
+    (LeakKind::Branch, "libc.so", "free"),
     // A sum of limbs is compared with what no sum reaches.
-    (LeakKind::Branch, "poly1305_blocks_vpmadd52"),
+    (LeakKind::Branch, "libcrypto", "poly1305_blocks_vpmadd52"),
 ];
 
 fn is_false_alarm(leak: &Leak) -> bool {
     let name = leak.function.as_deref().unwrap_or_default();
     let name = name.strip_suffix(" and what it calls").unwrap_or(name);
-    FALSE_ALARMS.iter().any(|(kind, function)| *kind == leak.kind && *function == name)
+    FALSE_ALARMS.iter().any(|(kind, object, function)| {
+        *kind == leak.kind && leak.object.starts_with(object) && *function == name
+    })
 }
 
 /// Reasons, each with the stages that it is of.
