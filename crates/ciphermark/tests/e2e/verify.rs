@@ -100,6 +100,17 @@ fn what_ends_the_process_before_any_check_is_told_as_what_it_is() {
 }
 
 #[test]
+fn an_algorithm_that_crashes_when_it_is_opened_costs_the_library_that_algorithm() {
+    let broken = fakes::variant("crash", "OPENING=aes-128-gcm");
+    let all = verdicts(&["-l", &broken, "-a", "aes-128-*", "-t", "native"], 1);
+    let of = |name: &str| where_(&all, &[("algorithm", name)])[0];
+    assert_eq!(text(of("aes-128-ctr"), "state"), "passed");
+    assert_eq!(text(of("aes-128-gcm"), "state"), "failed");
+    let reason = text(of("aes-128-gcm"), "reason");
+    assert!(reason.contains("crashed: SIGSEGV"), "{reason}");
+}
+
+#[test]
 fn agreeing_on_a_wrong_answer_helps_no_library() {
     let object = fakes::object("wrong_tag", "");
     let names: Vec<String> = (0..3).map(|i| format!("wrong{i}={}", arg(&object))).collect();

@@ -182,21 +182,55 @@ pub(crate) struct Offered {
     pub(crate) confinement: Option<record::Confinement>,
 }
 
-/// Loads a library at a tier in a worker of its own, and asks.
+/// Algorithms whose opening may end a process before the library is given up.
+const MOST_CRASHES: usize = 32;
+
+/// Loads a library at a tier in a worker of its own, and asks. An algorithm whose opening ends the worker fails, and
+/// another worker is asked for the rest.
 pub(crate) fn ask_offers(attached: &Attached, tier: Tier) -> Result<Offered, WorkerError> {
-    once_more_if_killed(|| ask_a_worker(attached, tier))
+    let mut crashed: Vec<(String, String)> = Vec::new();
+    loop {
+        let (names, mut opened) = (crashed.iter().map(|c| c.0.clone()).collect(), String::new());
+        match once_more_if_killed(|| ask_a_worker(attached, tier, &names, &mut opened)) {
+            Ok(mut offered) => {
+                for offer in &mut offered.offers {
+                    let why = crashed.iter().find(|(name, _)| *name == offer.algorithm);
+                    offer.reason = why.map(|c| c.1.clone()).or_else(|| offer.reason.take());
+                }
+                return Ok(offered);
+            }
+            Err(why @ WorkerError::Died(_))
+                if !opened.is_empty() && crashed.len() < MOST_CRASHES =>
+            {
+                crashed.push((opened, why.to_string()));
+            }
+            Err(why) => return Err(why),
+        }
+    }
 }
 
-fn ask_a_worker(attached: &Attached, tier: Tier) -> Result<Offered, WorkerError> {
+/// Asks for all but what is named; `opened` is what was opened last.
+fn ask_a_worker(
+    attached: &Attached,
+    tier: Tier,
+    without: &Vec<String>,
+    opened: &mut String,
+) -> Result<Offered, WorkerError> {
+    opened.clear();
     let mut worker = Worker::start(attached.hello(tier, None, 0, 0))?;
-    worker.send(&Request::Offers);
-    match worker.reply(OFFERS_DEADLINE)? {
-        Reply::Offers { offers, instructions, cpuid_answered, denied } => {
-            let ready = worker.ready().clone();
-            let confinement = ready.confinement.clone().map(|c| with_denied(c, denied));
-            Ok(Offered { ready, offers, instructions, cpuid_answered, confinement })
+    let request =
+        if without.is_empty() { Request::Offers } else { Request::OffersWithout(without.clone()) };
+    worker.send(&request);
+    loop {
+        match worker.reply(OFFERS_DEADLINE)? {
+            Reply::Checking { check } => *opened = check,
+            Reply::Offers { offers, instructions, cpuid_answered, denied } => {
+                let ready = worker.ready().clone();
+                let confinement = ready.confinement.clone().map(|c| with_denied(c, denied));
+                return Ok(Offered { ready, offers, instructions, cpuid_answered, confinement });
+            }
+            other => return Err(out_of_protocol(&other)),
         }
-        other => Err(out_of_protocol(&other)),
     }
 }
 

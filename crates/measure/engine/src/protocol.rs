@@ -33,8 +33,11 @@ pub(crate) const NO_FORGERY: &str = "only decryption with a tag can meet a forge
 pub enum Request {
     /// First message: load a library. Answer: [`Reply::Ready`] or [`Reply::Unusable`].
     Hello(Hello),
-    /// Which algorithms, directions and models does the library offer? Answer: [`Reply::Offers`].
+    /// Which algorithms, directions and models does the library offer? Answers: [`Reply::Checking`] with each
+    /// algorithm's name before it is opened, then [`Reply::Offers`].
     Offers,
+    /// The same, where opening these ended the process before.
+    OffersWithout(Vec<String>),
     /// Run every check over one algorithm. Answers: [`Reply::Checking`] before each check, then
     /// [`Reply::Verified`] or [`Reply::Finding`].
     Verify {
@@ -169,7 +172,7 @@ pub enum Reply {
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         denied: Vec<String>,
     },
-    /// This check begins now: what a crash that follows is named after.
+    /// This check begins now, or an algorithm is opened: what a crash that follows is named after.
     Checking {
         /// Name of the check.
         check: String,

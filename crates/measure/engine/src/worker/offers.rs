@@ -5,9 +5,21 @@ use contract::{Library, OpenError};
 use model::{Algorithm, Direction, Model, Tier};
 use record::Rekeying;
 
-pub(super) fn offers(library: &dyn Library, tier: Tier) -> Vec<Offer> {
+/// All offers. Opened is each algorithm that is not among `without`, after it was announced.
+pub(super) fn offers(
+    library: &dyn Library,
+    tier: Tier,
+    without: &[String],
+    announce: &mut dyn FnMut(&str) -> std::io::Result<()>,
+) -> std::io::Result<Vec<Offer>> {
     let mut offers = Vec::new();
     for algorithm in Algorithm::all() {
+        if without.iter().any(|name| name == algorithm.name) {
+            let crashed = |direction| Offer { failed: true, ..nothing(algorithm, direction) };
+            offers.extend(Direction::of(algorithm.kind).iter().copied().map(crashed));
+            continue;
+        }
+        announce(algorithm.name)?;
         for direction in Direction::of(algorithm.kind) {
             probe::fault::opening(algorithm.name, *direction);
             let mut offer = offer(library, algorithm, *direction);
@@ -19,26 +31,13 @@ pub(super) fn offers(library: &dyn Library, tier: Tier) -> Vec<Offer> {
             offers.push(offer);
         }
     }
-    offers
+    Ok(offers)
 }
 
 fn offer(library: &dyn Library, algorithm: &'static Algorithm, direction: Direction) -> Offer {
     // Any key will do to ask, but XTS refuses two equal halves (FIPS 140-3 IG C.I).
     let key: Vec<u8> = (1..=algorithm.key_len as u8).collect();
-    let mut offer = Offer {
-        algorithm: algorithm.name.to_owned(),
-        direction,
-        models: Vec::new(),
-        reason: None,
-        failed: false,
-        functions: None,
-        copies: false,
-        allocates: false,
-        rekeying: None,
-        rekey_functions: None,
-        in_place: false,
-        in_flight: None,
-    };
+    let mut offer = nothing(algorithm, direction);
     match library.open(algorithm, direction, &key) {
         Ok(session) => {
             if session.has_stream() && session.in_place() {
@@ -67,4 +66,21 @@ fn offer(library: &dyn Library, algorithm: &'static Algorithm, direction: Direct
         Err(OpenError::Failed(why)) => (offer.reason, offer.failed) = (Some(why), true),
     }
     offer
+}
+
+fn nothing(algorithm: &Algorithm, direction: Direction) -> Offer {
+    Offer {
+        algorithm: algorithm.name.to_owned(),
+        direction,
+        models: Vec::new(),
+        reason: None,
+        failed: false,
+        functions: None,
+        copies: false,
+        allocates: false,
+        rekeying: None,
+        rekey_functions: None,
+        in_place: false,
+        in_flight: None,
+    }
 }

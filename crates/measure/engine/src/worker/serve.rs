@@ -304,19 +304,23 @@ fn is_the_same(hello: &Hello, library: &dyn Library) -> Result<(), String> {
     }
 }
 
+fn offer(state: &State, without: &[String], replies: &mut Replies) -> std::io::Result<()> {
+    let mut announce = |name: &str| say(replies, &Reply::Checking { check: name.to_owned() });
+    let offers = offers(state.library, state.tier_of(), without, &mut announce)?;
+    let instructions = host::instructions_in(&state.objects);
+    let cpuid_answered = state.tier.as_ref().and_then(super::tier::answered);
+    let denied = super::power::denied();
+    say(replies, &Reply::Offers { offers, instructions, cpuid_answered, denied })
+}
+
 fn answer(state: &mut State, request: Request, replies: &mut Replies) -> std::io::Result<()> {
     let library = state.library;
     match request {
         Request::Hello(_) | Request::Stack(_) | Request::Tls { .. } | Request::Sample { .. } => {
             unreachable!("the caller answers it")
         }
-        Request::Offers => {
-            let (offers, instructions) =
-                (offers(library, state.tier_of()), host::instructions_in(&state.objects));
-            let cpuid_answered = state.tier.as_ref().and_then(super::tier::answered);
-            let denied = super::power::denied();
-            say(replies, &Reply::Offers { offers, instructions, cpuid_answered, denied })
-        }
+        Request::Offers => offer(state, &[], replies),
+        Request::OffersWithout(crashed) => offer(state, &crashed, replies),
         Request::Verify { algorithm, seed, sizes } => {
             let scope = verify::Scope { seed, sizes: &sizes, spent: &side_effects::spent() };
             verify_one(library, &algorithm, &scope, replies)
