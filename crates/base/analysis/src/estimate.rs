@@ -56,8 +56,8 @@ mod tests {
         let mut values: Vec<f64> = (1..=12).rev().map(f64::from).collect();
         let e = median_with_interval(&mut values).unwrap();
         assert_eq!(e.median, 6.5);
-        assert!((e.low - 3.0).abs() < 1e-5 && (e.high - 10.0).abs() < 1e-5, "{e:?}");
-        assert!((e.precision() - 3.5 / 6.5).abs() < 1e-5);
+        assert!((e.low - 3.0).abs() < 1e-4 && (e.high - 10.0).abs() < 1e-4, "{e:?}");
+        assert!((e.precision() - 3.5 / 6.5).abs() < 1e-4);
     }
 
     #[test]
@@ -71,7 +71,7 @@ mod tests {
     fn an_odd_process_in_twelve_moves_nothing() {
         let mut values = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 9.0];
         let e = median_with_interval(&mut values).unwrap();
-        assert_eq!(e, Estimate { median: 1.0, low: 0.999, high: 1.001 });
+        assert_eq!(e, Estimate { median: 1.0, low: 1.0 - BETWEEN_RUNS, high: 1.0 + BETWEEN_RUNS });
     }
 
     #[test]

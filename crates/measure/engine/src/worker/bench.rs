@@ -68,6 +68,10 @@ impl Bench {
     /// A visit of one thread, after which the process must be as before.
     fn watched(&mut self, library: &'static dyn Library, visit: &Visit) -> Part {
         let pulse = self.pulse.take().unwrap_or_else(Pulse::now);
+        if !self.settled {
+            // What other cases' processes have taught the core is no part of a program that has this one.
+            probe::forget_branches(&self.clock);
+        }
         let taken = self.alone(library, visit);
         let changed = pulse.changed();
         // What was changed is told once.
