@@ -6,6 +6,7 @@ mod columns;
 mod csv;
 mod library;
 mod markdown;
+mod prices;
 mod suite;
 mod table;
 mod terminal;
@@ -16,6 +17,7 @@ pub use columns::{Align, Cell, Columns, GAP};
 pub use csv::{csv, csv_as_is, guarded};
 pub use library::{BadLibrary, LibraryText};
 pub use markdown::escape as escape_markdown;
+pub use prices::{BadPrices, Price, Prices};
 pub use suite::{BadSuite, Suite, from_toml};
 pub use table::{Column, Table};
 pub use terminal::{
