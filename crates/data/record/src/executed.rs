@@ -71,6 +71,25 @@ impl Executed {
             && self.algorithm == m.algorithm
             && self.library == m.library
     }
+
+    /// What one operation of a size executes of the instructions that limits count, from the counts of two sizes. None
+    /// where nothing was counted.
+    #[must_use]
+    pub fn seen(&self, size: usize) -> Option<analysis::bound::Seen> {
+        self.source.as_ref()?;
+        let lanes = |class: &str| {
+            let of_class = self.classes.iter().filter(|c| c.class == class);
+            let blocks = |c: &ClassCount| {
+                let each = f64::from(c.width.unwrap_or(128)) / 128.0;
+                (c.per_byte * size as f64 + c.per_message).max(0.0) * each
+            };
+            of_class.map(blocks).sum()
+        };
+        Some(analysis::bound::Seen {
+            aes_rounds: lanes("aes-round"),
+            products: lanes("carry-less"),
+        })
+    }
 }
 
 /// Exact count of one operation of one size.

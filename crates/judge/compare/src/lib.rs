@@ -21,6 +21,7 @@ mod same_trace;
 mod sample;
 mod states;
 mod summary;
+pub mod trust;
 mod warnings;
 
 pub use answer::{Answer, Asked, Family, Newer, REFERENCE_SIZE, Row, Standing as SystemStanding};

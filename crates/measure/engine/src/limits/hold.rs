@@ -4,7 +4,7 @@
 
 use analysis::bound::{Basis, Core, Limit, Operation, Seen};
 use model::{Algorithm, Model};
-use record::{ClassCount, Executed, Library, Measurement, State};
+use record::{Executed, Library, Measurement, State};
 
 /// How much faster than the limit a result may be, beside its own interval and the limit's
 /// spread: the limit's instructions and the operation are timed by the same chain, whose readings
@@ -22,7 +22,7 @@ pub(crate) fn hold(
     for m in measurements.iter_mut().filter(|m| m.state == State::Measured) {
         let counts = executed.iter().find(|e| e.is_of(m));
         let several = in_flight(m, libraries) > 1;
-        hold_one(m, core, (counts.and_then(|e| seen(e, m.size)), several));
+        hold_one(m, core, (counts.and_then(|e| e.seen(m.size)), several));
     }
 }
 
@@ -83,21 +83,6 @@ const FASTER: &str = "faster than the best method known to us";
 /// per byte come from two sizes, and leave out less than this.
 const WHOLE: f64 = 0.98;
 
-/// What one operation of a size executes of the instructions that limits count, from the counts of two sizes.
-/// None where nothing was counted.
-fn seen(counts: &Executed, size: usize) -> Option<Seen> {
-    counts.source.as_ref()?;
-    let lanes = |class: &str| {
-        let of_class = counts.classes.iter().filter(|c| c.class == class);
-        let blocks = |c: &ClassCount| {
-            let each = f64::from(c.width.unwrap_or(128)) / 128.0;
-            (c.per_byte * size as f64 + c.per_message).max(0.0) * each
-        };
-        of_class.map(blocks).sum()
-    };
-    Some(Seen { aes_rounds: lanes("aes-round"), products: lanes("carry-less") })
-}
-
 /// Takes the numbers out; the samples stay, for whoever wants to see.
 fn withdraw(m: &mut Measurement, why: String) {
     m.state = State::Refused;
@@ -125,7 +110,7 @@ mod tests {
     use super::*;
     use analysis::bound::{Access, Bandwidth, Bound, Instruction, Level};
     use model::Direction;
-    use record::{Estimate, LibraryId};
+    use record::{ClassCount, Estimate, LibraryId};
 
     /// A core that does two rounds a cycle at 128 bits and moves 32 bytes a cycle.
     fn core(spread: f64) -> Core {
