@@ -20,6 +20,7 @@ pub use verify::{ListArgs, OnceArgs, VerifyArgs, What};
 
 use crate::args_advise::AdviseArgs;
 use crate::args_claims::ClaimsArgs;
+use crate::args_fleet::FleetArgs;
 use crate::args_import::ImportArgs;
 use crate::args_pages::PagesArgs;
 use crate::args_quietly::QuietlyArgs;
@@ -128,6 +129,8 @@ pub enum Command {
     Tls(TlsArgs),
     /// Run another benchmark only while its core is otherwise idle.
     Quietly(QuietlyArgs),
+    /// Measure on many machines through Slurm or Kubernetes, one job for each machine type.
+    Fleet(FleetArgs),
     /// Check machine, clock, noise and libraries, and say how to fix what is wrong.
     Doctor(DoctorArgs),
     /// Print a completion script for a shell.

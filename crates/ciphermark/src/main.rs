@@ -7,6 +7,7 @@ mod args_advise;
 mod args_advise_postgres;
 mod args_advise_tls;
 mod args_claims;
+mod args_fleet;
 mod args_import;
 mod args_pages;
 mod args_quietly;
@@ -18,9 +19,11 @@ mod choose;
 mod commands;
 mod error;
 mod files;
+mod fleet;
 mod kinds;
 mod progress;
 mod screen;
+mod signing;
 mod suites;
 
 use args::{Cli, Command};
@@ -98,6 +101,7 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Pair(args) => commands::pair::pair(&args),
         Command::Tls(mut args) => commands::tls::tls(&mut args),
         Command::Quietly(args) => commands::quietly::quietly(&args),
+        Command::Fleet(args) => commands::fleet::fleet(&args),
         Command::Doctor(args) => commands::doctor::doctor(&args),
         Command::Completions { shell } => commands::generate::completions(shell),
         Command::Man { directory } => commands::generate::man(directory.as_deref()),

@@ -93,7 +93,8 @@ impl Prices {
             let line = 1 + before.matches('\n').count() as u64;
             let Machine { name, region, price_per_hour, currency, date } = machine.into_inner();
             let Some(per_hour) = price_per_hour else { continue };
-            let lacks = |what| BadPrices { line, why: format!("the price of '{name}' has no {what}") };
+            let lacks =
+                |what| BadPrices { line, why: format!("the price of '{name}' has no {what}") };
             let price = Price {
                 currency: currency.ok_or_else(|| lacks("currency"))?,
                 date: date.map(Day::text).ok_or_else(|| lacks("date"))?,
@@ -111,8 +112,10 @@ impl Prices {
     /// # Errors
     /// [`BadPrices`], as of [`Self::from_toml`].
     pub fn from_csv(text: &str) -> Result<Self, BadPrices> {
-        let mut reader =
-            csv::ReaderBuilder::new().trim(csv::Trim::All).comment(Some(b'#')).from_reader(text.as_bytes());
+        let mut reader = csv::ReaderBuilder::new()
+            .trim(csv::Trim::All)
+            .comment(Some(b'#'))
+            .from_reader(text.as_bytes());
         let mut all = Vec::new();
         for row in reader.deserialize() {
             let row: Line = row.map_err(|e| broken(&e))?;
@@ -228,7 +231,10 @@ mod tests {
     fn machines_with_a_price_have_one_and_dates_need_no_quotes() {
         let prices = Prices::from_toml(FLEET).unwrap();
         let price = prices.of_day("c7i", Some("eu"), "2026-11-25T10:00:00Z").unwrap();
-        assert_eq!((price.per_hour, price.date.as_str(), &*price.currency), (0.1071, "2026-11-20", "USD"));
+        assert_eq!(
+            (price.per_hour, price.date.as_str(), &*price.currency),
+            (0.1071, "2026-11-20", "USD")
+        );
         assert_eq!(prices.iter().count(), 1);
         let quoted = FLEET.replace("2026-11-20", "'2026-11-20'");
         assert_eq!(Prices::from_toml(&quoted).unwrap(), prices);
@@ -255,13 +261,25 @@ mod tests {
     fn what_is_no_price_is_one_line_with_its_place() {
         let toml = |text: &str| Prices::from_toml(text).unwrap_err().to_string();
         assert_eq!(toml(&FLEET.replace("0.1071", "-1")), "line 2: -1 is no price for 'c7i'");
-        assert_eq!(toml(&FLEET.replace("currency = 'USD'\n", "")), "line 2: the price of 'c7i' has no currency");
-        assert_eq!(toml(&FLEET.replace("2026-11-20", "'soon'")), "line 2: 'soon' is no date: write YYYY-MM-DD");
+        assert_eq!(
+            toml(&FLEET.replace("currency = 'USD'\n", "")),
+            "line 2: the price of 'c7i' has no currency"
+        );
+        assert_eq!(
+            toml(&FLEET.replace("2026-11-20", "'soon'")),
+            "line 2: 'soon' is no date: write YYYY-MM-DD"
+        );
         let csv = |text: &str| Prices::from_csv(text).unwrap_err().to_string();
         let header = "type,date,price_per_hour,currency\n";
         let twice = format!("{header}a,2026-01-01,1,USD\na,2026-01-01,2,USD\n");
         assert_eq!(csv(&twice), "line 3: 'a' has two prices from 2026-01-01 on");
-        for bad in ["a,2026-13-01,1,USD", "a,2026-01-01,x,USD", "a,2026-01-01,NaN,USD", "a,2026-01-01,1", "a,2026-01-01,1,$"] {
+        for bad in [
+            "a,2026-13-01,1,USD",
+            "a,2026-01-01,x,USD",
+            "a,2026-01-01,NaN,USD",
+            "a,2026-01-01,1",
+            "a,2026-01-01,1,$",
+        ] {
             let why = csv(&format!("{header}{bad}\n"));
             assert!(why.starts_with("line 2: ") && why.lines().count() == 1, "{bad}: {why}");
         }

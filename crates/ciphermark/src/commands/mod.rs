@@ -9,6 +9,7 @@ mod confirm;
 pub mod doctor;
 pub mod explain;
 mod explain_record;
+pub mod fleet;
 pub mod generate;
 pub mod import;
 pub mod leaks;

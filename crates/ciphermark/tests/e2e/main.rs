@@ -18,6 +18,7 @@ mod doctor;
 mod errors;
 mod explain;
 mod exports;
+mod fleet;
 mod formats;
 mod gate;
 mod in_flight;

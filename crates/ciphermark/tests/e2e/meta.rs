@@ -5,9 +5,9 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 #[rustfmt::skip]
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "run", "list", "verify", "leaks", "once", "show", "import", "advise", "claims", "explain", "report", "rank", "compare",
-    "pages", "pair", "tls", "quietly", "doctor", "completions", "man",
+    "pages", "pair", "tls", "quietly", "fleet", "doctor", "completions", "man",
 ];
 
 fn printed(arguments: &[&str]) -> String {

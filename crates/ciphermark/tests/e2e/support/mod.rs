@@ -7,6 +7,7 @@ mod postgres;
 mod program;
 mod rates;
 mod rows;
+mod slurm;
 mod venv;
 
 pub use background::{Background, descendants, journal, processes_below, stat};
@@ -17,6 +18,7 @@ pub use program::{
 };
 pub use rates::{QUIETER, kept_rates, remember_rate};
 pub use rows::{all_are, keeps_to, measurements, number, read, rows, run_of, text, where_};
+pub use slurm::SlurmCluster;
 pub use venv::python_with;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,226 @@
+//! `ciphermark fleet`: a survey on many machines through the user's own scheduler.
+
+mod engine;
+mod gather;
+mod programs;
+
+use crate::args_fleet::{FileArgs, FleetArgs, FleetCommand, PlanArgs};
+use crate::commands::run::random_seed;
+use crate::error::{Exit, Failure};
+use crate::fleet::{Fleet, Job, Machine, Phase, Seen, State};
+use crate::{files, screen};
+use engine::Cluster;
+use std::path::{Path, PathBuf};
+use text::Prices;
+
+/// Does what the command says.
+pub fn fleet(args: &FleetArgs) -> Result<Exit, Failure> {
+    match &args.command {
+        FleetCommand::Plan(args) => plan(args),
+        FleetCommand::Run(args) => run(args),
+        FleetCommand::Status(args) => status(args),
+        FleetCommand::Gather(args) => gather::gather(args),
+        FleetCommand::Cancel(args) => cancel(args),
+    }
+}
+
+/// Reads FLEET.toml, and the prices that it names: a mistake there is better known now.
+fn load(path: &Path) -> Result<Fleet, Failure> {
+    let shown = format!("'{}'", path.display());
+    let text = files::text(path, &shown)?;
+    let fleet = Fleet::parse(&text).map_err(|e| Failure::usage(format!("{shown}: {e}")))?;
+    if let Some(prices) = fleet.prices(path) {
+        let shown = format!("'{}'", prices.display());
+        let text = files::text(&prices, &shown)?;
+        Prices::from_csv(&text).map_err(|e| Failure::usage(format!("{shown}: {e}")))?;
+    }
+    Ok(fleet)
+}
+
+/// A survey that is under way: what was asked for, where its state is, and what it says.
+struct Survey {
+    fleet: Fleet,
+    path: PathBuf,
+    state: State,
+}
+
+impl Survey {
+    /// Reads both. A state of another survey is not this one's.
+    fn open(args: &FileArgs) -> Result<Self, Failure> {
+        let fleet = load(&args.file)?;
+        let path = args.state.clone().unwrap_or_else(|| State::path(&args.file));
+        let state = State::load(&path).map_err(Failure::usage)?;
+        let state = state.unwrap_or_else(|| State::new(&fleet.survey));
+        if state.survey != fleet.survey {
+            let is_open = |job: &&Job| job.id.is_some() && job.gathered.is_none() && !job.cancelled;
+            let open = state.jobs.iter().filter(is_open).count();
+            if open > 0 {
+                return Err(Failure::usage(format!(
+                    "'{}' has {open} jobs of the survey '{}' that are not gathered: gather or cancel them with that name, or use --state",
+                    path.display(),
+                    state.survey
+                )));
+            }
+            return Ok(Self { state: State::new(&fleet.survey), fleet, path });
+        }
+        Ok(Self { fleet, path, state })
+    }
+
+    fn save(&self) -> Result<(), Failure> {
+        self.state.save(&self.path).map_err(Failure::not_done)
+    }
+
+    /// Notes a job at once: whatever ends this program, what was submitted is known.
+    fn put(&mut self, job: Job) -> Result<(), Failure> {
+        self.state.put(job);
+        self.save()
+    }
+
+    /// What becomes of each machine type's job.
+    fn seen(&self, cluster: &Cluster<'_>) -> Result<Vec<Seen>, Failure> {
+        let jobs: Vec<(&Machine, Option<&Job>)> = self.state.with(&self.fleet).collect();
+        let asked =
+            jobs.iter().filter_map(|(machine, job)| Some((*machine, job.filter(|j| is_open(j))?)));
+        let mut answers = cluster.look(&asked.collect::<Vec<_>>())?.into_iter();
+        let of = |job: Option<&Job>, answers: &mut dyn Iterator<Item = Seen>| match job {
+            Some(job) if is_open(job) => answers.next().expect("an answer for each job"),
+            job => without_asking(job),
+        };
+        Ok(jobs.into_iter().map(|(_, job)| of(job, &mut answers)).collect())
+    }
+}
+
+/// Whether the engine knows more than the state.
+fn is_open(job: &Job) -> bool {
+    job.id.is_some() && job.gathered.is_none() && !job.cancelled
+}
+
+fn without_asking(job: Option<&Job>) -> Seen {
+    let (phase, words) = match job {
+        None => (Phase::Gone, "not submitted".to_owned()),
+        Some(Job { gathered: Some(_), .. }) => (Phase::Done, "gathered".to_owned()),
+        Some(Job { cancelled: true, .. }) => (Phase::Gone, "cancelled".to_owned()),
+        Some(Job { refused: Some(why), .. }) => (Phase::Failed, format!("refused: {why}")),
+        Some(_) => (
+            Phase::Gone,
+            "not submitted: this program ended before the scheduler answered".to_owned(),
+        ),
+    };
+    Seen { phase, words, node: None }
+}
+
+fn plan(args: &PlanArgs) -> Result<Exit, Failure> {
+    let fleet = load(&args.file)?;
+    let cluster = Cluster::of(&fleet);
+    let files: Vec<(String, String)> = fleet
+        .machines()
+        .map(|machine| (cluster.file_name(machine), cluster.text(machine, args.seed)))
+        .collect();
+    let Some(directory) = &args.output else {
+        let between = |(name, text): &(String, String)| format!("{}{text}", cluster.heading(name));
+        let all: Vec<String> = files.iter().map(between).collect();
+        screen::print(|_| all.concat())?;
+        return Ok(Exit::Done);
+    };
+    std::fs::create_dir_all(directory)
+        .map_err(|e| Failure::not_done(format!("cannot make '{}': {e}", directory.display())))?;
+    for (name, text) in &files {
+        let path = directory.join(name);
+        record::write_file(&path, text.as_bytes())
+            .map_err(|e| Failure::not_done(format!("cannot write '{}': {e}", path.display())))?;
+        screen::print(|_| format!("{}\n", path.display()))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn run(args: &FileArgs) -> Result<Exit, Failure> {
+    let mut survey = Survey::open(args)?;
+    let fleet = survey.fleet.clone();
+    let cluster = Cluster::of(&fleet);
+    let seen = survey.seen(&cluster)?;
+    let mut refused = false;
+    for (machine, seen) in fleet.machines().zip(seen) {
+        let old = survey.state.job(machine).cloned();
+        let is_under_way = old.as_ref().is_some_and(|job| job.gathered.is_some())
+            || matches!(seen.phase, Phase::Waiting | Phase::Running | Phase::Done);
+        if is_under_way {
+            tell(machine, &seen.words)?;
+            continue;
+        }
+        // The seed is kept first: whoever asks the scheduler again after a crash asks for the same job.
+        let job = Job {
+            machine_type: machine.name.clone(),
+            seed: random_seed(),
+            given: jiff::Timestamp::now().to_string(),
+            id: None,
+            refused: None,
+            node: None,
+            gathered: None,
+            cancelled: false,
+        };
+        let was_cut_off =
+            old.filter(|job| job.id.is_none() && job.refused.is_none() && !job.cancelled);
+        let job = was_cut_off.unwrap_or(job);
+        survey.put(job.clone())?;
+        let answer = cluster.submit(machine, job.seed)?;
+        refused |= answer.is_err();
+        let (words, job) = match answer {
+            Ok(id) => (format!("submitted as {id}"), Job { id: Some(id), ..job }),
+            Err(why) => (format!("refused: {why}"), Job { refused: Some(why), ..job }),
+        };
+        survey.put(job)?;
+        tell(machine, &words)?;
+    }
+    Ok(if refused { Exit::Found } else { Exit::Done })
+}
+
+fn tell(machine: &Machine, words: &str) -> Result<(), Failure> {
+    screen::print(|_| format!("{}: {}\n", machine.name, text::one_line(words)))
+}
+
+fn status(args: &FileArgs) -> Result<Exit, Failure> {
+    let mut survey = Survey::open(args)?;
+    let fleet = survey.fleet.clone();
+    let cluster = Cluster::of(&fleet);
+    let seen = survey.seen(&cluster)?;
+    keep_nodes(&mut survey, &seen)?;
+    let width = fleet.machines().map(|m| text::width(&m.name)).max().unwrap_or(0);
+    let line = |(machine, seen): (&Machine, &Seen)| {
+        format!("{:width$}  {}\n", machine.name, text::one_line(&seen.words))
+    };
+    let lines: String = fleet.machines().zip(&seen).map(line).collect();
+    screen::print(|_| lines)?;
+    let failed = seen.iter().any(|seen| seen.phase == Phase::Failed);
+    Ok(if failed { Exit::Found } else { Exit::Done })
+}
+
+/// Notes where jobs ran: Slurm forgets it after five minutes.
+fn keep_nodes(survey: &mut Survey, seen: &[Seen]) -> Result<(), Failure> {
+    let mut has_changed = false;
+    let names: Vec<String> = survey.fleet.machines().map(|m| m.name.clone()).collect();
+    for (name, seen) in names.iter().zip(seen) {
+        let job = survey.state.jobs.iter_mut().find(|job| job.machine_type == *name);
+        if let (Some(job), Some(node)) = (job, &seen.node)
+            && job.node.as_ref() != Some(node)
+        {
+            job.node = Some(node.clone());
+            has_changed = true;
+        }
+    }
+    if has_changed { survey.save() } else { Ok(()) }
+}
+
+fn cancel(args: &FileArgs) -> Result<Exit, Failure> {
+    let mut survey = Survey::open(args)?;
+    let fleet = survey.fleet.clone();
+    let cluster = Cluster::of(&fleet);
+    for machine in fleet.machines() {
+        let job = survey.state.job(machine).filter(|job| is_open(job)).cloned();
+        let Some(job) = job else { continue };
+        let id = job.id.clone().unwrap_or_default();
+        cluster.cancel(machine, &id)?;
+        survey.put(Job { cancelled: true, ..job })?;
+        tell(machine, "cancelled")?;
+    }
+    Ok(Exit::Done)
+}
