@@ -49,9 +49,9 @@ use std::str::FromStr;
     refused or failed; 4 the command could not be carried out; 130 interrupted: what was measured until\n\
     then is shown and kept.\n\n\
     Environment (separate directories in a list with colons):\n  \
-    CIPHERMARK_LIBS            more directories to search for libraries\n  \
+    CIPHERMARK_LIBS            more directories to search for libraries and Java's jars\n  \
     CIPHERMARK_BUNDLED         directories of libraries built by libs/build; empty: none\n  \
-    CIPHERMARK_CACHE           where to cache instruction counts and quiet rates; empty: nowhere\n  \
+    CIPHERMARK_CACHE           where to cache counts, quiet rates and runtimes' programs; empty: nowhere\n  \
     CIPHERMARK_CONFINEMENT     kinds of confinement to switch off; off: all of them\n  \
     CIPHERMARK_TIER_MECHANISM  how to apply tiers: fault, rewrite or switch\n  \
     NO_COLOR, CLICOLOR         whether to use colours, as in other programs"

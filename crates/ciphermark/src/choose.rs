@@ -3,7 +3,7 @@
 use crate::args::{DirectionArg, Filter, InPlaceArg};
 use crate::error::Failure;
 use engine::{Attached, LibraryChoice};
-use model::{Algorithm, Direction, KERNEL_PATH, NameGlob, nearest};
+use model::{Algorithm, Direction, NameGlob, nearest};
 use std::path::PathBuf;
 use text::LibraryText;
 
@@ -47,7 +47,7 @@ fn library(text: &str) -> Result<LibraryChoice, Failure> {
         LibraryText::File { name, path } => (name, path),
     };
     let path = PathBuf::from(path);
-    if !path.is_file() && path.as_os_str() != KERNEL_PATH {
+    if !path.is_file() && !model::runs_elsewhere(&path) {
         let what = if path.exists() { "is no regular file" } else { "does not exist" };
         return Err(Failure::usage(format!("library '{name}': '{}' {what}", path.display())));
     }
@@ -56,15 +56,46 @@ fn library(text: &str) -> Result<LibraryChoice, Failure> {
 
 /// Finds and loads libraries; all that are found, without choices.
 pub fn discover(choices: &[LibraryChoice]) -> Vec<Attached> {
-    let searches = !choices.iter().any(|c| matches!(c, LibraryChoice::Path { .. }));
+    if !choices.iter().any(|c| matches!(c, LibraryChoice::Path { .. })) {
+        tell_what_is_not_beside();
+    }
+    engine::discover(choices)
+}
+
+/// Finds and loads everything that there is, languages' runtimes too.
+pub fn discover_all() -> Vec<Attached> {
+    tell_what_is_not_beside();
+    engine::discover_all()
+}
+
+fn tell_what_is_not_beside() {
     // `cargo install` brings the program alone.
-    if searches && host::companion(engine::METER).is_none() {
+    if host::companion(engine::METER).is_none() {
         anstream::eprintln!(
             "ciphermark: the libraries that come with it are not beside this program, only the system's are here: \
              'make install' in a clone, or a package, brings them"
         );
     }
-    engine::discover(choices)
+}
+
+/// The libraries of a suite that are there. Those that are not are named, and why.
+pub fn attached_of_those(globs: &[String], quiet: bool) -> Result<Vec<Attached>, Failure> {
+    let choices = libraries(globs)?;
+    let wanted = globs.iter().map(|text| NameGlob::parse(text)).collect::<Result<Vec<_>, _>>();
+    let wanted = wanted.map_err(Failure::usage)?;
+    let is_wanted =
+        |l: &Attached| wanted.iter().any(|glob| is_library(glob, &l.facts.name, &l.facts.version));
+    let found: Vec<Attached> = discover(&choices).into_iter().filter(is_wanted).collect();
+    let (broken, usable): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|l| l.facts.error.is_some());
+    for library in broken.iter().filter(|_| !quiet) {
+        let why = library.facts.error.as_deref().unwrap_or_default();
+        anstream::eprintln!("ciphermark: without {}: {}", library.facts.name, text::clean(why));
+    }
+    if usable.is_empty() {
+        return Err(Failure::not_done(engine::SelectError::None));
+    }
+    Ok(usable)
 }
 
 /// Finds, loads and selects libraries.

@@ -27,3 +27,18 @@ pub use timing_model::Model;
 
 /// In the place of a path: the running Linux kernel's own ciphers, which no file stands for.
 pub const KERNEL_PATH: &str = "af_alg:";
+
+/// What the path of a language's runtime begins with, which is a program and no shared object: `runtime:go`.
+pub const RUNTIME_PREFIX: &str = "runtime:";
+
+/// Whether a library's path stands for code that runs in no process of ours: the kernel's, or a runtime's.
+#[must_use]
+pub fn runs_elsewhere(path: &std::path::Path) -> bool {
+    path.as_os_str() == KERNEL_PATH || runtime_name(path).is_some()
+}
+
+/// What a runtime's path names: one of those that are known, or a program's path.
+#[must_use]
+pub fn runtime_name(path: &std::path::Path) -> Option<&str> {
+    path.to_str()?.strip_prefix(RUNTIME_PREFIX)
+}

@@ -14,6 +14,9 @@ pub struct Suite {
     pub reason: String,
     /// Globs over algorithm names.
     pub algorithms: Vec<String>,
+    /// Globs over libraries, of those that are there; empty: all that are found.
+    #[serde(default)]
+    pub libraries: Vec<String>,
     /// Sizes, in the grammar of `--size`.
     pub sizes: String,
     /// Models.
@@ -77,6 +80,7 @@ const BUILT_IN: &[&str] = &[
     include_str!("../../../../suites/everything.toml"),
     include_str!("../../../../suites/costs.toml"),
     include_str!("../../../../suites/at-rest.toml"),
+    include_str!("../../../../suites/runtimes.toml"),
 ];
 
 impl Suite {

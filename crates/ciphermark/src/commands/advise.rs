@@ -12,7 +12,7 @@ use engine::{Budget, LibraryChoice, Request};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use model::{Algorithm, Direction, Footprint, KERNEL_PATH, MAX_SIZE, Model, NameGlob};
+use model::{Algorithm, Direction, Footprint, MAX_SIZE, Model, NameGlob};
 use record::Record;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -331,7 +331,7 @@ fn surroundings(libraries: &[record::Library], today: Date) -> Surroundings {
         path: (*path).to_owned(),
         id: host::file_id(Path::new(path)).ok(),
     };
-    let files = paths.iter().filter(|p| **p != KERNEL_PATH && !p.is_empty());
+    let files = paths.iter().filter(|p| !model::runs_elsewhere(Path::new(p)) && !p.is_empty());
     Surroundings { today, cpu: Some(host::facts(0).cpu.name), libraries: files.map(now).collect() }
 }
 

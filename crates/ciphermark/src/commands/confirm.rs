@@ -8,7 +8,7 @@ use crate::progress::Bar;
 use analysis::Verdict;
 use compare::{Compared, Comparison, Confirmation, Matching, Told};
 use engine::{Attached, Budget, PairBench, PairError, Request, Stop};
-use model::{Algorithm, Direction, KERNEL_PATH};
+use model::{Algorithm, Direction};
 use record::{LibraryId, Record};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -144,8 +144,8 @@ fn elsewhere(records: [&Record; 2]) -> Option<String> {
 
 fn attach(id: &LibraryId) -> Result<Attached, String> {
     let label = format!("{}@{}", id.name, id.version);
-    if id.path == KERNEL_PATH {
-        return Err(format!("{label} is in the kernel, which pairs cannot reload"));
+    if model::runs_elsewhere(Path::new(&id.path)) {
+        return Err(format!("{label} is no file, which pairs could reload"));
     }
     if !Path::new(&id.path).is_file() {
         return Err(format!("{label} is not available: '{}' does not exist", id.path));

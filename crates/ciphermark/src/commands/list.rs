@@ -28,16 +28,13 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
 }
 
 /// Every library found, even unusable ones; with `--library`, the chosen ones.
-fn found(args: &ListArgs) -> Result<Vec<Attached>, Failure> {
-    if args.library.is_empty() {
-        Ok(choose::discover(&[]))
-    } else {
-        choose::attached(&args.library)
-    }
+fn found(args: &ListArgs, discover: fn() -> Vec<Attached>) -> Result<Vec<Attached>, Failure> {
+    if args.library.is_empty() { Ok(discover()) } else { choose::attached(&args.library) }
 }
 
 fn libraries(args: &ListArgs) -> Result<Exit, Failure> {
-    let facts: Vec<record::Library> = found(args)?.into_iter().map(|l| l.facts).collect();
+    let facts: Vec<record::Library> =
+        found(args, choose::discover_all)?.into_iter().map(|l| l.facts).collect();
     if args.json {
         return json(&facts);
     }
@@ -49,7 +46,7 @@ fn libraries(args: &ListArgs) -> Result<Exit, Failure> {
 }
 
 fn algorithms(args: &ListArgs) -> Result<Exit, Failure> {
-    let libraries = found(args)?;
+    let libraries = found(args, || choose::discover(&[]))?;
     let usable: Vec<&Attached> = libraries.iter().filter(|l| l.facts.error.is_none()).collect();
     let offers = |l: &Attached, a: &Algorithm| {
         l.offers.iter().any(|o| o.algorithm == a.name && !o.models.is_empty())

@@ -13,6 +13,7 @@ use record::{Journal, Record, RecordError, State};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
+use text::Suite;
 
 /// Measures what the flags and the suite ask for, or resumes an interrupted run.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
@@ -52,18 +53,22 @@ pub struct Job {
 }
 
 fn fresh(args: &RunArgs) -> Result<Job, Failure> {
-    let request = request(args)?;
+    let suite = suites::find(&args.suite)?;
+    let of_suite = suite.libraries.clone();
+    let request = request(args, suite)?;
     let output = args.output.clone();
     let journal = output.as_deref().map(claim_output).transpose()?.flatten();
     // An older record stays until the new one is whole.
     let snapshots = output.clone().filter(|path| journal.is_some() && !path.exists());
-    let libraries = choose::attached(&args.filter.library)?;
+    let libraries = match (args.filter.library.as_slice(), of_suite.as_slice()) {
+        ([], [_, ..]) => choose::attached_of_those(&of_suite, args.quiet)?,
+        (given, _) => choose::attached(given)?,
+    };
     let keeping = Keeping { journal, snapshots, earlier: None };
     Ok(Job { request, libraries, output, keeping })
 }
 
-fn request(args: &RunArgs) -> Result<Request, Failure> {
-    let suite = suites::find(&args.suite)?;
+fn request(args: &RunArgs, suite: Suite) -> Result<Request, Failure> {
     let filter = &args.filter;
     let algorithms = match filter.algorithm.as_slice() {
         [] => choose::algorithms(&suite.algorithms)?,

@@ -41,6 +41,7 @@ mod regression;
 mod report;
 mod resume;
 mod run;
+mod runtimes;
 mod screen;
 mod secrets;
 mod survive;

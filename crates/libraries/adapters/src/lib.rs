@@ -15,6 +15,7 @@ mod gcrypt;
 mod kernel;
 mod mbedtls;
 mod nettle;
+pub mod runtime;
 mod sodium;
 #[cfg(test)]
 mod testing;

@@ -7,10 +7,12 @@
 pub mod loader;
 mod operations;
 pub mod raw;
+mod remote;
 mod reopening;
 mod session;
 
 pub use operations::{Operations, Table};
+pub use remote::{Placed, Ran, Remote, Turn};
 pub use reopening::{ONE_KEY, reopening};
 pub use session::{Message, Outcome, Session};
 
@@ -44,6 +46,11 @@ pub trait Library: Send + Sync {
     /// Whether sessions may be used in several threads at once, each its own: why not, where they
     /// may not.
     fn one_thread_only(&self) -> Option<&str> {
+        None
+    }
+
+    /// The process that the library's code runs in, where it is not this one: a runtime's.
+    fn process(&self) -> Option<u32> {
         None
     }
 

@@ -1,6 +1,6 @@
 //! A session with checked lengths over the raw table of functions.
 
-use crate::raw;
+use crate::{Remote, raw};
 use model::{Algorithm, Direction};
 use std::ffi::{CStr, c_char};
 
@@ -46,6 +46,7 @@ pub struct Session {
     raw: raw::Session,
     algorithm: &'static Algorithm,
     direction: Direction,
+    remote: Option<Box<dyn Remote>>,
 }
 
 impl Session {
@@ -60,7 +61,25 @@ impl Session {
         algorithm: &'static Algorithm,
         direction: Direction,
     ) -> Self {
-        Self { raw, algorithm, direction }
+        Self { raw, algorithm, direction, remote: None }
+    }
+
+    /// Has batches run in a runtime's process.
+    #[must_use]
+    pub fn with_remote(mut self, remote: Box<dyn Remote>) -> Self {
+        self.remote = Some(remote);
+        self
+    }
+
+    /// Where batches run in a runtime's process: the session there.
+    pub fn remote(&mut self) -> Option<&mut (dyn Remote + 'static)> {
+        self.remote.as_deref_mut()
+    }
+
+    /// Whether batches run in a runtime's process.
+    #[must_use]
+    pub fn is_remote(&self) -> bool {
+        self.remote.is_some()
     }
 
     /// What was opened.

@@ -62,6 +62,28 @@ pub(crate) fn only_what_was_loaded(objects: &[PathBuf]) -> Result<(), String> {
     enforce(allow_all(ruleset()?, &paths)?).map(drop)
 }
 
+/// Rules by which files are read and executed as before, and none is written but the null device and what lies in one
+/// directory.
+pub(crate) fn nothing_to_write(but: Option<&Path>) -> Result<(RulesetCreated, String), String> {
+    let everywhere = PathFd::new("/").map_err(|e| e.to_string())?;
+    let null = PathFd::new("/dev/null").map_err(|e| e.to_string())?;
+    let reading = PathBeneath::new(everywhere, AccessFs::from_read(ABI_KNOWN));
+    let writing = PathBeneath::new(null, AccessFs::WriteFile);
+    let rules = ruleset()?.add_rule(reading).and_then(|rules| rules.add_rule(writing));
+    let mut rules = rules.map_err(|e| e.to_string())?;
+    if let Some(directory) = but {
+        let own = PathFd::new(directory).map_err(|e| e.to_string())?;
+        let all = PathBeneath::new(own, AccessFs::from_all(ABI_KNOWN));
+        rules = rules.add_rule(all).map_err(|e| e.to_string())?;
+    }
+    Ok((rules, "no file to write but temporary ones of its own, no TCP".to_owned()))
+}
+
+/// From now on these rules are in force, where the kernel has Landlock.
+pub(crate) fn enforce_rules(rules: RulesetCreated) -> Result<(), String> {
+    rules.no_new_privs(false).restrict_self().map(drop).map_err(|e| e.to_string())
+}
+
 fn ruleset() -> Result<RulesetCreated, String> {
     let all = || {
         Ruleset::default()

@@ -33,6 +33,14 @@ pub(crate) fn after_loading() -> Result<(), String> {
     set(&program(calls::only_for_loading(), SeccompAction::Trap, SeccompAction::Allow)?)
 }
 
+/// A program that denies these calls and allows all others.
+pub(crate) fn denying(rules: Vec<Rule>) -> Result<(BpfProgram, String), String> {
+    let told =
+        format!("{} system calls denied: no sockets, no reach into other processes", rules.len());
+    let denied = SeccompAction::Errno(libc::EPERM as u32);
+    Ok((program(rules, denied, SeccompAction::Allow)?, told))
+}
+
 fn program(
     rules: Vec<Rule>,
     matched: SeccompAction,
@@ -70,7 +78,7 @@ fn condition(c: &Condition) -> Result<SeccompCondition, BackendError> {
     }
 }
 
-fn set(program: &[sock_filter]) -> Result<(), String> {
+pub(crate) fn set(program: &[sock_filter]) -> Result<(), String> {
     #[repr(C)]
     struct Program {
         len: libc::c_ushort,

@@ -21,10 +21,12 @@ mod limits;
 mod names;
 mod needed;
 mod privileges;
+mod runtime;
 
 pub use denied::{Denied, hostile_so_far, take_denied};
 pub use fork::{Forked, end_with_parent, fork, leave};
 pub use privileges::close_inherited;
+pub use runtime::runtime;
 
 use left_out::{LeftOut, Part};
 use record::{Confinement, Restriction};

@@ -227,8 +227,10 @@ fn check_pages(answer: &mut Answer) -> Result<(), String> {
 }
 
 fn check_costs(costs: &Costs) -> Result<(), String> {
-    let Costs { allocations, allocated_bytes, copied_bytes, lost, lost_bytes, .. } = *costs;
-    [allocations, allocated_bytes, copied_bytes, lost, lost_bytes].into_iter().try_for_each(real)
+    let Costs { allocations, allocated_bytes, copied_bytes, lost, lost_bytes, collecting, .. } =
+        *costs;
+    let all = [allocations, allocated_bytes, copied_bytes, lost, lost_bytes, collecting];
+    all.into_iter().try_for_each(real)
 }
 
 fn check_steps(steps: &mut Steps) -> Result<(), String> {

@@ -4,6 +4,8 @@ use crate::attached::Attached;
 use crate::link::{WorkerError, once_more_if_killed};
 use crate::process::{Worker, out_of_protocol};
 use crate::protocol::{Offer, Ready, Reply, Request};
+use crate::runtimes;
+use adapters::runtime::Program;
 use model::{KERNEL_PATH, NameGlob, Tier, nearest};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -56,8 +58,24 @@ pub enum SelectError {
 
 /// Finds libraries and loads each once, side by side. Files that `choices` name come first; where
 /// every choice is a file, nothing else is loaded.
+///
+/// Runtimes are among them only where a glob names one: their programs are compiled first.
 #[must_use]
 pub fn discover(choices: &[LibraryChoice]) -> Vec<Attached> {
+    let globs = choices.iter().filter_map(|c| match c {
+        LibraryChoice::Glob(glob) => Some(glob),
+        LibraryChoice::Path { .. } => None,
+    });
+    find_and_load(choices, runtimes::asked(globs))
+}
+
+/// Everything that there is, runtimes too, each loaded once.
+#[must_use]
+pub fn discover_all() -> Vec<Attached> {
+    find_and_load(&[], runtimes::all())
+}
+
+fn find_and_load(choices: &[LibraryChoice], runtimes: Vec<PathBuf>) -> Vec<Attached> {
     probe::give_large_blocks_back();
     let mut files: Vec<File> = choices
         .iter()
@@ -69,6 +87,7 @@ pub fn discover(choices: &[LibraryChoice]) -> Vec<Attached> {
     if files.is_empty() || files.len() < choices.len() {
         files.extend(host::find_libraries().into_iter().map(File::found));
     }
+    files.extend(runtimes.into_iter().map(|path| File { given_name: None, path, problem: None }));
     std::thread::scope(|scope| {
         let loads: Vec<_> = files.iter().map(|file| scope.spawn(|| load(file))).collect();
         loads
@@ -159,15 +178,27 @@ struct Answer {
 }
 
 fn inquire(attached: &Attached, path: &Path) -> Result<Answer, String> {
+    let mut program = None;
     let id = if is_kernel(path) {
         host::kernel_id()
+    } else if let Some(runtime) = model::runtime_name(path) {
+        program = Some(runtimes::prepare(runtime)?);
+        String::new()
     } else {
         host::check_elf(path).map_err(|e| format!("'{}' {e}", path.display()))?;
         host::file_id(path).map_err(|e| format!("cannot read '{}': {e}", path.display()))?
     };
     let Offered { ready, offers, instructions, confinement, .. } =
         ask_offers(attached, Tier::Native).map_err(|e| e.to_string())?;
+    let id = program.map_or(id, |program| id_of_runtime(&program, &ready));
     Ok(Answer { ready, offers, instructions, id, confinement })
+}
+
+/// What tells one state of a runtime from another: its program, and what it says of itself and what is under it.
+fn id_of_runtime(program: &Program, ready: &Ready) -> String {
+    let tool = host::file_id(&program.tool).unwrap_or_default();
+    let told = [&program.sources, &tool, &ready.version].map(String::as_str).join("\n");
+    format!("sha256:{}", host::text_hash(&format!("{told}\n{}", ready.build.join("\n"))))
 }
 
 /// Who a library says it is at a tier, and what it offers there.
@@ -249,6 +280,9 @@ fn is_kernel(path: &Path) -> bool {
 fn stem(path: &Path) -> String {
     if is_kernel(path) {
         return "linux-kernel".to_owned();
+    }
+    if let Some(runtime) = model::runtime_name(path) {
+        return runtime.to_owned();
     }
     let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let file = file.split(".so").next().unwrap_or(&file).to_owned();

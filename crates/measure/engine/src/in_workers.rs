@@ -8,6 +8,7 @@ use crate::protocol::{Finding, Reply, Request};
 use crate::stop::Stop;
 use model::{KERNEL_PATH, Tier};
 use std::collections::VecDeque;
+use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -74,8 +75,10 @@ pub(crate) struct Asking<'a> {
 impl Asking<'_> {
     /// Why nothing of a library can be stepped.
     pub(crate) fn cannot_step(library: &Attached) -> Option<Finding> {
-        let why = "it runs in the kernel, which cannot be stepped";
-        (library.facts.path == KERNEL_PATH).then(|| Finding::unsupported(why))
+        let kernel = library.facts.path == KERNEL_PATH;
+        let where_to = if kernel { "the kernel" } else { "a process of its runtime" };
+        let why = format!("it runs in {where_to}, which cannot be stepped");
+        model::runs_elsewhere(Path::new(&library.facts.path)).then(|| Finding::unsupported(why))
     }
 
     /// Asks a worker with the library at the tier, once more where somebody else has killed it. A worker that

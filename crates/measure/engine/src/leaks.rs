@@ -9,8 +9,9 @@ use crate::plan::Planned;
 use crate::process::out_of_protocol;
 use crate::protocol::{Finding, Judged, Judging, Reply, Request};
 use crate::stop::Stop;
-use model::{Algorithm, KERNEL_PATH, Kind, Tier};
+use model::{Algorithm, Kind, Tier};
 use record::{LeakVerdict, Leaks, Record};
+use std::path::Path;
 use std::time::Duration;
 
 /// Raised when a verdict changes its meaning, or how it is come to.
@@ -91,8 +92,8 @@ pub(crate) fn of_plan(
     let open = planned.iter().filter(|p| p.verdict.is_none() && p.case.library < libraries.len());
     let keyed = |p: &&Planned| {
         let algorithm = Algorithm::find(&p.case.algorithm);
-        let in_kernel = libraries[p.case.library].facts.path == KERNEL_PATH;
-        algorithm.is_ok_and(LeakSubject::has_secret) && !in_kernel
+        let elsewhere = model::runs_elsewhere(Path::new(&libraries[p.case.library].facts.path));
+        algorithm.is_ok_and(LeakSubject::has_secret) && !elsewhere
     };
     let subject = |p: &Planned| LeakSubject {
         library: p.case.library,

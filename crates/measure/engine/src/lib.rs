@@ -35,6 +35,7 @@ pub mod protocol;
 mod quiet;
 mod recording;
 mod run_queue;
+mod runtimes;
 mod sampling;
 mod schedule;
 mod setting;
@@ -52,7 +53,7 @@ pub mod worker;
 mod worker_pool;
 
 pub use attached::{AtTier, Attached, StackFile};
-pub use discover::{LibraryChoice, SelectError, discover, select};
+pub use discover::{LibraryChoice, SelectError, discover, discover_all, select};
 pub use events::{Event, Progress};
 pub use evidence::{Evidence, Exact, Operation, Wanted, gather};
 pub use handshakes::{

@@ -83,6 +83,12 @@ fn words(costs: &Costs, direction: Direction) -> Vec<String> {
             (allocations * 10.0).round() / 10.0
         ));
     }
+    if *allocations == 0.0 && *allocated_bytes >= 1.0 {
+        words.push(format!(
+            "allocates {allocated_bytes:.0} bytes for each message, and {:.1} % of the time goes to collecting garbage ({direction} of {size} bytes)",
+            100.0 * costs.collecting
+        ));
+    }
     // A pool that grows now and then loses less than one piece for each message.
     if *lost > 0.99 {
         words.push(format!(
@@ -105,6 +111,7 @@ mod tests {
             copied_bytes: 0.0,
             lost,
             lost_bytes: 64.0 * lost,
+            collecting: 0.0,
         };
         assert!(words(&costs(0.1, 0.1), Direction::Encrypt).is_empty());
         assert_eq!(words(&costs(2.0, 0.0), Direction::Encrypt).len(), 1);

@@ -58,7 +58,7 @@ fn prepare(libraries: &mut [Attached], asked: &[(usize, Tier)]) {
     let wanted = libraries.iter_mut().enumerate().filter(|(i, library)| {
         let path = Path::new(&library.facts.path);
         library.copies.is_none()
-            && path.as_os_str() != model::KERNEL_PATH
+            && !model::runs_elsewhere(path)
             && asked.iter().any(|(l, _)| l == i)
     });
     let queue = Mutex::new(wanted.map(|(_, library)| library));

@@ -26,6 +26,22 @@ pub fn move_to(process: u32, cpu: u32) -> std::io::Result<()> {
     Ok(sched_setaffinity(Pid::from_raw(process.cast_signed()), &set_of(&[cpu]))?)
 }
 
+/// Lets another process, with all of its threads and those that they start, run on this CPU only.
+///
+/// # Errors
+/// The system's reason, as for [`move_to`].
+pub fn move_threads_to(process: u32, cpu: u32) -> std::io::Result<()> {
+    for thread in std::fs::read_dir(format!("/proc/{process}/task"))? {
+        let number = thread?.file_name().to_str().and_then(|name| name.parse().ok());
+        // A thread may have ended since.
+        let moved = number.map_or(Ok(()), |thread| move_to(thread, cpu));
+        if number == Some(process) {
+            moved?;
+        }
+    }
+    Ok(())
+}
+
 fn set_of(cpus: &[u32]) -> CpuSet {
     let mut set = CpuSet::new();
     for cpu in cpus {

@@ -21,6 +21,21 @@ pub trait Batch {
     /// the expected one.
     fn run(&mut self, ops: u32) -> i32;
 
+    /// Runs operations untimed, of which nobody looks at what they leave.
+    fn warm(&mut self, ops: u32) {
+        self.run(ops);
+    }
+
+    /// Runs until the code is as fast as it gets, where it is compiled while it runs.
+    fn settle(&mut self) {}
+
+    /// Nanoseconds that operations take outside of a sample.
+    fn time(&mut self, clock: &Clock, ticks_per_ns: f64, ops: u32) -> f64 {
+        let begin = clock.begin();
+        self.run(ops);
+        clock.net(begin, clock.end()) as f64 / ticks_per_ns
+    }
+
     /// Runs operations and adds the ticks of each to a list, the clock's own cost taken off.
     fn run_alone(&mut self, clock: &Clock, ops: u32, ticks: &mut Vec<u64>) -> i32;
 

@@ -31,7 +31,7 @@ mod together;
 mod walk;
 mod watch;
 
-pub use affinity::{allowed_cpus, have_core_alone, move_to, pin_to};
+pub use affinity::{allowed_cpus, have_core_alone, move_threads_to, move_to, pin_to};
 pub use arena::Arena;
 pub use batch::Batch;
 pub use clock::{Anchor, Clock};

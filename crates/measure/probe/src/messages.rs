@@ -12,10 +12,12 @@ use contract::Session;
 use model::Direction;
 
 mod left;
+mod remote;
 mod run;
 mod stepping;
 
 pub use left::Done;
+use remote::Away;
 pub use stepping::Stepped;
 
 /// The most different messages in a set: one for each descriptor.
@@ -110,6 +112,8 @@ pub struct MessageBatch<'a> {
     count: usize,
     /// The descriptor that the next operation uses.
     at: usize,
+    /// What a runtime's process is told and tells; of use where it runs the operations.
+    away: Away,
 }
 
 /// Where the messages are.
@@ -154,7 +158,9 @@ impl<'a> MessageBatch<'a> {
         assert!(!set.in_place || (set.walk.is_some() && session.in_place()), "in place on a walk");
         assert!(set.keys.is_empty() || session.has_rekey(), "the session takes new keys");
         match set.walk {
-            None if session.in_flight() > 1 => Self::place_apart(session, arena, set, roll),
+            None if session.in_flight() > 1 || session.is_remote() => {
+                Self::place_apart(session, arena, set, roll)
+            }
             None => {
                 let at = std::array::from_fn(output_at);
                 Self::in_a_ring(session, arena, set, roll, (at, set.size + SPREAD))
@@ -258,8 +264,10 @@ impl<'a> MessageBatch<'a> {
             size,
             count,
             at,
+            away: Away::default(),
         };
         batch.point(set, count);
+        batch.place_remotely(set);
         batch
     }
 

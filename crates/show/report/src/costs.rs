@@ -3,6 +3,7 @@
 use crate::digits;
 use crate::labels::{self, Libraries, part};
 use crate::survey::Common;
+use crate::tax;
 use model::{Direction, Model};
 use record::{Call, Fit, LibraryId, Measurement, Record, Rekeying, State};
 use std::collections::BTreeMap;
@@ -28,6 +29,11 @@ pub fn costs(record: &Record, selection: &[&Measurement], options: Options) -> S
         let any = cells.values().next().copied();
         let fit = any.and_then(|m| record.fits.iter().find(|fit| is_of(fit, m)));
         out += &part("line", &fit.map_or_else(|| no_line(cells.len()), line), PLAIN, options);
+        if let (Some(fit), Some(runtime)) = (fit, any.and_then(|m| runtime(record, m))) {
+            for text in tax::over(record, fit, runtime) {
+                out += &part("tax", &text, PLAIN, options);
+            }
+        }
         if fit.is_some_and(|fit| !fit.linear) {
             let text = "the times do not lie on a line: neither number describes any size well";
             out += &part("", text, CAUTION, options);
@@ -47,6 +53,12 @@ pub fn costs(record: &Record, selection: &[&Measurement], options: Options) -> S
         out.push('\n');
     }
     out
+}
+
+/// The language's runtime that the measurement is of.
+fn runtime<'a>(record: &'a Record, m: &Measurement) -> Option<&'a record::Library> {
+    let own = record.libraries.iter().find(|l| l.identity() == m.library)?;
+    model::runtime_name(std::path::Path::new(&own.path)).map(|_| own)
 }
 
 /// Whether the line goes through the measurement.

@@ -28,6 +28,7 @@ mod summary;
 mod survey;
 mod table;
 pub mod tabular;
+mod tax;
 #[cfg(test)]
 mod tests;
 mod vintage;

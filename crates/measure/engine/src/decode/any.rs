@@ -132,7 +132,7 @@ prop_compose! {
 prop_compose! {
     fn costs()(size: usize, counts in [number(), number(), number(), number(), number()]) -> Costs {
         let [allocations, allocated_bytes, copied_bytes, lost, lost_bytes] = counts;
-        Costs { size, allocations, allocated_bytes, copied_bytes, lost, lost_bytes }
+        Costs { size, allocations, allocated_bytes, copied_bytes, lost, lost_bytes, collecting: 0.0 }
     }
 }
 

@@ -94,7 +94,7 @@ pub struct FunctionSteps {
 }
 
 /// What one message of a size allocates and copies through the C library, on average.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Costs {
     /// Bytes of plaintext.
     pub size: usize,
@@ -110,4 +110,7 @@ pub struct Costs {
     /// Bytes of them.
     #[serde(default, skip_serializing_if = "is_default")]
     pub lost_bytes: f64,
+    /// Of a runtime: which share of the time goes to collecting its garbage.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub collecting: f64,
 }

@@ -77,6 +77,9 @@ impl Around<'_> {
         visit: &Visit,
         ready: &dyn Fn(&mut B, u32, u32),
     ) -> (Taken, u32) {
+        if self.first {
+            batch.settle();
+        }
         let ops = self.ops(batch, visit.ops);
         let warm_up = self.warm_up_ops(ops);
         let taken = match &self.meeting {

@@ -86,7 +86,10 @@ impl Bench {
         let around = Around {
             clock,
             ticks_per_ns: *ticks_per_ns,
-            pace: Pace::default(),
+            pace: match library.process() {
+                None => Pace::default(),
+                Some(_) => Pace::of_a_runtime(),
+            },
             process: *process,
             first,
             meeting: None,

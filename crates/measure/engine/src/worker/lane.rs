@@ -6,7 +6,7 @@ use super::material::{Ciphertexts, Feed, Plaintext};
 use super::memoisation;
 use super::outputs::{Expected, time_for};
 use super::subject::Subject;
-use super::untimed;
+use super::{runtime, untimed};
 use crate::protocol::{Finding, Latencies, Visit};
 use contract::{Library, Outcome, Session, raw};
 use model::{Algorithm, Direction, Footprint, Kind, Model};
@@ -160,6 +160,7 @@ impl Lane {
         let algorithm = session.algorithm();
         let feed = Feed::new(material, visit, (plain, made), first);
         let walk = around.gather(walk(session, visit))?;
+        let remote = session.is_remote();
         let set = MessageSet { in_place: visit.in_place, walk, ..feed.set() };
         let mut batch = MessageBatch::place(session, &mut self.arena, &set, roll);
         let poison = batch.poison_byte();
@@ -184,6 +185,10 @@ impl Lane {
                 untimed::again(&mut expected, &mut batch, ops, &mut self.placement)?;
             }
             seen.took = expected.took;
+        }
+        let watched = visit.every_check || self.placement.next_u64().is_multiple_of(AGAIN_OF);
+        if remote && watched {
+            runtime::works_inside_the_clock(&mut batch, ops)?;
         }
         let (latency, alone) = around.alone(&mut batch, visit, &taken);
         codes(alone, visit.model)?;
@@ -260,6 +265,9 @@ fn looks(op_ns: f64, rng: &mut StdRng) -> bool {
 /// What a visit walks through.
 fn walk(session: &Session, visit: &Visit) -> Result<Option<WalkSize>, Finding> {
     let (in_flight, algorithm) = (session.in_flight() as usize, session.algorithm());
+    if session.is_remote() && visit.footprint != Footprint::Hot {
+        return Err(Finding::unsupported("a runtime has its messages in memory of its own"));
+    }
     let place = Place::of(algorithm, visit.direction, visit.size, visit.in_place);
     let size = match (visit.footprint, visit.walk_bytes) {
         (Footprint::Hot, _) if !visit.in_place => return Ok(None),
@@ -310,7 +318,7 @@ fn ready(batch: &mut MessageBatch<'_>, warm_up: u32, ops: u32, poison: u8) {
             }
         }
         None => {
-            batch.run(warm_up);
+            batch.warm(warm_up);
             batch.poison(poison);
         }
     }

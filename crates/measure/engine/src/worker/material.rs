@@ -152,8 +152,18 @@ impl<'a> Feed<'a> {
     ) -> Self {
         let forged = made.filter(|_| visit.model == Model::Forgery).map(Ciphertexts::forged_tags);
         let key = (visit.model == Model::Rekey).then(|| [material.key_raised(first)]);
+        Self { forged, key, ..Self::of_messages(material, visit.size, (plain, made), first) }
+    }
+
+    /// For the model `message`.
+    pub(super) fn of_messages(
+        material: &'a Material,
+        size: usize,
+        (plain, made): (&'a [u8], Option<&'a Ciphertexts>),
+        first: u64,
+    ) -> Self {
         let nonce = [material.nonce_raised(first)];
-        Self { size: visit.size, plain, aad: &material.aad, made, forged, nonce, key }
+        Self { size, plain, aad: &material.aad, made, forged: None, nonce, key: None }
     }
 
     /// With the right tags, whatever the model.

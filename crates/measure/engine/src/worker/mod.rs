@@ -17,6 +17,7 @@ mod pages;
 mod power;
 mod primitives;
 mod records;
+mod runtime;
 mod sampling;
 mod serve;
 mod side_effects;

@@ -47,7 +47,7 @@ fn offer(library: &dyn Library, algorithm: &'static Algorithm, direction: Direct
                 offer.models.push(Model::Message);
                 let in_flight = session.in_flight();
                 offer.in_flight = (in_flight > 1).then_some(in_flight);
-                if algorithm.key_len > 0 && in_flight == 1 {
+                if algorithm.key_len > 0 && in_flight == 1 && !session.is_remote() {
                     offer.models.push(Model::Rekey);
                     let reused = session.has_rekey();
                     offer.rekeying =

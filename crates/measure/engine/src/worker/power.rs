@@ -5,7 +5,7 @@
 //! the system's): that is told in the record. Starting programs or reaching into other processes is not among
 //! it, and while a library computes nothing is: such a number is not to be trusted.
 
-use super::tier::{Prepared, is_kernel};
+use super::tier::Prepared;
 use crate::protocol::{Finding, Hello, Offer, Reply, VisitResult};
 use confine::{Confined, Needs};
 use record::Confinement;
@@ -14,7 +14,7 @@ use verify::vector_file::Judged;
 
 /// What a worker has given up so far.
 pub(super) enum Power {
-    /// No code of a file comes into the process.
+    /// No code of a library comes into the process: the kernel's stays there, and a runtime is confined by itself.
     Needless,
     /// What loading does not need.
     Confined(Confined),
@@ -23,7 +23,7 @@ pub(super) enum Power {
 impl Power {
     /// Gives up what loading does not need.
     pub(super) fn give_up(hello: &Hello, prepared: &Prepared) -> Result<Self, String> {
-        if is_kernel(hello) {
+        if model::runs_elsewhere(&hello.path) {
             return Ok(Self::Needless);
         }
         let library = hello.path.canonicalize().unwrap_or_else(|_| hello.path.clone());

@@ -224,7 +224,8 @@ fn load(hello: &Hello) -> Result<State, String> {
         Some(cpu) => probe::pin_to(&[cpu]).map_err(|e| format!("cannot stay on CPU {cpu}: {e}")),
         None => Ok(()),
     };
-    if std::process::id() % 2 == 1 {
+    let runtime = model::runtime_name(&hello.path);
+    if std::process::id() % 2 == 1 && runtime.is_none() {
         pin()?;
     }
     warm_references();
@@ -237,8 +238,14 @@ fn load(hello: &Hello) -> Result<State, String> {
     let sampler = Sampler::new()?;
     let files = prepared.files.clone();
     let load = || super::tier::load(hello, prepared).map_err(super::power::why);
-    let (library, tier) = match hello.tier {
-        Tier::Native => side_effects::watched(load)?,
+    let mut of_runtime = None;
+    let (library, tier) = match (runtime, hello.tier) {
+        (Some(runtime), _) => {
+            let (library, confinement) = super::runtime::start(hello, runtime)?;
+            of_runtime = confinement;
+            (library, None)
+        }
+        (None, Tier::Native) => side_effects::watched(load)?,
         // Tiers are applied by handlers of signals, among other things.
         _ => load()?,
     };
@@ -253,10 +260,11 @@ fn load(hello: &Hello) -> Result<State, String> {
     let objects = host::loaded_objects().difference(&before).cloned().collect();
     let objects = super::tier::originals(objects, &files);
     pin()?;
+    super::runtime::follow(library, hello.cpu)?;
     // Only where it measures: a worker that checks needs no core of its own.
     let core_alone = hello.cpu.is_some() && probe::have_core_alone().is_ok();
     let bench = Bench::new(hello.process, hello.seed, hello.ticks_per_ns);
-    let confinement = power.give_up_more(&objects)?;
+    let confinement = power.give_up_more(&objects)?.or(of_runtime);
     Ok(State { library, tier, objects, bench, sampler, core_alone, counter, confinement, desk })
 }
 

@@ -12,6 +12,9 @@ use xxhash_rust::xxh3::xxh3_64;
 /// Messages in flight need an output each.
 const LARGEST_IN_FLIGHT: usize = 1 << 20;
 
+/// Why a runtime's rows have no model `rekey`.
+const NEW_KEYS: &str = "a runtime's program sets one key for many messages";
+
 /// An opened algorithm in one direction with what checks it.
 pub(super) struct Subject {
     pub(super) session: Session,
@@ -42,6 +45,9 @@ impl Subject {
             return Err(Finding::unsupported(format!("{algorithm} has no key")));
         }
         let mut session = library.open(algorithm, direction, &material.key).map_err(not_opened)?;
+        if rekeys && session.is_remote() {
+            return Err(Finding::unsupported(NEW_KEYS));
+        }
         if rekeys && !session.has_rekey() {
             session = contract::reopening(library, algorithm, direction, &material.key)
                 .map_err(not_opened)?;

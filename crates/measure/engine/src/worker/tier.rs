@@ -28,8 +28,10 @@ pub(super) fn prepare(hello: &Hello) -> Result<Prepared, String> {
     if hello.tier == Tier::Native {
         return Ok(prepare_native(hello));
     }
-    if is_kernel(hello) {
-        return Err("the kernel chooses its instructions by itself".to_owned());
+    if model::runs_elsewhere(&hello.path) {
+        let kernel = hello.path.as_os_str() == KERNEL_PATH;
+        let who = if kernel { "the kernel" } else { "a runtime" };
+        return Err(format!("{who} chooses its instructions by itself"));
     }
     let own = if hello.plan.is_none() { Some(::tier::prepare(&hello.path)) } else { None };
     let measures = measures(hello);
@@ -58,7 +60,7 @@ fn measures(hello: &Hello) -> bool {
 /// processes measure; the file itself where nothing is measured or no copy can be made.
 fn prepare_native(hello: &Hello) -> Prepared {
     let file = hello.path.canonicalize().unwrap_or_else(|_| hello.path.clone());
-    let wanted = measures(hello) && !is_kernel(hello);
+    let wanted = measures(hello) && !model::runs_elsewhere(&hello.path);
     let copy = if wanted { ::tier::copy_of(&file, &file).ok() } else { None };
     let load = copy.as_ref().map(path_of);
     let (files, copies) = copy.map(|copy| (vec![file], vec![copy])).unwrap_or_default();
@@ -107,11 +109,6 @@ pub(super) fn load(
     let applied = ::tier::apply(hello.tier, path, plan, Mechanism::wanted()?)?;
     let library = adapters::load_copy(path, &applied.load, name).map_err(|e| e.to_string())?;
     Ok((library, Some(applied)))
-}
-
-/// Whether no code of a file is loaded.
-pub(super) fn is_kernel(hello: &Hello) -> bool {
-    hello.path.as_os_str() == KERNEL_PATH
 }
 
 /// The files of loaded objects: copies by the files that they are of, which are among those that were

@@ -20,6 +20,9 @@ const MANY: u32 = 50;
 /// Longest that they may take: as much as hundreds of samples.
 const LONGEST_NS: f64 = 25e6;
 
+/// The check that a runtime's process works when it says that it does.
+pub(super) const OUTSIDE: &str = "outside-the-clock";
+
 /// The timed batch once more, at another length.
 pub(super) fn again(
     expected: &mut Expected<'_>,
@@ -117,7 +120,7 @@ fn forgeries_among(
     Ok(())
 }
 
-fn in_decoy(finding: Finding, ops: u32) -> Finding {
+pub(super) fn in_decoy(finding: Finding, ops: u32) -> Finding {
     Finding { why: format!("{} (in an untimed batch of {ops} operations)", finding.why), ..finding }
 }
 

@@ -35,6 +35,7 @@ impl MessageBatch<'_> {
     /// that lie apart only the edges. On a walk [`Batch::prepare`] does so.
     pub fn poison(&mut self, byte: u8) {
         let (size, whole) = (self.size, self.is_poisoned_whole());
+        self.away.poison = Some(byte);
         if let Memory::Ring(output, places) = &mut self.memory {
             if whole {
                 output.fill(byte);

@@ -5,6 +5,7 @@ use crate::arch;
 use crate::batch::Batch;
 use crate::clock::Clock;
 use crate::ring::Slot;
+use crate::sample::{Taken, bracket};
 
 impl Batch for MessageBatch<'_> {
     fn prepare(&mut self, ops: u32) {
@@ -28,11 +29,45 @@ impl Batch for MessageBatch<'_> {
     }
 
     fn run(&mut self, ops: u32) -> i32 {
+        if self.session.is_remote() {
+            return self.run_remotely(ops);
+        }
         let together = self.together();
         self.loop_over(ops, together, |step, ops| step(ops))
     }
 
+    fn warm(&mut self, ops: u32) {
+        if self.session.is_remote() {
+            self.turn(ops);
+        } else {
+            self.run(ops);
+        }
+    }
+
+    fn settle(&mut self) {
+        self.settle_remotely();
+    }
+
+    fn time(&mut self, clock: &Clock, ticks_per_ns: f64, ops: u32) -> f64 {
+        if self.session.is_remote() {
+            return self.turn(ops).ns;
+        }
+        let begin = clock.begin();
+        self.run(ops);
+        clock.net(begin, clock.end()) as f64 / ticks_per_ns
+    }
+
+    fn sample(&mut self, clock: &Clock, process: u32, ops: u32) -> Taken {
+        if self.session.is_remote() {
+            return self.sample_remotely(clock, process, ops);
+        }
+        bracket(clock, process, ops, || self.run(ops))
+    }
+
     fn run_alone(&mut self, clock: &Clock, ops: u32, ticks: &mut Vec<u64>) -> i32 {
+        if self.session.is_remote() {
+            return self.run_alone_remotely(clock, ops, ticks);
+        }
         self.loop_over(ops, 1, |step, ops| {
             (0..ops).fold(0, |codes, _| {
                 let begin = clock.begin();

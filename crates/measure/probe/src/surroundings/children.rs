@@ -1,6 +1,15 @@
 //! Processes that a library started.
 
 use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// The child that is this program's own: a runtime's process. 0: none.
+static OWN: AtomicI32 = AtomicI32::new(0);
+
+/// Leaves a child alone that a library did not start.
+pub fn keep(child: u32) {
+    OWN.store(child.cast_signed(), Ordering::Relaxed);
+}
 
 /// Has the kernel give orphans of this process's children to it instead of to the machine's first process:
 /// none can slip away by being started twice.
@@ -18,6 +27,9 @@ pub fn adopt() -> std::io::Result<()> {
 /// Whether this process has a child, alive or dead and not waited for.
 #[must_use]
 pub fn exist() -> bool {
+    if OWN.load(Ordering::Relaxed) != 0 {
+        return !children().is_empty();
+    }
     let mut info = MaybeUninit::<libc::siginfo_t>::zeroed();
     let options = libc::WEXITED | libc::WSTOPPED | libc::WCONTINUED | libc::WNOHANG | libc::WNOWAIT;
     // SAFETY: `info` is writable; no child's state is taken (`WNOWAIT`).
@@ -34,26 +46,32 @@ pub fn end() -> usize {
             // Nobody tells which they are. They end with the group of processes that they are in.
             return ended + 1;
         }
-        for child in children {
+        let before = ended;
+        for child in &children {
             // SAFETY: a child that nobody has waited for keeps its number.
-            unsafe { libc::kill(child, libc::SIGKILL) };
+            unsafe { libc::kill(*child, libc::SIGKILL) };
         }
-        // SAFETY: asks for no status.
-        if unsafe { libc::waitpid(-1, std::ptr::null_mut(), libc::__WALL) } <= 0 {
+        for child in children {
+            // SAFETY: asks for no status.
+            let waited = unsafe { libc::waitpid(child, std::ptr::null_mut(), libc::__WALL) };
+            ended += usize::from(waited > 0);
+        }
+        if ended == before {
             break;
         }
-        ended += 1;
     }
     ended
 }
 
-/// Of all threads of this process.
+/// Of all threads of this process, without its own.
 fn children() -> Vec<i32> {
     let Ok(threads) = std::fs::read_dir("/proc/self/task") else { return Vec::new() };
     let lists =
         threads.filter_map(|t| std::fs::read_to_string(t.ok()?.path().join("children")).ok());
     let lists: Vec<String> = lists.collect();
-    lists.iter().flat_map(|l| l.split_whitespace()).filter_map(|word| word.parse().ok()).collect()
+    let own = OWN.load(Ordering::Relaxed);
+    let words = lists.iter().flat_map(|l| l.split_whitespace());
+    words.filter_map(|word| word.parse().ok()).filter(|child| *child != own).collect()
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ mod registers;
 mod registers;
 
 pub use call::call;
-pub use children::{adopt, end as end_children, exist as children_exist};
+pub use children::{adopt, end as end_children, exist as children_exist, keep as keep_child};
 pub use process::Process;
 pub use registers::Left;
 pub use signals::Signals;

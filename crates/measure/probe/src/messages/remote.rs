@@ -1,0 +1,205 @@
+//! Batches that a runtime's process runs: the same ring of descriptors, gone through there.
+//!
+//! The descriptors here keep nonces and tags; messages and outputs are the runtime's. What its operations wrote is
+//! fetched when they are done, and then checked like any other.
+
+use super::{Memory, MessageBatch, MessageSet, RING};
+use crate::batch::Batch as _;
+use crate::clock::Clock;
+use crate::sample::{Taken, bracket};
+use contract::{Placed, Ran, Turn};
+use model::Direction;
+use std::time::{Duration, Instant};
+
+/// What is known of the runtime's end.
+#[derive(Debug, Default)]
+pub(super) struct Away {
+    /// What to fill outputs with before the next run.
+    pub(super) poison: Option<u8>,
+    /// Operations of this algorithm and direction that the process ran before.
+    ran_before: u64,
+}
+
+/// Operations after which compilers that watch the code run have done their work: HotSpot's last one takes a function
+/// after 15,000 calls at most (`Tier4CompileThreshold`).
+const ENOUGH_OPS: u64 = 20_000;
+/// Operations of one more size of what has run so often.
+const SOME_OPS: u64 = 500;
+/// Longest that a case settles in a process: what takes longer for one operation is compiled by its loops.
+const LONGEST: Duration = Duration::from_millis(300);
+/// Nanoseconds of one of the batches that must agree, ...
+const STRETCH_NS: f64 = 1e6;
+/// ... of which so many in a row ...
+const STRETCHES: usize = 4;
+/// ... differ by no more than this.
+const AGREE: f64 = 0.03;
+
+impl MessageBatch<'_> {
+    /// Hands the set over to the runtime.
+    pub(super) fn place_remotely(&mut self, set: &MessageSet<'_>) {
+        let (places, fresh) = (self.kept(u32::MAX), self.counts());
+        if let Some(remote) = self.session.remote() {
+            let MessageSet { size, inputs, aad, expected, .. } = *set;
+            let placed = Placed { size, inputs, places, aad, fresh, expected };
+            self.away.ran_before = remote.place(&placed);
+        }
+    }
+
+    /// Runs operations there, and does with the nonces here what was done with them there.
+    pub(super) fn turn(&mut self, ops: u32) -> Ran {
+        let algorithm = self.session.algorithm();
+        let (nonce_len, tag_len) = (algorithm.nonce_len, algorithm.tag_len);
+        let slots = &self.descriptors.ring.0;
+        let nonces: Vec<u8> = slots.iter().flat_map(|s| &s.nonce[..nonce_len]).copied().collect();
+        let tags: Vec<u8> = self.tags.iter().flat_map(|tag| &tag[..tag_len]).copied().collect();
+        let (at, poison) = (self.at, self.away.poison.take());
+        let turn = Turn { at, ops, poison, nonces: &nonces, tags: &tags };
+        let ran = self.session.remote().map(|remote| remote.run(&turn)).unwrap_or_default();
+        if self.counts() {
+            for i in 0..RING {
+                let uses = (ops as usize + RING - 1 - i) / RING;
+                self.descriptors.ring.0[(at + i) % RING].raise_nonce((uses * RING) as u64);
+            }
+        }
+        self.at = (at + ops as usize) % RING;
+        ran
+    }
+
+    /// Runs operations and fetches what they wrote.
+    pub(super) fn run_remotely(&mut self, ops: u32) -> i32 {
+        let ran = self.turn(ops);
+        self.fetch();
+        ran.codes
+    }
+
+    /// Fetches what was written last to each place.
+    fn fetch(&mut self) {
+        let Some(remote) = self.session.remote() else { return };
+        let written = remote.written();
+        let (algorithm, direction) = (self.session.algorithm(), self.session.direction());
+        let output_len = if direction == Direction::Digest { 0 } else { self.size };
+        let tag_len = if direction == Direction::Decrypt { 0 } else { algorithm.tag_len };
+        let kept = self.kept(u32::MAX);
+        if written.len() != kept * (output_len + tag_len) {
+            // No right output has another length: what was there before stays and is found.
+            return;
+        }
+        let Memory::Ring(output, places) = &mut self.memory else { return };
+        for (place, bytes) in written.chunks_exact((output_len + tag_len).max(1)).enumerate() {
+            let (out, tag) = bytes.split_at(output_len);
+            output[places[place]..][..output_len].copy_from_slice(out);
+            if tag_len > 0 {
+                let sharing = self.tags.iter_mut().skip(place).step_by(kept);
+                sharing.for_each(|own| own[..tag_len].copy_from_slice(tag));
+            }
+        }
+    }
+
+    /// A sample by the language's clock, between the probes of this process, which is on the same CPU.
+    pub(super) fn sample_remotely(&mut self, clock: &Clock, process: u32, ops: u32) -> Taken {
+        let (mut ran, mut wall) = (Ran::default(), Duration::ZERO);
+        let mut taken = bracket(clock, process, ops, || {
+            let begun = Instant::now();
+            ran = self.turn(ops);
+            wall = begun.elapsed();
+            ran.codes
+        });
+        // Both clocks saw the same stretch of time, which gives the rate between them.
+        let ticks_per_ns = taken.sample.ticks as f64 / (wall.as_nanos() as f64).max(1.0);
+        taken.sample.ticks = ((ran.ns + ran.collecting_ns) * ticks_per_ns).round() as u64;
+        self.fetch();
+        taken
+    }
+
+    /// Single operations, each by the language's clock.
+    pub(super) fn run_alone_remotely(
+        &mut self,
+        clock: &Clock,
+        ops: u32,
+        ticks: &mut Vec<u64>,
+    ) -> i32 {
+        let ticks_per_ns = clock.rough_ticks_per_ns();
+        (0..ops).fold(0, |codes, _| {
+            let ran = self.turn(1);
+            ticks.push((ran.ns * ticks_per_ns) as u64);
+            codes | ran.codes
+        })
+    }
+
+    /// Runs until a compiler that watches has had its operations, and batches in a row agree.
+    pub(super) fn settle_remotely(&mut self) {
+        let compiles = self.session.remote().is_some_and(|remote| remote.compiles());
+        if !compiles {
+            return;
+        }
+        let enough = ENOUGH_OPS.saturating_sub(self.away.ran_before).max(SOME_OPS);
+        let (begun, mut total, mut ops) = (Instant::now(), 0, 1_u32);
+        let mut stretches: Vec<f64> = Vec::new();
+        while begun.elapsed() < LONGEST {
+            let ns = self.turn(ops).ns;
+            total += u64::from(ops);
+            stretches.push(ns / f64::from(ops));
+            if total >= enough && ns >= STRETCH_NS / 2.0 && agree(&stretches) {
+                return;
+            }
+            let fitting = STRETCH_NS * f64::from(ops) / ns.max(1.0);
+            ops = (fitting as u32).clamp(1, ops.saturating_mul(4));
+        }
+    }
+
+    /// Bytes that operations allocate, where a runtime runs them and tells, and which share of their time collecting
+    /// these will take.
+    pub fn allocated(&mut self, ops: u32) -> Option<(f64, f64)> {
+        let ran = self.turn(ops);
+        Some((ran.allocated?, ran.collecting_ns / (ran.ns + ran.collecting_ns).max(1.0)))
+    }
+
+    /// Time that operations take.
+    pub fn spent(&mut self, ops: u32) -> Duration {
+        if self.session.is_remote() {
+            return Duration::from_nanos(self.turn(ops).ns as u64);
+        }
+        let begun = Instant::now();
+        self.run(ops);
+        begun.elapsed()
+    }
+
+    /// Nanoseconds that the runtime says operations take, and processor time that it needs beyond these for them and for
+    /// giving what they wrote: for working out the one and telling the other, and for whatever it has put off.
+    pub fn claimed_and_aside(&mut self, ops: u32) -> (f64, f64) {
+        let mut aside = |ops: u32| {
+            let before = self.session.remote().map_or(0.0, |remote| remote.cpu_ns());
+            let claimed = self.turn(ops).ns;
+            self.fetch();
+            let after = self.session.remote().map_or(0.0, |remote| remote.cpu_ns());
+            (claimed, after - before - claimed)
+        };
+        let idle = aside(0).1;
+        let (claimed, busy) = aside(ops);
+        (claimed, busy - idle)
+    }
+}
+
+fn agree(stretches: &[f64]) -> bool {
+    let Some(last) = stretches.len().checked_sub(STRETCHES).map(|from| &stretches[from..]) else {
+        return false;
+    };
+    let (low, high) = last.iter().fold((f64::MAX, 0_f64), |(l, h), ns| (l.min(*ns), h.max(*ns)));
+    high <= low * (1.0 + AGREE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_has_settled_when_the_last_batches_in_a_row_agree() {
+        for (stretches, expected) in [
+            (vec![100.0, 100.0, 100.0], false),
+            (vec![900.0, 100.0, 101.0, 102.0, 100.0], true),
+            (vec![100.0, 101.0, 102.0, 106.0], false),
+        ] {
+            assert_eq!(agree(&stretches), expected, "{stretches:?}");
+        }
+    }
+}
