@@ -56,8 +56,10 @@ pub(super) fn prepare(
         .map_err(|e| e.to_string())?;
     let mut temporary = OsString::from("-Djava.io.tmpdir=");
     temporary.push(&writes);
-    // What is compiled is compiled while the caller waits, so that a warm-up ends; the code is the same.
-    let mut arguments: Vec<OsString> = vec!["-Xbatch".into(), "-XX:-UsePerfData".into(), temporary];
+    // Compiled while the caller waits, and after a tenth of the usual calls, so that a warm-up ends; by the same compiler.
+    let flags = ["-Xbatch", "-XX:CompileThresholdScaling=0.1", "-XX:-UsePerfData"];
+    let mut arguments: Vec<OsString> = flags.map(OsString::from).to_vec();
+    arguments.push(temporary);
     arguments.extend(["-cp".into(), path, "Main".into(), provider.into()]);
     let program = format!("program: {}", tool.display());
     let facts = std::iter::once(program).chain(jar.map(|jar| format!("jar: {}", jar.display())));

@@ -76,14 +76,21 @@ impl Link {
         match self.try_ask(request) {
             Ok(reply) => reply,
             Err(why) => {
-                // What the runtime printed before it ended comes first, and says more.
                 let ended = self.child.try_wait().ok().flatten();
                 let status = ended.map(|status| format!(" ({status})")).unwrap_or_default();
-                eprintln!("{why}{status}");
+                eprintln!("{why}{status}{}", last_words());
                 std::process::exit(CODE);
             }
         }
     }
+}
+
+/// What the runtime printed last before it ended, without the lines of a trace: standard error is a file that both write.
+fn last_words() -> String {
+    let printed = std::fs::read("/proc/self/fd/2").unwrap_or_default();
+    let printed = String::from_utf8_lossy(&printed).into_owned();
+    let mut lines = printed.lines().rev().filter(|line| !line.trim().is_empty());
+    lines.find(|l| !l.starts_with([' ', '\t'])).map(|l| format!(": {l}")).unwrap_or_default()
 }
 
 /// With which a worker ends whose runtime has (`EX_UNAVAILABLE` of sysexits.h).

@@ -7,6 +7,7 @@ use super::{Memory, MessageBatch, MessageSet, RING};
 use crate::batch::Batch as _;
 use crate::clock::Clock;
 use crate::sample::{Taken, bracket};
+use crate::surroundings::OthersTime;
 use contract::{Placed, Ran, Turn};
 use model::Direction;
 use std::time::{Duration, Instant};
@@ -21,12 +22,17 @@ pub(super) struct Away {
 }
 
 /// Operations after which compilers that watch the code run have done their work: HotSpot's last one takes a function
-/// after 15,000 calls at most (`Tier4CompileThreshold`).
-const ENOUGH_OPS: u64 = 20_000;
+/// after 1,500 calls at most (a tenth of `Tier4CompileThreshold`, as the program is started).
+const ENOUGH_OPS: u64 = 5_000;
 /// Operations of one more size of what has run so often.
 const SOME_OPS: u64 = 500;
-/// Longest that a case settles in a process: what takes longer for one operation is compiled by its loops.
-const LONGEST: Duration = Duration::from_millis(300);
+/// Longest that a case settles in a process, in nanoseconds of processor time: what takes longer for one operation is
+/// compiled by its loops.
+const LONGEST_NS: f64 = 500e6;
+/// Time of a sample in which neither this process nor the runtime's had the CPU: more is another program's.
+const OTHERS_NS: f64 = 10_000.0;
+/// The same as a share of the batch.
+const OTHERS_SHARE: f64 = 0.02;
 /// Nanoseconds of one of the batches that must agree, ...
 const STRETCH_NS: f64 = 1e6;
 /// ... of which so many in a row ...
@@ -65,6 +71,10 @@ impl MessageBatch<'_> {
         ran
     }
 
+    fn cpu_ns(&mut self) -> f64 {
+        self.session.remote().map_or(0.0, |remote| remote.cpu_ns())
+    }
+
     /// Runs operations and fetches what they wrote.
     pub(super) fn run_remotely(&mut self, ops: u32) -> i32 {
         let ran = self.turn(ops);
@@ -98,12 +108,21 @@ impl MessageBatch<'_> {
     /// A sample by the language's clock, between the probes of this process, which is on the same CPU.
     pub(super) fn sample_remotely(&mut self, clock: &Clock, process: u32, ops: u32) -> Taken {
         let (mut ran, mut wall) = (Ran::default(), Duration::ZERO);
+        let (cpu, own) = (self.cpu_ns(), OthersTime::now());
+        let begun = Instant::now();
         let mut taken = bracket(clock, process, ops, || {
             let begun = Instant::now();
             ran = self.turn(ops);
             wall = begun.elapsed();
             ran.codes
         });
+        let all = begun.elapsed().as_nanos() as f64;
+        let (own, _) = OthersTime::now().since(own);
+        let others = all - own.as_nanos() as f64 - (self.cpu_ns() - cpu);
+        if others > OTHERS_NS.max(OTHERS_SHARE * ran.ns) {
+            // Nobody counts the switches of the runtime's threads; that another program ran shows in the time.
+            taken.sample.switches += 1;
+        }
         // Both clocks saw the same stretch of time, which gives the rate between them.
         let ticks_per_ns = taken.sample.ticks as f64 / (wall.as_nanos() as f64).max(1.0);
         taken.sample.ticks = ((ran.ns + ran.collecting_ns) * ticks_per_ns).round() as u64;
@@ -133,9 +152,9 @@ impl MessageBatch<'_> {
             return;
         }
         let enough = ENOUGH_OPS.saturating_sub(self.away.ran_before).max(SOME_OPS);
-        let (begun, mut total, mut ops) = (Instant::now(), 0, 1_u32);
+        let (begun, mut total, mut ops) = (self.cpu_ns(), 0, 1_u32);
         let mut stretches: Vec<f64> = Vec::new();
-        while begun.elapsed() < LONGEST {
+        while self.cpu_ns() - begun < LONGEST_NS {
             let ns = self.turn(ops).ns;
             total += u64::from(ops);
             stretches.push(ns / f64::from(ops));
@@ -168,11 +187,10 @@ impl MessageBatch<'_> {
     /// giving what they wrote: for working out the one and telling the other, and for whatever it has put off.
     pub fn claimed_and_aside(&mut self, ops: u32) -> (f64, f64) {
         let mut aside = |ops: u32| {
-            let before = self.session.remote().map_or(0.0, |remote| remote.cpu_ns());
+            let before = self.cpu_ns();
             let claimed = self.turn(ops).ns;
             self.fetch();
-            let after = self.session.remote().map_or(0.0, |remote| remote.cpu_ns());
-            (claimed, after - before - claimed)
+            (claimed, self.cpu_ns() - before - claimed)
         };
         let idle = aside(0).1;
         let (claimed, busy) = aside(ops);
