@@ -179,6 +179,7 @@ async function timed(r) {
   const s = sessions.get(r.u32()), at = r.u32();
   const ops = r.u32();
   ready(s, at, r);
+  s.next = (at + ops) & 15;
   collected = [];
   const [used, begun] = [heap(), performance.now()];
   const [gross, codes] = await (s.waits ? batchOfPromises(s, at, ops) : batch(s, at, ops));
@@ -205,8 +206,12 @@ async function timed(r) {
 
 /** What was written last to each place that slots share. */
 function latest(s) {
-  const places = Array.from({ length: s.keep }, (_, i) => s.slots.filter((_, j) => j % s.keep === i));
-  return [DONE, left(places.map((slots) => slots.find((m) => m.output) ?? slots[0]), s)];
+  const places = [];
+  for (let back = 1; back <= s.keep; back++) {
+    const i = (s.next - back) & 15;
+    places[i % s.keep] = s.slots[i];
+  }
+  return [DONE, left(places, s)];
 }
 
 async function answer(request) {
