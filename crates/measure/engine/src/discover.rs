@@ -221,7 +221,8 @@ const MOST_CRASHES: usize = 32;
 pub(crate) fn ask_offers(attached: &Attached, tier: Tier) -> Result<Offered, WorkerError> {
     let mut crashed: Vec<(String, String)> = Vec::new();
     loop {
-        let (names, mut opened) = (crashed.iter().map(|c| c.0.clone()).collect(), String::new());
+        let names: Vec<String> = crashed.iter().map(|c| c.0.clone()).collect();
+        let mut opened = String::new();
         match once_more_if_killed(|| ask_a_worker(attached, tier, &names, &mut opened)) {
             Ok(mut offered) => {
                 for offer in &mut offered.offers {
@@ -244,13 +245,13 @@ pub(crate) fn ask_offers(attached: &Attached, tier: Tier) -> Result<Offered, Wor
 fn ask_a_worker(
     attached: &Attached,
     tier: Tier,
-    without: &Vec<String>,
+    without: &[String],
     opened: &mut String,
 ) -> Result<Offered, WorkerError> {
     opened.clear();
     let mut worker = Worker::start(attached.hello(tier, None, 0, 0))?;
     let request =
-        if without.is_empty() { Request::Offers } else { Request::OffersWithout(without.clone()) };
+        if without.is_empty() { Request::Offers } else { Request::OffersWithout(without.to_vec()) };
     worker.send(&request);
     loop {
         match worker.reply(OFFERS_DEADLINE)? {

@@ -37,6 +37,7 @@ impl Message {
         match self {
             Self::Asked(Request::Hello(_)) => "hello asked",
             Self::Asked(Request::Offers) => "offers asked",
+            Self::Asked(Request::OffersWithout(_)) => "offers-without asked",
             Self::Asked(Request::Verify { .. }) => "verify asked",
             Self::Asked(Request::Sample { .. }) => "sample asked",
             Self::Asked(Request::Once(_)) => "once asked",
@@ -64,7 +65,7 @@ impl Message {
     }
 }
 
-const KINDS: [&str; 25] = [
+const KINDS: [&str; 26] = [
     "checking answered",
     "finding answered",
     "hello asked",
@@ -75,6 +76,7 @@ const KINDS: [&str; 25] = [
     "metered answered",
     "offers answered",
     "offers asked",
+    "offers-without asked",
     "once asked",
     "pages answered",
     "pages asked",

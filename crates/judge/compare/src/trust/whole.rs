@@ -57,7 +57,7 @@ fn times(record: &Record, told: &Told<'_>, findings: &mut Findings) {
     let cpus: BTreeSet<u32> = record.measurements.iter().flat_map(cpus).collect();
     let most = measuring_seconds * cpus.len().max(1) as f64 * OF_RUN;
     // Older runs of pages do not say how long they took.
-    if *measuring_seconds > 0.0 && !(sampled <= most) {
+    if *measuring_seconds > 0.0 && (sampled > most || sampled.is_nan()) {
         let cpus = cpus.len();
         impossible(format!(
             "its samples take {sampled:.2} s, and it measured for {measuring_seconds:.2} s on {cpus} CPUs"
@@ -174,7 +174,7 @@ fn parts(record: &Record, findings: &mut Findings) {
     if let Some(name) = missing {
         findings.doubt(Code::Truncated, format!("{name} is in the plan, and no case has it"));
     }
-    if record.measurements.len() % 2 != 0 {
+    if !record.measurements.len().is_multiple_of(2) {
         findings.doubt(Code::Truncated, "a case has one of its two parts only".to_owned());
     }
 }

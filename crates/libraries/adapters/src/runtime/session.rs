@@ -225,5 +225,5 @@ fn cpu_ns(process: u32) -> Option<f64> {
         libc::clock_getcpuclockid(process.cast_signed(), &raw mut clock) == 0
             && libc::clock_gettime(clock, &raw mut time) == 0
     };
-    read.then(|| time.tv_sec as f64 * 1e9 + time.tv_nsec as f64)
+    read.then_some(time.tv_sec as f64 * 1e9 + time.tv_nsec as f64)
 }
