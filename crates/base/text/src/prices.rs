@@ -285,4 +285,13 @@ mod tests {
         }
         assert!(csv("type,price\na,1\n").contains("line"), "{}", csv("type,price\na,1\n"));
     }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_prices_or_one_line(text in "(?s)(type|machine|date|[\\[\\]=,0-9'\n.-]|.){0,40}") {
+            for why in [Prices::from_toml(&text).err(), Prices::from_csv(&text).err()].into_iter().flatten() {
+                proptest::prop_assert_eq!(why.to_string().lines().count(), 1);
+            }
+        }
+    }
 }

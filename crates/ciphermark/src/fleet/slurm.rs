@@ -136,6 +136,8 @@ fn waits(reason: &str) -> String {
         "waits: it was requeued, and Slurm starts it again in some two minutes".to_owned()
     } else if reason.contains("Held") || begins("launch_failed") || reason.contains("held") {
         format!("held ({reason}): `scontrol release` lets it go on")
+    } else if begins("PartitionTimeLimit") {
+        "waits for ever: `time` is longer than the partition allows".to_owned()
     } else if matches!(reason, "Resources" | "Priority" | "None" | "Prolog") {
         "waits for a machine".to_owned()
     } else {

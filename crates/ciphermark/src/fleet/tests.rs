@@ -167,6 +167,11 @@ fn slurms_answers_are_plain_words() {
             Phase::Failed,
             "cancelled",
         ),
+        (
+            job("PENDING", "Reason=PartitionTimeLimit Restarts=0 NodeList=(null)"),
+            Phase::Waiting,
+            "waits for ever: `time` is longer than the partition allows",
+        ),
     ] {
         let seen = slurm::seen(&said).unwrap();
         assert_eq!((seen.phase, seen.words.as_str()), (phase, words), "{said}");

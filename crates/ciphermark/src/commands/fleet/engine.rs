@@ -176,7 +176,8 @@ impl<'a> Cluster<'a> {
                 self.kubectl(&["delete", what, &name, "--ignore-not-found", "--wait=false"], "")?
             }
         };
-        if done.success || done.stderr.contains("Invalid job id") {
+        let is_over = ["Invalid job id", "already completing or completed"];
+        if done.success || is_over.iter().any(|words| done.stderr.contains(words)) {
             return Ok(());
         }
         Err(Failure::not_done(match self {

@@ -71,7 +71,7 @@ impl SlurmCluster {
              CommunicationParameters=NoInAddrAny,NoCtldInAddrAny\nProctrackType=proctrack/linuxproc\n\
              TaskPlugin=task/none\nJobAcctGatherType=jobacct_gather/none\n\
              AccountingStorageType=accounting_storage/none\nJobCompType=jobcomp/none\nSelectType=select/linear\n\
-             SlurmdParameters=config_overrides\nMpiDefault=none\nReturnToService=2\nKillWait=2\n\
+             SlurmdParameters=config_overrides\nMpiDefault=none\nReturnToService=1\nKillWait=2\n\
              SchedulerParameters=sched_interval=1,batch_sched_delay=0,defer_batch\nStateSaveLocation={directory}/state\n\
              SlurmdSpoolDir={directory}/spool/%n\nSlurmctldPidFile={directory}/slurmctld.pid\n\
              SlurmdPidFile={directory}/slurmd-%n.pid\nSlurmctldLogFile={directory}/log/slurmctld\n\

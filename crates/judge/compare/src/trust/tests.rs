@@ -367,3 +367,24 @@ fn a_manifest_is_the_same_bytes_again_and_nothing_is_added_to_it() {
     let record = ladder();
     assert!(codes(&record, &manifest.told(None), &[]).contains(&Code::NotFresh));
 }
+
+/// What the reader lets through.
+#[test]
+fn a_record_of_extreme_numbers_is_doubted_and_ends_nothing() {
+    let extreme: [fn(&mut Record); 8] = [
+        |r| r.measurements.iter_mut().for_each(|m| m.raw.ticks.fill(1 << 53)),
+        |r| r.measurements.iter_mut().for_each(|m| m.raw.ops.fill(0)),
+        |r| r.measurements.iter_mut().for_each(|m| m.raw.clock_before.fill(0.0)),
+        |r| r.measurements.iter_mut().for_each(|m| m.threads = u32::MAX),
+        |r| r.measurements.iter_mut().for_each(|m| m.threads = 0),
+        |r| r.host.clock.ticks_per_second = 0.0,
+        |r| r.measuring_seconds = f64::MAX,
+        |r| r.executed.iter_mut().for_each(|e| e.slope_sizes = vec![16, 16]),
+    ];
+    let known = Known::of("known", None, &published("published-2026-11-23-gnr.json.gz"));
+    for (i, change) in extreme.into_iter().enumerate() {
+        let mut record = ladder();
+        change(&mut record);
+        assert_ne!(doubts(&record, &told(), std::slice::from_ref(&known)), [], "{i}");
+    }
+}

@@ -52,8 +52,9 @@ fn times(record: &Record, told: &Told<'_>, findings: &mut Findings) {
         ));
     }
     let rate = record.host.clock.ticks_per_second;
-    let samples = record.measurements.iter().map(|m| m.raw.ticks.iter().sum::<u64>() as f64);
-    let sampled: f64 = samples.sum::<f64>() / rate;
+    // Not as whole numbers: a stranger's may add up to more than those hold.
+    let ticks = record.measurements.iter().flat_map(|m| &m.raw.ticks).map(|ticks| *ticks as f64);
+    let sampled = ticks.sum::<f64>() / rate;
     let cpus: BTreeSet<u32> = record.measurements.iter().flat_map(cpus).collect();
     let most = measuring_seconds * cpus.len().max(1) as f64 * OF_RUN;
     // Older runs of pages do not say how long they took.
@@ -139,8 +140,8 @@ fn cases(record: &Record, findings: &mut Findings) {
         for algorithm in &record.plan.algorithms {
             let Some(planned) = planned(&record.plan, algorithm) else { continue };
             let has = found.get(&(path, id, algorithm.as_str())).copied().unwrap_or(0);
-            if has != planned * times {
-                let planned = planned * times;
+            if has != planned.saturating_mul(times) {
+                let planned = planned.saturating_mul(times);
                 findings.doubt(
                     Code::Truncated,
                     format!("{algorithm} in '{path}' has {has} cases, and the plan has {planned}"),
@@ -157,14 +158,8 @@ fn planned(plan: &Plan, algorithm: &str) -> Option<usize> {
     let directions = own.iter().filter(|d| plan.directions.contains(d)).count();
     let places = |model: &Model| if *model == Model::Stream { 1 } else { plan.in_place.len() };
     let kinds: usize = plan.models.iter().map(places).sum();
-    Some(
-        directions
-            * kinds
-            * plan.tiers.len()
-            * plan.threads.len()
-            * plan.footprints.len()
-            * plan.sizes.len(),
-    )
+    let lists = [plan.tiers.len(), plan.threads.len(), plan.footprints.len(), plan.sizes.len()];
+    Some(lists.into_iter().fold(directions.saturating_mul(kinds), usize::saturating_mul))
 }
 
 /// Of a run of TLS each case has two parts, and the plan names its algorithms.
