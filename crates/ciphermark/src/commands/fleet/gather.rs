@@ -11,8 +11,9 @@ use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// How often a scheduler is asked while jobs run.
-const AGAIN: Duration = Duration::from_secs(5);
+/// How often a scheduler is asked while jobs run: seldom where it takes long.
+const SOONEST: Duration = Duration::from_secs(1);
+const LATEST: Duration = Duration::from_secs(30);
 /// How often a transfer is tried: `kubectl exec` now and then loses its end.
 const TRIES: u32 = 3;
 
@@ -24,7 +25,8 @@ pub fn gather(args: &GatherArgs) -> Result<Exit, Failure> {
     let records = fleet.records(&args.file.file);
     std::fs::create_dir_all(&records)
         .map_err(|e| Failure::not_done(format!("cannot make '{}': {e}", records.display())))?;
-    let until = Instant::now() + args.wait.unwrap_or_default();
+    let began = Instant::now();
+    let until = began + args.wait.unwrap_or_default();
     let mut has_failed = false;
     loop {
         let cluster = Cluster::of(&fleet);
@@ -46,7 +48,8 @@ pub fn gather(args: &GatherArgs) -> Result<Exit, Failure> {
         if !waits || is_over {
             break;
         }
-        std::thread::sleep(AGAIN.min(until.saturating_duration_since(Instant::now())));
+        let again = (began.elapsed() / 10).clamp(SOONEST, LATEST);
+        std::thread::sleep(again.min(until.saturating_duration_since(Instant::now())));
     }
     finish(&survey, &fleet, &records, has_failed)
 }

@@ -1,7 +1,7 @@
 //! A Slurm cluster of a test's own, made by the system's packages: one controller and a daemon for each pretended machine
 //! type, all on the loopback. No systemd, no cgroups, no accounting.
 
-use super::arg;
+use super::{arg, stat};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -67,7 +67,7 @@ impl SlurmCluster {
         let directory = arg(self.directory.path());
         let mut text = format!(
             "ClusterName=fleet\nSlurmctldHost=localhost(127.0.0.1)\nSlurmctldPort={PORT}\nSlurmUser=root\n\
-             AuthType=auth/munge\nAuthInfo=socket={directory}/munge.socket,cred_expire=5\n\
+             AuthType=auth/munge\nAuthInfo=socket={directory}/munge.socket,cred_expire=3\n\
              CommunicationParameters=NoInAddrAny,NoCtldInAddrAny\nProctrackType=proctrack/linuxproc\n\
              TaskPlugin=task/none\nJobAcctGatherType=jobacct_gather/none\n\
              AccountingStorageType=accounting_storage/none\nJobCompType=jobcomp/none\nSelectType=select/linear\n\
@@ -157,7 +157,9 @@ impl Drop for SlurmCluster {
             let pid = pid.trim();
             let _ = Command::new("kill").arg(pid).stderr(Stdio::null()).status();
             let end = Instant::now() + Duration::from_secs(10);
-            while Path::new("/proc").join(pid).exists() && Instant::now() < end {
+            // Where nobody reaps them they stay as zombies.
+            let lives = || stat(pid.parse().ok()?).filter(|fields| fields[0] != "Z");
+            while lives().is_some() && Instant::now() < end {
                 std::thread::sleep(Duration::from_millis(20));
             }
         }
