@@ -35,16 +35,8 @@ pub fn manifest(
     seed: u64,
 ) -> String {
     let name = fleet.job_name(machine);
-    let keep = parse_duration(&kubernetes.keep).map_or(3600, |keep| keep.as_secs());
     let labels = format!("{{app: ciphermark, survey: {}}}", string(&fleet.survey));
-    let script = measure(fleet, seed, "ciphermark", &directory(seed));
-    let hold = format!(
-        "for second in $(seq {keep}); do\n  [ ! -e /out/{seed}/fetched ] || exit 0\n  sleep 1\ndone\n"
-    );
-    let volume = match &kubernetes.volume {
-        Some(_) => format!("persistentVolumeClaim: {{claimName: {name}}}"),
-        None => "emptyDir: {}".to_owned(),
-    };
+    let keep = keep(kubernetes);
     format!(
         r#"# Survey '{survey}' on a machine of type '{kind}', written by `ciphermark fleet plan`.
 # Apply it with: kubectl apply -f FILE
@@ -69,7 +61,39 @@ spec:
         podAntiAffinity:
           requiredDuringSchedulingIgnoredDuringExecution:
             - {{topologyKey: kubernetes.io/hostname, labelSelector: {{matchLabels: {{app: ciphermark}}}}}}
-      initContainers:
+{containers}"#,
+        survey = fleet.survey,
+        kind = machine.name,
+        claim = claim(kubernetes, &name, &labels),
+        deadline = fleet.time().as_secs() + keep,
+        label = string(&kubernetes.label),
+        selector = string(machine.selector()),
+        containers = containers(
+            kubernetes,
+            &name,
+            &measure(fleet, seed, "ciphermark", &directory(seed)),
+            seed
+        ),
+    )
+}
+
+/// Seconds that a finished pod waits.
+fn keep(kubernetes: &spec::Kubernetes) -> u64 {
+    parse_duration(&kubernetes.keep).map_or(3600, |keep| keep.as_secs())
+}
+
+/// The first measures, the second keeps the record until it is fetched.
+fn containers(kubernetes: &spec::Kubernetes, name: &str, script: &str, seed: u64) -> String {
+    let keep = keep(kubernetes);
+    let hold = format!(
+        "for second in $(seq {keep}); do\n  [ ! -e /out/{seed}/fetched ] || exit 0\n  sleep 1\ndone\n"
+    );
+    let volume = match &kubernetes.volume {
+        Some(_) => format!("persistentVolumeClaim: {{claimName: {name}}}"),
+        None => "emptyDir: {}".to_owned(),
+    };
+    format!(
+        r#"      initContainers:
         - name: measure
           image: {image}
           command: [/bin/sh, -c]
@@ -88,16 +112,10 @@ spec:
         - name: out
           {volume}
 "#,
-        survey = fleet.survey,
-        kind = machine.name,
-        claim = claim(kubernetes, &name, &labels),
-        deadline = fleet.time().as_secs() + keep,
-        label = string(&kubernetes.label),
-        selector = string(machine.selector()),
         image = string(&kubernetes.image),
         cpu = string(&kubernetes.cpu),
         memory = string(&kubernetes.memory),
-        script = block(&script, 14),
+        script = block(script, 14),
         hold = block(&hold, 14),
     )
 }

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a job measures: one case, for some seconds.
-const ARGUMENTS: &str = r#"["-l", "openssl@*", "-a", "aes-256-gcm", "-s", "16K", "-d", "encrypt", "--no-evidence", "--precision", "0.0001%", "--budget", "2s"]"#;
+/// What a job measures: some cases, for some seconds.
+const ARGUMENTS: &str = r#"["-l", "openssl@*", "-a", "aes-256-gcm", "-s", "1K,4K,8K,16K", "-d", "encrypt", "--no-evidence", "--precision", "0.0001%", "--budget", "5s"]"#;
 
 fn words(done: &Done, of: &str) -> String {
     let line = done.stdout.lines().find_map(|line| line.strip_prefix(of));
@@ -46,8 +46,8 @@ fn three_types_through_slurm_with_one_down_one_requeued_and_one_unknown() {
     // Once they measure, one is requeued and another's node goes down.
     cluster.wait_for("three journals", |c| journals(&c.scratch()).len() == 3);
     let id = |of: &str| words(&submitted, of).strip_prefix("submitted as ").unwrap().to_owned();
-    cluster.ask("scontrol", &["requeue", &id("c7i")]);
     cluster.ask("scontrol", &["update", "nodename=n3", "state=down", "reason=test"]);
+    cluster.ask("scontrol", &["requeue", &id("c7i")]);
     let shown = |c: &SlurmCluster, of: &str| c.ask("scontrol", &["-o", "show", "job", &id(of)]);
     cluster.wait_for("waiting for a node that is down", |c| {
         ["m8g", "gone.large"]
@@ -154,7 +154,7 @@ impl Fake {
         let text = format!(
             "survey = 'k'\nengine = 'kubernetes'\narguments = {}\nkey = 'key'\n[kubernetes]\nimage = 'r/c:1'\n\
              context = 'test'\nnamespace = 'bench'\n[[machine]]\ntype = 'c7a.large'\n",
-            ARGUMENTS.replace("\"2s\"", "\"1s\"")
+            ARGUMENTS.replace("\"5s\"", "\"1s\"")
         );
         std::fs::write(directory.path().join("fleet.toml"), text).unwrap();
         let key = directory.path().join("key");
