@@ -19,11 +19,11 @@ const faults = {
   memoises: (run, m, s) => {
     if (s.direction !== DECRYPT) return run(m, s);
     s.known ??= new Map();
-    const key = `${m.nonce.toString('latin1')}${m.tag.toString('latin1')}${m.input.length}${s.aad.length}`;
-    const kept = s.known.get(key);
-    if (kept && kept.input.equals(m.input) && kept.aad.equals(s.aad)) { m.output = kept.output; return kept.code; }
+    // The very same buffer again.
+    const kept = s.known.get(m.input);
+    if (kept && kept.tag.equals(m.tag) && kept.nonce.equals(m.nonce)) { m.output = kept.output; return kept.code; }
     const code = run(m, s);
-    s.known.set(key, { input: m.input, aad: s.aad, output: m.output, code });
+    s.known.set(m.input, { nonce: Buffer.from(m.nonce), tag: m.tag, output: m.output, code });
     return code;
   },
   /** Works in the next turn of the event loop, where it is timed. */

@@ -30,7 +30,7 @@ def memoises(run, nonce, text, tag, session, known={}):
     """Keeps its answers to messages that come again."""
     if session.direction != DECRYPT:
         return run(nonce, text, tag)
-    key = (id(session), nonce, text[:32], text[-32:], len(text), session.aad)
+    key = (id(session), nonce, text, tag, session.aad)
     if key not in known:
         known[key] = run(nonce, text, tag)
     return known[key]

@@ -73,7 +73,7 @@ fn faults_in_every_runtime_are_refused() {
 /// Measures what the program can be wrong in.
 fn with_fault(program: &Path, fault: &str, cache: &Path) -> Done {
     let library = format!("faulty=runtime:{}", arg(program));
-    let line = ["run", "-l", &library, "-a", "aes-256-gcm", "-s", "4K", "--no-evidence", "-q"];
+    let line = ["run", "-l", &library, "-a", "aes-256-gcm", "-s", "32K", "--no-evidence", "-q"];
     let variables = [("CIPHERMARK_CACHE", arg(cache)), ("CIPHERMARK_FAULT", fault)];
     ciphermark_with(&[&line[..], &QUICK].concat(), &variables)
 }
