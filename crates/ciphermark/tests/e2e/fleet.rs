@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What a job measures: some cases, for some seconds.
-const ARGUMENTS: &str = r#"["-l", "openssl@*", "-a", "aes-256-gcm", "-s", "1K,4K,8K,16K", "-d", "encrypt", "--no-evidence", "--precision", "0.0001%", "--budget", "5s"]"#;
+const ARGUMENTS: &str = r#"["-l", "openssl@*", "-a", "aes-256-gcm", "-s", "1K,4K,8K,16K", "-d", "encrypt", "--no-evidence", "--precision", "0.0001%", "--budget", "4s"]"#;
 
 fn words(done: &Done, of: &str) -> String {
     let line = done.stdout.lines().find_map(|line| line.strip_prefix(of));
@@ -154,7 +154,7 @@ impl Fake {
         let text = format!(
             "survey = 'k'\nengine = 'kubernetes'\narguments = {}\nkey = 'key'\n[kubernetes]\nimage = 'r/c:1'\n\
              context = 'test'\nnamespace = 'bench'\n[[machine]]\ntype = 'c7a.large'\n",
-            ARGUMENTS.replace("\"5s\"", "\"1s\"")
+            ARGUMENTS.replace("\"4s\"", "\"1s\"")
         );
         std::fs::write(directory.path().join("fleet.toml"), text).unwrap();
         let key = directory.path().join("key");

@@ -63,11 +63,12 @@ impl SlurmCluster {
         self.path("scratch")
     }
 
+    /// A requeued job waits for as long as credentials last, of which five seconds are the least.
     fn text(&self, nodes: &[(&str, &str)]) -> String {
         let directory = arg(self.directory.path());
         let mut text = format!(
             "ClusterName=fleet\nSlurmctldHost=localhost(127.0.0.1)\nSlurmctldPort={PORT}\nSlurmUser=root\n\
-             AuthType=auth/munge\nAuthInfo=socket={directory}/munge.socket,cred_expire=3\n\
+             AuthType=auth/munge\nAuthInfo=socket={directory}/munge.socket,cred_expire=5\n\
              CommunicationParameters=NoInAddrAny,NoCtldInAddrAny\nProctrackType=proctrack/linuxproc\n\
              TaskPlugin=task/none\nJobAcctGatherType=jobacct_gather/none\n\
              AccountingStorageType=accounting_storage/none\nJobCompType=jobcomp/none\nSelectType=select/linear\n\
