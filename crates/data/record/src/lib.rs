@@ -15,6 +15,7 @@ mod measurement;
 mod noise;
 mod packed;
 mod plausible;
+mod process_costs;
 mod read;
 #[cfg(test)]
 mod sample;
@@ -42,6 +43,7 @@ pub use measurement::{Check, Evidence, Imported, LibraryId, Measurement, State, 
 pub use noise::{Disturbances, Noise, QuietCpu};
 pub use packed::pack;
 pub use plausible::{contradiction, impossible_latencies, impossible_sample};
+pub use process_costs::ProcessCosts;
 pub use read::{from_bytes, from_json, load, load_text, older_kind, printable, text, unmarked};
 pub use samples::Samples;
 pub use write::write_file;

@@ -1,6 +1,6 @@
 //! Measurements: one case's outcome.
 
-use crate::{Disturbances, KeySetup, Latency, Samples, ThreadShare};
+use crate::{Disturbances, KeySetup, Latency, ProcessCosts, Samples, ThreadShare};
 use analysis::Estimate;
 use model::{Direction, Footprint, Model, Tier};
 use schemars::JsonSchema;
@@ -218,6 +218,9 @@ pub struct Measurement {
     pub details: Option<serde_json::Value>,
     /// Every sample.
     pub raw: Samples,
+    /// What the samples come to process by process, where an archive kept that in their place. Never in a file.
+    #[serde(skip)]
+    pub costs: Option<ProcessCosts>,
 }
 
 impl Measurement {
@@ -279,6 +282,7 @@ impl Measurement {
             evidence: Evidence::default(),
             details: None,
             raw: Samples::default(),
+            costs: None,
         }
     }
 }

@@ -337,7 +337,7 @@ fn know(
     unit: Unit,
 ) -> Known {
     let same_numbers = (b.ns_per_op, b.cycles_per_op) == (n.ns_per_op, n.cycles_per_op);
-    if b.raw == n.raw && same_numbers {
+    if (&b.raw, &b.costs) == (&n.raw, &n.costs) && same_numbers {
         return Known::Identical;
     }
     if b.contended || n.contended {

@@ -1,8 +1,7 @@
 //! What an operation of a case costs, process by process.
 
-use analysis::{Group, costs_by_process, of_visits};
-use model::{QuietRates, RawSample};
-use record::{Measurement, Record, State};
+use analysis::Group;
+use record::{Measurement, Record};
 use serde::Serialize;
 
 /// What costs are given in.
@@ -40,23 +39,12 @@ pub(crate) fn group(record: &Record, m: &Measurement, unit: Unit) -> Option<Grou
     Group::of(&costs(record, m, unit)?)
 }
 
-/// The same, one a process, from its raw samples, as the estimate in the record is made of them.
+/// The same, one a process.
 pub(crate) fn costs(record: &Record, m: &Measurement, unit: Unit) -> Option<Vec<f64>> {
-    if m.state != State::Measured {
-        return None;
+    match unit {
+        Unit::Cycles => m.cycles_by_process(),
+        Unit::Nanoseconds => m.ns_by_process(record),
     }
-    // A visit's samples all count or none does.
-    let clean: Vec<RawSample> =
-        m.raw.iter().filter(|(_, counts)| *counts).map(|(s, _)| s).collect();
-    let visits = of_visits(&clean, m.threads, &QuietRates::default());
-    Some(match unit {
-        Unit::Cycles => costs_by_process(&visits, RawSample::cycles_per_op),
-        Unit::Nanoseconds => {
-            let ns = 1e9 / record.host.clock.ticks_per_second;
-            let ticks = costs_by_process(&visits, RawSample::ticks_per_op);
-            ticks.into_iter().map(|t| t * ns).collect()
-        }
-    })
 }
 
 /// Instructions of one operation: as counted at this size, else by the line through the counts.
