@@ -1,0 +1,186 @@
+//! PostgreSQL: a server, for teams.
+
+use crate::database::{Database, Row, Table, Value};
+use ::postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+use ::postgres::{Client, NoTls, Statement};
+use std::collections::HashMap;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+/// Writers of archives wait for each other by this number (an advisory lock).
+const WRITERS: i64 = 0x636d_726b;
+
+pub(crate) struct Postgres {
+    client: Client,
+    prepared: HashMap<String, Statement>,
+}
+
+impl Postgres {
+    /// Connects to a server: `postgres://…`, as libpq writes it. Without TLS: over a network, use a tunnel or a socket.
+    pub(crate) fn connect(address: &str) -> Result<Self, String> {
+        let client = Client::connect(address, NoTls).map_err(words)?;
+        Ok(Self { client, prepared: HashMap::new() })
+    }
+
+    fn statement(&mut self, sql: &str) -> Result<Statement, String> {
+        if let Some(known) = self.prepared.get(sql) {
+            return Ok(known.clone());
+        }
+        let prepared = self.client.prepare(sql).map_err(words)?;
+        self.prepared.insert(sql.to_owned(), prepared.clone());
+        Ok(prepared)
+    }
+}
+
+/// The server's own message, where it is one.
+fn words(error: ::postgres::Error) -> String {
+    match error.as_db_error() {
+        Some(said) => said.message().to_owned(),
+        None => match error.source() {
+            Some(source) => format!("{error}: {source}"),
+            None => error.to_string(),
+        },
+    }
+}
+
+impl ToSql for Value {
+    fn to_sql(
+        &self,
+        of: &Type,
+        out: &mut ::postgres::types::private::BytesMut,
+    ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+        match self {
+            Self::Null => Ok(IsNull::Yes),
+            Self::Int(value) if *of == Type::INT2 => i16::try_from(*value)?.to_sql(of, out),
+            Self::Int(value) if *of == Type::INT4 => i32::try_from(*value)?.to_sql(of, out),
+            Self::Int(value) => value.to_sql(of, out),
+            Self::Real(value) => value.to_sql(of, out),
+            Self::Text(text) => text.to_sql(of, out),
+            Self::Bytes(bytes) => bytes.to_sql(of, out),
+        }
+    }
+
+    fn accepts(of: &Type) -> bool {
+        is_known(of)
+    }
+
+    to_sql_checked!();
+}
+
+fn is_known(of: &Type) -> bool {
+    [Type::INT2, Type::INT4, Type::INT8, Type::FLOAT8, Type::TEXT, Type::BYTEA].contains(of)
+}
+
+impl<'a> FromSql<'a> for Value {
+    fn from_sql(of: &Type, raw: &'a [u8]) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(match *of {
+            Type::INT2 => Self::Int(i16::from_sql(of, raw)?.into()),
+            Type::INT4 => Self::Int(i32::from_sql(of, raw)?.into()),
+            Type::INT8 => Self::Int(i64::from_sql(of, raw)?),
+            Type::FLOAT8 => Self::Real(f64::from_sql(of, raw)?),
+            Type::BYTEA => Self::Bytes(<&[u8]>::from_sql(of, raw)?.to_vec()),
+            _ => Self::Text(String::from_sql(of, raw)?),
+        })
+    }
+
+    fn from_sql_null(_: &Type) -> Result<Self, Box<dyn Error + Sync + Send>> {
+        Ok(Self::Null)
+    }
+
+    fn accepts(of: &Type) -> bool {
+        is_known(of)
+    }
+}
+
+fn parameters(values: &[Value]) -> Vec<&(dyn ToSql + Sync)> {
+    values.iter().map(|value| value as &(dyn ToSql + Sync)).collect()
+}
+
+impl Database for Postgres {
+    fn batch(&mut self, sql: &str) -> Result<(), String> {
+        self.client.batch_execute(sql).map_err(words)
+    }
+
+    fn run(&mut self, sql: &str, values: &[Value]) -> Result<u64, String> {
+        let statement = self.statement(sql)?;
+        self.client.execute(&statement, &parameters(values)).map_err(words)
+    }
+
+    fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>, String> {
+        let statement = self.statement(sql)?;
+        let rows = self.client.query(&statement, &parameters(values)).map_err(words)?;
+        let row = |row: &::postgres::Row| {
+            (0..row.len()).map(|i| row.try_get(i).map_err(words)).collect::<Result<_, _>>().map(Row)
+        };
+        rows.iter().map(row).collect()
+    }
+
+    fn insert(
+        &mut self,
+        (table, columns): Table<'_>,
+        rows: &mut dyn Iterator<Item = Vec<Value>>,
+    ) -> Result<(), String> {
+        let sql = format!("COPY {table} ({}) FROM STDIN", columns.join(","));
+        let mut copy = self.client.copy_in(&sql).map_err(words)?;
+        let mut lines = String::new();
+        for row in rows {
+            line(&mut lines, &row);
+            if lines.len() > 1 << 16 {
+                copy.write_all(lines.as_bytes()).map_err(|e| e.to_string())?;
+                lines.clear();
+            }
+        }
+        copy.write_all(lines.as_bytes()).map_err(|e| e.to_string())?;
+        copy.finish().map(drop).map_err(words)
+    }
+
+    fn begin_writing(&mut self) -> Result<(), String> {
+        self.batch(&format!("BEGIN; SELECT pg_advisory_xact_lock({WRITERS})"))
+    }
+
+    fn begin_reading(&mut self) -> Result<(), String> {
+        self.batch("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+    }
+
+    fn has_table(&mut self, name: &str) -> Result<bool, String> {
+        Ok(!self
+            .rows("SELECT 1::INT8 WHERE to_regclass($1) IS NOT NULL", &[name.into()])?
+            .is_empty())
+    }
+
+    fn dialect(&self, sql: &str) -> String {
+        sql.replace("/*without rowid*/", "")
+    }
+}
+
+/// A row in the text format of COPY.
+fn line(out: &mut String, row: &[Value]) {
+    for (i, value) in row.iter().enumerate() {
+        if i > 0 {
+            out.push('\t');
+        }
+        match value {
+            Value::Null => out.push_str("\\N"),
+            Value::Int(value) => write!(out, "{value}").expect("a string takes all"),
+            // The shortest digits that read back as the same number.
+            Value::Real(value) => write!(out, "{value:?}").expect("a string takes all"),
+            Value::Text(text) => text.chars().for_each(|c| escaped(out, c)),
+            Value::Bytes(bytes) => {
+                out.push_str("\\\\x");
+                out.push_str(&hex::encode(bytes));
+            }
+        }
+    }
+    out.push('\n');
+}
+
+fn escaped(out: &mut String, c: char) {
+    match c {
+        '\\' => out.push_str("\\\\"),
+        '\t' => out.push_str("\\t"),
+        '\n' => out.push_str("\\n"),
+        '\r' => out.push_str("\\r"),
+        c => out.push(c),
+    }
+}
