@@ -7,7 +7,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 export const repository = (path) => `${ROOT}${path}`;
 
-const program = () => process.env.CIPHERMARK ?? repository("target/debug/ciphermark");
+export const program = () => process.env.CIPHERMARK ?? repository("target/debug/ciphermark");
 
 // What `ciphermark advise` answers, as JSON; no answer is one too.
 export function advise(words) {

@@ -125,6 +125,17 @@ impl Question {
         ]
     }
 
+    /// Whether a case can take part, by what the question names; what it leaves open is decided by all cases that can.
+    #[must_use]
+    pub fn may_take(&self, m: &Measurement) -> bool {
+        let is = |wanted: Option<usize>, is: usize| wanted.is_none_or(|wanted| wanted == is);
+        self.takes_case(m)
+            && (is(self.size, m.size) || m.size == 0)
+            && self.direction.is_none_or(|d| d == m.direction)
+            && self.tier.is_none_or(|t| t == m.tier)
+            && self.model.is_none_or(|model| model == m.model)
+    }
+
     /// Whether a measured case takes part: of a survey by its algorithm. Others have none that classes and
     /// lengths of keys could be said of.
     pub(crate) fn takes_case(&self, m: &Measurement) -> bool {

@@ -7,7 +7,10 @@ mod assets;
 mod data;
 mod frame;
 mod pack;
+mod site;
 mod text;
+
+pub use site::{SITE_MARK, Site, SiteCell, SiteMachine, SiteRecord, SiteWorkload, site};
 
 use advise::Advised;
 use at_rest::PagesRecord;

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod advice;
+mod archive;
 mod calls;
 mod checks;
 mod comparison;
@@ -18,6 +19,7 @@ mod libraries;
 mod limits;
 mod markdown;
 mod matrix;
+pub mod neighbours;
 mod offers;
 mod ranking;
 mod remarks;
@@ -34,6 +36,11 @@ mod tests;
 mod vintage;
 
 pub use advice::{Advice, Grade, advice};
+pub use archive::{
+    Archived, BestOfMachine, ComparedMachine, Line as TrendLine, Money, Point, archived,
+    best_of_machines, best_of_machines_csv, best_of_machines_json, best_of_machines_table,
+    machines, otava, trend, trend_csv,
+};
 pub use calls::{CallRow, MessageCost, calls};
 pub use checks::{CheckRow, checks, pairs};
 pub use comparison::{ComparisonFormat, comparison};
