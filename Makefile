@@ -4,7 +4,7 @@ CARGO ?= cargo
 CIPHERMARK := target/release/ciphermark
 RECORD ?= bench.json
 
-.PHONY: help setup libs web build bench bench-page test test-all lint fmt verify agree repeat selfcheck kill-test claims fuzz asan zoo aarch64 install packages test-packages clean
+.PHONY: help setup libs web build bench bench-page gallery test test-all lint fmt verify agree repeat selfcheck kill-test claims fuzz asan zoo aarch64 install packages test-packages clean
 
 help: ## show the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -35,7 +35,7 @@ bench: build ## build, measure what is here for about a minute, print the answer
 
 # All at once: the features that tests add to dependencies would have everything built a second time. No examples in
 # comments are compiled: there are none.
-TESTED := --locked --workspace --lib --bins --tests
+TESTED := --locked --workspace --features ciphermark/postgres --lib --bins --tests
 # The same random inputs every time, so that a failure is one of the change: `make fuzz` looks for new ones. Any other
 # number, or none, by PROPTEST_RNG_SEED=.
 test test-all: export PROPTEST_RNG_SEED ?= 20261124
@@ -61,6 +61,15 @@ lint: ## formatting, Clippy, licences, bans and sources of dependencies
 
 fmt: ## format the code
 	$(CARGO) fmt --all
+
+# The published records as an archive. Its site is what a reader of the README may look at.
+GALLERY := target/gallery
+gallery: build ## the published records as an archive and a site, in target/gallery
+	rm -rf $(GALLERY) && mkdir -p $(GALLERY)
+	$(CIPHERMARK) archive add $(GALLERY)/records.db records/*-gnr.json.gz --machine 'Granite Rapids VM'
+	$(CIPHERMARK) archive add $(GALLERY)/records.db records/*-zen4.json.gz --machine 'Zen 4 VM'
+	$(CIPHERMARK) archive add $(GALLERY)/records.db records/tls-handshake-*-spr.json.gz --machine 'Sapphire Rapids VM'
+	$(CIPHERMARK) report --from $(GALLERY)/records.db -o $(GALLERY)/site
 
 verify: build libs ## run every check over every library found, no timing
 	$(CIPHERMARK) verify

@@ -19,6 +19,7 @@ pub use time::TimeArgs;
 pub use verify::{ListArgs, OnceArgs, VerifyArgs, What};
 
 use crate::args_advise::AdviseArgs;
+use crate::args_archive::{ArchiveArgs, TrendArgs};
 use crate::args_claims::ClaimsArgs;
 use crate::args_fleet::FleetArgs;
 use crate::args_import::ImportArgs;
@@ -117,6 +118,10 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Write one self-contained HTML page from one or more records.
     Report(ReportArgs),
+    /// Keep records of many machines and runs in one store.
+    Archive(ArchiveArgs),
+    /// Show what a case cost from run to run, machine by machine, and where it became slower or faster.
+    Trend(TrendArgs),
     /// Rank the cases of a record, or of what is measured now.
     Rank(Box<RankArgs>),
     /// Compare two records, or two libraries or tiers within one.

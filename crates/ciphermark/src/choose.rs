@@ -173,6 +173,21 @@ pub fn rows<'a>(
     Ok(record.measurements.iter().filter(|m| keep.keeps(m)).collect())
 }
 
+/// Whether a filter takes a case, whatever its library.
+pub fn cases(filter: &Filter) -> Result<impl Fn(&record::Measurement) -> bool, Failure> {
+    let keep = Keep { libraries: Vec::new(), ..Keep::of(filter)? };
+    Ok(move |m: &record::Measurement| keep.keeps(m))
+}
+
+/// The rows of a record that a filter keeps, which may be none.
+pub fn rows_if_any<'a>(
+    record: &'a record::Record,
+    filter: &Filter,
+) -> Result<Vec<&'a record::Measurement>, Failure> {
+    let keep = Keep::of(filter)?;
+    Ok(record.measurements.iter().filter(|m| keep.keeps(m)).collect())
+}
+
 struct Keep<'a> {
     algorithms: Vec<NameGlob>,
     libraries: Vec<NameGlob>,
@@ -183,11 +198,10 @@ struct Keep<'a> {
 
 impl<'a> Keep<'a> {
     fn new(record: &record::Record, filter: &'a Filter) -> Result<Self, Failure> {
-        let algorithms = globs(&filter.algorithm)?;
+        let keep = Self::of(filter)?;
         let names = || record.measurements.iter().map(|m| m.algorithm.as_str());
-        known(&algorithms, "algorithm", names)?;
-        let libraries = globs(&filter.library)?;
-        for glob in &libraries {
+        known(&keep.algorithms, "algorithm", names)?;
+        for glob in &keep.libraries {
             let loaded = record.libraries.iter().any(|l| is_library(glob, &l.name, &l.version));
             // Imported figures are of libraries that were never loaded.
             let shown =
@@ -197,9 +211,13 @@ impl<'a> Keep<'a> {
                 return Err(missing("library", glob.text(), near));
             }
         }
+        Ok(keep)
+    }
+
+    fn of(filter: &'a Filter) -> Result<Self, Failure> {
         Ok(Self {
-            algorithms,
-            libraries,
+            algorithms: globs(&filter.algorithm)?,
+            libraries: globs(&filter.library)?,
             directions: filter.direction.map_or_else(Vec::new, directions),
             in_place: filter.in_place.map_or_else(Vec::new, in_place),
             filter,

@@ -35,7 +35,8 @@ pub fn record(path: &Path) -> Result<Record, RecordError> {
     read(&record::load_text(path)?, path)
 }
 
-fn read(text: &str, path: &Path) -> Result<Record, RecordError> {
+/// The same from its text.
+pub fn read(text: &str, path: &Path) -> Result<Record, RecordError> {
     let origin = path.display().to_string();
     match record::older_kind(text).as_deref() {
         Some(at_rest::KIND) => at_rest::read(text, &origin),

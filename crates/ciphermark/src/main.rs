@@ -6,6 +6,7 @@ mod args;
 mod args_advise;
 mod args_advise_postgres;
 mod args_advise_tls;
+mod args_archive;
 mod args_claims;
 mod args_fleet;
 mod args_import;
@@ -95,6 +96,8 @@ fn dispatch(cli: Cli) -> Result<Exit, Failure> {
         Command::Import(args) => commands::import::import(&args),
         Command::Explain(args) => commands::explain::explain(&args),
         Command::Report(args) => commands::report::report(&args),
+        Command::Archive(args) => commands::archive::archive(&args),
+        Command::Trend(args) => commands::archive::trend(&args),
         Command::Rank(args) => commands::rank::rank(&args),
         Command::Pages(args) => commands::pages::pages(&args),
         Command::Compare(args) => commands::compare::compare(&args),

@@ -122,6 +122,15 @@ fn rendered<'a>(
                 import::openssl_speed::machine_readable(record, rows)
             })));
         }
+        FormatArg::Bencher => {
+            return Ok(Rendered::Text(Box::new(|_| report::neighbours::bencher(rows))));
+        }
+        FormatArg::Gha => {
+            return Ok(Rendered::Text(Box::new(|_| report::neighbours::github_action(rows))));
+        }
+        FormatArg::Lnt => {
+            return Ok(Rendered::Text(Box::new(|_| report::neighbours::lnt(record, rows))));
+        }
         FormatArg::Parquet => {
             return report::tabular::parquet(record, rows)
                 .map(Rendered::Bytes)

@@ -1,7 +1,9 @@
 //! `ciphermark compare`.
 
 use super::Filter;
+use crate::args_archive::{WhichArgs, selection};
 use crate::units::{parse_duration, parse_fraction, parse_rows};
+use archive::Selection;
 use clap::Args;
 use compare::Condition;
 use report::ComparisonFormat;
@@ -17,7 +19,9 @@ use std::time::Duration;
     ciphermark compare run.json --tiers noaes,native -a 'aes-*'\n  \
     ciphermark compare base.json head.json --fail-if slower:2% --fail-if instructions:0.5%\n  \
     ciphermark compare base.json head.json --confirm --budget 2m    settle candidates with pairs of processes\n  \
-    ciphermark compare base.json head.json --format markdown >> \"$GITHUB_STEP_SUMMARY\"\n\n\
+    ciphermark compare base.json head.json --format markdown >> \"$GITHUB_STEP_SUMMARY\"\n  \
+    ciphermark compare --from fleet.db --since 2026-11-01 --fail-if slower:2%\n  \
+    ciphermark compare --from fleet.db --base library=openssl@3.5* --new library=openssl@4*\n\n\
     Conditions of --fail-if:\n  \
     slower[:PERCENT]        a case is certainly slower, and its estimate is more than this\n  \
     mean[:PERCENT]          the geometric mean over all shared cases is certainly slower, by more than this\n  \
@@ -35,11 +39,26 @@ use std::time::Duration;
     Exit codes: 0 nothing found; 1 a condition holds; 2 wrong usage, or nothing to compare.")]
 pub struct CompareArgs {
     /// The record to compare with.
-    #[arg(value_name = "BASE")]
-    pub base: PathBuf,
+    #[arg(value_name = "BASE", required_unless_present = "from", conflicts_with = "from")]
+    pub base: Option<PathBuf>,
     /// The record to judge; without it, compare two libraries or tiers of BASE.
-    #[arg(value_name = "NEW", required_unless_present_any = ["libraries", "tiers"])]
+    #[arg(value_name = "NEW", required_unless_present_any = ["libraries", "tiers", "from"], conflicts_with = "from")]
     pub new: Option<PathBuf>,
+    /// Compare runs of an archive, machine by machine.
+    #[arg(long, value_name = "STORE", conflicts_with_all = ["libraries", "tiers", "confirm"])]
+    pub from: Option<String>,
+    /// With --from: the newest run against the last one before this day, or else the first since then.
+    #[arg(long, value_name = "DAY", value_parser = archive::day, requires = "from", conflicts_with_all = ["of_base", "of_new"], required_unless_present_any = ["of_base", "of_new", "base"])]
+    pub since: Option<i64>,
+    /// With --from: the base is each machine's newest run of these (machine=, library=, since=, until=, record=).
+    #[arg(long = "base", value_name = "SELECT", value_parser = selection, requires = "from")]
+    pub of_base: Option<Selection>,
+    /// With --from: what is judged is each machine's newest run of these.
+    #[arg(long = "new", value_name = "SELECT", value_parser = selection, requires = "from")]
+    pub of_new: Option<Selection>,
+    /// Which runs of the archive.
+    #[command(flatten)]
+    pub which: WhichArgs,
     /// The base's library and the new one, as globs over name or name@version; with one alone,
     /// compare it with each of the others.
     #[arg(long, value_name = "BASE[,NEW]")]

@@ -1,6 +1,7 @@
 //! `ciphermark rank` as it is typed.
 
 use super::{InPlaceArg, TimeArgs, one_of};
+use crate::args_archive::{PriceArgs, WhichArgs};
 use crate::units::parse_rows;
 use clap::Args;
 use compare::{By, Class, Per};
@@ -17,13 +18,23 @@ use report::ComparisonFormat;
     ciphermark rank run.json --tier noaes                          without AES instructions\n  \
     ciphermark rank run.json --authenticated --same-trace          nothing that depends on secrets\n  \
     ciphermark rank tls.json --direction server --per library      of `tls handshake -o`\n  \
-    ciphermark rank --authenticated --size 8K                      measure now, within half a minute\n\n\
+    ciphermark rank --authenticated --size 8K                      measure now, within half a minute\n  \
+    ciphermark rank --from fleet.db --authenticated --size 16K --prices prices.csv\n                                                                 \
+    what it costs on each machine\n\n\
     Cases that cannot be told apart at 95 % share a place, with '=' behind it: the truly fastest is\n\
     among those in place 1. What is not authenticated is labelled.")]
 pub struct RankArgs {
     /// A record, of `run`, `tls …` or `pages`; without one, what the flags ask for is measured now.
     #[arg(value_name = "RECORD")]
     pub record: Option<String>,
+    /// Answer from an archive: the best of each machine's newest run.
+    #[arg(long, value_name = "STORE", conflicts_with = "record")]
+    pub from: Option<String>,
+    /// Which runs of the archive.
+    #[command(flatten)]
+    pub which: WhichArgs,
+    #[command(flatten)]
+    pub prices: PriceArgs,
     /// What is asked.
     #[command(flatten)]
     pub question: Option<QuestionArgs>,

@@ -66,7 +66,8 @@ pub struct RunArgs {
     ciphermark show run.json --format csv > run.csv\n  \
     ciphermark show run.json --leaks -l 'wolfssl*'\n  \
     ciphermark export run.json --format parquet -o run.parquet\n  \
-    ciphermark export run.json -l openssl -m stream -d encrypt --format openssl-mr")]
+    ciphermark export run.json -l openssl -m stream -d encrypt --format openssl-mr\n  \
+    ciphermark export run.json --format bencher -o bencher.json    for `bencher run --adapter json`")]
 pub struct ShowArgs {
     /// A record: what `run`, `tls …` or `pages` wrote with -o.
     pub record: PathBuf,
@@ -101,6 +102,12 @@ pub enum FormatArg {
     Openssl,
     /// The format of `openssl speed -mr`, for programs that parse it.
     OpensslMr,
+    /// Bencher Metric Format.
+    Bencher,
+    /// What github-action-benchmark reads as customSmallerIsBetter.
+    Gha,
+    /// LNT's report, format version 2.
+    Lnt,
     /// The columns of the CSV with types and units, for pandas, DuckDB and others.
     Parquet,
 }

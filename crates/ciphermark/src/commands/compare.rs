@@ -12,12 +12,17 @@ use std::path::Path;
 
 /// Compares and prints; the exit code says whether a condition holds.
 pub fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
-    let base = kinds::record(&args.base).map_err(Failure::usage)?;
+    if let Some(store) = &args.from {
+        return super::archive::compare(args, store);
+    }
+    args.which.without_archive()?;
+    let base_path = args.base.as_deref().unwrap_or(Path::new(""));
+    let base = kinds::record(base_path).map_err(Failure::usage)?;
     let new = args.new.as_deref().map(kinds::record).transpose().map_err(Failure::usage)?;
-    let new_path = args.new.as_deref().unwrap_or(&args.base);
+    let new_path = args.new.as_deref().unwrap_or(base_path);
     let rows = selected(args, &base, new.as_ref())?;
     let mut sides =
-        (side(&base, &args.base, rows.0), side(new.as_ref().unwrap_or(&base), new_path, rows.1));
+        (side(&base, base_path, rows.0), side(new.as_ref().unwrap_or(&base), new_path, rows.1));
     let matching = match &args.libraries {
         Some(text) => by_libraries(&mut sides, text)?,
         None => Matching::ByName,
@@ -33,7 +38,7 @@ pub fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         if base.kind().is_some() {
             return Err(Failure::usage(format!(
                 "--confirm settles cases of surveys; '{}' is another run: measure it anew for longer",
-                args.base.display()
+                base_path.display()
             )));
         }
         let records = [&base, new.as_ref().unwrap_or(&base)];
@@ -148,7 +153,7 @@ fn of_tier(side: &mut Side<'_>, name: &str) -> Result<(), Failure> {
 }
 
 /// A condition without anything to judge must not look fulfilled.
-fn demand(comparison: &Comparison, conditions: &[Condition]) -> Result<(), Failure> {
+pub fn demand(comparison: &Comparison, conditions: &[Condition]) -> Result<(), Failure> {
     if comparison.cases.is_empty() && comparison.states.is_empty() && comparison.leaks.is_empty() {
         return Err(Failure::usage(format!(
             "'{}' and '{}' have no case in common: `ciphermark show` lists the cases of each",

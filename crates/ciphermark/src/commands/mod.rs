@@ -3,6 +3,7 @@
 pub mod advise;
 mod advise_postgres;
 mod advise_tls;
+pub mod archive;
 pub mod claims;
 pub mod compare;
 mod confirm;

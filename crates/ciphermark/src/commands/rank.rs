@@ -23,6 +23,11 @@ pub fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     if let Some(words) = words(args) {
         return Err(Failure::usage(flags_for(&words)));
     }
+    if let Some(store) = &args.from {
+        let question = args.question.as_ref().map_or_else(|| Ok(Question::default()), question)?;
+        return super::archive::rank(args, store, &question);
+    }
+    args.which.without_archive()?;
     let path = args.record.as_ref().map(Path::new);
     let record = || path.map(|path| kinds::record(path).map_err(Failure::usage)).transpose();
     let answers = match &args.question {

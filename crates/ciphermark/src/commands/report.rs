@@ -10,6 +10,10 @@ use std::path::{Path, PathBuf};
 
 /// Writes the page to the file that was named, to a pipe, or to a file named after the first record.
 pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
+    if let (Some(store), Some(output)) = (&args.from, &args.output) {
+        return super::archive::site(args, store, output);
+    }
+    args.which.without_archive()?;
     let place = Place::of(args)?;
     let kinds: Result<Vec<Kind>, _> = args.records.iter().map(|path| kinds::load(path)).collect();
     let kinds = kinds?;

@@ -41,7 +41,12 @@ fn leaks(record: &Record, args: &ShowArgs) -> Result<Exit, Failure> {
         FormatArg::Jsonl => Format::Jsonl,
         FormatArg::Csv => Format::Csv,
         FormatArg::Markdown => Format::Markdown,
-        FormatArg::Openssl | FormatArg::OpensslMr | FormatArg::Parquet => {
+        FormatArg::Openssl
+        | FormatArg::OpensslMr
+        | FormatArg::Bencher
+        | FormatArg::Gha
+        | FormatArg::Lnt
+        | FormatArg::Parquet => {
             return Err(Failure::usage("--leaks has table, markdown, csv, json and jsonl"));
         }
     };

@@ -10,6 +10,7 @@ mod advise;
 mod advise_nginx;
 mod advise_postgres;
 mod advise_tls;
+mod archive;
 mod claims;
 mod compare;
 mod confined;

@@ -5,8 +5,9 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 #[rustfmt::skip]
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 23] = [
     "run", "list", "verify", "leaks", "once", "show", "import", "advise", "claims", "explain", "report", "rank", "compare",
+    "archive", "trend",
     "pages", "pair", "tls", "quietly", "fleet", "doctor", "completions", "man",
 ];
 
@@ -89,7 +90,11 @@ fn bash_completes_the_commands() {
     let script = printed(&["completions", "bash"]);
     let ask = "COMP_WORDS=(ciphermark ru); COMP_CWORD=1; _ciphermark ciphermark ru ciphermark; \
                echo \"${COMPREPLY[@]}\"";
-    let output = Command::new("bash").args(["-c", &format!("{script}\n{ask}")]).output().unwrap();
+    // An argument may have 128 KiB at most, and the script has more.
+    let directory = scratch();
+    let path = directory.path().join("completions");
+    std::fs::write(&path, format!("{script}\n{ask}\n")).unwrap();
+    let output = Command::new("bash").arg(&path).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "run", "{output:?}");
 }
 

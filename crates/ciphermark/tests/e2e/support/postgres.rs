@@ -53,6 +53,12 @@ impl Cluster {
         self.run("pg_ctl", &start);
     }
 
+    /// Where a client finds it.
+    #[cfg(feature = "postgres")]
+    pub fn address(&self) -> String {
+        format!("postgres://postgres@{}/postgres", arg(self.directory.path()).replace('/', "%2F"))
+    }
+
     /// Stops it in order.
     pub fn stop(&self, data: &Path) {
         self.run("pg_ctl", &["-w", "-s", "-D", arg(data), "-m", "fast", "stop"]);

@@ -1,0 +1,67 @@
+//! `ciphermark archive add`.
+
+use super::open::failure;
+use super::trust::{Candidate, judge};
+use crate::args_archive::AddArgs;
+use crate::error::{Exit, Failure};
+use crate::kinds;
+use ::archive::{Added, Archive, Entry, Trust};
+use jiff::Timestamp;
+use sha2::{Digest as _, Sha256};
+use std::path::Path;
+
+/// Adds records one by one; those before one that cannot be read stay in.
+pub fn add(args: &AddArgs) -> Result<Exit, Failure> {
+    let mut archive = Archive::open(&args.store, true).map_err(failure)?;
+    let mut is_doubtful = false;
+    for path in &args.records {
+        is_doubtful |= one(&mut archive, args, path)? == Trust::Doubtful;
+    }
+    Ok(if is_doubtful { Exit::Found } else { Exit::Done })
+}
+
+fn one(archive: &mut Archive, args: &AddArgs, path: &Path) -> Result<Trust, Failure> {
+    let unread =
+        |source| Failure::usage(record::RecordError::Read { path: path.to_owned(), source });
+    let bytes = std::fs::read(path).map_err(unread)?;
+    let file_sha256 = hex::encode(Sha256::digest(&bytes));
+    let text = record::text(bytes, &path.display().to_string()).map_err(Failure::usage)?;
+    let record = kinds::read(&text, path).map_err(Failure::usage)?;
+    let sha256 = hex::encode(Sha256::digest(&text));
+    let now = Timestamp::now();
+    let of = Candidate { path, record: &record, sha256: &sha256, file_sha256: &file_sha256 };
+    let judged = judge(archive, args, &of, &now.to_string())?;
+    let packed = record::pack(Path::new("record.gz"), text).map_err(Failure::not_done)?;
+    let added = archive.add(&Entry {
+        record: &record,
+        packed: &packed,
+        sha256: &sha256,
+        samples: judged.samples.as_deref(),
+        machine: &judged.machine,
+        region: args.region.as_deref(),
+        trust: judged.trust,
+        signer: judged.signer.as_deref(),
+        doubts: &judged.doubts,
+        known: Some(&judged.known),
+        added: now.as_second(),
+    });
+    let added = added.map_err(failure)?;
+    tell(args, path, added, judged.trust, &judged.doubts);
+    Ok(if added == Added::Known { Trust::Own } else { judged.trust })
+}
+
+/// One line a record, and one a doubt.
+fn tell(args: &AddArgs, path: &Path, added: Added, trust: Trust, doubts: &[String]) {
+    let shown = text::one_line(&path.display().to_string());
+    match added {
+        Added::Known if args.quiet => {}
+        Added::Known => anstream::eprintln!("ciphermark: {shown} is in already"),
+        Added::New(_) if args.quiet && trust.counts() => {}
+        Added::New(cases) => {
+            anstream::eprintln!("ciphermark: added {shown}: {cases} cases, {}", trust.name());
+            for doubt in doubts {
+                anstream::eprintln!("ciphermark:   {}", text::one_line(doubt));
+            }
+        }
+    }
+}

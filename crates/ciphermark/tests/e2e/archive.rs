@@ -1,0 +1,292 @@
+//! `archive`, and questions over one: the same on SQLite and on PostgreSQL.
+
+use crate::support::*;
+use serde_json::Value;
+
+const PUBLISHED: &str = "published-2026-11-23-gnr";
+const LADDER: &str = "ladder-2026-11-23-gnr";
+/// Between the two runs.
+const BETWEEN: &str = "2026-11-23T17:10:00Z";
+
+fn record_of(name: &str) -> String {
+    arg(&repository(&format!("records/{name}.json.gz"))).to_owned()
+}
+
+fn done(arguments: &[&str], code: i32) -> Done {
+    ciphermark(arguments, b"").with_code(code)
+}
+
+fn json(arguments: &[&str], code: i32) -> Value {
+    serde_json::from_str(&done(arguments, code).stdout).unwrap()
+}
+
+/// An archive with two runs of one machine.
+fn filled(store: &str) {
+    let files = [record_of(PUBLISHED), record_of(LADDER)];
+    let add = ["archive", "add", store, &files[0], &files[1], "--machine", "gnr", "--region", "eu"];
+    let said = done(&add, 0).stderr;
+    assert!(said.contains(": 2934 cases, own") && said.contains(": 546 cases, own"), "{said}");
+    assert_eq!(done(&add, 0).stderr.matches("is in already").count(), 2);
+}
+
+/// What any archive must do, whatever its database.
+fn works(store: &str) {
+    filled(store);
+    let listed = json(&["archive", "list", store, "--json"], 0);
+    assert_eq!(listed.as_array().unwrap().len(), 2);
+    assert!(
+        listed.as_array().unwrap().iter().all(|r| r["machine"] == "gnr" && r["trust"] == "own")
+    );
+    assert_eq!(done(&["archive", "check", store], 0).stdout, "2 records, 0 damaged\n");
+    has_the_verdicts_of_the_records(store);
+    ranks_with_prices(store);
+    shows_histories(store);
+    makes_a_site(store);
+    let first = listed[0]["sha256"].as_str().unwrap();
+    done(&["archive", "remove", store, &first[..10]], 0);
+    assert_eq!(json(&["archive", "list", store, "--json"], 0).as_array().unwrap().len(), 1);
+    assert_eq!(done(&["archive", "check", store], 0).stdout, "1 records, 0 damaged\n");
+}
+
+/// Everything of a case that is a verdict.
+fn verdicts(comparison: &Value) -> Vec<String> {
+    let mut cases: Vec<String> = comparison["cases"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|c| {
+            let mut c = c.clone();
+            for figure in ["ratio", "base_cost", "new_cost"] {
+                let digits = |v: f64| format!("{v:.6e}");
+                let rounded = match &c[figure] {
+                    Value::Number(n) => Value::String(digits(n.as_f64().unwrap())),
+                    Value::Object(o) => Value::String(
+                        o.values()
+                            .map(|v| digits(v.as_f64().unwrap()))
+                            .collect::<Vec<_>>()
+                            .join(" "),
+                    ),
+                    other => other.clone(),
+                };
+                c[figure] = rounded;
+            }
+            c.to_string()
+        })
+        .collect();
+    cases.sort();
+    cases
+}
+
+fn has_the_verdicts_of_the_records(store: &str) {
+    let never = ["--fail-if", "never", "--format", "json"];
+    let (base, new) = (record_of(PUBLISHED), record_of(LADDER));
+    let own = json(&[&["compare", &base, &new], &never[..]].concat(), 0);
+    let kept = json(&[&["compare", "--from", store, "--since", BETWEEN], &never[..]].concat(), 0);
+    assert!(own["cases"].as_array().unwrap().len() > 90);
+    assert_eq!(verdicts(&kept[0]["comparison"]), verdicts(&own));
+    assert_eq!(kept[0]["comparison"]["instructions"], own["instructions"]);
+    let libraries = ["--libraries", "openssl@3.0*,openssl@4*"];
+    let own = json(&[&["compare", &base], &libraries[..], &never[..]].concat(), 0);
+    let sides = [
+        "--base",
+        "library=openssl@3.0*",
+        "--new",
+        "library=openssl@4*,until=2026-11-23T17:10:00Z",
+    ];
+    let kept = json(&[&["compare", "--from", store], &sides[..], &never[..]].concat(), 0);
+    assert_eq!(verdicts(&kept[0]["comparison"]), verdicts(&own));
+    // OpenSSL's CFB of one bit became slower.
+    let slower =
+        done(&[&["compare", "--from", store], &sides[..], &["--fail-if", "slower:2%"]].concat(), 1);
+    assert!(
+        slower.stdout.contains("slower: ") && slower.stdout.contains("aes-128-cfb1"),
+        "{}",
+        slower.stdout
+    );
+}
+
+fn ranks_with_prices(store: &str) {
+    let directory = scratch();
+    let prices = file(&directory, "prices.csv");
+    std::fs::write(
+        &prices,
+        "type,region,date,price_per_hour,currency\ngnr,eu,2026-11-01,0.36,USD\n",
+    )
+    .unwrap();
+    let asked = ["-a", "aes-256-gcm", "-s", "8K", "--format", "json"];
+    let from = [&["rank", "--from", store, "--prices", &prices], &asked[..]].concat();
+    let answer = json(&from, 0)[0].clone();
+    assert_eq!(answer["machine"], "gnr");
+    let best = &answer["ranking"]["standings"][0]["rows"][0];
+    let own = json(&[&["rank", &record_of(LADDER)], &asked[..]].concat(), 0);
+    assert_eq!(best["library"], own[0]["standings"][0]["rows"][0]["library"], "of the newest run");
+    // Two CPUs share 0.36 dollars an hour, 0.1 cents in 10 seconds.
+    let ns = best["ns_per_op"]["median"].as_f64().unwrap();
+    let dollars = ns * 1e-9 * (1e15 / 8192.0) * 0.36 / 2.0 / 3600.0;
+    let told = answer["cost"]["amount"]["median"].as_f64().unwrap();
+    assert!((told / dollars - 1.0).abs() < 1e-9, "{told} {dollars}");
+    let text =
+        done(&["rank", "--from", store, "--prices", &prices, "-a", "aes-256-gcm", "-s", "8K"], 0)
+            .stdout;
+    assert!(text.contains("USD/PB") && text.contains("gnr"), "{text}");
+}
+
+fn shows_histories(store: &str) {
+    let asked = [
+        "trend",
+        store,
+        "-a",
+        "aes-256-gcm",
+        "-s",
+        "8K",
+        "-l",
+        "aws-lc",
+        "-t",
+        "native",
+        "-d",
+        "encrypt",
+    ];
+    let lines = json(&[&asked[..], &["--format", "json"]].concat(), 0);
+    let points = lines[0]["points"].as_array().unwrap();
+    assert_eq!((lines.as_array().unwrap().len(), points.len()), (1, 2), "{lines}");
+    assert!(points[0]["verdict"].is_null() && points[1]["verdict"].is_string(), "{lines}");
+    assert!(done(&asked, 0).stdout.contains("aes-256-gcm, encrypt, 8K, message, native of aws-lc"));
+    let directory = scratch();
+    let output = file(&directory, "history");
+    done(&[&asked[..], &["--format", "otava", "-o", &output]].concat(), 0);
+    let yaml = std::fs::read_to_string(directory.path().join("history/otava.yaml")).unwrap();
+    let documents = yaml_rust2::YamlLoader::load_from_str(&yaml).unwrap();
+    let tests = documents[0]["tests"].as_hash().unwrap();
+    let file = tests.values().next().unwrap()["file"].as_str().unwrap();
+    assert_eq!(std::fs::read_to_string(file).unwrap().lines().count(), 3, "a heading and two runs");
+}
+
+fn makes_a_site(store: &str) {
+    let directory = scratch();
+    let output = file(&directory, "site");
+    done(&["report", "--from", store, "-o", &output], 0);
+    let page = std::fs::read_to_string(directory.path().join("site/index.html")).unwrap();
+    // The newer run has five algorithms; what only the older one has is there as well.
+    assert!(
+        page.contains("aes-256-gcm") && page.contains("aes-128-cfb1") && page.contains("data/0.js")
+    );
+    let records = std::fs::read_dir(directory.path().join("site/records")).unwrap();
+    for record in records {
+        // Each figure links to its record, which is the one that was added.
+        done(&["show", arg(&record.unwrap().path()), "-a", "aes-256-gcm"], 0);
+    }
+    done(&["report", "--from", store, "-o", &output], 0);
+    std::fs::write(directory.path().join("site/index.html"), "mine").unwrap();
+    let refused = done(&["report", "--from", store, "-o", &output], 2).stderr;
+    assert!(refused.contains("holds no site by ciphermark"), "{refused}");
+}
+
+#[test]
+fn an_archive_in_a_file_answers_as_its_records_do() {
+    let directory = scratch();
+    works(&file(&directory, "fleet.db"));
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+#[ignore = "long: starts a PostgreSQL server"]
+fn an_archive_on_a_server_answers_as_its_records_do() {
+    let server = Cluster::new();
+    server.start(&server.data());
+    works(&server.address());
+    server.stop(&server.data());
+}
+
+fn kills(store: &str) {
+    let program = program();
+    let script = repository("scripts/archive-kills");
+    let done = std::process::Command::new(script)
+        .args([arg(std::path::Path::new(&program)), store, "--kills", "200"])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert!(
+        done.status.success() && said.contains("nothing lost, nothing twice"),
+        "{said} {done:?}"
+    );
+}
+
+#[test]
+#[ignore = "long: kills 200 additions"]
+fn a_killed_addition_leaves_nothing_half_in_a_file() {
+    let directory = scratch();
+    kills(&file(&directory, "fleet.db"));
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+#[ignore = "long: kills 200 additions to a PostgreSQL server"]
+fn a_killed_addition_leaves_nothing_half_on_a_server() {
+    let server = Cluster::new();
+    server.start(&server.data());
+    kills(&server.address());
+    server.stop(&server.data());
+}
+
+#[test]
+fn what_a_check_finds_fault_with_is_in_as_doubtful_and_left_out() {
+    let directory = scratch();
+    let store = file(&directory, "fleet.db");
+    let text = done(&["show", &record_of(LADDER), "--format", "json"], 0).stdout;
+    let mut record: Value = serde_json::from_str(&text).unwrap();
+    let measured = record["measurements"].as_array_mut().unwrap();
+    let case = measured.iter_mut().find(|m| m["state"] == "measured").unwrap();
+    let ns = case["ns_per_op"]["median"].as_f64().unwrap();
+    case["ns_per_op"]["median"] = Value::from(ns * 0.9);
+    case["ns_per_op"]["low"] = Value::from(ns * 0.89);
+    let forged = file(&directory, "forged.json");
+    std::fs::write(&forged, record.to_string()).unwrap();
+    let said = done(&["archive", "add", &store, &forged], 1).stderr;
+    assert!(said.contains("doubtful") && said.contains("recomputed"), "{said}");
+    let refused = done(&["rank", "--from", &store], 2).stderr;
+    assert!(
+        refused.contains("1 doubtful or unsigned ones are left out without --doubtful"),
+        "{refused}"
+    );
+    done(&["rank", "--from", &store, "--doubtful"], 0);
+    let shown = done(&["archive", "list", &store, "--doubtful"], 0).stdout;
+    assert!(shown.contains("doubtful") && shown.contains("recomputed"), "{shown}");
+}
+
+#[test]
+fn with_allowed_signers_an_unsigned_record_is_a_strangers() {
+    let directory = scratch();
+    let (store, signers) = (file(&directory, "fleet.db"), file(&directory, "signers"));
+    std::fs::write(&signers, "").unwrap();
+    let said =
+        done(&["archive", "add", &store, &record_of(LADDER), "--allowed-signers", &signers], 0)
+            .stderr;
+    assert!(said.contains("unsigned"), "{said}");
+    assert!(
+        done(&["archive", "list", &store], 0).stdout.contains("1 doubtful or unsigned left out")
+    );
+    done(&["trend", &store, "-a", "aes-256-gcm"], 2);
+    done(&["trend", &store, "-a", "aes-256-gcm", "--doubtful"], 0);
+}
+
+#[test]
+fn what_is_wrong_is_said_in_a_line_with_what_helps() {
+    let directory = scratch();
+    let store = file(&directory, "fleet.db");
+    for (arguments, said) in [
+        (&["rank", "--from", &store][..], "there is no archive"),
+        (&["archive", "add", &store, "/no/such/file"], "cannot read record '/no/such/file'"),
+        (&["compare", "--from", &store], "--since"),
+        (&["rank", &record_of(LADDER), "--doubtful"], "--from STORE"),
+        (&["archive", "list", &store, "--select", "host=x"], "write machine=GLOB"),
+        (&["compare", "--from", &store, "--since", "last week"], "write a day as in 2026-11-25"),
+        (&["archive", "list", &record_of(LADDER)], "is no ciphermark archive"),
+    ] {
+        let done = done(arguments, 2);
+        assert!(
+            done.stderr.contains(said) && done.stdout.is_empty(),
+            "{arguments:?}: {}",
+            done.stderr
+        );
+    }
+}
