@@ -6,6 +6,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::os::unix::fs::DirBuilderExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 /// Where programs are made ready, and where the user's own libraries are.
 #[derive(Clone, Debug, Default)]
@@ -89,6 +90,9 @@ const JAVA: &[Source] = sources!["java/Main.java", "java/Algorithms.java"];
 /// # Errors
 /// One line: what is missing and how to install it, or the compiler's last words.
 pub fn prepare(name: &str, places: &Places) -> Result<Program, String> {
+    // One at a time: providers of one language share what is compiled.
+    static PREPARING: Mutex<()> = Mutex::new(());
+    let _alone = PREPARING.lock().unwrap_or_else(PoisonError::into_inner);
     let Some((_, language, provider)) = KNOWN.iter().find(|(known, ..)| *known == name) else {
         return own_program(Path::new(name));
     };
