@@ -87,9 +87,9 @@ pub struct Cache {
 /// Clock that samples are timed with.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Clock {
-    /// `tsc` or `clock_monotonic_raw`.
+    /// `tsc`, `cntvct` (aarch64) or `clock_monotonic_raw`.
     pub source: String,
-    /// Why not the time-stamp counter, when it is not.
+    /// Why not the CPU's counter, when it is not.
     pub reason: Option<String>,
     /// Ticks in a second, measured over the run against `CLOCK_MONOTONIC_RAW`.
     pub ticks_per_second: f64,
@@ -97,8 +97,8 @@ pub struct Clock {
     pub step_ticks: u64,
     /// Ticks that an empty timed region takes; taken off every sample.
     pub overhead_ticks: u64,
-    /// Core cycles that a multiplication of the chain takes, by a second chain whose links take one (since
-    /// 1.3); null where core cycles are not known.
+    /// Core cycles that a link of the chain takes (x86-64: a multiplication, aarch64: an addition), by a second chain
+    /// whose links take one (since 1.3); null where core cycles are not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub multiplication_cycles: Option<f64>,
     /// Why core cycles are not known, where the two chains contradict what is known of any core (since

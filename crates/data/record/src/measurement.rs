@@ -97,7 +97,7 @@ pub struct Check {
 /// What proves a measurement.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
-    /// Where ticks come from: `tsc` or `clock_monotonic_raw`.
+    /// Where ticks come from: `tsc`, `cntvct` (aarch64) or `clock_monotonic_raw`.
     pub clock: String,
     /// Where core cycles come from: `imul-chain`.
     pub cycles: String,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 /// Where ticks come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    Tsc,
+    Counter,
     MonotonicRaw,
 }
 
@@ -17,8 +17,19 @@ pub struct Clock {
     reason: Option<String>,
     step_ticks: u64,
     overhead_ticks: f64,
+    /// How many times as long as where steps are short all must be that is timed.
+    stretch: u64,
     /// Core cycles of a link of the chain on the CPU that it was judged on, or why they are not known.
     link_cycles: Result<f64, String>,
+}
+
+/// Steps of this many nanoseconds are short: lengths of samples, chains and probes are for them.
+const SHORT_STEP_NS: f64 = 10.0;
+
+/// How many times as long all must be that is timed by a counter with steps of so many ticks.
+fn stretch(step_ticks: u64, ticks_per_ns: Option<f64>) -> u64 {
+    let step_ns = ticks_per_ns.map_or(0.0, |rate| step_ticks as f64 / rate);
+    ((step_ns / SHORT_STEP_NS).ceil() as u64).max(1)
 }
 
 /// One moment in both ticks and the system's nanoseconds.
@@ -34,7 +45,7 @@ pub struct Anchor {
 /// where the counter's steps are 26 ticks.
 const EMPTY_REGIONS: usize = 2000;
 
-/// How long the chain is that tells the core's clock: 4000 dependent multiplications take about three
+/// How long the chain is that tells the core's clock: 12 000 cycles take about three
 /// microseconds, which counters that advance in steps of 10 ns (AMD) resolve to 0.3 %, short against a
 /// sample.
 const CHAIN_ROUNDS: u64 = 40;
@@ -51,10 +62,10 @@ impl Clock {
     /// measures its step and its own cost.
     #[must_use]
     pub fn calibrate() -> Self {
-        let reason = arch::tsc_unusable();
-        let kind = if reason.is_none() { Kind::Tsc } else { Kind::MonotonicRaw };
-        let (step_ticks, overhead_ticks, link_cycles) = (1, 0.0, Ok(0.0));
-        let mut clock = Self { kind, reason, step_ticks, overhead_ticks, link_cycles };
+        let reason = arch::counter_unusable();
+        let kind = if reason.is_none() { Kind::Counter } else { Kind::MonotonicRaw };
+        let (step_ticks, overhead_ticks, stretch, link_cycles) = (1, 0.0, 1, Ok(0.0));
+        let mut clock = Self { kind, reason, step_ticks, overhead_ticks, stretch, link_cycles };
         let mut empty: Vec<u64> = (0..EMPTY_REGIONS)
             .map(|_| {
                 let begin = clock.begin();
@@ -63,6 +74,9 @@ impl Clock {
             .collect();
         empty.sort_unstable();
         clock.step_ticks = step(&empty);
+        if kind == Kind::Counter {
+            clock.stretch = self::stretch(clock.step_ticks, arch::counter_per_ns());
+        }
         // The slowest tenth holds interrupts; the mean of the rest is unbiased where the counter
         // moves in steps, which the median is not.
         let kept = &empty[..EMPTY_REGIONS * 9 / 10];
@@ -90,8 +104,15 @@ impl Clock {
         }
     }
 
-    /// Core cycles that a multiplication of the chain takes here, by a second chain; 0 where core cycles
-    /// cannot be known.
+    /// How many times as long as with steps of 10 ns samples, chains and probes are here, so that a step of the
+    /// counter is as small a part of them.
+    #[must_use]
+    pub fn stretch(&self) -> u64 {
+        self.stretch
+    }
+
+    /// Core cycles that a link of the chain takes here (x86-64: a multiplication; aarch64: an addition), by a second
+    /// chain; 0 where core cycles cannot be known.
     #[must_use]
     pub fn multiplication_cycles(&self) -> f64 {
         self.link_cycles.as_ref().map_or(0.0, |cycles| *cycles)
@@ -103,11 +124,11 @@ impl Clock {
         self.link_cycles.as_ref().err().map(String::as_str)
     }
 
-    /// `tsc` or `clock_monotonic_raw`.
+    /// `tsc`, `cntvct` or `clock_monotonic_raw`.
     #[must_use]
     pub fn source(&self) -> &'static str {
         match self.kind {
-            Kind::Tsc => "tsc",
+            Kind::Counter => arch::COUNTER,
             Kind::MonotonicRaw => "clock_monotonic_raw",
         }
     }
@@ -134,7 +155,7 @@ impl Clock {
     #[inline(always)]
     pub(crate) fn begin(&self) -> u64 {
         match self.kind {
-            Kind::Tsc => arch::tsc_begin(),
+            Kind::Counter => arch::counter_begin(),
             Kind::MonotonicRaw => monotonic_raw_nanos(),
         }
     }
@@ -143,7 +164,7 @@ impl Clock {
     #[inline(always)]
     pub(crate) fn end(&self) -> u64 {
         match self.kind {
-            Kind::Tsc => arch::tsc_end(),
+            Kind::Counter => arch::counter_end(),
             Kind::MonotonicRaw => monotonic_raw_nanos(),
         }
     }
@@ -162,6 +183,7 @@ impl Clock {
 
     #[inline]
     fn cycles_per_tick_over(&self, rounds: u64) -> f64 {
+        let rounds = rounds * self.stretch;
         let begin = self.begin();
         arch::latency_chain(rounds);
         let ticks = (self.end() - begin) as f64 - self.overhead_ticks;
@@ -176,8 +198,10 @@ impl Clock {
     pub(crate) fn instructions_per_cycle(&self, before: f64, blocks: usize) -> f64 {
         let ticks = (0..blocks).fold(f64::INFINITY, |least, _| {
             let begin = self.begin();
-            arch::independent_block();
-            least.min((self.end() - begin) as f64 - self.overhead_ticks)
+            for _ in 0..self.stretch {
+                arch::independent_block();
+            }
+            least.min(((self.end() - begin) as f64 - self.overhead_ticks) / self.stretch as f64)
         });
         per_cycle(ticks, before, self.cycles_per_tick_over(GLANCE_ROUNDS))
     }
@@ -296,11 +320,13 @@ mod tests {
         let b = clock.anchor();
         assert!(b.ticks > a.ticks && b.nanos >= a.nanos + 5_000_000);
         let rate = a.ticks_per_second(b);
-        assert!((1e8..1e11).contains(&rate), "{rate} ticks a second");
+        // Counters of AArch64 run at 19.2 MHz to 1 GHz.
+        let slowest = if clock.source() == "cntvct" { 1e6 } else { 1e8 };
+        assert!((slowest..1e11).contains(&rate), "{rate} ticks a second");
     }
 
     #[test]
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn a_clock_that_moves_beside_a_probe_never_makes_a_core_look_quieter_than_it_is() {
         let steady = per_cycle(1000.0, 1.4, 1.4);
         let rising = per_cycle(1000.0 * 1.4 / 1.6, 1.4, 1.6);
@@ -311,13 +337,23 @@ mod tests {
     }
 
     #[test]
+    fn what_is_timed_grows_with_the_counters_step() {
+        // Apple M: 24 MHz; Ampere Altra: 25; QEMU: 62.5; Graviton 2: 121.9; from v8.6 on: 1 GHz.
+        for (mhz, times) in [(24.0, 5), (25.0, 4), (62.5, 2), (121.875, 1), (1000.0, 1)] {
+            assert_eq!(stretch(1, Some(mhz / 1e3)), times, "{mhz}");
+        }
+        assert_eq!(stretch(40, Some(1.0)), 4, "a counter of 1 GHz that moves by 40");
+        assert_eq!(stretch(26, None), 1);
+    }
+
+    #[test]
     fn the_step_is_the_smallest_difference_seen() {
         assert_eq!(step(&[52, 52, 78, 104]), 26);
         assert_eq!(step(&[7, 7]), 1);
     }
 
     #[test]
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn the_chain_gives_a_clock_that_a_processor_can_have() {
         let clock = Clock::calibrate();
         let a = clock.anchor();
@@ -329,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn the_independent_block_runs_more_than_one_instruction_a_cycle() {
         let clock = Clock::calibrate();
         let mut readings: Vec<f64> =

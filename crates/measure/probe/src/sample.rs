@@ -18,14 +18,14 @@ pub struct Taken {
 /// How long batches are.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// Nanoseconds that a timed batch should take.
+    /// Nanoseconds that a timed batch should take where the clock's steps are short ([`Clock::stretch`]).
     pub sample_ns: f64,
     /// Nanoseconds of untimed warm-up before it.
     pub warm_up_ns: f64,
 }
 
 impl Default for Pace {
-    /// 30 µs: 3000 steps of the coarsest clock (10 ns), so that its reading is exact to a thirtieth of
+    /// 30 µs: 3000 steps of a clock of 10 ns, so that its reading is exact to a thirtieth of
     /// a per cent, and short against a scheduler's slice and a timer interrupt's period. A third of
     /// that warms caches, predictors and the core's power state for the library: the visit before
     /// was another's.
@@ -144,13 +144,14 @@ pub(crate) fn calibrate_ops(
     batch: &mut impl Batch,
 ) -> u32 {
     let (most, together) = (batch.most().min(MAX_OPS), batch.together());
+    let sample_ns = pace.sample_ns * clock.stretch() as f64;
     let mut time = |ops: u32| {
         batch.prepare(ops);
         batch.time(clock, ticks_per_ns, ops)
     };
     let scale = |ops: u32, ns: f64| {
         let op_ns = ns.max(1.0) / f64::from(ops);
-        let ops = balanced((pace.sample_ns / op_ns).round() as u32, op_ns);
+        let ops = balanced((sample_ns / op_ns).round() as u32, op_ns);
         ops.next_multiple_of(together).min(most)
     };
     let mut ops = 1_u32;
@@ -158,7 +159,7 @@ pub(crate) fn calibrate_ops(
     loop {
         let ns = time(ops);
         // A quarter of the sample is long enough to scale from within a per cent or two.
-        if ns >= pace.sample_ns / 4.0 || ops >= most {
+        if ns >= sample_ns / 4.0 || ops >= most {
             let scaled = scale(ops, ns);
             // The faster of two: an interrupt in the one that counts would leave every sample of
             // the case too short.

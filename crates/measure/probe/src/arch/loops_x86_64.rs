@@ -1,26 +1,25 @@
 //! The loops inside the clock, in assembly and near the code that they call.
 //!
-//! In assembly, so that every build of ciphermark has the same loop at the same alignment. Near,
-//! because a call and its return across more than four gigabytes, as from an executable into a
-//! shared object, costs some cores three to four cycles more (seen on Zen 4: 9 cycles round trip
-//! against 5 to 6), which is the caller's address and not the library's work. The loops are copied
-//! into memory from the region that shared objects are mapped in, and used from there for functions
-//! that lie there too.
+//! In assembly, so that every build of ciphermark has the same loop at the same alignment; [`super::near`] says
+//! why near.
 
-use super::{ControlLoop, MessageLoop, UpdateLoop};
 use crate::control::Control;
 use crate::ring::{NONCE_AT, RING, RING_BYTES, SLOT_BYTES};
 use contract::raw::Message;
-use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
 use std::arch::global_asm;
 use std::mem::offset_of;
-use std::sync::OnceLock;
 
 // System V ABI AMD64 §3.2: arguments in rdi, rsi, rdx, rcx, r8; rbx, rbp, r12 to r15 are kept by
 // the callee; the stack is aligned to 16 bytes at each call. Nothing here is relative to an address
 // outside of the copied bytes.
 global_asm!(
     ".pushsection .text",
+    // Whichever part of this crate the compiler puts them into, the rest finds them, and nobody else does.
+    ".irp name,loops_begin,loops_end,message_loop_fresh,message_loop_same,walk_loop_fresh,walk_loop_same,\
+     rekey_loop_fresh,rekey_loop_same,rekey_walk_loop_fresh,rekey_walk_loop_same,update_loop",
+    ".globl ciphermark_\\name",
+    ".hidden ciphermark_\\name",
+    ".endr",
     ".macro ciphermark_enter",
     "push rbx",
     "push rbp",
@@ -210,79 +209,3 @@ global_asm!(
     message_output = const offset_of!(Message, output),
     message_tag = const offset_of!(Message, tag),
 );
-
-unsafe extern "C" {
-    static ciphermark_loops_begin: u8;
-    static ciphermark_loops_end: u8;
-    fn ciphermark_message_loop_fresh();
-    fn ciphermark_message_loop_same();
-    fn ciphermark_walk_loop_fresh();
-    fn ciphermark_walk_loop_same();
-    fn ciphermark_rekey_loop_fresh();
-    fn ciphermark_rekey_loop_same();
-    fn ciphermark_rekey_walk_loop_fresh();
-    fn ciphermark_rekey_walk_loop_same();
-    fn ciphermark_update_loop();
-}
-
-/// The loop for messages whose function lies at `function`; `fresh` raises the nonces.
-pub(crate) fn message_loop(function: usize, fresh: bool) -> MessageLoop {
-    let original: unsafe extern "C" fn() =
-        if fresh { ciphermark_message_loop_fresh } else { ciphermark_message_loop_same };
-    let loop_at = nearest(function, original as *const () as usize);
-    // SAFETY: the address is that of the loop above or of its copy, which is this type.
-    unsafe { std::mem::transmute::<usize, MessageLoop>(loop_at) }
-}
-
-/// The loop for what `control` says.
-pub(crate) fn control_loop(control: &Control) -> ControlLoop {
-    let original: unsafe extern "C" fn() =
-        match (control.rekey.is_some(), control.walk.is_walked(), control.fresh) {
-            (false, _, true) => ciphermark_walk_loop_fresh,
-            (false, _, false) => ciphermark_walk_loop_same,
-            (true, false, true) => ciphermark_rekey_loop_fresh,
-            (true, false, false) => ciphermark_rekey_loop_same,
-            (true, true, true) => ciphermark_rekey_walk_loop_fresh,
-            (true, true, false) => ciphermark_rekey_walk_loop_same,
-        };
-    let loop_at = nearest(control.call as *const () as usize, original as *const () as usize);
-    // SAFETY: the address is that of the loop above or of its copy, which is this type.
-    unsafe { std::mem::transmute::<usize, ControlLoop>(loop_at) }
-}
-
-/// The loop for updates whose function lies at `function`.
-pub(crate) fn update_loop(function: usize) -> UpdateLoop {
-    let loop_at = nearest(function, ciphermark_update_loop as *const () as usize);
-    // SAFETY: the address is that of the loop above or of its copy, which is this type.
-    unsafe { std::mem::transmute::<usize, UpdateLoop>(loop_at) }
-}
-
-/// Of the loop in the executable and its copy, the one that is nearer to the function.
-fn nearest(function: usize, original: usize) -> usize {
-    static COPY: OnceLock<Option<usize>> = OnceLock::new();
-    let begin = (&raw const ciphermark_loops_begin).addr();
-    let Some(copy) = COPY.get_or_init(copy_loops) else { return original };
-    let copied = copy + (original - begin);
-    if copied.abs_diff(function) < original.abs_diff(function) { copied } else { original }
-}
-
-/// Copies the loops into memory of their own, which stays for good; `None` where the system allows
-/// no new executable memory, and the executable's own loops serve.
-fn copy_loops() -> Option<usize> {
-    let begin = &raw const ciphermark_loops_begin;
-    let len = (&raw const ciphermark_loops_end).addr() - begin.addr();
-    // SAFETY: a fresh private mapping at an address of the kernel's choice, filled with the bytes
-    // between two labels of our own code and then made executable; nothing writes to it later.
-    unsafe {
-        let map = mmap_anonymous(
-            std::ptr::null_mut(),
-            len,
-            ProtFlags::READ | ProtFlags::WRITE,
-            MapFlags::PRIVATE,
-        )
-        .ok()?;
-        std::ptr::copy_nonoverlapping(begin, map.cast::<u8>(), len);
-        mprotect(map, len, MprotectFlags::READ | MprotectFlags::EXEC).ok()?;
-        Some(map.addr())
-    }
-}

@@ -11,19 +11,29 @@ mod loops_x86_64;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 #[cfg(target_arch = "x86_64")]
-pub(crate) use loops_x86_64::*;
-#[cfg(target_arch = "x86_64")]
 pub(crate) use x86_64::*;
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
+#[cfg(target_arch = "aarch64")]
+mod loops_aarch64;
+#[cfg(target_arch = "aarch64")]
+pub(crate) use aarch64::*;
+
 // Tested on every architecture, used where there is nothing better.
-#[cfg(any(test, not(target_arch = "x86_64")))]
+#[cfg(any(test, not(any(target_arch = "x86_64", target_arch = "aarch64"))))]
 mod loops_portable;
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(crate) use loops_portable::*;
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod portable;
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 pub(crate) use portable::*;
+
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod near;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(crate) use near::*;
 
 /// `(function, state, first descriptor, operations, expected code)` to the or of the return codes,
 /// each exclusive-or the expected one.

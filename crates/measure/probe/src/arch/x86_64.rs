@@ -3,12 +3,21 @@
 use raw_cpuid::CpuId;
 use std::arch::asm;
 use std::arch::x86_64::{__rdtscp, _mm_lfence};
+use std::ops::RangeInclusive;
+
+/// The counter's name in records.
+pub(crate) const COUNTER: &str = "tsc";
+
+/// Its steps are of 10 ns at most: nothing that is timed need be longer for them.
+pub(crate) fn counter_per_ns() -> Option<f64> {
+    None
+}
 
 /// Why the time-stamp counter cannot be used; `None` when it can.
 ///
 /// Intel SDM vol. 3B §18.17.1, AMD APM vol. 2 §13.2.4: CPUID 8000_0007h EDX[8] says that it runs
 /// at a constant rate in every power state.
-pub(crate) fn tsc_unusable() -> Option<String> {
+pub(crate) fn counter_unusable() -> Option<String> {
     let cpu = CpuId::new();
     if !cpu.get_advanced_power_mgmt_info().is_some_and(|info| info.has_invariant_tsc()) {
         return Some("the time-stamp counter is not invariant (CPUID 8000_0007h)".to_owned());
@@ -25,9 +34,9 @@ pub(crate) fn tsc_unusable() -> Option<String> {
 /// LFENCE before keeps earlier work out of the region, LFENCE after keeps the region's work behind
 /// the reading (Intel SDM vol. 2B, RDTSCP; AMD APM vol. 3: LFENCE is dispatch-serialising).
 #[inline(always)]
-pub(crate) fn tsc_begin() -> u64 {
+pub(crate) fn counter_begin() -> u64 {
     let mut aux = 0;
-    // SAFETY: `tsc_unusable` was asked when the clock was made; LFENCE is SSE2, which x86-64 has.
+    // SAFETY: `counter_unusable` was asked when the clock was made; LFENCE is SSE2, which x86-64 has.
     unsafe {
         _mm_lfence();
         let t = __rdtscp(&raw mut aux);
@@ -38,12 +47,21 @@ pub(crate) fn tsc_begin() -> u64 {
 
 /// Time stamp after the timed region: all of the region is done when it is taken.
 #[inline(always)]
-pub(crate) fn tsc_end() -> u64 {
-    tsc_begin()
+pub(crate) fn counter_end() -> u64 {
+    counter_begin()
 }
 
 /// Multiplications in a round of the chain.
 pub(crate) const CHAIN_LINKS: f64 = 100.0;
+
+/// Latencies of `imul r64,r64` that cores are known to have: 3 on Intel's large cores and AMD's from Zen on,
+/// 4 to 6 on AMD's before and on Intel's small ones (Agner Fog, Instruction tables; uops.info).
+pub(crate) const LINK_CYCLES: RangeInclusive<i32> = 3..=6;
+/// What nearly all cores take.
+pub(crate) const USUAL_CYCLES: f64 = 3.0;
+/// In words: what the chain is made of, and the simple chain.
+pub(crate) const LINK_NAME: &str = "a multiplication";
+pub(crate) const SIMPLE_NAME: &str = "a rotation or an exclusive or";
 
 /// A chain of dependent multiplications. `imul r64,r64` has a latency of 3 cycles on Intel's cores from
 /// Nehalem on and AMD's from Zen on (Agner Fog, Instruction tables; uops.info), 4 to 6 on others:
@@ -149,3 +167,9 @@ pub(crate) fn independent_block() {
         );
     }
 }
+
+/// Code that was just written may be executed: processors of this architecture see to it.
+///
+/// # Safety
+/// None is needed here; other architectures read the bytes.
+pub(crate) unsafe fn written_code(_: *const u8, _: usize) {}
