@@ -2,6 +2,7 @@
 //! measurement. Pure: no I/O, no clock, no unsafe code.
 #![forbid(unsafe_code)]
 
+pub mod a64;
 mod algorithm;
 mod case;
 mod direction;

@@ -25,7 +25,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
 
 /// Every tier but `native`, and how it is applied to libraries.
 fn tiers() -> Vec<(String, Result<String, String>)> {
-    let others = Tier::ALL.iter().copied().filter(|tier| *tier != Tier::Native);
+    let others = Tier::HERE.iter().copied().filter(|tier| *tier != Tier::Native);
     let how = |tier: Tier| {
         let here = engine::tier_here(tier);
         let unknown = || "this machine has no way to apply it".to_owned();

@@ -76,7 +76,7 @@ fn algorithms(args: &ListArgs) -> Result<Exit, Failure> {
 
 /// The tiers, with how this machine applies each.
 fn tiers(args: &ListArgs) -> Result<Exit, Failure> {
-    let here = Tier::ALL.iter().map(|tier| (tier, engine::tier_here(*tier)));
+    let here = Tier::HERE.iter().map(|tier| (tier, engine::tier_here(*tier)));
     if args.json {
         let rows = here.map(|(tier, here)| {
             json!({

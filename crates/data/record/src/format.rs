@@ -152,12 +152,12 @@ pub struct Restriction {
 pub struct AppliedTier {
     /// The tier.
     pub tier: model::Tier,
-    /// `cpuid-fault`, `cpuid-rewrite` or `library-switch`; null when it was not applied.
+    /// `cpuid-fault`, `cpuid-rewrite` or `library-switch`, on aarch64 `hwcap-mask`; null when it was not applied.
     pub mechanism: Option<String>,
-    /// CPUID instructions in the code of the library and of what it loads, but for the C and C++
-    /// run-time libraries; null where they were not looked for.
+    /// CPUID instructions (aarch64: places that ask what the CPU has) in the code of the library and of what it loads,
+    /// but for the C and C++ run-time libraries; null where they were not looked for.
     pub cpuid_instructions: Option<u64>,
-    /// CPUID instructions that were answered with the tier's features while the library was loaded
+    /// CPUID instructions (aarch64: reads of ID registers) that were answered with the tier's features while the library was loaded
     /// and each of its algorithms opened once; null with a library's own switch, which answers none.
     pub cpuid_answered: Option<u64>,
     /// What proved the mask in the worker: how many answers of CPUID were asked through the same

@@ -1,10 +1,13 @@
 //! Where there is no CPUID: nothing but `native` can be had.
 
-use crate::{Applied, Copies, Mechanism, Plan};
+use crate::image::Image;
+use crate::rewrite::Questions;
+use crate::{Applied, Mechanism, Plan};
 use model::Tier;
+use std::collections::BTreeMap;
 use std::path::Path;
 
-const WHY: &str = "tiers are for x86-64: this architecture has no CPUID instruction";
+const WHY: &str = "tiers are for x86-64 and aarch64";
 
 /// As on x86-64: it cannot be done.
 ///
@@ -22,8 +25,16 @@ pub fn apply(
 /// As on x86-64: it cannot be done.
 ///
 /// # Errors
-/// Always.
-pub fn prepare(_: &Path) -> Result<Copies, String> {
+/// Always, but for `native`.
+pub fn hide(tier: Tier) -> Result<(), String> {
+    machine(tier).map(|_| ())
+}
+
+pub(crate) fn questions(_: &Image<'_>, _: &[u8]) -> Result<Questions, String> {
+    Err(WHY.to_owned())
+}
+
+pub(crate) fn features(_: &Image<'_>) -> Result<BTreeMap<String, usize>, String> {
     Err(WHY.to_owned())
 }
 

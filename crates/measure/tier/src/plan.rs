@@ -12,9 +12,10 @@ use std::path::PathBuf;
 pub struct Object {
     /// The file itself.
     pub original: PathBuf,
-    /// What to load: the copy, or the file itself where it has no CPUID instruction.
+    /// What to load: the copy, or the file itself where nothing in it has to be another.
     pub load: PathBuf,
-    /// CPUID instructions in it.
+    /// CPUID instructions in it; on aarch64, places that ask what the CPU has: reads of ID registers, calls of
+    /// getauxval(3), names of files of the kernel's that say it.
     pub cpuid_instructions: u64,
 }
 

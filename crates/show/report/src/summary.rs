@@ -144,7 +144,7 @@ fn executed_no_aes<'a>(
 ) -> BTreeMap<(&'a LibraryId, Tier), BTreeSet<&'a str>> {
     let mut without: BTreeMap<(&LibraryId, Tier), BTreeSet<&str>> = BTreeMap::new();
     for e in record.executed.iter().filter(|_| has_aes(record)) {
-        let offered = matches!(e.tier, Tier::Native | Tier::Vaes256 | Tier::Aesni);
+        let offered = !matches!(e.tier, Tier::Noaes | Tier::Baseline);
         let lacks = e.per_byte.is_some() && !e.classes.iter().any(|c| c.class == "aes-round");
         let shown = |m: &&Measurement| m.state == State::Measured && e.is_of(m);
         if offered && lacks && is_aes(&e.algorithm) && selection.iter().copied().any(|m| shown(&m))

@@ -40,6 +40,8 @@ impl<'a> Machine<'a> {
         match (self.tier, kind) {
             (Tier::Native, _) => 512,
             (Tier::Vaes256, _) | (Tier::Aesni | Tier::Noaes, Kind::Other) => 256,
+            // AArch64's instructions for ciphers work on 128 bits, but for SVE's.
+            (Tier::Nosve | Tier::Aes, _) => 128,
             (Tier::Aesni, Kind::Aes) | (Tier::Baseline, Kind::Other) => 128,
             (Tier::Noaes | Tier::Baseline, Kind::Aes) => 0,
         }

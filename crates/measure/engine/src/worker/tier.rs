@@ -33,6 +33,7 @@ pub(super) fn prepare(hello: &Hello) -> Result<Prepared, String> {
         let who = if kernel { "the kernel" } else { "a runtime" };
         return Err(format!("{who} chooses its instructions by itself"));
     }
+    ::tier::hide(hello.tier)?;
     let own = if hello.plan.is_none() { Some(::tier::prepare(&hello.path)) } else { None };
     let measures = measures(hello);
     let plan = match (&hello.plan, &own) {

@@ -126,7 +126,7 @@ fn named(name: &str) -> Feature {
 
 #[test]
 fn nothing_remains_that_needs_a_feature_which_is_gone() {
-    for tier in Tier::ALL {
+    for tier in Tier::X86_64 {
         for feature in FEATURES.iter().filter(|f| has(*tier, **f)) {
             for needed in feature.needs {
                 let (name, gone) = (feature.name, !has(*tier, named(needed)));
@@ -140,7 +140,7 @@ fn nothing_remains_that_needs_a_feature_which_is_gone() {
 fn each_tier_down_the_ladder_has_only_what_the_one_above_has() {
     let leaves: Vec<(u32, u32)> =
         leaves().chain((0..32).map(|s| (7, s))).chain((0..32).map(|s| (0xd, s))).collect();
-    for pair in Tier::ALL.windows(2) {
+    for pair in Tier::X86_64.windows(2) {
         let mut differ = false;
         for (leaf, subleaf) in &leaves {
             let above = answer(pair[0], *leaf, *subleaf, ALL);
@@ -164,7 +164,7 @@ fn masks_never_add_a_bit_and_applying_one_twice_changes_nothing_more() {
     // A few patterns instead of all: each bit stands for itself.
     for pattern in [0, 0x5555_5555, 0xaaaa_aaaa, 0x1234_5678, u32::MAX] {
         let raw = Registers { eax: pattern, ebx: !pattern, ecx: pattern, edx: !pattern };
-        for tier in Tier::ALL {
+        for tier in Tier::X86_64 {
             for leaf in (0..0x30).chain(0x8000_0000..0x8000_0028) {
                 for subleaf in 0..20 {
                     let once = answer(*tier, leaf, subleaf, raw);
@@ -207,7 +207,7 @@ fn each_tier_keeps_what_it_is_named_for_and_has_lost_what_it_stands_against() {
 
 #[test]
 fn entropy_identity_and_the_clock_stay_at_every_tier() {
-    for tier in Tier::ALL {
+    for tier in Tier::X86_64 {
         // RDRAND; RDSEED; RDTSCP; invariant TSC; vendor; topology.
         assert_eq!(answer(*tier, 1, 0, ALL).ecx >> 30 & 1, 1);
         assert_eq!(answer(*tier, 7, 0, ALL).ebx >> 18 & 1, 1);

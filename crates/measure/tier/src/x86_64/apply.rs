@@ -4,11 +4,9 @@ use super::{fault, features, switch, trap};
 use crate::Mechanism;
 use crate::mask::{Registers, answer, leaves};
 use crate::plan::{Applied, Object, Plan};
+use crate::rewrite::preload;
 use model::Tier;
-use std::ffi::{CStr, CString};
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-use strum::VariantArray as _;
 
 /// Applies a tier to this process, before it loads the library, by what [`prepare`] gave, here or in another
 /// process, or why it did not; the copies are there for as long as this process lives. The process must have
@@ -24,11 +22,12 @@ pub fn apply(
 ) -> Result<Applied, String> {
     let note = exceeded(tier, &trap::cpuid)?;
     let mut reasons = Vec::new();
-    for mechanism in Mechanism::VARIANTS.iter().filter(|m| wanted.is_none_or(|w| w == **m)) {
+    for mechanism in Mechanism::HERE.iter().filter(|m| wanted.is_none_or(|w| w == **m)) {
         let tried = match mechanism {
             Mechanism::CpuidFault => by_fault(tier, library, plan.clone()),
             Mechanism::CpuidRewrite => by_rewrite(tier, plan.clone()),
             Mechanism::LibrarySwitch => by_switch(tier, library),
+            Mechanism::HwcapMask => Err(Refusal::Mechanism("is for aarch64".to_owned())),
         };
         match tried {
             Ok(applied) => return Ok(Applied { note, ..applied }),
@@ -62,11 +61,14 @@ pub fn exceeded(
     tier: Tier,
     cpuid: &dyn Fn(u32, u32) -> Registers,
 ) -> Result<Option<String>, String> {
+    if let Some(why) = tier.foreign() {
+        return Err(why);
+    }
     let (one, seven) = (cpuid(1, 0), cpuid(7, 0));
     let needed: &[(&str, u32)] = match tier {
         Tier::Vaes256 => &[("VAES", seven.ecx >> 9), ("VPCLMULQDQ", seven.ecx >> 10)],
         Tier::Aesni => &[("AES instructions", one.ecx >> 25), ("PCLMULQDQ", one.ecx >> 1)],
-        Tier::Native | Tier::Noaes | Tier::Baseline => &[],
+        Tier::Native | Tier::Nosve | Tier::Aes | Tier::Noaes | Tier::Baseline => &[],
     };
     if let Some((name, _)) = needed.iter().find(|(_, bit)| bit & 1 == 0) {
         return Err(format!("this CPU has no {name}"));
@@ -75,7 +77,7 @@ pub fn exceeded(
     let same = |other: Tier| {
         asked.iter().all(|(l, s, raw)| answer(other, *l, *s, *raw) == answer(tier, *l, *s, *raw))
     };
-    let equal = Tier::ALL.iter().find(|other| **other < tier && same(**other));
+    let equal = Tier::X86_64.iter().find(|other| **other < tier && same(**other));
     Ok(equal.map(|other| format!("the same as {other} on this CPU")))
 }
 
@@ -148,22 +150,6 @@ fn masked(tier: Tier, plan: &Plan) -> Result<(), Refusal> {
         "its code needs {} and has no CPUID instruction that could be answered: it was built for CPUs that have them",
         beyond.join(", ")
     )))
-}
-
-/// Loads what the library depends on before it: the dynamic loader then knows each by its name.
-fn preload(object: &Object) -> Result<(), String> {
-    let path = CString::new(object.load.as_os_str().as_bytes()).map_err(|e| e.to_string())?;
-    // SAFETY: loads what the library would load itself; it stays loaded.
-    let handle = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
-    if !handle.is_null() {
-        return Ok(());
-    }
-    // SAFETY: after a failure the loader has a message, valid until its next call.
-    let words = unsafe {
-        let message = libc::dlerror();
-        if message.is_null() { "" } else { CStr::from_ptr(message).to_str().unwrap_or("") }
-    };
-    Err(format!("a copy of '{}' cannot be loaded: {words}", object.original.display()))
 }
 
 /// Asks through the mechanism and holds the answers against the tier's; how many there were.

@@ -1,24 +1,39 @@
 //! CPUID answered by a signal handler.
 
 mod apply;
-mod closure;
 mod fault;
 mod features;
 #[cfg(test)]
-mod fixtures;
-mod marker;
-mod object;
-mod rewrite;
+pub(crate) mod fixtures;
+pub(crate) mod marker;
 mod sites;
 mod switch;
-mod trap;
+pub(crate) mod trap;
 
 pub use apply::apply;
-pub use rewrite::prepare;
+pub(crate) use sites::features;
 pub use trap::answered;
 
 use crate::Mechanism;
+use crate::image::Image;
+use crate::rewrite::{Patch, Questions};
 use model::Tier;
+
+/// Nothing of a tier has to be applied before the process gives up its power.
+///
+/// # Errors
+/// None.
+pub fn hide(_: Tier) -> Result<(), String> {
+    Ok(())
+}
+
+/// The CPUID instructions of a file, each replaced by the marker of [`marker`].
+pub(crate) fn questions(image: &Image<'_>, _: &[u8]) -> Result<Questions, String> {
+    let found = sites::find(image)?.instructions;
+    let (was, becomes) = (marker::CPUID.to_vec(), marker::MARKER.to_vec());
+    let patch = |offset| Patch { offset, was: was.clone(), becomes: becomes.clone() };
+    Ok(Questions { places: found.len() as u64, patches: found.into_iter().map(patch).collect() })
+}
 
 /// What is read of a file that is to be loaded at a tier: how many places of it are CPUID
 /// instructions and how many only look so, and how many instruction sets its code needs. For tests
@@ -28,7 +43,7 @@ use model::Tier;
 /// Why the file cannot be read.
 #[doc(hidden)]
 pub fn read_object(bytes: &[u8]) -> Result<[usize; 3], String> {
-    let image = object::Image::parse(bytes)?;
+    let image = Image::parse(bytes)?;
     let found = sites::find(&image)?;
     let within =
         |offset: &u64| bytes.get(*offset as usize..).is_some_and(|b| b.starts_with(&marker::CPUID));

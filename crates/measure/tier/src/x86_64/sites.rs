@@ -3,7 +3,7 @@
 //! cannot be shown to be an instruction is left as it is.
 
 use crate::arch::marker::CPUID;
-use crate::arch::object::{Code, Image};
+use crate::image::{Code, Image};
 use iced_x86::{CpuidFeature, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;

@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn names_add_up_down_the_ladder() {
         for list in [|t| gcrypt(t).join(","), botan] {
-            for pair in Tier::ALL.windows(2) {
+            for pair in Tier::X86_64.windows(2) {
                 assert!(
                     list(pair[1]).starts_with(&list(pair[0])) && list(pair[1]) != list(pair[0])
                 );

@@ -11,7 +11,7 @@ const NUMBERS = [
 
 // Words in the order in which people look for them, whatever order the records have.
 const ORDER = {
-  tiers: ["native", "vaes256", "aesni", "noaes", "baseline"],
+  tiers: ["native", "vaes256", "aesni", "nosve", "aes", "noaes", "baseline"],
   models: ["message", "rekey", "forgery", "stream"],
   footprints: ["hot", "l1", "l2", "l3", "memory"],
   directions: ["encrypt", "decrypt", "digest", "copy"],

@@ -2,13 +2,13 @@
 
 use super::*;
 use crate::arch::fixtures::{CONFUSING, compiled, compiled_in};
+use crate::arch::marker::{CPUID, MARKER};
 use crate::arch::trap;
 use crate::copied_name;
 use crate::mask::answer;
 use model::Tier;
 use std::ffi::{CString, c_int, c_uint, c_void};
 use std::io::Write as _;
-use std::os::unix::ffi::OsStrExt as _;
 use std::sync::Mutex;
 
 /// Prepared, and never given back: the loader would take the next copy for one that had its name.
