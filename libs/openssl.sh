@@ -9,7 +9,7 @@ uses=(libs/openssl.sh)
 
 build() {
   local options=(
-    linux-x86_64
+    "linux-$(uname -m)"
     # The package leaves out what makes the shared objects' lists of symbols: linked below instead.
     no-shared
     no-tests no-docs

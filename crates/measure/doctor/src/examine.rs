@@ -3,7 +3,7 @@
 use crate::finding::Finding;
 use crate::live::Live;
 use crate::machine::Machine;
-use crate::{confinement, instructions, noise};
+use crate::{confinement, hardware, instructions, noise};
 use record::{Cpu, Library};
 
 /// Memory below which runs with many workers may meet the end of it: the survey of all libraries
@@ -30,6 +30,7 @@ pub fn examine(machine: &Machine, live: &Live) -> Vec<Finding> {
     findings.extend(instructions::examine(machine));
     findings.extend(libraries(&machine.libraries));
     findings.extend(confinement::examine(&machine.libraries));
+    findings.extend(hardware::examine(machine, live));
     findings
 }
 
@@ -149,7 +150,8 @@ fn core_clock(live: &Live) -> Finding {
             "clock",
             "core clock",
             format!(
-                "{ghz:.2} GHz now, by a chain of multiplications; each takes {:.0} cycles, by a second chain",
+                "{ghz:.2} GHz now, by a chain of {}; each takes {:.0} cycles, by a second chain",
+                if live.source == "cntvct" { "additions" } else { "multiplications" },
                 live.multiplication_cycles
             ),
         ),

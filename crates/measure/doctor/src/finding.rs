@@ -18,7 +18,7 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// What it belongs to: `machine`, `clock`, `noise`, `instructions`, `libraries`,
-    /// `confinement`.
+    /// `confinement`, `hardware`.
     pub topic: &'static str,
     /// What was looked at.
     pub name: String,

@@ -4,6 +4,18 @@ use crate::finding::Finding;
 use crate::machine::Machine;
 
 /// Names for people, and the kernel's flag.
+#[cfg(target_arch = "aarch64")]
+const EXTENSIONS: [(&str, &str); 8] = [
+    ("AES", "aes"),
+    ("PMULL", "pmull"),
+    ("SHA-1", "sha1"),
+    ("SHA-256", "sha2"),
+    ("SHA-512", "sha512"),
+    ("SHA-3", "sha3"),
+    ("SVE", "sve"),
+    ("SVE2", "sve2"),
+];
+#[cfg(not(target_arch = "aarch64"))]
 const EXTENSIONS: [(&str, &str); 8] = [
     ("AES", "aes"),
     ("VAES", "vaes"),
@@ -61,7 +73,7 @@ fn counters(machine: &Machine) -> Finding {
     let found = |text: &str| Finding::ok("instructions", "performance counters", text);
     match (machine.counters.device, machine.counters.paranoid) {
         (false, _) => found("none: no device for the core's counters")
-            .note("not needed: cycles come from a chain of multiplications"),
+            .note("not needed: cycles come from a chain of instructions of known latency"),
         (true, Some(level)) if level > 2 => {
             found(&format!("forbidden: perf_event_paranoid is {level}"))
                 .note("sudo sysctl kernel.perf_event_paranoid=2")

@@ -6,6 +6,7 @@
 mod confinement;
 mod examine;
 mod finding;
+mod hardware;
 mod instructions;
 mod live;
 mod machine;

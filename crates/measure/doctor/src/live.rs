@@ -24,7 +24,7 @@ const QUIET_FRACTION: f64 = model::QUIET_PROBE_FRACTION;
 pub struct Live {
     /// The CPU.
     pub cpu: u32,
-    /// `tsc` or `clock_monotonic_raw`.
+    /// `tsc`, `cntvct` or `clock_monotonic_raw`.
     pub source: String,
     /// Why not the time-stamp counter.
     pub reason: Option<String>,
@@ -38,7 +38,7 @@ pub struct Live {
     pub drift_ppm: f64,
     /// Core clock in GHz; none where it cannot be known.
     pub core_ghz: Option<f64>,
-    /// Core cycles of a multiplication of the chain that tells the clock, by a second chain.
+    /// Core cycles of a link of the chain that tells the clock, by a second chain.
     pub multiplication_cycles: f64,
     /// Why core cycles cannot be known, where the two chains contradict each other.
     pub cycles_reason: Option<String>,

@@ -1,12 +1,12 @@
 //! Which instructions stand in the code of the shared objects that a process has loaded: what a
 //! library was built with, whatever its name or version says.
 
-use object::{Object as _, ObjectSection as _, SectionFlags, elf};
+use object::{Architecture, Object as _, ObjectSection as _, SectionFlags, elf};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Instructions that ciphers are made of, by the names of the kernel's CPU flags.
-const NAMES: [&str; 5] = ["aes", "vaes", "pclmulqdq", "vpclmulqdq", "gfni"];
+const NAMES: [&str; 6] = ["aes", "vaes", "pclmulqdq", "vpclmulqdq", "gfni", "pmull"];
 
 /// So many places must have an instruction's encoding: any implementation has tens of them, and
 /// other code shows its bytes by chance about once in a hundred megabytes.
@@ -43,11 +43,11 @@ pub(crate) fn code_file(line: &str) -> Option<PathBuf> {
 }
 
 /// The instruction sets for ciphers that the objects' code has, as the kernel's CPU flags name
-/// them (`aes`, `vaes`, `pclmulqdq`, `vpclmulqdq`, `gfni`). `None` where that cannot be told: on
-/// another architecture than x86-64, or when no object can be read.
+/// them (`aes`, `vaes`, `pclmulqdq`, `vpclmulqdq`, `gfni`; on aarch64 `aes`, `pmull`). `None` where that cannot be told: on
+/// another architecture, or when no object can be read.
 #[must_use]
 pub fn instructions_in<'a>(objects: impl IntoIterator<Item = &'a PathBuf>) -> Option<Vec<String>> {
-    if !cfg!(target_arch = "x86_64") {
+    if !cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) {
         return None;
     }
     let mut counts = [0; NAMES.len()];
@@ -70,10 +70,25 @@ fn count_in_file(file: &[u8], counts: &mut [usize; NAMES.len()]) -> Option<()> {
     for section in file.sections() {
         let SectionFlags::Elf { sh_flags, .. } = section.flags() else { continue };
         if sh_flags.contains(elf::SHF_EXECINSTR) {
-            count(section.data().ok()?, counts);
+            let code = section.data().ok()?;
+            match file.architecture() {
+                Architecture::Aarch64 => count_words(code, counts),
+                _ => count(code, counts),
+            }
         }
     }
     Some(())
+}
+
+/// Counts words of AArch64. Of the other extensions too few bits are fixed: a table among the code has them by chance.
+fn count_words(code: &[u8], counts: &mut [usize; NAMES.len()]) {
+    for word in code.as_chunks::<4>().0 {
+        match model::a64::extension_of(u32::from_le_bytes(*word)) {
+            Some("aes") => counts[0] += 1,
+            Some("pmull") => counts[5] += 1,
+            _ => {}
+        }
+    }
 }
 
 /// Counts encodings: every opcode below is in the maps 0F38 or 0F3A with the prefix 66 (Intel SDM
@@ -159,6 +174,16 @@ mod tests {
     }
 
     #[test]
+    fn words_of_the_other_architecture_are_counted_where_they_begin() {
+        // add x0, x1, x2; aese v0.16b, v1.16b; pmull v0.1q, v1.1d, v2.1d; the second again, two bytes late
+        let words = [0x8b02_0020_u32, 0x4e28_4820, 0x0ee2_e020, 0x4820_0000, 0x0000_4e28];
+        let code: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        let mut counts = [0; NAMES.len()];
+        count_words(&code, &mut counts);
+        assert_eq!(counts, [1, 0, 0, 0, 0, 1]);
+    }
+
+    #[test]
     fn other_instructions_are_not_counted() {
         assert_eq!(counts(&[0x66, 0x0f, 0x38, 0xdb, 0xc1]), [0; NAMES.len()]); // aesimc
         assert_eq!(counts(&[0x0f, 0x38, 0xdc, 0xc1]), [0; NAMES.len()]); // no 66
@@ -177,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn what_cannot_be_read_tells_nothing() {
         assert_eq!(instructions_in(&[PathBuf::from("/no/such.so")]), None);
     }

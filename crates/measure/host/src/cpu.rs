@@ -50,15 +50,23 @@ fn identity(listed: &Listed) -> Cpu {
     }
 }
 
-/// Name, vendor, family, model and stepping, as far as `/proc/cpuinfo` has them.
+/// Name, vendor, family, model and stepping, as far as `/proc/cpuinfo` has them: the architecture's version, the part
+/// number of MIDR_EL1, and its variant and revision, r3p1 as 0x31.
 #[cfg(not(target_arch = "x86_64"))]
 fn identity(listed: &Listed) -> Cpu {
+    let model = listed.number("CPU part");
+    #[cfg(target_arch = "aarch64")]
+    let known = crate::midr::core(listed.number("CPU implementer"), model);
+    #[cfg(not(target_arch = "aarch64"))]
+    let known: Option<(&str, &str)> = None;
+    let (vendor, name) = known.unzip();
+    let (listed_name, implementer) = (listed.name(), listed.get("CPU implementer"));
     Cpu {
-        name: listed.name().unwrap_or_default(),
-        vendor: listed.get("CPU implementer").unwrap_or_default(),
+        name: name.map(str::to_owned).or(listed_name).unwrap_or_default(),
+        vendor: vendor.map(str::to_owned).or(implementer).unwrap_or_default(),
         family: listed.number("CPU architecture"),
-        model: listed.number("CPU part"),
-        stepping: listed.number("CPU revision"),
+        model,
+        stepping: listed.number("CPU variant") << 4 | listed.number("CPU revision"),
         ..Cpu::default()
     }
 }

@@ -13,7 +13,7 @@ const NAMES: &[&str] = &[
     "rdtscp", "constant_tsc", "nonstop_tsc", "tsc_known_freq", "tsc_reliable", "hypervisor",
     "cpuid_fault",
     // AArch64.
-    "asimd", "pmull", "sha1", "sha2", "sha3", "sve", "sve2", "sveaes", "svepmull", "svesha3",
+    "asimd", "atomics", "cpuid", "pmull", "sha1", "sha2", "sha3", "sve", "sve2", "sveaes", "svepmull", "svesha3",
     "svesm4", "rng",
 ];
 

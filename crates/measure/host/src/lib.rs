@@ -16,6 +16,8 @@ mod identity;
 pub mod inputs;
 mod kernel;
 mod memory;
+#[cfg(any(test, target_arch = "aarch64"))]
+mod midr;
 mod remembered;
 mod stat;
 mod tree;
