@@ -231,6 +231,10 @@ fn load(hello: &Hello) -> Result<State, String> {
     warm_references();
     let before = host::loaded_objects();
     let prepared = super::tier::prepare(hello)?;
+    if hello.cpu.is_none() {
+        // Only where nothing is measured are operations stepped.
+        probe::step::prepare();
+    }
     // Opened now or never: the superuser's right to have one is given up too.
     let counter = InstructionCounter::open();
     let memory = hello.cpu.and_then(|_| Memory::open().ok());

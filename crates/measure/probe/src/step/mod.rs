@@ -17,11 +17,14 @@ mod tape;
 #[cfg(target_arch = "x86_64")]
 #[path = "x86_64/mod.rs"]
 mod arch;
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(target_arch = "aarch64")]
+#[path = "aarch64/mod.rs"]
+mod arch;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 #[path = "unavailable.rs"]
 mod arch;
 
-pub use arch::{Recorder, Stepper};
+pub use arch::{Recorder, Stepper, prepare};
 pub use class::Class;
 pub use code::Code;
 pub use profile::{ClassCount, FunctionCount, Profile, SetCount, profile};

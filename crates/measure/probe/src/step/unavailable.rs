@@ -2,12 +2,15 @@
 
 use crate::step::{End, Tape, Trace, Unavailable};
 
+/// Nothing has to be set aside.
+pub fn prepare() {}
+
 /// Never to be had here.
 #[derive(Debug)]
 pub struct Stepper(std::convert::Infallible);
 
 impl Stepper {
-    /// AArch64 lets only a debugger step a process (`MDSCR_EL1` belongs to the kernel).
+    /// Nobody has written it.
     ///
     /// # Errors
     /// Always.

@@ -22,6 +22,9 @@ const STACK_BYTES: usize = 64 << 10;
 /// One at a time in a process: the handler finds its log by a global pointer.
 static STEPPING: Mutex<()> = Mutex::new(());
 
+/// Nothing has to be set aside: a process steps itself.
+pub fn prepare() {}
+
 /// Memory for stepping calls, used again for each.
 #[derive(Debug)]
 pub struct Stepper {
