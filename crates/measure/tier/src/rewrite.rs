@@ -58,7 +58,7 @@ pub fn prepare(library: &Path) -> Result<Copies, String> {
         let (path, image) = (&paths[name], &images[name]);
         let wrong = |why: String| format!("'{}' {why}", path.display());
         let mapped = &files[name][..image.mapped];
-        let found = arch::questions(image, mapped).map_err(wrong)?;
+        let found = arch::questions(image, &files[name]).map_err(wrong)?;
         let mut load = path.clone();
         if !found.patches.is_empty() {
             if name != library_name && image.soname.as_deref() != Some(name) {

@@ -36,14 +36,15 @@ pub(crate) fn questions(image: &Image<'_>, bytes: &[u8]) -> Result<Questions, St
     // Functions may overlap.
     patches.sort_by_key(|p| p.offset);
     patches.dedup();
+    let mapped = &bytes[..image.mapped];
     let (name, none) = CPUINFO;
     let file = |at| Patch { offset: at as u64, was: name.to_vec(), becomes: none.to_vec() };
-    patches.extend(all(bytes, name).map(file));
-    let places = patches.len() + calls(bytes) + all(bytes, AUXV).count();
+    patches.extend(all(mapped, name).map(file));
+    let places = patches.len() + calls(bytes) + all(mapped, AUXV).count();
     Ok(Questions { places: places as u64, patches })
 }
 
-/// Functions of [`FUNCTIONS`] that the file takes from elsewhere.
+/// Functions of [`FUNCTIONS`] that a whole file takes from elsewhere.
 fn calls(bytes: &[u8]) -> usize {
     let Ok(file) = ElfFile64::<LittleEndian>::parse(bytes) else { return 0 };
     let taken = file.dynamic_symbols().filter(|s| s.is_undefined());
