@@ -14,6 +14,7 @@ pub(crate) enum Objects {
     /// `STORE.objects/ab/ab….json.gz`
     Directory(PathBuf),
     /// The table `object`, which takes part in transactions.
+    #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "a server keeps them so"))]
     Table,
 }
 

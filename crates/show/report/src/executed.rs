@@ -98,7 +98,11 @@ fn classes(e: &Executed, share: impl Fn(&ClassCount) -> f64) -> String {
 
 fn needs(e: &Executed) -> String {
     let sets: Vec<String> = e.instruction_sets.iter().map(|s| clean(s)).collect();
-    if sets.is_empty() { "what every CPU of its architecture has".to_owned() } else { sets.join(", ") }
+    if sets.is_empty() {
+        "what every CPU of its architecture has".to_owned()
+    } else {
+        sets.join(", ")
+    }
 }
 
 fn memory(e: &Executed) -> String {
