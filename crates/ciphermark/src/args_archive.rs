@@ -28,7 +28,7 @@ pub enum ArchiveCommand {
     /// Add records: each is checked, then added whole or not at all; one that is there is left alone.
     Add(AddArgs),
     /// List the records.
-    List(ListArgs),
+    List(Box<ListArgs>),
     /// Read every record again and compare it with its rows.
     Check(CheckArgs),
     /// Remove records.

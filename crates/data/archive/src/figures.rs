@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn costs_keep_their_order_and_their_ties_to_a_part_in_four_thousand_millions() {
         let m = &sample::record().measurements[0];
-        let ns = vec![1000.0, 1000.000_01, 1000.0, 999.5, 4000.0];
+        let ns = vec![1000.0, 1_000.000_01, 1000.0, 999.5, 4000.0];
         let wide = vec![1.0, 1e-9, 5.0, 1.0, 2.0];
         let zeros = vec![0.0; 5];
         for cycles in [wide, zeros, Vec::new()] {

@@ -196,7 +196,7 @@ mod tests {
             record: 0,
             library: 0,
             workload,
-            ns: 1234.567_89,
+            ns: 1_234.567_89,
             half: 0.01,
             verdict: 3,
             change: 0.05,
