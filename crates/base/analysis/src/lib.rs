@@ -29,8 +29,8 @@ pub use groups::{Difference, Group};
 pub use latency::Ticks;
 pub use line::{Line, MIN_SIZES, fit_line};
 pub use many::{
-    ALPHA, BETWEEN_RUNS, BETWEEN_RUNS_OF_ONE_CASE, FAMILY_ALPHA, geometric_mean, holm,
-    surely_faster, verdict_of_many,
+    ALPHA, BETWEEN_RUNS, BETWEEN_RUNS_BEFORE, BETWEEN_RUNS_OF_ONE_CASE, FAMILY_ALPHA,
+    geometric_mean, holm, surely_faster, verdict_of_many,
 };
 pub use order::{median, median_rank, quantile};
 pub use pair::{FALSE_VERDICTS, LOOKS, Look, Ratio, Verdict, last_look, ratio_of_pairs};

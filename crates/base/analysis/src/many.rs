@@ -16,6 +16,9 @@ pub const FAMILY_ALPHA: f64 = 0.01;
 /// (docs/ACCURACY.md, "Do intervals hold what they promise?").
 pub const BETWEEN_RUNS: f64 = 0.002;
 
+/// What records made before 2026-11-25 have in its place.
+pub const BETWEEN_RUNS_BEFORE: f64 = 0.001;
+
 /// What a single case of equal builds was seen to move by from run to run (a fraction), all of its processes together: beyond
 /// what all cases of a run share, a case in a thousand meets a state of memory or of the core's power that lasts for seconds.
 /// What verdicts are worth with it is measured (docs/ACCURACY.md, "Same against same").

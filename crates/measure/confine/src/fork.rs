@@ -1,16 +1,12 @@
 //! Forks of this program's own, in a process whose filter denies them to the library.
 //!
-//! The C library's fork(3) is what has to run: it keeps locks and thread numbers right, and libraries have
-//! registered what is to happen then. The filter catches its clone(2); where this program asked for it, the
-//! handler makes the call once more with a word that the filter knows and the library does not, in an argument
-//! that the kernel does not look at.
+//! By clone(2) itself, with a word that the filter knows and the library does not, in an argument that the kernel does
+//! not look at. Not by fork(3): from glibc 2.41 on it blocks all signals first, and a call that the filter catches then
+//! ends the process. What libraries have registered for forks (pthread_atfork(3)) does not run: with one thread no lock
+//! is held, and no forked process gives its parent anything but a result.
 
 use crate::calls::FORK_FLAGS;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Whether this program is forking now.
-static FORKING: AtomicBool = AtomicBool::new(false);
 
 /// Which of the two processes this is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,15 +22,32 @@ pub enum Forked {
 /// # Errors
 /// The system's.
 pub fn fork() -> std::io::Result<Forked> {
-    FORKING.store(true, Ordering::SeqCst);
-    // SAFETY: the process has one thread, as the caller promises, so no lock is held by another one.
-    let number = unsafe { libc::fork() };
-    FORKING.store(false, Ordering::SeqCst);
+    let (flags, word, thread) = (libc::c_long::from(FORK_FLAGS as i32), word(), thread_number_at());
+    #[cfg(target_arch = "x86_64")]
+    let (fourth, fifth) = (thread, 0_usize);
+    #[cfg(not(target_arch = "x86_64"))]
+    let (fourth, fifth) = (0_usize, thread);
+    // SAFETY: the process has one thread, as the caller promises, so no lock is held by another one. Without a stack of
+    // its own the new process goes on here, on a copy of this one; the C library's number of its thread is set there.
+    let number = unsafe { libc::syscall(libc::SYS_clone, flags, 0_usize, word, fourth, fifth) };
     match number {
         ..0 => Err(std::io::Error::last_os_error()),
         0 => Ok(Forked::Child),
-        number => Ok(Forked::Parent(number)),
+        number => Ok(Forked::Parent(number as i32)),
     }
+}
+
+/// Where the C library keeps the number of its only thread: the kernel was told when the thread began. 0 where it
+/// does not say (Linux without checkpoints); a forked process then keeps its parent's.
+fn thread_number_at() -> usize {
+    const GET_TID_ADDRESS: libc::c_int = 40;
+    static AT: OnceLock<usize> = OnceLock::new();
+    *AT.get_or_init(|| {
+        let mut at = 0_usize;
+        // SAFETY: the kernel writes an address to where the pointer leads.
+        let told = unsafe { libc::prctl(GET_TID_ADDRESS, &raw mut at) };
+        if told == 0 { at } else { 0 }
+    })
 }
 
 /// Has the calling process killed when the one that forked it dies.
@@ -55,10 +68,11 @@ pub fn leave(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// What only this program knows.
+/// What only this program knows. Called before the filter is there.
 pub(crate) fn word() -> u64 {
     static WORD: OnceLock<u64> = OnceLock::new();
     *WORD.get_or_init(|| {
+        thread_number_at();
         let mut bytes = [0; 8];
         // SAFETY: a buffer with its length.
         let got = unsafe { libc::getrandom(bytes.as_mut_ptr().cast(), bytes.len(), 0) };
@@ -67,21 +81,15 @@ pub(crate) fn word() -> u64 {
     })
 }
 
-/// Makes a call that the filter has caught once more where it is this program's fork, or a signal to the
-/// calling process itself: a forked process has another number than the filter knows.
+/// Makes a call that the filter has caught once more where it is a signal to the calling process itself: a forked
+/// process has another number than the filter knows.
 ///
 /// Runs in a signal handler: no allocation, no lock.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn granted(context: &mut libc::ucontext_t) -> bool {
     let r = &context.uc_mcontext.gregs;
     let register = |name: libc::c_int| r[name as usize];
-    let arguments = [
-        register(libc::REG_RDI),
-        register(libc::REG_RSI),
-        register(libc::REG_RDX),
-        register(libc::REG_R10),
-        register(libc::REG_R8),
-    ];
+    let arguments = [register(libc::REG_RDI), register(libc::REG_RSI), register(libc::REG_RDX)];
     let Some(outcome) = once_more(register(libc::REG_RAX), arguments) else { return false };
     context.uc_mcontext.gregs[libc::REG_RAX as usize] = outcome;
     true
@@ -91,29 +99,21 @@ pub(crate) fn granted(context: &mut libc::ucontext_t) -> bool {
 #[cfg(target_arch = "aarch64")]
 pub(crate) fn granted(context: &mut libc::ucontext_t) -> bool {
     let r = context.uc_mcontext.regs.map(u64::cast_signed);
-    let Some(outcome) = once_more(r[8], [r[0], r[1], r[2], r[3], r[4]]) else { return false };
+    let Some(outcome) = once_more(r[8], [r[0], r[1], r[2]]) else { return false };
     context.uc_mcontext.regs[0] = outcome.cast_unsigned();
     true
 }
 
 /// The outcome as the kernel gives it; `None` where the call stays denied.
-fn once_more(call: i64, a: [i64; 5]) -> Option<i64> {
-    let word = word().cast_signed();
-    let forks =
-        call == libc::SYS_clone && a[0] == i64::from(FORK_FLAGS) && FORKING.load(Ordering::SeqCst);
+fn once_more(call: i64, a: [i64; 3]) -> Option<i64> {
     // SAFETY: a system call without pointers.
     let own = unsafe { libc::syscall(libc::SYS_getpid) };
-    let signals_itself = (call == libc::SYS_kill || call == libc::SYS_tgkill) && a[0] == own;
-    let outcome = if forks {
-        // SAFETY: the arguments are those of the C library's fork, but for one that the kernel ignores with
-        // these flags.
-        unsafe { libc::syscall(call, a[0], a[1], word, a[3], a[4]) }
-    } else if signals_itself {
-        // SAFETY: a system call without pointers.
-        unsafe { libc::syscall(call, a[0], a[1], a[2], 0, 0, word) }
-    } else {
+    if (call != libc::SYS_kill && call != libc::SYS_tgkill) || a[0] != own {
         return None;
-    };
+    }
+    let word = word().cast_signed();
+    // SAFETY: a system call without pointers.
+    let outcome = unsafe { libc::syscall(call, a[0], a[1], a[2], 0, 0, word) };
     // SAFETY: the C library's own, of this thread.
     Some(if outcome < 0 { -i64::from(unsafe { *libc::__errno_location() }) } else { outcome })
 }
@@ -123,11 +123,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_fork_of_ours_and_no_signal_to_ourselves_stays_denied() {
-        assert_eq!(once_more(libc::SYS_clone, [i64::from(FORK_FLAGS), 0, 0, 0, 0]), None);
-        assert_eq!(once_more(libc::SYS_kill, [1, 0, 0, 0, 0]), None);
-        assert_eq!(once_more(libc::SYS_execve, [0; 5]), None);
+    fn what_is_no_signal_to_ourselves_stays_denied() {
+        assert_eq!(once_more(libc::SYS_clone, [i64::from(FORK_FLAGS), 0, 0]), None);
+        assert_eq!(once_more(libc::SYS_kill, [1, 0, 0]), None);
+        assert_eq!(once_more(libc::SYS_execve, [0; 3]), None);
         let own = i64::from(std::process::id());
-        assert_eq!(once_more(libc::SYS_kill, [own, 0, 0, 0, 0]), Some(0), "signal 0 asks only");
+        assert_eq!(once_more(libc::SYS_kill, [own, 0, 0]), Some(0), "signal 0 asks only");
     }
 }

@@ -2,7 +2,8 @@
 
 use super::{Code, Findings, is_of_pages};
 use analysis::{
-    Estimate, Summary, costs_by_process, median, of_visits, summarise, summarise_sparse,
+    BETWEEN_RUNS, BETWEEN_RUNS_BEFORE, Estimate, Summary, costs_by_process, median, of_visits,
+    summarise, summarise_sparse,
 };
 use model::{QuietRates, RawSample};
 use record::{Measurement, Record, State};
@@ -103,13 +104,23 @@ fn differs(name: &str, stated: Estimate, found: Estimate, within: f64) -> Option
         let (stated, found) = (stated.median, found.median);
         return Some(format!("{name} is {stated:.6}, and its samples give {found:.6}"));
     }
-    let ends = is_off(stated.low, found.low) || is_off(stated.high, found.high);
-    ends.then(|| {
+    let ends = |of: Estimate| is_off(stated.low, of.low) || is_off(stated.high, of.high);
+    (ends(found) && ends(as_before(found))).then(|| {
         format!(
             "the interval of {name} is {:.6} to {:.6}, and its samples give {:.6} to {:.6}",
             stated.low, stated.high, found.low, found.high
         )
     })
+}
+
+/// An estimate with the interval of older records, in which a run's costs shared less.
+fn as_before(found: Estimate) -> Estimate {
+    let Estimate { median, low, high } = found;
+    let side = |end: f64| {
+        let scatter = ((end - median).powi(2) - (median * BETWEEN_RUNS).powi(2)).max(0.0).sqrt();
+        scatter.hypot(median * BETWEEN_RUNS_BEFORE)
+    };
+    Estimate { median, low: median - side(low), high: median + side(high) }
 }
 
 /// Of a page all samples count where the undisturbed ones are too few, an interrupted run may have one process, and an
