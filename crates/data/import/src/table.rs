@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(why(",16,", ",-16,"), "line 4: size '-16' is no number of bytes from 1");
         assert_eq!(
             why("noaes", "fast"),
-            "line 5: tier 'fast' is none of native, vaes256, aesni, noaes, baseline"
+            "line 5: tier 'fast' is none of native, vaes256, aesni, nosve, aes, noaes, baseline"
         );
         assert!(why("aes-128-ecb,,,16", "aes-128-ecb,,16").starts_with("line 4: "));
         assert!(parse_table("").unwrap_err().to_string().starts_with("line 1: no line says"));
