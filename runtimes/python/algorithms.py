@@ -34,11 +34,7 @@ def of_cryptography(session, key):
     if session.name == "chacha20-poly1305" or session.name.startswith("aes-") and aead is aeads.AESGCM:
         kept = aead(key)
         call = kept.encrypt if session.direction == ENCRYPT else kept.decrypt
-
-        def run(nonce, text, _tag):
-            return call(nonce, text, session.aad)
-
-        return run, True, f"{aead.__name__}.{call.__name__}, the object kept"
+        return call, True, f"{aead.__name__}.{call.__name__}, the object kept"
     if session.name.startswith("aes-") and mode:
         aes, encrypts = ciphers.algorithms.AES(key), session.direction == ENCRYPT
 

@@ -69,6 +69,10 @@ class Session:
         """What decryption takes: some interfaces want the tag behind the ciphertext."""
         return text + tag if self.direction == DECRYPT and self.joined else text
 
+    def beside(self, tag):
+        """What an operation takes beside nonce and text: such interfaces the associated data, others the tag."""
+        return self.aad if self.joined else tag
+
 
 def hello():
     lines = [f"version {algorithms.VERSION}", *(f"build {fact}" for fact in algorithms.BUILD)]
@@ -92,7 +96,7 @@ def once(r):
     nonce, s.aad, text = r.bytes(s.nonce_len), r.bytes(aad_len), r.bytes(size)
     tag = r.bytes(s.tag_len)
     try:
-        return DONE, s.written(s.run(nonce, s.operand(text, tag), tag))
+        return DONE, s.written(s.run(nonce, s.operand(text, tag), s.beside(tag)))
     except algorithms.WRONG_TAG:
         return REJECTED, b""
     except Exception as e:  # whatever a package raises is its answer
@@ -131,6 +135,7 @@ def ready(s, r):
 def work(s, ring, at, ops):
     """What each operation takes, worked out before the clock starts: nonces that count up are new bytes objects."""
     nonces, operands, tags = ring
+    tags = [s.beside(tag) for tag in tags]
     slots = [(at + i) % RING for i in range(ops)]
     fresh = nonces
     if s.fresh:
@@ -151,9 +156,9 @@ def batch(run, todo, outputs, expected):
     clock, wrong, codes = time.perf_counter_ns, algorithms.WRONG_TAG, 0
     done, rejected = DONE ^ expected, REJECTED ^ expected
     begin = clock()
-    for nonce, operand, tag, place in todo:
+    for nonce, operand, beside, place in todo:
         try:
-            outputs[place] = run(nonce, operand, tag)
+            outputs[place] = run(nonce, operand, beside)
             codes |= done
         except wrong:
             codes |= rejected

@@ -1,4 +1,4 @@
-//! A runtime in the place of a library: its program is started, confined, and then moved to where the worker measures.
+//! A runtime in the place of a library: its program is started, confined, and runs where and when the worker measures.
 
 use super::untimed::{OUTSIDE, in_decoy};
 use crate::protocol::{Finding, Hello};
@@ -7,6 +7,7 @@ use contract::Library;
 use model::Tier;
 use probe::MessageBatch;
 use record::Confinement;
+use rustix::process::{Pid, Signal, kill_process};
 
 /// Starts the runtime that the greeting names.
 pub(super) fn start(
@@ -34,11 +35,42 @@ pub(super) fn start(
     Ok((library, facts))
 }
 
-/// Moves the runtime's process, if the library has one, to the worker's CPU.
-pub(super) fn follow(library: &dyn Library, cpu: Option<u32>) -> Result<(), String> {
-    let (Some(process), Some(cpu)) = (library.process(), cpu) else { return Ok(()) };
-    probe::move_threads_to(process, cpu)
-        .map_err(|e| format!("its process cannot be moved to CPU {cpu}: {e}"))
+/// A runtime's process, if the library has one. It runs only while the worker is asked for something: what it does when it
+/// has nothing to do, compiling and collecting garbage, would take time from other libraries' samples.
+#[derive(Default)]
+pub(super) struct Reins {
+    process: Option<Pid>,
+    /// Where its threads are; none where they may be anywhere.
+    cpu: Option<u32>,
+}
+
+impl Reins {
+    pub(super) fn of(library: &dyn Library) -> Self {
+        let process = library.process().and_then(|process| i32::try_from(process).ok());
+        Self { process: process.and_then(Pid::from_raw), cpu: None }
+    }
+
+    /// Has it run where the worker is, which the scheduler moves from CPU to CPU.
+    pub(super) fn let_go(&mut self) -> Result<(), String> {
+        let Some(process) = self.process else { return Ok(()) };
+        if let [cpu] = probe::allowed_cpus()[..]
+            && self.cpu != Some(cpu)
+        {
+            probe::move_threads_to(process.as_raw_nonzero().get().unsigned_abs(), cpu)
+                .map_err(|e| format!("its process cannot be moved to CPU {cpu}: {e}"))?;
+            self.cpu = Some(cpu);
+        }
+        self.tell(Signal::CONT)
+    }
+
+    pub(super) fn hold(&self) -> Result<(), String> {
+        self.tell(Signal::STOP)
+    }
+
+    fn tell(&self, signal: Signal) -> Result<(), String> {
+        let told = self.process.map_or(Ok(()), |process| kill_process(process, signal));
+        told.map_err(|e| format!("its process takes no signal: {e}"))
+    }
 }
 
 /// Times that all must say the same before it is believed: collecting garbage or compiling can fall into one of them.

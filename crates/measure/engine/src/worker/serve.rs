@@ -6,6 +6,7 @@ use super::inherited::Memory;
 use super::offers::offers;
 use super::pages::Desk;
 use super::power::Power;
+use super::runtime::Reins;
 use super::sampling::Sampler;
 use super::side_effects;
 use super::stack::StackBench;
@@ -71,8 +72,14 @@ fn requests(replies: &mut Replies) -> std::io::Result<()> {
         if requests.read_until(b'\n', &mut line)? == 0 {
             return Ok(());
         }
+        if let Some(Err(why)) = state.as_mut().map(|state| state.reins.let_go()) {
+            say(replies, &no_number(Finding::failed(why)))?;
+            continue;
+        }
         if let (true, Some(state)) = (Sampler::is_asked(&line), &mut state) {
             let reply = state.sampler.answer(&line, state.library, &mut state.bench);
+            // Before the next block is asked for. A process that takes no signal is gone, which the next request finds.
+            let _ = state.reins.hold();
             replies.say(reply)?;
             continue;
         }
@@ -86,6 +93,7 @@ fn requests(replies: &mut Replies) -> std::io::Result<()> {
             },
             Err(e) => say(replies, &no_number(Finding::failed(format!("bad request: {e}"))))?,
         }
+        let _ = state.as_ref().map(|state| state.reins.hold());
     }
 }
 
@@ -149,6 +157,7 @@ struct State {
     objects: Vec<PathBuf>,
     bench: Bench,
     sampler: Sampler,
+    reins: Reins,
     core_alone: bool,
     counter: Counter,
     confinement: Option<Confinement>,
@@ -264,12 +273,13 @@ fn load(hello: &Hello) -> Result<State, String> {
     let objects = host::loaded_objects().difference(&before).cloned().collect();
     let objects = super::tier::originals(objects, &files);
     pin()?;
-    super::runtime::follow(library, hello.cpu)?;
+    let mut reins = Reins::of(library);
+    reins.let_go()?;
     // Only where it measures: a worker that checks needs no core of its own.
     let core_alone = hello.cpu.is_some() && probe::have_core_alone().is_ok();
     let bench = Bench::new(hello.process, hello.seed, hello.ticks_per_ns);
     let confinement = power.give_up_more(&objects)?.or(of_runtime);
-    Ok(State { library, tier, objects, bench, sampler, core_alone, counter, confinement, desk })
+    Ok(State { library, tier, objects, bench, sampler, core_alone, counter, confinement, desk, reins })
 }
 
 /// Has the library do what it does once, at its first use: one algorithm of each kind is opened and closed, always

@@ -21,24 +21,23 @@ pub(super) struct Away {
     ran_before: u64,
 }
 
-/// Operations after which compilers that watch the code run have done their work: HotSpot's last one takes a function
-/// after 1,500 calls at most (a tenth of `Tier4CompileThreshold`, as the program is started).
-const ENOUGH_OPS: u64 = 5_000;
-/// Operations of one more size of what has run so often.
-const SOME_OPS: u64 = 500;
-/// Longest that a case settles in a process, in nanoseconds of processor time: what takes longer for one operation is
-/// compiled by its loops.
+/// Shortest that code which is compiled while it runs is run before its first sample, in nanoseconds of what batches take:
+/// HotSpot's last compiler comes by when its first one's code has run for some tens of milliseconds.
+const FIRST_NS: f64 = 150e6;
+/// Longest, in nanoseconds of processor time, compiling included: with an algorithm that is new to the process, ...
+const LONGEST_FIRST_NS: f64 = 1e9;
+/// ... and with one more size.
 const LONGEST_NS: f64 = 500e6;
 /// Time of a sample in which neither this process nor the runtime's had the CPU: more is another program's.
 const OTHERS_NS: f64 = 10_000.0;
 /// The same as a share of the batch.
 const OTHERS_SHARE: f64 = 0.02;
 /// Nanoseconds of one of the batches that must agree, ...
-const STRETCH_NS: f64 = 1e6;
-/// ... of which so many in a row ...
-const STRETCHES: usize = 4;
-/// ... differ by no more than this.
-const AGREE: f64 = 0.03;
+const STRETCH_NS: f64 = 3e6;
+/// ... of which so many in a row, but for one, ...
+const STRETCHES: usize = 12;
+/// ... take no longer than the shortest by more than this.
+const AGREE: f64 = 0.05;
 
 impl MessageBatch<'_> {
     /// Hands the set over to the runtime.
@@ -145,20 +144,24 @@ impl MessageBatch<'_> {
         })
     }
 
-    /// Runs until a compiler that watches has had its operations, and batches in a row agree.
+    /// Runs until what a compiler that watches would change has changed: batches in a row agree.
     pub(super) fn settle_remotely(&mut self) {
         let compiles = self.session.remote().is_some_and(|remote| remote.compiles());
         if !compiles {
             return;
         }
-        let enough = ENOUGH_OPS.saturating_sub(self.away.ran_before).max(SOME_OPS);
-        let (begun, mut total, mut ops) = (self.cpu_ns(), 0, 1_u32);
+        let is_new = self.away.ran_before == 0;
+        let (least, most) =
+            if is_new { (FIRST_NS, LONGEST_FIRST_NS) } else { (0.0, LONGEST_NS) };
+        let (begun, mut total, mut ops) = (self.cpu_ns(), 0.0, 1_u32);
         let mut stretches: Vec<f64> = Vec::new();
-        while self.cpu_ns() - begun < LONGEST_NS {
+        while self.cpu_ns() - begun < most {
             let ns = self.turn(ops).ns;
-            total += u64::from(ops);
-            stretches.push(ns / f64::from(ops));
-            if total >= enough && ns >= STRETCH_NS / 2.0 && agree(&stretches) {
+            total += ns;
+            if ns >= STRETCH_NS / 2.0 {
+                stretches.push(ns / f64::from(ops));
+            }
+            if total >= least && agree(&stretches) {
                 return;
             }
             let fitting = STRETCH_NS * f64::from(ops) / ns.max(1.0);
@@ -202,8 +205,8 @@ fn agree(stretches: &[f64]) -> bool {
     let Some(last) = stretches.len().checked_sub(STRETCHES).map(|from| &stretches[from..]) else {
         return false;
     };
-    let (low, high) = last.iter().fold((f64::MAX, 0_f64), |(l, h), ns| (l.min(*ns), h.max(*ns)));
-    high <= low * (1.0 + AGREE)
+    let least = last.iter().copied().fold(f64::MAX, f64::min);
+    last.iter().filter(|ns| **ns > least * (1.0 + AGREE)).count() <= 1
 }
 
 #[cfg(test)]
@@ -212,10 +215,12 @@ mod tests {
 
     #[test]
     fn code_has_settled_when_the_last_batches_in_a_row_agree() {
+        let beside = |odd: &[f64]| [odd, &[100.0; STRETCHES][odd.len()..]].concat();
         for (stretches, expected) in [
-            (vec![100.0, 100.0, 100.0], false),
-            (vec![900.0, 100.0, 101.0, 102.0, 100.0], true),
-            (vec![100.0, 101.0, 102.0, 106.0], false),
+            (vec![100.0; STRETCHES - 1], false),
+            ([vec![900.0], beside(&[])].concat(), true),
+            (beside(&[900.0, 104.0]), true),
+            (beside(&[900.0, 106.0]), false),
         ] {
             assert_eq!(agree(&stretches), expected, "{stretches:?}");
         }
