@@ -167,7 +167,7 @@ fn samples(library: &'static dyn Library, bench: &mut Bench, asked: &Visit) -> V
         let found = matches!(result, VisitResult::Finding(_));
         results.push(result);
         let long = |s: &RawSample| s.ticks as f64 > LONG_NS * bench.ticks_per_ns();
-        let more = count < asked.most && !agree(&taken, asked.samples) && !taken.iter().any(long);
+        let more = count < asked.most && !agree(&taken, asked.samples) && !taken.iter().all(long);
         if found || count >= asked.samples && !more {
             return results;
         }
