@@ -115,11 +115,13 @@ fn rendered<'a>(
 ) -> Result<Rendered<'a>, Failure> {
     let format = match format {
         FormatArg::Openssl => {
-            return Ok(Rendered::Text(Box::new(|_| import::openssl_speed::text(record, rows))));
+            return Ok(Rendered::Text(Box::new(|_| {
+                record::import::openssl_speed::text(record, rows)
+            })));
         }
         FormatArg::OpensslMr => {
             return Ok(Rendered::Text(Box::new(|_| {
-                import::openssl_speed::machine_readable(record, rows)
+                record::import::openssl_speed::machine_readable(record, rows)
             })));
         }
         FormatArg::Bencher => {
