@@ -1,10 +1,12 @@
-//! The record in GitHub-flavoured Markdown.
+//! The record in Markdown.
 
 use super::rows::{HEAD, integrity, nonce_lines, rows, store_lines, threads, verified_lines};
 use crate::format::PagesRecord;
 use text::escape_markdown;
 
-pub(super) fn markdown(record: &PagesRecord) -> String {
+/// The record in GitHub-flavoured Markdown.
+#[must_use]
+pub fn markdown(record: &PagesRecord) -> String {
     let mut out = String::new();
     for line in store_lines(record).iter().chain(&verified_lines(record)) {
         out += &format!("- {}\n", escape_markdown(line));

@@ -7,7 +7,9 @@ use text::{clean, width, wrap};
 /// Narrowest table that is made: below, lines are longer than the terminal.
 const NARROWEST: usize = 60;
 
-pub(super) fn table(record: &PagesRecord, columns: usize) -> String {
+/// The record for a terminal of so many columns.
+#[must_use]
+pub fn table(record: &PagesRecord, columns: usize) -> String {
     let columns = columns.max(NARROWEST);
     let mut out = String::new();
     for line in store_lines(record).iter().chain(&verified_lines(record)) {
