@@ -4,7 +4,7 @@ use crate::document::Run;
 use crate::records::{FittedLine, RecordLines, RecordRow, RecordsDocument};
 use crate::shared::{Rendered, lack_of};
 use record::State;
-use text::{clean, escape_markdown};
+use text::{Align, Cell, Column, Table, clean, escape_markdown};
 
 impl Rendered for RecordRow {
     const SPAN: &'static str = "Inside the clock";
@@ -37,17 +37,7 @@ impl Rendered for RecordRow {
     }
 }
 
-/// Headings of the table's columns, with their widths.
-const COLUMNS: [(&str, usize); 8] = [
-    ("bytes", 9),
-    ("send ns", 10),
-    ("bare", 8),
-    ("adds", 8),
-    ("recv ns", 10),
-    ("bare", 8),
-    ("adds", 8),
-    ("±%", 7),
-];
+const COLUMNS: [&str; 8] = ["bytes", "send ns", "bare", "adds", "recv ns", "bare", "adds", "±%"];
 
 fn block(document: &RecordsDocument, lines: &RecordLines) -> String {
     let rows: Vec<&RecordRow> = rows_of(document, lines).collect();
@@ -58,17 +48,7 @@ fn block(document: &RecordsDocument, lines: &RecordLines) -> String {
         let state = rows.first().map_or("", |r| r.state.name());
         return out + "  " + state + "\n";
     }
-    for (heading, width) in COLUMNS {
-        out += &format!("{heading:>width$}");
-    }
-    out.push('\n');
-    for row in rows {
-        for (cell, (_, width)) in cells(row).iter().zip(COLUMNS) {
-            out += &format!("{cell:>width$}");
-        }
-        out.truncate(out.trim_end().len());
-        out.push('\n');
-    }
+    out += &sizes(rows.into_iter()).lines(false).concat();
     for (what, line, bare) in
         [("send", lines.send, lines.bare_encrypt), ("receive", lines.receive, lines.bare_decrypt)]
     {
@@ -86,6 +66,11 @@ fn rows_of<'a>(
 ) -> impl Iterator<Item = &'a RecordRow> {
     let is_of = |r: &&RecordRow| r.stack == lines.stack && r.protection == lines.protection;
     document.rows.iter().filter(is_of)
+}
+
+fn sizes<'a>(rows: impl Iterator<Item = &'a RecordRow>) -> Table {
+    let columns = COLUMNS.map(|heading| Column::new(heading, Align::Right));
+    Table::new(columns, rows.map(|row| cells(row).map(Cell::plain).to_vec()).collect())
 }
 
 fn cells(row: &RecordRow) -> [String; 8] {
@@ -123,17 +108,8 @@ fn in_words(line: &FittedLine) -> String {
 
 fn markdown_block(document: &RecordsDocument, lines: &RecordLines) -> String {
     let title = format!("{}, {}", clean(&lines.stack), lines.protection);
-    let mut out = format!("\n### {}\n\n|", escape_markdown(&title));
-    for (heading, _) in COLUMNS {
-        out += &format!(" {heading} |");
-    }
-    out += "\n|";
-    out += &" ---: |".repeat(COLUMNS.len());
-    out.push('\n');
-    for row in rows_of(document, lines) {
-        out += &format!("| {} |\n", cells(row).map(|c| escape_markdown(&c)).join(" | "));
-    }
-    out
+    let table = sizes(rows_of(document, lines)).markdown();
+    format!("\n### {}\n\n{table}", escape_markdown(&title))
 }
 
 #[cfg(test)]
