@@ -162,8 +162,7 @@ mod tests {
 
     #[test]
     fn beside_a_record_the_rows_change_nothing_of_what_it_measured() {
-        let text = include_str!("../../tests/sample.json");
-        let own = crate::from_json(text, "sample.json").unwrap();
+        let own = crate::sample::record();
         let imported = record(&[row()], &from(), "", Vec::new());
         let both = beside(own.clone(), imported);
         assert_eq!(both.host, own.host);

@@ -4,8 +4,7 @@ use crate::{Estimate, Measurement, Record, State};
 use model::{Direction, Model};
 
 pub(crate) fn record() -> Record {
-    let text = include_str!("../../../tests/sample.json");
-    let mut record = crate::from_json(text, "sample.json").unwrap();
+    let mut record = crate::sample::record();
     record.tool.version = "0.1.0".to_owned();
     let measured = |m: &&Measurement| m.state == State::Measured;
     let template = record.measurements.iter().find(measured).unwrap().clone();
