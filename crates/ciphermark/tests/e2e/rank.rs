@@ -113,5 +113,5 @@ fn what_is_not_understood_or_not_there_gets_one_line() {
 #[test]
 fn words_are_no_question() {
     refuses("rank fastest", &["'fastest'", "No such file"]);
-    refuses(&format!("rank {} fastest", record()), &["unexpected argument 'fastest'"]);
+    refuses(&format!("rank {} fastest", published()), &["unexpected argument 'fastest'"]);
 }
