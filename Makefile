@@ -86,7 +86,7 @@ selfcheck: build ## measure ciphermark itself and write docs/ACCURACY.md (a quar
 kill-test: build ## kill 200 runs at random moments, go on with each, compare with one that was not killed (a quarter of an hour)
 	scripts/kill-test $(CIPHERMARK) --jobs 4
 
-claims: build libs ## judge the published claims by this machine and write docs/CLAIMS.md (some minutes)
+claims: build libs ## judge the published claims by this machine and write docs/CLAIMS.md and claims/OUTCOME.md (some minutes)
 	scripts/claims $(CIPHERMARK)
 
 fuzz: ## feed every reader of files, lines and flags with made-up inputs, FUZZ_SECONDS=600 for each of ten
@@ -95,7 +95,7 @@ fuzz: ## feed every reader of files, lines and flags with made-up inputs, FUZZ_S
 asan: ## the parts with unsafe code under address, leak, undefined-behaviour and thread sanitizers (nightly; half an hour)
 	@scripts/asan
 
-zoo: build libs ## plant faults in stand-in libraries, find them all, and none in the real ones (writes docs/TRUST.md's table)
+zoo: build libs ## plant faults in stand-in libraries, find them all, and none in the real ones (writes tests/fakes/zoo/README.md)
 	scripts/zoo $(CIPHERMARK)
 
 test-aarch64: web ## build for aarch64, try it in an emulated arm64 Debian on three CPU models (a quarter of an hour)

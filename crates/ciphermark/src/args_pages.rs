@@ -96,7 +96,7 @@ pub struct PagesArgs {
     pub output: Option<PathBuf>,
     /// How to print it.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
-    pub format: at_rest::Format,
+    pub format: tls::Format,
     /// No progress bar on standard error.
     #[arg(short, long)]
     pub quiet: bool,

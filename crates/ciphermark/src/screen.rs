@@ -88,6 +88,21 @@ pub fn print_run(
     })
 }
 
+/// Prints a run that is no survey: in tables of its own, or as any record. `table` is given a width.
+pub fn print_own(
+    record: &Record,
+    format: tls::Format,
+    (table, markdown): (impl FnOnce(usize) -> String, impl FnOnce() -> String),
+) -> Result<(), Failure> {
+    let rows: Vec<_> = record.measurements.iter().collect();
+    print(|options| match format {
+        tls::Format::Table => table(options.width),
+        tls::Format::Json => record::to_json(record),
+        tls::Format::Csv => report::tabular::csv(record, &rows),
+        tls::Format::Markdown => markdown(),
+    })
+}
+
 /// Prints rows of a record, or writes them to a file.
 pub fn print_record(
     record: &Record,
@@ -115,11 +130,13 @@ fn rendered<'a>(
 ) -> Result<Rendered<'a>, Failure> {
     let format = match format {
         FormatArg::Openssl => {
-            return Ok(Rendered::Text(Box::new(|_| import::openssl_speed::text(record, rows))));
+            return Ok(Rendered::Text(Box::new(|_| {
+                record::import::openssl_speed::text(record, rows)
+            })));
         }
         FormatArg::OpensslMr => {
             return Ok(Rendered::Text(Box::new(|_| {
-                import::openssl_speed::machine_readable(record, rows)
+                record::import::openssl_speed::machine_readable(record, rows)
             })));
         }
         FormatArg::Bencher => {

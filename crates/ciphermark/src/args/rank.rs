@@ -46,9 +46,6 @@ pub struct RankArgs {
     /// What to print.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: ComparisonFormat,
-    /// What people type who take it for a question in words: told which flags say it.
-    #[arg(hide = true)]
-    pub words: Vec<String>,
 }
 
 /// A question in flags.

@@ -3,7 +3,7 @@
 use crate::args_import::{ImportArgs, ImportTo, ImportWhat, SpeedArgs, TableArgs};
 use crate::error::{Exit, Failure};
 use crate::{files, screen};
-use import::{Row, SpeedSource};
+use record::import::{Row, SpeedSource};
 use record::{Imported, Record};
 use std::path::Path;
 
@@ -28,7 +28,7 @@ fn speed(args: &SpeedArgs) -> Result<(Vec<Row>, Imported), Failure> {
         decrypt: args.decrypt,
         tier: args.tier,
     };
-    let rows = import::rows_of_speed(&read(&args.file)?, &source)
+    let rows = record::import::rows_of_speed(&read(&args.file)?, &source)
         .map_err(|e| unreadable(&args.file, &e))?;
     let from = Imported {
         source: format!("what openssl speed printed, {}", shown(&args.file)),
@@ -39,7 +39,7 @@ fn speed(args: &SpeedArgs) -> Result<(Vec<Row>, Imported), Failure> {
 
 fn table(args: &TableArgs) -> Result<(Vec<Row>, Imported), Failure> {
     let mut table =
-        import::parse_table(&read(&args.file)?).map_err(|e| unreadable(&args.file, &e))?;
+        record::import::parse_table(&read(&args.file)?).map_err(|e| unreadable(&args.file, &e))?;
     for row in table.rows.iter_mut().filter(|row| row.size.is_none()) {
         row.size = args.size;
     }
@@ -72,9 +72,9 @@ fn shown(path: &Path) -> String {
 
 fn deliver(rows: &[Row], from: &Imported, to: &ImportTo) -> Result<Exit, Failure> {
     let started = jiff::Timestamp::now().to_string();
-    let imported = import::record(rows, from, &started, std::env::args().collect());
+    let imported = record::import::record(rows, from, &started, std::env::args().collect());
     let record: Record = match &to.beside {
-        Some(path) => import::beside(record::load(path).map_err(Failure::usage)?, imported),
+        Some(path) => record::import::beside(record::load(path).map_err(Failure::usage)?, imported),
         None => imported,
     };
     let Some(path) = &to.output else {

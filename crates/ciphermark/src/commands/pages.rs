@@ -237,7 +237,9 @@ fn media(typed: &[MediaArg]) -> Vec<Medium> {
 }
 
 fn print(record: &PagesRecord, args: &PagesArgs) -> Result<(), Failure> {
-    screen::print(|options| at_rest::render(record, args.format, options.width))
+    let as_record = at_rest::into_record(record);
+    let tables = (|width| at_rest::table(record, width), || at_rest::markdown(record));
+    screen::print_own(&as_record, args.format, tables)
 }
 
 /// 1 where a check found something: probes, nonces, the store; 3 where something was refused or failed.

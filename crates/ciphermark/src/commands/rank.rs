@@ -20,9 +20,6 @@ const SUITE: &str = "quick";
 
 /// Answers a question, or the usual ones.
 pub fn rank(args: &RankArgs) -> Result<Exit, Failure> {
-    if let Some(words) = words(args) {
-        return Err(Failure::usage(flags_for(&words)));
-    }
     if let Some(store) = &args.from {
         let question = args.question.as_ref().map_or_else(|| Ok(Question::default()), question)?;
         return super::archive::rank(args, store, &question);
@@ -54,46 +51,6 @@ pub fn rank(args: &RankArgs) -> Result<Exit, Failure> {
     };
     screen::print(|options| report::rankings(&answers, args.format, options))?;
     Ok(Exit::Done)
-}
-
-/// What was typed that is no record.
-fn words(args: &RankArgs) -> Option<String> {
-    let is_record = |text: &&String| {
-        let named = [".json", ".gz"].iter().any(|end| text.ends_with(end)) || text.contains('/');
-        named || Path::new(text).is_file()
-    };
-    let first = args.record.iter().filter(|text| !is_record(text));
-    let words: Vec<&str> = first.chain(&args.words).map(String::as_str).collect();
-    (!words.is_empty()).then(|| words.join(" "))
-}
-
-/// Flags that say what these words say.
-const FLAGS: [(&str, &str); 17] = [
-    ("authenticated", "--authenticated"),
-    ("unauthenticated", "--class unauthenticated"),
-    ("composite", "--class composite"),
-    ("digest", "--class digest"),
-    ("mac", "--class mac"),
-    ("constant-time", "--same-trace"),
-    ("algorithm", "--algorithm GLOB"),
-    ("128-bit", "--key-bits 128"),
-    ("256-bit", "--key-bits 256"),
-    ("fewest", "--by instructions"),
-    ("decrypt", "--direction decrypt"),
-    ("at", "--size BYTES"),
-    ("without", "--tier TIER"),
-    ("new", "--model rekey"),
-    ("memory", "--footprint memory"),
-    ("threads", "--threads N"),
-    ("per", "--per WHAT"),
-];
-
-fn flags_for(words: &str) -> String {
-    let lower = words.to_lowercase();
-    let said = |word: &str| lower.split_whitespace().any(|w| w == word);
-    let flags: Vec<&str> = FLAGS.iter().filter(|(w, _)| said(w)).map(|(_, flag)| *flag).collect();
-    let here = if flags.is_empty() { String::new() } else { format!(", here {}", flags.join(" ")) };
-    format!("'{words}' is no record; ask in flags{here}: `ciphermark rank --help` lists them")
 }
 
 fn question(args: &QuestionArgs) -> Result<Question, Failure> {

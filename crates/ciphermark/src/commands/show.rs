@@ -96,13 +96,11 @@ fn as_its_command(record: &Record, rows: &[&Measurement], args: &ShowArgs) -> Re
     let kept = Record { measurements: cases.flatten().cloned().collect(), ..record.clone() };
     let kind = Kind::of(kept, &args.record)?;
     let is_markdown = matches!(args.format, FormatArg::Markdown);
-    let (of_tls, of_pages) = match is_markdown {
-        true => (tls::Format::Markdown, at_rest::Format::Markdown),
-        false => (tls::Format::Table, at_rest::Format::Table),
-    };
     screen::print_to(args.output.as_deref(), |options| match &kind {
-        Kind::Tls(run) => run.render(of_tls, options),
-        Kind::Pages(run) => at_rest::render(run, of_pages, options.width),
+        Kind::Tls(run) if is_markdown => run.markdown(),
+        Kind::Tls(run) => run.table(options.width),
+        Kind::Pages(run) if is_markdown => at_rest::markdown(run),
+        Kind::Pages(run) => at_rest::table(run, options.width),
         Kind::Survey(_) | Kind::Advice(_) => unreachable!("the record has another kind"),
     })
 }

@@ -293,10 +293,9 @@ impl TlsCommon {
             record::save(&record, path).map_err(Failure::not_done)?;
         }
         let remark = release(outcome.journal, outcome.interrupted, output)?;
-        screen::print(|options| match self.out.format {
-            Format::Json => record::to_json(&record),
-            format => tls::render(&outcome.run, format, options),
-        })?;
+        let run = &outcome.run;
+        let tables = (|width| tls::table(run, width), || tls::markdown(run));
+        screen::print_own(&record, self.out.format, tables)?;
         say(self.quiet, remark.is_some(), &remark.unwrap_or_default());
         let bad =
             |m: &Measurement| matches!(m.state, State::Refused | State::Failed) && !m.is_left_out();

@@ -23,7 +23,7 @@ pub use format::{
 pub use integrity::{ProbeCounts, judge};
 pub use nonces::{NonceRow, NonceVerdict, Nonces, RepeatedNonce, Seen, nonces};
 pub use read::{from_json, of, read, to_json};
-pub use render::{Format, render};
+pub use render::{markdown, table};
 
 /// The committed record: two libraries, three schemes, one of them refused in one library.
 #[cfg(test)]

@@ -131,7 +131,7 @@ mod tests {
         let committed = std::fs::read_to_string(path).unwrap_or_default();
         assert!(
             text == committed,
-            "tests/sample.json is out of date; `BLESS=1 cargo test -p ciphermark-record --lib` writes it anew"
+            "tests/sample.json is laid out otherwise; `BLESS=1 cargo test -p ciphermark-record --lib` writes it anew"
         );
     }
 

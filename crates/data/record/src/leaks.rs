@@ -34,9 +34,8 @@ pub struct Leaks {
 }
 
 /// One word for what was found.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LeakVerdict {
     /// All secrets gave the same trace, and taint found nothing that could have differed.
@@ -75,9 +74,8 @@ pub struct SteppedOperation {
 }
 
 /// What about a place depends on the secret.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LeakKind {
     /// Which way a branch, an indirect call or a repeated instruction goes.

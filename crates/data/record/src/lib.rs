@@ -8,6 +8,7 @@ mod file;
 mod finding;
 mod format;
 mod host;
+pub mod import;
 mod journal;
 mod json;
 mod leaks;

@@ -5,19 +5,8 @@ use crate::words::{Certificate, Exchange, Kind, Version};
 use serde::{Deserialize, Serialize};
 
 /// One case: what is to be negotiated.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Case {
     /// Version of the protocol.
     pub version: Version,

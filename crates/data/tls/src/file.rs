@@ -5,10 +5,9 @@ use crate::document::{Document, Handshake, Run};
 use crate::primitives::{PrimitiveRow, PrimitivesDocument};
 use crate::records::{RecordRow, RecordsDocument};
 use crate::row::Row;
-use crate::shared::{Format, render};
+use crate::shared::{markdown, table};
 use record::{Record, RecordError, printable};
 use serde_json::{Value, json};
-use text::Options;
 
 /// What such a file holds.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,13 +124,33 @@ impl TlsFile {
         }
     }
 
-    /// Renders it as its command does.
+    /// Its record, without samples.
     #[must_use]
-    pub fn render(&self, format: Format, options: Options) -> String {
+    pub fn record(&self) -> Record {
         match self {
-            Self::Handshakes(d) => render(d, format, options),
-            Self::Records(d) => render(d, format, options),
-            Self::Primitives(d) => render(d, format, options),
+            Self::Handshakes(d) => into_record(d, &[]),
+            Self::Records(d) => into_record(d, &[]),
+            Self::Primitives(d) => into_record(d, &[]),
+        }
+    }
+
+    /// The tables that its command prints.
+    #[must_use]
+    pub fn table(&self, width: usize) -> String {
+        match self {
+            Self::Handshakes(d) => table(d, width),
+            Self::Records(d) => table(d, width),
+            Self::Primitives(d) => table(d, width),
+        }
+    }
+
+    /// The same in Markdown.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        match self {
+            Self::Handshakes(d) => markdown(d),
+            Self::Records(d) => markdown(d),
+            Self::Primitives(d) => markdown(d),
         }
     }
 }

@@ -41,7 +41,7 @@ pub use records::{
 };
 pub use row::{Named, Row};
 pub use sample::HandshakeSample;
-pub use shared::{Format, Rendered, render};
+pub use shared::{Format, Rendered, markdown, table};
 pub use subject::{LARGEST_RECORD, Protection, Subject};
 pub use suite::Suite;
 pub use summary::{Measured, both_ends, measured};

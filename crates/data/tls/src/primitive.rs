@@ -116,19 +116,8 @@ impl Scheme {
 }
 
 /// One row: an operation of a scheme, of digests with the bytes that go in.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Primitive {
     /// What it is done with.
     pub scheme: Scheme,

@@ -1,8 +1,7 @@
-//! A run's handshakes as a table, JSON, CSV or Markdown.
+//! A run's handshakes as a table or Markdown.
 
 use crate::document::{Document, Handshake, Run};
-use crate::shared::{Costs, Rendered, Section, SideBySide, csv_ns, csv_text, lack_of, sections};
-use text::clean;
+use crate::shared::{Costs, Rendered, Section, SideBySide, lack_of, sections};
 
 const TABLE: SideBySide = SideBySide {
     names: [("key exchange", 15), ("certificate", 13)],
@@ -11,14 +10,6 @@ const TABLE: SideBySide = SideBySide {
 };
 
 impl Rendered for Handshake {
-    #[rustfmt::skip]
-    const COLUMNS: &'static [&'static str] = &[
-        "stack", "version", "exchange", "certificate", "kind", "client_auth", "suite", "temperature", "state", "reason",
-        "negotiated_suite", "negotiated_group", "negotiated_signature", "resumed",
-        "server_median_ns", "server_low_ns", "server_high_ns", "server_mean_ns", "server_max_ns", "server_setup_ns", "server_cycles", "server_first_ns",
-        "client_median_ns", "client_low_ns", "client_high_ns", "client_mean_ns", "client_max_ns", "client_setup_ns", "client_cycles", "client_first_ns",
-        "server_bytes", "client_bytes", "server_memory_bytes", "client_memory_bytes", "samples",
-    ];
     const SPAN: &'static str = "Inside the clock, each end apart";
     const NOTE: Option<&'static str> = None;
 
@@ -28,10 +19,6 @@ impl Rendered for Handshake {
 
     fn markdown(run: &Run<Self>) -> String {
         TABLE.markdown(&by_kind(run), &run.stacks)
-    }
-
-    fn csv_row(&self) -> Vec<String> {
-        csv_row(self)
     }
 
     fn lack(&self) -> Option<(String, String)> {
@@ -56,50 +43,6 @@ fn by_kind(document: &Document) -> Vec<Section<'_>> {
         let costs = Costs { both, state: row.state, is_marked };
         (title, [case.exchange.to_string(), case.certificate.to_string()], &*row.stack, costs)
     }))
-}
-
-fn csv_row(row: &Handshake) -> Vec<String> {
-    let case = &row.case;
-    let negotiated = row.negotiated.as_ref();
-    let mut fields = vec![
-        clean(&row.stack),
-        case.version.to_string(),
-        case.exchange.to_string(),
-        case.certificate.to_string(),
-        case.kind.to_string(),
-        case.client_auth.to_string(),
-        case.suite.to_string(),
-        row.temperature.to_string(),
-        row.state.name().to_owned(),
-        csv_text(row.reason.as_ref()),
-        csv_text(negotiated.map(|n| &n.suite)),
-        csv_text(negotiated.and_then(|n| n.group.as_ref())),
-        csv_text(negotiated.and_then(|n| n.signature.as_ref())),
-        negotiated.map(|n| n.resumed.to_string()).unwrap_or_default(),
-    ];
-    let firsts = [row.first.map(|f| f.server_ns), row.first.map(|f| f.client_ns)];
-    for (cost, first) in [row.server, row.client].into_iter().zip(firsts) {
-        let of = |part: fn(&crate::document::Cost) -> f64| csv_ns(cost.as_ref().map(part));
-        fields.extend([
-            of(|c| c.median_ns),
-            of(|c| c.low_ns),
-            of(|c| c.high_ns),
-            of(|c| c.mean_ns),
-            of(|c| c.max_ns),
-            of(|c| c.setup_ns),
-            csv_ns(cost.as_ref().and_then(|c| c.cycles).map(|c| c.median)),
-            csv_ns(first),
-        ]);
-    }
-    let whole = |n: Option<i64>| n.map(|n| n.to_string()).unwrap_or_default();
-    fields.extend([
-        whole(row.bytes.map(|b| b.server as i64)),
-        whole(row.bytes.map(|b| b.client as i64)),
-        whole(row.memory.and_then(|m| m.server)),
-        whole(row.memory.and_then(|m| m.client)),
-        row.samples.to_string(),
-    ]);
-    fields
 }
 
 #[cfg(test)]

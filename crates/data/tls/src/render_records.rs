@@ -1,19 +1,12 @@
-//! A run's records as a table, JSON, CSV or Markdown.
+//! A run's records as a table or Markdown.
 
 use crate::document::Run;
 use crate::records::{FittedLine, RecordLines, RecordRow, RecordsDocument};
-use crate::shared::{Rendered, csv_ns, csv_text, lack_of};
+use crate::shared::{Rendered, lack_of};
 use record::State;
-use text::{clean, escape_markdown};
+use text::{Align, Cell, Column, Table, clean, escape_markdown};
 
 impl Rendered for RecordRow {
-    #[rustfmt::skip]
-    const COLUMNS: &'static [&'static str] = &[
-        "stack", "version", "suite", "size", "state", "reason", "negotiated_suite", "overhead_bytes",
-        "send_median_ns", "send_low_ns", "send_high_ns", "send_mean_ns", "bare_encrypt_ns",
-        "receive_median_ns", "receive_low_ns", "receive_high_ns", "receive_mean_ns", "bare_decrypt_ns",
-        "bare_algorithm", "bare_reason", "samples",
-    ];
     const SPAN: &'static str = "Inside the clock";
     const NOTE: Option<&'static str> = Some(
         "bare: the same cipher of the library under the stack, called directly (model message); with CBC, \
@@ -26,10 +19,6 @@ impl Rendered for RecordRow {
 
     fn markdown(run: &Run<Self>) -> String {
         run.lines().iter().map(|lines| markdown_block(run, lines)).collect()
-    }
-
-    fn csv_row(&self) -> Vec<String> {
-        csv_row(self)
     }
 
     fn lack(&self) -> Option<(String, String)> {
@@ -48,17 +37,7 @@ impl Rendered for RecordRow {
     }
 }
 
-/// Headings of the table's columns, with their widths.
-const COLUMNS: [(&str, usize); 8] = [
-    ("bytes", 9),
-    ("send ns", 10),
-    ("bare", 8),
-    ("adds", 8),
-    ("recv ns", 10),
-    ("bare", 8),
-    ("adds", 8),
-    ("±%", 7),
-];
+const COLUMNS: [&str; 8] = ["bytes", "send ns", "bare", "adds", "recv ns", "bare", "adds", "±%"];
 
 fn block(document: &RecordsDocument, lines: &RecordLines) -> String {
     let rows: Vec<&RecordRow> = rows_of(document, lines).collect();
@@ -69,17 +48,7 @@ fn block(document: &RecordsDocument, lines: &RecordLines) -> String {
         let state = rows.first().map_or("", |r| r.state.name());
         return out + "  " + state + "\n";
     }
-    for (heading, width) in COLUMNS {
-        out += &format!("{heading:>width$}");
-    }
-    out.push('\n');
-    for row in rows {
-        for (cell, (_, width)) in cells(row).iter().zip(COLUMNS) {
-            out += &format!("{cell:>width$}");
-        }
-        out.truncate(out.trim_end().len());
-        out.push('\n');
-    }
+    out += &sizes(rows.into_iter()).lines(false).concat();
     for (what, line, bare) in
         [("send", lines.send, lines.bare_encrypt), ("receive", lines.receive, lines.bare_decrypt)]
     {
@@ -97,6 +66,11 @@ fn rows_of<'a>(
 ) -> impl Iterator<Item = &'a RecordRow> {
     let is_of = |r: &&RecordRow| r.stack == lines.stack && r.protection == lines.protection;
     document.rows.iter().filter(is_of)
+}
+
+fn sizes<'a>(rows: impl Iterator<Item = &'a RecordRow>) -> Table {
+    let columns = COLUMNS.map(|heading| Column::new(heading, Align::Right));
+    Table::new(columns, rows.map(|row| cells(row).map(Cell::plain).to_vec()).collect())
 }
 
 fn cells(row: &RecordRow) -> [String; 8] {
@@ -134,45 +108,8 @@ fn in_words(line: &FittedLine) -> String {
 
 fn markdown_block(document: &RecordsDocument, lines: &RecordLines) -> String {
     let title = format!("{}, {}", clean(&lines.stack), lines.protection);
-    let mut out = format!("\n### {}\n\n|", escape_markdown(&title));
-    for (heading, _) in COLUMNS {
-        out += &format!(" {heading} |");
-    }
-    out += "\n|";
-    out += &" ---: |".repeat(COLUMNS.len());
-    out.push('\n');
-    for row in rows_of(document, lines) {
-        out += &format!("| {} |\n", cells(row).map(|c| escape_markdown(&c)).join(" | "));
-    }
-    out
-}
-
-fn csv_row(row: &RecordRow) -> Vec<String> {
-    let mut fields = vec![
-        clean(&row.stack),
-        row.protection.version.to_string(),
-        row.protection.suite.to_string(),
-        row.size.to_string(),
-        row.state.name().to_owned(),
-        csv_text(row.reason.as_ref()),
-        csv_text(row.negotiated.as_ref().map(|n| &n.suite)),
-        row.overhead_bytes.map(|n| n.to_string()).unwrap_or_default(),
-    ];
-    for (cost, bare) in [(row.send, row.bare.encrypt), (row.receive, row.bare.decrypt)] {
-        fields.extend([
-            csv_ns(cost.map(|c| c.median_ns)),
-            csv_ns(cost.map(|c| c.low_ns)),
-            csv_ns(cost.map(|c| c.high_ns)),
-            csv_ns(cost.map(|c| c.mean_ns)),
-            csv_ns(bare.map(|b| b.median_ns)),
-        ]);
-    }
-    fields.extend([
-        clean(&row.bare.algorithm),
-        csv_text(row.bare.reason.as_ref()),
-        row.samples.to_string(),
-    ]);
-    fields
+    let table = sizes(rows_of(document, lines)).markdown();
+    format!("\n### {}\n\n{table}", escape_markdown(&title))
 }
 
 #[cfg(test)]
@@ -181,9 +118,8 @@ mod tests {
     use crate::fixtures;
     use crate::records::RECORDS_SPAN;
     use crate::records::tests::row;
-    use crate::shared::{Format, render};
+    use crate::shared::{markdown, table};
     use crate::suite::Suite;
-    use text::Options;
 
     fn document() -> RecordsDocument {
         let mut records: Vec<_> = [64, 1024, 16384]
@@ -193,13 +129,9 @@ mod tests {
         fixtures::run(&[], RECORDS_SPAN, records)
     }
 
-    fn printed(format: Format) -> String {
-        render(&document(), format, Options { width: 100, color: false })
-    }
-
     #[test]
     fn each_size_stands_beside_the_bare_cipher_with_what_the_stack_adds() {
-        let text = printed(Format::Table);
+        let text = table(&document(), 100);
         let line = text.lines().find(|l| l.trim_start().starts_with("64 ")).unwrap();
         let words: Vec<&str> = line.split_whitespace().collect();
         assert_eq!(words, ["64", "416", "208", "208", "520", "208", "312", "1.0"], "{text}");
@@ -213,14 +145,6 @@ mod tests {
             "{text}"
         );
         assert!(text.contains("60 of 70 samples clean"), "{text}");
-    }
-
-    #[test]
-    fn csv_has_every_column_in_every_row() {
-        let text = printed(Format::Csv);
-        let mut reader = csv::Reader::from_reader(text.as_bytes());
-        let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-        assert_eq!((rows.len(), &rows[0][8], &rows[3][8]), (4, "416.0", ""));
-        assert!(printed(Format::Markdown).contains("| 64 | 416 | 208 | 208 |"));
+        assert!(markdown(&document()).contains("| 64 | 416 | 208 | 208 |"));
     }
 }

@@ -1,11 +1,10 @@
 //! What the renderings of handshakes, records and primitives have in common.
 
-use crate::convert::into_record;
 use crate::document::{Cost, Run, Stack};
 use crate::row::Row;
 use record::{Host, Noise, State, Stopped};
 use std::collections::BTreeMap;
-use text::{Options, clean, escape_markdown};
+use text::{clean, escape_markdown};
 
 /// How a run is written out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +22,6 @@ pub enum Format {
 
 /// What each kind of row prints in its own way.
 pub trait Rendered: Row {
-    /// Columns of the CSV.
-    const COLUMNS: &'static [&'static str];
     /// What stands before the span below the tables.
     const SPAN: &'static str;
     /// What else is to be known, below the tables.
@@ -34,8 +31,6 @@ pub trait Rendered: Row {
     fn text(run: &Run<Self>, width: usize) -> String;
     /// The same tables in Markdown.
     fn markdown(run: &Run<Self>) -> String;
-    /// The row, a field for each column.
-    fn csv_row(&self) -> Vec<String>;
     /// The row as people call it, and why it has no figure, or not one as precise as was asked for.
     fn lack(&self) -> Option<(String, String)>;
     /// Its stack, by its label.
@@ -71,25 +66,22 @@ fn foot<R: Rendered>(run: &Run<R>) -> Vec<String> {
     lines
 }
 
-/// Renders a run; as JSON without its samples. What there was no time for is in JSON and CSV alone.
+/// The run as tables for a terminal, without what there was no time for.
 #[must_use]
-pub fn render<R: Rendered>(run: &Run<R>, format: Format, options: Options) -> String {
+pub fn table<R: Rendered>(run: &Run<R>, width: usize) -> String {
     let (shown, left_out) = shown(run);
-    let below = |line: fn(&str, usize) -> String| {
-        let lines = foot(&shown).into_iter().chain(left_out.clone());
-        lines.map(|text| line(&text, options.width)).collect::<String>()
-    };
-    match format {
-        Format::Json => record::to_json(&into_record(run, &[])),
-        Format::Csv => text::csv(R::COLUMNS, run.rows.iter().map(R::csv_row)),
-        Format::Table => {
-            let below = below(|line, width| text::wrap(line, width).join("\n") + "\n");
-            R::text(&shown, options.width) + "\n" + &below
-        }
-        Format::Markdown => {
-            R::markdown(&shown) + &below(|line, _| format!("\n{}\n", escape_markdown(line)))
-        }
-    }
+    let lines = foot(&shown).into_iter().chain(left_out);
+    let below = lines.map(|line| text::wrap(&line, width).join("\n") + "\n");
+    R::text(&shown, width) + "\n" + &below.collect::<String>()
+}
+
+/// The same tables in Markdown.
+#[must_use]
+pub fn markdown<R: Rendered>(run: &Run<R>) -> String {
+    let (shown, left_out) = shown(run);
+    let lines = foot(&shown).into_iter().chain(left_out);
+    let below = lines.map(|line| format!("\n{}\n", escape_markdown(&line)));
+    R::markdown(&shown) + &below.collect::<String>()
 }
 
 /// Microseconds with the digits that tell: three, and no more than three behind the point.
@@ -309,14 +301,4 @@ fn core_clock(host: &Host) -> String {
         return String::new();
     };
     format!("times at a core clock of {ghz:.2} GHz ({low:.2} to {high:.2}), ± of its cycles; ")
-}
-
-/// A nanosecond's tenth is the last digit of a field; an empty one says that there is no figure.
-pub(crate) fn csv_ns(ns: Option<f64>) -> String {
-    ns.map(|n| format!("{n:.1}")).unwrap_or_default()
-}
-
-/// A stranger's text as a field; an empty one says that there is none.
-pub(crate) fn csv_text(text: Option<&String>) -> String {
-    text.map(|t| clean(t)).unwrap_or_default()
 }

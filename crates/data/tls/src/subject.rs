@@ -25,19 +25,8 @@ pub enum Subject {
 }
 
 /// What protects records.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    PartialOrd,
-    Ord,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Protection {
     /// Version of the protocol.
     pub version: Version,

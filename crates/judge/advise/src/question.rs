@@ -14,9 +14,8 @@ use strum::{Display, VariantNames};
 pub(crate) const LEAST_KEY_LIFE_DAYS: f64 = 1.0;
 
 /// What of a change must be noticed.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum, Display, VariantNames,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Serialize, Deserialize, ValueEnum, Display, VariantNames)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum IntegrityLevel {
@@ -31,9 +30,8 @@ pub enum IntegrityLevel {
 }
 
 /// What must be approved.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum, Display, VariantNames,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Serialize, Deserialize, ValueEnum, Display, VariantNames)]
 #[serde(rename_all = "lowercase")]
 #[strum(serialize_all = "lowercase")]
 pub enum Fips {

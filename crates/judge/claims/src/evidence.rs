@@ -3,8 +3,8 @@
 use crate::expression::{Interval, Missing};
 use crate::fact::{Asked, Cases};
 use crate::handshakes::Handshakes;
-use import::Row;
 use model::{Direction, Footprint, NameGlob};
+use record::import::Row;
 use record::{Call, Estimate, LibraryId, Measurement, Record, State};
 use std::collections::BTreeSet;
 

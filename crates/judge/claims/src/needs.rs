@@ -2,8 +2,8 @@
 
 use crate::claim::Claim;
 use crate::fact::{Asked, Cases, Fact};
-use import::{Row, Table};
 use model::{Algorithm, Direction, Model, NameGlob, Tier};
+use record::import::{Row, Table};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One survey.
@@ -229,7 +229,7 @@ mod tests {
     fn a_table_needs_its_rows_also_in_other_builds_of_a_library() {
         let text = "# source: s\nlibrary,algorithm,size,mb_per_s,tier\nwolfssl,aes-256-ctr,,1,noaes\n\
             wolfssl,rot13,,1,noaes\n";
-        let needs = needs_of_table(&import::parse_table(text).unwrap());
+        let needs = needs_of_table(&record::import::parse_table(text).unwrap());
         let [need] = &needs[..] else { panic!("{needs:?}") };
         assert_eq!(need.algorithms, BTreeSet::from(["aes-256-ctr"]));
         assert_eq!(need.sizes, BTreeSet::from([SIZE]));

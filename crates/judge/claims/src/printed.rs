@@ -3,8 +3,8 @@
 use crate::evidence::{Evidence, label, speed};
 use crate::expression::{Interval, Unit};
 use crate::needs::{SIZE, library_glob};
-use import::{Row, Table};
 use model::{Direction, NameGlob, Tier};
+use record::import::{Row, Table};
 use record::{Imported, Measurement, State};
 
 /// The tables that come with the program, by the name of their source.
@@ -19,7 +19,7 @@ const TABLES: [(&str, &str); 4] = [
 #[must_use]
 pub fn published(source: &str) -> Option<Table> {
     let (_, text) = TABLES.iter().find(|(name, _)| *name == source)?;
-    Some(import::parse_table(text).expect("the built-in tables are tested"))
+    Some(record::import::parse_table(text).expect("the built-in tables are tested"))
 }
 
 /// Whose the published lines are.
@@ -206,7 +206,7 @@ mod tests {
     fn the_published_row_comes_first_and_each_version_here_below_it() {
         let text = "# source: s\n# machine: m\nlabel,library,algorithm,size,mb_per_s,model\n\
             x,openssl,aes-128-gcm,16,100,message\nx,openssl,aes-128-gcm,8192,20000,message\n";
-        let table = import::parse_table(text).unwrap();
+        let table = record::import::parse_table(text).unwrap();
         let records = [sample::record()];
         let printed = printed_table(&table, &Evidence::of(&records));
         assert_eq!(printed.columns, [Column::Size(16), Column::Size(8192)]);
@@ -228,7 +228,7 @@ mod tests {
         };
         let records = [sample::record()];
         let impossible = |speed: &str| {
-            let table = import::parse_table(&text(speed)).unwrap();
+            let table = record::import::parse_table(&text(speed)).unwrap();
             printed_table(&table, &Evidence::of(&records)).groups[0].impossible_here
         };
         // The limit of the one version is 16384 MB/s, of the other 24000: half is reached.

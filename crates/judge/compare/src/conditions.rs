@@ -8,9 +8,8 @@ use std::str::FromStr;
 use strum::VariantArray as _;
 
 /// What a comparison is searched for.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr, strum::VariantArray,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Sought {
     /// A case that is surely slower, and by more than a fraction by its estimate.

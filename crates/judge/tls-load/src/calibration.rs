@@ -77,9 +77,8 @@ pub struct RealServer {
 }
 
 /// What was served: everything that changes the cost beside the role and the regime.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Serialize, Deserialize, JsonSchema)]
 pub struct Served {
     /// The handshake.
     pub work: Work,

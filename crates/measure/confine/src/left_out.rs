@@ -6,9 +6,8 @@ use strum::VariantArray as _;
 const VARIABLE: &str = "CIPHERMARK_CONFINEMENT";
 
 /// What can be left out.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, strum::EnumString, strum::IntoStaticStr, strum::VariantArray,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(strum::EnumString, strum::IntoStaticStr, strum::VariantArray)]
 #[strum(serialize_all = "lowercase")]
 pub(crate) enum Part {
     Limits,

@@ -73,12 +73,12 @@ impl Shown<'_> {
             report::render(r, &all(r), &Best::default(), Format::Markdown, options)
         });
         for text in [
-            import::openssl_speed::text(record, &rows),
-            import::openssl_speed::machine_readable(record, &rows),
+            record::import::openssl_speed::text(record, &rows),
+            record::import::openssl_speed::machine_readable(record, &rows),
         ] {
             check::for_people("openssl speed", &text, false);
-            if let Err(import::openssl_speed::NotSpeed::Broken { line, why }) =
-                import::openssl_speed::read(&text)
+            if let Err(record::import::openssl_speed::NotSpeed::Broken { line, why }) =
+                record::import::openssl_speed::read(&text)
             {
                 panic!("what is written as openssl speed is not read: line {line}: {why}: {text}");
             }

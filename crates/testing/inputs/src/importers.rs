@@ -1,8 +1,8 @@
 //! Figures from elsewhere: what `openssl speed` printed, and published tables.
 
 use crate::check;
-use import::{Row, SpeedSource};
 use model::Tier;
+use record::import::{Row, SpeedSource};
 use record::{Imported, Measurement};
 use report::Format;
 use text::Options;
@@ -17,7 +17,7 @@ pub(crate) fn run(bytes: &[u8]) {
 fn speed(text: &str, decrypt: bool) {
     let library = "openssl".to_owned();
     let source = SpeedSource { library, version: None, decrypt, tier: Tier::Native };
-    match import::rows_of_speed(text, &source) {
+    match record::import::rows_of_speed(text, &source) {
         Err(why) => check::line(&why),
         Ok(rows) => {
             let source = "what openssl speed printed".to_owned();
@@ -27,7 +27,7 @@ fn speed(text: &str, decrypt: bool) {
 }
 
 fn table(text: &str) {
-    match import::parse_table(text) {
+    match record::import::parse_table(text) {
         Err(why) => check::line(&why),
         Ok(mut table) => {
             table.rows.iter_mut().for_each(|row| row.size = row.size.or(Some(16)));
@@ -38,7 +38,7 @@ fn table(text: &str) {
 
 /// The rows as a record, which is read again and shown.
 fn delivered(rows: &[Row], from: &Imported) {
-    let imported = import::record(rows, from, "2026-01-01T00:00:00Z", Vec::new());
+    let imported = record::import::record(rows, from, "2026-01-01T00:00:00Z", Vec::new());
     let again = record::from_json(&record::to_json(&imported), "r.json");
     assert_eq!(again.expect("what was imported is read"), imported);
     let all: Vec<&Measurement> = imported.measurements.iter().collect();

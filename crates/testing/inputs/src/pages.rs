@@ -54,13 +54,13 @@ fn record(text: &str, how: u8) {
 }
 
 fn shown(record: &PagesRecord, harmless: &PagesRecord, width: usize) {
-    let render = |r: &PagesRecord, format| at_rest::render(r, format, width);
-    check::for_people("the table", &render(record, at_rest::Format::Table), false);
-    check::json("JSON", &render(record, at_rest::Format::Json));
-    let rows = check::spreadsheet("CSV", &render(record, at_rest::Format::Csv));
+    check::for_people("the table", &at_rest::table(record, width), false);
+    let as_record = at_rest::into_record(record);
+    check::json("JSON", &record::to_json(&as_record));
+    let all: Vec<_> = as_record.measurements.iter().collect();
+    let rows = check::spreadsheet("CSV", &report::tabular::csv(&as_record, &all));
     assert_eq!(rows, record.cells.len() + 1);
-    let marked = [record, harmless].map(|r| render(r, at_rest::Format::Markdown));
-    check::markdown("Markdown", &marked);
+    check::markdown("Markdown", &[record, harmless].map(at_rest::markdown));
     check::page([record, harmless].map(Content::Pages));
 }
 

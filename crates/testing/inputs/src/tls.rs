@@ -76,7 +76,15 @@ fn file(text: &str, how: u8) {
         Err(why) => return check::line(&why),
         Ok(run) => run,
     };
-    let render = |run: &TlsFile, format| run.render(format, options(how));
+    let render = |run: &TlsFile, format| match format {
+        Format::Table => run.table(options(how).width),
+        Format::Json => record::to_json(&run.record()),
+        Format::Csv => {
+            let record = run.record();
+            report::tabular::csv(&record, &record.measurements.iter().collect::<Vec<_>>())
+        }
+        Format::Markdown => run.markdown(),
+    };
     shown("a run of TLS", &|format| render(&run, format));
     let written = render(&run, Format::Json);
     assert_eq!(tls::from_json(&written, "t.json").expect("what was written is read"), run);

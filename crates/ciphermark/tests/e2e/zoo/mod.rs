@@ -1,6 +1,6 @@
 //! The zoo: every stand-in library of `tests/fakes/zoo/zoo.toml` is found, named rightly, and costs nothing but
-//! its own cases. `make zoo` writes the table in docs/TRUST.md from what was found; without it the table must be
-//! what it would write.
+//! its own cases. `make zoo` writes the table in `tests/fakes/zoo/README.md` from what was found; without it the table
+//! must be what it would write.
 
 mod build;
 mod judge;

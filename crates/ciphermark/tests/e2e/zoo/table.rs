@@ -1,23 +1,24 @@
-//! The table in docs/TRUST.md.
+//! The table in tests/fakes/zoo/README.md.
 
 use super::judge::Caught;
 use crate::support::repository;
 use std::collections::BTreeMap;
 
+const PAGE: &str = "tests/fakes/zoo/README.md";
 const BEGIN: &str = "<!-- zoo: written by `make zoo` -->\n";
 const END: &str = "<!-- zoo: end -->\n";
 
 /// The table must be what was caught; or becomes it.
 pub fn hold(caught: &[Caught], write: bool) {
-    let path = repository("docs/TRUST.md");
+    let path = repository(PAGE);
     let page = std::fs::read_to_string(&path).unwrap();
-    let (before, rest) = page.split_once(BEGIN).expect("docs/TRUST.md has a place for the table");
+    let (before, rest) = page.split_once(BEGIN).expect("a place for the table");
     let (old, after) = rest.split_once(END).expect("the table's place has an end");
     let new = table(caught);
     if write {
         std::fs::write(&path, format!("{before}{BEGIN}{new}{END}{after}")).unwrap();
     } else {
-        assert_eq!(old, new, "docs/TRUST.md is not what `make zoo` would write");
+        assert_eq!(old, new, "{PAGE} is not what `make zoo` would write");
     }
 }
 

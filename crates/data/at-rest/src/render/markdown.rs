@@ -1,29 +1,21 @@
-//! The record in GitHub-flavoured Markdown.
+//! The record in Markdown.
 
-use super::rows::{HEAD, integrity, nonce_lines, rows, store_lines, threads, verified_lines};
+use super::rows::{integrity, nonce_lines, rows, store_lines, threads, times, verified_lines};
 use crate::format::PagesRecord;
 use text::escape_markdown;
 
-pub(super) fn markdown(record: &PagesRecord) -> String {
+/// The record in GitHub-flavoured Markdown.
+#[must_use]
+pub fn markdown(record: &PagesRecord) -> String {
     let mut out = String::new();
     for line in store_lines(record).iter().chain(&verified_lines(record)) {
         out += &format!("- {}\n", escape_markdown(line));
     }
     for threads in threads(record) {
-        let rows = rows(record, threads);
-        out += &format!("\nNanoseconds a page, threads: {threads}\n\n");
-        out += &line(HEAD.iter().map(|h| (*h).to_owned()));
-        out += &line(
-            HEAD.iter()
-                .enumerate()
-                .map(|(c, _)| (if matches!(c, 0 | 2) { "---" } else { "---:" }).to_owned()),
+        out += &format!(
+            "\nNanoseconds a page, threads: {threads} (\\* no other library is surely faster)\n\n"
         );
-        for row in rows {
-            let library = escape_markdown(&row.library);
-            let library = if row.best { format!("**{library}**") } else { library };
-            let first = [escape_markdown(&row.scheme), row.extra.to_string(), library];
-            out += &line(first.into_iter().chain(row.times));
-        }
+        out += &times(&rows(record, threads), false).markdown();
     }
     out += "\n| scheme | accidents | adversaries | old page | unnoticed, and what became of it |\n";
     out += "| --- | --- | --- | --- | --- |\n";
@@ -48,6 +40,7 @@ fn line(cells: impl Iterator<Item = String>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rows::HEAD;
     use super::*;
     use crate::sample;
 

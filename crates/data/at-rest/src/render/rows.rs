@@ -5,7 +5,7 @@ use crate::scheme::{Expected, Field};
 use model::Direction;
 use record::{State, Stopped};
 use std::collections::HashMap;
-use text::clean;
+use text::{Align, Column, Table, clean};
 
 /// Columns of the table of times.
 pub(super) const HEAD: [&str; 10] = [
@@ -22,6 +22,23 @@ pub(super) struct Row {
     pub(super) times: Vec<String>,
     /// Whether no other library is surely faster with this scheme, by decryption in memory.
     pub(super) best: bool,
+}
+
+/// Rows as a table; in an outline a scheme is not repeated.
+pub(super) fn times(rows: &[Row], is_outline: bool) -> Table {
+    let align = |at: usize| if matches!(at, 0 | 2) { Align::Left } else { Align::Right };
+    let columns = HEAD.into_iter().enumerate().map(|(at, head)| Column::new(head, align(at)));
+    let cells = |(at, row): (usize, &Row)| {
+        let is_repeated = is_outline && at > 0 && rows[at - 1].scheme == row.scheme;
+        let (scheme, extra) = match is_repeated {
+            true => Default::default(),
+            false => (row.scheme.clone(), row.extra.to_string()),
+        };
+        let mark = if row.best { "*" } else { "" };
+        let first = [scheme, extra, format!("{}{mark}", row.library)];
+        first.into_iter().chain(row.times.iter().cloned()).map(text::Cell::plain).collect()
+    };
+    Table::new(columns.collect::<Vec<_>>(), rows.iter().enumerate().map(cells).collect())
 }
 
 /// The columns of times: which cell each shows.

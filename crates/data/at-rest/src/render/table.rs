@@ -1,13 +1,15 @@
 //! The record for a terminal.
 
-use super::rows::{HEAD, Row, integrity, nonce_lines, rows, store_lines, threads, verified_lines};
+use super::rows::{integrity, nonce_lines, rows, store_lines, threads, times, verified_lines};
 use crate::format::PagesRecord;
 use text::{clean, width, wrap};
 
 /// Narrowest table that is made: below, lines are longer than the terminal.
 const NARROWEST: usize = 60;
 
-pub(super) fn table(record: &PagesRecord, columns: usize) -> String {
+/// The record for a terminal of so many columns.
+#[must_use]
+pub fn table(record: &PagesRecord, columns: usize) -> String {
     let columns = columns.max(NARROWEST);
     let mut out = String::new();
     for line in store_lines(record).iter().chain(&verified_lines(record)) {
@@ -22,7 +24,7 @@ pub(super) fn table(record: &PagesRecord, columns: usize) -> String {
         out += &format!(
             "\nns a page, {threads} thread{plural} (* no other library is surely faster)\n"
         );
-        out += &times(&rows);
+        out += &times(&rows, true).lines(false).concat();
     }
     out += &legend(record, columns);
     let integrity = integrity(record);
@@ -67,40 +69,6 @@ fn hung_at(line: &str, columns: usize, indent: usize) -> String {
     for (i, part) in wrap(rest, room).iter().enumerate() {
         let lead = if i == 0 { head.clone() } else { " ".repeat(indent) };
         out += &format!("{}\n", format!("{lead}{part}").trim_end());
-    }
-    out
-}
-
-fn times(rows: &[Row]) -> String {
-    let cells = |row: &Row, shown: bool| -> Vec<String> {
-        let mark = if row.best { "*" } else { "" };
-        let (scheme, extra) =
-            if shown { (row.scheme.clone(), row.extra.to_string()) } else { Default::default() };
-        let first = [scheme, extra, format!("{}{mark}", row.library)];
-        first.into_iter().chain(row.times.iter().cloned()).collect()
-    };
-    let mut lines = vec![HEAD.iter().map(|h| (*h).to_owned()).collect::<Vec<_>>()];
-    let mut before = "";
-    for row in rows {
-        lines.push(cells(row, row.scheme != before));
-        before = &row.scheme;
-    }
-    let wide: Vec<usize> = (0..HEAD.len())
-        .map(|c| lines.iter().map(|l| l.get(c).map_or(0, |t| width(t))).max().unwrap_or(0))
-        .collect();
-    let mut out = String::new();
-    for line in lines {
-        let parts: Vec<String> = line
-            .iter()
-            .zip(&wide)
-            .enumerate()
-            .map(|(c, (text, wide))| {
-                let pad = " ".repeat(wide - width(text));
-                if matches!(c, 0 | 2) { format!("{text}{pad}") } else { format!("{pad}{text}") }
-            })
-            .collect();
-        out += parts.join("  ").trim_end();
-        out.push('\n');
     }
     out
 }

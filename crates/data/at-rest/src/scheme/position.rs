@@ -6,9 +6,8 @@ use serde::{Deserialize, Serialize};
 pub const POSITION_BYTES: usize = 32;
 
 /// Where a page lies and which version of it this is. What a store has no such thing for is zero.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Serialize, Deserialize)]
 pub struct Position {
     /// `PostgreSQL`: OID of a tablespace other than the default and the global one.
     pub space: u32,
@@ -68,18 +67,8 @@ impl Position {
 }
 
 /// A piece of a tweak, of associated data or of what a MAC covers.
-#[derive(
-    Clone,
-    Copy,
-    Debug,
-    PartialEq,
-    Eq,
-    Hash,
-    Serialize,
-    Deserialize,
-    schemars::JsonSchema,
-    strum::IntoStaticStr,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Serialize, Deserialize, schemars::JsonSchema, strum::IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Field {

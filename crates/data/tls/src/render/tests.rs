@@ -1,9 +1,8 @@
 use super::*;
 use crate::case::Case;
 use crate::fixtures;
-use crate::shared::{Format, render};
+use crate::shared::{markdown, table};
 use crate::words::{Certificate, Exchange, Kind, Version};
-use text::Options;
 
 fn document() -> Document {
     let row = |stack: &str, exchange, us| {
@@ -18,13 +17,9 @@ fn document() -> Document {
     fixtures::document(&["fast@1.0", "slow@1.0"], rows)
 }
 
-fn printed(format: Format) -> String {
-    render(&document(), format, Options { width: 100, color: false })
-}
-
 #[test]
 fn stacks_stand_side_by_side_and_what_is_not_offered_says_why() {
-    let text = printed(Format::Table);
+    let text = table(&document(), 100);
     let line = text.lines().find(|l| l.starts_with("x25519")).unwrap();
     let words: Vec<&str> = line.split_whitespace().collect();
     assert_eq!(words, ["x25519", "p256", "71.2", "71.2", "1.0", "1234", "1234", "1.0"], "{text}");
@@ -37,24 +32,13 @@ fn stacks_stand_side_by_side_and_what_is_not_offered_says_why() {
 
 #[test]
 fn a_narrow_terminal_gets_one_stack_after_the_other() {
-    let text = render(&document(), Format::Table, Options { width: 60, color: false });
+    let text = table(&document(), 60);
     assert_eq!(text.matches("TLS 1.3 full, aes-128-gcm, hot").count(), 2, "{text}");
 }
 
 #[test]
-fn csv_has_every_column_in_every_row() {
-    let text = printed(Format::Csv);
-    let mut reader = csv::Reader::from_reader(text.as_bytes());
-    assert_eq!(reader.headers().unwrap().len(), Handshake::COLUMNS.len());
-    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
-    assert_eq!(rows.len(), 3);
-    assert_eq!(&rows[0][14], "71250.0");
-    assert_eq!((&rows[2][8], &rows[2][14]), ("unsupported", ""));
-}
-
-#[test]
 fn markdown_escapes() {
-    let text = printed(Format::Markdown);
+    let text = markdown(&document());
     assert!(text.contains("| x25519 | p256 | 71.2 | 71.2 | 1234 | 1234 |"), "{text}");
     assert!(text.contains("NO\\_CIPHER\\|MATCH"), "{text}");
 }

@@ -201,7 +201,8 @@ mod tests {
         let text = "# source: s|s\nlabel,library,algorithm,size,mb_per_s,model\n\
             =x,openssl,aes-128-gcm,8192,300000,message\n";
         let records = [sample::record()];
-        let printed = printed_table(&import::parse_table(text).unwrap(), &Evidence::of(&records));
+        let printed =
+            printed_table(&record::import::parse_table(text).unwrap(), &Evidence::of(&records));
         let rendered = |format| table(&printed, format, Options { width: 100, color: false });
         for format in [Format::Text, Format::Markdown, Format::Csv, Format::Json] {
             let text = rendered(format);

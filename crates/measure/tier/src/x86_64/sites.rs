@@ -1,5 +1,5 @@
 //! Where the CPUID instructions of a library are: those that are instructions, and not the same
-//! two bytes in a table or within another instruction (docs/METHOD.md, Which `0F A2` are instructions?). What
+//! two bytes in a table or within another instruction (docs/METHOD.md, How it is applied). What
 //! cannot be shown to be an instruction is left as it is.
 
 use crate::arch::marker::CPUID;

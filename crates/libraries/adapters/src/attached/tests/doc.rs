@@ -42,11 +42,12 @@ fn the_example_is_right_in_all_that_it_offers_and_names_what_it_does_not() {
 }
 
 #[test]
-fn the_page_quotes_the_example_whole() {
+fn what_the_page_quotes_is_in_the_example() {
     let page = std::fs::read_to_string(repository("docs/ADAPTERS.md")).unwrap();
     let example = std::fs::read_to_string(repository(EXAMPLE)).unwrap();
-    assert!(
-        page.contains(&format!("```c\n{example}```\n")),
-        "docs/ADAPTERS.md and {EXAMPLE} differ"
-    );
+    let (_, quoted) = page.split_once("```c\n").unwrap();
+    let quoted = quoted.split("```").next().unwrap();
+    for function in quoted.split("\n\n") {
+        assert!(example.contains(function.trim_end()), "{EXAMPLE} has no {function}");
+    }
 }

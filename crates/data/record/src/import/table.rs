@@ -1,8 +1,8 @@
 //! Published tables: CSV of a documented shape (`docs/FORMAT.md`).
 
-use crate::Row;
+use super::Row;
+use crate::Imported;
 use model::{Direction, Model, Tier};
-use record::Imported;
 use std::collections::BTreeMap;
 
 /// A published table.

@@ -1,7 +1,7 @@
 //! What `openssl speed` printed, as rows.
 
-use crate::Row;
-use crate::openssl_speed::{NotSpeed, read};
+use super::Row;
+use super::openssl_speed::{NotSpeed, read};
 use model::{Direction, Model, Tier};
 
 /// What the output of `openssl speed` does not say.
@@ -24,7 +24,7 @@ pub struct SpeedSource {
 pub fn rows_of_speed(text: &str, source: &SpeedSource) -> Result<Vec<Row>, NotSpeed> {
     let output = read(text)?;
     let version = source.version.clone().or(output.version).unwrap_or_default();
-    let row = |figure: crate::openssl_speed::Figure| {
+    let row = |figure: super::openssl_speed::Figure| {
         let usual = Row::usual_direction(&figure.name);
         let turned = source.decrypt && usual == Direction::Encrypt;
         Row {

@@ -1,6 +1,6 @@
 //! A record in the words of `openssl speed`, so that programs that parse those read it.
 
-use record::{Library, Measurement, Record, State};
+use crate::{Library, Measurement, Record, State};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use text::one_line;
@@ -199,8 +199,8 @@ fn name(algorithm: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::{read, sample};
     use super::*;
-    use crate::openssl_speed::{read, sample};
     use regex::Regex;
 
     fn selection(record: &Record) -> Vec<&Measurement> {

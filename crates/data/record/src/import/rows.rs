@@ -1,7 +1,7 @@
 //! Imported rows, and the record that they become.
 
+use crate::{Estimate, Imported, LibraryId, Measurement, Plan, Record, State, Tool};
 use model::{Algorithm, Direction, Footprint, Model, Tier};
-use record::{Estimate, Imported, LibraryId, Measurement, Plan, Record, State, Tool};
 
 /// One figure from elsewhere.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,7 +74,7 @@ impl Row {
 pub fn record(rows: &[Row], from: &Imported, started: &str, command: Vec<String>) -> Record {
     let measurements: Vec<Measurement> = rows.iter().filter_map(|r| r.measurement(from)).collect();
     Record {
-        format_version: record::FORMAT_VERSION.to_owned(),
+        format_version: crate::FORMAT_VERSION.to_owned(),
         tool: Tool {
             name: "ciphermark".to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn an_imported_row_is_a_record_that_is_read_again_and_claims_no_proof() {
         let record = record(&[row()], &from(), "2026-11-21T00:00:00Z", Vec::new());
-        let again = record::from_json(&record::to_json(&record), "r").unwrap();
+        let again = crate::from_json(&crate::to_json(&record), "r").unwrap();
         assert_eq!(again, record);
         let m = &record.measurements[0];
         assert_eq!((m.state, m.samples, m.checks.len()), (State::Imported, 0, 0));
@@ -162,8 +162,7 @@ mod tests {
 
     #[test]
     fn beside_a_record_the_rows_change_nothing_of_what_it_measured() {
-        let text = include_str!("../../record/tests/sample.json");
-        let own = record::from_json(text, "sample.json").unwrap();
+        let own = crate::sample::record();
         let imported = record(&[row()], &from(), "", Vec::new());
         let both = beside(own.clone(), imported);
         assert_eq!(both.host, own.host);

@@ -1,11 +1,10 @@
 //! A record for tests: two libraries, two algorithms, two sizes, both directions in one of them.
 
+use crate::{Estimate, Measurement, Record, State};
 use model::{Direction, Model};
-use record::{Estimate, Measurement, Record, State};
 
 pub(crate) fn record() -> Record {
-    let text = include_str!("../../../record/tests/sample.json");
-    let mut record = record::from_json(text, "sample.json").unwrap();
+    let mut record = crate::sample::record();
     record.tool.version = "0.1.0".to_owned();
     let measured = |m: &&Measurement| m.state == State::Measured;
     let template = record.measurements.iter().find(measured).unwrap().clone();
