@@ -15,6 +15,7 @@ use record::LeakKind;
 use rules::{Rule, rule};
 use state::State;
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Range;
 use std::rc::Rc;
 
 /// What taint found.
@@ -26,7 +27,7 @@ pub(super) struct Tainted {
 
 /// Follows the secret through the first trace.
 pub(super) fn run(
-    recordings: &Recordings<'_>,
+    (recordings, secret): (&Recordings<'_>, Range<u64>),
     calls: &[Recorded],
     first: &Tape,
     decodes: &mut Decodes<'_>,
@@ -39,7 +40,7 @@ pub(super) fn run(
         let is_new_key = stage.operation == Operation::KeySetUp;
         let steps_here = steps(number);
         state.begin(steps_here.first().map_or(0, Step::stack), is_new_key);
-        state.secret(recordings.secret.clone());
+        state.secret(secret.clone());
         let other = counterpart(recordings.stages, number, calls.len()).map(steps);
         let verdicts = other.map_or_else(BTreeSet::new, |o| parted(steps_here, o, decodes));
         let met = follow(
