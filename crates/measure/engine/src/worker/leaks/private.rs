@@ -10,7 +10,7 @@ use super::children::{Children, Kept};
 use super::operations::Call;
 use crate::protocol::{Finding, Judged, Judging};
 use probe::leaks::{Operation, Recordings, Stage, judge, thread_pointer};
-use probe::step::{Code, Tape};
+use probe::step::{Code, Tape, hide_forks};
 use tls::Scheme;
 use tls_stack::{PrivateKeys, Secret};
 
@@ -88,6 +88,8 @@ fn warm(keys: &mut dyn PrivateKeys, all: &[Secret]) -> Result<(), Finding> {
         keys.prove(last).map_err(Finding::refused)?;
     }
     keys.stir();
+    // Else nonces and blinding would be others in each process.
+    hide_forks();
     Ok(())
 }
 
