@@ -24,29 +24,26 @@ const REFUSAL: Range<usize> = DIGEST.end..DIGEST.end + 32;
 const BEFORE: &[u8] = b"\x02\x01\x00\x30\x0b\x06\x09\x60\x86\x48\x01\x65\x03\x04\x04\x02";
 const OCTET_STRING: u8 = 0x04;
 
-/// Half of them are other keys with one ciphertext, which is valid for the first. The others are the first key with
+/// Every other one is another key with one ciphertext, which is valid for the first. Between them is the first key with
 /// ciphertexts of which one coefficient is off by one: it decrypts to the same, so that the ciphertext that is made
 /// again differs at that place only, wherever a comparison would end.
 pub(super) fn keys(count: usize, seeds: bool, bytes: &mut impl FnMut() -> [u8; 32]) -> Vec<Secret> {
     let seed = [bytes(), bytes()].concat();
     let first = expanded(&seed);
     let ciphertext = encapsulate_with(&first[PUBLIC], bytes());
-    let others = count.div_ceil(2);
-    let mut key = |number: usize| {
+    let mut of = |number: usize| {
         let own = if number == 0 { seed.clone() } else { [bytes(), bytes()].concat() };
         let mut turned = turned(&first, 2 * number as u32);
         turned[REFUSAL].copy_from_slice(&own[32..]);
         if seeds { of_seed(&own, &ciphertext) } else { of_expanded(&turned, &ciphertext) }
     };
-    let keys: Vec<Secret> = (0..others).map(&mut key).collect();
-    let wrong = count - others;
-    let refused = (0..wrong).map(|number| {
+    let refused = |number: usize| {
         let mut ciphertext = ciphertext.clone();
-        ciphertext[place(number, wrong)] ^= 1;
+        ciphertext[place(number, count / 2)] ^= 1;
         if seeds { of_seed(&seed, &ciphertext) } else { of_expanded(&first, &ciphertext) }
-    });
-    let refused: Vec<Secret> = refused.collect();
-    keys.into_iter().chain(refused).collect()
+    };
+    let each = |number: usize| if number % 2 == 0 { of(number / 2) } else { refused(number / 2) };
+    (0..count).map(each).collect()
 }
 
 /// The first bytes of each part are the lowest bits of a coefficient: every fifth of 960, then each (FIPS 203 4.2.1).
@@ -142,10 +139,10 @@ mod tests {
             let outputs: std::collections::BTreeSet<_> =
                 keys.iter().map(|key| &key.output).collect();
             assert_eq!(outputs.len(), 8);
-            assert!(keys[..4].iter().all(|key| key.input == keys[0].input));
-            assert!(
-                keys[4..].iter().all(|key| key.raw == keys[0].raw && key.input != keys[0].input)
-            );
+            for (at, key) in keys.iter().enumerate().skip(1) {
+                let same = (key.input == keys[0].input, key.raw == keys[0].raw);
+                assert_eq!(same, (at % 2 == 0, at % 2 == 1), "{at}");
+            }
         }
         assert_eq!((0..4).map(|n| place(n, 4)).collect::<Vec<_>>(), [0, 360, 720, 1087]);
     }
