@@ -87,15 +87,16 @@ fn wrong(control: &Control) -> Option<String> {
         return Some(format!("a false alarm: {told}"));
     }
     let steps = verdict["operations"].as_array().map_or(0, Vec::len);
-    let reason = text(verdict, "reason");
-    let is_clean = findings.is_empty();
-    let word = if is_clean { "not-judged" } else { "depends" };
-    let same = format!("same trace over {secrets} secrets");
-    let right = steps == 2
-        && verdict["verdict"] == word
-        && reason.starts_with("by taint, which cannot follow a private key")
-        && reason.ends_with(&same) == is_clean;
-    (!right).then(|| format!("not in these words: {told}"))
+    let reason = verdict["reason"].as_str().unwrap_or_default();
+    let same = format!("by comparison, same trace over {secrets} secrets");
+    // Numbers of ECDSA and RSA are not followed.
+    let right = match (findings.is_empty(), control.beside) {
+        (true, false) => verdict["verdict"] == "same-trace" && reason.is_empty(),
+        (false, false) => verdict["verdict"] == "depends" && reason.is_empty(),
+        (true, true) => verdict["verdict"] == "not-judged" && reason.ends_with(&same),
+        (false, true) => verdict["verdict"] == "depends" && reason.starts_with("by taint, which"),
+    };
+    (!right || steps != 2).then(|| format!("not in these words: {told}"))
 }
 
 fn function(finding: &Value) -> String {

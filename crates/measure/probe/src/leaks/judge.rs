@@ -81,7 +81,7 @@ impl<'a> Judging<'a> {
         for secret in 1..self.recordings.secrets.len() {
             self.compare_secret(secret, &mut found);
         }
-        if self.recordings.secret.is_none() {
+        if self.recordings.secret.is_empty() {
             self.unreached();
         }
         let is_rejection = |s: &Stage| s.operation == Operation::Reject;
@@ -174,9 +174,10 @@ impl<'a> Judging<'a> {
 
     /// What the secret reaches, by taint.
     fn tainted(&mut self) -> Found {
-        let Some(secret) = self.recordings.secret.clone() else { return Found::new() };
-        let of = (self.recordings, secret);
-        let tainted = taint::run(of, &self.calls, self.first, &mut self.decodes);
+        if self.recordings.secret.is_empty() {
+            return Found::new();
+        }
+        let tainted = taint::run(self.recordings, &self.calls, self.first, &mut self.decodes);
         self.reasons.extend(tainted.lost);
         tainted.found
     }

@@ -83,9 +83,9 @@ pub struct Recordings<'a> {
     /// The first secret with tags that are wrong at different places: only the rejections, which are compared with
     /// those of the first.
     pub forgeries: &'a [Tape],
-    /// Where the secret lies in the first secret's process; none where it cannot be followed from there. Then there
+    /// Where the secret lies in the first secret's process; empty where it cannot be followed from there. Then there
     /// is no taint, and the comparison must see by itself that the secret made any difference.
-    pub secret: Option<Range<u64>>,
+    pub secret: &'a [Range<u64>],
     /// For each secret what is public about it, a word for each stage: only traces with the same word are compared.
     /// Empty where all that is public is the same.
     pub public: &'a [Vec<u64>],

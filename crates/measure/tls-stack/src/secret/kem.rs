@@ -55,7 +55,8 @@ fn place(number: usize, of: usize) -> usize {
 
 fn of_seed(seed: &[u8], ciphertext: &[u8]) -> Secret {
     let output = Some(from_seed(seed, ciphertext));
-    Secret { raw: seed.to_vec(), input: ciphertext.to_vec(), output, ..Secret::default() }
+    let images = images(&expanded(seed));
+    Secret { raw: seed.to_vec(), input: ciphertext.to_vec(), output, images, ..Secret::default() }
 }
 
 fn of_expanded(key: &[u8], ciphertext: &[u8]) -> Secret {
@@ -65,8 +66,23 @@ fn of_expanded(key: &[u8], ciphertext: &[u8]) -> Secret {
         raw: key.to_vec(),
         input: ciphertext.to_vec(),
         output: Some(expanded_decapsulate(key, ciphertext)),
+        images: images(key),
         public: 0,
     }
+}
+
+/// s as it is written and as words of 16 bits, and what refusals are made from.
+fn images(key: &[u8]) -> Vec<Vec<u8>> {
+    let words = key[..VECTOR].as_chunks::<3>().0.iter().flat_map(|three| {
+        let pair = coefficients(*three);
+        pair.map(|x| (x as u16).to_le_bytes()).concat()
+    });
+    vec![key[..VECTOR].to_vec(), words.collect(), key[REFUSAL].to_vec()]
+}
+
+fn coefficients(three: [u8; 3]) -> [u32; 2] {
+    let [a, b, c] = three.map(u32::from);
+    [a | (b & 15) << 8, b >> 4 | c << 4]
 }
 
 /// The key times X to an even power.
@@ -81,12 +97,11 @@ fn turned(key: &[u8], power: u32) -> Vec<u8> {
 
 /// Multiplies each pair of coefficients by the square of X there, so often.
 fn turn(vector: &mut [u8], times: u32) {
-    for (number, three) in vector.chunks_exact_mut(3).enumerate() {
+    for (number, three) in vector.as_chunks_mut::<3>().0.iter_mut().enumerate() {
         let place = (number % 128) as u32;
         let square = power(ROOT, 2 * (place.reverse_bits() >> 25) + 1);
         let factor = power(square, times);
-        let [a, b, c] = [three[0], three[1], three[2]].map(u32::from);
-        let pair = [a | (b & 15) << 8, b >> 4 | c << 4].map(|x| x * factor % PRIME);
+        let pair = coefficients(*three).map(|x| x * factor % PRIME);
         three[0] = pair[0] as u8;
         three[1] = (pair[0] >> 8 | pair[1] << 4) as u8;
         three[2] = (pair[1] >> 4) as u8;

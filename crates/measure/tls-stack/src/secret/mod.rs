@@ -22,6 +22,8 @@ pub struct Secret {
     pub input: Vec<u8>,
     /// What must come out, where that is known beforehand.
     pub output: Option<Vec<u8>>,
+    /// What the key looks like in a library's memory, as far as it can be followed from there.
+    pub images: Vec<Vec<u8>>,
     /// Of keys with one number the same is public, as far as execution may depend on it.
     pub public: u64,
 }
@@ -54,11 +56,16 @@ pub fn secrets(scheme: Scheme, count: usize, seeds: bool) -> Vec<Secret> {
         Scheme::X25519 => (0..count).map(|number| x25519(number, bytes())).collect(),
         Scheme::P256 => (0..count).map(|number| p256(number, bytes())).collect(),
         Scheme::EcdsaP256 => (0..count).map(|_| named(Scheme::P256, &bytes())).collect(),
-        Scheme::Ed25519 => (0..count).map(|_| named(Scheme::Ed25519, &bytes())).collect(),
+        Scheme::Ed25519 => (0..count).map(|_| followed(named(scheme, &bytes()))).collect(),
         Scheme::Rsa2048Pss | Scheme::Rsa2048Pkcs1 => rsa::keys(count),
         Scheme::Mlkem768 => kem::keys(count, seeds, &mut bytes),
         _ => Vec::new(),
     }
+}
+
+/// With the key's own bytes as what is in memory.
+fn followed(secret: Secret) -> Secret {
+    Secret { images: vec![secret.raw.clone()], ..secret }
 }
 
 /// The key of a known answer with other bytes.
@@ -79,7 +86,7 @@ fn x25519(number: usize, random: [u8; 32]) -> Secret {
     let of_peer = <[u8; 32]>::try_from(&peer[..]).expect("the answer is of 32 bytes");
     let shared = x25519_dalek::StaticSecret::from(bytes).diffie_hellman(&of_peer.into());
     let output = Some(shared.as_bytes().to_vec());
-    Secret { input: peer, output, ..named(Scheme::X25519, &bytes) }
+    followed(Secret { input: peer, output, ..named(Scheme::X25519, &bytes) })
 }
 
 /// The first is the known answer's.

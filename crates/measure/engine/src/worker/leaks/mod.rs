@@ -5,6 +5,7 @@
 //! stack and the library's state are the same in all, and addresses compare as they are.
 
 mod children;
+mod images;
 mod operations;
 mod private;
 mod sizes;
@@ -74,7 +75,7 @@ fn messages(of: &Loaded<'_>, asked: &Judging) -> Result<Judged, Finding> {
         secrets: &tapes,
         twin: &twin,
         forgeries: &forgeries,
-        secret: Some(operations::range(&messages.key)),
+        secret: &[operations::range(&messages.key)],
         public: &[],
         code: &code,
         thread: thread_pointer(),

@@ -7,7 +7,8 @@ use super::super::stack::not_offered;
 use super::super::tier::original;
 use super::Loaded;
 use super::children::{Children, Kept};
-use super::operations::Call;
+use super::images;
+use super::operations::{Call, range};
 use crate::protocol::{Finding, Judged, Judging};
 use probe::leaks::{Operation, Recordings, Stage, judge, thread_pointer};
 use probe::step::{Code, Tape, hide_forks};
@@ -17,8 +18,9 @@ use tls_stack::{PrivateKeys, Secret};
 /// Traces of one key that there is room for, if they are as long as can be: of two keys and of the first again.
 const LONGEST: usize = 3;
 
-/// Why taint is not asked: from a private key follow a public one and signatures, which it would not tell from secrets.
-const NO_TAINT: &str = "by taint, which cannot follow a private key";
+/// Why taint is not asked: the key's numbers are kept in no form that is known, and what follows from them is public in
+/// part.
+const NO_TAINT: &str = "by taint, which cannot follow this kind of private key";
 
 /// Judges the use of private keys of a scheme.
 pub(super) fn run(
@@ -29,6 +31,7 @@ pub(super) fn run(
     let mut keys = tls_stack::private_keys(of.file, of.mapped, scheme).map_err(not_offered)?;
     let all = tls_stack::secrets(scheme, asked.secrets.max(2) as usize, keys.takes_seeds());
     warm(&mut *keys, &all)?;
+    let output = range(keys.result());
     let mut children = Children::new(asked.most_steps).map_err(|f| Finding::failed(f.why))?;
     // What a first use sets up comes at its beginning; random numbers, too, are drawn there.
     children.keep_for_use(asked.most_steps / 4 * 3);
@@ -45,24 +48,35 @@ pub(super) fn run(
         tapes.push(using.record(secret)?);
     }
     let code = Code::of_this_process(&|mapped| original(mapped, of.objects));
-    let stages = stages.map(|operation| Stage { operation, size: None, outputs: Vec::new() });
+    // The key is read to the same places here as in the first process.
+    keys.read(&all[0]).map_err(|t| Finding::failed(t.to_string()))?;
+    let secret = images::find(&all[0].images);
+    let stages = stages.map(|operation| Stage {
+        operation,
+        size: None,
+        outputs: if secret.is_empty() { Vec::new() } else { vec![output.clone()] },
+    });
     let public: Vec<Vec<u64>> = tapes.iter().zip(&all).map(|(t, s)| public(t, s)).collect();
     let judgement = judge(&Recordings {
         stages: &stages,
         secrets: &tapes,
         twin: &twin,
         forgeries: &[],
-        secret: None,
+        secret: &secret,
         public: &public,
         code: &code,
         thread: thread_pointer(),
         show: asked.trace.as_deref(),
     });
     let is_same = judgement.reason.is_none() && judgement.findings.is_empty();
-    let same = is_same.then(|| format!("by comparison, same trace over {} secrets", tapes.len()));
-    let reasons = judgement.reason.into_iter().chain([NO_TAINT.to_owned()]).chain(same);
+    let same = format!("by comparison, same trace over {} secrets", tapes.len());
+    let mut reasons: Vec<String> = judgement.reason.into_iter().collect();
+    if secret.is_empty() {
+        reasons.push(NO_TAINT.to_owned());
+        reasons.extend(is_same.then_some(same));
+    }
     Ok(Judged {
-        reason: Some(reasons.collect::<Vec<_>>().join("; ")),
+        reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
         secrets: Some(tapes.len() as u32),
         operations: judgement.operations,
         findings: judgement.findings,

@@ -15,7 +15,6 @@ use record::LeakKind;
 use rules::{Rule, rule};
 use state::State;
 use std::collections::{BTreeSet, HashMap};
-use std::ops::Range;
 use std::rc::Rc;
 
 /// What taint found.
@@ -27,7 +26,7 @@ pub(super) struct Tainted {
 
 /// Follows the secret through the first trace.
 pub(super) fn run(
-    (recordings, secret): (&Recordings<'_>, Range<u64>),
+    recordings: &Recordings<'_>,
     calls: &[Recorded],
     first: &Tape,
     decodes: &mut Decodes<'_>,
@@ -40,7 +39,9 @@ pub(super) fn run(
         let is_new_key = stage.operation == Operation::KeySetUp;
         let steps_here = steps(number);
         state.begin(steps_here.first().map_or(0, Step::stack), is_new_key);
-        state.secret(secret.clone());
+        if is_new_key || number == 0 {
+            recordings.secret.iter().cloned().for_each(|range| state.secret(range));
+        }
         let other = counterpart(recordings.stages, number, calls.len()).map(steps);
         let verdicts = other.map_or_else(BTreeSet::new, |o| parted(steps_here, o, decodes));
         let met = follow(

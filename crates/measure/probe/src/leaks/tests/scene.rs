@@ -56,7 +56,7 @@ pub(super) fn judged_by(
         secrets: &secrets,
         twin: &twin,
         forgeries: &[],
-        secret: Some(range(&scene.key)),
+        secret: &[range(&scene.key)],
         public: &[],
         code: &code,
         thread: thread_pointer(),
