@@ -20,8 +20,8 @@ use std::time::Duration;
     follows the key through one trace (taint). The same trace is no proof: caches, speculation and\n\
     instructions whose time depends on values are not seen.\n\n\
     Private keys, where they are named: x25519, p256 (agree); ecdsa-p256, ed25519, rsa-2048-pss,\n\
-    rsa-2048-pkcs1 (sign); mlkem768 (decapsulate). They are compared and not followed: without a finding\n\
-    the verdict is not-judged and says over how many keys the trace was the same.\n\n\
+    rsa-2048-pkcs1 (sign); mlkem768 (decapsulate). Taint cannot follow p256, ecdsa-p256 and RSA: without a\n\
+    finding their verdict is not-judged and says over how many keys the trace was the same.\n\n\
     Exit codes: 0 nothing depends on a key; 1 something does; 3 something could not be judged;\n\
     4 nothing to judge.")]
 pub struct LeaksArgs {
