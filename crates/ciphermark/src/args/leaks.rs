@@ -13,15 +13,19 @@ use std::time::Duration;
     ciphermark leaks -l mine=./libmine.so                        a library of your own, all its algorithms\n  \
     ciphermark leaks -l wolfssl -a 'aes-*-gcm' -t native -t noaes\n  \
     ciphermark leaks -l openssl --thorough -o leaks.json\n  \
+    ciphermark leaks -l openssl -a x25519,ecdsa-p256,'rsa-2048-*'  private keys under TLS\n  \
     ciphermark leaks -l nettle -a aes-128-gcm --trace _nettle_aes_set_key\n\n\
     Single-steps key set-up, encryption, decryption and rejection under several keys and compares the\n\
     traces: branches, addresses, operands of divisions, and how far a comparison of tags runs. Then\n\
     follows the key through one trace (taint). The same trace is no proof: caches, speculation and\n\
     instructions whose time depends on values are not seen.\n\n\
+    Private keys, where they are named: x25519, p256 (agree); ecdsa-p256, ed25519, rsa-2048-pss,\n\
+    rsa-2048-pkcs1 (sign); mlkem768 (decapsulate). Taint cannot follow p256, ecdsa-p256 and RSA: without a\n\
+    finding their verdict is not-judged and says over how many keys the trace was the same.\n\n\
     Exit codes: 0 nothing depends on a key; 1 something does; 3 something could not be judged;\n\
     4 nothing to judge.")]
 pub struct LeaksArgs {
-    /// Algorithms by name or glob, separated by commas; may be repeated.
+    /// Algorithms and primitives of TLS by name or glob, separated by commas; may be repeated.
     #[arg(short, long, value_name = "GLOB")]
     pub algorithm: Vec<String>,
     /// Libraries, as for `run`; may be repeated.

@@ -6,7 +6,7 @@ use crate::error::{Exit, Failure};
 use crate::progress::Bar;
 use crate::{choose, screen};
 use engine::{AllJudged, Attached, LeakSubject, Secrets};
-use model::{Algorithm, Tier};
+use model::{Algorithm, NameGlob, Tier};
 use record::LeakVerdict;
 use report::Format;
 use std::time::Instant;
@@ -14,25 +14,35 @@ use std::time::Instant;
 /// Keys with `--thorough`.
 const THOROUGH: u32 = 64;
 
+/// How the words begin where nothing is judged.
+const NOTHING: &str = "nothing to judge: none of the selected libraries";
+
 /// Judges the chosen algorithms of the chosen libraries and prints the verdicts.
 pub fn leaks(args: &LeaksArgs) -> Result<Exit, Failure> {
-    let algorithms = match args.algorithm.as_slice() {
-        [] => Algorithm::all().iter().collect(),
-        globs => choose::algorithms(globs)?,
-    };
+    let chosen = Chosen::of(&args.algorithm)?;
     let tiers = choose::distinct(&args.tier);
     let journal = args.output.as_deref().map(claim_output).transpose()?.flatten();
     let stop = watch_signals()?;
     let libraries = engine::at_tiers(&choose::attached(&args.library)?, &tiers);
-    let subjects = subjects(&libraries, &tiers, &algorithms);
+    let subjects = chosen.subjects(&libraries, &tiers);
     if subjects.is_empty() {
-        return Err(Failure::not_done(
-            "nothing to judge: none of the selected libraries offers any of the algorithms with a key",
-        ));
+        return Err(Failure::not_done(format!(
+            "{NOTHING} offers any of the algorithms with a key"
+        )));
     }
     let stop = args.budget.map_or_else(|| stop.clone(), |time| stop.within(time));
     let judged = judge(args, &libraries, &subjects, &stop);
-    say(args.quiet, !judged.left_out.is_empty(), &left_out(&libraries, &judged, subjects.len()));
+    let not_offered: Vec<&LeakSubject> = judged.not_offered.iter().map(|(of, _)| of).collect();
+    if let Some((_, why)) =
+        judged.not_offered.first().filter(|_| not_offered.len() == subjects.len())
+    {
+        let what = "offers private keys of these schemes";
+        return Err(Failure::not_done(format!("{NOTHING} {what}: {why}")));
+    }
+    let left_out: Vec<&LeakSubject> = judged.left_out.iter().collect();
+    for (what, of) in [("left out", left_out), ("not offered", not_offered)] {
+        say(args.quiet, !of.is_empty(), &named(what, &libraries, &of, subjects.len()));
+    }
     let exit = exit(&judged);
     if let Some(path) = &args.output {
         let command = std::env::args().collect();
@@ -74,34 +84,64 @@ fn judge(
     judged
 }
 
-/// What has a key and is offered as whole messages.
-fn subjects(
-    libraries: &[Attached],
-    tiers: &[Tier],
-    algorithms: &[&'static Algorithm],
-) -> Vec<LeakSubject> {
-    let keyed = || algorithms.iter().filter(|a| LeakSubject::has_secret(a));
-    let of = |(library, tier): (usize, Tier)| {
-        let offers = libraries[library].offers_at(tier).unwrap_or_default();
-        let offered = move |name: &str| {
-            let mut own = offers.iter().filter(|offer| offer.algorithm == name);
-            own.any(|offer| offer.models.contains(&model::Model::Message))
-        };
-        let own = keyed().filter(move |a| offered(a.name));
-        own.map(move |a| LeakSubject { library, tier, algorithm: a.name.to_owned() })
-    };
-    let all = (0..libraries.len()).flat_map(|l| tiers.iter().map(move |tier| (l, *tier)));
-    all.flat_map(of).collect()
+/// What is to be judged in each library.
+struct Chosen {
+    algorithms: Vec<&'static Algorithm>,
+    /// Of TLS, with private keys.
+    schemes: Vec<&'static str>,
 }
 
-/// What there was no time for: how many, and the first of them.
-fn left_out(libraries: &[Attached], judged: &AllJudged, of: usize) -> String {
+impl Chosen {
+    /// What globs match; without any all algorithms. Private keys take minutes, so they are named.
+    fn of(globs: &[String]) -> Result<Self, Failure> {
+        let (mut of_algorithms, mut schemes) = (Vec::new(), Vec::new());
+        for text in globs.iter().flat_map(|list| NameGlob::of_list(list)) {
+            let glob = NameGlob::parse(text).map_err(Failure::usage)?;
+            let matched = engine::private_schemes().into_iter().filter(|name| glob.matches(name));
+            let before = schemes.len();
+            schemes.extend(matched);
+            let is_algorithm = Algorithm::all().iter().any(|a| glob.matches(a.name));
+            if is_algorithm || schemes.len() == before {
+                of_algorithms.push(text.to_owned());
+            }
+        }
+        let algorithms = match of_algorithms.as_slice() {
+            [] if schemes.is_empty() => Algorithm::all().iter().collect(),
+            [] => Vec::new(),
+            globs => choose::algorithms(globs)?,
+        };
+        Ok(Self { algorithms, schemes })
+    }
+
+    /// What has a key and is offered as whole messages; of private keys everything, because what a library offers shows
+    /// only when it is judged.
+    fn subjects(&self, libraries: &[Attached], tiers: &[Tier]) -> Vec<LeakSubject> {
+        let keyed = || self.algorithms.iter().filter(|a| LeakSubject::has_secret(a));
+        let of = |(library, tier): (usize, Tier)| {
+            let offers = libraries[library].offers_at(tier);
+            let schemes = if offers.is_ok() { &*self.schemes } else { &[] };
+            let offers = offers.unwrap_or_default();
+            let offered = move |name: &str| {
+                let mut own = offers.iter().filter(|offer| offer.algorithm == name);
+                own.any(|offer| offer.models.contains(&model::Model::Message))
+            };
+            let own = keyed().filter(move |a| offered(a.name)).map(|a| a.name);
+            let all = own.chain(schemes.iter().copied());
+            all.map(move |name| LeakSubject { library, tier, algorithm: name.to_owned() })
+        };
+        let all = (0..libraries.len()).flat_map(|l| tiers.iter().map(move |tier| (l, *tier)));
+        all.flat_map(of).collect()
+    }
+}
+
+/// What was not judged: how many of all, and the first of them.
+fn named(what: &str, libraries: &[Attached], subjects: &[&LeakSubject], of: usize) -> String {
     const NAMED: usize = 4;
     let name =
-        |s: &LeakSubject| format!("{} {} {}", libraries[s.library].label(), s.algorithm, s.tier);
-    let names: Vec<String> = judged.left_out.iter().take(NAMED).map(name).collect();
-    let more = if judged.left_out.len() > NAMED { ", …" } else { "" };
-    format!("left out: {} of {of} ({}{more})", judged.left_out.len(), names.join(", "))
+        |s: &&LeakSubject| format!("{} {} {}", libraries[s.library].label(), s.algorithm, s.tier);
+    let names: Vec<String> = subjects.iter().take(NAMED).map(name).collect();
+    let more = if subjects.len() > NAMED { ", …" } else { "" };
+    format!("{what}: {} of {of} ({}{more})", subjects.len(), names.join(", "))
 }
 
 fn exit(judged: &AllJudged) -> Exit {

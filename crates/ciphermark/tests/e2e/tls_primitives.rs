@@ -4,7 +4,7 @@
 use crate::support::*;
 use crate::tls::{soon, stack, system};
 use serde_json::Value;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 fn primitives(stack: &str, what: &str, code: i32) -> Value {
     run_of(&soon(&format!("tls primitives -l {stack} --format json {what}"), code).json())
@@ -58,9 +58,15 @@ fn a_table_says_what_lies_inside_the_clock() {
     assert!(done.stdout.contains("as openssl speed has it"), "{}", done.stdout);
 }
 
-/// A libcrypto with `tests/fakes/crypto_shim.c` before it. The real one goes by another name, so that no
-/// other of its name is found beside the one that is meant.
+/// A libcrypto with `tests/fakes/crypto_shim.c` before it.
 fn shimmed(define: &str, directory: &Path) -> Option<String> {
+    let shim = shim("crypto_shim.c", &[define], directory)?;
+    Some(format!("{}={}", define.to_lowercase(), arg(&shim)))
+}
+
+/// A libcrypto with a source of `tests/fakes` before it. The real one goes by another name, so that no
+/// other of its name is found beside the one that is meant.
+pub(crate) fn shim(source: &str, defines: &[&str], directory: &Path) -> Option<PathBuf> {
     let [ssl, crypto] = system()?;
     for (from, to) in [(ssl, "libssl.so"), (crypto, "zibcrypto.so.3")] {
         let mut bytes = std::fs::read(from).unwrap();
@@ -79,9 +85,10 @@ fn shimmed(define: &str, directory: &Path) -> Option<String> {
     let mut cc = fakes::compiler(&shim);
     // Workers load a copy of the shim, which lies elsewhere.
     cc.args(["-O2", "-Wl,--no-as-needed", &format!("-Wl,-rpath,{}", arg(directory))]);
-    cc.arg(format!("-D{define}")).arg(repository("tests/fakes/crypto_shim.c"));
+    cc.args(defines.iter().map(|define| format!("-D{define}")));
+    cc.arg(repository("tests/fakes").join(source));
     fakes::succeed(cc.arg(directory.join("zibcrypto.so.3")).arg("-ldl"));
-    Some(format!("{}={}", define.to_lowercase(), arg(&shim)))
+    Some(shim)
 }
 
 #[test]

@@ -64,7 +64,7 @@ impl LeakVerdict {
 /// One operation that was stepped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SteppedOperation {
-    /// `key-set-up`, `encrypt`, `decrypt`, `reject`, `digest`; of TLS `sign`, `derive`, `decapsulate`.
+    /// `key-set-up`, `encrypt`, `decrypt`, `reject`, `digest`; of TLS `agree`, `sign`, `decapsulate`.
     pub operation: String,
     /// Bytes of plaintext; null where there is no message.
     #[serde(default, skip_serializing_if = "Option::is_none")]

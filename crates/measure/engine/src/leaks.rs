@@ -10,7 +10,7 @@ use crate::process::out_of_protocol;
 use crate::protocol::{Finding, Judged, Judging, Reply, Request};
 use crate::stop::Stop;
 use model::{Algorithm, Kind, Tier};
-use record::{LeakVerdict, Leaks, Record};
+use record::{LeakVerdict, Leaks, Record, State};
 use std::path::Path;
 use std::time::Duration;
 
@@ -20,18 +20,31 @@ const VERSION: u32 = 2;
 /// Steps that are recorded of all keys together: half a minute, and half a gigabyte for the traces.
 const MOST_STEPS: usize = 3 << 20;
 
-/// What is judged: one algorithm of one library at one tier.
+/// The same of private keys, which are stepped only where they are named.
+const MOST_PRIVATE_STEPS: usize = 15 << 20;
+
+/// The schemes of TLS whose private keys can be judged, by the names that `tls primitives` has for them.
+#[must_use]
+pub fn private_schemes() -> Vec<&'static str> {
+    tls_stack::PRIVATE.iter().map(|(scheme, _)| scheme.name()).collect()
+}
+
+/// What is judged: one algorithm of one library at one tier, or private keys of one scheme.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LeakSubject {
     /// Index of the library.
     pub library: usize,
     /// Which CPU instructions it may see.
     pub tier: Tier,
-    /// Name of the algorithm.
+    /// Name of the algorithm; of private keys, of their scheme.
     pub algorithm: String,
 }
 
 impl LeakSubject {
+    fn is_private(&self) -> bool {
+        private_schemes().contains(&self.algorithm.as_str())
+    }
+
     /// Whether an algorithm has a secret.
     #[must_use]
     pub fn has_secret(algorithm: &Algorithm) -> bool {
@@ -58,9 +71,11 @@ impl Secrets {
         Self { count: 2, sizes: Vec::new(), trace: None }
     }
 
-    /// Steps of one key.
-    fn most_steps(&self) -> usize {
-        MOST_STEPS / (self.count as usize + 1)
+    /// Steps of one key. Of private keys as many as leave room for two and the first again: the worker steps more
+    /// where they are shorter.
+    fn most_steps(&self, subject: &LeakSubject) -> usize {
+        let traces = self.count as usize + 1;
+        if subject.is_private() { MOST_PRIVATE_STEPS / 3 } else { MOST_STEPS / traces }
     }
 }
 
@@ -73,6 +88,8 @@ pub struct AllJudged {
     pub traces: Vec<String>,
     /// Subjects that there was no time for.
     pub left_out: Vec<LeakSubject>,
+    /// Private keys that a library does not offer, and why.
+    pub not_offered: Vec<(LeakSubject, String)>,
 }
 
 /// Longest that judging takes of a run where nothing is kept from earlier ones; the next run judges what was
@@ -136,22 +153,30 @@ pub fn judge_leaks(
         let cut = found.as_ref().is_err_and(|_| stop.is_over());
         one.judged = (!cut).then_some(found);
     });
-    let (mut leaks, mut traces, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
+    let mut found = AllJudged::default();
     for one in all {
         let Some(judged) = one.judged else {
-            left_out.push(one.subject);
+            found.left_out.push(one.subject);
             continue;
         };
-        let mut judged = judged
-            .unwrap_or_else(|finding| Judged { reason: Some(finding.why), ..Judged::default() });
+        let mut judged = match judged {
+            Ok(judged) => judged,
+            // What a library offers of these is known only now.
+            Err(f) if f.state == State::Unsupported && one.subject.is_private() => {
+                found.not_offered.push((one.subject, f.why));
+                continue;
+            }
+            Err(finding) => Judged { reason: Some(finding.why), ..Judged::default() },
+        };
         if !judged.trace.is_empty() {
             let LeakSubject { library, tier, algorithm } = &one.subject;
-            traces.push(format!("{} {algorithm} {tier}", libraries[*library].label()));
+            found.traces.push(format!("{} {algorithm} {tier}", libraries[*library].label()));
         }
-        traces.append(&mut judged.trace);
-        leaks.push(verdict(&libraries[one.subject.library], one.subject, judged, secrets.count));
+        found.traces.append(&mut judged.trace);
+        let library = &libraries[one.subject.library];
+        found.leaks.push(verdict(library, one.subject, judged, secrets.count));
     }
-    AllJudged { leaks, traces, left_out }
+    found
 }
 
 fn judged(
@@ -169,7 +194,7 @@ fn judged(
         algorithm: subject.algorithm.clone(),
         secrets: secrets.count,
         sizes: secrets.sizes.clone(),
-        most_steps: secrets.most_steps(),
+        most_steps: secrets.most_steps(subject),
         trace: secrets.trace.clone(),
     };
     let key = key(cache, library, subject.tier, &asked);
@@ -177,7 +202,8 @@ fn judged(
         return Ok(judged);
     }
     // The keys, the first of them again, and forgeries under it.
-    let steps = asked.most_steps as u64 * (u64::from(asked.secrets) + 2);
+    let all = asked.most_steps as u64 * (u64::from(asked.secrets) + 2);
+    let steps = if subject.is_private() { MOST_PRIVATE_STEPS as u64 } else { all };
     let of = (subject.library, subject.tier);
     match asking.ask(of, &Request::Leaks(asked), deadline(steps))? {
         Reply::Leaks(judged) => {
@@ -206,7 +232,7 @@ fn key(cache: &Cache, library: &Attached, tier: Tier, asked: &Judging) -> Option
 }
 
 fn verdict(library: &Attached, subject: LeakSubject, judged: Judged, secrets: u32) -> Leaks {
-    let Judged { reason, operations, findings, .. } = judged;
+    let Judged { reason, secrets: compared, operations, findings, .. } = judged;
     let verdict = if findings.iter().any(|leak| leak.compared) {
         LeakVerdict::Depends
     } else if !findings.is_empty() {
@@ -222,7 +248,7 @@ fn verdict(library: &Attached, subject: LeakSubject, judged: Judged, secrets: u3
         tier: subject.tier,
         verdict,
         reason,
-        secrets,
+        secrets: compared.unwrap_or(secrets),
         operations,
         findings,
     }

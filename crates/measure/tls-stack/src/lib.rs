@@ -12,6 +12,7 @@ mod keys;
 mod openssl;
 mod primitive;
 pub mod reference;
+mod secret;
 mod transfer;
 mod wire;
 mod wolfssl;
@@ -21,7 +22,8 @@ pub use connect::{Connection, Ticks, connect, establish};
 pub use heap::live_bytes;
 pub use keys::{Keys, dh_parameters, keys};
 pub use openssl::{Flow, Secured, Side, Sockets, Trust};
-pub use primitive::{Span, Workbench};
+pub use primitive::{PrivateKeys, Span, Workbench};
+pub use secret::{PRIVATE, Secret, secrets};
 pub use transfer::{Batch, Line, NoLine};
 
 use contract::loader::SharedObject;
@@ -49,6 +51,25 @@ pub fn load(path: &Path, crypto: Option<&Path>) -> Result<Box<dyn Stack>, String
         return Ok(Box::new(openssl::OpenSsl::attach(&object, crypto)?));
     }
     Err(format!("'{}' is no TLS stack that ciphermark knows", path.display()))
+}
+
+/// The use of private keys in a library that is loaded already: from its file, or from another that is mapped in its
+/// place.
+///
+/// # Errors
+/// [`Trouble::NotOffered`] where no functions for it are known.
+pub fn private_keys(
+    file: &Path,
+    mapped: &Path,
+    scheme: tls::Scheme,
+) -> Result<Box<dyn PrivateKeys>, Trouble> {
+    let object = SharedObject::open_as(file, mapped).map_err(|e| Trouble::Failed(e.to_string()))?;
+    // The loader answers for what an object depends on as well.
+    if object.defines("EVP_CIPHER_CTX_new") {
+        return openssl::private_keys(&object, scheme);
+    }
+    let why = format!("no function of '{}' is known for {scheme}", file.display());
+    Err(Trouble::NotOffered(why))
 }
 
 /// The C string at the beginning of a buffer that a library has filled.

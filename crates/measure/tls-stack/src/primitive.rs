@@ -1,6 +1,7 @@
 //! What a library's primitives are called through, and where their results go.
 
 use crate::bench::Trouble;
+use crate::secret::Secret;
 
 /// What lies inside the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +28,29 @@ pub trait Workbench {
 
     /// What [`Workbench::examine`] and [`Workbench::prove`] look at, in words.
     fn checks(&self) -> Vec<String>;
+}
+
+/// Private keys of one scheme, used one after the other.
+pub trait PrivateKeys {
+    /// Whether keys of ML-KEM are read as seeds only ([`crate::secrets`]).
+    fn takes_seeds(&self) -> bool {
+        false
+    }
+
+    /// Reads a key in the place of the one before, and makes all ready for its use.
+    fn read(&mut self, secret: &Secret) -> Result<(), Trouble>;
+
+    /// Uses the key once.
+    fn call(&mut self) -> Result<(), Trouble>;
+
+    /// What the last use left.
+    fn result(&self) -> &[u8];
+
+    /// Holds that to what it must be.
+    fn prove(&self, secret: &Secret) -> Result<(), String>;
+
+    /// Has the library draw random numbers, so that the next ones are others.
+    fn stir(&mut self);
 }
 
 /// An operation that was made ready.

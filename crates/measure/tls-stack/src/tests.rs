@@ -6,7 +6,7 @@ use std::sync::MutexGuard;
 use tls::{Case, Certificate, Exchange, Filter, Kind, LARGEST_RECORD, Protection, Suite, Version};
 
 /// A system's library, where there is one: the tests need no other.
-fn system(name: &str) -> Option<PathBuf> {
+pub(crate) fn system(name: &str) -> Option<PathBuf> {
     let place = Path::new("/usr/lib").join(format!("{}-linux-gnu", std::env::consts::ARCH));
     Some(place.join(name)).filter(|path| path.is_file())
 }

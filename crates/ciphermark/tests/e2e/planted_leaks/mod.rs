@@ -1,6 +1,7 @@
 //! Controls of the verdicts on secret-dependent execution: leaks that are planted in a right library are found, with
 //! their kind, in their function and operations and nowhere else; what only looks like a leak is not.
 
+mod private;
 mod table;
 
 use crate::support::*;

@@ -153,6 +153,8 @@ struct State {
     library: &'static dyn Library,
     /// How its tier was applied; `None` at `native`.
     tier: Option<Applied>,
+    /// The library's file.
+    file: PathBuf,
     /// The files whose code came into the process with the library.
     objects: Vec<PathBuf>,
     bench: Bench,
@@ -279,7 +281,20 @@ fn load(hello: &Hello) -> Result<State, String> {
     let core_alone = hello.cpu.is_some() && probe::have_core_alone().is_ok();
     let bench = Bench::new(hello.process, hello.seed, hello.ticks_per_ns);
     let confinement = power.give_up_more(&objects)?.or(of_runtime);
-    Ok(State { library, tier, objects, bench, sampler, core_alone, counter, confinement, desk, reins })
+    let file = hello.path.clone();
+    Ok(State {
+        library,
+        tier,
+        file,
+        objects,
+        bench,
+        sampler,
+        reins,
+        core_alone,
+        counter,
+        confinement,
+        desk,
+    })
 }
 
 /// Has the library do what it does once, at its first use: one algorithm of each kind is opened and closed, always
@@ -358,7 +373,7 @@ fn answer(state: &mut State, request: Request, replies: &mut Replies) -> std::io
             say(replies, &super::power::held_reply(steps.map_or_else(no_number, Reply::Stepped)))
         }
         Request::Leaks(asked) => {
-            let judged = super::leaks::run(library, &state.objects, &asked);
+            let judged = super::leaks::run(&state.loaded(), &asked);
             let reply = judged.map_or_else(no_number, |judged| Reply::Leaks(Box::new(judged)));
             say(replies, &super::power::held_reply(reply))
         }
@@ -377,6 +392,12 @@ fn answer(state: &mut State, request: Request, replies: &mut Replies) -> std::io
 }
 
 impl State {
+    fn loaded(&self) -> super::leaks::Loaded<'_> {
+        let (library, objects, file) = (self.library, &self.objects, &*self.file);
+        let mapped = self.tier.as_ref().map_or(file, |applied| &applied.load);
+        super::leaks::Loaded { library, objects, file, mapped }
+    }
+
     fn tier_of(&self) -> Tier {
         self.tier.as_ref().map_or(Tier::Native, |applied| applied.tier)
     }

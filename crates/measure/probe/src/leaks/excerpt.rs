@@ -24,27 +24,48 @@ pub(super) fn excerpt(
     function: &str,
     (places, decodes): (&mut Places<'_>, &mut Decodes<'_>),
 ) -> Vec<String> {
-    let Some(first) = recordings.secrets.first() else { return Vec::new() };
-    let secrets = recordings.secrets.iter().enumerate().skip(1);
-    let secrets = secrets.map(|(number, tape)| (format!("keys 1 and {}", number + 1), first, tape));
-    let forged = recordings.forgeries.first().into_iter().flat_map(|base| {
-        let others = recordings.forgeries.iter().skip(1);
-        others.map(move |tape| ("two wrong tags".to_owned(), base, tape))
-    });
-    for (which, base, tape) in secrets.chain(forged) {
-        let is_key = std::ptr::eq(base, first);
-        let from = if is_key { 0 } else { calls.len().saturating_sub(base.calls().len()) };
-        for (number, (one, other)) in base.calls().into_iter().zip(tape.calls()).enumerate() {
-            let stage = from + number;
-            let (ours, theirs) = (base.steps(one.steps), tape.steps(other.steps));
-            let Some(at) = first_in(function, (ours, theirs), places, decodes) else { continue };
-            let head = format!("{}, {which}, step {at}:", words(&recordings.stages[stage]));
-            let lines = (at.saturating_sub(BEFORE)..=at + AFTER)
-                .filter_map(|i| Some(line(ours.get(i)?, theirs.get(i)?, i == at, places, decodes)));
-            return std::iter::once(head).chain(lines).collect();
-        }
+    for (which, stage, ours, theirs) in of_keys(recordings).chain(of_tags(recordings, calls.len()))
+    {
+        let Some(at) = first_in(function, (ours, theirs), places, decodes) else { continue };
+        let head = format!("{}, {which}, step {at}:", words(&recordings.stages[stage]));
+        let lines = (at.saturating_sub(BEFORE)..=at + AFTER)
+            .filter_map(|i| Some(line(ours.get(i)?, theirs.get(i)?, i == at, places, decodes)));
+        return std::iter::once(head).chain(lines).collect();
     }
     vec![format!("no two traces differ in {function} first")]
+}
+
+/// Which two are compared, at which stage, and their steps.
+type Pair<'a> = (String, usize, &'a [Step], &'a [Step]);
+
+fn of_keys<'a>(recordings: &'a Recordings<'_>) -> impl Iterator<Item = Pair<'a>> {
+    let secrets = recordings.secrets;
+    (1..secrets.len()).flat_map(move |number| {
+        let stages = secrets[number].calls().into_iter().enumerate();
+        stages.filter_map(move |(stage, other)| {
+            let base = recordings.base_of(number, stage)?;
+            let one = secrets[base].calls().get(stage)?.clone();
+            let which = format!("keys {} and {}", base + 1, number + 1);
+            let theirs = secrets[number].steps(other.steps);
+            Some((which, stage, secrets[base].steps(one.steps), theirs))
+        })
+    })
+}
+
+fn of_tags<'a>(recordings: &'a Recordings<'_>, seen: usize) -> impl Iterator<Item = Pair<'a>> {
+    let (base, others) = match recordings.forgeries {
+        [] => (None, &[][..]),
+        [base, others @ ..] => (Some(base), others),
+    };
+    let pairs = base.into_iter().flat_map(move |base| others.iter().map(move |tape| (base, tape)));
+    pairs.flat_map(move |(base, tape)| {
+        let from = seen.saturating_sub(base.calls().len());
+        let both = base.calls().into_iter().zip(tape.calls()).enumerate();
+        both.map(move |(number, (one, other))| {
+            let which = "two wrong tags".to_owned();
+            (which, from + number, base.steps(one.steps), tape.steps(other.steps))
+        })
+    })
 }
 
 /// The first step of the function at which two traces differ that have not parted before.

@@ -78,8 +78,11 @@ impl<'a> Judging<'a> {
     /// What differs between the first secret's trace and others.
     fn compared(&mut self) -> Found {
         let mut found = Found::new();
-        for tape in self.recordings.secrets.iter().skip(1) {
-            self.compare(self.first, tape, 0, &mut found);
+        for secret in 1..self.recordings.secrets.len() {
+            self.compare_secret(secret, &mut found);
+        }
+        if self.recordings.secret.is_empty() {
+            self.unreached();
         }
         let is_rejection = |s: &Stage| s.operation == Operation::Reject;
         let stages = self.recordings.stages;
@@ -92,21 +95,65 @@ impl<'a> Judging<'a> {
         found
     }
 
+    /// Compares a secret's stages, each with an earlier secret of which the same is public.
+    fn compare_secret(&mut self, secret: usize, found: &mut Found) {
+        let secrets = self.recordings.secrets;
+        let tape = &secrets[secret];
+        for (stage, other) in tape.calls().iter().enumerate() {
+            let Some(base) = self.recordings.base_of(secret, stage) else { continue };
+            let Some(one) = secrets[base].calls().get(stage).cloned() else { continue };
+            self.compare_calls(stage, (&secrets[base], &one), (tape, other), found);
+        }
+    }
+
     /// Compares the calls of two tapes, the first of which is of stage `from`.
     fn compare(&mut self, base: &Tape, tape: &Tape, from: usize, found: &mut Found) {
         for (number, (one, other)) in base.calls().iter().zip(tape.calls()).enumerate() {
-            let stage = from + number;
-            let (ours, theirs) = (base.steps(one.steps.clone()), tape.steps(other.steps));
-            let cut = one.end != End::Returned || other.end != End::Returned;
-            // What was not seen to its end is as long as the shorter.
-            let len = ours.len().min(theirs.len());
-            let pair = if cut { (&ours[..len], &theirs[..len]) } else { (ours, theirs) };
-            if !compare(stage, pair, &mut self.decodes, found) {
-                let why = ("traces part for good".to_owned(), stage);
-                if !self.reasons.contains(&why) {
-                    self.reasons.push(why);
-                }
+            self.compare_calls(from + number, (base, one), (tape, &other), found);
+        }
+    }
+
+    fn compare_calls(
+        &mut self,
+        stage: usize,
+        (base, one): (&Tape, &Recorded),
+        (tape, other): (&Tape, &Recorded),
+        found: &mut Found,
+    ) {
+        let (ours, theirs) = (base.steps(one.steps.clone()), tape.steps(other.steps.clone()));
+        let cut = one.end != End::Returned || other.end != End::Returned;
+        // What was not seen to its end is as long as the shorter.
+        let len = ours.len().min(theirs.len());
+        let pair = if cut { (&ours[..len], &theirs[..len]) } else { (ours, theirs) };
+        if !compare(stage, pair, &mut self.decodes, found) {
+            let why = ("traces part for good".to_owned(), stage);
+            if !self.reasons.contains(&why) {
+                self.reasons.push(why);
             }
+        }
+    }
+
+    /// Notes stages of which no two traces were compared, or that no secret reached.
+    fn unreached(&mut self) {
+        let secrets = self.recordings.secrets;
+        for stage in 0..self.recordings.stages.len() {
+            let pairs = (1..secrets.len())
+                .filter_map(|secret| Some((self.recordings.base_of(secret, stage)?, secret)));
+            let steps = |of: usize| {
+                let call = secrets[of].calls().get(stage).map(|call| call.steps.clone());
+                secrets[of].steps(call.unwrap_or_default())
+            };
+            let differ = |(base, secret): (usize, usize)| {
+                let (ours, theirs) = (steps(base), steps(secret));
+                ours.len() != theirs.len() || ours.iter().zip(theirs).any(|(x, y)| !x.is_alike(y))
+            };
+            let differences: Vec<bool> = pairs.map(differ).collect();
+            let why = match differences[..] {
+                [] => "no two keys gave results of one form",
+                _ if !differences.contains(&true) => "the key makes no difference to any register",
+                _ => continue,
+            };
+            self.reasons.push((why.to_owned(), stage));
         }
     }
 
@@ -127,6 +174,9 @@ impl<'a> Judging<'a> {
 
     /// What the secret reaches, by taint.
     fn tainted(&mut self) -> Found {
+        if self.recordings.secret.is_empty() {
+            return Found::new();
+        }
         let tainted = taint::run(self.recordings, &self.calls, self.first, &mut self.decodes);
         self.reasons.extend(tainted.lost);
         tainted.found

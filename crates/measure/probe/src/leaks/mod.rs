@@ -46,6 +46,12 @@ pub enum Operation {
     Reject,
     /// A message is authenticated.
     Digest,
+    /// A secret is agreed on with the holder of another key.
+    Agree,
+    /// A digest or a message is signed.
+    Sign,
+    /// A secret is taken out of its ciphertext.
+    Decapsulate,
 }
 
 impl Operation {
@@ -58,6 +64,9 @@ impl Operation {
             Self::Decrypt => "decrypt",
             Self::Reject => "reject",
             Self::Digest => "digest",
+            Self::Agree => "agree",
+            Self::Sign => "sign",
+            Self::Decapsulate => "decapsulate",
         }
     }
 }
@@ -74,14 +83,27 @@ pub struct Recordings<'a> {
     /// The first secret with tags that are wrong at different places: only the rejections, which are compared with
     /// those of the first.
     pub forgeries: &'a [Tape],
-    /// Where the secret lies in the first secret's process.
-    pub secret: Range<u64>,
+    /// Where the secret lies in the first secret's process; empty where it cannot be followed from there. Then there
+    /// is no taint, and the comparison must see by itself that the secret made any difference.
+    pub secret: &'a [Range<u64>],
+    /// For each secret what is public about it, a word for each stage: only traces with the same word are compared.
+    /// Empty where all that is public is the same.
+    pub public: &'a [Vec<u64>],
     /// The code that ran.
     pub code: &'a Code,
     /// What segment FS begins at: variables of the thread.
     pub thread: u64,
     /// A function, to show both traces around its first difference.
     pub show: Option<&'a str>,
+}
+
+impl Recordings<'_> {
+    /// Which earlier secret's trace of a stage this one's is compared with.
+    #[cfg(target_arch = "x86_64")]
+    fn base_of(&self, secret: usize, stage: usize) -> Option<usize> {
+        let word = |of: usize| self.public.get(of).and_then(|words| words.get(stage));
+        (0..secret).find(|earlier| word(*earlier) == word(secret))
+    }
 }
 
 /// What was found.

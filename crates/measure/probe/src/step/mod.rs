@@ -10,6 +10,7 @@
 
 mod class;
 pub(crate) mod code;
+mod forks;
 mod profile;
 pub(crate) mod symbols;
 mod tape;
@@ -27,6 +28,7 @@ mod arch;
 pub use arch::{Recorder, Stepper, prepare};
 pub use class::Class;
 pub use code::Code;
+pub use forks::hide_forks;
 pub use profile::{ClassCount, FunctionCount, Profile, SetCount, profile};
 #[doc(hidden)]
 pub use symbols::function_in;

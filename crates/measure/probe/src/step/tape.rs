@@ -54,8 +54,9 @@ pub struct Recorded {
 /// Calls that a tape has room for.
 const CALLS: usize = (HEADER_WORDS - 1) / 2;
 
-/// The number of calls, then for each where its steps end and how.
+/// The number of calls, then for each where its steps end and how; last the process's word.
 const HEADER_WORDS: usize = 512;
+const WORD: usize = HEADER_WORDS - 1;
 
 /// Steps of calls, one after the other, in memory that is shared with forked processes: what a child
 /// records, its parent reads. Memory that no step was written to is not taken.
@@ -108,6 +109,25 @@ impl Tape {
         header[1..].as_chunks().0.iter().take(count).copied().map(call).collect()
     }
 
+    /// Steps on the tape. Takes no memory, as [`Tape::calls`] does.
+    #[must_use]
+    pub fn step_count(&self) -> usize {
+        self.used().1
+    }
+
+    /// A word for whoever reads the tape, from the process that recorded it; 0 where there is none.
+    pub fn leave_word(&mut self, word: u64) {
+        // SAFETY: as in `header`, and borrowed alone.
+        let header: &mut [u64; HEADER_WORDS] = unsafe { self.memory.cast().as_mut() };
+        header[WORD] = word;
+    }
+
+    /// What [`Tape::leave_word`] left.
+    #[must_use]
+    pub fn word(&self) -> u64 {
+        self.header()[WORD]
+    }
+
     /// Steps that were recorded.
     #[must_use]
     pub fn steps(&self, of: Range<usize>) -> &[Step] {
@@ -144,7 +164,6 @@ impl Tape {
     }
 
     /// Calls and steps so far.
-    #[cfg(target_arch = "x86_64")]
     fn used(&self) -> (usize, usize) {
         let header = self.header();
         let count = (header[0] as usize).min(CALLS);

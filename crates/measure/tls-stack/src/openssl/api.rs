@@ -147,18 +147,18 @@ pub(super) struct Api {
     pub(super) method: Ptr,
 }
 
-impl Api {
+impl Crypto {
     /// What a function reads from PEM; null where it finds nothing.
     pub(super) fn with_pem(&self, pem: &str, read: impl FnOnce(Ptr) -> Ptr) -> Ptr {
         let length = c_int::try_from(pem.len()).expect("keys and certificates are short");
         // SAFETY: the text outlives the BIO, which only reads it.
-        let bio = unsafe { (self.crypto.BIO_new_mem_buf)(pem.as_ptr().cast(), length) };
+        let bio = unsafe { (self.BIO_new_mem_buf)(pem.as_ptr().cast(), length) };
         if bio.is_null() {
             return null_mut();
         }
         let object = read(bio);
         // SAFETY: made above, freed once.
-        unsafe { (self.crypto.BIO_free)(bio) };
+        unsafe { (self.BIO_free)(bio) };
         object
     }
 
@@ -174,12 +174,12 @@ impl Api {
         let mut text = [0_u8; 256];
         // SAFETY: the buffer is as long as is said, and is filled with a C string.
         unsafe {
-            let code = (self.crypto.ERR_get_error)();
+            let code = (self.ERR_get_error)();
             if code & 0xffff_ffff == 0 {
                 return format!("{call} failed without a word");
             }
-            (self.crypto.ERR_error_string_n)(code, text.as_mut_ptr().cast(), text.len());
-            (self.crypto.ERR_clear_error)();
+            (self.ERR_error_string_n)(code, text.as_mut_ptr().cast(), text.len());
+            (self.ERR_clear_error)();
         }
         let whole = c_text(&text);
         // `error:0A0000B9:SSL routines::no cipher match`: the last part is for people.

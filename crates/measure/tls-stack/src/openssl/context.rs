@@ -41,7 +41,7 @@ impl Context {
             (api.ssl.SSL_CTX_new)((api.ssl.TLS_method)())
         };
         if raw.is_null() {
-            return Err(Trouble::Failed(api.words("SSL_CTX_new")));
+            return Err(Trouble::Failed(api.crypto.words("SSL_CTX_new")));
         }
         let context = Self { api, raw };
         context.negotiate(case, end)?;
@@ -127,7 +127,7 @@ impl Context {
     }
 
     fn done(&self, done: bool, call: &str) -> Result<(), Trouble> {
-        if done { Ok(()) } else { Err(Trouble::NotOffered(self.api.words(call))) }
+        if done { Ok(()) } else { Err(Trouble::NotOffered(self.api.crypto.words(call))) }
     }
 
     pub(super) fn control(&self, command: c_int, number: c_long, pointer: Ptr) -> c_long {
@@ -143,7 +143,7 @@ impl Context {
         let done = match (self.api.ssl.SSL_CTX_set0_tmp_dh_pkey, parameters, dh) {
             (Some(set), Some(read), _) => {
                 // SAFETY: the BIO is live.
-                let key = self.api.with_pem(pem, |bio| unsafe { read(bio, null_mut()) });
+                let key = self.api.crypto.with_pem(pem, |bio| unsafe { read(bio, null_mut()) });
                 let key = self.found(key)?;
                 // SAFETY: both are live; the key becomes the context's.
                 unsafe { set(self.raw, key) == 1 }
@@ -220,7 +220,7 @@ impl Context {
     }
 
     fn read_pem(&self, pem: &str, read: PemRead) -> Result<Ptr, Trouble> {
-        self.found(self.api.read_pem(pem, read))
+        self.found(self.api.crypto.read_pem(pem, read))
     }
 
     fn found(&self, object: Ptr) -> Result<Ptr, Trouble> {

@@ -9,7 +9,7 @@ mod session;
 mod socket;
 
 use crate::bench::{Bench, End, Stack, Step, Trouble};
-use crate::primitive::Workbench;
+use crate::primitive::{PrivateKeys, Workbench};
 use crate::wire::Wire;
 use api::{Api, Crypto, Ptr, Ssl, ctrl};
 use context::Context;
@@ -17,7 +17,7 @@ use contract::loader::SharedObject;
 use primitives::Library;
 use session::Newest;
 use std::ffi::c_int;
-use tls::{Case, EndSays, Primitive};
+use tls::{Case, EndSays, Primitive, Scheme};
 
 pub use socket::{Flow, Secured, Side, Sockets, Trust};
 
@@ -35,9 +35,18 @@ impl OpenSsl {
         let (ssl, crypto) = (Ssl::of(ssl)?, Crypto::of(object)?);
         let method = bio::method(&crypto)?;
         let api: &'static Api = Box::leak(Box::new(Api { ssl, crypto, method }));
-        let library = Library::of(api, object).map(|library| &*Box::leak(Box::new(library)));
-        Ok(Self { api, library })
+        Ok(Self { api, library: Library::of(crypto, object) })
     }
+}
+
+/// The use of private keys in a libcrypto, whether or not there is a libssl.
+pub(crate) fn private_keys(
+    object: &SharedObject,
+    scheme: Scheme,
+) -> Result<Box<dyn PrivateKeys>, Trouble> {
+    let library = Crypto::of(object).map_err(String::from);
+    let library = library.and_then(|crypto| Library::of(crypto, object));
+    library.map_err(Trouble::NotOffered)?.private_keys(scheme)
 }
 
 impl Stack for OpenSsl {
@@ -83,7 +92,7 @@ impl Connections {
     }
 
     fn failed(&self, call: &str) -> Trouble {
-        Trouble::Failed(self.api.words(call))
+        Trouble::Failed(self.api.crypto.words(call))
     }
 }
 

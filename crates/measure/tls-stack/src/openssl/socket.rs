@@ -161,7 +161,7 @@ impl Side {
         // SAFETY: the context is live; the connection is freed with the value made here, before its socket.
         let raw = unsafe { (ssl.SSL_new)(self.context.raw) };
         if raw.is_null() {
-            return Err(Trouble::Failed(self.api.words("SSL_new")));
+            return Err(Trouble::Failed(self.api.crypto.words("SSL_new")));
         }
         // The library numbers sockets as `int`.
         let number: c_int = socket.as_raw_fd();
@@ -169,7 +169,7 @@ impl Side {
         // SAFETY: the connection is live and its socket open.
         unsafe {
             if set_fd(raw, number) != 1 {
-                return Err(Trouble::Failed(self.api.words("SSL_set_fd")));
+                return Err(Trouble::Failed(self.api.crypto.words("SSL_set_fd")));
             }
             match self.end {
                 End::Client => (ssl.SSL_set_connect_state)(raw),
@@ -289,7 +289,7 @@ impl Secured {
             SYSCALL if outcome == 0 || is_gone(&system) => Ok(Flow::Closed),
             SYSCALL => Err(Trouble::Failed(format!("{name}: {system}"))),
             _ => {
-                let words = self.api.words(name);
+                let words = self.api.crypto.words(name);
                 // OpenSSL 3 makes an error of an end without a goodbye.
                 if words.contains("unexpected eof") {
                     Ok(Flow::Closed)

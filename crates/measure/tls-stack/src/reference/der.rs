@@ -4,9 +4,9 @@ use crate::reference::agreement::Field;
 use base64::Engine as _;
 use num_bigint::BigUint;
 
-const INTEGER: u8 = 0x02;
+pub(crate) const INTEGER: u8 = 0x02;
 const BIT_STRING: u8 = 0x03;
-const SEQUENCE: u8 = 0x30;
+pub(crate) const SEQUENCE: u8 = 0x30;
 
 /// What a PEM file holds (RFC 7468); of several, the first.
 #[must_use]
@@ -33,7 +33,8 @@ fn element(der: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(length)
 }
 
-fn wrapped(tag: u8, content: &[u8]) -> Vec<u8> {
+/// An element of a tag with this content.
+pub(crate) fn wrapped(tag: u8, content: &[u8]) -> Vec<u8> {
     let mut out = vec![tag];
     match content.len() {
         short @ ..0x80 => out.push(short as u8),
@@ -65,9 +66,14 @@ pub fn with_public_key(info: &[u8], key: &[u8]) -> Option<Vec<u8>> {
     let (_, rest) = element(body, SEQUENCE)?;
     let algorithm = &body[..body.len() - rest.len()];
     let is_number = public_key(info).and_then(integer).is_some();
-    let key = if is_number { wrapped(INTEGER, &signed(key)) } else { key.to_vec() };
+    let key = if is_number { integer_of(key) } else { key.to_vec() };
     let bits = wrapped(BIT_STRING, &[&[0], &key[..]].concat());
     Some(wrapped(SEQUENCE, &[algorithm, &bits].concat()))
+}
+
+/// An element that is a positive number.
+pub(crate) fn integer_of(number: &[u8]) -> Vec<u8> {
+    wrapped(INTEGER, &signed(number))
 }
 
 /// A positive number has a zero before a first byte that would make it negative.

@@ -2,6 +2,8 @@
 //! the part of ML-KEM comes first (draft-ietf-tls-ecdhe-mlkem).
 
 use crate::reference::agreement::random;
+#[allow(deprecated, reason = "libraries still read this form")]
+use ml_kem::ExpandedKeyEncoding as _;
 use ml_kem::array::Array;
 use ml_kem::ml_kem_768::{DecapsulationKey, EncapsulationKey};
 use ml_kem::{Decapsulate as _, KeyExport as _, Seed};
@@ -12,6 +14,8 @@ use x25519_dalek::{PublicKey, StaticSecret};
 const CIPHERTEXT: usize = 1088;
 /// Bytes of its encapsulation key.
 const KEY: usize = 1184;
+/// Bytes of its decapsulation key, expanded.
+const EXPANDED: usize = 2400;
 
 /// Who holds a private key.
 pub struct Receiver {
@@ -76,6 +80,36 @@ pub fn encapsulate(kem: Scheme, public: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
         _ => return None,
     }
     Some((ciphertext, secret))
+}
+
+/// The ciphertext for the holder of ML-KEM-768's key that is made with this message.
+pub(crate) fn encapsulate_with(public: &[u8], message: [u8; 32]) -> Vec<u8> {
+    let key = EncapsulationKey::new(&fixed::<KEY>(public).into()).expect("a key of our own");
+    key.encapsulate_deterministic(&message.into()).0.to_vec()
+}
+
+/// The expanded key of a seed.
+#[allow(deprecated, reason = "libraries still read this form")]
+pub(crate) fn expanded(seed: &[u8]) -> Vec<u8> {
+    DecapsulationKey::from_seed(fixed::<64>(seed).into()).to_expanded_bytes().to_vec()
+}
+
+/// What the key of a seed finds in a ciphertext, valid or not.
+pub(crate) fn from_seed(seed: &[u8], ciphertext: &[u8]) -> Vec<u8> {
+    let key = DecapsulationKey::from_seed(fixed::<64>(seed).into());
+    key.decapsulate(&fixed::<CIPHERTEXT>(ciphertext).into()).to_vec()
+}
+
+/// The same of an expanded key.
+#[allow(deprecated, reason = "libraries still read this form")]
+pub(crate) fn expanded_decapsulate(key: &[u8], ciphertext: &[u8]) -> Vec<u8> {
+    let key = DecapsulationKey::from_expanded_bytes(&fixed::<EXPANDED>(key).into());
+    let key = key.expect("a key of our own");
+    key.decapsulate(&fixed::<CIPHERTEXT>(ciphertext).into()).to_vec()
+}
+
+fn fixed<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    bytes.try_into().expect("as long as the standard says")
 }
 
 #[cfg(test)]

@@ -12,8 +12,10 @@ mod known;
 mod signature;
 
 pub use agreement::{Agreement, Field, Partner};
+pub(crate) use der::{INTEGER, SEQUENCE, integer_of, wrapped};
 pub use der::{finite_field, integer, pem, public_key, with_public_key};
 pub use digest::{Digest, digest, hmac};
 pub use encapsulation::{Receiver, encapsulate};
+pub(crate) use encapsulation::{encapsulate_with, expanded, expanded_decapsulate, from_seed};
 pub use known::{AgreementAnswer, agreement_answer, digest_answer, ed25519_answer, hmac_answer};
 pub use signature::verifies;

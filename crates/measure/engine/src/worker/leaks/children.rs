@@ -34,12 +34,19 @@ impl Kept {
 pub(super) struct Children {
     recorder: Recorder,
     most_steps: usize,
+    /// The most of them that a key's set-up may take.
+    most_of_set_up: usize,
 }
 
 impl Children {
     pub(super) fn new(most_steps: usize) -> Result<Self, Finding> {
         let recorder = Recorder::new().map_err(|why| Finding::unsupported(why.0))?;
-        Ok(Self { recorder, most_steps })
+        Ok(Self { recorder, most_steps, most_of_set_up: most_steps })
+    }
+
+    /// Leaves so many steps to what follows a key's set-up.
+    pub(super) fn keep_for_use(&mut self, steps: usize) {
+        self.most_of_set_up = self.most_steps.saturating_sub(steps);
     }
 
     /// Records so many steps from now on; how many it was.
@@ -47,11 +54,12 @@ impl Children {
         std::mem::replace(&mut self.most_steps, most_steps)
     }
 
-    /// Forks, has the child do its work with each call recorded that is kept, and waits.
+    /// Forks, has the child do its work with each call recorded that is kept, and waits. The tape has the word that
+    /// the work ends with.
     pub(super) fn record(
         &mut self,
         kept: Kept,
-        mut work: impl FnMut(&mut Call<'_>) -> Result<(), String>,
+        mut work: impl FnMut(&mut Call<'_>) -> Result<u64, String>,
     ) -> Result<Tape, Finding> {
         let failed = |why: String| Finding::failed(why);
         let mut tape =
@@ -61,7 +69,7 @@ impl Children {
             Forked::Child => {
                 let done = std::panic::catch_unwind(AssertUnwindSafe(|| {
                     confine::end_with_parent().map_err(|e| e.to_string())?;
-                    self.work(&mut tape, kept, &mut work)
+                    self.work(&mut tape, kept, &mut work).map(|word| tape.leave_word(word))
                 }));
                 if let Ok(Err(why)) = &done {
                     eprintln!("{why}");
@@ -84,16 +92,18 @@ impl Children {
         &mut self,
         tape: &mut Tape,
         kept: Kept,
-        work: &mut impl FnMut(&mut Call<'_>) -> Result<(), String>,
-    ) -> Result<(), String> {
+        work: &mut impl FnMut(&mut Call<'_>) -> Result<u64, String>,
+    ) -> Result<u64, String> {
         let (mut recorded, mut unavailable) = (0, None);
-        let (recorder, most_steps) = (&mut self.recorder, self.most_steps);
+        let (recorder, most_steps, of_set_up) =
+            (&mut self.recorder, self.most_steps, self.most_of_set_up);
         let done = work(&mut |operation, step: &mut Step<'_>| {
             if !kept.keeps(operation, recorded) {
                 return step();
             }
             recorded += 1;
-            match recorder.record(tape, most_steps, step) {
+            let is_set_up = operation == Operation::KeySetUp;
+            match recorder.record(tape, if is_set_up { of_set_up } else { most_steps }, step) {
                 Ok((code, _)) => code,
                 Err(why) => {
                     unavailable = Some(why.0);

@@ -5,7 +5,9 @@
 //! stack and the library's state are the same in all, and addresses compare as they are.
 
 mod children;
+mod images;
 mod operations;
+mod private;
 mod sizes;
 
 use super::tier::original;
@@ -16,14 +18,28 @@ use model::Algorithm;
 use operations::{Messages, Operations};
 use probe::leaks::{Recordings, judge, thread_pointer};
 use probe::step::Code;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Judges one algorithm; `objects` are the files that the library's code comes from.
-pub(super) fn run(
-    library: &'static dyn Library,
-    objects: &[PathBuf],
-    asked: &Judging,
-) -> Result<Judged, Finding> {
+/// A library in this process.
+pub(super) struct Loaded<'a> {
+    pub(super) library: &'static dyn Library,
+    /// The files that its code comes from.
+    pub(super) objects: &'a [PathBuf],
+    /// Its own file.
+    pub(super) file: &'a Path,
+    /// What is mapped in that one's place, or the same.
+    pub(super) mapped: &'a Path,
+}
+
+/// Judges one algorithm, or the use of private keys of one scheme.
+pub(super) fn run(of: &Loaded<'_>, asked: &Judging) -> Result<Judged, Finding> {
+    let private = tls_stack::PRIVATE.iter().find(|(scheme, _)| scheme.name() == asked.algorithm);
+    private.map_or_else(|| messages(of, asked), |one| private::run(of, *one, asked))
+}
+
+/// Judges one algorithm.
+fn messages(of: &Loaded<'_>, asked: &Judging) -> Result<Judged, Finding> {
+    let (library, objects) = (of.library, of.objects);
     let algorithm =
         Algorithm::find(&asked.algorithm).map_err(|e| Finding::failed(e.to_string()))?;
     if algorithm.key_len == 0 {
@@ -42,7 +58,7 @@ pub(super) fn run(
     let mut child = |key: &[u8], wrong: usize, kept: Kept| {
         messages.key.copy_from_slice(key);
         messages.wrong = wrong;
-        children.record(kept, |call| operations.all(&mut messages, call))
+        children.record(kept, |call| operations.all(&mut messages, call).map(|()| 0))
     };
     for (number, key) in secrets.iter().enumerate() {
         let kept = if number == 0 { Kept::All } else { Kept::WithoutRejections };
@@ -59,13 +75,15 @@ pub(super) fn run(
         secrets: &tapes,
         twin: &twin,
         forgeries: &forgeries,
-        secret: operations::range(&messages.key),
+        secret: &[operations::range(&messages.key)],
+        public: &[],
         code: &code,
         thread: thread_pointer(),
         show: asked.trace.as_deref(),
     });
     Ok(Judged {
         reason: judgement.reason,
+        secrets: None,
         operations: judgement.operations,
         findings: judgement.findings,
         objects: judgement.objects,

@@ -39,7 +39,9 @@ pub(super) fn run(
         let is_new_key = stage.operation == Operation::KeySetUp;
         let steps_here = steps(number);
         state.begin(steps_here.first().map_or(0, Step::stack), is_new_key);
-        state.secret(recordings.secret.clone());
+        if is_new_key || number == 0 {
+            recordings.secret.iter().cloned().for_each(|range| state.secret(range));
+        }
         let other = counterpart(recordings.stages, number, calls.len()).map(steps);
         let verdicts = other.map_or_else(BTreeSet::new, |o| parted(steps_here, o, decodes));
         let met = follow(

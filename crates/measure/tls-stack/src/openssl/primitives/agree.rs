@@ -83,7 +83,7 @@ impl Pair {
 }
 
 #[inline]
-fn ready(library: &'static Library, own: &Key, peer: &Key) -> Result<Context, Trouble> {
+pub(super) fn ready(library: &'static Library, own: &Key, peer: &Key) -> Result<Context, Trouble> {
     let context = Context::new(library, own.raw)?;
     // SAFETY: context and key are live; the context takes its own reference.
     unsafe {
@@ -95,7 +95,7 @@ fn ready(library: &'static Library, own: &Key, peer: &Key) -> Result<Context, Tr
 }
 
 #[inline]
-fn derive(
+pub(super) fn derive(
     library: &Library,
     context: &Context,
     place: &mut [u8],

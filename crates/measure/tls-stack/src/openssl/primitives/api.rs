@@ -60,6 +60,8 @@ functions! {
         EVP_PKEY_set1_encoded_public_key: fn(Ptr, In, usize) -> c_int;
         EVP_MD_fetch: fn(Ptr, *const c_char, *const c_char) -> Method;
         CRYPTO_free: fn(Ptr, *const c_char, c_int);
+        // In all, with lengths of one width or another.
+        RAND_bytes: fn(Out, usize) -> c_int;
         // BoringSSL and AWS-LC.
         EVP_PKEY_get1_tls_encodedpoint: fn(Ptr, *mut Out) -> usize;
         EVP_PKEY_set1_tls_encodedpoint: fn(Ptr, In, usize) -> c_int;
@@ -88,6 +90,8 @@ functions! {
         EVP_pkey_ml_kem_768: fn() -> Method;
         EVP_PKEY_generate_from_alg: fn(Method) -> Ptr;
         EVP_PKEY_from_raw_public_key: fn(Method, In, usize) -> Ptr;
+        EVP_PKEY_from_private_seed: fn(Method, In, usize) -> Ptr;
+        EVP_PKEY_kem_new_raw_secret_key: fn(c_int, In, usize) -> Ptr;
     }
 }
 

@@ -20,14 +20,14 @@ pub(super) fn kem(scheme: Scheme) -> Option<Scheme> {
 
 /// Which of the two.
 #[derive(Clone, Copy)]
-enum Side {
+pub(super) enum Side {
     Sender,
     Receiver,
 }
 
 /// A context that is ready for a key.
 #[inline]
-fn ready(library: &'static Library, key: &Key, side: Side) -> Result<Context, Trouble> {
+pub(super) fn ready(library: &'static Library, key: &Key, side: Side) -> Result<Context, Trouble> {
     let context = Context::new(library, key.raw)?;
     let (start, call) = match side {
         Side::Sender => (library.f.EVP_PKEY_encapsulate_init, "EVP_PKEY_encapsulate_init"),
@@ -64,7 +64,7 @@ fn send(
 }
 
 #[inline]
-fn receive(
+pub(super) fn receive(
     library: &Library,
     context: &Context,
     ciphertext: &[u8],

@@ -12,7 +12,7 @@ use tls::Scheme;
 
 owned! {
     /// `EVP_PKEY`.
-    Key, freed by |library| (library.api.crypto.EVP_PKEY_free)
+    Key, freed by |library| (library.crypto.EVP_PKEY_free)
 }
 
 owned! {

@@ -8,28 +8,39 @@ mod digest;
 mod encapsulate;
 mod generate;
 mod keys;
+mod private;
 mod raw_x25519;
 mod reading;
 mod sign;
 mod verify;
 
-use super::api::Api;
+use super::api::Crypto;
 use crate::bench::Trouble;
-use crate::primitive::Made;
+use crate::primitive::{Made, PrivateKeys};
 use api::Functions;
 use contract::loader::SharedObject;
-use tls::{Operation, Primitive};
+use tls::{Operation, Primitive, Scheme};
 
 /// A libcrypto with its functions.
 #[derive(Debug)]
 pub(super) struct Library {
-    api: &'static Api,
+    crypto: Crypto,
     f: Functions,
 }
 
 impl Library {
-    pub(super) fn of(api: &'static Api, crypto: &SharedObject) -> Result<Self, String> {
-        Ok(Self { api, f: Functions::of(crypto)? })
+    /// Lives as long as the process, as the library does.
+    pub(super) fn of(crypto: Crypto, object: &SharedObject) -> Result<&'static Self, String> {
+        let library = Self { crypto, f: Functions::of(object)? };
+        Ok(Box::leak(Box::new(library)))
+    }
+
+    /// Makes ready to use private keys of a scheme.
+    pub(super) fn private_keys(
+        &'static self,
+        scheme: Scheme,
+    ) -> Result<Box<dyn PrivateKeys>, Trouble> {
+        private::open(self, scheme)
     }
 
     /// Makes an operation ready.
@@ -60,13 +71,13 @@ impl Library {
 
     #[cold]
     fn failed(&self, call: &str) -> Trouble {
-        Trouble::Failed(self.api.words(call))
+        Trouble::Failed(self.crypto.words(call))
     }
 
     /// Forgets the errors that a call was meant to make.
     fn forget_errors(&self) {
         // SAFETY: takes nothing.
-        unsafe { (self.api.crypto.ERR_clear_error)() };
+        unsafe { (self.crypto.ERR_clear_error)() };
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) fn is_all_there_is(library: &Library, scheme: Scheme) -> bool {
         && X25519.is_some()
 }
 
-type Bytes = [u8; 32];
+pub(super) type Bytes = [u8; 32];
 
 fn pair(library: &Library) -> Result<(Bytes, Bytes), Trouble> {
     let make = library.f.X25519_keypair.ok_or_else(|| Trouble::missing("X25519_keypair"))?;
@@ -26,7 +26,7 @@ fn pair(library: &Library) -> Result<(Bytes, Bytes), Trouble> {
     Ok((public, private))
 }
 
-fn shared(library: &Library, private: &Bytes, peer: &Bytes) -> Result<Bytes, Trouble> {
+pub(super) fn shared(library: &Library, private: &Bytes, peer: &Bytes) -> Result<Bytes, Trouble> {
     let agree = library.f.X25519.ok_or_else(|| Trouble::missing("X25519"))?;
     let mut secret = [0; 32];
     // SAFETY: all three have 32 bytes.

@@ -48,7 +48,7 @@ impl Library {
 
     /// A private key from PEM.
     pub(super) fn read_private(&'static self, pem: &str) -> Result<Key, Trouble> {
-        let raw = self.api.read_pem(pem, self.api.crypto.PEM_read_bio_PrivateKey);
+        let raw = self.crypto.read_pem(pem, self.crypto.PEM_read_bio_PrivateKey);
         Key::of(self, raw, "PEM_read_bio_PrivateKey")
     }
 
@@ -60,16 +60,16 @@ impl Library {
 
     /// Parameters of DH, as a key without a key.
     pub(super) fn read_field(&'static self, pem: &str) -> Result<Key, Trouble> {
-        let crypto = &self.api.crypto;
+        let crypto = &self.crypto;
         if let Some(read) = crypto.PEM_read_bio_Parameters {
             // SAFETY: the BIO is live.
-            let raw = self.api.with_pem(pem, |bio| unsafe { read(bio, null_mut()) });
+            let raw = crypto.with_pem(pem, |bio| unsafe { read(bio, null_mut()) });
             return Key::of(self, raw, "PEM_read_bio_Parameters");
         }
         let read = crypto
             .PEM_read_bio_DHparams
             .ok_or_else(|| Trouble::missing("PEM_read_bio_DHparams"))?;
-        let dh = self.api.read_pem(pem, read);
+        let dh = crypto.read_pem(pem, read);
         // SAFETY: takes nothing.
         let key = Key::of(self, unsafe { (self.f.EVP_PKEY_new)() }, "EVP_PKEY_new")?;
         // SAFETY: both are live; the parameters become the key's.

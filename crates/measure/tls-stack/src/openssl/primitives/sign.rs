@@ -12,7 +12,7 @@ use std::ptr::{null, null_mut};
 use tls::Scheme;
 
 /// Bytes of a signature, at most: RSA of 4096 bits.
-const SIGNATURE: usize = 512;
+pub(super) const SIGNATURE: usize = 512;
 
 /// A scheme's parts.
 #[derive(Clone, Copy)]
@@ -223,20 +223,53 @@ impl Ready {
         library.forget_errors();
         Ok(Self::Message(context, wants_start))
     }
+
+    /// For signing with a key.
+    pub(super) fn to_sign(signature: &Signature, key: &Key) -> Result<Self, Trouble> {
+        let f = &signature.library.f;
+        let starts = (
+            (f.EVP_PKEY_sign_init, "EVP_PKEY_sign_init"),
+            (f.EVP_DigestSignInit, "EVP_DigestSignInit"),
+        );
+        Self::new(signature, key, starts, |context| {
+            context.sign(b"once", &mut [0; SIGNATURE], &mut 0)
+        })
+    }
+
+    /// Signs a digest, or with Ed25519 a message.
+    #[inline]
+    pub(super) fn sign(
+        &self,
+        library: &'static Library,
+        digest: &[u8],
+        place: &mut [u8],
+        length: &mut usize,
+    ) -> Result<(), Trouble> {
+        let f = &library.f;
+        match self {
+            Self::Digest(context) => {
+                *length = place.len();
+                let (to, from) = (place.as_mut_ptr(), digest.as_ptr());
+                // SAFETY: the context is ready; digest and place are as long as is said.
+                let done =
+                    unsafe { (f.EVP_PKEY_sign)(context.raw, to, length, from, digest.len()) };
+                library.done(done == 1, "EVP_PKEY_sign")
+            }
+            Self::Message(context, wants_start) => {
+                if *wants_start {
+                    context.start_again(f.EVP_DigestSignInit, "EVP_DigestSignInit")?;
+                }
+                context.sign(digest, place, length)
+            }
+        }
+    }
 }
 
 pub(super) fn open(library: &'static Library, scheme: Scheme) -> Made {
     let certificate = scheme.certificate().ok_or_else(|| no_such(scheme))?;
     let signature = Signature::new(library, scheme);
     let key = library.read_private(keys(certificate).key)?;
-    let f = &library.f;
-    let starts = (
-        (f.EVP_PKEY_sign_init, "EVP_PKEY_sign_init"),
-        (f.EVP_DigestSignInit, "EVP_DigestSignInit"),
-    );
-    let ready = Ready::new(&signature, &key, starts, |context| {
-        context.sign(b"once", &mut [0; SIGNATURE], &mut 0)
-    })?;
+    let ready = Ready::to_sign(&signature, &key)?;
     let messages = signature.messages();
     let digests = signature.digests(&messages);
     let public = public_key(certificate);
@@ -257,25 +290,8 @@ struct Sign {
 impl Sign {
     #[inline]
     fn call(&mut self, turn: usize) -> Result<(), Trouble> {
-        let (library, f) = (self.signature.library, &self.signature.library.f);
         let (place, length) = self.results.of(Span::Call, turn);
-        let digest = &self.digests[turn % POOL];
-        match &self.ready {
-            Ready::Digest(context) => {
-                *length = place.len();
-                let (to, from) = (place.as_mut_ptr(), digest.as_ptr());
-                // SAFETY: the context is ready; digest and place are as long as is said.
-                let done =
-                    unsafe { (f.EVP_PKEY_sign)(context.raw, to, length, from, digest.len()) };
-                library.done(done == 1, "EVP_PKEY_sign")
-            }
-            Ready::Message(context, wants_start) => {
-                if *wants_start {
-                    context.start_again(f.EVP_DigestSignInit, "EVP_DigestSignInit")?;
-                }
-                context.sign(digest, place, length)
-            }
-        }
+        self.ready.sign(self.signature.library, &self.digests[turn % POOL], place, length)
     }
 
     fn verifies(&self, member: usize, signature: &[u8]) -> bool {

@@ -1,6 +1,7 @@
 use crate::Span;
 use crate::bench::Trouble;
-use crate::tests::openssl;
+use crate::tests::{openssl, system};
+use crate::{PRIVATE, PrivateKeys, private_keys, secrets};
 use tls::{Operation, Primitive, Scheme};
 
 #[test]
@@ -35,4 +36,37 @@ fn what_no_scheme_does_is_not_offered() {
     let primitive = Primitive { scheme: Scheme::Sha256, operation: Operation::Sign, size: None };
     let Err(trouble) = stack.primitive(&primitive) else { panic!("opened") };
     assert_eq!(trouble, Trouble::NotOffered("sha256 has no such operation".to_owned()));
+}
+
+#[test]
+fn a_private_key_of_each_scheme_is_used_as_often_as_it_is_asked_and_gives_what_it_must() {
+    let Some(file) = system("libcrypto.so.3") else { return };
+    let _alone = crate::alone();
+    for (scheme, _) in PRIVATE {
+        let mut keys = private_keys(&file, &file, scheme).unwrap();
+        let all = secrets(scheme, 4, keys.takes_seeds());
+        for (number, secret) in all.iter().enumerate() {
+            if let Err(trouble) = keys.read(secret) {
+                // OpenSSL 3.0 to 3.4 have no ML-KEM.
+                assert_eq!(scheme, Scheme::Mlkem768, "{trouble}");
+                continue;
+            }
+            for _ in 0..2 {
+                keys.call().unwrap();
+                keys.prove(secret).unwrap_or_else(|why| panic!("{scheme} {number}: {why}"));
+            }
+            let other = &all[(number + 1) % all.len()];
+            assert!(scheme.certificate().is_some() || keys.prove(other).is_err(), "{scheme}");
+        }
+    }
+}
+
+#[test]
+fn private_keys_are_asked_only_of_what_is_a_libcrypto_itself() {
+    let Some(file) = system("libssl.so.3") else { return };
+    let _alone = crate::alone();
+    let Err(Trouble::NotOffered(why)) = private_keys(&file, &file, Scheme::X25519) else {
+        panic!("libssl is none")
+    };
+    assert!(why.contains("is known for x25519"), "{why}");
 }
