@@ -51,5 +51,6 @@ mod tls;
 mod tls_load;
 mod tls_primitives;
 mod tls_server;
+mod trust;
 mod verify;
 mod zoo;
