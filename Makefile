@@ -4,7 +4,7 @@ CARGO ?= cargo
 CIPHERMARK := target/release/ciphermark
 RECORD ?= bench.json
 
-.PHONY: help setup libs web build bench bench-page gallery test test-all lint fmt verify agree repeat selfcheck kill-test claims fuzz asan zoo test-aarch64 install packages test-packages clean
+.PHONY: help setup libs web build bench bench-page gallery test test-all test-kubernetes lint fmt verify agree repeat selfcheck kill-test claims fuzz asan zoo test-aarch64 install packages test-packages clean
 
 help: ## show the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -49,6 +49,12 @@ test-all: test libs ## those and the long ones: real servers, kills, bundled lib
 	@scripts/setup tests
 	$(CARGO) test $(TESTED) --no-fail-fast -- --ignored
 	scripts/webtest
+
+test-kubernetes: web ## a survey through a real Kubernetes of three nodes: ten minutes to build it, once, then two
+	@scripts/setup kubernetes
+	tests/kubernetes/build
+	$(CARGO) build $(TESTED)
+	CIPHERMARK_TEST_BUILT=yes CIPHERMARK_TEST_KUBERNETES=yes $(CARGO) test $(TESTED) -- --ignored --nocapture through_a_real_kubernetes
 
 bench-page: build ## what the HTML page costs with 20,000 cases: size, first paint, change of a filter
 	@scripts/setup tests

@@ -1,9 +1,9 @@
 // A headless Chromium that opens one page from a file and reports whatever it should not do.
 
 import { mkdtemp, rm } from "node:fs/promises";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 
@@ -32,8 +32,9 @@ export async function launch(options = {}) {
 }
 
 // Opens `file` at `fragment`. `faults` fills with console messages, exceptions and requests: all of
-// them are faults, but for the request of the file itself.
+// them are faults, but for the request of the file itself and, of an archive's site, of the figures below it.
 export async function open(context, file, fragment = "") {
+  const own = readFileSync(file, "utf8").includes("<!-- ciphermark site -->") ? pathToFileURL(join(dirname(file), "data/")).href : null;
   const page = await context.newPage();
   const url = pathToFileURL(file).href;
   const faults = [];
@@ -42,7 +43,7 @@ export async function open(context, file, fragment = "") {
   page.on("dialog", (dialog) => { faults.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
   await page.route("**/*", (route) => {
     const wanted = route.request().url();
-    if (wanted.split("#")[0] === url || wanted === "data:,") return route.continue();
+    if (wanted.split("#")[0] === url || wanted === "data:," || (own && wanted.startsWith(own))) return route.continue();
     faults.push(`request: ${wanted}`);
     return route.abort();
   });

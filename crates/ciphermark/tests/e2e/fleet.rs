@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What a job measures: some cases, for some seconds.
-const ARGUMENTS: &str = r#"["-l", "openssl@*", "-a", "aes-256-gcm", "-s", "1K,4K,8K,16K", "-d", "encrypt", "--no-evidence", "--precision", "0.0001%", "--budget", "4s"]"#;
+pub const ARGUMENTS: &str = r#"["-l", "openssl@*", "-a", "aes-256-gcm", "-s", "1K,4K,8K,16K", "-d", "encrypt", "--no-evidence", "--precision", "0.0001%", "--budget", "4s"]"#;
 
-fn words(done: &Done, of: &str) -> String {
+pub fn words(done: &Done, of: &str) -> String {
     let line = done.stdout.lines().find_map(|line| line.strip_prefix(of));
     line.unwrap_or_else(|| panic!("no line of {of}: {}", done.stdout))
         .trim_start_matches(':')
@@ -258,7 +258,12 @@ fn a_type_through_kubectl_is_measured_gathered_signed_and_let_go() {
     let record = fake.file("records/k-c7a-large.json");
     let manifest = read(fake.file("records/k-c7a-large.json.manifest"));
     assert_eq!(read(&record)["plan"]["seed"], manifest["seed"]);
-    assert!(fake.file("records/k-c7a-large.json.manifest.sig").is_file());
+    let public = std::fs::read_to_string(fake.file("key.pub")).unwrap();
+    std::fs::write(fake.file("signers"), format!("bench@example.com {public}")).unwrap();
+    let (store, signers) = (fake.file("fleet.db"), fake.file("signers"));
+    let add = ["archive", "add", arg(&store), arg(&record), "--allowed-signers", arg(&signers)];
+    let added = ciphermark(&add, b"").with_code(0).stderr;
+    assert!(added.contains("cases, signed"), "{added}");
     let calls = std::fs::read_to_string(fake.file("calls")).unwrap();
     assert!(
         calls.lines().all(|call| call.starts_with("--context test --namespace bench ")),

@@ -4,11 +4,12 @@ use crate::archive::{Archive, Trust};
 use crate::database::Value;
 use crate::figures::encode;
 use crate::objects::pack;
-use crate::{ArchiveError, seconds};
+use crate::{ArchiveError, counts, keys, seconds};
 use model::{Direction, Footprint, Model, Tier};
 use record::{LibraryId, Measurement, ProcessCosts, Record, State};
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
 
 /// A record and what is known of it.
 #[derive(Clone, Debug)]
@@ -85,10 +86,9 @@ const WORKLOADS: Dictionary = Dictionary {
 
 const RECORD: [&str; 17] = [
     "id", "sha256", "samples", "machine", "region", "cpu", "kind", "started", "added", "trust",
-    "signer", "doubts", "cases", "known", "head", "evidence", "absent",
+    "signer", "doubts", "cases", "head", "leaks", "absent", "known",
 ];
-const MEASUREMENT: [&str; 8] =
-    ["record", "workload", "library", "state", "note", "ns", "cycles", "figures"];
+const MEASUREMENT: [&str; 6] = ["id", "state", "note", "ns", "cycles", "figures"];
 
 /// The number of a state in the table.
 pub(crate) const STATES: [State; 4] =
@@ -131,47 +131,39 @@ impl Archive {
         let workloads = self.numbers(&WORKLOADS, cases.iter().map(|c| key(c.m)), workload)?;
         let texts = cases.iter().filter_map(|c| c.note.as_deref());
         let mut notes = self.numbers(&NOTES, texts, |text| vec![(*text).into()])?.into_iter();
+        let numbers: Vec<(i64, i64)> = workloads.into_iter().zip(libraries).collect();
+        let uses = uses(entry.record, cases, &numbers);
         let mut rows = BTreeMap::new();
         let mut absent = Vec::new();
-        let mut used: Vec<i64> = libraries.clone();
-        let numbers = workloads.iter().zip(&libraries);
         for (case, (workload, library)) in prepared.cases.into_iter().zip(numbers) {
-            match STATES.iter().position(|s| *s == case.m.state) {
-                Some(state) => {
-                    let note = case.note.and_then(|_| notes.next());
-                    let of = |e: Option<record::Estimate>| Value::from(e.map(|e| e.median));
-                    let row: Vec<Value> = vec![
-                        id.into(),
-                        (*workload).into(),
-                        (*library).into(),
-                        (state as i64).into(),
-                        note.into(),
-                        of(case.m.ns_per_op),
-                        of(case.m.cycles_per_op),
-                        case.figures.into(),
-                    ];
-                    rows.insert((*workload, *library), row);
-                }
-                None => absent
-                    .extend([*workload as u32, *library as u32].map(u32::to_le_bytes).concat()),
-            }
+            let Some(state) = STATES.iter().position(|s| *s == case.m.state) else {
+                absent.extend([workload as u32, library as u32].map(u32::to_le_bytes).concat());
+                continue;
+            };
+            let note = case.note.as_ref().and_then(|_| notes.next());
+            let row = keys::row(id, workload, library).ok_or_else(|| self.full())?;
+            rows.insert(row, case.row(row, state, note));
         }
-        used.sort_unstable();
-        used.dedup();
-        let cases = rows.len();
-        let record =
-            entry.row(id, machine, cases, [prepared.head, prepared.evidence, pack(&absent)]);
+        let count = rows.len();
+        let record = entry.row(
+            id,
+            machine,
+            count,
+            (prepared.known, [prepared.head, prepared.leaks, pack(&absent)]),
+        );
         let failed = self.failed();
         let mut insert = |table, rows: &mut dyn Iterator<Item = Vec<Value>>| {
             self.db.insert(table, rows).map_err(&failed)
         };
         insert(("record", &RECORD), &mut std::iter::once(record))?;
-        insert(
-            ("uses", &["record", "library"]),
-            &mut used.into_iter().map(|l| vec![id.into(), l.into()]),
-        )?;
+        let mut uses = uses.into_iter().map(|(l, counts)| vec![id.into(), l.into(), counts.into()]);
+        insert(("uses", &["record", "library", "counts"]), &mut uses)?;
         insert(("measurement", &MEASUREMENT), &mut rows.into_values())?;
-        Ok(cases)
+        Ok(count)
+    }
+
+    fn full(&self) -> ArchiveError {
+        self.failed()("it is full: it has more words than its rows' numbers hold".to_owned())
     }
 
     /// One more than the largest number of a table: nobody else writes at this moment.
@@ -182,13 +174,13 @@ impl Archive {
     }
 
     /// The numbers of words, new ones for those that the archive has not met.
-    fn numbers<K: Ord>(
+    fn numbers<K: Hash + Eq>(
         &mut self,
         of: &Dictionary,
         words: impl Iterator<Item = K>,
         values: impl Fn(&K) -> Vec<Value>,
     ) -> Result<Vec<i64>, ArchiveError> {
-        let mut known: BTreeMap<K, i64> = BTreeMap::new();
+        let mut known: HashMap<K, i64> = HashMap::new();
         let mut next = self.next_id(of.table)?;
         let mut numbers = Vec::new();
         for word in words {
@@ -230,6 +222,30 @@ impl Archive {
     }
 }
 
+/// Each library that was measured, with what was counted in it.
+fn uses(
+    record: &Record,
+    cases: &[PreparedCase<'_>],
+    numbers: &[(i64, i64)],
+) -> BTreeMap<i64, Vec<u8>> {
+    let mut libraries: HashMap<&LibraryId, i64> = HashMap::new();
+    let mut workloads: HashMap<_, Vec<i64>> = HashMap::new();
+    for (PreparedCase { m, .. }, (workload, library)) in cases.iter().zip(numbers) {
+        libraries.insert(&m.library, *library);
+        let of = (*library, m.algorithm.as_str(), m.direction, m.model, m.tier);
+        workloads.entry(of).or_default().push(*workload);
+    }
+    let mut uses: BTreeMap<i64, Vec<u8>> = libraries.values().map(|l| (*l, Vec::new())).collect();
+    for e in &record.executed {
+        let Some(library) = libraries.get(&e.library) else { continue };
+        let of = (*library, e.algorithm.as_str(), e.direction, e.model, e.tier);
+        if let (Some(workloads), Some(counts)) = (workloads.get(&of), uses.get_mut(library)) {
+            counts::encode(counts, e, workloads);
+        }
+    }
+    uses.into_iter().map(|(library, counts)| (library, pack(&counts))).collect()
+}
+
 fn library(id: &LibraryId) -> Vec<Value> {
     [&id.name, &id.version, &id.path, &id.id].map(|text| text.as_str().into()).to_vec()
 }
@@ -259,8 +275,13 @@ fn workload((algorithm, direction, model, version, size, rest): &Key<'_>) -> Vec
 }
 
 impl Entry<'_> {
-    fn row(&self, id: i64, machine: i64, cases: usize, blobs: [Vec<u8>; 3]) -> Vec<Value> {
-        let [head, evidence, absent] = blobs;
+    fn row(
+        &self,
+        id: i64,
+        machine: i64,
+        cases: usize,
+        (known, [head, leaks, absent]): (Option<Vec<u8>>, [Vec<u8>; 3]),
+    ) -> Vec<Value> {
         let doubts = serde_json::to_string(self.doubts).unwrap_or_else(|_| "[]".to_owned());
         vec![
             id.into(),
@@ -276,18 +297,19 @@ impl Entry<'_> {
             self.signer.into(),
             doubts.into(),
             (cases as i64).into(),
-            self.known.map(|known| pack(known.as_bytes())).into(),
             head.into(),
-            evidence.into(),
+            leaks.into(),
             absent.into(),
+            known.into(),
         ]
     }
 }
 
 /// A record as it goes into the tables, but for the numbers of its words.
 struct Prepared<'a> {
+    known: Option<Vec<u8>>,
     head: Vec<u8>,
-    evidence: Vec<u8>,
+    leaks: Vec<u8>,
     cases: Vec<PreparedCase<'a>>,
 }
 
@@ -295,6 +317,14 @@ struct PreparedCase<'a> {
     m: &'a Measurement,
     note: Option<String>,
     figures: Vec<u8>,
+}
+
+impl PreparedCase<'_> {
+    fn row(self, id: i64, state: usize, note: Option<i64>) -> Vec<Value> {
+        let of = |e: Option<record::Estimate>| Value::from(e.map(|e| e.median));
+        let (ns, cycles) = (of(self.m.ns_per_op), of(self.m.cycles_per_op));
+        vec![id.into(), (state as i64).into(), note.into(), ns, cycles, self.figures.into()]
+    }
 }
 
 impl<'a> Prepared<'a> {
@@ -306,8 +336,9 @@ impl<'a> Prepared<'a> {
             figures: encode(m, ProcessCosts::of(record, m).as_ref()),
         };
         Self {
+            known: entry.known.map(|known| pack(known.as_bytes())),
             head: pack(&json(&head(record))),
-            evidence: pack(&json(&(&record.executed, &record.leaks))),
+            leaks: pack(&json(&record.leaks)),
             cases: record.measurements.iter().map(case).collect(),
         }
     }

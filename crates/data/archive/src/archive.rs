@@ -1,9 +1,10 @@
 //! Opening an archive and saying what is in it.
 
 use crate::database::{Database, Row, Value};
+use crate::keys;
 use crate::load::Words;
 use crate::objects::{Objects, Trouble, unpack};
-use crate::schema::{MIGRATIONS, Version, migrate};
+use crate::schema::{MIGRATIONS, Version, migrate, newest};
 use crate::sqlite::Sqlite;
 use crate::{ArchiveError, Selection};
 use serde::Serialize;
@@ -123,9 +124,10 @@ impl Archive {
         match migrate(archive.db.as_mut(), migrations).map_err(archive.failed())? {
             Version::Known => Ok(archive),
             Version::Newer(found) => {
-                let known = migrations.len() as i64;
+                let known = newest(migrations);
                 Err(ArchiveError::Newer { store: archive.name, found, known })
             }
+            Version::Unreleased => Err(ArchiveError::Unreleased(archive.name)),
         }
     }
 
@@ -222,10 +224,10 @@ impl Archive {
     /// [`ArchiveError`]
     pub fn remove(&mut self, record: &Listed) -> Result<(), ArchiveError> {
         self.writing(|archive| {
-            for table in ["measurement", "uses"] {
-                let sql = format!("DELETE FROM {table} WHERE record = $1");
-                archive.run(&sql, &[record.id.into()])?;
-            }
+            let (first, next) = keys::of_record(record.id);
+            let rows = "DELETE FROM measurement WHERE id >= $1 AND id < $2";
+            archive.run(rows, &[first.into(), next.into()])?;
+            archive.run("DELETE FROM uses WHERE record = $1", &[record.id.into()])?;
             archive.run("DELETE FROM record WHERE id = $1", &[record.id.into()])?;
             match archive.objects {
                 Objects::Table => archive.delete_object(&record.sha256),

@@ -24,6 +24,11 @@ pub enum ArchiveError {
         /// The newest that this program knows.
         known: i64,
     },
+    /// A build before the first release wrote it.
+    #[error(
+        "archive '{0}' is of a build before the first release: add the records in '{0}.objects' to a new one"
+    )]
+    Unreleased(String),
     /// This build lacks a database.
     #[error(
         "'{0}': this build has no PostgreSQL; packages have it, and so has `cargo build --features postgres`"

@@ -8,9 +8,11 @@
 mod add;
 mod archive;
 mod check;
+mod counts;
 mod database;
 mod error;
 mod figures;
+mod keys;
 mod load;
 mod objects;
 #[cfg(feature = "postgres")]

@@ -3,11 +3,12 @@
 use crate::ArchiveError;
 use crate::add::STATES;
 use crate::archive::{Archive, Listed};
-use crate::database::Row;
+use crate::database::{Row, Value};
 use crate::figures::decode;
 use crate::objects::unpack;
+use crate::{counts, keys};
 use model::{Direction, Footprint, Model, Tier};
-use record::{Executed, Imported, Leaks, LibraryId, Measurement, Record, State};
+use record::{Executed, Imported, LibraryId, Measurement, Record, State};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -95,16 +96,23 @@ impl Archive {
     /// [`ArchiveError`]
     pub fn load(&mut self, of: &Listed, chosen: &Chosen) -> Result<Record, ArchiveError> {
         let words = self.words()?;
-        let sql = "SELECT head, evidence, absent FROM record WHERE id = $1";
+        let sql = "SELECT head, leaks, absent FROM record WHERE id = $1";
         let rows = self.rows(sql, &[of.id.into()])?;
         let damaged = self.damaged();
         let gone = || damaged(format!("the record {} is gone", of.sha256));
         let (mut record, absent) = head(rows.first().ok_or_else(gone)?).map_err(&damaged)?;
-        let mut cases = self.rows(&chosen.sql(), &[of.id.into()])?;
+        let is_damaged = |why: String| damaged(format!("{}: {why}", of.sha256));
+        record.executed = self.counted(of, chosen, &words)?;
+        let (first, next) = keys::of_record(of.id);
+        let (sql, takes_next) = chosen.sql();
+        let values: [Value; 2] = [first.into(), next.into()];
+        let mut cases = self.rows(&sql, &values[..if takes_next { 2 } else { 1 }])?;
+        let is_taken =
+            |row: &Row| row.int(0).map(keys::parts).is_ok_and(|(w, l)| chosen.takes(w, l));
+        cases.retain(is_taken);
         let notes = self.notes(&cases)?;
-        for row in cases.drain(..) {
-            let m = measurement(&row, &words, &notes);
-            record.measurements.push(m.map_err(|why| damaged(format!("{}: {why}", of.sha256)))?);
+        for row in &cases {
+            record.measurements.push(measurement(row, &words, &notes).map_err(is_damaged)?);
         }
         for (workload, library) in absent {
             if chosen.takes(workload, library) {
@@ -115,9 +123,33 @@ impl Archive {
         Ok(record)
     }
 
+    /// The instructions that were counted in the chosen cases.
+    fn counted(
+        &mut self,
+        of: &Listed,
+        chosen: &Chosen,
+        words: &Words,
+    ) -> Result<Vec<Executed>, ArchiveError> {
+        let mut sql = "SELECT library, counts FROM uses WHERE record = $1".to_owned();
+        if let Some(libraries) = &chosen.libraries {
+            sql += &format!(" AND library IN ({})", list(libraries));
+        }
+        let mut all = Vec::new();
+        for row in &self.rows(&sql, &[of.id.into()])? {
+            let found = row.int(0).and_then(|library| {
+                let bytes = unpack(row.bytes(1)?)?;
+                let is_wanted = |workload| chosen.takes(workload, library);
+                let found = counts::decode(&bytes, (words, library), is_wanted);
+                found.ok_or_else(|| "the counts of a library are torn".to_owned())
+            });
+            all.extend(found.map_err(self.damaged())?);
+        }
+        Ok(all)
+    }
+
     /// The texts of the notes that rows name.
     fn notes(&mut self, rows: &[Row]) -> Result<BTreeMap<i64, Note>, ArchiveError> {
-        let mut numbers: Vec<i64> = rows.iter().filter_map(|row| row.int(3).ok()).collect();
+        let mut numbers: Vec<i64> = rows.iter().filter_map(|row| row.int(2).ok()).collect();
         numbers.sort_unstable();
         numbers.dedup();
         if numbers.is_empty() {
@@ -149,10 +181,15 @@ impl Archive {
     }
 }
 
+/// So many libraries are sought case by case: reading all rows of a record for them takes ten times as long.
+const FEW: usize = 4;
+/// The most cases that are sought one by one.
+const MOST_SOUGHT: usize = 20_000;
+
 impl Chosen {
-    /// A few libraries are sought case by case: reading all rows of a record for them takes ten times as long.
     fn sought(mut self, words: &Words) -> Self {
-        if self.libraries.is_some() && self.workloads.is_none() {
+        let is_few = self.libraries.as_ref().is_some_and(|libraries| libraries.len() <= FEW);
+        if is_few && self.workloads.is_none() {
             self.workloads = Some(words.workloads.keys().copied().collect());
         }
         self
@@ -165,26 +202,46 @@ impl Chosen {
         has(&self.workloads, workload) && has(&self.libraries, library)
     }
 
-    fn sql(&self) -> String {
-        let mut sql = "SELECT workload, library, state, note, ns, cycles, figures FROM measurement WHERE record = $1"
-            .to_owned();
-        for (column, of) in [("workload", &self.workloads), ("library", &self.libraries)] {
-            if let Some(of) = of {
-                // No number is 0: an empty list takes nothing.
-                let all = if of.is_empty() { "0".to_owned() } else { list(of) };
-                sql += &format!(" AND {column} IN ({all})");
+    /// The rows of a record whose first number is `$1`, those that are chosen among them; whether `$2` is the first
+    /// number of the next record. The same text for every record, so that a database prepares it once.
+    fn sql(&self) -> (String, bool) {
+        let all = "SELECT id, state, note, ns, cycles, figures FROM";
+        // SQLite goes through what is named first.
+        let among = |numbers: Vec<i64>, is: &str| {
+            let values: Vec<String> = numbers.iter().map(|n| format!("({n})")).collect();
+            let values = values.join(",");
+            (format!("{all} (VALUES {values}) AS sought CROSS JOIN measurement WHERE {is}"), false)
+        };
+        let none = || (format!("{all} measurement WHERE id = $1"), false);
+        let first = "CAST($1 AS BIGINT) + column1";
+        match (&self.workloads, &self.libraries) {
+            (Some(workloads), _) if workloads.is_empty() => none(),
+            (_, Some(libraries)) if libraries.is_empty() => none(),
+            (Some(workloads), Some(libraries))
+                if workloads.len() * libraries.len() <= MOST_SOUGHT =>
+            {
+                let of =
+                    |w: &i64| libraries.iter().map(|l| keys::within(*w, *l)).collect::<Vec<_>>();
+                among(workloads.iter().flat_map(of).collect(), &format!("id = {first}"))
             }
+            (Some(workloads), _) if workloads.len() <= MOST_SOUGHT => {
+                let numbers = workloads.iter().map(|w| keys::within(*w, 0)).collect();
+                let next = keys::within(1, 0);
+                among(numbers, &format!("id >= {first} AND id < {first} + {next}"))
+            }
+            _ => (format!("{all} measurement WHERE id >= $1 AND id < $2"), true),
         }
-        sql
     }
 }
 
 fn list(numbers: &[i64]) -> String {
-    numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+    // No number is 0: an empty list takes nothing.
+    let all = if numbers.is_empty() { &[0][..] } else { numbers };
+    all.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
 }
 
 impl Words {
-    fn case(&self, workload: i64, library: i64) -> Result<Measurement, String> {
+    pub(crate) fn case(&self, workload: i64, library: i64) -> Result<Measurement, String> {
         let unknown = |what: &str, number| format!("there is no {what} {number}");
         let m = self.workloads.get(&workload).ok_or_else(|| unknown("workload", workload))?;
         let library = self.libraries.get(&library).ok_or_else(|| unknown("library", library))?;
@@ -196,9 +253,7 @@ impl Words {
 fn head(row: &Row) -> Result<(Record, Vec<(i64, i64)>), String> {
     let readable = |e: serde_json::Error| e.to_string();
     let mut record: Record = serde_json::from_slice(&unpack(row.bytes(0)?)?).map_err(readable)?;
-    let evidence: (Vec<Executed>, Vec<Leaks>) =
-        serde_json::from_slice(&unpack(row.bytes(1)?)?).map_err(readable)?;
-    (record.executed, record.leaks) = evidence;
+    record.leaks = serde_json::from_slice(&unpack(row.bytes(1)?)?).map_err(readable)?;
     let numbers = unpack(row.bytes(2)?)?;
     let number =
         |bytes: &[u8]| i64::from(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
@@ -211,15 +266,16 @@ fn measurement(
     words: &Words,
     notes: &BTreeMap<i64, Note>,
 ) -> Result<Measurement, String> {
-    let mut m = words.case(row.int(0)?, row.int(1)?)?;
-    let state = usize::try_from(row.int(2)?).ok().and_then(|state| STATES.get(state));
+    let (workload, library) = keys::parts(row.int(0)?);
+    let mut m = words.case(workload, library)?;
+    let state = usize::try_from(row.int(1)?).ok().and_then(|state| STATES.get(state));
     m.state = *state.ok_or("a state is unknown")?;
-    if let Some(note) = row.optional_int(3)?.and_then(|number| notes.get(&number)) {
+    if let Some(note) = row.optional_int(2)?.and_then(|number| notes.get(&number)) {
         (m.reason, m.warning) = (note.reason.clone(), note.warning.clone());
         m.imported.clone_from(&note.imported);
     }
-    let medians = (row.optional_real(4)?, row.optional_real(5)?);
-    decode(row.bytes(6)?, medians, &mut m).ok_or("the figures of a case are torn")?;
+    let medians = (row.optional_real(3)?, row.optional_real(4)?);
+    decode(row.bytes(5)?, medians, &mut m).ok_or("the figures of a case are torn")?;
     Ok(m)
 }
 

@@ -1,12 +1,11 @@
 //! PostgreSQL: a server, for teams.
 
 use crate::database::{Database, Row, Table, Value};
+use ::postgres::binary_copy::BinaryCopyInWriter;
 use ::postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 use ::postgres::{Client, NoTls, Statement};
 use std::collections::HashMap;
 use std::error::Error;
-use std::fmt::Write as _;
-use std::io::Write as _;
 
 /// Writers of archives wait for each other by this number (an advisory lock).
 const WRITERS: i64 = 0x636d_726b;
@@ -121,18 +120,16 @@ impl Database for Postgres {
         (table, columns): Table<'_>,
         rows: &mut dyn Iterator<Item = Vec<Value>>,
     ) -> Result<(), String> {
-        let sql = format!("COPY {table} ({}) FROM STDIN", columns.join(","));
-        let mut copy = self.client.copy_in(&sql).map_err(words)?;
-        let mut lines = String::new();
+        let columns = columns.join(",");
+        let of = self.statement(&format!("SELECT {columns} FROM {table}"))?;
+        let types: Vec<Type> = of.columns().iter().map(|c| c.type_().clone()).collect();
+        let copy = format!("COPY {table} ({columns}) FROM STDIN BINARY");
+        let copy = self.client.copy_in(&copy).map_err(words)?;
+        let mut writer = BinaryCopyInWriter::new(copy, &types);
         for row in rows {
-            line(&mut lines, &row);
-            if lines.len() > 1 << 16 {
-                copy.write_all(lines.as_bytes()).map_err(|e| e.to_string())?;
-                lines.clear();
-            }
+            writer.write_raw(row).map_err(words)?;
         }
-        copy.write_all(lines.as_bytes()).map_err(|e| e.to_string())?;
-        copy.finish().map(drop).map_err(words)
+        writer.finish().map(drop).map_err(words)
     }
 
     fn begin_writing(&mut self) -> Result<(), String> {
@@ -151,36 +148,5 @@ impl Database for Postgres {
 
     fn dialect(&self, sql: &str) -> String {
         sql.replace("/*without rowid*/", "")
-    }
-}
-
-/// A row in the text format of COPY.
-fn line(out: &mut String, row: &[Value]) {
-    for (i, value) in row.iter().enumerate() {
-        if i > 0 {
-            out.push('\t');
-        }
-        match value {
-            Value::Null => out.push_str("\\N"),
-            Value::Int(value) => write!(out, "{value}").expect("a string takes all"),
-            // The shortest digits that read back as the same number.
-            Value::Real(value) => write!(out, "{value:?}").expect("a string takes all"),
-            Value::Text(text) => text.chars().for_each(|c| escaped(out, c)),
-            Value::Bytes(bytes) => {
-                out.push_str("\\\\x");
-                out.push_str(&hex::encode(bytes));
-            }
-        }
-    }
-    out.push('\n');
-}
-
-fn escaped(out: &mut String, c: char) {
-    match c {
-        '\\' => out.push_str("\\\\"),
-        '\t' => out.push_str("\\t"),
-        '\n' => out.push_str("\\n"),
-        '\r' => out.push_str("\\r"),
-        c => out.push(c),
     }
 }

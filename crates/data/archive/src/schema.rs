@@ -5,20 +5,28 @@ use crate::database::Database;
 /// Each is what one version adds to the one before; the first creates everything. A published one is never changed.
 pub(crate) const MIGRATIONS: &[&str] = &[include_str!("schema.sql")];
 
+/// The version of builds before the first release, whose rows have another layout.
+const UNRELEASED: i64 = 1;
+
+/// The version that all migrations come to.
+pub(crate) fn newest(migrations: &[&str]) -> i64 {
+    UNRELEASED + migrations.len() as i64
+}
+
 /// Brings the archive to the newest version, in one transaction.
 pub(crate) fn migrate(db: &mut dyn Database, migrations: &[&str]) -> Result<Version, String> {
-    let newest = migrations.len() as i64;
+    let newest = newest(migrations);
     if version(db)? == newest {
         return Ok(Version::Known);
     }
     db.begin_writing()?;
     // Another program may have been faster.
     let found = version(db)?;
-    if found > newest {
+    if found == UNRELEASED || found > newest {
         db.roll_back()?;
-        return Ok(Version::Newer(found));
+        return Ok(if found == UNRELEASED { Version::Unreleased } else { Version::Newer(found) });
     }
-    for migration in &migrations[found as usize..] {
+    for migration in &migrations[(found - UNRELEASED).max(0) as usize..] {
         let sql = db.dialect(migration);
         db.batch(&sql)?;
     }
@@ -35,6 +43,8 @@ pub(crate) enum Version {
     Known,
     /// It is of a version that this program does not know.
     Newer(i64),
+    /// It is of a build before the first release.
+    Unreleased,
 }
 
 /// 0 where there is nothing yet.

@@ -120,6 +120,8 @@ impl Database for Sqlite {
     }
 
     fn dialect(&self, sql: &str) -> String {
+        // Only under this name a key is the row's own number.
         sql.replace("/*without rowid*/", "WITHOUT ROWID")
+            .replace("BIGINT PRIMARY KEY", "INTEGER PRIMARY KEY")
     }
 }

@@ -63,7 +63,7 @@ fn assert_same(own: &Comparison, kept: &Comparison) {
             (b.verdict, b.identical, &b.reason),
             "{a:?} {b:?}"
         );
-        let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-8;
+        let near = |a: f64, b: f64| (a / b - 1.0).abs() < 2e-6;
         let is_near = |(a, b): (analysis::Ratio, analysis::Ratio)| {
             near(a.estimate, b.estimate) && near(a.low, b.low) && near(a.high, b.high)
         };

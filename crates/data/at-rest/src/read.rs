@@ -46,7 +46,9 @@ pub fn read(text: &str, origin: &str) -> Result<Record, RecordError> {
         )));
     }
     contradiction(&run).map_err(malformed)?;
-    let record = into_record(&PagesRecord { format_version: FORMAT_VERSION.to_owned(), ..run });
+    let run = PagesRecord { format_version: FORMAT_VERSION.to_owned(), ..run };
+    let format_version = record::WITHOUT_SAMPLES.to_owned();
+    let record = Record { format_version, ..into_record(&run) };
     record::contradiction(&record).map_err(malformed)?;
     of(&record).map_err(malformed)?;
     Ok(record)

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 /// version: minor versions only add optional fields; a major version may change or remove any.
 pub const FORMAT_VERSION: &str = "1.5";
 
+/// Which format runs of TLS and of pages from before [`FORMAT_VERSION`] 1.4 are read as: they kept no samples.
+pub const WITHOUT_SAMPLES: &str = "1.3";
+
 /// One run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Record {

@@ -32,7 +32,7 @@ pub use file::{RecordError, check_writable, save};
 pub use finding::Finding;
 pub use format::{
     AppliedTier, Call, Confinement, FORMAT_VERSION, Library, Limits, Plan, Record, Restriction,
-    Tool, schema,
+    Tool, WITHOUT_SAMPLES, schema,
 };
 pub use host::{Cache, Clock, Cpu, Host, Kernel, Memory, Mitigation};
 pub use journal::{

@@ -1,6 +1,6 @@
 //! Two sides, case by case.
 
-use crate::case::Case as Key;
+use crate::case::{Borrowed, Case as Key, borrowed};
 use crate::confirm::{ByPairs, Confirmation};
 use crate::costs::{Unit, costs, group};
 use crate::instructions::{InstructionRow, rows as instruction_rows};
@@ -185,16 +185,16 @@ fn facts(side: &Side<'_>) -> Facts {
     }
 }
 
-type Cases<'a> = BTreeMap<Key, &'a Measurement>;
+type Cases<'a> = BTreeMap<Borrowed<'a>, &'a Measurement>;
 
-fn by_library<'a>(side: &Side<'a>, settings: &Settings) -> BTreeMap<LibraryId, Cases<'a>> {
-    let mut found: BTreeMap<LibraryId, Cases<'_>> = BTreeMap::new();
+fn by_library<'a>(side: &Side<'a>, settings: &Settings) -> BTreeMap<&'a LibraryId, Cases<'a>> {
+    let mut found: BTreeMap<&LibraryId, Cases<'_>> = BTreeMap::new();
     for m in side.rows.iter().copied() {
-        let mut key = Key::of(m);
+        let mut key = borrowed(m);
         if settings.tiers_differ {
-            key.tier = Tier::Native;
+            key.4 = Tier::Native;
         }
-        found.entry(m.library.clone()).or_default().insert(key, m);
+        found.entry(&m.library).or_default().insert(key, m);
     }
     found
 }

@@ -2,7 +2,7 @@
 
 use crate::comparison::Side;
 use model::{Direction, Model, Tier};
-use record::{Executed, LibraryId, Measurement, State};
+use record::{Executed, LibraryId, State};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -102,7 +102,7 @@ fn growth(base: f64, new: f64, least: f64) -> f64 {
     (new - base) / base.max(least)
 }
 
-type Key = (String, Direction, Model, Tier);
+type Key<'a> = (&'a str, Direction, Model, Tier);
 
 /// What a side counted of one algorithm, and the sizes that it measured.
 struct OneSide<'a> {
@@ -188,26 +188,23 @@ fn counts(executed: &Executed) -> Option<Counts> {
 fn counted<'a>(
     side: &Side<'a>,
     tiers_differ: bool,
-) -> BTreeMap<&'a LibraryId, BTreeMap<Key, OneSide<'a>>> {
-    let mut selected: BTreeMap<(&LibraryId, Key), BTreeSet<usize>> = BTreeMap::new();
+) -> BTreeMap<&'a LibraryId, BTreeMap<Key<'a>, OneSide<'a>>> {
+    let mut selected: BTreeMap<(&LibraryId, Key<'_>), BTreeSet<usize>> = BTreeMap::new();
     for m in &side.rows {
-        let sizes = selected.entry((&m.library, key_of(m))).or_default();
+        let key = (m.algorithm.as_str(), m.direction, m.model, m.tier);
+        let sizes = selected.entry((&m.library, key)).or_default();
         sizes.extend((m.state == State::Measured).then_some(m.size));
     }
-    let mut found: BTreeMap<&LibraryId, BTreeMap<Key, OneSide<'_>>> = BTreeMap::new();
+    let mut found: BTreeMap<&LibraryId, BTreeMap<Key<'_>, OneSide<'_>>> = BTreeMap::new();
     for e in &side.record.executed {
-        let key = (e.algorithm.clone(), e.direction, e.model, e.tier);
-        if let Some(measured) = selected.remove(&(&e.library, key.clone())) {
+        let key = (e.algorithm.as_str(), e.direction, e.model, e.tier);
+        if let Some(measured) = selected.remove(&(&e.library, key)) {
             let tier = if tiers_differ { Tier::Native } else { e.tier };
             let one = OneSide { executed: e, measured };
             found.entry(&e.library).or_default().insert((key.0, key.1, key.2, tier), one);
         }
     }
     found
-}
-
-fn key_of(m: &Measurement) -> Key {
-    (m.algorithm.clone(), m.direction, m.model, m.tier)
 }
 
 #[cfg(test)]

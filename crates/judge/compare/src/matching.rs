@@ -44,7 +44,8 @@ pub(crate) fn pairs(
 fn libraries(side: &Side<'_>) -> BTreeSet<LibraryId> {
     let judged = side.record.leaks.iter().filter(|_| side.record.measurements.is_empty());
     let rows = side.rows.iter().map(|m| &m.library);
-    rows.chain(judged.map(|l| &l.library)).cloned().collect()
+    let all: BTreeSet<&LibraryId> = rows.chain(judged.map(|l| &l.library)).collect();
+    all.into_iter().cloned().collect()
 }
 
 /// Takes out those that have exactly one partner.

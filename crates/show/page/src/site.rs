@@ -2,10 +2,11 @@
 //! algorithm, which the page loads when it is looked at.
 
 use crate::PageError;
-use crate::pack::{csp_hash, packed_json, script_json};
+use crate::pack::{csp_hash, packed, script_json};
 use askama::Template;
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::io;
 
 /// The beginning of the page, by which a program knows a site of its own again.
 pub const SITE_MARK: &str = "<!doctype html>\n<!-- ciphermark site -->\n";
@@ -33,6 +34,7 @@ pub struct Site {
     /// The runs.
     pub records: Vec<SiteRecord>,
     /// What was measured, but for the library.
+    #[serde(skip)]
     pub workloads: Vec<SiteWorkload>,
     /// The figures.
     #[serde(skip)]
@@ -66,7 +68,7 @@ pub struct SiteRecord {
 }
 
 /// A case without its library.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SiteWorkload {
     /// Algorithm.
     pub algorithm: String,
@@ -91,23 +93,17 @@ pub struct SiteCell {
     pub half: f64,
     /// Against the release before on the same machine: 0 no verdict or undecided, 1 same, 2 faster, 3 slower.
     pub verdict: u8,
-    /// The cost over that of the release before, less 1.
+    /// The cost over that of the release before, less 1; shown where that is faster or slower.
     pub change: f64,
 }
 
-/// The figures of an algorithm, a column each.
-#[derive(Default, Serialize)]
-struct Shard {
-    record: Vec<usize>,
-    library: Vec<usize>,
-    workload: Vec<usize>,
-    /// To five digits, which is more than any interval supports.
-    ns: Vec<f64>,
-    /// In tenths of a thousandth.
-    half: Vec<u32>,
-    verdict: Vec<u8>,
-    /// In thousandths.
-    change: Vec<i32>,
+/// What stands before the columns of an algorithm's file.
+#[derive(Serialize)]
+struct Cases<'a> {
+    /// Words and size of each case.
+    workloads: Vec<(&'a str, usize)>,
+    /// How many figures follow.
+    cells: usize,
 }
 
 #[derive(Template)]
@@ -144,7 +140,8 @@ pub fn site(site: &Site) -> Result<Vec<(String, Vec<u8>)>, PageError> {
     for (place, (algorithm, mut cells)) in of.into_iter().enumerate() {
         cells.sort_by_key(|c| (c.workload, c.library, c.record));
         let path = format!("data/{place}.js");
-        let text = format!("ciphermarkShard({place}, \"{}\");\n", packed_json(&shard(&cells))?);
+        let bytes = shard(&site.workloads, &cells)?;
+        let text = format!("ciphermarkShard({place}, \"{}\");\n", packed(&bytes)?);
         files.push((path.clone(), text.into_bytes()));
         shards.push((algorithm, path));
     }
@@ -168,18 +165,53 @@ pub fn site(site: &Site) -> Result<Vec<(String, Vec<u8>)>, PageError> {
     Ok(files)
 }
 
-fn shard(cells: &[&SiteCell]) -> Shard {
-    let mut shard = Shard::default();
-    for cell in cells {
-        shard.record.push(cell.record);
-        shard.library.push(cell.library);
-        shard.workload.push(cell.workload);
-        shard.ns.push(format!("{:.4e}", cell.ns).parse().unwrap_or(cell.ns));
-        shard.half.push((cell.half * 1e4).round() as u32);
-        shard.verdict.push(cell.verdict);
-        shard.change.push((cell.change * 1e3).round() as i32);
-    }
-    shard
+/// Times are kept as their logarithm in these parts: to 0.0015 %, a hundredth of the narrowest interval.
+const OF_TIME: f64 = 32_768.0;
+
+/// The figures of an algorithm: the length of what [`Cases`] are as JSON, that, and columns of whole numbers. Neighbours
+/// are the same case on the next machine, so that differences say less than the numbers and pack better.
+fn shard(workloads: &[SiteWorkload], cells: &[&SiteCell]) -> io::Result<Vec<u8>> {
+    let mut own: Vec<usize> = cells.iter().map(|c| c.workload).collect();
+    own.dedup();
+    let named = own.iter().map(|w| (workloads[*w].words.as_str(), workloads[*w].size));
+    let cases = serde_json::to_vec(&Cases { workloads: named.collect(), cells: cells.len() })?;
+    let mut out = (cases.len() as u32).to_le_bytes().to_vec();
+    out.extend(cases);
+    let of = |c: &SiteCell| own.binary_search(&c.workload).unwrap_or_default();
+    column(&mut out, steps(cells.iter().map(|c| of(c) as u32)));
+    column(&mut out, steps(cells.iter().map(|c| c.library as u32)));
+    column(&mut out, steps(cells.iter().map(|c| c.record as u32)));
+    column(
+        &mut out,
+        steps(cells.iter().map(|c| (c.ns.max(1e-9).ln() * OF_TIME).round() as i32 as u32)),
+    );
+    // In tenths of a thousandth, and thousandths.
+    column(&mut out, cells.iter().map(|c| (c.half * 1e4).round() as u32).collect());
+    column(&mut out, cells.iter().map(|c| c.verdict.into()).collect());
+    let change = |c: &SiteCell| if c.verdict > 1 { (c.change * 1e3).round() as i32 } else { 0 };
+    column(&mut out, cells.iter().map(|c| zigzag(change(c))).collect());
+    Ok(out)
+}
+
+/// Each number less the one before it.
+fn steps(numbers: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut before = 0u32;
+    let step = |number: u32| {
+        let step = number.wrapping_sub(before) as i32;
+        before = number;
+        zigzag(step)
+    };
+    numbers.map(step).collect()
+}
+
+/// Small numbers on either side of zero as small ones above it.
+fn zigzag(number: i32) -> u32 {
+    ((number << 1) ^ (number >> 31)) as u32
+}
+
+/// The lowest bytes of all numbers, then the next ones: the upper ones are mostly zeros, which pack to nothing.
+fn column(out: &mut Vec<u8>, numbers: Vec<u32>) {
+    (0..4).for_each(|byte| out.extend(numbers.iter().map(|n| n.to_le_bytes()[byte])));
 }
 
 #[cfg(test)]
@@ -228,6 +260,13 @@ mod tests {
         let page = String::from_utf8(files[2].1.clone()).unwrap();
         assert!(page.starts_with(SITE_MARK));
         assert!(page.contains(r#"["aes-256-gcm","data/1.js"]"#));
+    }
+
+    #[test]
+    fn steps_of_numbers_are_small_and_in_planes() {
+        let mut out = Vec::new();
+        column(&mut out, steps([700, 700, 699, 701].into_iter()));
+        assert_eq!(out, [[120, 0, 1, 4], [5, 0, 0, 0], [0; 4], [0; 4]].concat());
     }
 
     #[test]

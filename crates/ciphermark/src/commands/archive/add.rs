@@ -1,7 +1,7 @@
 //! `ciphermark archive add`.
 
 use super::open::failure;
-use super::trust::{Candidate, judge};
+use super::trust::{Candidate, Judged, judge};
 use crate::args_archive::AddArgs;
 use crate::error::{Exit, Failure};
 use crate::kinds;
@@ -46,21 +46,27 @@ fn one(archive: &mut Archive, args: &AddArgs, path: &Path) -> Result<Trust, Fail
         added: now.as_second(),
     });
     let added = added.map_err(failure)?;
-    tell(args, path, added, judged.trust, &judged.doubts);
+    tell(args, path, added, &judged);
     Ok(if added == Added::Known { Trust::Own } else { judged.trust })
 }
 
-/// One line a record, and one a doubt.
-fn tell(args: &AddArgs, path: &Path, added: Added, trust: Trust, doubts: &[String]) {
+/// One line a record, and one for each doubt and what could not be checked.
+fn tell(args: &AddArgs, path: &Path, added: Added, judged: &Judged) {
     let shown = text::one_line(&path.display().to_string());
     match added {
         Added::Known if args.quiet => {}
         Added::Known => anstream::eprintln!("ciphermark: {shown} is in already"),
-        Added::New(_) if args.quiet && trust.counts() => {}
+        Added::New(_) if args.quiet && judged.trust.counts() => {}
         Added::New(cases) => {
-            anstream::eprintln!("ciphermark: added {shown}: {cases} cases, {}", trust.name());
-            for doubt in doubts {
+            anstream::eprintln!(
+                "ciphermark: added {shown}: {cases} cases, {}",
+                judged.trust.name()
+            );
+            for doubt in &judged.doubts {
                 anstream::eprintln!("ciphermark:   {}", text::one_line(doubt));
+            }
+            for what in judged.unchecked.iter().filter(|_| !args.quiet) {
+                anstream::eprintln!("ciphermark:   unchecked: {what}");
             }
         }
     }

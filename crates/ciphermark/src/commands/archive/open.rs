@@ -20,6 +20,7 @@ pub fn failure(error: ArchiveError) -> Failure {
         ArchiveError::Absent(_)
         | ArchiveError::Other(_)
         | ArchiveError::Newer { .. }
+        | ArchiveError::Unreleased(_)
         | ArchiveError::NoPostgres(_)
         | ArchiveError::Selection(_) => Failure::usage(error),
         ArchiveError::Database { .. }

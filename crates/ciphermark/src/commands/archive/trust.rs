@@ -18,6 +18,8 @@ pub struct Judged {
     pub trust: Trust,
     pub signer: Option<String>,
     pub doubts: Vec<String>,
+    /// What could not be checked, which is no doubt.
+    pub unchecked: Vec<String>,
     pub samples: Option<String>,
     pub known: String,
 }
@@ -49,7 +51,7 @@ pub fn judge(
     let peers: Vec<Known> = peers.iter().filter_map(|k| serde_json::from_str(k).ok()).collect();
     let given = manifest.as_ref().map(|m| Given { seed: m.seed, at: Some(&m.given) });
     let told = Told { now: Some(now), machine_type: named.as_deref(), given };
-    let found = trust::doubts(of.record, &told, &peers);
+    let trust::Judgement { doubts: found, unchecked } = trust::judge(of.record, &told, &peers);
     let mut doubts: Vec<String> =
         found.into_iter().map(|d| format!("{}: {}", d.code.name(), d.sentence)).collect();
     let is_of = |m: &Manifest| [of.sha256, of.file_sha256].contains(&m.record_sha256.as_str());
@@ -63,6 +65,7 @@ pub fn judge(
         trust: if doubts.is_empty() { trust } else { Trust::Doubtful },
         signer,
         doubts,
+        unchecked,
         samples,
         known: serde_json::to_string(&known).map_err(Failure::not_done)?,
     })

@@ -3,6 +3,7 @@
 mod attached;
 mod background;
 pub mod fakes;
+mod kubernetes;
 mod postgres;
 mod program;
 mod rates;
@@ -11,6 +12,7 @@ mod slurm;
 mod venv;
 
 pub use background::{Background, descendants, journal, processes_below, stat};
+pub use kubernetes::KubernetesCluster;
 pub use postgres::Cluster;
 pub use program::{
     BY_SIGNAL, Done, INTERRUPTED, QUICK, attached_object, call, ciphermark, ciphermark_bundled,

@@ -20,8 +20,7 @@ pub(super) fn check(record: &Record, findings: &mut Findings) {
     if record.measurements.iter().any(|m| m.state == State::Imported) {
         findings.unchecked("imported figures: they have no samples");
     }
-    // Runs of TLS and of pages kept no samples before format 1.4.
-    if record.kind().is_some() && measured().all(|(_, m)| m.raw.is_empty()) {
+    if record.kind().is_some() && !keeps_samples(record) {
         if measured().next().is_some() {
             findings.unchecked("figures: the record has no samples (written before format 1.4)");
         }
@@ -34,6 +33,11 @@ pub(super) fn check(record: &Record, findings: &mut Findings) {
             findings.of_case(Code::Recomputed, case, || what);
         }
     }
+}
+
+/// Runs of TLS and of pages kept no samples before format 1.4, and are read as of the one before.
+fn keeps_samples(record: &Record) -> bool {
+    record.format_version != record::WITHOUT_SAMPLES
 }
 
 /// Samples that count, one for each visit, as if nothing had disturbed them: whether they count was decided with more

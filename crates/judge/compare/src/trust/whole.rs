@@ -27,9 +27,7 @@ pub(super) fn check(record: &Record, told: &Told<'_>, findings: &mut Findings) {
     match record.kind() {
         None if figures && !imported => cases(record, findings),
         None => {}
-        Some("pages") => {
-            findings.unchecked("whether cases are missing: the plan does not list them")
-        }
+        Some("pages") => pages(record, findings),
         Some(_) => parts(record, findings),
     }
 }
@@ -171,5 +169,36 @@ fn parts(record: &Record, findings: &mut Findings) {
     }
     if !record.measurements.len().is_multiple_of(2) {
         findings.doubt(Code::Truncated, "a case has one of its two parts only".to_owned());
+    }
+}
+
+/// A scheme of one library in a run over pages.
+type Pair = (u64, String);
+
+/// Every scheme that came back whole is timed in the same ways, where its library is timed: without a cipher it is not.
+fn pages(record: &Record, findings: &mut Findings) {
+    let of = |details: &serde_json::Value, scheme: &str| -> Option<Pair> {
+        Some((details["library"].as_u64()?, scheme.to_owned()))
+    };
+    let mut ways: BTreeMap<Pair, BTreeSet<String>> = BTreeMap::new();
+    for m in &record.measurements {
+        let Some(details) = &m.details else { continue };
+        let way = format!("{} {} of {} threads", m.direction, details["medium"], m.threads);
+        if let Some(pair) = of(details, &m.algorithm) {
+            ways.entry(pair).or_default().insert(way);
+        }
+    }
+    let all: BTreeSet<String> = ways.values().flatten().cloned().collect();
+    let verified = record.details.as_ref().and_then(|details| details["verified"].as_array());
+    let whole = verified.into_iter().flatten().filter(|row| row["state"] == "measured");
+    for (library, scheme) in whole.filter_map(|row| of(row, row["scheme"].as_str()?)) {
+        let is_timed = ways.keys().any(|(timed, _)| *timed == library);
+        let own = ways.get(&(library, scheme.clone()));
+        let lacks = all.iter().find(|way| own.is_none_or(|own| !own.contains(*way)));
+        if let Some(way) = lacks.filter(|_| is_timed) {
+            let what =
+                format!("{scheme} of library {library} has no case of {way}, and others have");
+            findings.doubt(Code::Truncated, what);
+        }
     }
 }
