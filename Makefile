@@ -4,7 +4,7 @@ CARGO ?= cargo
 CIPHERMARK := target/release/ciphermark
 RECORD ?= bench.json
 
-.PHONY: help setup libs web build bench bench-page gallery test test-all test-kubernetes lint fmt verify agree repeat selfcheck kill-test claims fuzz asan zoo test-aarch64 install packages test-packages clean
+.PHONY: help setup libs web build bench bench-page gallery test test-all test-kubernetes lint fmt verify agree repeat selfcheck kill-test claims fuzz asan zoo test-aarch64 add-record install packages test-packages clean
 
 help: ## show the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -107,6 +107,9 @@ zoo: build libs ## plant faults in stand-in libraries, find them all, and none i
 test-aarch64: web ## build for aarch64, try it in an emulated arm64 Debian on three CPU models (a quarter of an hour)
 	@scripts/setup aarch64
 	scripts/test-aarch64
+
+add-record: build ## add a record of your machine to records/: make add-record NAME=graviton4 (RECORD=bench.json)
+	scripts/add-record --ciphermark $(CIPHERMARK) $(RECORD) $(NAME)
 
 install: build libs ## install into PREFIX (default ~/.local): program, libraries, man pages, completions
 	scripts/install $(CIPHERMARK)

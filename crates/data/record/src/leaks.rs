@@ -112,7 +112,7 @@ pub struct Leak {
     pub object: String,
     /// Address of the first such instruction within the object, as a disassembler shows it.
     pub address: u64,
-    /// That instruction, in Intel's syntax.
+    /// That instruction; of x86-64 in Intel's syntax.
     pub instruction: String,
     /// Instructions of the function that do so.
     pub places: u32,

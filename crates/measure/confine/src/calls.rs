@@ -158,6 +158,10 @@ pub(crate) fn allowed(own: u32, word: u64) -> Vec<Rule> {
             Condition::is(1, libc::SIGKILL as u32),
         ],
     });
+    // Where no process can step itself, a forked one lets the process step it that was set aside for that
+    // (PR_SET_PTRACER, which Yama asks for).
+    #[cfg(target_arch = "aarch64")]
+    rules.extend(some(libc::SYS_prctl, 0, [0x5961_6d61]));
     // Limits are asked for, and not set: `new_limit` is null.
     rules.push(Rule {
         call: libc::SYS_prlimit64,

@@ -27,7 +27,16 @@ pub(crate) fn examine(machine: &Machine, live: &Live) -> Vec<Finding> {
             "how long counting instructions takes",
             "time ciphermark explain -l openssl -a aes-128-gcm",
         ),
-        asked("record", "what this core does", "ciphermark run --suite quick -o bench.json"),
+        asked(
+            "limits",
+            "whether instructions take what their makers publish (docs/LIMITS.md)",
+            "ciphermark list limits",
+        ),
+        asked(
+            "record",
+            "what this core does",
+            "make bench && make add-record NAME=your-machine, in a clone",
+        ),
     ]
 }
 

@@ -1,12 +1,9 @@
 //! Every bound that applies to a demand on a machine.
 
 use crate::bound::demand::{Chain, Demand, Divisible, SIMPLE, Step, Updates, Vector};
-use crate::bound::machine::{Machine, cover};
+use crate::bound::machine::{CARRYLESS, Machine, ROUNDS, cover};
 use crate::bound::{Access, Basis, Bound, Level, Limit, Operation};
 use model::Footprint;
-
-const AES: &[&str] = &["aesenc", "aesenclast", "aesdec"];
-const CARRYLESS: &[&str] = &["pclmulqdq"];
 
 /// Every bound that applies.
 pub(crate) fn all(machine: &Machine<'_>, demand: &Demand, operation: &Operation<'_>) -> Vec<Limit> {
@@ -45,15 +42,15 @@ fn level(footprint: Footprint) -> Option<Level> {
 
 /// AES units, carry-less multipliers, and what both share with everything else.
 fn vector_units(machine: &Machine<'_>, demand: &Demand, found: &mut Vec<Limit>) {
-    let units = |parts: &[Vector], names: &[&str]| {
-        let widths = machine.widths(names);
-        parts.iter().map(|v| v.each * cover(v.lanes, &widths, demand.stream)).sum::<f64>()
+    let units = |parts: &[Vector], widths: &[(f64, f64)]| {
+        parts.iter().map(|v| v.each * cover(v.lanes, widths, demand.stream)).sum::<f64>()
     };
     let lanes = |parts: &[Vector]| parts.iter().map(|v| v.lanes * v.each).sum::<f64>();
     let (aes, carryless) = (&demand.aes, &demand.carryless);
     let mut add = |cycles, by, basis, names| found.push(machine.limit(cycles, (by, basis), names));
-    let (rounds, products) = (units(aes, AES), units(carryless, CARRYLESS));
-    add(rounds, Bound::AesUnits, Basis::IfExecuted, AES);
+    let rounds = units(aes, &machine.rounds());
+    let products = units(carryless, &machine.widths(CARRYLESS));
+    add(rounds, Bound::AesUnits, Basis::IfExecuted, ROUNDS);
     add(products, Bound::CarrylessMultiply, Basis::IfExecuted, CARRYLESS);
     let simple = machine.widths(SIMPLE);
     let all = lanes(aes) + lanes(carryless) + demand.simple;
@@ -61,9 +58,10 @@ fn vector_units(machine: &Machine<'_>, demand: &Demand, found: &mut Vec<Limit>) 
     if all > 0.0 {
         add(all * best, Bound::SharedVectorPorts, Basis::KnownMethods, SIMPLE);
     }
-    let two = (("aesenc", lanes(aes)), ("pclmulqdq", lanes(carryless)));
     // Where the two do not wait for each other, the slower one's own units decide.
-    let together = machine.shared(two.0, two.1).filter(|t| *t > rounds.max(products) * 1.001);
+    let together = machine
+        .rounds_beside_products(lanes(aes), lanes(carryless))
+        .filter(|t| *t > rounds.max(products) * 1.001);
     if let Some(cycles) = together {
         add(cycles, Bound::SharedVectorPorts, Basis::IfExecuted, CARRYLESS);
     }
@@ -72,14 +70,14 @@ fn vector_units(machine: &Machine<'_>, demand: &Demand, found: &mut Vec<Limit>) 
 /// AEGIS with its state's words in registers of their own, or several in one: then a shuffle of at
 /// least one cycle comes between one update and the next.
 fn aegis(machine: &Machine<'_>, updates: &Updates) -> Vec<Limit> {
-    let widths = machine.widths(AES);
-    let Some(latency) = machine.latency("aesenc") else { return Vec::new() };
+    let widths = machine.rounds();
+    let Some(latency) = machine.round_latency() else { return Vec::new() };
     let key = machine.latency("aesenc-key").unwrap_or(0.0);
     let window = if updates.endless { Some(0.0) } else { machine.window() };
     let overlap = window.map(|w| w / updates.words);
     let layout = |each: f64, apart: f64| {
         let bound = (Bound::AesUnits, Basis::IfExecuted);
-        let mut found = vec![machine.limit(updates.count * each, bound, AES)];
+        let mut found = vec![machine.limit(updates.count * each, bound, ROUNDS)];
         if let Some(overlap) = overlap {
             // A decrypted word enters the key of a round, whose result is the next round's state and
             // decrypts, with one exclusive or, the word after the next.
@@ -87,7 +85,7 @@ fn aegis(machine: &Machine<'_>, updates: &Updates) -> Vec<Limit> {
             let steps = |n: f64| (n - overlap).max(0.0);
             let cycles =
                 (steps(updates.count) * (latency + apart)).max(steps(updates.decrypting) * decrypt);
-            found.push(machine.limit(cycles, (Bound::LatencyChain, Basis::KnownMethods), AES));
+            found.push(machine.limit(cycles, (Bound::LatencyChain, Basis::KnownMethods), ROUNDS));
         }
         found
     };
@@ -118,11 +116,10 @@ fn divided(machine: &Machine<'_>, work: &Divisible) -> Option<Limit> {
 /// A chain, less what of it can overlap with the next operation's.
 fn chain(machine: &Machine<'_>, chain: &Chain) -> Option<Limit> {
     let (step, names) = match chain.step {
-        Step::AesRound => (machine.latency("aesenc")?, AES),
+        Step::AesRound => (machine.round_latency()?, ROUNDS),
         Step::Cycles(cycles) => (cycles, &[][..]),
-        // Without instructions of its own a round is a rotation, a sum of three, an addition.
-        Step::Sha256TwoRounds => (sha(machine, "sha256rnds2"), &["sha256rnds2"][..]),
-        Step::Sha512TwoRounds => (sha(machine, "sha512rnds2"), &["sha512rnds2"][..]),
+        Step::Sha256TwoRounds => (sha(machine, SHA256), &["sha256rnds2", "sha256h"][..]),
+        Step::Sha512TwoRounds => (sha(machine, SHA512), &["sha512rnds2", "sha512h"][..]),
     };
     let overlap = if chain.endless { 0.0 } else { machine.window()? / chain.waiting };
     let cycles = (chain.steps - overlap).max(0.0) * step;
@@ -133,23 +130,35 @@ fn chain(machine: &Machine<'_>, chain: &Chain) -> Option<Limit> {
     Some(machine.limit(cycles, (Bound::LatencyChain, basis), names))
 }
 
-/// Cycles of two rounds: by the instruction or by the least that software takes.
-fn sha(machine: &Machine<'_>, name: &str) -> f64 {
+/// Instructions that do rounds of SHA: name, width, and how many of them two rounds take. Four rounds of SHA-256 are
+/// one SHA256H and, beside it, one SHA256H2.
+type Sha = [(&'static str, u32, f64); 2];
+const SHA256: Sha = [("sha256rnds2", 128, 1.0), ("sha256h", 128, 0.5)];
+const SHA512: Sha = [("sha512rnds2", 256, 1.0), ("sha512h", 128, 1.0)];
+
+/// Cycles of two rounds: by an instruction or by the least that software takes, a rotation, a sum of three and an
+/// addition for each.
+fn sha(machine: &Machine<'_>, instructions: Sha) -> f64 {
     const SOFTWARE: f64 = 6.0;
-    let instruction = if machine.has_sha() { machine.latency(name) } else { None };
-    instruction.unwrap_or(SOFTWARE).min(SOFTWARE)
+    let here = instructions.iter().filter(|_| machine.has_sha());
+    let latencies = here.filter_map(|(name, _, each)| Some(machine.latency(name)? * each));
+    latencies.fold(SOFTWARE, f64::min)
 }
 
 /// How many SHA instructions start in a cycle: what short messages, which overlap, are bound by.
 fn sha_units(machine: &Machine<'_>, chain: &Chain) -> Option<Limit> {
-    let (name, width) = match chain.step {
-        Step::Sha256TwoRounds => ("sha256rnds2", 128),
-        Step::Sha512TwoRounds => ("sha512rnds2", 256),
+    let instructions = match chain.step {
+        Step::Sha256TwoRounds => SHA256,
+        Step::Sha512TwoRounds => SHA512,
         _ => return None,
     };
-    let rate = machine.per_cycle(name, width).filter(|_| machine.has_sha())?;
-    let bound = (Bound::SharedVectorPorts, Basis::KnownMethods);
-    Some(machine.limit(chain.steps / rate, bound, &[name]))
+    let mut here = instructions.iter().filter(|_| machine.has_sha());
+    let rated = |(name, width, each): &(&'static str, u32, f64)| {
+        let bound = (Bound::SharedVectorPorts, Basis::KnownMethods);
+        let rate = machine.per_cycle(name, *width)?;
+        Some(machine.limit(chain.steps * each / rate, bound, &[*name]))
+    };
+    here.find_map(rated)
 }
 
 /// Loading and storing so many bytes at a level.

@@ -99,7 +99,11 @@ pub(crate) enum Step {
 }
 
 /// Vector instructions that every simple operation is at least as slow as one of.
-pub(crate) const SIMPLE: &[&str] = &["pxor", "pternlogd", "paddd", "paddq", "pshufb"];
+#[rustfmt::skip]
+pub(crate) const SIMPLE: &[&str] = &[
+    "pxor", "pternlogd", "paddd", "paddq", "pshufb",
+    "eor.16b", "eor3.16b", "add.4s", "add.2d", "tbl.16b", "eor-sve",
+];
 
 impl Demand {
     /// Rounds of AES, each on a block.

@@ -27,6 +27,37 @@ pub(crate) fn intel() -> Core {
     core(3.0, [1.0, 1.0, 1.0], [1.0 / 3.0, 1.0 / 3.0, 0.5])
 }
 
+/// A core of AArch64 that does not fuse the two halves of a round (readings that an Arm core could have), with SVE of
+/// 256 bits as no such core has it.
+pub(crate) fn aarch64() -> Core {
+    let narrow = [
+        ("aese+aesmc", 1.0, 4.0),
+        ("aesd+aesimc", 1.0, 4.0),
+        ("aese", 0.5, 2.0),
+        ("pmull.1q", 1.0, 2.0),
+        ("eor.16b", 0.5, 2.0),
+        ("eor3.16b", 0.5, 2.0),
+        ("sha256h", 1.0, 4.0),
+        ("sha512h", 1.0, 4.0),
+        ("umull.2d", 1.0, 4.0),
+    ];
+    let scalar = [
+        ("add", 1.0 / 3.0, 1.0),
+        ("mul", 1.0, 2.0),
+        ("mul+umulh", 4.0, 4.0),
+        ("crc32cx", 1.0, 2.0),
+    ];
+    let mut instructions: Vec<Instruction> = narrow
+        .iter()
+        .map(|(name, cycles, latency)| instruction(name, 128, *cycles, *latency))
+        .collect();
+    instructions.extend(
+        scalar.iter().map(|(name, cycles, latency)| instruction(name, 64, *cycles, *latency)),
+    );
+    instructions.push(instruction("eor-sve", 256, 0.5, 0.0));
+    Core { instructions, window: Some(40.0), ..Core::default() }
+}
+
 fn core(aes_latency: f64, carryless: [f64; 3], simple: [f64; 3]) -> Core {
     let mut instructions = Vec::new();
     for name in ["aesenc", "aesdec", "aesenclast"] {

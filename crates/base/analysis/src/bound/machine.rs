@@ -6,6 +6,15 @@ use model::Tier;
 /// Bits of one block of AES, the unit in which vector work is counted.
 pub(crate) const LANE_BITS: u32 = 128;
 
+/// What does a round of AES: x86-64's instruction, or AArch64's two.
+pub(crate) const ROUNDS: &[&str] =
+    &["aesenc", "aesenclast", "aesdec", "aese+aesmc", "aesd+aesimc", "aese+aesmc-sve"];
+/// AArch64's last round has the first of the two alone, and no cipher has fewer than ten.
+const LAST_ROUND: &str = "aese";
+const LAST_PART: f64 = 0.1;
+/// What multiplies polynomials.
+pub(crate) const CARRYLESS: &[&str] = &["pclmulqdq", "pmull.1q", "pmullb-sve"];
+
 /// A core under a tier.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Machine<'a> {
@@ -27,10 +36,29 @@ impl<'a> Machine<'a> {
 
     /// Whether AES and carry-less multiplication may be used.
     pub(crate) fn has_aes(&self) -> bool {
-        self.most_bits(Kind::Aes) > 0 && self.per_cycle("aesenc", 128).is_some()
+        ROUNDS.iter().any(|name| self.per_cycle(name, 128).is_some())
     }
 
-    /// Whether SHA instructions may be used: SSE2 alone has none.
+    /// Each width at which rounds of AES may be done: lanes, and cycles of a cipher's average round.
+    pub(crate) fn rounds(&self) -> Vec<(f64, f64)> {
+        let whole = self.widths(ROUNDS);
+        let Some(last) = self.per_cycle(LAST_ROUND, LANE_BITS).map(|rate| 1.0 / rate) else {
+            return whole;
+        };
+        whole.into_iter().map(|(lanes, cycles)| (lanes, average_round(cycles, last))).collect()
+    }
+
+    /// Cycles from one round of AES to the next that needs it.
+    pub(crate) fn round_latency(&self) -> Option<f64> {
+        let whole = ["aese+aesmc", "aesd+aesimc"].iter().filter_map(|name| self.latency(name));
+        let average = || {
+            let whole = whole.min_by(f64::total_cmp)?;
+            Some(average_round(whole, self.latency(LAST_ROUND)?))
+        };
+        self.latency("aesenc").or_else(average)
+    }
+
+    /// Whether SHA instructions may be used: neither SSE2 nor Advanced SIMD alone has any.
     pub(crate) fn has_sha(&self) -> bool {
         self.tier != Tier::Baseline
     }
@@ -48,8 +76,13 @@ impl<'a> Machine<'a> {
     }
 
     fn allowed(&self, i: &Instruction) -> bool {
-        let aes = i.name.starts_with("aes") || i.name == "pclmulqdq";
-        i.width_bits <= self.most_bits(if aes { Kind::Aes } else { Kind::Other })
+        let (name, tier) = (i.name.as_str(), self.tier);
+        let aes = name.starts_with("aes") || CARRYLESS.contains(&name);
+        // What AArch64's tiers hide beside widths.
+        let hidden = name.ends_with("-sve") && tier != Tier::Native
+            || matches!(name, "eor3.16b" | "sha512h")
+                && !matches!(tier, Tier::Native | Tier::Nosve);
+        !hidden && i.width_bits <= self.most_bits(if aes { Kind::Aes } else { Kind::Other })
     }
 
     /// The instruction at a width, as far as the tier has it.
@@ -105,6 +138,18 @@ impl<'a> Machine<'a> {
         (found.bytes_per_cycle > 0.0).then(|| (1.0 / found.bytes_per_cycle, found.spread))
     }
 
+    /// Cycles in which so many rounds of AES and products of polynomials are done, at the most favourable widths that
+    /// were measured together.
+    pub(crate) fn rounds_beside_products(&self, rounds: f64, products: f64) -> Option<f64> {
+        let x86 = self.shared(("aesenc", rounds), ("pclmulqdq", products));
+        x86.or_else(|| {
+            // Last rounds are less work.
+            let (whole, average) = (self.widths(&["aese+aesmc"]), self.rounds());
+            let part = average.first()?.1 / whole.first()?.1;
+            self.shared(("aese+aesmc", rounds * part), ("pmull.1q", products))
+        })
+    }
+
     /// Cycles in which at least `lanes` and `second_lanes` of 128 bits go through two instructions
     /// that wait for the same units, at the most favourable widths that were measured together.
     ///
@@ -131,6 +176,11 @@ impl<'a> Machine<'a> {
         }
         (known > 0).then_some(least)
     }
+}
+
+/// Cycles of a round of AES, of which a tenth are last ones.
+fn average_round(whole: f64, last: f64) -> f64 {
+    whole * (1.0 - LAST_PART) + whole.min(last) * LAST_PART
 }
 
 /// The least time in which instructions of these widths go over `lanes` lanes once. Each entry is
@@ -165,6 +215,19 @@ mod tests {
         assert_eq!(cover(5.0, &widths, false), 1.5);
         assert_eq!(cover(4096.0, &widths, false), 1024.0);
         assert_eq!(cover(1.0, &widths, true), 0.25);
+    }
+
+    #[test]
+    fn aarch64_does_a_round_by_two_instructions_and_the_last_by_one() {
+        let core = crate::bound::fixtures::aarch64();
+        let machine = |tier| Machine::new(&core, tier);
+        assert!(machine(Tier::Aes).has_aes() && !machine(Tier::Noaes).has_aes());
+        assert_eq!(machine(Tier::Native).rounds(), [(1.0, 0.9 * 1.0 + 0.1 * 0.5)]);
+        assert_eq!(machine(Tier::Native).round_latency(), Some(0.9 * 4.0 + 0.1 * 2.0));
+        let wide = |tier| machine(tier).widths(&["eor.16b", "eor-sve"]).len();
+        assert_eq!((wide(Tier::Native), wide(Tier::Nosve), wide(Tier::Noaes)), (2, 1, 1));
+        let fused = |name| machine(name).per_cycle("eor3.16b", 128).is_some();
+        assert!(fused(Tier::Nosve) && !fused(Tier::Aes));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use crate::bound::Bound;
 use crate::bound::ciphers::Call;
 use crate::bound::demand::{Chain, Demand, Divisible, SIMPLE, Step, Updates, Way};
+use crate::bound::machine::CARRYLESS;
 use model::{Mode, Primitive};
 
 /// AEGIS (draft-irtf-cfrg-aegis-aead §3 to §6): an update is eight rounds for 32 bytes of each lane,
@@ -21,7 +22,10 @@ pub(crate) fn aegis(call: &Call<'_>, lanes: f64) -> Demand {
 
 const ALU: &[&str] = SIMPLE;
 const SCALAR: &[&str] = &["add"];
-const SCALAR_MULTIPLY: &[&str] = &["imul", "mulx"];
+/// 64 bits by 64, to 128: AArch64 has an instruction for each half.
+const SCALAR_PRODUCT: &[&str] = &["imul", "mulx", "mul+umulh"];
+/// 32 bits by 32.
+const SCALAR_MULTIPLY: &[&str] = &["imul", "mulx", "mul"];
 
 /// ChaCha20 (RFC 8439 §2.3): 80 quarter rounds of 12 operations on words of 32 bits, 16 additions
 /// and 16 exclusive ors for a block of 64 bytes: 992 operations, or 248 on lanes of four words.
@@ -36,10 +40,10 @@ fn chacha_blocks(pieces: f64, stream: bool) -> Demand {
 /// of 52 bits with two instructions each; two products' lanes of 64 bits are a lane here.
 fn poly1305(pieces: f64, stream: bool) -> Demand {
     let vector: &[Way] = &[
-        Way { names: &["pmuludq"], lanes: 0.5, each: 9.0 },
+        Way { names: &["pmuludq", "umull.2d"], lanes: 0.5, each: 9.0 },
         Way { names: &["pmadd52luq"], lanes: 0.5, each: 12.0 },
     ];
-    let scalar = Way { names: SCALAR_MULTIPLY, lanes: 1.0, each: 3.0 };
+    let scalar = Way { names: SCALAR_PRODUCT, lanes: 1.0, each: 3.0 };
     divisible(Divisible { pieces, vector, scalar, bound: Bound::Multiply, stream })
 }
 
@@ -136,7 +140,7 @@ fn xxh3(call: &Call<'_>) -> Demand {
     }
     let (pieces, stream) = ((call.size / 8) as f64, call.stream);
     let simple: &[Way] = &[Way { names: ALU, lanes: 0.5, each: 5.0 }];
-    let multiply: &[Way] = &[Way { names: &["pmuludq"], lanes: 0.5, each: 1.0 }];
+    let multiply: &[Way] = &[Way { names: &["pmuludq", "umull.2d"], lanes: 0.5, each: 1.0 }];
     let work = |vector, names, each, bound| {
         let scalar = Way { names, lanes: 1.0, each };
         divisible(Divisible { pieces, vector, scalar, bound, stream })
@@ -152,8 +156,8 @@ fn xxh3(call: &Call<'_>) -> Demand {
 /// CRC-32C (RFC 3720 §12.1): the instruction takes eight bytes, a carry-less multiplication folds
 /// eight.
 fn crc32c(call: &Call<'_>) -> Demand {
-    let vector: &[Way] = &[Way { names: &["pclmulqdq"], lanes: 1.0, each: 1.0 }];
-    let scalar = Way { names: &["crc32"], lanes: 1.0, each: 1.0 };
+    let vector: &[Way] = &[Way { names: CARRYLESS, lanes: 1.0, each: 1.0 }];
+    let scalar = Way { names: &["crc32", "crc32cx"], lanes: 1.0, each: 1.0 };
     let (bound, stream) = (Bound::CarrylessMultiply, call.stream);
     divisible(Divisible { pieces: (call.size / 8) as f64, vector, scalar, bound, stream })
 }

@@ -58,7 +58,7 @@ fn names(cpu: &Cpu, findings: &mut Findings) {
 }
 
 /// Instructions that were executed or timed, in the kernel's spelling.
-const SETS: [(&str, &str); 9] = [
+const SETS: [(&str, &str); 11] = [
     ("aes", "aes"),
     ("pclmulqdq", "pclmulqdq"),
     ("vaes", "vaes"),
@@ -68,6 +68,8 @@ const SETS: [(&str, &str); 9] = [
     ("avx2", "avx2"),
     ("avx512f", "avx512f"),
     ("avx512vl", "avx512vl"),
+    ("pmull", "pmull"),
+    ("sve", "sve"),
 ];
 
 fn sets(record: &Record, findings: &mut Findings) {
@@ -80,6 +82,9 @@ fn sets(record: &Record, findings: &mut Findings) {
         ("aesenc", _) => Some("vaes"),
         ("pclmulqdq", 128) => Some("pclmulqdq"),
         ("pclmulqdq", _) => Some("vpclmulqdq"),
+        ("aese+aesmc", _) => Some("aes"),
+        ("pmull.1q", _) => Some("pmull"),
+        (name, _) if name.ends_with("-sve") => Some("sve"),
         (_, 512) => Some("avx512f"),
         _ => None,
     }));

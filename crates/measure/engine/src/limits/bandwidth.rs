@@ -52,7 +52,9 @@ pub(super) fn all(
 fn first_level(core: &Core, cycles_per_ns: f64) -> Vec<Bandwidth> {
     let kinds = [(Access::Read, "load"), (Access::Write, "store"), (Access::Copy, "load+store")];
     let best = |(access, name): (Access, &str)| {
-        let all = core.instructions.iter().filter(|i| i.name == name);
+        // `-sve` are registers as long as the core has them.
+        let is_one = |i: &&analysis::bound::Instruction| i.name.trim_end_matches("-sve") == name;
+        let all = core.instructions.iter().filter(is_one);
         let bytes = |i: &analysis::bound::Instruction| i.per_cycle * f64::from(i.width_bits / 8);
         let best = all.max_by(|a, b| bytes(a).total_cmp(&bytes(b)))?;
         Some(Bandwidth {

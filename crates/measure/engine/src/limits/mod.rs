@@ -235,7 +235,7 @@ mod tests {
 
     /// The whole of it on the machine that the test runs on, without a word about speed.
     #[test]
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn this_core_is_measured_and_floors_are_derived() {
         let found = limits_here(&[Algorithm::find("memcpy").unwrap()]);
         if let Some(reason) = &found.reason {

@@ -1,6 +1,6 @@
 //! Two traces of one stage side by side. After a branch goes two ways, the comparison goes on where both meet.
 
-use super::decoded::{Decodes, value};
+use super::decoded::Decodes;
 use super::found::{Found, note};
 use crate::step::Step;
 use record::LeakKind;
@@ -51,23 +51,10 @@ fn lookups(
     decodes: &mut Decodes<'_>,
     found: &mut Found,
 ) {
-    let Some(decoded) = decodes.at(x.address()) else { return };
-    for memory in &decoded.memory {
-        let address = |step| decodes.address(&decoded, memory, step);
-        let (p, q) = (address(x), address(y));
-        if let (Some(p), Some(q)) = (p, q)
-            && p != q
-        {
-            let place = note(found, (stage, LeakKind::Lookup, x.address()), at, branched);
-            let of = if decoded.repeats {
-                decoded.instruction.memory_size()
-            } else {
-                memory.memory_size()
-            };
-            let bytes = of.size();
-            place.touch(p, bytes);
-            place.touch(q, bytes);
-        }
+    for (p, q, bytes) in decodes.touched(x, y).into_iter().filter(|(p, q, _)| p != q) {
+        let place = note(found, (stage, LeakKind::Lookup, x.address()), at, branched);
+        place.touch(p, bytes);
+        place.touch(q, bytes);
     }
 }
 
@@ -79,21 +66,14 @@ fn divisions(
     decodes: &mut Decodes<'_>,
     found: &mut Found,
 ) {
-    const RAX: usize = 0;
-    const RDX: usize = 2;
-    let differs = |x: &Step, y: &Step| [RAX, RDX].iter().any(|r| x.register(*r) != y.register(*r));
     let (x, y) = (&a[i], &b[j]);
-    if let Some(decoded) = decodes.at(x.address()).filter(|d| d.divides) {
-        let divisor = decoded.instruction.op0_register();
-        if differs(x, y) || value(x, divisor) != value(y, divisor) {
-            note(found, (stage, LeakKind::Division, x.address()), i, branched);
-        }
+    if decodes.divides_otherwise(x, y) {
+        note(found, (stage, LeakKind::Division, x.address()), i, branched);
     }
     let previous = i.checked_sub(1).zip(j.checked_sub(1)).map(|(i, j)| (&a[i], &b[j]));
     if let Some((u, v)) = previous
         && u.address() == v.address()
-        && differs(x, y)
-        && decodes.at(u.address()).is_some_and(|d| d.divides)
+        && decodes.divided_otherwise((u, v), (x, y))
     {
         note(found, (stage, LeakKind::Division, u.address()), i - 1, branched);
     }

@@ -2,11 +2,17 @@
 
 use crate::step::{Code, Step};
 use iced_x86::{
-    Decoder, DecoderOptions, Instruction, InstructionInfoFactory, MemorySize, Mnemonic, OpAccess,
-    OpKind, Register, UsedMemory, UsedRegister,
+    Decoder, DecoderOptions, FastFormatter, Instruction, InstructionInfoFactory, MemorySize,
+    Mnemonic, OpAccess, OpKind, Register, UsedMemory, UsedRegister,
 };
 use std::collections::HashMap;
 use std::rc::Rc;
+
+/// As instructions number them.
+pub(super) const NAMES: [&str; 16] = [
+    "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13",
+    "r14", "r15",
+];
 
 /// Longest instruction (Intel SDM volume 2A, section 2.3.11).
 const LONGEST: usize = 15;
@@ -93,6 +99,55 @@ impl<'a> Decodes<'a> {
         self.seen.entry(address).or_insert_with(decode).clone()
     }
 
+    /// Where each of two steps of one instruction touches memory, and how many bytes there.
+    pub(super) fn touched(&mut self, x: &Step, y: &Step) -> Vec<(u64, u64, usize)> {
+        let Some(decoded) = self.at(x.address()) else { return Vec::new() };
+        let both = |memory: &UsedMemory| {
+            let address = |step| self.address(&decoded, memory, step);
+            let of = if decoded.repeats {
+                decoded.instruction.memory_size()
+            } else {
+                memory.memory_size()
+            };
+            Some((address(x)?, address(y)?, of.size()))
+        };
+        decoded.memory.iter().filter_map(both).collect()
+    }
+
+    /// Whether it is a division, and its operands differ that are in registers.
+    pub(super) fn divides_otherwise(&mut self, x: &Step, y: &Step) -> bool {
+        self.at(x.address()).filter(|d| d.divides).is_some_and(|decoded| {
+            let divisor = decoded.instruction.op0_register();
+            differs(x, y) || value(x, divisor) != value(y, divisor)
+        })
+    }
+
+    /// Whether the instruction of the first two steps is a division, and the two behind it have other results.
+    pub(super) fn divided_otherwise(
+        &mut self,
+        (u, _): (&Step, &Step),
+        (x, y): (&Step, &Step),
+    ) -> bool {
+        differs(x, y) && self.at(u.address()).is_some_and(|d| d.divides)
+    }
+
+    /// Asks about each call that had not returned when the last of these steps was made, the latest first, until the
+    /// answer is that it is enough. Each has pushed where it returns to.
+    pub(super) fn callers(&mut self, steps: &[Step], enough: &mut dyn FnMut(u64) -> bool) {
+        let Some((last, before)) = steps.split_last() else { return };
+        let mut deepest = last.stack();
+        for step in before.iter().rev() {
+            if step.stack() <= deepest {
+                continue;
+            }
+            let is_call = |d: Rc<Decoded>| matches!(d.instruction.mnemonic(), Mnemonic::Call);
+            if self.at(step.address()).is_some_and(is_call) && enough(step.address()) {
+                return;
+            }
+            deepest = step.stack();
+        }
+    }
+
     /// The address of an instruction's memory operand; none for gathers and scatters, whose indices are in
     /// vectors.
     pub(super) fn address(
@@ -112,6 +167,24 @@ impl<'a> Decodes<'a> {
         let whole = (bit << unused).cast_signed() >> unused;
         operand.map(|at| at.wrapping_add_signed(whole >> 3))
     }
+}
+
+/// Whether dividend, or quotient and remainder, differ.
+fn differs(x: &Step, y: &Step) -> bool {
+    const RAX: usize = 0;
+    const RDX: usize = 2;
+    [RAX, RDX].iter().any(|r| x.register(*r) != y.register(*r))
+}
+
+/// An instruction in Intel's syntax, addresses relative to RIP as they are written.
+pub(super) fn text(address: u64, decodes: &mut Decodes<'_>) -> String {
+    let Some(decoded) = decodes.at(address) else { return "?".to_owned() };
+    let mut formatter = FastFormatter::new();
+    formatter.options_mut().set_use_hex_prefix(true);
+    formatter.options_mut().set_rip_relative_addresses(true);
+    let mut text = String::new();
+    formatter.format(&decoded.instruction, &mut text);
+    text
 }
 
 /// A general register's value; other segments than FS begin at zero.

@@ -1,21 +1,15 @@
 //! Two traces side by side around a place, for people who look a finding up.
 
 use super::compare::compare;
-use super::decoded::Decodes;
+use super::decoded::{Decodes, NAMES, text};
 use super::found::Found;
-use super::places::{Places, text};
+use super::places::Places;
 use super::{Recordings, judge::words};
 use crate::step::{Recorded, Step};
 
 /// Instructions before and after the place.
 const BEFORE: usize = 12;
 const AFTER: usize = 6;
-
-/// As instructions number them.
-const NAMES: [&str; 16] = [
-    "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13",
-    "r14", "r15",
-];
 
 /// The instructions of two traces around the first difference of a function, with the registers that differ.
 pub(super) fn excerpt(

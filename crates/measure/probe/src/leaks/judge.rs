@@ -1,10 +1,10 @@
 //! Both judges' findings, joined and grouped by function.
 
 use super::compare::compare;
-use super::decoded::Decodes;
+use super::decoded::{Decodes, text};
 use super::excerpt::excerpt;
 use super::found::{Found, Key, Place, extent};
-use super::places::{Places, text};
+use super::places::Places;
 use super::{Judgement, Operation, Recordings, Stage, taint};
 use crate::step::{End, Recorded, Step, Tape};
 use record::{Leak, LeakKind, SteppedOperation};
@@ -31,9 +31,11 @@ pub(super) fn judge(recordings: &Recordings<'_>) -> Judgement {
     });
     let all = judging.calls.last().map_or(0, |call| call.steps.end);
     let operations = recordings.stages.iter().zip(&judging.calls);
+    let reasons = joined(&judging.reasons, recordings.stages).into_iter();
+    let reasons: Vec<String> = reasons.chain(taint::UNFOLLOWED.map(str::to_owned)).collect();
     Judgement {
         findings,
-        reason: joined(&judging.reasons, recordings.stages),
+        reason: (!reasons.is_empty()).then(|| reasons.join("; ")),
         operations: operations.map(|(stage, call)| stepped(stage, call)).collect(),
         objects: judging.places.objects(first.steps(0..all)),
         shown: shown.unwrap_or_default(),

@@ -2,19 +2,25 @@
 //!
 //! No `unsafe` and no clock here: tapes and code in, findings out.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod compare;
 #[cfg(target_arch = "x86_64")]
 mod decoded;
-#[cfg(target_arch = "x86_64")]
+#[cfg(target_arch = "aarch64")]
+#[path = "decoded_aarch64.rs"]
+mod decoded;
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod excerpt;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod found;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod judge;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod places;
 #[cfg(target_arch = "x86_64")]
+mod taint;
+#[cfg(target_arch = "aarch64")]
+#[path = "unfollowed.rs"]
 mod taint;
 
 use crate::step::{Code, Tape};
@@ -91,7 +97,7 @@ pub struct Recordings<'a> {
     pub public: &'a [Vec<u64>],
     /// The code that ran.
     pub code: &'a Code,
-    /// What segment FS begins at: variables of the thread.
+    /// What segment FS begins at: variables of the thread. Elsewhere unused.
     pub thread: u64,
     /// A function, to show both traces around its first difference.
     pub show: Option<&'a str>,
@@ -124,9 +130,9 @@ pub struct Judgement {
 /// Judges recorded calls.
 #[must_use]
 pub fn judge(recordings: &Recordings<'_>) -> Judgement {
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     return judge::judge(recordings);
-    #[cfg(not(target_arch = "x86_64"))]
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
     {
         let _ = recordings;
         Judgement::default()
@@ -150,4 +156,8 @@ pub fn thread_pointer() -> u64 {
 
 #[cfg(test)]
 #[cfg(target_arch = "x86_64")]
+mod tests;
+#[cfg(test)]
+#[cfg(target_arch = "aarch64")]
+#[path = "tests/aarch64.rs"]
 mod tests;

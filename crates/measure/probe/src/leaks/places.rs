@@ -4,7 +4,6 @@ use super::decoded::Decodes;
 use crate::step::Step;
 use crate::step::code::{Code, Mapping};
 use crate::step::symbols::Symbols;
-use iced_x86::{FastFormatter, Mnemonic};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
@@ -68,27 +67,15 @@ impl<'a> Places<'a> {
         if let Some(name) = self.at(step.address()).function {
             return Some(name);
         }
-        let mut deepest = step.stack();
-        for step in steps[..at].iter().rev() {
-            if step.stack() <= deepest {
-                continue;
-            }
-            let calls = decodes
-                .at(step.address())
-                .is_some_and(|d| matches!(d.instruction.mnemonic(), Mnemonic::Call));
-            if calls {
-                let caller = self.at(step.address());
-                if caller.object == PROGRAM {
-                    // The adapter, in which nobody would look for it.
-                    return None;
-                }
-                if let Some(name) = caller.function {
-                    return Some(format!("{name} and what it calls"));
-                }
-            }
-            deepest = step.stack();
-        }
-        None
+        let mut named = None;
+        decodes.callers(&steps[..=at], &mut |address| {
+            let caller = self.at(address);
+            // In the adapter nobody would look for it.
+            let is_adapter = caller.object == PROGRAM;
+            named = caller.function.filter(|_| !is_adapter);
+            is_adapter || named.is_some()
+        });
+        named.map(|name| format!("{name} and what it calls"))
     }
 
     /// The files that steps are in.
@@ -98,15 +85,4 @@ impl<'a> Places<'a> {
         let files = mappings.map(|m| &m.name).filter(|name| name.starts_with('/'));
         files.map(PathBuf::from).collect::<BTreeSet<_>>().into_iter().collect()
     }
-}
-
-/// An instruction in Intel's syntax, addresses relative to RIP as they are written.
-pub(super) fn text(address: u64, decodes: &mut Decodes<'_>) -> String {
-    let Some(decoded) = decodes.at(address) else { return "?".to_owned() };
-    let mut formatter = FastFormatter::new();
-    formatter.options_mut().set_use_hex_prefix(true);
-    formatter.options_mut().set_rip_relative_addresses(true);
-    let mut text = String::new();
-    formatter.format(&decoded.instruction, &mut text);
-    text
 }

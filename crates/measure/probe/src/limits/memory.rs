@@ -1,7 +1,7 @@
 //! Bandwidth: walks through buffers as large as a level of memory.
 
 use super::buffer::Buffer;
-use super::{Needs, Prober, Reading, catalogue};
+use super::{Needs, Prober, Reading, STRIDE, Walk, catalogue};
 
 /// What is done to the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,13 +13,6 @@ pub enum Move {
     /// Loaded from one place and stored to another.
     Copy,
 }
-
-#[cfg(target_arch = "x86_64")]
-type Walk = super::walks_x86_64::Walk;
-#[cfg(not(target_arch = "x86_64"))]
-use super::portable::{STRIDE, Walk};
-#[cfg(target_arch = "x86_64")]
-use super::walks_x86_64::STRIDE;
 
 /// Bytes between what is loaded and what is stored at the same time, beside multiples of a page: no
 /// load's address ends like that of a store just before it, which cores take for the same.

@@ -2,24 +2,38 @@
 //! and the bandwidth of each level of memory. One reading at a time, between two readings of the
 //! core clock and of the throughput probe, as samples are; what they say is decided by the caller.
 
+#[cfg(target_arch = "aarch64")]
+mod catalogue_aarch64;
 #[cfg(target_arch = "x86_64")]
 mod catalogue_x86_64;
+#[cfg(target_arch = "aarch64")]
+mod kernels_aarch64;
 #[cfg(target_arch = "x86_64")]
 mod kernels_x86_64;
-#[cfg(not(target_arch = "x86_64"))]
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod portable;
+#[cfg(target_arch = "aarch64")]
+mod walks_aarch64;
 #[cfg(target_arch = "x86_64")]
 mod walks_x86_64;
 
 mod buffer;
 mod memory;
 
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+use portable::{self as catalogue, Kernel, SCRATCH, STRIDE, Walk};
+#[cfg(target_arch = "aarch64")]
+use {
+    catalogue_aarch64 as catalogue,
+    kernels_aarch64::{Kernel, SCRATCH},
+    walks_aarch64::{STRIDE, Walk},
+};
 #[cfg(target_arch = "x86_64")]
-use catalogue_x86_64 as catalogue;
-#[cfg(target_arch = "x86_64")]
-use kernels_x86_64::{Kernel, SCRATCH};
-#[cfg(not(target_arch = "x86_64"))]
-use portable::{self as catalogue, Kernel, SCRATCH};
+use {
+    catalogue_x86_64 as catalogue,
+    kernels_x86_64::{Kernel, SCRATCH},
+    walks_x86_64::{STRIDE, Walk},
+};
 
 pub use memory::{Move, Stretch};
 
@@ -28,6 +42,21 @@ use crate::sample::warm_probe;
 use buffer::Buffer;
 
 /// What an instruction or a walk needs of the CPU.
+#[cfg(target_arch = "aarch64")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Needs {
+    Asimd,
+    Aes,
+    Sha2,
+    Sha3,
+    Crc,
+    Sve,
+    SveAes,
+    Zva,
+}
+
+/// What an instruction or a walk needs of the CPU.
+#[cfg(not(target_arch = "aarch64"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code))]
 enum Needs {
@@ -75,7 +104,7 @@ pub enum Reads {
 #[derive(Clone, Copy, Debug)]
 pub struct Subject {
     /// Name as assemblers write it, without the prefix `v`; `aesenc-key` is `aesenc` from its round
-    /// key on.
+    /// key on. Of AArch64's `eor.16b` is one on vectors, `aese+aesmc` two that do a round together.
     pub name: &'static str,
     /// Bits of the registers that it works on.
     pub width_bits: u32,
@@ -102,8 +131,10 @@ pub struct Reading {
 /// Ticks of one reading at least, in multiples of the clock's step: a step more or less is then
 /// a thirtieth of a per cent, as in samples.
 const STEPS: u64 = 3000;
-/// Ticks of one reading at least, where the clock's step is fine: 20 µs at 2.5 GHz.
+/// Ticks of one reading at least, where the clock's step is fine: 20 µs at 2.5 GHz. Where the counter's rate is known
+/// they are as many as it makes in that time.
 const TICKS: u64 = 50_000;
+const NS: f64 = 20_000.0;
 /// How far the clock may move within a reading, as in samples.
 const MOVED: f64 = 0.02;
 
@@ -152,7 +183,8 @@ impl<'a> Prober<'a> {
 impl Clock {
     /// The smallest power of two of rounds that takes long enough.
     fn long_enough(&self, mut run: impl FnMut(u64)) -> u64 {
-        let wanted = (self.step_ticks() * STEPS).max(TICKS);
+        let least = crate::arch::counter_per_ns().map_or(TICKS, |rate| (NS * rate) as u64);
+        let wanted = (self.step_ticks() * STEPS).max(least);
         let mut rounds = 1;
         loop {
             let begin = self.begin();

@@ -20,12 +20,13 @@ fn every_instruction_runs_and_takes_a_time_that_a_core_can_have() {
 }
 
 #[test]
-#[cfg(target_arch = "x86_64")]
-fn what_every_x86_has_is_measured() {
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+fn what_every_cpu_has_is_measured() {
     let clock = Clock::calibrate();
     let names: Vec<_> = Prober::new(&clock).subjects().iter().map(|s| s.name).collect();
-    for name in ["pxor", "paddd", "add", "imul", "load", "store"] {
-        assert!(names.contains(&name), "{name}");
+    let vectors = if cfg!(target_arch = "aarch64") { ["eor.16b", "mul"] } else { ["pxor", "imul"] };
+    for name in ["add", "load", "store", "load+store"].iter().chain(&vectors) {
+        assert!(names.contains(name), "{name}");
     }
 }
 
@@ -61,7 +62,7 @@ fn every_way_to_move_bytes_goes_through_the_whole_stretch() {
 }
 
 #[test]
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 fn writing_fills_and_copying_copies() {
     let clock = Clock::calibrate();
     let mut prober = Prober::new(&clock);

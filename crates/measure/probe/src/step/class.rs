@@ -5,8 +5,10 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, strum::IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Class {
-    /// A round of AES, on one block or several: `AESENC` and its kin.
+    /// A round of AES, on one block or several: `AESENC` and its kin; of aarch64's two halves `AESE` and `AESD`.
     AesRound,
+    /// The other half of a round on aarch64, which the last one lacks: `AESMC`, `AESIMC`.
+    AesMix,
     /// AES key schedules: `AESKEYGENASSIST`, `AESIMC`.
     AesKey,
     /// Carry-less multiplication.

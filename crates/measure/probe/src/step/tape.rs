@@ -5,31 +5,42 @@ use std::ops::Range;
 use std::ptr::NonNull;
 
 /// The registers before one instruction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Step(pub(crate) [u64; Self::WORDS]);
 
 /// Where the registers are that an instruction numbers 0 to 15 (RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8 …).
+#[cfg(not(target_arch = "aarch64"))]
 #[rustfmt::skip]
 pub(crate) const PLACES: [usize; 16] = [13, 14, 12, 11, 15, 10, 9, 8, 0, 1, 2, 3, 4, 5, 6, 7];
+/// The same of X0 to X30 and the stack pointer.
+#[cfg(target_arch = "aarch64")]
+#[rustfmt::skip]
+const PLACES: [usize; 32] = [
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+];
+
+/// The number of the stack pointer.
+const STACK: usize = if cfg!(target_arch = "aarch64") { 31 } else { 4 };
 
 impl Step {
-    /// As the kernel lays them out in a signal frame: the general registers, RIP, the flags.
-    pub(crate) const WORDS: usize = 18;
+    /// As the kernel lays them out in a signal frame, and for a debugger on AArch64: the general registers, the
+    /// instruction's address, the flags.
+    pub(crate) const WORDS: usize = PLACES.len() + 2;
 
     /// The instruction's address.
     #[must_use]
     pub fn address(&self) -> u64 {
-        self.0[16]
+        self.0[PLACES.len()]
     }
 
     /// The stack pointer.
     #[must_use]
     pub fn stack(&self) -> u64 {
-        self.0[15]
+        self.register(STACK)
     }
 
-    /// A general register by the number that instructions give it, 0 to 15.
+    /// A general register by the number that instructions give it.
     #[must_use]
     pub fn register(&self, number: usize) -> u64 {
         self.0[PLACES[number]]
@@ -38,7 +49,7 @@ impl Step {
     /// Whether address and all general registers are the same; flags may differ.
     #[must_use]
     pub fn is_alike(&self, other: &Self) -> bool {
-        self.0[..17] == other.0[..17]
+        self.0[..=PLACES.len()] == other.0[..=PLACES.len()]
     }
 }
 
@@ -142,7 +153,7 @@ impl Tape {
 
     /// Where the next call's steps go, and how many there is room for. Takes no memory: what a child records
     /// must not move what the library allocates.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     pub(crate) fn next(&mut self) -> (*mut Step, usize) {
         let (count, used) = self.used();
         let left = if count == CALLS { 0 } else { self.room - used };
@@ -151,7 +162,7 @@ impl Tape {
     }
 
     /// Notes a call of so many steps.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     pub(crate) fn add(&mut self, steps: usize, end: End) {
         let (count, used) = self.used();
         // SAFETY: as in `header`, and borrowed alone.

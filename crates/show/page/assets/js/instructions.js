@@ -2,7 +2,7 @@
 
 // Kinds with a colour each; the rest are one grey.
 const CLASS_GROUPS = [
-  ["aes-round", "AES rounds", ["aes-round", "aes-key"]],
+  ["aes-round", "AES rounds", ["aes-round", "aes-mix", "aes-key"]],
   ["carry-less", "carry-less", ["carry-less", "gfni"]],
   ["hash-round", "hash rounds", ["hash-round"]],
   ["vector", "vector", ["vector-logic", "vector-arithmetic"]],

@@ -1,5 +1,5 @@
 use super::*;
-use crate::bound::fixtures::{intel, zen4};
+use crate::bound::fixtures::{aarch64, intel, zen4};
 use crate::bound::{Access, Level};
 
 const KEY: (Direction, Model, Tier) = (Direction::Encrypt, Model::Message, Tier::Native);
@@ -278,34 +278,57 @@ fn what_has_no_bound_says_why() {
 /// for a longer message.
 #[test]
 fn floors_never_fall_with_the_size_nor_with_fewer_instructions() {
-    let core = zen4();
-    for algorithm in Algorithm::all() {
-        for direction in Direction::of(algorithm.kind) {
-            for model in Model::ALL {
-                let mut wider: Option<f64> = None;
-                for tier in Tier::X86_64 {
-                    let mut before = 0.0;
-                    for size in [16, 64, 256, 1024, 8192, 65_536] {
-                        let of = of(algorithm.name, *direction, *tier);
-                        let of = Operation { model: *model, size, ..of };
-                        let Ok(found) = limit(&core, &of) else { continue };
-                        assert!(found.cycles >= before, "{of:?}: {found:?} after {before}");
-                        before = found.cycles;
-                    }
-                    // Without carry-less multiplication tables take a share that is not counted.
-                    if algorithm.name == "crc32c" && *tier >= Tier::Noaes {
-                        continue;
-                    }
-                    let narrower = floor(&core, algorithm, (*direction, *model, *tier));
-                    assert_eq!(narrower.cycles_per_byte.is_none(), narrower.reason.is_some());
-                    if let (Some(a), Some(b)) = (wider, narrower.cycles_per_byte) {
-                        assert!(b >= a * 0.999_999, "{algorithm} {direction} {tier}: {b} < {a}");
-                    }
-                    wider = narrower.cycles_per_byte.or(wider);
+    for (core, tiers) in [(zen4(), Tier::X86_64), (aarch64(), Tier::AARCH64)] {
+        for algorithm in Algorithm::all() {
+            for direction in Direction::of(algorithm.kind) {
+                for model in Model::ALL {
+                    never_fall(&core, tiers, algorithm, (*direction, *model));
                 }
             }
         }
     }
+}
+
+fn never_fall(core: &Core, tiers: &[Tier], algorithm: &Algorithm, of_what: (Direction, Model)) {
+    let (direction, model) = of_what;
+    let mut wider: Option<f64> = None;
+    for tier in tiers {
+        let mut before = 0.0;
+        for size in [16, 64, 256, 1024, 8192, 65_536] {
+            let of = of(algorithm.name, direction, *tier);
+            let of = Operation { model, size, ..of };
+            let Ok(found) = limit(core, &of) else { continue };
+            assert!(found.cycles >= before, "{of:?}: {found:?} after {before}");
+            before = found.cycles;
+        }
+        // Without carry-less multiplication tables take a share that is not counted.
+        if algorithm.name == "crc32c" && *tier >= Tier::Noaes {
+            continue;
+        }
+        let narrower = floor(core, algorithm, (direction, model, *tier));
+        assert_eq!(narrower.cycles_per_byte.is_none(), narrower.reason.is_some());
+        if let (Some(a), Some(b)) = (wider, narrower.cycles_per_byte) {
+            assert!(b >= a * 0.999_999, "{algorithm} {direction} {tier}: {b} < {a}");
+        }
+        wider = narrower.cycles_per_byte.or(wider);
+    }
+}
+
+/// Ten rounds for 16 bytes, nine of which have both halves; GCM three products beside them; CBC waits for each round;
+/// SHA-256 sixteen times four rounds for 64 bytes.
+#[test]
+fn floors_of_aarch64_count_both_halves_of_a_round() {
+    let core = aarch64();
+    let floor = |name| per_byte(&core, name, (KEY.0, KEY.1, Tier::Aes));
+    let (ctr, by) = floor("aes-128-ctr");
+    assert!(close(ctr, 9.5 / 16.0) && by == Bound::AesUnits, "{ctr} {by}");
+    let (cbc, by) = floor("aes-128-cbc");
+    assert!(close(cbc, 38.0 / 16.0) && by == Bound::LatencyChain, "{cbc} {by}");
+    let digest = (Direction::Digest, KEY.1, Tier::Aes);
+    assert!(close(per_byte(&core, "sha256", digest).0, 1.0));
+    let noaes =
+        super::floor(&core, Algorithm::find("aes-128-ctr").unwrap(), (KEY.0, KEY.1, Tier::Noaes));
+    assert!(noaes.reason.unwrap().contains("without AES"));
 }
 
 #[test]

@@ -17,6 +17,9 @@ use state::State;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
+/// Why a clean comparison is no verdict: it is one here.
+pub(super) const UNFOLLOWED: Option<&str> = None;
+
 /// What taint found.
 pub(super) struct Tainted {
     pub(super) found: Found,

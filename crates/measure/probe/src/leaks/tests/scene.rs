@@ -23,8 +23,9 @@ impl Scene {
         let output = self.output.as_mut_ptr();
         // SAFETY: the functions below keep within these buffers.
         let mut call = || unsafe { function(key, output, table) };
-        let mut recorder = Recorder::new().expect("x86-64");
-        recorder.record(&mut tape, 1 << 14, &mut call).expect("the trap flag works");
+        crate::step::prepare();
+        let mut recorder = Recorder::new().expect("a way to step");
+        recorder.record(&mut tape, 1 << 14, &mut call).expect("it can be stepped");
         tape
     }
 }

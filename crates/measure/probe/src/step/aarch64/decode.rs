@@ -92,11 +92,8 @@ fn vector_class(word: u32, mnemonic: &str) -> Class {
     let begins = |with: &[&str]| with.iter().any(|w| mnemonic.starts_with(w));
     if begins(&["aese", "aesd"]) {
         Class::AesRound
-    } else if begins(&["aesimc"]) {
-        Class::AesKey
-    } else if begins(&["aesmc"]) {
-        // The second half of a round, which cores fuse with the first.
-        Class::AesRound
+    } else if begins(&["aesmc", "aesimc"]) {
+        Class::AesMix
     } else if model::a64::extension_of(word) == Some("pmull") || begins(&["pmull", "pmul"]) {
         Class::CarryLess
     } else if begins(&["sha1", "sha256", "sha512", "sm3", "sm4"]) {
@@ -169,8 +166,8 @@ mod tests {
         use Class::*;
         for (word, class, width) in [
             (0x4e28_4820, AesRound, Some(128)),         // aese v0.16b, v1.16b
-            (0x4e28_6800, AesRound, Some(128)),         // aesmc v0.16b, v0.16b
-            (0x4e28_7800, AesKey, Some(128)),           // aesimc v0.16b, v0.16b
+            (0x4e28_6800, AesMix, Some(128)),           // aesmc v0.16b, v0.16b
+            (0x4e28_7800, AesMix, Some(128)),           // aesimc v0.16b, v0.16b
             (0x0ee2_e020, CarryLess, Some(128)),        // pmull v0.1q, v1.1d, v2.1d
             (0x5e02_4020, HashRound, Some(128)),        // sha256h q0, q1, v2.4s
             (0x6e22_1c20, VectorLogic, Some(128)),      // eor v0.16b, v1.16b, v2.16b

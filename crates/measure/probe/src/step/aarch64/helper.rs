@@ -1,12 +1,13 @@
 //! The process that steps this one.
 
-use super::shared::Shared;
+use super::shared::{Asked, Shared};
 use super::tracee::Tracee;
-use crate::step::Trace;
+use crate::step::{End, Trace};
 use std::ffi::c_int;
 use std::io::{Error, Read as _, Write as _};
 use std::os::fd::AsRawFd as _;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 /// Which process may trace this one, with Yama's restriction (`linux/prctl.h`: PR_SET_PTRACER).
 const SET_PTRACER: c_int = 0x5961_6d61;
@@ -22,6 +23,10 @@ pub(super) struct Helper {
     ask: std::io::PipeWriter,
     answers: std::io::PipeReader,
     shared: Shared,
+    /// Its number.
+    process: u32,
+    /// The thread that has said that this one may trace it.
+    allowed_by: AtomicI32,
 }
 
 static HELPER: OnceLock<Result<Helper, String>> = OnceLock::new();
@@ -48,15 +53,14 @@ impl Helper {
         let (asked, ask) = std::io::pipe()?;
         let (mut answers, answer) = std::io::pipe()?;
         let adopts = Adopting::off()?;
-        // SAFETY: getting a number; what the child calls after fork(2) allocates nothing but in the last process, which
-        // has one thread and the C library's promise that its heap can be used.
+        // SAFETY: what the child calls after fork(2) allocates nothing but in the last process, which has one thread and
+        // the C library's promise that its heap can be used.
         let child = unsafe {
-            let traced = libc::getpid();
             let child = libc::fork();
             if child == 0 {
                 if libc::fork() == 0 {
                     drop((ask, answers));
-                    serve(asked, answer, shared, traced);
+                    serve(asked, answer, shared);
                 }
                 libc::_exit(0);
             }
@@ -73,16 +77,42 @@ impl Helper {
         answers.read_exact(&mut said)?;
         drop(adopts);
         let [THERE, number @ ..] = said else { return Err(std::io::ErrorKind::InvalidData.into()) };
-        // SAFETY: says who may trace this process. Without Yama the call fails, and nothing is forbidden.
-        unsafe {
-            libc::prctl(SET_PTRACER, libc::c_ulong::from(u32::from_ne_bytes(number)), 0, 0, 0)
-        };
-        Ok(Self { ask, answers, shared })
+        let (process, allowed_by) = (u32::from_ne_bytes(number), AtomicI32::new(0));
+        let helper = Self { ask, answers, shared, process, allowed_by };
+        helper.allow();
+        Ok(helper)
+    }
+
+    /// Says that the other process may trace this one, once in each thread that asks; that thread's number.
+    fn allow(&self) -> libc::pid_t {
+        // SAFETY: gets a number.
+        let own = unsafe { libc::gettid() };
+        if self.allowed_by.swap(own, Ordering::Relaxed) != own {
+            // SAFETY: says who may trace this process. Without Yama the call fails, and nothing is forbidden.
+            unsafe { libc::prctl(SET_PTRACER, libc::c_ulong::from(self.process), 0, 0, 0) };
+        }
+        own
     }
 
     /// Has the other process attach itself, to step the next call.
     pub(super) fn attach(&self, most_steps: u64) -> Result<(), String> {
-        self.shared.ask(most_steps);
+        self.attach_for(&Asked { most_steps, process: self.allow(), tape: None })
+    }
+
+    /// The same, to write the registers before each step to a place of this process; which is told `own_number` for its
+    /// own.
+    pub(super) fn attach_recording(
+        &self,
+        most_steps: u64,
+        to: u64,
+        own_number: u32,
+    ) -> Result<(), String> {
+        let tape = Some((to, u64::from(own_number)));
+        self.attach_for(&Asked { most_steps, process: self.allow(), tape })
+    }
+
+    fn attach_for(&self, asked: &Asked) -> Result<(), String> {
+        self.shared.ask(asked);
         let mut said = [0];
         let asked =
             (&self.ask).write_all(&said).and_then(|()| (&self.answers).read_exact(&mut said));
@@ -93,6 +123,11 @@ impl Helper {
             }
             (Err(e), _) => Err(format!("the process that steps this one is gone: {e}")),
         }
+    }
+
+    /// How many steps of the last call were recorded, and how that ended.
+    pub(super) fn recorded(&self) -> (u64, End) {
+        self.shared.recorded()
     }
 
     /// What was counted in the last call.
@@ -126,21 +161,18 @@ impl Drop for Adopting {
 }
 
 /// Steps a call whenever it is asked to, until nobody can ask any more.
-fn serve(
-    mut asked: std::io::PipeReader,
-    mut answer: std::io::PipeWriter,
-    shared: Shared,
-    traced: libc::pid_t,
-) -> ! {
+fn serve(mut asked: std::io::PipeReader, mut answer: std::io::PipeWriter, shared: Shared) -> ! {
     close_others(asked.as_raw_fd(), answer.as_raw_fd());
     let mut said = vec![THERE];
     said.extend(std::process::id().to_ne_bytes());
     let mut word = [0];
     let mut going = answer.write_all(&said).is_ok();
     while going && asked.read_exact(&mut word).is_ok() {
-        match Tracee::attach(traced) {
+        match Tracee::attach(shared.asked().process) {
+            // A process that ends in its midst is its parent's concern, which may ask for another.
             Ok(mut tracee) => {
-                going = answer.write_all(&[ATTACHED]).is_ok() && tracee.step(&shared).is_ok();
+                going = answer.write_all(&[ATTACHED]).is_ok();
+                let _ = tracee.step(&shared);
             }
             Err(e) => {
                 shared.fail(&e);

@@ -3,16 +3,19 @@
 
 pub(crate) mod decode;
 mod exclusive;
+mod fixed;
 mod helper;
+mod recorder;
 mod shared;
 mod tracee;
 
-use crate::step::{End, Tape, Trace, Unavailable};
+use crate::step::{Trace, Unavailable};
 use helper::Helper;
 use std::arch::asm;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub use helper::prepare;
+pub use recorder::Recorder;
 
 /// One at a time in a process.
 static STEPPING: Mutex<()> = Mutex::new(());
@@ -60,52 +63,34 @@ impl Stepper {
     ) -> Result<(i32, Trace), Unavailable> {
         let _alone: MutexGuard<'_, ()> = STEPPING.lock().unwrap_or_else(PoisonError::into_inner);
         self.helper.attach(most_steps).map_err(Unavailable)?;
-        let [first, second, third, fourth] = arguments;
-        let returned: u64;
-        // SAFETY: the caller's contract for `function`. The other process is attached: it moves this one past both
-        // breakpoints.
-        unsafe {
-            asm!(
-                "brk #0x5e01",
-                "blr x9",
-                "brk #0x5e02",
-                inlateout("x9") function => _,
-                inlateout("x0") first => returned,
-                inlateout("x1") second => _,
-                inlateout("x2") third => _,
-                inlateout("x3") fourth => _,
-                clobber_abi("C"),
-            );
-        }
-        Ok((returned as i32, self.helper.trace()))
+        // SAFETY: the caller's contract for `function`. The other process is attached.
+        let returned = unsafe { stepped_call(function, arguments) };
+        Ok((returned, self.helper.trace()))
     }
 }
 
-/// Calls are not recorded register by register here.
-#[derive(Debug)]
-pub struct Recorder(std::convert::Infallible);
-
-impl Recorder {
-    /// Never to be had.
-    ///
-    /// # Errors
-    /// Always.
-    pub fn new() -> Result<Self, Unavailable> {
-        Err(Unavailable("the registers of a call are not recorded on aarch64".to_owned()))
+/// A call between two breakpoints, past both of which the other process moves this one.
+///
+/// # Safety
+/// The other process is attached to this one; for the rest as [`Stepper::call`].
+unsafe fn stepped_call(function: *const (), arguments: [usize; 4]) -> i32 {
+    let [first, second, third, fourth] = arguments;
+    let returned: u64;
+    // SAFETY: the caller's contract.
+    unsafe {
+        asm!(
+            "brk #0x5e01",
+            "blr x9",
+            "brk #0x5e02",
+            inlateout("x9") function => _,
+            inlateout("x0") first => returned,
+            inlateout("x1") second => _,
+            inlateout("x2") third => _,
+            inlateout("x3") fourth => _,
+            clobber_abi("C"),
+        );
     }
-
-    /// Never called: there is no value of this type.
-    ///
-    /// # Errors
-    /// Never.
-    pub fn record(
-        &mut self,
-        _tape: &mut Tape,
-        _most_steps: usize,
-        _function: impl FnMut() -> i32,
-    ) -> Result<(i32, End), Unavailable> {
-        match self.0 {}
-    }
+    returned as i32
 }
 
 #[cfg(test)]

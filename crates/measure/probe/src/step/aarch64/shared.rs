@@ -1,4 +1,5 @@
-//! What both processes see: the question and the counts.
+//! What both processes see: the question and the counts. A process that the asking one has forked may ask in its place,
+//! while that waits.
 
 use crate::step::{End, Trace, Visit};
 use std::ptr::NonNull;
@@ -10,12 +11,27 @@ const ROOM: usize = 1 << 17;
 #[repr(C)]
 struct Page {
     most_steps: u64,
+    /// Who is to be stepped.
+    process: u64,
+    /// Where its registers are to be written, step by step, in its own memory; 0 where steps are counted.
+    tape: u64,
+    /// The number that it is told for its own.
+    own_number: u64,
     /// Of the error that kept the other process from attaching.
     error: i64,
     steps: u64,
     end: u64,
     len: u64,
     visits: [[u64; 3]; ROOM],
+}
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Asked {
+    pub(super) most_steps: u64,
+    pub(super) process: libc::pid_t,
+    /// Where registers are written to, and the number that the process is told for its own; none where steps are counted.
+    pub(super) tape: Option<(u64, u64)>,
 }
 
 /// The mapping, for as long as the process lives.
@@ -45,14 +61,21 @@ impl Shared {
         self.0.as_ptr()
     }
 
-    pub(super) fn ask(&self, most_steps: u64) {
+    pub(super) fn ask(&self, asked: &Asked) {
         // SAFETY: within the mapping; the other process waits.
-        unsafe { (*self.page()).most_steps = most_steps };
+        let page = unsafe { &mut *self.page() };
+        (page.most_steps, page.process) = (asked.most_steps, asked.process as u64);
+        (page.tape, page.own_number) = asked.tape.unwrap_or((0, 0));
     }
 
-    pub(super) fn asked(&self) -> u64 {
-        // SAFETY: within the mapping.
-        unsafe { (*self.page()).most_steps }
+    pub(super) fn asked(&self) -> Asked {
+        // SAFETY: within the mapping, whose other user has written and waits.
+        let page = unsafe { &*self.page() };
+        Asked {
+            most_steps: page.most_steps,
+            process: page.process as libc::pid_t,
+            tape: (page.tape != 0).then_some((page.tape, page.own_number)),
+        }
     }
 
     pub(super) fn fail(&self, error: &std::io::Error) {
@@ -73,12 +96,31 @@ impl Shared {
             *place = [visit.address, visit.count, visit.repeats];
         }
         page.len = trace.visits.len().min(ROOM) as u64;
-        page.steps = trace.steps;
-        page.end = match trace.end {
+        self.answer_recorded(trace.steps, trace.end);
+    }
+
+    /// Leaves how many steps were recorded.
+    pub(super) fn answer_recorded(&self, steps: u64, end: End) {
+        // SAFETY: within the mapping, whose other reader is stopped.
+        let page = unsafe { &mut *self.page() };
+        page.steps = steps;
+        page.end = match end {
             End::Returned => 0,
             End::StepLimit => 1,
             End::TableFull => 2,
         };
+    }
+
+    /// How many steps were recorded, and how that ended.
+    pub(super) fn recorded(&self) -> (u64, End) {
+        // SAFETY: within the mapping, whose other user has written and waits.
+        let page = unsafe { &*self.page() };
+        let end = match page.end {
+            0 => End::Returned,
+            1 => End::StepLimit,
+            _ => End::TableFull,
+        };
+        (page.steps, end)
     }
 
     pub(super) fn trace(&self) -> Trace {
@@ -90,12 +132,8 @@ impl Shared {
             count: *count,
             repeats: *repeats,
         };
-        let end = match page.end {
-            0 => End::Returned,
-            1 => End::StepLimit,
-            _ => End::TableFull,
-        };
-        Trace { visits: visits.map(visit).collect(), steps: page.steps, end }
+        let (steps, end) = self.recorded();
+        Trace { visits: visits.map(visit).collect(), steps, end }
     }
 
     /// How many places there is room for.

@@ -1,7 +1,7 @@
 //! Functions whose instructions are known one by one.
 
 use super::*;
-use crate::step::Visit;
+use crate::step::{End, Visit};
 use std::arch::naked_asm;
 
 fn stepped(function: *const (), arguments: [usize; 4], most: u64) -> (i32, Trace) {
@@ -112,4 +112,44 @@ fn memory_functions_of_the_c_library_are_stepped() {
     let (_, trace) = stepped(memcpy, arguments, 10_000);
     assert!(trace.end == End::Returned && trace.steps > 20, "{trace:?}");
     assert_eq!(to, from);
+}
+
+/// Reads the byte at `x0`, and by it a table at `x1`.
+#[unsafe(naked)]
+unsafe extern "C" fn looks_up(_index: *const u8, _table: *const u8) -> i32 {
+    naked_asm!("ldrb w2, [x0]", "ldrb w0, [x1, x2]", "ret")
+}
+
+#[test]
+fn a_recorded_call_leaves_the_registers_before_each_step_on_its_tape() {
+    prepare();
+    let table: [u8; 256] = std::array::from_fn(|i| i as u8);
+    let mut tape = crate::step::Tape::new(1000).unwrap();
+    let mut recorder = Recorder::new().unwrap();
+    for index in [7_u8, 200] {
+        // SAFETY: the function reads one byte of each.
+        let call = || unsafe { looks_up(&raw const index, table.as_ptr()) };
+        assert_eq!(recorder.record(&mut tape, 1000, call), Ok((i32::from(index), End::Returned)));
+    }
+    let calls = tape.calls();
+    assert_eq!(calls.len(), 2);
+    let begin = looks_up as *const () as u64;
+    for (call, index) in calls.iter().zip([7, 200]) {
+        let steps = tape.steps(call.steps.clone());
+        let at = steps.iter().position(|step| step.address() == begin + 4).unwrap();
+        assert_eq!((steps[at].register(2), steps[at].register(1)), (index, table.as_ptr() as u64));
+        assert_eq!(steps[at + 1].register(0), index);
+        assert!(steps.iter().all(|step| step.stack() % 16 == 0));
+    }
+}
+
+#[test]
+fn a_call_that_is_longer_than_its_tape_runs_on_unseen() {
+    prepare();
+    let mut tape = crate::step::Tape::new(50).unwrap();
+    let mut recorder = Recorder::new().unwrap();
+    // SAFETY: the function takes a number.
+    let done = recorder.record(&mut tape, 1000, || unsafe { counts(1000) });
+    assert_eq!(done, Ok((2000, End::StepLimit)));
+    assert_eq!(tape.calls()[0].steps, 0..50);
 }

@@ -1,9 +1,10 @@
 //! The process that is stepped, as its debugger sees it.
 
 use super::exclusive::{self, Block};
+use super::fixed::{Executed, Fixed};
 use super::shared::Shared;
 use super::{BEGIN, PAUSE, STOP};
-use crate::step::{End, Trace, Visit};
+use crate::step::{End, Step, Trace, Visit};
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
 use std::io::Error;
@@ -11,7 +12,7 @@ use std::io::Error;
 /// General registers (`linux/elf.h`: NT_PRSTATUS).
 const GENERAL: c_int = 1;
 
-type Registers = libc::user_regs_struct;
+pub(super) type Registers = libc::user_regs_struct;
 
 /// The process, attached until it is let go.
 pub(super) struct Tracee {
@@ -36,38 +37,108 @@ impl Tracee {
         Ok(Self { process, words: HashMap::new(), pending: 0 })
     }
 
-    /// Steps the next call, leaves the counts, and lets the process go on.
+    /// Steps the next call, leaves what was asked for, and lets the process go on.
     pub(super) fn step(&mut self, shared: &Shared) -> Result<(), Error> {
         let begin = self.run_to(BEGIN)?;
         // The call itself is not counted.
         self.set_place(begin + 4)?;
-        self.step_once()?;
-        let stop = begin + 8;
-        let mut counts = Counts::default();
-        let end = loop {
-            let at = self.registers()?.pc;
-            if at == stop {
-                break End::Returned;
-            } else if counts.steps >= shared.asked() {
-                break End::StepLimit;
-            } else if counts.visits.len() >= Shared::room() {
-                break End::TableFull;
+        let first = self.step_once(begin + 4)?;
+        let (stop, asked) = (begin + 8, shared.asked());
+        match asked.tape {
+            None => {
+                let mut counts = Counts::default();
+                let end = self.count(first, stop, asked.most_steps, &mut counts)?;
+                self.leave(end)?;
+                shared.answer(&counts.trace(end));
             }
-            match exclusive::block(at, |address| self.word(address)) {
-                Some(block) => self.run_block(at, &block, &mut counts)?,
-                None => {
-                    counts.add(at);
-                    self.step_once()?;
-                }
+            Some((to, own_number)) => {
+                let mut log = Log { to, own_number, ..Log::default() };
+                let end = self.record(first, stop, asked.most_steps, &mut log)?;
+                self.flush(&mut log)?;
+                self.leave(end)?;
+                shared.answer_recorded(log.steps, end);
             }
-        };
-        if end != End::Returned {
-            self.act(libc::PTRACE_CONT)?;
-            self.run_to(STOP)?;
         }
-        shared.answer(&counts.trace(end));
         self.set_place(stop + 4)?;
         self.act(libc::PTRACE_DETACH)
+    }
+
+    /// Steps until the call returns, and counts.
+    fn count(
+        &mut self,
+        mut registers: Registers,
+        stop: u64,
+        most: u64,
+        counts: &mut Counts,
+    ) -> Result<End, Error> {
+        loop {
+            let at = registers.pc;
+            if at == stop {
+                return Ok(End::Returned);
+            } else if counts.steps >= most {
+                return Ok(End::StepLimit);
+            } else if counts.visits.len() >= Shared::room() {
+                return Ok(End::TableFull);
+            }
+            registers = match exclusive::block(at, |address| self.word(address)) {
+                Some(block) => {
+                    let words = self.run_block(&block)?;
+                    (0..words).for_each(|i| counts.add(at + 4 * i));
+                    self.registers()?
+                }
+                None => {
+                    counts.add(at);
+                    self.step_once(at)?
+                }
+            };
+        }
+    }
+
+    /// Steps until the call returns, and writes down the registers before each step.
+    fn record(
+        &mut self,
+        mut registers: Registers,
+        stop: u64,
+        most: u64,
+        log: &mut Log,
+    ) -> Result<End, Error> {
+        let mut fixed = Fixed::new(log.own_number);
+        loop {
+            let at = registers.pc;
+            if at == stop {
+                return Ok(End::Returned);
+            } else if log.steps >= most {
+                return Ok(End::StepLimit);
+            }
+            log.add(&registers);
+            if log.kept.len() >= Log::MOST {
+                self.flush(log)?;
+            }
+            if let Some(block) = exclusive::block(at, |address| self.word(address)) {
+                self.run_block(&block)?;
+                registers = self.registers()?;
+                continue;
+            }
+            let word = self.word(at).unwrap_or_default();
+            let executed = fixed.execute(word, &mut registers);
+            if executed == Executed::No {
+                registers = self.step_once(at)?;
+                continue;
+            }
+            if let Executed::Wrote(to, bytes) = executed {
+                self.write_bytes(to, &bytes)?;
+            }
+            self.general(libc::PTRACE_SETREGSET, &mut registers)?;
+        }
+    }
+
+    /// Lets it run to the end of a call that was not seen to it.
+    fn leave(&mut self, end: End) -> Result<(), Error> {
+        if end == End::Returned {
+            return Ok(());
+        }
+        self.act(libc::PTRACE_CONT)?;
+        self.run_to(STOP).map(|_| ())
     }
 
     /// Waits until it, which is running, comes to a breakpoint of ours; where that is.
@@ -84,21 +155,23 @@ impl Tracee {
         }
     }
 
-    /// One step. A breakpoint of the library's own is its to handle.
-    fn step_once(&mut self) -> Result<(), Error> {
-        let before = self.registers()?.pc;
+    /// One step from a place; the registers behind it. A breakpoint of the library's own is its to handle.
+    fn step_once(&mut self, before: u64) -> Result<Registers, Error> {
         self.act(libc::PTRACE_SINGLESTEP)?;
-        if let Stop::Trap = self.stopped()? {
-            let after = self.registers()?.pc;
-            if after == before && self.word(after).is_some_and(|w| w & 0xffe0_001f == 0xd420_0000) {
-                self.pending = libc::SIGTRAP;
-            }
+        let stop = self.stopped()?;
+        let registers = self.registers()?;
+        let is_breakpoint = |word: u32| word & 0xffe0_001f == 0xd420_0000;
+        if matches!(stop, Stop::Trap)
+            && registers.pc == before
+            && self.word(before).is_some_and(is_breakpoint)
+        {
+            self.pending = libc::SIGTRAP;
         }
-        Ok(())
+        Ok(registers)
     }
 
-    /// Runs a block in one piece: each word counts once, however often the loop went round.
-    fn run_block(&mut self, begin: u64, block: &Block, counts: &mut Counts) -> Result<(), Error> {
+    /// Runs a block in one piece; how many of its words that were, each once, however often the loop went round.
+    fn run_block(&mut self, block: &Block) -> Result<u64, Error> {
         let kept: Vec<(u64, Option<u32>)> =
             block.exits.iter().map(|(exit, _)| (*exit, self.word(*exit))).collect();
         for (exit, _) in &block.exits {
@@ -117,10 +190,32 @@ impl Tracee {
         for (exit, word) in kept {
             self.write(exit, word.ok_or(std::io::ErrorKind::InvalidData)?)?;
         }
-        let words =
-            block.exits.iter().find(|(exit, _)| *exit == at).map_or(block.words, |(_, n)| *n);
-        (0..words).for_each(|i| counts.add(begin + 4 * i));
+        let words = block.exits.iter().find(|(exit, _)| *exit == at);
+        Ok(words.map_or(block.words, |(_, n)| *n))
+    }
+
+    /// Writes what was recorded, behind what it has already.
+    fn flush(&self, log: &mut Log) -> Result<(), Error> {
+        let bytes: Vec<u8> = log.kept.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        self.write_bytes(log.to, &bytes)?;
+        log.to += bytes.len() as u64;
+        log.kept.clear();
         Ok(())
+    }
+
+    /// Writes into its memory, where it may write itself.
+    fn write_bytes(&self, to: u64, bytes: &[u8]) -> Result<(), Error> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let from = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
+        let iov_base = std::ptr::without_provenance_mut::<c_void>(to as usize);
+        let place = libc::iovec { iov_base, iov_len: bytes.len() };
+        // SAFETY: reads so many bytes here; what they overwrite is another process's.
+        let written = unsafe {
+            libc::process_vm_writev(self.process, &raw const from, 1, &raw const place, 1, 0)
+        };
+        if written == bytes.len() as isize { Ok(()) } else { Err(Error::last_os_error()) }
     }
 
     /// A word of its code; `None` where none can be read.
@@ -211,6 +306,13 @@ impl Tracee {
     }
 }
 
+impl Drop for Tracee {
+    /// Whatever went wrong, it goes on; what is not traced any more is left alone.
+    fn drop(&mut self) {
+        let _ = self.act(libc::PTRACE_DETACH);
+    }
+}
+
 fn request(
     what: libc::c_uint,
     process: libc::pid_t,
@@ -222,6 +324,26 @@ fn request(
     match unsafe { libc::ptrace(what, process, place, data) } {
         -1 => Err(Error::last_os_error()),
         _ => Ok(()),
+    }
+}
+
+/// Registers of steps, and where they go.
+#[derive(Default)]
+struct Log {
+    kept: Vec<u64>,
+    to: u64,
+    own_number: u64,
+    steps: u64,
+}
+
+impl Log {
+    /// Words that are written at once.
+    const MOST: usize = 128 * Step::WORDS;
+
+    fn add(&mut self, registers: &Registers) {
+        self.kept.extend(registers.regs);
+        self.kept.extend([registers.sp, registers.pc, registers.pstate]);
+        self.steps += 1;
     }
 }
 
