@@ -20,6 +20,7 @@ mod errors;
 mod explain;
 mod exports;
 mod fleet;
+mod fleet_manifests;
 mod formats;
 mod gate;
 mod in_flight;
