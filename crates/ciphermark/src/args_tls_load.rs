@@ -82,7 +82,7 @@ pub struct SiteArgs {
     /// Cipher string for TLS 1.2.
     #[arg(long, value_name = "STRING")]
     pub ciphers: Option<String>,
-    /// Groups, separated by colons.
+    /// Groups, separated by colons, tuples of OpenSSL 3.5 by slashes.
     #[arg(long, value_name = "LIST")]
     pub groups: Option<String>,
     /// Finite field for DHE: ffdhe2048, ffdhe4096, own-dh-2048.

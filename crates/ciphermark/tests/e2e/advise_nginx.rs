@@ -115,6 +115,30 @@ fn every_configuration_that_is_printed_is_loaded_by_nginx() {
     }
 }
 
+/// What `tls why` says to log.
+#[test]
+fn every_variable_that_is_to_be_logged_is_known_to_nginx() {
+    let Ok(facts) = tls_server::find_nginx(None) else {
+        eprintln!("left out: there is no nginx");
+        return;
+    };
+    let directory = scratch();
+    let calibration = file(&directory, "cal.json");
+    let sample = serde_json::to_string(&tls_load::sample::calibration()).unwrap();
+    std::fs::write(&calibration, sample).unwrap();
+    let why = format!("tls why --from 0.5% --to 2..3% --format json --calibration {calibration}");
+    let why = call(&why).with_code(0).json();
+    let all = rows(&why, "evidence").iter().map(|one| text(one, "look_at"));
+    let variables: Vec<&str> = all.filter(|name| name.starts_with('$')).collect();
+    assert!(variables.len() >= 7, "{variables:?}");
+    let logged = |variables: &str| {
+        let format = format!("log_format tls '{variables}';");
+        checked(&facts.path, &format, "access_log PLACE/log tls;")
+    };
+    logged(&variables.join(" ")).unwrap();
+    assert!(logged("$ssl_nonsense").unwrap_err().contains("ssl_nonsense"));
+}
+
 /// The documents print configuration too.
 #[test]
 fn the_log_format_of_the_documents_is_loaded_by_nginx() {
@@ -124,16 +148,23 @@ fn the_log_format_of_the_documents_is_loaded_by_nginx() {
     };
     let document = std::fs::read_to_string(repository("docs/TLS-LOAD.md")).unwrap();
     let format = document.split('`').find(|part| part.starts_with("log_format ")).unwrap();
+    checked(&facts.path, format, "access_log PLACE/log tls;").unwrap();
+}
+
+/// Whether nginx takes directives of `http` and of a server without TLS; `PLACE` in these is a directory.
+fn checked(path: &Path, http: &str, server: &str) -> Result<(), String> {
     let place = tempfile::tempdir().unwrap();
     let shown = arg(place.path());
     let conf = place.path().join("nginx.conf");
-    let log = format!("access_log {shown}/log tls;");
+    let server = server.replace("PLACE", shown);
     let text = format!(
-        "pid {shown}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\n  {format}\n  server {{\n    \
-         listen unix:{shown}/socket;\n    {log}\n  }}\n}}\n"
+        "pid {shown}/pid;\nerror_log stderr;\nevents {{}}\nhttp {{\n  {http}\n  server {{\n    \
+         listen unix:{shown}/socket;\n    {server}\n  }}\n}}\n"
     );
     std::fs::write(&conf, text).unwrap();
-    let done = nginx(&facts.path, None).args(["-t", "-p", shown, "-c", arg(&conf)]).output();
-    let done = done.unwrap();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    let done = nginx(path, None).args(["-t", "-p", shown, "-c", arg(&conf)]).output().unwrap();
+    if done.status.success() {
+        return Ok(());
+    }
+    Err(String::from_utf8_lossy(&done.stderr).into_owned())
 }

@@ -21,6 +21,7 @@ mod explain;
 mod exports;
 mod fleet;
 mod fleet_kubernetes;
+mod fleet_manifests;
 mod formats;
 mod gate;
 mod in_flight;

@@ -35,7 +35,7 @@ fn what_is_validated_was_counted_and_a_second_run_adds_only_what_is_missing() {
     let validation = read(&file);
     keeps_to(&validation, "docs/tls-validation.schema.json");
     let rows = rows(&validation["parts"][0], "rows");
-    assert_eq!(rows.len(), 3);
+    assert_eq!(rows.len(), 5);
     for row in rows {
         assert_eq!(text(row, "state"), "measured", "{row:#}");
         assert_eq!(row["counted"]["resumed"], row["counted"]["connections"], "{row:#}");
@@ -72,6 +72,12 @@ fn a_calibration_is_what_loads_are_calculated_from() {
         assert!(state == "measured" || is_hybrid && state == "unsupported", "{point:#}");
     }
     assert_eq!(rows(&calibration, "memory").len(), 4);
+    // Of an OpenSSL without ML-KEM, two of the offers cannot be made.
+    let picked = rows(&calibration, "picked");
+    assert_eq!(picked.len(), 5);
+    let none = picked.iter().filter(|one| one["group"].is_null());
+    assert!(none.clone().all(|one| text(one, "offered").contains("MLKEM")), "{picked:#?}");
+    assert!(shown.contains("offered X25519:P-256:P-384, the server picks x25519"), "{shown}");
     let load = call(&format!("tls load --connections 10 --calibration {file}")).with_code(0).stdout;
     assert!(load.contains("% of a core"), "{load}");
 }

@@ -43,6 +43,16 @@ pub struct Negotiated {
     pub client_auth: bool,
 }
 
+/// What a server of TLS 1.3 picks whose groups nobody has set, for a client that offers all that are measured and
+/// stakes its only key share on one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+pub struct Unset {
+    /// The group, by the wire.
+    pub group: Group,
+    /// Whether the client was asked for a second hello.
+    pub hello_retry: bool,
+}
+
 /// A handshake that is not its case's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]

@@ -2,7 +2,7 @@
 //! a run is a record: [`crate::into_record`].
 
 use crate::case::Case;
-use crate::check::Negotiated;
+use crate::check::{Negotiated, Unset};
 use crate::words::Temperature;
 use record::{Disturbances, Estimate, Host, Noise, State, Stopped, Tool};
 use serde::{Deserialize, Serialize};
@@ -91,6 +91,10 @@ pub struct Handshake {
     pub reason: Option<String>,
     /// What was negotiated, in every handshake that counts.
     pub negotiated: Option<Negotiated>,
+    /// What the stack's server picks by itself for a client whose key share is of this case's group; null of what is
+    /// no full handshake of TLS 1.3, and of stacks whose groups cannot be left unset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unset: Option<Unset>,
     /// The server's cost.
     pub server: Option<Cost>,
     /// The client's cost.

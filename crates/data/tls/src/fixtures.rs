@@ -47,6 +47,7 @@ pub fn handshake(stack: &str, case: Case, us: Option<f64>) -> Handshake {
         state: if us.is_some() { State::Measured } else { State::Unsupported },
         reason: us.is_none().then(|| "NO_CIPHER|MATCH\u{1b}[31m".to_owned()),
         negotiated: None,
+        unset: None,
         server: cost,
         client: cost,
         first: None,

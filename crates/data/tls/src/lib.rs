@@ -27,7 +27,7 @@ mod wire;
 mod words;
 
 pub use case::Case;
-pub use check::{EndSays, Mismatch, Negotiated, negotiated};
+pub use check::{EndSays, Mismatch, Negotiated, Unset, negotiated};
 pub use convert::{from_record, into_record};
 pub use document::{Bytes, Cost, Document, First, Handshake, Memory, Plan, Run, SPAN, Stack};
 pub use file::{TlsFile, from_json, read};

@@ -1,6 +1,6 @@
 //! What the scheduler asks a worker that holds a TLS stack, and what it answers.
 
-use crate::check::Negotiated;
+use crate::check::{Negotiated, Unset};
 use crate::subject::Subject;
 use crate::words::Temperature;
 use serde::{Deserialize, Serialize};
@@ -70,6 +70,9 @@ pub struct RecordFacts {
 pub struct Facts {
     /// What was negotiated.
     pub negotiated: Negotiated,
+    /// What the server picks by itself; null where that was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unset: Option<Unset>,
     /// The server's first handshake of the case in this process, in ticks.
     pub first_server_ticks: u64,
     /// The client's.

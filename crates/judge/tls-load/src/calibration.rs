@@ -1,6 +1,7 @@
 //! The file of a calibration: what connections and requests cost servers of this machine, with and
 //! without TLS. The load model takes every term from here. Units are in the names.
 
+use crate::groups::Picked;
 use crate::words::{Http, Regime, Role, Unit, Work};
 use record::{Host, State, printable};
 use schemars::JsonSchema;
@@ -8,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use tls::{Certificate, Stack};
 
 /// Version of the format: the second number rises with additions, the first with anything else.
-pub const CALIBRATION_VERSION: &str = "1.0";
+pub const CALIBRATION_VERSION: &str = "1.1";
 
 /// One calibration: all points of one server, one stack and one machine, measured in interleaved rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -47,6 +48,9 @@ pub struct Calibration {
     pub points: Vec<Point>,
     /// Memory of open connections.
     pub memory: Vec<MemoryPoint>,
+    /// Which groups the real server picked, whose configuration names none; empty in files from before it was asked.
+    #[serde(default)]
+    pub picked: Vec<Picked>,
     /// Bytes of the chains that the servers sent, with the message's own header.
     #[serde(default)]
     pub chains: Vec<ChainBytes>,
@@ -240,7 +244,7 @@ mod tests {
         assert!(why("{}").contains("does not say what it is"), "{}", why("{}"));
         let other = text.replace("\"tls-calibration\"", r#""tls-\u001b[31m""#);
         assert!(why(&other).contains("it says 'tls-") && !why(&other).contains('\u{1b}'));
-        let newer = text.replace("\"format_version\":\"1.0\"", "\"format_version\":\"2.0\"");
+        let newer = text.replace("\"format_version\":\"1.1\"", "\"format_version\":\"2.0\"");
         assert!(why(&newer).contains("its format is 2.0"), "{}", why(&newer));
     }
 

@@ -3,10 +3,10 @@
 use crate::document::{Part, Source};
 use crate::form::Form;
 use crate::handshakes::{Key, Price};
-use crate::inputs::Prices;
+use crate::inputs::{OwnCode, Prices};
 use crate::requests::{LARGEST_RESPONSE, RecordKey, RequestKey, RequestPrice};
 use crate::spec::{Spec, SpecError};
-use crate::traffic::{Traffic, traffic};
+use crate::traffic::{Traffic, merged, named, traffic};
 use crate::words::{Regime, Role};
 use tls::{Case, Kind, Suite, Version};
 
@@ -293,19 +293,32 @@ impl Builder<'_> {
         Ok(())
     }
 
-    /// What the real server's own code adds to each connection and request with TLS, by the one configuration that
-    /// calibrates it.
+    /// What the real server's own code adds to each connection with TLS, by the two configurations that calibrate it:
+    /// one that resumes takes less of it.
     fn own_code(&mut self) {
-        let served = self.sum.traffic.served;
-        match self.prices.own_code(self.regime) {
-            Some((each, note)) => {
-                let name = "the server's own code for TLS";
-                self.sum.push(Part::Stack, name, served, each, Source::Calibrated, &note);
+        for (resumed, name) in [
+            (false, "the server's own code for TLS"),
+            (true, "the server's own code for TLS, resumed"),
+        ] {
+            let all = self.sum.traffic.handshakes.iter();
+            let all = all.filter(|(case, _)| case.kind.is_resumed() == resumed);
+            let per_s: f64 = all.map(|(_, per_s)| per_s).sum();
+            if per_s == 0.0 {
+                continue;
             }
-            None if self.prices.server == Role::RealPlain => self.sum.remark(
-                "the server's own code for TLS is not calibrated: the sum is low by some tens of µs a connection".to_owned(),
-            ),
-            None => {}
+            match self.prices.own_code(self.regime, resumed) {
+                Some(OwnCode { form, note, stands_in }) => {
+                    let source = if stands_in { Source::StandIn } else { Source::Calibrated };
+                    self.sum.push(Part::Stack, name, per_s, form, source, &note);
+                    if stands_in && resumed {
+                        self.sum.remark(OwnCode::LACKS_RESUMED.to_owned());
+                    }
+                }
+                None if self.prices.server == Role::RealPlain => self.sum.remark(
+                    "the server's own code for TLS is not calibrated: the sum is low by some tens of µs a connection".to_owned(),
+                ),
+                None => {}
+            }
         }
     }
 
@@ -354,28 +367,6 @@ impl Builder<'_> {
         let name = format!("{version} {suite}: records, the rest");
         self.sum.push(Part::Stack, &name, per_s, rest, Source::Rest, "");
     }
-}
-
-/// `TLS 1.3 x25519 rsa-2048 full`, without what makes no difference.
-fn named(case: Case) -> String {
-    let Case { version, exchange, certificate, kind, .. } = case;
-    match kind {
-        Kind::ResumedPsk => format!("TLS {version} {exchange} {kind}"),
-        kind if kind.is_resumed() => format!("TLS {version} {kind}"),
-        kind => format!("TLS {version} {exchange} {certificate} {kind}"),
-    }
-}
-
-/// The same handshakes once, those that never happen left out.
-fn merged(of: &[(Case, f64)]) -> Vec<(Case, f64)> {
-    let mut out: Vec<(Case, f64)> = Vec::new();
-    for (case, per_s) in of.iter().filter(|(_, per_s)| *per_s > 0.0) {
-        match out.iter_mut().find(|(c, _)| c == case) {
-            Some((_, sum)) => *sum += per_s,
-            None => out.push((*case, *per_s)),
-        }
-    }
-    out
 }
 
 /// The mean over sizes; remarks are kept once.

@@ -2,12 +2,13 @@
 
 use crate::calibration::{Calibration, ChainBytes, Point};
 use crate::form::{Figures, Form, Interval};
+use crate::groups::Picking;
 use crate::handshakes::{Handshakes, Key};
 use crate::requests::Requests;
 use crate::words::{Regime, Role, Unit, Work};
 use std::collections::BTreeMap;
 use tls::{
-    Case, Certificate, Document, Exchange, Protection, RecordsDocument, Stack, Suite, Version,
+    Case, Certificate, Document, Exchange, Kind, Protection, RecordsDocument, Stack, Suite, Version,
 };
 
 /// What other documents know of handshakes. Key exchanges and signatures by themselves are only for telling the
@@ -68,11 +69,30 @@ pub(crate) struct Prices {
     pub(crate) requests: Requests,
     /// The server whose plain costs count.
     pub(crate) server: Role,
+    /// How the stack picks groups.
+    pub(crate) picking: Picking,
     exchange: BTreeMap<Exchange, Form>,
     sign: BTreeMap<Certificate, Form>,
     records: Vec<RecordFigure>,
     points: Vec<Point>,
     chains: Vec<ChainBytes>,
+}
+
+/// What the real server's own code takes for a connection with TLS.
+#[derive(Clone, Debug)]
+pub(crate) struct OwnCode {
+    pub(crate) form: Form,
+    /// What it was calibrated with.
+    pub(crate) note: String,
+    /// Whether that is a full connection in the place of one that resumes, or the reverse.
+    pub(crate) stands_in: bool,
+}
+
+impl OwnCode {
+    /// What calibrations from before it was measured lack.
+    pub(crate) const LACKS_RESUMED: &str = "the calibration has no resumed connection to the real server: its own code \
+        is priced as for a full one, so that connections that resume are some tens of µs too dear; `tls calibrate` \
+        measures it";
 }
 
 /// What one record costs to send.
@@ -102,7 +122,19 @@ impl Prices {
         let handshakes = Handshakes::of(inputs.calibration);
         let points = inputs.calibration.points.clone();
         let chains = inputs.calibration.chains.clone();
-        Self { figures, handshakes, requests, server, exchange, sign, records, points, chains }
+        let picking = Picking::of(&of.name, &of.version);
+        Self {
+            figures,
+            handshakes,
+            requests,
+            server,
+            picking,
+            exchange,
+            sign,
+            records,
+            points,
+            chains,
+        }
     }
 
     /// Regimes that can be priced.
@@ -132,12 +164,14 @@ impl Prices {
         self.point(regime, is_it)
     }
 
-    /// What the real server's own code adds to a connection with TLS: what it costs beyond the same server's plain
-    /// connection and the handshake's price, in the one configuration that was calibrated.
-    pub(crate) fn own_code(&self, regime: Regime) -> Option<(Form, String)> {
+    /// What the real server's own code adds to a connection with TLS, one that resumes or one that does not: what it
+    /// costs beyond the same server's plain connection and the handshake's price, in the configuration that was
+    /// calibrated.
+    pub(crate) fn own_code(&self, regime: Regime, resumed: bool) -> Option<OwnCode> {
         let is_it = |p: &Point| p.role == Role::RealTls && p.unit == Unit::Connection;
-        let near =
-            |p: &(usize, &Point)| (p.1.regime != regime, p.1.served.work.case().map(|c| c.kind));
+        let kind = |p: &Point| p.served.work.case().map(|c| c.kind);
+        let resumes = |p: &Point| kind(p).is_some_and(Kind::is_resumed);
+        let near = |p: &(usize, &Point)| (resumes(p.1) != resumed, p.1.regime != regime, kind(p.1));
         let measured = self.points.iter().enumerate().filter(|(_, p)| p.median_us().is_some());
         let (at, point) = measured.filter(|(_, p)| is_it(p)).min_by_key(near)?;
         let case = point.served.work.case()?;
@@ -148,7 +182,8 @@ impl Prices {
         let (_, plain) = self.requests.connection(Role::RealPlain, point.regime, http)?;
         let form = Form::of(at).plus(&plain, -1.0).plus(&handshake.form, -1.0);
         let of = if point.regime == regime { "" } else { ", of another regime" };
-        Some((form, format!("calibrated with {case}{of}")))
+        let note = format!("calibrated with {case}{of}");
+        Some(OwnCode { form, note, stands_in: resumes(point) != resumed })
     }
 
     fn point(&self, regime: Regime, is_it: impl Fn(&Point) -> bool) -> Option<Form> {

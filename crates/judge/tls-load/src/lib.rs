@@ -11,6 +11,7 @@ mod explain;
 mod form;
 mod formula;
 mod grid;
+mod groups;
 mod handshakes;
 mod inputs;
 mod load;
@@ -42,6 +43,7 @@ pub use document::{
     RegimeSum, Source, Term,
 };
 pub use form::Interval;
+pub use groups::{Picked, Picking};
 pub use handshakes::resumed;
 pub use inputs::{HandshakeParts, Inputs};
 pub use load::load;

@@ -32,6 +32,8 @@ pub fn load(spec: &Spec, inputs: &Inputs<'_>, explain: bool) -> Result<Load, Spe
     let terms = terms(&sum, &prices, total);
     let mut remarks = remarks(&sum, spec, regime, total);
     remarks.extend(whole(inputs));
+    let picked = inputs.calibration.picked.iter();
+    remarks.extend(picked.filter_map(|picked| picked.against(prices.picking)));
     Ok(Load {
         format_version: LOAD_VERSION.to_owned(),
         kind: "tls-load".to_owned(),

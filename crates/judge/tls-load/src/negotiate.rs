@@ -3,9 +3,11 @@
 //!
 //! The rules are those of OpenSSL: the highest version that both have (RFC 8446 4.1.3); suites in the order of the
 //! client, or of the server with `ssl_prefer_server_ciphers`; in TLS 1.2 a suite counts only with a certificate of its
-//! kind and a group or field that both have; in TLS 1.3 the first of the client's key shares whose group the
-//! server has, and without one a retry with the first common group.
+//! kind and a group or field that both have; in TLS 1.3 a group as the server's version picks it ([`Picking`]).
+//!
+//! [`Picking`]: crate::Picking
 
+use crate::groups::ordered;
 use crate::offer::{ClientOffer, ServerOffer};
 use crate::suites::{Auth, Enc, Kx, Mac, Suite12};
 use schemars::JsonSchema;
@@ -56,22 +58,11 @@ fn unpriced(what: String) -> Agreement {
     Agreement::Unpriced { what }
 }
 
-/// The first that both have, in the order of the one that decides.
-fn ordered<T: PartialEq + Copy>(server: &[T], client: &[T], own_order: bool) -> Vec<T> {
-    let (first, second) = if own_order { (server, client) } else { (client, server) };
-    first.iter().filter(|x| second.contains(x)).copied().collect()
-}
-
 fn negotiate_13(server: &ServerOffer, client: &ClientOffer) -> Agreement {
     let suites = ordered(&server.suites_13, &client.suites_13, server.own_order);
     let Some(suite) = suites.first().copied() else { return refused("no suite in common") };
-    let share = client.key_shares.iter().find(|g| server.groups.contains(g));
-    let retried = client.groups.iter().find(|g| server.groups.contains(g));
-    let (group, kind) = match (share, retried) {
-        (Some(group), _) => (*group, Kind::Full),
-        (None, Some(group)) => (*group, Kind::HelloRetry),
-        (None, None) => return refused("no group in common"),
-    };
+    let picked = server.picking.pick(&server.tuples, server.own_order, client);
+    let Some((group, kind)) = picked else { return refused("no group in common") };
     let usable = |c: &&Certificate| **c != Certificate::Ed25519 || client.takes_ed25519;
     let ecdsa = server.certificates.iter().filter(usable).find(|c| !c.is_rsa());
     // Clients put signatures with elliptic curves before those of RSA.
@@ -95,7 +86,7 @@ fn negotiate_12(server: &ServerOffer, client: &ClientOffer) -> Agreement {
         };
         groups.iter().filter(is_curve).copied().collect()
     };
-    let curves = ordered(&curves(&server.groups), &curves(&client.groups), server.own_order);
+    let curves = ordered(&curves(&server.groups()), &curves(&client.groups), server.own_order);
     for suite in suites {
         let Some(certificate) = certificate_for(suite, server, client) else { continue };
         let exchange = match suite.kx {
@@ -154,11 +145,12 @@ fn priced_as(suite: &Suite12) -> Option<(Suite, bool)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::groups::Picking;
     use crate::spec::{ClientShare, Settings};
     use crate::words::Profile;
 
     fn agreed(settings: &Settings, class: &str) -> String {
-        let server = ServerOffer::of(settings).unwrap();
+        let server = ServerOffer::of(settings, Picking::ByShare).unwrap();
         let client = ClientOffer::of(&ClientShare::of(class, 1.0)).unwrap();
         match negotiate(&server, &client) {
             Agreement::Agreed { case, suite, .. } => {
@@ -222,7 +214,7 @@ mod tests {
     #[test]
     fn a_client_whose_key_share_is_of_no_use_is_asked_again() {
         let settings = Settings { groups: Some("P-384:P-256".to_owned()), ..Settings::default() };
-        all_agree(&settings, &[("go-1.17", "TLS_AES_128_GCM_SHA256 p256 rsa-2048 hello-retry")]);
+        all_agree(&settings, &[("go-1.17", "TLS_AES_128_GCM_SHA256 p384 rsa-2048 hello-retry")]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::ciphers::expand;
 use crate::clients::{CLASSES, Class};
+use crate::groups::{Picking, groups, shares_of, tuples};
 use crate::spec::{ClientShare, Settings, Spec, SpecError};
 use crate::suites::Suite12;
 use crate::words::Profile;
@@ -13,7 +14,9 @@ pub(crate) struct ServerOffer {
     pub(crate) versions: Vec<Version>,
     pub(crate) suites_12: Vec<&'static Suite12>,
     pub(crate) suites_13: Vec<Suite>,
-    pub(crate) groups: Vec<Group>,
+    /// Its groups, in tuples.
+    pub(crate) tuples: Vec<Vec<Group>>,
+    pub(crate) picking: Picking,
     pub(crate) own_order: bool,
     pub(crate) dh: Option<Exchange>,
     pub(crate) certificates: Vec<Certificate>,
@@ -34,6 +37,7 @@ pub(crate) struct ClientOffer {
 
 const SUITES_13: &str =
     "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256";
+/// Of clients of one's own that say nothing, and of Mozilla's older profiles.
 const GROUPS: &str = "X25519:P-256:P-384";
 
 /// What a profile says of a server.
@@ -104,13 +108,13 @@ impl Profile {
 }
 
 impl ServerOffer {
-    /// What settings come to; the profile's where they say nothing.
-    pub(crate) fn of(settings: &Settings) -> Result<Self, SpecError> {
+    /// What settings come to in a stack that picks groups so; the profile's where they say nothing.
+    pub(crate) fn of(settings: &Settings, picking: Picking) -> Result<Self, SpecError> {
         let usual = Recommended {
             versions: BOTH,
             ciphers: "DEFAULT",
             ciphersuites: SUITES_13,
-            groups: GROUPS,
+            groups: picking.unset(),
             own_order: false,
         };
         let base = settings.profile.map_or(usual, Profile::recommended);
@@ -129,12 +133,23 @@ impl ServerOffer {
             versions,
             suites_12: expanded.suites,
             suites_13,
-            groups: groups("server.groups", &text(&settings.groups, base.groups))?,
+            tuples: tuples("server.groups", &text(&settings.groups, base.groups), picking)?,
+            picking,
             own_order: settings.prefer_server_ciphers.unwrap_or(base.own_order),
             dh: settings.dh,
             certificates: settings.certificates.clone(),
             passed_over: expanded.passed_over,
         })
+    }
+
+    /// All of its groups, in one list.
+    pub(crate) fn groups(&self) -> Vec<Group> {
+        self.tuples.concat()
+    }
+
+    /// Takes out what its stack lacks.
+    pub(crate) fn drop_groups(&mut self, lacks: impl Fn(Group) -> bool) {
+        self.tuples.iter_mut().for_each(|tuple| tuple.retain(|group| !lacks(*group)));
     }
 }
 
@@ -148,7 +163,7 @@ impl ClientOffer {
         let text = |own: &Option<String>, known: String| own.clone().unwrap_or(known);
         let key_shares = match (&client.key_shares, &client.groups) {
             (Some(own), _) => own.clone(),
-            (None, Some(own)) => first_of(own),
+            (None, Some(own)) => shares_of(own),
             (None, None) => class.key_shares,
         };
         Ok(Self {
@@ -179,7 +194,7 @@ fn own_class(client: &ClientShare) -> Result<Class, SpecError> {
         ciphers: "DEFAULT".to_owned(),
         ciphersuites: SUITES_13.to_owned(),
         groups: GROUPS.to_owned(),
-        key_shares: first_of(GROUPS),
+        key_shares: shares_of(GROUPS),
         takes_ed25519: true,
     })
 }
@@ -209,10 +224,6 @@ impl Spec {
     }
 }
 
-fn first_of(list: &str) -> String {
-    list.split(':').next().unwrap_or_default().to_owned()
-}
-
 fn suites_13(text: &str) -> Result<Vec<Suite>, SpecError> {
     let one = |name: &str| {
         let code = |s: &Suite| s.code(Version::Tls13, Exchange::X25519, Certificate::P256);
@@ -221,23 +232,4 @@ fn suites_13(text: &str) -> Result<Vec<Suite>, SpecError> {
         Suite::ALL.iter().copied().find(is_it).ok_or_else(unknown)
     };
     text.split(':').map(str::trim).filter(|t| !t.is_empty()).map(one).collect()
-}
-
-/// Reads a list of groups, by any of the names that OpenSSL, the registry and the standards give them.
-fn groups(field: &str, text: &str) -> Result<Vec<Group>, SpecError> {
-    let one = |name: &str| {
-        let plain = name.trim_start_matches(['*', '?']).to_ascii_lowercase();
-        Ok(match plain.as_str() {
-            "prime256v1" | "secp256r1" => Group::P256,
-            "secp384r1" => Group::P384,
-            "secp521r1" => Group::P521,
-            "x448" => Group::Other(30),
-            "ffdhe6144" => Group::Other(259),
-            "ffdhe8192" => Group::Other(260),
-            other => Group::of_name(other)
-                .ok_or_else(|| SpecError(format!("{field}: '{name}' is no group that is known")))?,
-        })
-    };
-    let text = if text == "auto" { GROUPS } else { text };
-    text.split([':', '/']).map(str::trim).filter(|t| !t.is_empty()).map(one).collect()
 }

@@ -2,6 +2,7 @@
 
 use crate::calibration::{Calibration, Point};
 use crate::grid::{Grid, digits, percent, range};
+use crate::groups::Picked;
 use crate::page::{Page, rendered};
 use crate::validation::{
     Judgement, MEDIAN_TOLERANCE, PASSING_SHARE, Summary, ValidatedPart, ValidatedRow, Validation,
@@ -16,6 +17,7 @@ use tls::Format;
 pub fn render_calibration(calibration: &Calibration, format: Format, options: Options) -> String {
     let page = |calibration: &Calibration| {
         let mut foot = about(calibration);
+        foot.extend(calibration.picked.iter().map(picked));
         foot.extend(reasons(calibration.points.iter().map(|p| (name_of(p), p.state, &p.reason))));
         let grids = vec![(String::new(), points(calibration))];
         Page { grids, foot, has_paragraphs: true, ..Page::default() }
@@ -115,22 +117,25 @@ fn signed(error: f64) -> String {
 fn foot(validation: &Validation) -> Vec<String> {
     let Summary { passed, failed, inconclusive, calibration, apart, none, .. } = validation.summary;
     let summary = &validation.summary;
+    let beyond = summary.inconclusive_beyond;
     let mut lines = vec![format!(
-        "{passed} points within ±{:.0} %, {failed} beyond; {inconclusive} inconclusive (noisier than that), {calibration} \
-         calibrated with, {apart} with larger responses, {none} without a figure: these do not count",
+        "{passed} points within ±{:.0} %, {failed} beyond; {inconclusive} inconclusive (noisier than that; {beyond} of them \
+         beyond); not counted: {calibration} calibrated with, {apart} with larger responses, {none} without a figure",
         validation.tolerance * 100.0
     )];
     if let (Some(error), Some(sign), Some(worst)) =
         (summary.median_error, summary.median_signed_error, summary.worst_error)
     {
         let share = percent(summary.passing_share.unwrap_or(0.0));
+        let within = percent(summary.within_share.unwrap_or(0.0));
         let verdict = if summary.holds() == Some(true) {
             "the model holds"
         } else {
             "the model does not hold"
         };
         lines.push(format!(
-            "{share} of them pass ({:.0} % must); median error {} ({:.0} % is allowed), with signs {}, worst {}: {verdict}",
+            "{share} of the conclusive pass, {within} of all are within the tolerance ({:.0} % must, of both); median \
+             error of all {} ({:.0} % is allowed), with signs {}, worst {}: {verdict}",
             PASSING_SHARE * 100.0,
             percent(error),
             MEDIAN_TOLERANCE * 100.0,
@@ -185,6 +190,18 @@ fn about(calibration: &Calibration) -> Vec<String> {
     ]
 }
 
+/// A group that the server picked, by the wire.
+fn picked(picked: &Picked) -> String {
+    let Picked { offered, group, hello_retry, reason } = picked;
+    match group {
+        Some(group) => {
+            let again = if *hello_retry { ", for which it asks the client again" } else { "" };
+            format!("offered {offered}, the server picks {group}{again}")
+        }
+        None => format!("offered {offered}: {}", reason.as_deref().unwrap_or("no connection")),
+    }
+}
+
 /// Why not, once for each reason.
 fn reasons<'a>(of: impl Iterator<Item = (String, State, &'a Option<String>)>) -> Vec<String> {
     let mut told: Vec<(String, String, usize)> = Vec::new();
@@ -233,9 +250,15 @@ mod tests {
         let text = render_validation(&validation(), Format::Table, WIDE);
         assert!(text.contains("9 points within ±15 %, 1 beyond; 2 inconclusive"), "{text}");
         assert!(text.contains("with signs -4.0 %, worst -20.0 %: the model holds"), "{text}");
-        let mut worse = validation();
-        worse.summary.median_error = Some(0.09);
-        assert!(render_validation(&worse, Format::Table, WIDE).contains("does not hold"));
+        let holds = |change: fn(&mut Summary)| {
+            let mut other = validation();
+            change(&mut other.summary);
+            !render_validation(&other, Format::Table, WIDE).contains("does not hold")
+        };
+        assert!(!holds(|s| s.median_error = Some(0.09)));
+        assert!(holds(|s| s.within_share = Some(0.9)));
+        // Noise hides no errors: two in three of these are within the tolerance.
+        assert!(!holds(|s| s.within_share = Some(0.66)));
     }
 
     #[test]

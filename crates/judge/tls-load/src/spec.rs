@@ -84,7 +84,8 @@ pub struct Settings {
     pub ciphers: Option<String>,
     /// Suites of TLS 1.3, by colons; OpenSSL's own where nothing is said.
     pub ciphersuites: Option<String>,
-    /// Groups by colons, as OpenSSL calls them; `X25519:P-256:P-384` where nothing is said.
+    /// Groups by colons, as OpenSSL calls them, with `/` between its tuples. Where nothing is said, what the calibrated
+    /// stack has unset: `X25519:P-256:P-384`, from OpenSSL 3.5 on `X25519MLKEM768/X25519:P-256/P-384`.
     pub groups: Option<String>,
     /// Whether the server's order of suites counts; the client's does where nothing is said.
     pub prefer_server_ciphers: Option<bool>,

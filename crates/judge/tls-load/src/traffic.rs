@@ -1,12 +1,13 @@
 //! Who connects how often, and what comes of it.
 
 use crate::document::ClientOutcome;
+use crate::groups::Picking;
 use crate::handshakes::resumed;
 use crate::inputs::Prices;
 use crate::negotiate::{Agreement, negotiate};
 use crate::offer::{ClientOffer, ServerOffer};
 use crate::spec::{ClientShare, Spec, SpecError};
-use tls::{Case, Exchange};
+use tls::{Case, Exchange, Kind};
 
 /// Connections per second, by what becomes of them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -65,11 +66,12 @@ fn server(
     prices: &Prices,
     remarks: &mut Vec<String>,
 ) -> Result<ServerOffer, SpecError> {
-    let mut server = ServerOffer::of(&spec.server)?;
-    let lacking = |x: &&Exchange| x.group().is_some_and(|g| server.groups.contains(&g));
-    let lacking: Vec<Exchange> = Exchange::ALL.iter().filter(lacking).copied().collect();
-    for exchange in lacking.into_iter().filter(|x| prices.handshakes.lacks(*x)) {
-        server.groups.retain(|g| Some(*g) != exchange.group());
+    let mut server = ServerOffer::of(&spec.server, prices.picking)?;
+    let offered = server.groups();
+    let offered = |x: &&Exchange| x.group().is_some_and(|g| offered.contains(&g));
+    let lacking = Exchange::ALL.iter().filter(offered).filter(|x| prices.handshakes.lacks(**x));
+    for exchange in lacking {
+        server.drop_groups(|group| Some(group) == exchange.group());
         remarks
             .push(format!("the calibrated stack has no {exchange}: the server does not offer it"));
     }
@@ -80,15 +82,19 @@ fn server(
     Ok(server)
 }
 
-/// What each class of clients negotiates with the server of a specification, whose stack lacks some key
-/// exchanges.
+/// What each class of clients negotiates with the server of a specification, whose stack picks groups so and lacks
+/// some key exchanges.
 ///
 /// # Errors
 /// The first thing that is wrong with the specification.
-pub fn outcomes(spec: &Spec, lacking: &[Exchange]) -> Result<Vec<ClientOutcome>, SpecError> {
+pub fn outcomes(
+    spec: &Spec,
+    picking: Picking,
+    lacking: &[Exchange],
+) -> Result<Vec<ClientOutcome>, SpecError> {
     spec.check()?;
-    let mut server = ServerOffer::of(&spec.server)?;
-    server.groups.retain(|group| !lacking.iter().any(|x| x.group() == Some(*group)));
+    let mut server = ServerOffer::of(&spec.server, picking)?;
+    server.drop_groups(|group| lacking.iter().any(|x| x.group() == Some(group)));
     let offers = spec.client_offers()?.into_iter();
     Ok(offers.map(|(client, offer)| outcome(spec, &server, client, &offer)).collect())
 }
@@ -108,6 +114,28 @@ pub(crate) fn outcome(
     }
 }
 
+/// `TLS 1.3 x25519 rsa-2048 full`, without what makes no difference.
+pub(crate) fn named(case: Case) -> String {
+    let Case { version, exchange, certificate, kind, .. } = case;
+    match kind {
+        Kind::ResumedPsk => format!("TLS {version} {exchange} {kind}"),
+        kind if kind.is_resumed() => format!("TLS {version} {kind}"),
+        kind => format!("TLS {version} {exchange} {certificate} {kind}"),
+    }
+}
+
+/// The same handshakes once, those that never happen left out.
+pub(crate) fn merged(of: &[(Case, f64)]) -> Vec<(Case, f64)> {
+    let mut out: Vec<(Case, f64)> = Vec::new();
+    for (case, per_s) in of.iter().filter(|(_, per_s)| *per_s > 0.0) {
+        match out.iter_mut().find(|(c, _)| c == case) {
+            Some((_, sum)) => *sum += per_s,
+            None => out.push((*case, *per_s)),
+        }
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -117,7 +145,9 @@ mod tests {
     fn a_stack_without_a_group_negotiates_the_next() {
         let mut spec = Spec::default();
         spec.server.profile = Some(Profile::Intermediate);
-        let exchange = |lacking: &[Exchange]| match &outcomes(&spec, lacking).unwrap()[0].agreement
+        let exchange = |lacking: &[Exchange]| match &outcomes(&spec, Picking::ByShare, lacking)
+            .unwrap()[0]
+            .agreement
         {
             Agreement::Agreed { case, .. } => case.exchange,
             other => panic!("{other:?}"),

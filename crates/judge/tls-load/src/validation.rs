@@ -11,14 +11,15 @@ use serde::{Deserialize, Serialize};
 use tls::{Case, Negotiated};
 
 /// Version of the format: the second number rises with additions, the first with anything else.
-pub const VALIDATION_VERSION: &str = "1.0";
+pub const VALIDATION_VERSION: &str = "1.1";
 
 /// Largest error of a point that passes, as a fraction of what was measured; a point whose own noise is
 /// larger says nothing, unless its error is larger still.
 pub const TOLERANCE: f64 = 0.15;
-/// Largest median error of all points, and the share of them that must pass.
+/// Largest median error of all points.
 pub const MEDIAN_TOLERANCE: f64 = 0.08;
-/// See [`MEDIAN_TOLERANCE`].
+/// The share of the conclusive points that must pass, and of all points, noisy ones too, whose error must be within
+/// [`TOLERANCE`]: noise hides no error.
 pub const PASSING_SHARE: f64 = 0.9;
 /// Largest response that the model is held to, in bytes.
 pub const LARGEST_JUDGED: u64 = 102_400;
@@ -42,10 +43,9 @@ impl Validation {
     /// With verdicts by the rules of this program: those of a file may be older.
     #[must_use]
     pub fn judged_anew(mut self) -> Self {
+        VALIDATION_VERSION.clone_into(&mut self.format_version);
         for row in self.parts.iter_mut().flat_map(|part| &mut part.rows) {
-            let counts =
-                matches!(row.verdict, Judgement::Pass | Judgement::Fail | Judgement::Inconclusive);
-            if let Some(error) = row.error.filter(|_| counts) {
+            if let Some(error) = row.error.filter(|_| row.verdict.counts()) {
                 let noise = row.noise.zip(row.predicted_noise).map(|(a, b)| a.max(b));
                 let largest = row.responses.iter().copied().max().unwrap_or(0);
                 row.verdict = judge(error, noise, false, largest);
@@ -140,6 +140,13 @@ tls::named! {
     }
 }
 
+impl Judgement {
+    /// Whether the point says anything of the model, however little.
+    fn counts(self) -> bool {
+        matches!(self, Self::Pass | Self::Fail | Self::Inconclusive)
+    }
+}
+
 /// What the points come to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
@@ -155,9 +162,15 @@ pub struct Summary {
     pub apart: u32,
     /// Points that were not measured or not predicted.
     pub none: u32,
+    /// Of the inconclusive, those whose error exceeds the tolerance, though not the noise.
+    #[serde(default)]
+    pub inconclusive_beyond: u32,
     /// Passed, of those that passed or failed; null without any.
     pub passing_share: Option<f64>,
-    /// Median of the errors' sizes, of those that passed or failed.
+    /// Share of those that passed, failed or were inconclusive, whose error is within the tolerance.
+    #[serde(default)]
+    pub within_share: Option<f64>,
+    /// Median of the errors' sizes, of those that passed, failed or were inconclusive.
     pub median_error: Option<f64>,
     /// Median of the errors with their signs.
     pub median_signed_error: Option<f64>,
@@ -180,11 +193,16 @@ impl Summary {
                 Judgement::Apart => &mut sum.apart,
                 Judgement::None => &mut sum.none,
             } += 1;
-            let counts = matches!(row.verdict, Judgement::Pass | Judgement::Fail);
-            errors.extend(row.error.filter(|_| counts));
+            errors.extend(row.error.filter(|_| row.verdict.counts()));
+            let is_beyond = row.error.is_some_and(|error| error.abs() > TOLERANCE);
+            sum.inconclusive_beyond +=
+                u32::from(row.verdict == Judgement::Inconclusive && is_beyond);
         }
-        let judged = sum.passed + sum.failed;
-        sum.passing_share = (judged > 0).then(|| f64::from(sum.passed) / f64::from(judged));
+        let share = |of: usize, all: usize| (all > 0).then(|| of as f64 / all as f64);
+        let (passed, failed) = (sum.passed as usize, sum.failed as usize);
+        sum.passing_share = share(passed, passed + failed);
+        let within = errors.iter().filter(|error| error.abs() <= TOLERANCE).count();
+        sum.within_share = share(within, errors.len());
         sum.worst_error = errors.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs()));
         sum.median_error = median(&mut errors.iter().map(|e| e.abs()).collect::<Vec<_>>());
         sum.median_signed_error = median(&mut errors);
@@ -194,8 +212,9 @@ impl Summary {
     /// Whether the model is as good as it is said to be; none where nothing was judged.
     #[must_use]
     pub fn holds(&self) -> Option<bool> {
-        let (share, error) = self.passing_share.zip(self.median_error)?;
-        Some(share >= PASSING_SHARE && error <= MEDIAN_TOLERANCE)
+        let (passing, error) = self.passing_share.zip(self.median_error)?;
+        let within = self.within_share.unwrap_or(passing);
+        Some(passing.min(within) >= PASSING_SHARE && error <= MEDIAN_TOLERANCE)
     }
 }
 
@@ -271,6 +290,50 @@ mod tests {
         assert_eq!(judge(0.01, Some(0.01), false, 1 << 20), Judgement::Apart);
         assert_eq!(judge(-0.15, Some(0.01), false, LARGEST_JUDGED), Judgement::Pass);
         assert_eq!(judge(-0.151, Some(0.01), false, 1024), Judgement::Fail);
+    }
+
+    /// A row is in the sum by its verdict and its error.
+    #[test]
+    fn an_error_that_noise_excuses_still_counts_against_the_model() {
+        let row = |verdict, error| ValidatedRow { verdict, error: Some(error), ..row() };
+        let mut rows = vec![row(Judgement::Pass, 0.01); 9];
+        rows.push(row(Judgement::Calibration, 0.5));
+        rows.push(row(Judgement::Apart, 0.5));
+        let sum = Summary::of(rows.iter());
+        assert_eq!((sum.within_share, sum.holds()), (Some(1.0), Some(true)));
+        rows.push(row(Judgement::Inconclusive, 0.1));
+        assert_eq!(Summary::of(rows.iter()).holds(), Some(true));
+        rows.extend([row(Judgement::Inconclusive, -0.4), row(Judgement::Inconclusive, 0.4)]);
+        let sum = Summary::of(rows.iter());
+        assert_eq!((sum.passing_share, sum.inconclusive_beyond), (Some(1.0), 2));
+        assert_eq!((sum.within_share, sum.worst_error), (Some(10.0 / 12.0), Some(0.4)));
+        assert_eq!(sum.holds(), Some(false));
+    }
+
+    fn row() -> ValidatedRow {
+        ValidatedRow {
+            name: String::new(),
+            regime: Regime::Low,
+            case: crate::sample::base(),
+            http: Http::Http1,
+            responses: vec![1024],
+            spec: Spec::default(),
+            state: State::Measured,
+            reason: None,
+            full: None,
+            by_session: None,
+            rounds_cpu_us: Vec::new(),
+            measured_cpu_us: None,
+            predicted_cpu_us: None,
+            error: None,
+            noise: None,
+            predicted_noise: None,
+            counted: Counted::default(),
+            stalls: 0,
+            busy_share: None,
+            waited_share: None,
+            verdict: Judgement::None,
+        }
     }
 
     /// The point that was called inconclusive at 51 %.

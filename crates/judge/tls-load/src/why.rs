@@ -4,7 +4,7 @@ use crate::changes::{Change, improvements, worsenings};
 use crate::document::Calibrated;
 use crate::form::{Form, Interval};
 use crate::formula::sum;
-use crate::inputs::{Inputs, Prices};
+use crate::inputs::{Inputs, OwnCode, Prices};
 use crate::load::{calibrated, regime_of, whole};
 use crate::logs::{Evidence, all_evidence};
 use crate::spec::{Spec, SpecError};
@@ -301,6 +301,9 @@ fn remarks(question: &Question, asked: &Asked<'_>) -> Vec<String> {
         remarks.push(
             "rates of the server are not known: --spec with them excludes what needs more than there is".to_owned(),
         );
+    }
+    if asked.prices.own_code(asked.regime, true).is_some_and(|own| own.stands_in) {
+        remarks.push(OwnCode::LACKS_RESUMED.to_owned());
     }
     remarks
 }

@@ -38,8 +38,8 @@ pub(crate) fn handshakes(asked: &Asked<'_>) -> Vec<Rate> {
             let case = Case::usual(*version, *exchange, *certificate, *kind);
             let key = Key { regime: asked.regime, case, tickets: None, aes_hardware: true };
             let mut form = asked.prices.handshakes.price(key)?.form;
-            if let Some((own, _)) = asked.prices.own_code(asked.regime) {
-                form = form.plus(&own, 1.0);
+            if let Some(own) = asked.prices.own_code(asked.regime, kind.is_resumed()) {
+                form = form.plus(&own.form, 1.0);
             }
             let what = match kind {
                 Kind::Full => format!("full handshakes, TLS {version} {exchange} {certificate}"),

@@ -27,8 +27,8 @@ named! {
         MinimalPlain = "minimal-plain",
         /// The same with TLS.
         MinimalTls = "minimal-tls",
-        /// The real one with TLS: the one configuration that its own code for TLS is calibrated with.
-        /// Points that the model is judged by are never of a calibration.
+        /// The real one with TLS: the two configurations that its own code for TLS is calibrated with, a full
+        /// handshake and a resumption. Points that the model is judged by are never of a calibration.
         RealTls = "real-tls",
     }
 }

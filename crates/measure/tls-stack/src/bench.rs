@@ -2,7 +2,7 @@
 
 use crate::primitive::Workbench;
 use crate::wire::Wire;
-use tls::{Case, EndSays, Primitive};
+use tls::{Case, EndSays, Primitive, Seen};
 
 /// One of the two ends of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +82,15 @@ pub trait Stack {
     /// # Errors
     /// [`Trouble::NotOffered`] where a setting is refused.
     fn open(&self, case: &Case) -> Result<Box<dyn Bench>, Trouble>;
+
+    /// What a server of TLS 1.3 picks, by the wire, for a client that offers groups, a key share of the first of them.
+    /// The server's groups are those that are named, by colons, or else those that it has unset.
+    ///
+    /// # Errors
+    /// [`Trouble`] where an end does not take its groups, or where both have none in common.
+    fn pick(&self, _server: Option<&str>, _client: &str) -> Result<Seen, Trouble> {
+        Err(Trouble::NotOffered("its groups cannot be left unset".to_owned()))
+    }
 
     /// Makes one of the operations under a handshake ready.
     ///

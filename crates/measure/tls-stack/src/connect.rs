@@ -7,6 +7,7 @@ use tls::{Case, Mismatch, Negotiated, last_data_record, negotiated, read_wire};
 
 /// Turns after which a handshake goes nowhere: the longest has three of each end.
 const MOST_TURNS: usize = 12;
+const NOWHERE: &str = "the handshake goes nowhere: both ends wait";
 
 /// Ticks of one handshake.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -84,6 +85,22 @@ pub fn establish(bench: &mut dyn Bench, case: &Case, clock: &Clock) -> Result<Co
     Ok(run.look(case))
 }
 
+/// A handshake and nothing else, outside of any clock.
+pub(crate) fn shake(bench: &mut dyn Bench) -> Result<(), Trouble> {
+    let ends = [End::Client, End::Server];
+    ends.iter().try_for_each(|end| bench.begin(*end))?;
+    let mut done = [false; 2];
+    for end in ends.into_iter().cycle().take(MOST_TURNS) {
+        if !done[end as usize] {
+            done[end as usize] = bench.step(end)? == Step::Done;
+        }
+        if done == [true; 2] {
+            return Ok(());
+        }
+    }
+    Err(Trouble::Failed(NOWHERE.to_owned()))
+}
+
 struct Run<'a> {
     bench: &'a mut dyn Bench,
     clock: &'a Clock,
@@ -126,7 +143,7 @@ impl Run<'_> {
             }
             end = end.other();
         }
-        Err(Trouble::Failed("the handshake goes nowhere: both ends wait".to_owned()))
+        Err(Trouble::Failed(NOWHERE.to_owned()))
     }
 
     /// What the connection is, while both ends still have it.

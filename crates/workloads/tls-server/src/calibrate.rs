@@ -10,8 +10,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use tls::{Case, Certificate, Exchange, Kind, Stack, Suite, Version};
 use tls_load::{
-    CALIBRATION_VERSION, Calibration, ChainBytes, Http, MemoryPoint, Point, RealServer, Regime,
-    Role, Served, Unit, Work,
+    CALIBRATION_VERSION, Calibration, ChainBytes, Http, MemoryPoint, Picked, Point, RealServer,
+    Regime, Role, Served, Unit, Work,
 };
 
 /// What is counted, in words.
@@ -41,6 +41,27 @@ pub(crate) fn usual() -> Case {
     Case::usual(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::Full)
 }
 
+/// What its own code is calibrated with where connections resume: the cheapest of those, so that what is left for
+/// its own code is least in the noise of the rest.
+pub(crate) fn by_ticket() -> Case {
+    Case::usual(Version::Tls12, Exchange::X25519, Certificate::Rsa2048, Kind::ResumedTicket)
+}
+
+/// All that it is calibrated with.
+pub(crate) fn own_code() -> [Case; 2] {
+    [usual(), by_ticket()]
+}
+
+/// What is offered to the real server, to see which group it picks: a key share of each, with and without others
+/// that it may like better.
+const OFFERS: [&str; 5] = [
+    "X25519MLKEM768:X25519:P-256",
+    "X25519:X25519MLKEM768:P-256",
+    "X25519:P-256:P-384",
+    "P-256:X25519:P-384",
+    "P-384:P-256:X25519",
+];
+
 /// The points of a whole calibration, without those of a real server where there is none.
 #[must_use]
 pub fn calibration_cells(regimes: &[Regime], has_nginx: bool) -> Vec<Cell> {
@@ -58,7 +79,9 @@ pub fn calibration_cells(regimes: &[Regime], has_nginx: bool) -> Vec<Cell> {
         for served in of_records() {
             add(Role::MinimalTls, Unit::Request, served);
         }
-        add(Role::RealTls, Unit::Connection, secured(usual(), FIRST));
+        for case in own_code() {
+            add(Role::RealTls, Unit::Connection, secured(case, FIRST));
+        }
     }
     cells.retain(|cell| has_nginx || !cell.is_real());
     cells
@@ -145,6 +168,7 @@ pub fn calibrate(
     let tallies = rounds(&mut loopback, cells, &wanted.course, stop, progress)?;
     let mut document = document(wanted, &loopback, started, cells, &tallies)?;
     document.memory = memory;
+    document.picked = picked(&mut loopback, cells)?;
     document.seconds = timer.elapsed().as_secs_f64();
     Ok(document)
 }
@@ -176,6 +200,7 @@ pub(crate) fn document(
         core_share: level.core_share,
         points: cells.iter().zip(tallies).map(|(cell, tally)| point(cell, tally)).collect(),
         memory: Vec::new(),
+        picked: Vec::new(),
         chains: Certificate::ALL.iter().map(|certificate| chain(*certificate)).collect(),
     })
 }
@@ -198,6 +223,14 @@ fn memory(loopback: &mut Loopback, cells: &[Cell]) -> Result<Vec<MemoryPoint>, T
         points.push(MemoryPoint { role, work: served.work, bytes_per_connection, connections });
     }
     Ok(points)
+}
+
+/// Which groups the real server picks, whose configuration names none.
+fn picked(loopback: &mut Loopback, cells: &[Cell]) -> Result<Vec<Picked>, Trouble> {
+    let asked = secured(usual(), FIRST);
+    let is_it = |c: &Cell| c.role == Role::RealTls && c.served == asked;
+    let Some(at) = cells.iter().position(is_it) else { return Ok(Vec::new()) };
+    loopback.picked(&cells[at], at, &OFFERS)
 }
 
 fn point(cell: &Cell, tally: &Tally) -> Point {
@@ -280,7 +313,10 @@ mod tests {
             assert!(
                 has(Role::MinimalTls, Unit::Connection) && has(Role::MinimalTls, Unit::Request)
             );
-            assert!(has(Role::RealTls, Unit::Connection));
+            let own_code = |c: &&Cell| c.regime == *regime && c.role == Role::RealTls;
+            let kinds = cells.iter().filter(own_code).filter_map(|c| c.served.work.case());
+            let kinds: Vec<Kind> = kinds.map(|case| case.kind).collect();
+            assert_eq!(kinds, [Kind::Full, Kind::ResumedTicket]);
         }
         let distinct = |at: usize| cells[..at].iter().all(|c| *c != cells[at]);
         assert!((0..cells.len()).all(distinct));

@@ -1,6 +1,6 @@
 //! One thing that is measured in every round: which server, what is served, how it is asked.
 
-use crate::calibrate::{FIRST, usual};
+use crate::calibrate::{FIRST, own_code};
 use crate::job::{Ends, Job, Libraries, MinimalTls};
 use crate::nginx::{Sessions, Site, SiteTls};
 use tls::{Case, Certificate, Exchange, Kind, Version};
@@ -52,13 +52,13 @@ impl Cell {
         Self { role, regime, unit, served, responses, resumed: if resumes { 1.0 } else { 0.0 } }
     }
 
-    /// Whether it is one of the two connections that tell what the real server's own code takes, and so a part of every
-    /// prediction.
+    /// Whether it is one of the connections that tell what the real server's own code takes, full ones and resumed, and
+    /// so a part of every prediction.
     #[must_use]
     pub fn is_in_every_prediction(&self) -> bool {
-        let of_own_code = secured(usual(), FIRST);
+        let of_own_code = own_code().map(|case| secured(case, FIRST));
         let has_tls = matches!(self.role, Role::RealTls | Role::MinimalTls);
-        has_tls && self.unit == Unit::Connection && self.served == of_own_code
+        has_tls && self.unit == Unit::Connection && of_own_code.contains(&self.served)
     }
 
     /// Whether it is the real server's.
@@ -84,6 +84,7 @@ impl Cell {
         let tls = |case: Case| SiteTls {
             certificate: case.certificate,
             dh: case.exchange.is_finite_field().then_some(case.exchange),
+            group: (case.kind == Kind::HelloRetry).then_some(case.exchange),
             sessions: if case.kind == Kind::ResumedId {
                 Sessions::Cache
             } else {
@@ -124,6 +125,7 @@ impl Cell {
             pause_us,
             connections: MOST_CONNECTIONS,
             seconds,
+            offers: Vec::new(),
             slice_seconds,
         }
     }

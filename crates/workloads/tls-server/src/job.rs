@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use tls::{Case, Negotiated};
-use tls_load::Http;
+use tls_load::{Http, Picked};
 
 /// The files of the library that a process loads.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,6 +86,9 @@ pub struct Job {
     pub connections: u64,
     /// Seconds of all slices together after which no more are begun.
     pub seconds: f64,
+    /// Lists of groups, by colons. Before all else a client offers each once, with a key share of its first group, and
+    /// leaves the choice to the server.
+    pub offers: Vec<String>,
     /// Seconds after which the client pauses until the next word, so that the servers' CPU can be looked at:
     /// a slice. Each thread does something in each.
     pub slice_seconds: f64,
@@ -110,6 +113,8 @@ pub struct Told {
     pub full: Option<Negotiated>,
     /// The same of a resumed one.
     pub by_session: Option<Negotiated>,
+    /// What the server picked, for each of the job's offers.
+    pub picked: Vec<Picked>,
 }
 
 impl Told {

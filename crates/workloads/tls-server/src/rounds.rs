@@ -15,6 +15,7 @@ use rand_chacha::ChaCha8Rng;
 use record::State;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use tls_load::Picked;
 
 /// OPENSSL_ia32cap(3): AES-NI and PCLMULQDQ are bits 57 and 33 of the first word, VAES and VPCLMULQDQ
 /// bits 41 and 42 of the second.
@@ -156,6 +157,22 @@ impl Loopback {
             Ok(())
         })?;
         Ok((open as f64 - before as f64) / f64::from(connections))
+    }
+
+    /// What the cell's server picks for clients that offer groups.
+    ///
+    /// # Errors
+    /// In one line, the client's trouble.
+    pub fn picked(
+        &mut self,
+        cell: &Cell,
+        at: usize,
+        offers: &[&str],
+    ) -> Result<Vec<Picked>, Trouble> {
+        let (port, _) = self.targets[at].clone().map_err(Trouble)?;
+        let offers = offers.iter().map(|&offer| offer.to_owned()).collect();
+        let job = crate::Job { offers, connections: 1, ..cell.job(&self.libraries, port, 1.0) };
+        Ok(self.client.run(&job, &mut |_| Ok(()))?.picked)
     }
 
     fn target(&self, cells: &[Cell], cell: &Cell) -> Result<(u16, Cpu), String> {

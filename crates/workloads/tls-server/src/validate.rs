@@ -2,7 +2,7 @@
 //! interleaved rounds.
 
 use crate::Trouble;
-use crate::calibrate::{Calibrating, FIRST, SIZES, document, usual};
+use crate::calibrate::{Calibrating, FIRST, SIZES, document, own_code, usual};
 use crate::cell::{Cell, REQUEST_BYTES, plain, secured};
 use crate::points::Planned;
 use crate::rounds::{Loopback, distinct, rounds};
@@ -74,14 +74,17 @@ fn cell(regime: Regime, planned: &Planned) -> Cell {
 }
 
 /// What the points of a part are predicted from: nothing of the real server but what it does without TLS, and
-/// its one connection with TLS that every calibration has.
+/// its connections with TLS that every calibration has: a full one and, where points resume, one that resumes.
 fn cells_for(points: &[Planned], regimes: &[Regime]) -> Vec<Cell> {
     let mut wanted: Vec<(Role, Unit, Served)> = vec![
-        (Role::RealTls, Unit::Connection, secured(usual(), FIRST)),
-        (Role::MinimalTls, Unit::Connection, secured(usual(), FIRST)),
         (Role::MinimalPlain, Unit::Connection, plain(FIRST)),
         (Role::RealPlain, Unit::Connection, plain(FIRST)),
     ];
+    let resume = points.iter().any(|planned| planned.case.kind.is_resumed());
+    for case in own_code().into_iter().filter(|case| resume || !case.kind.is_resumed()) {
+        let connection = |role| (role, Unit::Connection, secured(case, FIRST));
+        wanted.extend([Role::RealTls, Role::MinimalTls].map(connection));
+    }
     for planned in points {
         let Planned { case, aes_hardware, http, .. } = *planned;
         let of_http = |bytes| Served { http, ..plain(bytes) };
@@ -169,12 +172,13 @@ fn row(
     }
 }
 
-/// Whether it is the one that the real server's own code is calibrated with.
+/// Whether it is one that the real server's own code is calibrated with.
 fn is_calibration(planned: &Planned) -> bool {
     let Planned { case, resumed, responses, http, aes_hardware, .. } = planned;
-    let served = secured(usual(), FIRST);
-    *case == usual()
-        && *resumed == 0.0
+    let all = if case.kind.is_resumed() { 1.0 } else { 0.0 };
+    let served = secured(*case, FIRST);
+    own_code().contains(case)
+        && *resumed == all
         && responses == &[FIRST]
         && *http == served.http
         && *aes_hardware
@@ -197,11 +201,14 @@ fn spec(regime: Regime, planned: &Planned, resumed: f64) -> Spec {
     let versions = Some(vec![case.version]);
     let (ciphersuites, ciphers) = if is_13 { (name, None) } else { (None, name) };
     let groups = Some(group(case.exchange).to_owned());
+    // A client that is asked again has guessed another group.
+    let guess = (case.kind == Kind::HelloRetry).then(|| group(Exchange::X25519).to_owned());
     let client = ClientShare {
         versions: versions.clone(),
         ciphers: ciphers.clone(),
         ciphersuites: ciphersuites.clone(),
         groups: groups.clone(),
+        key_shares: guess,
         ..ClientShare::of("the client of this point", 1.0)
     };
     Spec {
@@ -322,16 +329,18 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_the_real_server_with_tls_is_calibrated_but_the_one_connection() {
+    fn nothing_of_the_real_server_with_tls_is_calibrated_but_two_connections() {
         let cells = cells_for(&all(), &[Regime::Low]);
         let real: Vec<&Cell> = cells.iter().filter(|c| c.role == Role::RealTls).collect();
-        assert_eq!(real.len(), 1);
+        assert_eq!(real.len(), 2);
         let longer: Vec<Role> =
             cells.iter().filter(|c| c.is_in_every_prediction()).map(|c| c.role).collect();
-        assert_eq!(longer, [Role::RealTls, Role::MinimalTls]);
+        assert_eq!(longer, [Role::RealTls, Role::MinimalTls].repeat(2));
         let marked: Vec<String> =
             all().iter().filter(|p| is_calibration(p)).map(|p| p.name.clone()).collect();
-        assert_eq!(marked, ["p256, 1.3"]);
+        assert_eq!(marked, ["p256, 1.3", "all by ticket, 1.2"]);
+        let full = cells_for(&part("certificates").unwrap(), &[Regime::Low]);
+        assert_eq!(full.iter().filter(|c| c.role == Role::RealTls).count(), 1);
     }
 
     #[test]

@@ -89,6 +89,7 @@ fn job(libraries: &Libraries, port: u16, tls: Option<Case>) -> Job {
         connections: 6,
         seconds: 60.0,
         slice_seconds: 60.0,
+        offers: Vec::new(),
     }
 }
 
@@ -203,10 +204,12 @@ fn nginx(libraries: &Libraries) {
     let tls = |case: &Case| SiteTls {
         certificate: case.certificate,
         dh: case.exchange.is_finite_field().then_some(case.exchange),
+        group: (case.kind == Kind::HelloRetry).then_some(case.exchange),
         sessions: if case.kind == Kind::ResumedId { Sessions::Cache } else { Sessions::Tickets },
         record_bytes: 16_384,
     };
-    let cases = cases();
+    let mut cases = cases();
+    cases.push(demanding()[0]);
     let plain = |http2| Site { tls: None, http2, sendfile: false };
     let mut sites = vec![plain(false), plain(true)];
     sites.extend(cases.iter().map(|case| Site {
@@ -230,6 +233,12 @@ fn nginx(libraries: &Libraries) {
             "{case}"
         );
     }
+    // Unpinned: what it picks, by the wire.
+    let offers = vec!["P-256:X25519".to_owned(), "P-384:P-256".to_owned()];
+    let offering = Job { offers, ..job(libraries, nginx.ports[2], Some(cases[0])) };
+    let picked = run(&mut client, &offering).picked;
+    assert_eq!(picked[0].group, Some(tls::Group::P256), "{picked:?}");
+    assert!(!picked[0].hello_retry && picked[1].reason.is_none(), "{picked:?}");
     let both = Job {
         http: Http::Http2,
         responses: [1024, 40_000].repeat(10),

@@ -12,16 +12,13 @@ use std::time::{Duration, Instant};
 use tls_load::{Regime, Summary, TOLERANCE, VALIDATION_VERSION, ValidatedPart, Validation};
 use tls_server::{Calibrating, Course, PARTS};
 
-/// The default regimes: the two that the model is validated in.
-const REGIMES: [Regime; 2] = [Regime::Steady, Regime::Saturated];
-
 /// Measures the parts that were asked for and are not in the file yet.
 pub(super) fn validate(
     args: &ValidateArgs,
     regimes: &[Regime],
     out: &TlsOutput,
 ) -> Result<Exit, Failure> {
-    let regimes = if regimes.is_empty() { REGIMES.to_vec() } else { choose::distinct(regimes) };
+    let regimes = if regimes.is_empty() { Regime::ALL.to_vec() } else { choose::distinct(regimes) };
     let all = || PARTS.map(str::to_owned).to_vec();
     let names = if args.part.is_empty() { all() } else { args.part.clone() };
     let mut document = earlier(out)?;

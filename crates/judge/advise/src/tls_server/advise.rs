@@ -45,9 +45,11 @@ pub fn advise(question: &Question, evidence: &Evidence<'_>) -> Result<Advice, Sp
 /// What is wrong with the clients.
 pub fn cases(question: &Question) -> Result<Vec<Case>, SpecError> {
     let mut cases = BTreeSet::new();
-    // With ML-KEM and, for stacks that have none, without.
-    for lacking in [&[][..], &[Exchange::X25519Mlkem768]] {
-        for candidate in Candidate::all("", question) {
+    // With ML-KEM and, for stacks that have none, without; and by either rule of picking a group.
+    let stacks = ["openssl@3.0", "openssl@3.5"];
+    let all = stacks.iter().flat_map(|stack| Candidate::all(stack, question));
+    for candidate in all {
+        for lacking in [&[][..], &[Exchange::X25519Mlkem768]] {
             for outcome in candidate.outcomes(question, lacking)? {
                 if let Agreement::Agreed { case, .. } = outcome.agreement {
                     // The suite makes little difference to a handshake.

@@ -4,7 +4,7 @@ use crate::tls_server::question::Question;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tls::{Certificate, Exchange};
-use tls_load::{ClientOutcome, Profile, Settings, Spec, SpecError, outcomes};
+use tls_load::{ClientOutcome, Picking, Profile, Settings, Spec, SpecError, outcomes};
 
 /// A stack with a profile and certificates.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -60,13 +60,13 @@ impl Candidate {
         spec
     }
 
-    /// What each class of clients negotiates with it, in a stack that lacks some key exchanges.
+    /// What each class of clients negotiates with it, in its stack, which lacks some key exchanges.
     pub(crate) fn outcomes(
         &self,
         question: &Question,
         lacking: &[Exchange],
     ) -> Result<Vec<ClientOutcome>, SpecError> {
-        outcomes(&self.spec(question), lacking)
+        outcomes(&self.spec(question), Picking::of_label(&self.stack), lacking)
     }
 }
 

@@ -67,6 +67,20 @@ impl Evidence<'_> {
         Exchange::ALL.iter().copied().filter(lacks).collect()
     }
 
+    /// Suites of TLS 1.2 that a stack was asked for records of and has not.
+    pub(crate) fn lacking_suites(&self, stack: &str) -> Vec<Suite> {
+        let rows = || self.records.into_iter().flat_map(|records| &records.rows);
+        let lacks = |suite: &Suite| {
+            let is_it = |row: &&tls::RecordRow| {
+                let of = row.protection;
+                row.stack == stack && of.suite == *suite && of.version == Version::Tls12
+            };
+            let mut of_it = rows().filter(is_it).peekable();
+            of_it.peek().is_some() && of_it.all(|row| row.state == State::Unsupported)
+        };
+        Suite::ALL.iter().copied().filter(lacks).collect()
+    }
+
     /// Whether a handshake with it was measured in the stack.
     pub(crate) fn has(&self, stack: &str, exchange: Exchange) -> bool {
         let of_it = |row: &&Handshake| row.stack == stack && row.case.exchange == exchange;

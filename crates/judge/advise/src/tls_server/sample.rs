@@ -1,7 +1,11 @@
 //! A made-up run of handshakes for tests: a fast stack with ML-KEM and a slow one without.
 
 use crate::tls_server::question::Question;
-use tls::{Case, Certificate, Document, Exchange, Kind, Temperature, Version, fixtures};
+use record::{Disturbances, State};
+use tls::{
+    Bare, Case, Certificate, Document, Exchange, Kind, Protection, RecordRow, RecordsDocument,
+    Suite, Temperature, Version, fixtures,
+};
 
 pub(crate) fn question(clients: &[&str]) -> Question {
     let texts: Vec<String> = clients.iter().map(|c| (*c).to_owned()).collect();
@@ -44,4 +48,27 @@ pub(crate) fn document() -> Document {
         }
     }
     fixtures::document(&["fast@1.0", "slow@1.0"], handshakes)
+}
+
+/// A run of records in which a stack does not have a suite of TLS 1.2.
+pub(crate) fn lacking(stack: &str, suite: Suite) -> RecordsDocument {
+    let row = RecordRow {
+        stack: stack.to_owned(),
+        protection: Protection { version: Version::Tls12, suite },
+        size: 1400,
+        state: State::Unsupported,
+        reason: Some("no cipher match".to_owned()),
+        negotiated: None,
+        overhead_bytes: None,
+        send: None,
+        receive: None,
+        bare: Bare::default(),
+        samples: 0,
+        records: 0,
+        processes: 0,
+        disturbed: Disturbances::default(),
+        contended: false,
+        stopped: None,
+    };
+    fixtures::run(&[stack], "made up", vec![row])
 }

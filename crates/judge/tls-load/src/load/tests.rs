@@ -132,7 +132,8 @@ fn the_sum_is_that_of_the_server_it_was_calibrated_on() {
     let connection = connection_us(real, Regime::Steady) - first
         + 0.75 * handshake_us(Regime::Steady, full)
         + 0.25 * handshake_us(Regime::Steady, again)
-        + sample::OWN_CODE_US;
+        + 0.75 * sample::OWN_CODE_US
+        + 0.25 * sample::OWN_CODE_RESUMED_US;
     let load = loaded(&spec);
     let expected = 10.0 * (connection + 4.0 * request);
     assert!(close(load.cpu_us_per_s.value, expected), "{} {expected}", load.cpu_us_per_s.value);
@@ -279,4 +280,47 @@ fn a_calibration_of_few_rounds_says_that_its_ranges_say_little() {
     let remarks = load(&Spec::default(), &inputs(&calibration), false).unwrap().remarks;
     assert!(remarks.iter().any(|r| r.contains("measured once only")), "{remarks:?}");
     assert!(remarks.iter().any(|r| r.starts_with("1 of the calibration's")), "{remarks:?}");
+}
+
+/// As calibrations were before connections that resume had a share of their own in the server's code.
+#[test]
+fn a_calibration_without_a_resumed_connection_to_the_real_server_says_what_it_lacks() {
+    let resumes = |p: &crate::Point| {
+        p.role == crate::Role::RealTls
+            && p.served.work.case().is_some_and(|case| case.kind.is_resumed())
+    };
+    let mut old = calibration();
+    old.points.retain(|point| !resumes(point));
+    let mut spec = Spec::default();
+    spec.resumption.share = 1.0;
+    spec.server.regime = Some(Regime::Saturated);
+    let of = |calibration: &Calibration| load(&spec, &inputs(calibration), false).unwrap();
+    let (before, now) = (of(&old), of(&calibration()));
+    let lacks = |load: &Load| load.remarks.iter().any(|r| r.contains("has no resumed connection"));
+    assert!(lacks(&before) && !lacks(&now));
+    let dearer = before.cpu_us_per_s.value - now.cpu_us_per_s.value;
+    assert!(close(dearer, sample::OWN_CODE_US - sample::OWN_CODE_RESUMED_US), "{dearer}");
+    let stands_in = |load: &Load| load.terms.iter().any(|t| t.source == crate::Source::StandIn);
+    assert!(stands_in(&before) && !stands_in(&now));
+    // Full connections have what they had.
+    spec.resumption.share = 0.0;
+    let full = load(&spec, &inputs(&old), false).unwrap();
+    assert!(!lacks(&full) && close(full.cpu_us_per_s.value, loaded(&spec).cpu_us_per_s.value));
+}
+
+#[test]
+fn a_server_that_picks_groups_otherwise_than_its_stack_is_told_of() {
+    let mut calibration = calibration();
+    calibration.picked = vec![crate::Picked {
+        offered: "P-384:X25519".to_owned(),
+        group: Some(tls::Group::X25519),
+        hello_retry: true,
+        reason: None,
+    }];
+    let of = |calibration: &Calibration| {
+        load(&Spec::default(), &inputs(calibration), false).unwrap().remarks
+    };
+    assert!(of(&calibration).iter().any(|r| r.contains("picked x25519 (hello-retry)")));
+    calibration.stack = tls::fixtures::stack("openssl@3.5.5");
+    assert!(of(&calibration).iter().all(|r| !r.contains("picked x25519")));
 }

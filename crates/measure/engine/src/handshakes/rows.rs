@@ -52,6 +52,7 @@ impl Sampled for Handshake {
             state: sum.outcome.state,
             reason: sum.outcome.reason,
             negotiated: facts.first().map(|f| f.negotiated.clone()),
+            unset: facts.first().and_then(|f| f.unset),
             server: found.map(|f| f.server),
             client: found.map(|f| f.client),
             first: First::of(&facts, sum.ticks_per_ns),

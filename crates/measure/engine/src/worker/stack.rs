@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::time::Duration;
 use tls::{
-    Case, Facts, Found, HandshakeSample, Kind, Mismatch, Negotiated, StackHello, Subject,
-    Temperature, Visit,
+    Case, Facts, Found, Group, HandshakeSample, Kind, Mismatch, Negotiated, StackHello, Subject,
+    Temperature, Unset, Version, Visit,
 };
 use tls_stack::{Bench, Connection, Identity, Stack, Ticks, Trouble, connect};
 
@@ -202,6 +202,7 @@ impl StackBench {
         let ns = ns(if fills { first.ticks } else { make(case, false)?.ticks });
         let facts = Facts {
             negotiated: negotiated.clone(),
+            unset: unset(&*self.stack, case),
             first_server_ticks: first.ticks.server,
             first_client_ticks: first.ticks.client,
             first_of_process: !self.used,
@@ -213,6 +214,24 @@ impl StackBench {
         let ops = ((SAMPLE_NS / ns.max(1.0)).ceil() as u32).clamp(1, MOST_OPS);
         Ok((Opened { bench, negotiated, ops }, facts))
     }
+}
+
+/// What the server picks where nobody sets its groups, for a client whose key share is of the case's group, and
+/// that has all others that the stack has.
+fn unset(stack: &dyn Stack, case: &Case) -> Option<Unset> {
+    let first = case.exchange.group()?;
+    if case.version != Version::Tls13 || case.kind != Kind::Full {
+        return None;
+    }
+    let others = [Group::X25519Mlkem768, Group::X25519, Group::P256, Group::P384];
+    // A stack without ML-KEM refuses the first list.
+    [&others[..], &others[1..]].into_iter().find_map(|others| {
+        let others = others.iter().filter(|group| **group != first);
+        let names = std::iter::once(&first).chain(others).filter_map(|group| group.openssl());
+        let offered = names.collect::<Vec<_>>().join(":");
+        let seen = stack.pick(None, &offered).ok()?;
+        Some(Unset { group: seen.group?, hello_retry: seen.hello_retry })
+    })
 }
 
 /// What takes the samples of a visit to handshakes.

@@ -32,9 +32,25 @@ const CACHE_OFF: c_int = 0;
 const CACHE_CLIENT: c_int = 1;
 const CACHE_SERVER: c_int = 2;
 
+/// Which groups an end takes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Groups<'a> {
+    /// Those of the case alone.
+    OfCase,
+    /// These, by colons.
+    Named(&'a str),
+    /// Those that the stack has where nothing is set.
+    Unset,
+}
+
 impl Context {
     /// One end's context for a case.
-    pub(super) fn new(api: &'static Api, case: &Case, end: End) -> Result<Self, Trouble> {
+    pub(super) fn new(
+        api: &'static Api,
+        case: &Case,
+        end: End,
+        groups: Groups<'_>,
+    ) -> Result<Self, Trouble> {
         // SAFETY: takes no pointers but the method it has just returned.
         let raw = unsafe {
             (api.crypto.ERR_clear_error)();
@@ -44,14 +60,14 @@ impl Context {
             return Err(Trouble::Failed(api.crypto.words("SSL_CTX_new")));
         }
         let context = Self { api, raw };
-        context.negotiate(case, end)?;
+        context.negotiate(case, end, groups)?;
         context.prove(case, end)?;
         context.keep_sessions(case, end)?;
         Ok(context)
     }
 
     /// Version, suite, groups, signatures: one of each, so that nothing else can be negotiated.
-    fn negotiate(&self, case: &Case, end: End) -> Result<(), Trouble> {
+    fn negotiate(&self, case: &Case, end: End, groups: Groups<'_>) -> Result<(), Trouble> {
         self.version(case.version)?;
         let code =
             case.code().ok_or_else(|| Trouble::NotOffered("there is no such suite".to_owned()))?;
@@ -67,13 +83,16 @@ impl Context {
             // Without it the stack chooses; what it chose is read back.
             self.text("SSL_CTX_set_ciphersuites", Some(set), None, code.openssl)?;
         }
-        let set = ssl.SSL_CTX_set1_groups_list.or(ssl.SSL_CTX_set1_curves_list);
-        self.text(
-            "SSL_CTX_set1_groups_list",
-            set,
-            Some(ctrl::SET_GROUPS_LIST),
-            &group_names(case, end),
-        )?;
+        let names = match groups {
+            Groups::OfCase => Some(group_names(case, end)),
+            Groups::Named(names) => Some(names.to_owned()),
+            Groups::Unset => None,
+        };
+        if let Some(names) = names {
+            let set = ssl.SSL_CTX_set1_groups_list.or(ssl.SSL_CTX_set1_curves_list);
+            let control = Some(ctrl::SET_GROUPS_LIST);
+            self.text("SSL_CTX_set1_groups_list", set, control, &names)?;
+        }
         let schemes = schemes(case.certificate);
         let set = ssl.SSL_CTX_set1_sigalgs_list;
         // LibreSSL has no such function; the wire or an end tells what was used.

@@ -9,15 +9,16 @@ mod session;
 mod socket;
 
 use crate::bench::{Bench, End, Stack, Step, Trouble};
+use crate::connect::shake;
 use crate::primitive::{PrivateKeys, Workbench};
 use crate::wire::Wire;
 use api::{Api, Crypto, Ptr, Ssl, ctrl};
-use context::Context;
+use context::{Context, Groups};
 use contract::loader::SharedObject;
 use primitives::Library;
 use session::Newest;
 use std::ffi::c_int;
-use tls::{Case, EndSays, Primitive, Scheme};
+use tls::{Case, Certificate, EndSays, Exchange, Kind, Primitive, Scheme, Seen, Version};
 
 pub use socket::{Flow, Secured, Side, Sockets, Trust};
 
@@ -51,18 +52,23 @@ pub(crate) fn private_keys(
 
 impl Stack for OpenSsl {
     fn open(&self, case: &Case) -> Result<Box<dyn Bench>, Trouble> {
-        let contexts = [
-            Context::new(self.api, case, End::Client)?,
-            Context::new(self.api, case, End::Server)?,
-        ];
-        Ok(Box::new(Connections {
-            api: self.api,
-            contexts,
-            ends: [std::ptr::null_mut(); 2],
-            done: [false; 2],
-            wire: Wire::new(),
-            newest: Newest::new(self.api),
-        }))
+        let connections = Connections::of(self.api, case, [Groups::OfCase; 2])?;
+        Ok(Box::new(connections))
+    }
+
+    fn pick(&self, server: Option<&str>, client: &str) -> Result<Seen, Trouble> {
+        let case = Case::usual(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::Full);
+        let server = server.map_or(Groups::Unset, Groups::Named);
+        let mut both = Connections::of(self.api, &case, [Groups::Named(client), server])?;
+        shake(&mut both)?;
+        let wire = both.wire();
+        let [client, server] = [End::Client, End::Server].map(|end| wire.written(end));
+        let seen = tls::read_wire(client, server);
+        for end in [End::Client, End::Server] {
+            both.end(end);
+        }
+        both.between();
+        seen.map_err(|e| Trouble::Failed(e.to_string()))
     }
 
     fn primitive(&self, primitive: &Primitive) -> Result<Box<dyn Workbench>, Trouble> {
@@ -87,6 +93,22 @@ struct Connections {
 const WANT_READ: c_int = 2;
 
 impl Connections {
+    /// Of the client's groups and the server's.
+    fn of(api: &'static Api, case: &Case, groups: [Groups<'_>; 2]) -> Result<Self, Trouble> {
+        let contexts = [
+            Context::new(api, case, End::Client, groups[0])?,
+            Context::new(api, case, End::Server, groups[1])?,
+        ];
+        Ok(Self {
+            api,
+            contexts,
+            ends: [std::ptr::null_mut(); 2],
+            done: [false; 2],
+            wire: Wire::new(),
+            newest: Newest::new(api),
+        })
+    }
+
     fn ssl(&self, end: End) -> Ptr {
         self.ends[end as usize]
     }

@@ -3,7 +3,7 @@
 //! The library reads and writes the socket itself (`SSL_set_fd`), as servers let it.
 
 use super::api::{Api, Ptr, ctrl};
-use super::context::Context;
+use super::context::{Context, Groups};
 use super::session::Newest;
 use super::{OpenSsl, introduce, says};
 use crate::bench::{End, Trouble};
@@ -70,7 +70,7 @@ impl Sockets {
     /// # Errors
     /// [`Trouble::NotOffered`] where a setting is refused.
     pub fn server(&self, case: &Case, tickets: Option<u8>) -> Result<Side, Trouble> {
-        let side = Side::new(self.0, case, End::Server)?;
+        let side = Side::new(self.0, case, End::Server, Groups::OfCase)?;
         if let Some(tickets) = tickets {
             let refused =
                 || Trouble::NotOffered("it does not let the number of tickets be set".to_owned());
@@ -95,7 +95,26 @@ impl Sockets {
     /// # Errors
     /// [`Trouble::NotOffered`] where a setting is refused.
     pub fn client(&self, case: &Case, alpn: &[u8], trust: Trust) -> Result<Side, Trouble> {
-        let side = Side::new(self.0, case, End::Client)?;
+        self.client_with(case, Groups::OfCase, alpn, trust)
+    }
+
+    /// A client that offers groups, by colons, a key share of the first of them, and leaves the choice to the
+    /// server; it trusts anybody.
+    ///
+    /// # Errors
+    /// [`Trouble::NotOffered`] where a setting is refused.
+    pub fn offering(&self, case: &Case, groups: &str, alpn: &[u8]) -> Result<Side, Trouble> {
+        self.client_with(case, Groups::Named(groups), alpn, Trust::Anybody)
+    }
+
+    fn client_with(
+        &self,
+        case: &Case,
+        groups: Groups<'_>,
+        alpn: &[u8],
+        trust: Trust,
+    ) -> Result<Side, Trouble> {
+        let side = Side::new(self.0, case, End::Client, groups)?;
         let (ssl, crypto, raw) = (&self.0.ssl, &self.0.crypto, side.context.raw);
         match trust {
             // SAFETY: the context is live.
@@ -137,8 +156,8 @@ pub struct Side {
 }
 
 impl Side {
-    fn new(api: &'static Api, case: &Case, end: End) -> Result<Self, Trouble> {
-        let context = Context::new(api, case, end)?;
+    fn new(api: &'static Api, case: &Case, end: End, groups: Groups<'_>) -> Result<Self, Trouble> {
+        let context = Context::new(api, case, end, groups)?;
         Ok(Self { api, end, context, newest: Newest::new(api) })
     }
 

@@ -169,11 +169,19 @@ impl Open {
 /// The client's side of a job.
 pub(super) fn side(job: &Job) -> Result<Option<Side>, String> {
     let Some(case) = job.tls else { return Ok(None) };
-    let libraries = job.libraries.as_ref().ok_or("no library was named")?;
-    let sockets = Sockets::load(&libraries.ssl, Some(&libraries.crypto))?;
-    let alpn: &[u8] = if job.http == Http::Http2 { b"\x02h2" } else { b"" };
     let trust = if job.ends == Ends::Abandoned { Trust::Nobody } else { Trust::Anybody };
-    sockets.client(&case, alpn, trust).map(Some).map_err(|t| t.to_string())
+    sockets(job)?.client(&case, alpn(job), trust).map(Some).map_err(|t| t.to_string())
+}
+
+/// The job's library.
+pub(super) fn sockets(job: &Job) -> Result<Sockets, String> {
+    let libraries = job.libraries.as_ref().ok_or("no library was named")?;
+    Sockets::load(&libraries.ssl, Some(&libraries.crypto))
+}
+
+/// The protocols of the client's hello.
+pub(super) fn alpn(job: &Job) -> &'static [u8] {
+    if job.http == Http::Http2 { b"\x02h2" } else { b"" }
 }
 
 pub(super) fn shake(

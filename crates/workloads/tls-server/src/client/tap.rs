@@ -4,14 +4,14 @@
 //! is believed only where the wire shows it (see `tls::read_wire`).
 
 use super::http1;
-use super::lane::{shake, side};
+use super::lane::{alpn, shake, side, sockets};
 use super::stream::Stream;
 use crate::job::{Ends, Job, Told};
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread::JoinHandle;
-use tls::{Case, EndSays, Kind, Negotiated};
-use tls_load::Http;
+use tls::{Case, EndSays, Kind, Negotiated, Seen};
+use tls_load::{Http, Picked};
 use tls_stack::Side;
 
 /// What connections of the job negotiate: a full one and, where some are to resume, one that does.
@@ -27,8 +27,30 @@ pub(super) fn look(job: &Job) -> Result<Told, String> {
         if job.resumed > 0.0 && side.renew() {
             told.by_session = Some(negotiated(job, &mut side, &case)?);
         }
+        let picked = job.offers.iter().map(|offered| picked(job, &case, offered));
+        told.picked = picked.collect();
     }
     Ok(told)
+}
+
+/// What the server picks for a client that leaves it the choice.
+fn picked(job: &Job, case: &Case, offered: &str) -> Picked {
+    let mut picked = Picked { offered: offered.to_owned(), ..Picked::default() };
+    match seen(job, case, offered) {
+        Ok(seen) => (picked.group, picked.hello_retry) = (seen.group, seen.hello_retry),
+        Err(why) => picked.reason = Some(why),
+    }
+    picked
+}
+
+fn seen(job: &Job, case: &Case, offered: &str) -> Result<Seen, String> {
+    let sockets = sockets(job)?;
+    let mut side = sockets.offering(case, offered, alpn(job)).map_err(|t| t.to_string())?;
+    let (port, relay) = relay(job.port).map_err(|e| format!("relay: {e}"))?;
+    let connected = connect(job, &mut side, port, false);
+    let [from_client, from_server] = relay.join().map_err(|_| "the relay ended")?;
+    connected?;
+    tls::read_wire(&from_client, &from_server).map_err(|e| e.to_string())
 }
 
 fn negotiated(job: &Job, side: &mut Side, case: &Case) -> Result<Negotiated, String> {

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
-use tls::{Certificate, Exchange};
+use tls::{Certificate, Exchange, Group};
 use tls_stack::{dh_parameters, keys};
 
 /// One port of nginx.
@@ -26,6 +26,8 @@ pub struct SiteTls {
     pub certificate: Certificate,
     /// Its file of DH parameters, where the key exchange needs one.
     pub dh: Option<Exchange>,
+    /// The only group that it takes; where there is none, those that its library has unset.
+    pub group: Option<Exchange>,
     /// How sessions are resumed.
     pub sessions: Sessions,
     /// Most bytes of data in a record (`ssl_buffer_size`).
@@ -94,6 +96,9 @@ fn server(out: &mut String, directory: &Path, at: usize, site: &Site, port: u16)
         if let Some(dh) = tls.dh {
             let _ = writeln!(out, "    ssl_dhparam {place}/keys/{dh}.pem;");
         }
+        if let Some(group) = tls.group.and_then(Exchange::group).and_then(Group::openssl) {
+            let _ = writeln!(out, "    ssl_ecdh_curve {group};");
+        }
         let (cache, tickets) = match tls.sessions {
             Sessions::Tickets => ("none".to_owned(), true),
             Sessions::Cache => (format!("shared:site{at}:1m"), false),
@@ -141,12 +146,17 @@ mod tests {
         let tls = SiteTls {
             certificate: Certificate::Rsa2048,
             dh: Some(Exchange::OwnDh2048),
+            group: None,
             sessions: Sessions::Cache,
             record_bytes: 4096,
         };
-        let secure = Site { tls: Some(tls), http2: false, sendfile: true };
+        let secure = Site { tls: Some(tls.clone()), http2: false, sendfile: true };
+        let tls = SiteTls { group: Some(Exchange::P256), ..tls };
+        let picky = Site { tls: Some(tls), http2: false, sendfile: true };
         let environment = [("OPENSSL_ia32cap".to_owned(), "~0x1".to_owned())];
-        let text = text(Path::new("/d"), &[plain, secure], &[4001, 4002], &environment);
+        let with = |sites: &[Site]| text(Path::new("/d"), sites, &[4001, 4002], &environment);
+        assert!(with(&[picky]).contains("ssl_ecdh_curve P-256;"));
+        let text = with(&[plain, secure]);
         for line in [
             "env OPENSSL_ia32cap;",
             "listen 127.0.0.1:4001 http2;",
