@@ -154,8 +154,7 @@ impl MessageBatch<'_> {
             return;
         }
         let is_new = self.away.ran_before == 0;
-        let (least, most) =
-            if is_new { (FIRST_NS, LONGEST_FIRST_NS) } else { (0.0, LONGEST_NS) };
+        let (least, most) = if is_new { (FIRST_NS, LONGEST_FIRST_NS) } else { (0.0, LONGEST_NS) };
         let (begun, mut total, mut ops) = (self.cpu_ns(), 0.0, 1_u32);
         let mut stretches: Vec<f64> = Vec::new();
         while self.cpu_ns() - begun < most {
