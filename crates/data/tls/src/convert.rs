@@ -6,7 +6,7 @@ use crate::records::RecordLines;
 use crate::row::{Named, Row};
 use record::{
     Disturbances, Estimate, Evidence, FORMAT_VERSION, Library, LibraryId, Limits, Measurement,
-    Record, Samples, State, Stopped,
+    Record, Samples, State, Stopped, WITHOUT_SAMPLES,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -72,8 +72,11 @@ pub fn into_record<R: Row>(run: &Run<R>, raw: &[[Samples; 2]]) -> Record {
         stacks: run.stacks.iter().map(stack_details).collect(),
         lines: R::lines(&run.rows),
     };
+    // An older run kept none, and is of an older format.
+    let keeps_samples = !raw.is_empty() || run.rows.is_empty();
+    let format_version = if keeps_samples { FORMAT_VERSION } else { WITHOUT_SAMPLES };
     Record {
-        format_version: FORMAT_VERSION.to_owned(),
+        format_version: format_version.to_owned(),
         tool: run.tool.clone(),
         started: run.started.clone(),
         measuring_seconds: run.seconds,

@@ -73,8 +73,7 @@ fn converted<R: Row>(mut document: Value) -> Result<Record, String> {
         }
     }
     let run: Run<R> = serde_json::from_value(document).map_err(|e| e.to_string())?;
-    let format_version = record::WITHOUT_SAMPLES.to_owned();
-    let record = Record { format_version, ..into_record(&run, &[]) };
+    let record = into_record(&run, &[]);
     record::contradiction(&record)?;
     from_record::<R>(&record)?;
     Ok(record)
