@@ -104,7 +104,7 @@ asan: ## the parts with unsafe code under address, leak, undefined-behaviour and
 zoo: build libs ## plant faults in stand-in libraries, find them all, and none in the real ones (writes tests/fakes/zoo/README.md)
 	scripts/zoo $(CIPHERMARK)
 
-test-aarch64: web ## build for aarch64, try it in an emulated arm64 Debian on three CPU models (a quarter of an hour)
+test-aarch64: web ## build for aarch64, try it in an emulated arm64 Debian on three CPU models (WHAT and CPU names: scripts/test-aarch64)
 	@scripts/setup aarch64
 	scripts/test-aarch64
 
