@@ -42,7 +42,8 @@ pub(super) fn keys(count: usize, seeds: bool, bytes: &mut impl FnMut() -> [u8; 3
         ciphertext[place(number, count / 2)] ^= 1;
         if seeds { of_seed(&seed, &ciphertext) } else { of_expanded(&first, &ciphertext) }
     };
-    let each = |number: usize| if number % 2 == 0 { of(number / 2) } else { refused(number / 2) };
+    let each =
+        |number: usize| if number.is_multiple_of(2) { of(number / 2) } else { refused(number / 2) };
     (0..count).map(each).collect()
 }
 
