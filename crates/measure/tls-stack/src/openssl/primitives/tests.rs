@@ -39,7 +39,6 @@ fn what_no_scheme_does_is_not_offered() {
 }
 
 #[test]
-#[cfg(any())] // Not whole yet: one scheme of the system libcrypto gives another answer.
 fn a_private_key_of_each_scheme_is_used_as_often_as_it_is_asked_and_gives_what_it_must() {
     let Some(file) = system("libcrypto.so.3") else { return };
     let _alone = crate::alone();
@@ -57,7 +56,8 @@ fn a_private_key_of_each_scheme_is_used_as_often_as_it_is_asked_and_gives_what_i
                 keys.prove(secret).unwrap_or_else(|why| panic!("{scheme} {number}: {why}"));
             }
             let other = &all[(number + 1) % all.len()];
-            assert!(scheme.certificate().is_some() || keys.prove(other).is_err(), "{scheme}");
+            // Signatures have no one answer, and of P-256's secrets only the first one's is known.
+            assert!(other.output.is_none() || keys.prove(other).is_err(), "{scheme}");
         }
     }
 }
