@@ -1,7 +1,7 @@
 use crate::Span;
 use crate::bench::Trouble;
 use crate::tests::{openssl, system};
-use crate::{PRIVATE, PrivateKeys, private_keys, secrets};
+use crate::{PRIVATE, private_keys, secrets};
 use tls::{Operation, Primitive, Scheme};
 
 #[test]
