@@ -59,9 +59,7 @@ pub use evidence::{Evidence, Exact, Operation, Wanted, gather};
 pub use handshakes::{
     SampledRow, SelectedStacks, TlsOutcome, TlsRequest, measure_tls, select_stacks,
 };
-pub use leaks::{
-    AllJudged, LeakSubject, Secrets, judge_leaks, private_schemes, record_of_leaks,
-};
+pub use leaks::{AllJudged, LeakSubject, Secrets, judge_leaks, private_schemes, record_of_leaks};
 pub use limits::limits_here;
 pub use link::WorkerError;
 pub use meter::{Explained, METER, explain};
