@@ -1,6 +1,6 @@
 //! A case on its way: what was sampled of it, and how it ended.
 
-use crate::kinds::{Ends, Facts, Judged, PROCESSES, Pass, Subject, Visit};
+use crate::kinds::{Ends, Facts, Judged, PILOT, Pass, Subject, Visit};
 use crate::protocol::{Finding, Other};
 use analysis::{MIN_PER_PROCESS, of_visits};
 use model::{OtherEnd, QuietRates, RawSample};
@@ -33,6 +33,8 @@ pub(crate) struct CaseProgress {
     pub(crate) pass: Pass,
     /// Processes at which it is next asked whether it is precise enough.
     pub(crate) next_look: usize,
+    /// Whether it was by the pilot, so that those that were not go first.
+    pub(crate) lets_others_go_first: bool,
 }
 
 /// How a case ended.
@@ -58,7 +60,8 @@ impl CaseProgress {
             ops: None,
             taken: 0,
             pass: Pass::default(),
-            next_look: PROCESSES,
+            next_look: PILOT,
+            lets_others_go_first: false,
         }
     }
 

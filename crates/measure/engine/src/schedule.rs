@@ -6,7 +6,7 @@ mod round;
 
 use crate::case_progress::{CaseProgress, End};
 use crate::events::Progress;
-use crate::kinds::{Judged, PROCESSES, Pass};
+use crate::kinds::{Judged, PILOT, PROCESSES, Pass};
 use crate::placement::{another_cpu, step_aside};
 use crate::plan::Budget;
 use crate::protocol::{Finding, VisitResult};
@@ -188,7 +188,10 @@ impl<'a> Schedule<'a> {
 
     /// Those of them that this pass samples.
     fn in_turn(&self) -> impl Iterator<Item = usize> + '_ {
-        self.unfinished().filter(|i| self.all_progress[*i].wave() <= self.wave)
+        let open = || self.unfinished().filter(|i| self.all_progress[*i].wave() <= self.wave);
+        let waits = |i: &usize| self.all_progress[*i].lets_others_go_first;
+        let all_wait = open().all(|i| waits(&i));
+        open().filter(move |i| all_wait || !waits(i))
     }
 
     /// Samples the unfinished cases with a new process of each library; says why when it was cut short.
@@ -219,7 +222,7 @@ impl<'a> Schedule<'a> {
     /// Of a run that has an end, the first cases whose turn it is are those that most ask for, until there is a
     /// number for each; of another all.
     fn next_wave(&self, stop: &Stop) -> u32 {
-        let has_none = |t: &&CaseProgress| t.end.is_none() && t.next_look == PROCESSES;
+        let has_none = |t: &&CaseProgress| t.end.is_none() && t.next_look == PILOT;
         let open = self.all_progress.iter().filter(has_none).map(CaseProgress::wave).min();
         open.filter(|_| stop.left().is_some()).unwrap_or(u32::MAX)
     }
@@ -339,14 +342,23 @@ impl<'a> Schedule<'a> {
     }
 
     /// Ends the cases that are precise enough. Each look is a chance to stop where an interval happens to be
-    /// narrow, so there are few: after twelve processes, twice as many and four times as many, the last.
+    /// narrow, so there are few: after twelve processes, twice as many and four times as many, the last. The pilot's
+    /// look ends none.
     fn judge(&mut self) {
         let quiet = self.quiet.rates();
         for progress in self.all_progress.iter_mut().filter(|t| t.end.is_none() && t.is_due()) {
             let judged = progress.judged(quiet).filter(|j| j.processes >= progress.next_look);
             let Some(Judged { processes, precision, .. }) = judged else { continue };
             let asked = self.budget.precision;
-            if precision <= progress.subject.precision(asked) {
+            let is_precise = precision <= progress.subject.precision(asked);
+            progress.lets_others_go_first = is_precise && processes < PROCESSES;
+            if progress.next_look == PILOT {
+                progress.next_look = PROCESSES;
+            }
+            if processes < PROCESSES {
+                continue;
+            }
+            if is_precise {
                 progress.end = Some(End::Stopped(Stopped::Precision));
             } else if processes >= MOST_PROCESSES && asked >= BETWEEN_RUNS {
                 progress.end = Some(End::Stopped(Stopped::Scatter));

@@ -84,3 +84,49 @@ fn the_order_comes_from_the_seed() {
     assert_eq!(order(1), order(1));
     assert_ne!(order(1), order(2));
 }
+
+/// Two clean samples of each process, of so many ticks.
+fn sampled(progress: CaseProgress, ticks: impl Fn(u32) -> u64, processes: u32) -> CaseProgress {
+    let sample = |process| RawSample {
+        process,
+        ops: 10,
+        ticks: ticks(process),
+        clock_before: 1.0,
+        clock_after: 1.0,
+        probe_before: 4.0,
+        probe_after: 4.0,
+        ..RawSample::default()
+    };
+    let twice = |process| [sample(process), sample(process)];
+    (0..processes).flat_map(twice).fold(progress, |mut progress, sample| {
+        progress.take(&[sample], None);
+        progress
+    })
+}
+
+#[test]
+fn after_nine_processes_the_imprecise_go_first_and_after_twelve_the_precise_end() {
+    let libraries = [attached()];
+    let scattered = |process: u32| 10_000 + 500 * u64::from(process % 3);
+    let after = |processes| {
+        let precise = sampled(progress(0, 1), |_| 10_000, processes);
+        let imprecise = sampled(progress(0, 2), scattered, processes);
+        let mut schedule = schedule(&libraries, vec![precise, imprecise], 1);
+        schedule.judge();
+        let has_ended = schedule.all_progress.iter().any(|t| t.end.is_some());
+        (schedule.in_turn().collect::<Vec<_>>(), has_ended)
+    };
+    assert_eq!(after(8), (vec![0, 1], false));
+    assert_eq!(after(9), (vec![1], false));
+    assert_eq!(after(12), (vec![1], true));
+}
+
+#[test]
+fn cases_that_let_others_go_first_have_their_turn_when_nobody_else_is_left() {
+    let libraries = [attached()];
+    let both = [1, 2].map(|size| sampled(progress(0, size), |_| 10_000, 9));
+    let mut schedule = schedule(&libraries, both.to_vec(), 1);
+    schedule.judge();
+    assert!(schedule.all_progress.iter().all(|t| t.lets_others_go_first && t.end.is_none()));
+    assert_eq!(schedule.in_turn().count(), 2);
+}
