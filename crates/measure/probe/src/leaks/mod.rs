@@ -105,7 +105,7 @@ pub struct Recordings<'a> {
 
 impl Recordings<'_> {
     /// Which earlier secret's trace of a stage this one's is compared with.
-    #[cfg(target_arch = "x86_64")]
+    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
     fn base_of(&self, secret: usize, stage: usize) -> Option<usize> {
         let word = |of: usize| self.public.get(of).and_then(|words| words.get(stage));
         (0..secret).find(|earlier| word(*earlier) == word(secret))
