@@ -1,5 +1,6 @@
 /* Decapsulation of ML-KEM-768 (FIPS 203): -DDIFFER=NAME compares both ciphertexts, -DCHOOSE=NAME takes one of both
- * secrets. Numbers are kept below 3329. */
+ * secrets. Numbers are kept below 3329. Made fast, because every instruction is stepped. */
+#pragma GCC optimize("O3", "unroll-loops")
 #define Q 3329
 typedef uint32_t poly[256];
 
@@ -114,16 +115,17 @@ static void add(poly h, const poly f) {
   for (int i = 0; i < 256; i++) h[i] = (h[i] + f[i]) % Q;
 }
 static void unpack(poly f, const uint8_t *from, int bits) {
-  for (int i = 0, at = 0; i < 256; i++) {
-    f[i] = 0;
-    for (int b = 0; b < bits; b++, at++) f[i] |= (uint32_t)(from[at / 8] >> at % 8 & 1) << b;
+  for (int i = 0, at = 0; i < 256; i++, at += bits) {
+    uint32_t x = 0;
+    for (int b = 0; 8 * b < at % 8 + bits; b++) x |= (uint32_t)from[at / 8 + b] << 8 * b;
+    f[i] = x >> at % 8 & ((1u << bits) - 1);
   }
 }
 static void compress(uint8_t *to, const poly f, int bits) {
   memset(to, 0, 32 * bits);
-  for (int i = 0, at = 0; i < 256; i++) {
-    uint32_t x = ((f[i] << bits) + Q / 2) / Q;
-    for (int b = 0; b < bits; b++, at++) to[at / 8] |= (x >> b & 1) << at % 8;
+  for (int i = 0, at = 0; i < 256; i++, at += bits) {
+    uint32_t x = ((f[i] << bits) + Q / 2) / Q & ((1u << bits) - 1);
+    for (int b = 0; 8 * b < at % 8 + bits; b++) to[at / 8 + b] |= (x << at % 8) >> 8 * b;
   }
 }
 static void decompress(poly f, const uint8_t *from, int bits) {

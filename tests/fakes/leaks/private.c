@@ -1,5 +1,6 @@
 /* Stands before the libcrypto of OpenSSL 3 that it is linked with. Right, and leaking as -D says, are: with -DLADDER
- * X25519 (ladder.h), with -DKEM decapsulation (kem.h), with -DSIGN=NAME what stands behind a signature.
+ * X25519 (ladder.h), with -DKEM decapsulation (kem.h), with -DBEFORE=NAME and -DSIGN=NAME what stands before and behind a
+ * signature.
  * crates/ciphermark/tests/e2e/planted_leaks/private.rs says what is to be found.
  *
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
@@ -79,6 +80,9 @@ APART void square_and_multiply(const uint8_t *exponent, const uint8_t *signature
     if (exponent[i / 8] >> i % 8 & 1) x *= 3, sink = x;
   }
 }
+#ifndef BEFORE
+#define BEFORE nothing
+#endif
 /* How long r is in DER is public, and on which way it goes hangs nothing else. */
 APART void by_form(const uint8_t *key, const uint8_t *signature) {
   (void)key;
@@ -95,6 +99,7 @@ int EVP_PKEY_sign_init(void *ctx) {
 int EVP_PKEY_sign(void *ctx, uint8_t *to, size_t *length, const uint8_t *from, size_t bytes) {
   static int (*real)(void *, uint8_t *, size_t *, const uint8_t *, size_t);
   if (!real) real = (int (*)(void *, uint8_t *, size_t *, const uint8_t *, size_t))dlsym(RTLD_NEXT, "EVP_PKEY_sign");
+  BEFORE(own + 112, to);
   int done = real(ctx, to, length, from, bytes);
   SIGN(own + 112, to);
   return done;

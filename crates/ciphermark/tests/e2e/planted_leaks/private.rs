@@ -41,9 +41,10 @@ const SLOW: [Control; 6] = [
     control("mlkem768", &["KEM", "CHOOSE=choose_by_branch"], Some(("branch", "choose_by_branch"))),
     beside("ecdsa-p256", &["SIGN=by_form"], None),
     beside("ecdsa-p256", &["SIGN=square_and_multiply"], Some(("branch", "square_and_multiply"))),
+    // OpenSSL 3.0 branches on its numbers itself (Karatsuba's multiplication), and what differs after it may follow.
     beside(
         "rsa-2048-pkcs1",
-        &["SIGN=square_and_multiply"],
+        &["SIGN=nothing", "BEFORE=square_and_multiply"],
         Some(("branch", "square_and_multiply")),
     ),
 ];
@@ -100,7 +101,7 @@ fn wrong(control: &Control) -> Option<String> {
         }
         (false, false) => verdict["verdict"] == "depends" && reason.is_empty(),
         (true, true) => verdict["verdict"] == "not-judged" && reason.ends_with(&same),
-        (false, true) => verdict["verdict"] == "depends" && reason.starts_with("by taint, which"),
+        (false, true) => verdict["verdict"] == "depends" && reason.contains("by taint, which"),
     };
     (!right || steps != 2).then(|| format!("not in these words: {told}"))
 }
