@@ -5,8 +5,8 @@ use crate::order::median;
 use crate::pair::Ratio;
 use crate::rank_sum::{chance_of_at_least, pairs_above, rare_pairs};
 
-/// A quarter (as a logarithm): the place of a session moved a case by 13 % at most (docs/METHOD.md, What a
-/// number is).
+/// A quarter (as a logarithm): twice the 13 % that the place of a session moved a case by at most, when all cases
+/// of a library shared a process.
 const FAR: f64 = 0.223;
 
 /// Costs of a group at least: of four and four, one order in 35 has all of one side above or below.
