@@ -4,11 +4,12 @@ const head = JSON.parse($("head-data").textContent);
 const shards = new Map();
 const waiting = new Map();
 
+// Names for what has a size, and for handshakes.
 const WAYS = [
-  { name: "MB/s", up: true, of: (w, m, ns) => (w.size > 0 ? (w.size * 1e3) / ns : 1e9 / ns) },
-  { name: "ns per operation", up: false, of: (w, m, ns) => ns },
+  { names: ["MB/s", "operations/s"], up: true, of: (w, m, ns) => (w.size > 0 ? (w.size * 1e3) / ns : 1e9 / ns) },
+  { names: ["ns per operation", "ns per operation"], up: false, of: (w, m, ns) => ns },
   {
-    name: "price of a petabyte, or of a million operations", up: false,
+    names: ["price of a petabyte", "price of a million operations"], up: false,
     of: (w, m, ns) => (m.price ? (m.price[0] / m.cpus) * ((ns * 1e-9) / 3600) * (w.size > 0 ? 1e15 / w.size : 1e6) : NaN),
   },
 ];
@@ -62,6 +63,7 @@ function load(place) {
   });
 }
 
+const wayName = (way, { size }) => way.names[size > 0 ? 0 : 1];
 const caseName = ({ words, size }) => (size > 0 ? `${words}, ${sizeName(size)}` : words);
 
 function workloadsOf(shard) {
@@ -79,15 +81,14 @@ function controls(shard) {
   $("filters").replaceChildren(
     select("Algorithm", head.shards.map(([name], i) => [name, i]), wanted.algorithm, (i) => go({ algorithm: i, workload: null })),
     select("Case", workloadsOf(shard).map(([w, i]) => [caseName(w), i]), wanted.workload, (i) => go({ workload: i })),
-    select("In", ways.map((w) => [w.name, WAYS.indexOf(w)]), wanted.way, (i) => go({ way: i })));
+    select("In", ways.map((w) => [wayName(w, shard.workloads[wanted.workload]), WAYS.indexOf(w)]), wanted.way, (i) => go({ way: i })));
 }
 
-// Encryption of 8 KiB, else of the largest.
+// Encryption of 8 KiB, else of the largest; digests and what else there is likewise.
 function usual(shard) {
   const all = workloadsOf(shard);
-  const plain = all.filter(([w]) => w.words.startsWith("encrypt, message, native"));
-  const found = plain.find(([w]) => w.size === 8192) ?? plain[plain.length - 1] ?? all[0];
-  return found[1];
+  const some = ["encrypt, message, native", "message, native", ""].map((words) => all.filter(([w]) => w.words.includes(words))).find((s) => s.length > 0);
+  return (some.find(([w]) => w.size === 8192) ?? some[some.length - 1])[1];
 }
 
 // Cells of the wanted case: by machine, then by library.
@@ -161,11 +162,12 @@ async function draw() {
   if (wanted.algorithm !== algorithm) return;
   wanted.workload ??= usual(shard);
   controls(shard);
+  const workload = shard.workloads[wanted.workload];
   const notes = ["Each figure links to its record. ▲ slower and ▼ faster: what ciphermark compare says against the release before on the same machine."];
   if (wanted.way === 2) notes.push("The machine's price by the hour is shared out evenly over all its CPUs, as if all did the same at this speed.");
   $("main").replaceChildren(grid(shard), ...notes.map((n) => el("p", { class: "note" }, n)));
   say(`${head.shards[algorithm][0]}: ${plural(head.machines.length, "machine")}`);
-  history.replaceState(null, "", `#${new URLSearchParams({ algorithm: head.shards[algorithm][0], case: caseName(shard.workloads[wanted.workload]), in: WAYS[wanted.way].name })}`);
+  history.replaceState(null, "", `#${new URLSearchParams({ algorithm: head.shards[algorithm][0], case: caseName(workload), in: wayName(WAYS[wanted.way], workload) })}`);
   if (performance.getEntriesByName("first-view").length === 0) performance.mark("first-view");
   performance.mark("view");
 }
@@ -180,7 +182,7 @@ async function start() {
   const asked = new URLSearchParams(location.hash.slice(1));
   const place = (name) => head.shards.findIndex(([algorithm]) => algorithm === name);
   const algorithm = [place(asked.get("algorithm")), place("aes-256-gcm"), 0].find((i) => i >= 0);
-  const way = WAYS.findIndex((w) => w.name === asked.get("in"));
+  const way = WAYS.findIndex((w) => w.names.includes(asked.get("in")));
   const shard = await load(algorithm);
   const workload = shard.workloads.findIndex((w) => caseName(w) === asked.get("case"));
   go({ algorithm, workload: workload < 0 ? null : workload, way: Math.max(0, way) });

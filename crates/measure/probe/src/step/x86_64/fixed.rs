@@ -1,6 +1,7 @@
 //! Instructions whose outcome differs from process to process by itself, executed by the handler with fixed
 //! outcomes: so that two traces differ only where the secret makes them.
 
+use super::vdso::Vdso;
 use crate::step::tape::PLACES;
 
 /// The flags that RDRAND and RDSEED write; only the carry is set, which means success (Intel SDM volume 2B).
@@ -18,24 +19,26 @@ const WEYL: u64 = 0x9e37_79b9_7f4a_7c15;
 #[derive(Clone, Debug)]
 pub(super) struct Fixed {
     process: i64,
+    vdso: Vdso,
     readings: u64,
     random: u64,
 }
 
 /// The general registers and RIP of a signal frame.
-type Registers = [libc::greg_t; 23];
+pub(super) type Registers = [libc::greg_t; 23];
 
-const RAX: usize = libc::REG_RAX as usize;
+pub(super) const RAX: usize = libc::REG_RAX as usize;
 const RDX: usize = libc::REG_RDX as usize;
 const RCX: usize = libc::REG_RCX as usize;
-const RDI: usize = libc::REG_RDI as usize;
-const RSI: usize = libc::REG_RSI as usize;
-const RIP: usize = libc::REG_RIP as usize;
+pub(super) const RDI: usize = libc::REG_RDI as usize;
+pub(super) const RSI: usize = libc::REG_RSI as usize;
+pub(super) const RIP: usize = libc::REG_RIP as usize;
 const FLAGS: usize = libc::REG_EFL as usize;
 
 impl Fixed {
     pub(super) fn of_this_process() -> Self {
-        Self { process: i64::from(std::process::id()), readings: 0, random: SEED }
+        let (process, vdso) = (i64::from(std::process::id()), Vdso::of_this_process());
+        Self { process, vdso, readings: 0, random: SEED }
     }
 
     /// From the beginning again: each call meets the same outcomes.
@@ -47,6 +50,9 @@ impl Fixed {
     pub(super) fn execute(&mut self, registers: &mut Registers) -> bool {
         /// The longest of these instructions, with both prefixes.
         const MOST: u64 = 5;
+        if self.vdso.execute(registers, &mut self.readings) {
+            return true;
+        }
         let at = registers[RIP] as u64;
         if at & 0xfff > 0x1000 - MOST {
             return false; // The next page may not be there.

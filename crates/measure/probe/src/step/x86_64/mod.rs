@@ -7,6 +7,7 @@ mod fixed;
 mod handler;
 mod recorder;
 mod table;
+mod vdso;
 
 pub use recorder::Recorder;
 

@@ -9,7 +9,7 @@ use std::sync::{MutexGuard, PoisonError};
 /// Steps calls and writes their registers to tapes.
 ///
 /// What would differ from process to process by itself has a fixed outcome while a call is recorded: the time
-/// stamp counter, the processor's and the kernel's random numbers, the process's number.
+/// stamp counter, the clock, the processor's and the kernel's random numbers, the process's number.
 #[derive(Debug)]
 pub struct Recorder {
     log: Box<Log>,

@@ -159,6 +159,31 @@ fn what_differs_by_itself_has_the_same_outcome_each_time() {
     assert_ne!(recorded(random, 0).0, recorded(kernel_random, 0).0);
 }
 
+/// Seconds by time(2) and clock_gettime(2), and microseconds by gettimeofday(2), in one number.
+extern "C" fn clocks(_unused: usize) -> i32 {
+    let (mut fine, mut coarse) = (std::mem::MaybeUninit::zeroed(), std::mem::MaybeUninit::zeroed());
+    // SAFETY: the places are as large as they have to be.
+    let (fine, coarse, seconds): (libc::timespec, libc::timeval, _) = unsafe {
+        libc::clock_gettime(libc::CLOCK_REALTIME, fine.as_mut_ptr());
+        libc::gettimeofday(coarse.as_mut_ptr(), std::ptr::null_mut());
+        (fine.assume_init(), coarse.assume_init(), libc::time(std::ptr::null_mut()))
+    };
+    assert!(fine.tv_sec - seconds <= 1 && coarse.tv_sec - seconds <= 1 && seconds > 1 << 30);
+    (seconds ^ fine.tv_nsec ^ coarse.tv_usec << 8) as i32
+}
+
+#[test]
+fn the_clock_stands_still_between_recordings() {
+    let mut recorder = Recorder::new().unwrap();
+    let mut told = || {
+        let mut tape = Tape::new(1 << 16).unwrap();
+        recorder.record(&mut tape, 1 << 16, || clocks(0)).unwrap().0
+    };
+    let first = told();
+    assert_ne!(clocks(0), clocks(0), "it goes on by itself");
+    assert_eq!(told(), first);
+}
+
 #[test]
 fn the_instruction_behind_one_with_a_fixed_outcome_is_recorded() {
     let addresses: Vec<u64> = recorded(process, 0).1.iter().map(Step::address).collect();
