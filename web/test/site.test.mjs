@@ -141,6 +141,17 @@ test("figures are those that the program prints, and a few machines have a row f
   }, small);
 });
 
+test("handshakes are told in operations a second, and a server's first", async () => {
+  const [store, tls] = [join(directory, "tls.db"), join(directory, "tls")];
+  call("archive", "add", "-q", store, new URL("../../records/tls-handshake-2026-11-22-spr.json.gz", import.meta.url).pathname, "--machine", "one");
+  call("report", "--from", store, "-o", tls);
+  await visit("#algorithm=1.3+x25519+p256+full&in=operations%2Fs", async (page) => {
+    const chosen = (label) => page.$eval(`label:has-text('${label}') select`, (s) => s.selectedOptions[0].textContent);
+    assert.deepEqual([await chosen("Case"), await chosen("In")], ["server, handshake, native, hot", "operations/s"]);
+    assert.ok((await page.evaluate(() => location.hash)).endsWith("in=operations%2Fs"));
+  }, tls);
+});
+
 test("axe finds nothing in the site", async () => {
   const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
   await visit("", async (page) => {
