@@ -27,10 +27,12 @@ impl Vdso {
         let vdso = unsafe {
             libc::dlopen(c"linux-vdso.so.1".as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD)
         };
-        // SAFETY: the handle is live.
-        let of = |name: &CStr| match vdso.is_null() {
-            true => 0,
-            false => unsafe { libc::dlsym(vdso, name.as_ptr()) as u64 },
+        let of = |name: &CStr| {
+            if vdso.is_null() {
+                return 0;
+            }
+            // SAFETY: the handle is live.
+            unsafe { libc::dlsym(vdso, name.as_ptr()) as u64 }
         };
         Self {
             time: of(c"__vdso_time"),
