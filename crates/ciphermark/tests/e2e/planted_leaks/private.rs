@@ -40,8 +40,13 @@ const SLOW: [Control; 6] = [
     control("mlkem768", &["KEM", "DIFFER=differ_early"], Some(("branch", "differ_early"))),
     control("mlkem768", &["KEM", "CHOOSE=choose_by_branch"], Some(("branch", "choose_by_branch"))),
     beside("ecdsa-p256", &["SIGN=by_form"], None),
-    beside("ecdsa-p256", &["SIGN=square_and_multiply"], Some(("branch", "square_and_multiply"))),
-    // OpenSSL 3.0 branches on its numbers itself (Karatsuba's multiplication), and what differs after it may follow.
+    // Before OpenSSL's own: that branches by how r is written and, of RSA, by its numbers (Karatsuba's multiplication), and
+    // what differs after a branch may follow from it.
+    beside(
+        "ecdsa-p256",
+        &["SIGN=nothing", "BEFORE=square_and_multiply"],
+        Some(("branch", "square_and_multiply")),
+    ),
     beside(
         "rsa-2048-pkcs1",
         &["SIGN=nothing", "BEFORE=square_and_multiply"],
