@@ -9,6 +9,9 @@ use std::borrow::Cow;
 use std::time::Duration;
 use tls::HandshakeSample;
 
+/// The wave of cases that wait.
+pub(crate) const LAST: u32 = u32::MAX;
+
 /// A case on its way.
 #[derive(Clone, Debug)]
 pub(crate) struct CaseProgress {
@@ -33,8 +36,8 @@ pub(crate) struct CaseProgress {
     pub(crate) pass: Pass,
     /// Processes at which it is next asked whether it is precise enough.
     pub(crate) next_look: usize,
-    /// Whether it was by the pilot, so that those that were not go first.
-    pub(crate) lets_others_go_first: bool,
+    /// Whether it was precise after the pilot. Cases that were not have their turn first.
+    pub(crate) waits: bool,
 }
 
 /// How a case ended.
@@ -61,7 +64,7 @@ impl CaseProgress {
             taken: 0,
             pass: Pass::default(),
             next_look: PILOT,
-            lets_others_go_first: false,
+            waits: false,
         }
     }
 
@@ -110,7 +113,7 @@ impl CaseProgress {
 
     /// How soon it has its turn where there is no time for all: the lowest first.
     pub(crate) fn wave(&self) -> u32 {
-        self.subject.wave()
+        if self.waits { LAST } else { self.subject.wave() }
     }
 
     /// What to ask for next.

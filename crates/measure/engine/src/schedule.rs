@@ -4,7 +4,7 @@
 
 mod round;
 
-use crate::case_progress::{CaseProgress, End};
+use crate::case_progress::{CaseProgress, End, LAST};
 use crate::events::Progress;
 use crate::kinds::{Judged, PILOT, PROCESSES, Pass};
 use crate::placement::{another_cpu, step_aside};
@@ -111,7 +111,7 @@ impl<'a> Schedule<'a> {
             quiet,
             stolen,
             passes: 0,
-            wave: u32::MAX,
+            wave: LAST,
             least_passes: 0,
             cores_alone: true,
             has_room: probe::allowed_cpus().iter().any(|cpu| start.cpus.first() != Some(cpu)),
@@ -188,10 +188,7 @@ impl<'a> Schedule<'a> {
 
     /// Those of them that this pass samples.
     fn in_turn(&self) -> impl Iterator<Item = usize> + '_ {
-        let open = || self.unfinished().filter(|i| self.all_progress[*i].wave() <= self.wave);
-        let waits = |i: &usize| self.all_progress[*i].lets_others_go_first;
-        let all_wait = open().all(|i| waits(&i));
-        open().filter(move |i| all_wait || !waits(i))
+        self.unfinished().filter(|i| self.all_progress[*i].wave() <= self.wave)
     }
 
     /// Samples the unfinished cases with a new process of each library; says why when it was cut short.
@@ -220,11 +217,12 @@ impl<'a> Schedule<'a> {
     }
 
     /// Of a run that has an end, the first cases whose turn it is are those that most ask for, until there is a
-    /// number for each; of another all.
+    /// number for each. Then all have, and after them those that wait.
     fn next_wave(&self, stop: &Stop) -> u32 {
-        let has_none = |t: &&CaseProgress| t.end.is_none() && t.next_look == PILOT;
-        let open = self.all_progress.iter().filter(has_none).map(CaseProgress::wave).min();
-        open.filter(|_| stop.left().is_some()).unwrap_or(u32::MAX)
+        let open = || self.all_progress.iter().filter(|t| t.end.is_none());
+        let without = open().filter(|t| t.next_look == PILOT).map(CaseProgress::wave).min();
+        let in_hurry = open().map(CaseProgress::wave).filter(|wave| *wave != LAST).max();
+        without.filter(|_| stop.left().is_some()).or(in_hurry).unwrap_or(LAST)
     }
 
     /// Measures on another CPU where one of those so far was taken offline or away from this process: workers
@@ -351,10 +349,8 @@ impl<'a> Schedule<'a> {
             let Some(Judged { processes, precision, .. }) = judged else { continue };
             let asked = self.budget.precision;
             let is_precise = precision <= progress.subject.precision(asked);
-            progress.lets_others_go_first = is_precise && processes < PROCESSES;
-            if progress.next_look == PILOT {
-                progress.next_look = PROCESSES;
-            }
+            progress.waits = is_precise && processes < PROCESSES;
+            progress.next_look = progress.next_look.max(PROCESSES);
             if processes < PROCESSES {
                 continue;
             }

@@ -16,11 +16,11 @@ use analysis::{Summary, of_visits, summarise};
 use model::{QuietRates, RawSample, Tier};
 use std::time::Duration;
 
-/// Processes of a case that are sampled before anyone asks how precise it is: six values of two kinds agree
-/// by luck too often.
+/// Processes of a case that are sampled before it may end as precise enough: six values of two kinds agree by luck too
+/// often.
 pub(crate) const PROCESSES: usize = 12;
-/// Processes after which a case that is precise by then lets others go first: the order statistics of nine (second and
-/// eighth) are about as far apart as those of twelve.
+/// Processes after which precise cases begin to wait for others. The interval of nine (second to eighth) is about as wide
+/// as that of twelve.
 pub(crate) const PILOT: usize = 9;
 
 /// Samples that a case got of the process that is sampled now.

@@ -113,6 +113,7 @@ fn after_nine_processes_the_imprecise_go_first_and_after_twelve_the_precise_end(
         let imprecise = sampled(progress(0, 2), scattered, processes);
         let mut schedule = schedule(&libraries, vec![precise, imprecise], 1);
         schedule.judge();
+        schedule.wave = schedule.next_wave(&Stop::default());
         let has_ended = schedule.all_progress.iter().any(|t| t.end.is_some());
         (schedule.in_turn().collect::<Vec<_>>(), has_ended)
     };
@@ -122,11 +123,12 @@ fn after_nine_processes_the_imprecise_go_first_and_after_twelve_the_precise_end(
 }
 
 #[test]
-fn cases_that_let_others_go_first_have_their_turn_when_nobody_else_is_left() {
+fn cases_that_wait_have_their_turn_when_nobody_else_is_left() {
     let libraries = [attached()];
     let both = [1, 2].map(|size| sampled(progress(0, size), |_| 10_000, 9));
     let mut schedule = schedule(&libraries, both.to_vec(), 1);
     schedule.judge();
-    assert!(schedule.all_progress.iter().all(|t| t.lets_others_go_first && t.end.is_none()));
+    schedule.wave = schedule.next_wave(&Stop::default());
+    assert!(schedule.all_progress.iter().all(|t| t.waits && t.end.is_none()));
     assert_eq!(schedule.in_turn().count(), 2);
 }
