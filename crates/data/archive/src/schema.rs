@@ -5,8 +5,8 @@ use crate::database::Database;
 /// Each is what one version adds to the one before; the first creates everything. A published one is never changed.
 pub(crate) const MIGRATIONS: &[&str] = &[include_str!("schema.sql")];
 
-/// The version of builds before the first release, whose rows have another layout.
-const UNRELEASED: i64 = 1;
+/// The last version of builds before the first release, whose rows have another layout.
+const UNRELEASED: i64 = 2;
 
 /// The version that all migrations come to.
 pub(crate) fn newest(migrations: &[&str]) -> i64 {
@@ -22,9 +22,10 @@ pub(crate) fn migrate(db: &mut dyn Database, migrations: &[&str]) -> Result<Vers
     db.begin_writing()?;
     // Another program may have been faster.
     let found = version(db)?;
-    if found == UNRELEASED || found > newest {
+    let is_unreleased = (1..=UNRELEASED).contains(&found);
+    if is_unreleased || found > newest {
         db.roll_back()?;
-        return Ok(if found == UNRELEASED { Version::Unreleased } else { Version::Newer(found) });
+        return Ok(if is_unreleased { Version::Unreleased } else { Version::Newer(found) });
     }
     for migration in &migrations[(found - UNRELEASED).max(0) as usize..] {
         let sql = db.dialect(migration);

@@ -198,14 +198,14 @@ fn an_older_archive_becomes_a_newer_one_and_a_newer_one_is_refused() {
     let mut archive = Archive::with(&path, false, &newer).unwrap();
     assert_eq!(archive.rows("SELECT more FROM record", &[]).unwrap().len(), 1);
     let why = Archive::with(&path, false, MIGRATIONS).err().unwrap().to_string();
-    assert!(why.contains("has version 3; this program knows 2"), "{why}");
+    assert!(why.contains("has version 4; this program knows 3"), "{why}");
 }
 
 #[test]
 fn an_archive_of_an_unreleased_build_is_refused_with_what_to_do() {
     let directory = tempfile::tempdir().unwrap();
     let mut archive = open(directory.path());
-    archive.run("UPDATE meta SET version = 1", &[]).unwrap();
+    archive.run("UPDATE meta SET version = 2", &[]).unwrap();
     let path = directory.path().join("a.db").display().to_string();
     let why = Archive::open(&path, true).err().unwrap().to_string();
     assert!(why.contains("a.db.objects' to a new one"), "{why}");
