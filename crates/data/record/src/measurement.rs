@@ -97,7 +97,8 @@ pub struct Check {
 pub struct Evidence {
     /// Where ticks come from: `tsc`, `cntvct` (aarch64) or `clock_monotonic_raw`.
     pub clock: String,
-    /// Where core cycles come from: `imul-chain`.
+    /// Where core cycles come from, a chain of dependent instructions beside each sample: `imul-chain`, on aarch64
+    /// `add-chain`.
     pub cycles: String,
     /// Timed batches whose own output was compared with the independent reference.
     pub outputs_checked: u64,
@@ -107,6 +108,19 @@ pub struct Evidence {
     /// counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<String>,
+}
+
+impl Evidence {
+    /// What the clock and, where there are any, the core cycles come from.
+    #[must_use]
+    pub fn of_clock(clock: &str, has_cycles: bool) -> Self {
+        let cycles = match (has_cycles, clock) {
+            (false, _) => "unknown",
+            (true, "cntvct") => "add-chain",
+            (true, _) => "imul-chain",
+        };
+        Self { clock: clock.to_owned(), cycles: cycles.to_owned(), ..Self::default() }
+    }
 }
 
 /// One case's outcome. Numbers are null unless the state is `measured`, or `imported` and the source

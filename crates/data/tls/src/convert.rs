@@ -203,8 +203,7 @@ fn with_cost<R: Row>(
     let Some(cost) = cost else { return Measurement { details: Some(details.into()), ..m } };
     let Cost { median_ns, low_ns, high_ns, mean_ns, max_ns, setup_ns, cycles } = cost;
     details.insert("cost".to_owned(), value(&Rest { mean_ns, max_ns, setup_ns }));
-    let mut evidence = m.evidence;
-    evidence.cycles = if cycles.is_some() { "imul-chain" } else { "unknown" }.to_owned();
+    let mut evidence = Evidence::of_clock(&m.evidence.clock, cycles.is_some());
     // Outside the clock every batch is checked.
     evidence.outputs_checked = m.raw.len() as u64;
     evidence.calls_succeeded = m.raw.ops.iter().map(|ops| u64::from(*ops)).sum();

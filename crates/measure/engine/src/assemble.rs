@@ -310,10 +310,8 @@ fn numbers(m: &mut Measurement, summary: &Summary, rates: &Rates) {
 fn evidence(samples: &[RawSample], rates: &Rates) -> Evidence {
     let cycles = samples.iter().all(|s| s.clock() > 0.0);
     Evidence {
-        clock: rates.source.to_owned(),
-        cycles: if cycles { "imul-chain" } else { "unknown" }.to_owned(),
         outputs_checked: samples.len() as u64,
         calls_succeeded: samples.iter().map(|s| u64::from(s.ops)).sum(),
-        instructions: None,
+        ..Evidence::of_clock(rates.source, cycles)
     }
 }
