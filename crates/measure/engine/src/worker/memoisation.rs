@@ -10,6 +10,7 @@ use model::{Direction, Footprint, Kind, Model};
 use probe::{Arena, Batch as _, MessageBatch, messages_for};
 use rand::Rng as _;
 use rand::rngs::StdRng;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Times that all must say the same before it is believed: anything can disturb one of them.
@@ -129,7 +130,8 @@ fn drawn_and_counted(
     count_up(&mut batch, count, rng);
     let known = each(&mut batch, count);
     let near = count_up(&mut batch, count, rng);
-    batch.renumber(|| near & !DRAWN | rng.next_u64() & DRAWN);
+    let mut drawn = BTreeSet::new();
+    batch.renumber(|| near & !DRAWN | another(&mut drawn, rng));
     (each(&mut batch, count), known)
 }
 
@@ -142,6 +144,16 @@ fn count_up(batch: &mut MessageBatch<'_>, count: u32, rng: &mut StdRng) -> u64 {
     });
     batch.run(2 * count);
     next
+}
+
+/// A number that was not drawn before: Java's ChaCha20 refuses the nonce that it saw last.
+fn another(drawn: &mut BTreeSet<u64>, rng: &mut StdRng) -> u64 {
+    loop {
+        let number = rng.next_u64() & DRAWN;
+        if drawn.insert(number) {
+            return number;
+        }
+    }
 }
 
 /// A number far from those of visits, which are below twelve bits of process and thread.
@@ -157,6 +169,15 @@ fn each(batch: &mut MessageBatch<'_>, count: u32) -> Duration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rand::SeedableRng as _;
+
+    #[test]
+    fn no_two_numbers_that_are_drawn_are_the_same() {
+        let (mut drawn, mut rng) = (BTreeSet::new(), StdRng::seed_from_u64(1));
+        let numbers: Vec<u64> = (0..1000).map(|_| another(&mut drawn, &mut rng)).collect();
+        assert_eq!(numbers.iter().collect::<BTreeSet<_>>().len(), 1000);
+        assert!(numbers.iter().all(|number| *number <= DRAWN));
+    }
 
     #[test]
     fn a_refusal_names_what_was_new_and_what_it_took() {
