@@ -1,4 +1,5 @@
 use super::*;
+use contract::{Placed, Turn};
 
 fn places(directory: &std::path::Path) -> Places {
     Places { cache: Some(directory.to_owned()), libraries: Vec::new() }
@@ -27,4 +28,30 @@ fn a_program_that_ends_at_once_is_no_library() {
     let program = prepare("/bin/true", &places(directory.path())).unwrap();
     let error = attach(&program, "mine", &mut |_| Ok(())).err().unwrap().to_string();
     assert!(error.contains("mine's process ended"), "{error}");
+}
+
+#[test]
+#[ignore = "long: makes some hundred megabytes of garbage in each of two languages"]
+fn messages_are_charged_for_the_garbage_that_they_make() {
+    const SIZE: usize = 16_384;
+    let directory = tempfile::tempdir().unwrap();
+    let inputs = vec![1; SIZE];
+    let nonces: Vec<u8> = (0..16).flat_map(|slot| [slot; 12]).collect();
+    let placed =
+        Placed { size: SIZE, inputs: &inputs, places: 1, aad: &[], fresh: true, expected: 0 };
+    for name in ["java-sunjce", "node"] {
+        let program = prepare(name, &places(directory.path())).unwrap();
+        let library = attach(&program, name, &mut |_| Ok(())).unwrap();
+        let algorithm = Algorithm::find("aes-256-gcm").unwrap();
+        let mut session = library.open(algorithm, Direction::Encrypt, &[1; 32]).unwrap();
+        let remote = session.remote().unwrap();
+        remote.place(&placed);
+        let turn = Turn { at: 0, ops: 500, poison: None, nonces: &nonces, tags: &[0; 16 * 16] };
+        let most = if name == "node" { 40 } else { 4_000 };
+        let charged = (0..most).any(|_| {
+            let ran = remote.run(&turn);
+            ran.allocated.is_some_and(|bytes| bytes > 0.0) && ran.collecting_ns > 0.0
+        });
+        assert!(charged, "{name}");
+    }
 }
