@@ -22,8 +22,10 @@ pub(super) struct Away {
 }
 
 /// Shortest that code which is compiled while it runs is run before its first sample, in nanoseconds of what batches take:
-/// HotSpot's last compiler comes by when its first one's code has run for some tens of milliseconds.
-const FIRST_NS: f64 = 200e6;
+/// HotSpot's last compiler comes by when its first one's code has run for some tens of milliseconds, with long messages up to 300.
+const FIRST_NS: f64 = 300e6;
+/// The same with one more size: by then some collections have shown what garbage costs.
+const NEXT_NS: f64 = 100e6;
 /// Longest, in nanoseconds of processor time, compiling included: with an algorithm that is new to the process, ...
 const LONGEST_FIRST_NS: f64 = 1e9;
 /// ... and with one more size.
@@ -154,7 +156,8 @@ impl MessageBatch<'_> {
             return;
         }
         let is_new = self.away.ran_before == 0;
-        let (least, most) = if is_new { (FIRST_NS, LONGEST_FIRST_NS) } else { (0.0, LONGEST_NS) };
+        let (least, most) =
+            if is_new { (FIRST_NS, LONGEST_FIRST_NS) } else { (NEXT_NS, LONGEST_NS) };
         let (begun, mut total, mut ops) = (self.cpu_ns(), 0.0, 1_u32);
         let mut stretches: Vec<f64> = Vec::new();
         while self.cpu_ns() - begun < most {
