@@ -157,6 +157,7 @@ struct Ended {
 /// The visit's samples, up to a finding.
 fn samples(library: &'static dyn Library, bench: &mut Bench, asked: &Visit) -> Vec<VisitResult> {
     let mut visit = asked.clone();
+    let least = if library.process().is_some() { OF_A_RUNTIME } else { 1 };
     let (mut results, mut taken) = (Vec::with_capacity(asked.samples as usize), Vec::new());
     loop {
         let count = results.len() as u32 + 1;
@@ -168,11 +169,14 @@ fn samples(library: &'static dyn Library, bench: &mut Bench, asked: &Visit) -> V
         results.push(result);
         let long = |s: &RawSample| s.ticks as f64 > LONG_NS * bench.ticks_per_ns();
         let more = count < asked.most && !agree(&taken, asked.samples) && !taken.iter().all(long);
-        if found || count >= asked.samples && !more {
+        if found || count >= asked.samples.max(least) && !more {
             return results;
         }
     }
 }
+
+/// Samples of a visit of a runtime: until its code has settled takes a hundred times as long as they do.
+const OF_A_RUNTIME: u32 = 9;
 
 /// Samples that are longer are as many as were asked for.
 const LONG_NS: f64 = 2e6;
