@@ -119,10 +119,10 @@ fn write(path: &Path, packed: &[u8]) -> io::Result<()> {
     fs::File::open(directory)?.sync_all()
 }
 
-/// Packs bytes by gzip, quickly: most of them are digits, which hardly pack better for more time.
+/// Packs bytes by gzip, rather quickly: most of them are digits, which level 6 packs by 1 % better at half the speed.
 pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
     let mut packed = Vec::new();
-    GzEncoder::new(bytes, Compression::new(2)).read_to_end(&mut packed).expect("memory takes all");
+    GzEncoder::new(bytes, Compression::new(3)).read_to_end(&mut packed).expect("memory takes all");
     packed
 }
 
