@@ -121,7 +121,7 @@ fn a_cpu_that_is_taken_away_is_followed_by_another() {
 }
 
 /// Much less than a message of 16 MiB needs more than a small one.
-const STEP_BYTES: usize = 12 << 20;
+const STEP_BYTES: usize = 4 << 20;
 
 /// A small and a large message under a limit of address space: the rows, unless no record came.
 fn small_and_large(limit_bytes: u64) -> Option<Vec<Value>> {
@@ -140,15 +140,14 @@ fn small_and_large(limit_bytes: u64) -> Option<Vec<Value>> {
 #[test]
 #[ignore = "long: takes CPUs, memory and the clock away"]
 fn what_finds_no_memory_fails_alone() {
-    // What a process needs to begin with differs from machine to machine: the least limit under which
-    // the small message is measured is looked for.
+    // What a process needs to begin with differs from machine to machine, and on a busy one from run to run: a limit is
+    // looked for under which the small message is measured and the large one is not.
     let rows = (64 << 20..640 << 20).step_by(STEP_BYTES).find_map(|limit_bytes| {
         let rows = small_and_large(limit_bytes)?;
-        rows.iter().any(|row| text(row, "state") == "measured").then_some(rows)
+        let states: Vec<&str> = rows.iter().map(|row| text(row, "state")).collect();
+        (states == ["measured", "failed"]).then_some(rows)
     });
-    let rows = rows.expect("the small one is measured under some limit");
-    assert_eq!(text(&rows[0], "state"), "measured", "{rows:?}");
-    assert_eq!(text(&rows[1], "state"), "failed", "{rows:?}");
+    let rows = rows.expect("the small one alone is measured under some limit");
     let why = text(&rows[1], "reason");
     assert!(why.contains("memory"), "{why}");
 }
