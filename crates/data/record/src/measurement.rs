@@ -298,3 +298,16 @@ impl Measurement {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_tells_which_chain_cycles_are_from() {
+        let cycles = |clock, has_cycles| Evidence::of_clock(clock, has_cycles).cycles;
+        assert_eq!(cycles("tsc", true), "imul-chain");
+        assert_eq!(cycles("cntvct", true), "add-chain");
+        assert_eq!(cycles("cntvct", false), "unknown");
+    }
+}

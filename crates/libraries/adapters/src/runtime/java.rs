@@ -57,8 +57,8 @@ pub(super) fn prepare(
     let mut temporary = OsString::from("-Djava.io.tmpdir=");
     temporary.push(&writes);
     // Compiled while the caller waits, and after a tenth of the usual calls, so that a warm-up ends; by the same compiler.
-    // The heap is touched at the start: for its first second a process would pay for the kernel's pages with each message,
-    // 500 ns for the kilobyte that Cipher.init allocates.
+    // The heap is touched at the start: in its first second a process would wait for the kernel's pages with every few
+    // messages, and Cipher.init allocates a kilobyte for each.
     let flags =
         ["-Xbatch", "-XX:CompileThresholdScaling=0.1", "-XX:+AlwaysPreTouch", "-XX:-UsePerfData"];
     let mut arguments: Vec<OsString> = flags.map(OsString::from).to_vec();

@@ -22,7 +22,8 @@ pub(super) struct Away {
 }
 
 /// Shortest that code which is compiled while it runs is run before its first sample, in nanoseconds of what batches take:
-/// HotSpot's last compiler comes by when its first one's code has run for some tens of milliseconds, with long messages up to 300.
+/// HotSpot's last compiler comes by when its first one's code has run for some tens of milliseconds, with long messages
+/// for up to 300.
 const FIRST_NS: f64 = 300e6;
 /// The same with one more size: by then some collections have shown what garbage costs.
 const NEXT_NS: f64 = 100e6;
