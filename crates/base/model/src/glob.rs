@@ -1,12 +1,10 @@
 //! Globs over names, and the nearest right spelling.
 
-use globset::{GlobBuilder, GlobMatcher};
-
 /// A glob over names (`aes-*-gcm`, `openssl@3.*`).
 #[derive(Clone, Debug)]
 pub struct NameGlob {
     text: String,
-    matcher: GlobMatcher,
+    pattern: String,
 }
 
 /// A text that is no glob.
@@ -23,11 +21,12 @@ impl NameGlob {
     /// # Errors
     /// [`BadGlob`] says what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, BadGlob> {
-        let glob = GlobBuilder::new(text)
-            .empty_alternates(true)
-            .build()
-            .map_err(|e| BadGlob { text: text.to_owned(), why: e.kind().to_string() })?;
-        Ok(Self { text: text.to_owned(), matcher: glob.compile_matcher() })
+        let pattern = flat(text);
+        // At the beginning the crate takes it for "all but"; in names it is a character.
+        let pattern = if pattern.starts_with('!') { format!("\\{pattern}") } else { pattern };
+        fast_glob::validate(&pattern)
+            .map_err(|e| BadGlob { text: text.to_owned(), why: e.to_string() })?;
+        Ok(Self { text: text.to_owned(), pattern })
     }
 
     /// The globs of a list with commas between; a comma within braces or brackets belongs to its glob.
@@ -46,7 +45,7 @@ impl NameGlob {
     /// Whether the glob matches the name.
     #[must_use]
     pub fn matches(&self, name: &str) -> bool {
-        self.matcher.is_match(name)
+        fast_glob::glob_match(&self.pattern, flat(name))
     }
 
     /// As it was written.
@@ -54,6 +53,11 @@ impl NameGlob {
     pub fn text(&self) -> &str {
         &self.text
     }
+}
+
+/// Names are no paths: a star matches what has slashes (`sha-512/256`), too.
+fn flat(text: &str) -> String {
+    text.replace(std::path::is_separator, "\u{1}")
 }
 
 /// The candidate that is nearest to `name`, when one is near enough to be meant.
@@ -81,6 +85,8 @@ mod tests {
         let g = NameGlob::parse("chacha20{,-poly1305}").unwrap();
         assert!(g.matches("chacha20") && g.matches("chacha20-poly1305"));
         assert!(NameGlob::parse("openssl@3.*").unwrap().matches("openssl@3.0.19"));
+        assert!(NameGlob::parse("sha-512*").unwrap().matches("sha-512/256"));
+        assert!(NameGlob::parse("sha-512/2?6").unwrap().matches("sha-512/256"));
     }
 
     #[test]
@@ -94,8 +100,10 @@ mod tests {
 
     #[test]
     fn a_broken_glob_is_named() {
-        let e = NameGlob::parse("aes-[1").unwrap_err();
-        assert!(e.to_string().contains("aes-[1"), "{e}");
+        for broken in ["aes-[1", "aes-{128,256", "aes\\"] {
+            let e = NameGlob::parse(broken).unwrap_err();
+            assert!(e.to_string().contains(broken), "{e}");
+        }
     }
 
     #[test]
