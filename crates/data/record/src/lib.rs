@@ -45,6 +45,8 @@ pub use noise::{Disturbances, Noise, QuietCpu};
 pub use packed::pack;
 pub use plausible::{contradiction, impossible_latencies, impossible_sample};
 pub use process_costs::ProcessCosts;
-pub use read::{from_bytes, from_json, load, load_text, older_kind, printable, text, unmarked};
+pub use read::{
+    from_bytes, from_json, load, load_text, older_kind, part_from_json, printable, text, unmarked,
+};
 pub use samples::Samples;
 pub use write::write_file;

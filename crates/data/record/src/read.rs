@@ -3,6 +3,7 @@
 use crate::packed::unpack;
 use crate::plausible::contradiction;
 use crate::{FORMAT_VERSION, Record, RecordError};
+use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -76,11 +77,28 @@ pub fn from_json(text: &str, origin: &str) -> Result<Record, RecordError> {
         let found = printable(&head.format_version);
         return Err(RecordError::Version { origin: origin.to_owned(), found });
     }
-    let mut json = serde_json::Deserializer::from_str(text);
-    let record: Record = serde_path_to_error::deserialize(&mut json)
-        .map_err(|e| malformed(explain(&e.path().to_string(), e.inner())))?;
+    let record: Record = parsed(text).map_err(malformed)?;
     contradiction(&record).map_err(malformed)?;
     Ok(record)
+}
+
+/// Reads a part of a record, as journals and archives keep them. The readers are the record's own: each other way in
+/// would be all of them once more in the program.
+///
+/// # Errors
+/// What is wrong and where, in one line.
+pub fn part_from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, String> {
+    let text = std::str::from_utf8(json)
+        .map_err(|e| format!("it is not text (byte {} is not UTF-8)", e.valid_up_to()))?;
+    parsed(text)
+}
+
+fn parsed<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    let value = serde_path_to_error::deserialize(&mut json)
+        .map_err(|e| explain(&e.path().to_string(), e.inner()))?;
+    json.end().map_err(|e| explain("", &e))?;
+    Ok(value)
 }
 
 /// The kind that a document of its own from before format 1.4 names: `pages`, `tls-handshakes`, …; none of a record.
