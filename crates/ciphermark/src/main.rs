@@ -36,6 +36,7 @@ use std::sync::atomic::AtomicBool;
 use text::units;
 
 fn main() -> ExitCode {
+    end_at_panics();
     match start() {
         Ok(exit) => exit.into(),
         // A reader that has seen enough (`| head`) is not a failure.
@@ -45,6 +46,16 @@ fn main() -> ExitCode {
             failure.exit.into()
         }
     }
+}
+
+/// A panic ends the process with Rust's status, whichever thread it is in and whether the program is built to unwind
+/// or to abort. Nothing runs that is registered for the end: a measured library may be in the middle of a call.
+fn end_at_panics() {
+    let tells = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        tells(panic);
+        signal_hook::low_level::exit(101);
+    }));
 }
 
 fn start() -> Result<Exit, Failure> {
