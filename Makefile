@@ -4,7 +4,7 @@ CARGO ?= cargo
 CIPHERMARK := target/release/ciphermark
 RECORD ?= bench.json
 
-.PHONY: help setup libs web build bench bench-page gallery test test-all test-kubernetes lint fmt verify agree repeat selfcheck kill-test claims fuzz asan zoo test-aarch64 add-record install packages test-packages clean
+.PHONY: help setup libs web build first attached program bench bench-page gallery test test-all test-kubernetes lint fmt verify agree repeat selfcheck kill-test claims fuzz asan zoo test-aarch64 add-record install packages test-packages clean
 
 help: ## show the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -24,11 +24,28 @@ web/node_modules/.package-lock.json: web/package-lock.json | setup
 	@touch $@
 
 build: setup web ## build ciphermark and the libraries that come with it
-	$(CARGO) build --release --locked --workspace
+	@$(MAKE) --no-print-directory attached program
+
+# Of the libraries that come with the build, those that the suite of the first answer measures; then all.
+FIRST := $(addprefix ciphermark-,baselines graviola ring rustcrypto)
+ATTACHED := $(FIRST) ciphermark-blake3 ciphermark-meter ciphermarktls-rustls-graviola ciphermarktls-rustls-ring
+first: setup web
+	@$(MAKE) --no-print-directory attached program ATTACHED="$(FIRST)"
+
+# What is measured is built as everybody builds it, the program small.
+attached:
+	$(CARGO) build --release --locked $(addprefix --package ,$(ATTACHED))
+
+# What only reads, advises and shows is not optimised here, which takes a third of the compiler's time; in packages it is.
+UNOPTIMISED ?= ciphermark $(addprefix ciphermark-,advise at-rest claims doctor page report tls tls-load tls-server) \
+  chrono clap_complete clap_mangen indicatif jiff parquet schemars
+program:
+	$(CARGO) build --release --locked --package ciphermark --features "$(FEATURES)" --config program.toml \
+	  $(foreach crate,$(UNOPTIMISED),--config profile.release.package.$(crate).opt-level=0)
 
 # The system's libraries, those that came with the build, and what `make libs` has built. Cases that were refused or
 # failed (status 3) stand in the table with their reason.
-bench: build ## build, measure what is here for about a minute, print the answer, write bench.json and bench.html
+bench: first ## build, measure what is here for about a minute, print the answer, write bench.json and bench.html
 	$(CIPHERMARK) run --suite quick -o $(RECORD) || [ $$? = 3 ]
 	$(CIPHERMARK) report $(RECORD) -o $(RECORD:.json=.html)
 	@missing=$$(libs/build --list | grep -c ' \(missing\|changed\)$$'); [ "$$missing" = 0 ] || echo "$$missing current releases of libraries are not built: make libs builds them in some ten minutes; then make bench measures them too"
