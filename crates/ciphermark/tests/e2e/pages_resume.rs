@@ -41,7 +41,7 @@ fn a_killed_run_over_a_store_is_resumed_over_the_same_store_only() {
         (std::fs::read(journal(&record)).unwrap(), std::fs::read(&store).unwrap());
 
     std::fs::write(&store, vec![7; bytes.len()]).unwrap();
-    let resume = format!("pages --resume {} --budget 10s", arg(&record));
+    let resume = format!("pages --resume {} --budget 40s", arg(&record));
     refuses(&resume, &["the store has changed", "run again without --resume"]);
     assert_eq!(std::fs::read(journal(&record)).unwrap(), before, "nothing is lost");
     refuses(&format!("run --resume {}", arg(&record)), &["`ciphermark pages`"]);
