@@ -11,7 +11,9 @@ use std::process::Command;
 pub(crate) fn soon(line: &str, code: i32) -> Done {
     let within = |budget: &str| call(&format!("{line} --precision 50% --budget {budget}"));
     let first = within("10s");
-    let done = if first.stdout.contains("too few for a number") { within("120s") } else { first };
+    let short =
+        ["too few for a number", "left out:"].iter().any(|said| first.stdout.contains(said));
+    let done = if short { within("120s") } else { first };
     done.with_code(code)
 }
 

@@ -155,7 +155,13 @@ fn a_seed_draws_the_same_sizes_again_and_without_one_they_are_others_each_time()
     let (again, others) = drawn(&[]);
     assert!(seed != again && sizes != others, "{seed} {sizes} {again} {others}");
     let (same, once_more) = drawn(&["--seed", &seed.to_string()]);
-    assert_eq!((same, once_more), (seed, sizes));
+    assert_eq!(same, seed);
+    // How many there is time for depends on the machine.
+    let (first, second) = (sizes.as_array().unwrap(), once_more.as_array().unwrap());
+    assert!(
+        !second.is_empty() && first.iter().zip(second).all(|(a, b)| a == b),
+        "{first:?} {second:?}"
+    );
 }
 
 /// Test case 2 of McGrew and Viega's paper on GCM, with what is asked changed.
