@@ -26,7 +26,7 @@ web/node_modules/.package-lock.json: web/package-lock.json | setup
 build: setup web ## build ciphermark and the libraries that come with it
 	@$(MAKE) --no-print-directory attached program
 
-# Of the libraries that come with the build, those that the suite of the first answer measures; then all.
+# The libraries that come with the build. The suite of the first answer measures the first ones.
 FIRST := $(addprefix ciphermark-,baselines graviola ring rustcrypto)
 ATTACHED := $(FIRST) ciphermark-blake3 ciphermark-meter ciphermarktls-rustls-graviola ciphermarktls-rustls-ring
 first: setup web
@@ -36,7 +36,7 @@ first: setup web
 attached:
 	$(CARGO) build --release --locked $(addprefix --package ,$(ATTACHED))
 
-# What only reads, advises and shows is not optimised here, which takes a third of the compiler's time; in packages it is.
+# What only reads, advises and shows is not optimised, so that it compiles sooner. Packages optimise it, too.
 UNOPTIMISED ?= ciphermark $(addprefix ciphermark-,advise at-rest claims doctor page report tls tls-load tls-server) \
   chrono clap_complete clap_mangen indicatif jiff parquet schemars
 program:

@@ -157,7 +157,7 @@ impl Archive {
         }
         let sql = format!("SELECT id, content FROM note WHERE id IN ({})", list(&numbers));
         let note = |row: &Row| -> Result<(i64, Note), String> {
-            Ok((row.int(0)?, record::part_from_json(row.text(1)?.as_bytes())?))
+            Ok((row.int(0)?, record::value_from_json(row.text(1)?.as_bytes())?))
         };
         let notes: Result<_, String> = self.rows(&sql, &[])?.iter().map(note).collect();
         notes.map_err(self.damaged())
@@ -251,8 +251,8 @@ impl Words {
 
 /// A record without measurements, and the cases that were not offered.
 fn head(row: &Row) -> Result<(Record, Vec<(i64, i64)>), String> {
-    let mut record: Record = record::part_from_json(&unpack(row.bytes(0)?)?)?;
-    record.leaks = record::part_from_json(&unpack(row.bytes(1)?)?)?;
+    let mut record: Record = record::value_from_json(&unpack(row.bytes(0)?)?)?;
+    record.leaks = record::value_from_json(&unpack(row.bytes(1)?)?)?;
     let numbers = unpack(row.bytes(2)?)?;
     let number =
         |bytes: &[u8]| i64::from(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));

@@ -46,7 +46,7 @@ pub use packed::pack;
 pub use plausible::{contradiction, impossible_latencies, impossible_sample};
 pub use process_costs::ProcessCosts;
 pub use read::{
-    from_bytes, from_json, load, load_text, older_kind, part_from_json, printable, text, unmarked,
+    from_bytes, from_json, load, load_text, older_kind, printable, text, unmarked, value_from_json,
 };
 pub use samples::Samples;
 pub use write::write_file;

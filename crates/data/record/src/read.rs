@@ -82,12 +82,12 @@ pub fn from_json(text: &str, origin: &str) -> Result<Record, RecordError> {
     Ok(record)
 }
 
-/// Reads a part of a record, as journals and archives keep them. The readers are the record's own: each other way in
-/// would be all of them once more in the program.
+/// Reads JSON of any shape: a part of a record, a worker's message. All JSON that comes as bytes takes this way: another
+/// would have every reader in the program once more.
 ///
 /// # Errors
 /// What is wrong and where, in one line.
-pub fn part_from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, String> {
+pub fn value_from_json<T: DeserializeOwned>(json: &[u8]) -> Result<T, String> {
     let text = std::str::from_utf8(json)
         .map_err(|e| format!("it is not text (byte {} is not UTF-8)", e.valid_up_to()))?;
     parsed(text)

@@ -7,7 +7,6 @@ use crate::protocol::{
     Costs, Finding, Judged, Offer, Other, Ready, Reply, Request, Steps, VisitResult,
 };
 use record::{Leak, State, impossible_latencies, impossible_sample};
-use serde::de::DeserializeOwned;
 use tls::{Facts, Found, HandshakeSample, Negotiated};
 
 /// The longest line that is taken of anything but the output of one operation: ten times what the
@@ -28,8 +27,8 @@ const MOST: u64 = 1 << 53;
 /// # Errors
 /// What no worker says, in one line.
 pub fn reply(line: &[u8]) -> Result<Reply, String> {
-    let mut reply: Reply =
-        parsed(line).map_err(|e| format!("{} in '{}'", tidied(&e), excerpt(line)))?;
+    let mut reply: Reply = record::value_from_json(line)
+        .map_err(|e| format!("{} in '{}'", tidied(&e), excerpt(line)))?;
     if line.len() > MOST_BYTES && !matches!(reply, Reply::Result { .. }) {
         return Err(format!("{} bytes in one line", line.len()));
     }
@@ -42,13 +41,7 @@ pub fn reply(line: &[u8]) -> Result<Reply, String> {
 /// # Errors
 /// What is wrong with the line, in one line.
 pub fn request(line: &[u8]) -> Result<Request, String> {
-    parsed(line).map_err(|e| tidied(&e))
-}
-
-/// Through text, as all else that is read: a second way in would be every reader once more in the program.
-fn parsed<T: DeserializeOwned>(line: &[u8]) -> Result<T, String> {
-    let text = std::str::from_utf8(line).map_err(|e| e.to_string())?;
-    serde_json::from_str(text).map_err(|e| e.to_string())
+    record::value_from_json(line).map_err(|e| tidied(&e))
 }
 
 /// Whether samples are of the process that sends them: what an interval is worth hangs on how many

@@ -203,7 +203,7 @@ impl<'a> Cluster<'a> {
         if !done.success {
             return Err(Failure::not_done(kubernetes::refusal(&done.stderr)));
         }
-        serde_json::from_str(&String::from_utf8_lossy(&done.stdout))
+        record::value_from_json(&done.stdout)
             .map_err(|e| Failure::not_done(format!("kubectl printed no JSON: {e}")))
     }
 
@@ -212,8 +212,8 @@ impl<'a> Cluster<'a> {
         let Self::Kubernetes(_, kubernetes) = self else { return None };
         let label = format!("{}={}", kubernetes.label, machine.selector());
         let done = self.kubectl(&["get", "nodes", "-l", &label, "-o", "json"], "").ok()?;
-        let listed = String::from_utf8(done.stdout).ok().filter(|_| done.success)?;
-        Some(kubernetes::Nodes::of(&serde_json::from_str(&listed).ok()?))
+        let listed = record::value_from_json(&done.stdout).ok().filter(|_| done.success)?;
+        Some(kubernetes::Nodes::of(&listed))
     }
 }
 

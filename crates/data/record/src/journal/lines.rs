@@ -5,7 +5,7 @@
 
 use super::entry::{JournalEntry, JournalHead, Kept};
 use crate::plausible::{impossible_latencies, impossible_sample};
-use crate::read::{part_from_json, printable};
+use crate::read::{printable, value_from_json};
 use crate::{FORMAT_VERSION, JournalSample, RecordError};
 use model::RawSample;
 use serde::Serialize;
@@ -30,7 +30,7 @@ fn parse<T: DeserializeOwned>(line: &[u8]) -> Result<T, String> {
     if sum != Some(crc32fast::hash(json)) {
         return Err("its checksum is wrong".to_owned());
     }
-    part_from_json(json)
+    value_from_json(json)
 }
 
 /// Whether this is what a run that was killed while it wrote its head leaves: nothing is lost with
