@@ -222,7 +222,8 @@ impl Lane {
         }
         let every = visit.every_check && op_ns < LONG_OP_NS;
         if (every || looks(op_ns, rng)) && memoisation::can_tell(subject, visit) {
-            memoisation::check(subject, &mut self.arena, visit, (plain, made), rng)?;
+            let sample = ((plain, made), op_ns);
+            memoisation::check(subject, &mut self.arena, visit, sample, rng)?;
         }
         Ok(())
     }
