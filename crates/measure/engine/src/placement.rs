@@ -1,6 +1,9 @@
 //! Which CPUs measure, and where the scheduler is meanwhile.
 
 use crate::setting::{Machine, lists};
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::sync::{Mutex, PoisonError};
 
 /// How many CPUs this process may use.
 #[must_use]
@@ -22,12 +25,47 @@ pub(crate) fn placed_cpus() -> Vec<u32> {
 }
 
 /// The CPU to measure on: of those that may be used the one with the highest frequency, so that a
-/// hybrid processor's efficiency cores are left alone, and of several the last, because CPU 0 takes
-/// most interrupts.
+/// hybrid processor's efficiency cores are left alone; of several one on which no other ciphermark measures,
+/// and of these the last, because CPU 0 takes most interrupts. Others see it taken until this process ends.
 #[must_use]
 pub fn measuring_cpu() -> u32 {
+    static TAKEN: Mutex<Option<Place>> = Mutex::new(None);
+    let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
     let cpus = probe::allowed_cpus();
-    cpus.into_iter().max_by_key(|cpu| (host::max_frequency_khz(*cpu), *cpu)).unwrap_or(0)
+    if let Some(place) = taken.as_ref().filter(|place| cpus.contains(&place.cpu)) {
+        return place.cpu;
+    }
+    *taken = place(&cpus, &host::max_frequency_khz, &Place::take);
+    taken.as_ref().map_or(0, |place| place.cpu)
+}
+
+/// A CPU on which this process measures.
+struct Place {
+    cpu: u32,
+    /// Holds the CPU's name as long as this process lives; `None` where somebody else does.
+    sign: Option<UnixDatagram>,
+}
+
+impl Place {
+    /// A name without a file, which the kernel takes back however the process ends. Who sees it is who shares the
+    /// network's namespace: containers do not know of each other.
+    fn take(cpu: u32) -> Self {
+        let name = SocketAddr::from_abstract_name(format!("ciphermark measures on CPU {cpu}"));
+        Self { cpu, sign: name.and_then(|name| UnixDatagram::bind_addr(&name)).ok() }
+    }
+}
+
+/// The best of these CPUs that is free; the best where none is.
+fn place(
+    cpus: &[u32],
+    frequency_khz: &dyn Fn(u32) -> Option<u64>,
+    take: &dyn Fn(u32) -> Place,
+) -> Option<Place> {
+    let best = cpus.iter().map(|cpu| frequency_khz(*cpu)).max()?;
+    let like_it: Vec<u32> =
+        cpus.iter().copied().rev().filter(|cpu| frequency_khz(*cpu) == best).collect();
+    let free = like_it.iter().map(|cpu| take(*cpu)).find(|place| place.sign.is_some());
+    free.or_else(|| Some(Place { cpu: *like_it.first()?, sign: None }))
 }
 
 /// The CPU to measure on instead of one that was taken offline or away from this process; `None` as
@@ -81,5 +119,20 @@ mod tests {
         let siblings = |cpu: u32| Some(format!("{},{}", cpu % 4, cpu % 4 + 4));
         assert_eq!(placement(5, &[0, 1, 2, 4, 5, 6], &siblings), [5, 0, 2, 1, 4, 6]);
         assert_eq!(placement(1, &[0, 1], &|_| None), [1, 0]);
+    }
+
+    #[test]
+    fn who_measures_beside_others_takes_a_cpu_that_is_as_fast_and_free_or_else_shares_the_last() {
+        // Far from any machine's own.
+        let cpus = [70_000, 70_001, 70_002];
+        let slow_last = |cpu: u32| Some(if cpu == 70_002 { 2_000_000 } else { 4_000_000 });
+        let taken = || place(&cpus, &slow_last, &Place::take).unwrap();
+        let (first, second, third) = (taken(), taken(), taken());
+        assert_eq!([first.cpu, second.cpu, third.cpu], [70_001, 70_000, 70_001]);
+        assert!(third.sign.is_none());
+        drop(first);
+        let again = taken();
+        assert_eq!((again.cpu, again.sign.is_some()), (70_001, true));
+        assert!(place(&[], &slow_last, &Place::take).is_none());
     }
 }
