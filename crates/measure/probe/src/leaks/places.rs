@@ -49,7 +49,7 @@ impl<'a> Places<'a> {
         let within = symbols.within(mapping, address).unwrap_or(address - mapping.start);
         At {
             object: if own { PROGRAM } else { mapping.object() }.to_owned(),
-            function: symbols.function(mapping, address).map(ToOwned::to_owned),
+            function: symbols.function(mapping, address),
             begin: symbols.begin(mapping, address).unwrap_or(within),
             address: within,
         }

@@ -124,7 +124,7 @@ impl<'a> Gathering<'a> {
         };
         let symbols =
             self.symbols.entry(mapping.name.clone()).or_insert_with(|| Symbols::of(mapping));
-        let function = symbols.function(mapping, address).map(ToOwned::to_owned);
+        let function = symbols.function(mapping, address);
         let at = symbols.within(mapping, address).unwrap_or(address - mapping.start);
         let object = self.object(mapping);
         let named = function.as_ref().map(|f| format!(" ({f})")).unwrap_or_default();

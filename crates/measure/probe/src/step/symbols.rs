@@ -6,6 +6,7 @@ use object::{
     RelocationTarget, SymbolKind,
 };
 use std::collections::BTreeMap;
+use std::fs::File;
 
 /// The functions of one object, by address within it.
 #[derive(Debug, Default)]
@@ -23,14 +24,25 @@ pub(crate) struct Symbols {
 struct Function {
     address: u64,
     size: u64,
-    /// None where only the tables for unwinding tell that a function begins here.
+    /// As the object has it. None where only the tables for unwinding tell that a function begins here.
     name: Option<String>,
+}
+
+impl Function {
+    fn rank(&self) -> (bool, usize, Option<&str>) {
+        let name = self.name.as_deref();
+        (name.is_none(), name.map_or(0, str::len), name)
+    }
 }
 
 impl Symbols {
     /// Those of the object that is mapped; none where its file cannot be read.
     pub(crate) fn of(mapping: &Mapping) -> Self {
-        file(mapping).and_then(|bytes| Self::read(&bytes)).unwrap_or_default()
+        let Some(file) = file(mapping) else { return Self::default() };
+        // Mapped, because programs with all their symbols are large, and little of them is looked at.
+        // SAFETY: this process runs code from the file: who changes it in its place breaks the process anyway.
+        let bytes = unsafe { memmap2::Mmap::map(&file) };
+        bytes.ok().and_then(|bytes| Self::read(&bytes)).unwrap_or_default()
     }
 
     fn read(bytes: &[u8]) -> Option<Self> {
@@ -44,7 +56,7 @@ impl Symbols {
             .filter(|s| s.kind() == SymbolKind::Text && s.is_definition())
             .filter_map(|s| {
                 let name = s.name().ok().filter(|n| !n.is_empty())?;
-                Some(Function { address: s.address(), size: s.size(), name: Some(readable(name)) })
+                Some(Function { address: s.address(), size: s.size(), name: Some(name.to_owned()) })
             })
             .collect();
         let unnamed = |address| Function { address, size: 0, name: None };
@@ -52,9 +64,8 @@ impl Symbols {
         // Of several at one address the largest, and of those the shortest name: the others are
         // aliases and labels.
         functions.sort_by(|a, b| {
-            let rank =
-                |f: &Function| (f.name.is_none(), f.name.as_ref().map(|n| (n.len(), n.clone())));
-            (a.address, b.size).cmp(&(b.address, a.size)).then_with(|| rank(a).cmp(&rank(b)))
+            let by_size = (a.address, b.size).cmp(&(b.address, a.size));
+            by_size.then_with(|| a.rank().cmp(&b.rank()))
         });
         functions.dedup_by_key(|f| f.address);
         let mut sections: Vec<(u64, u64)> =
@@ -65,13 +76,18 @@ impl Symbols {
     }
 
     /// The function at an address of the mapping.
-    pub(crate) fn function(&self, mapping: &Mapping, address: u64) -> Option<&str> {
+    pub(crate) fn function(&self, mapping: &Mapping, address: u64) -> Option<String> {
         let at = self.within(mapping, address)?;
         if let Some((_, (end, name))) = self.stubs.range(..=at).next_back()
             && at < *end
         {
-            return Some(name);
+            return Some(name.clone());
         }
+        // Of many thousand names few are asked for.
+        self.named(at).map(readable)
+    }
+
+    fn named(&self, at: u64) -> Option<&str> {
         let after = self.functions.partition_point(|f| f.address <= at);
         let last = self.functions[..after].last()?;
         // Hand-written assembly often tells no size, and labels stand within functions; none reaches into another
@@ -177,14 +193,13 @@ const NESTED: usize = 32;
 
 /// The mapped object's file: the one that is named, or the one that a descriptor of this process
 /// still holds where it has no name any more.
-fn file(mapping: &Mapping) -> Option<Vec<u8>> {
-    let named = std::fs::read(&mapping.name).ok();
-    named.or_else(|| {
+fn file(mapping: &Mapping) -> Option<File> {
+    File::open(&mapping.name).ok().or_else(|| {
         let entries = std::fs::read_dir("/proc/self/fd").ok()?;
         let is_it = |path: &std::path::PathBuf| {
             std::fs::read_link(path).is_ok_and(|to| to.as_os_str() == mapping.name.as_str())
         };
-        std::fs::read(entries.flatten().map(|e| e.path()).find(is_it)?).ok()
+        File::open(entries.flatten().map(|e| e.path()).find(is_it)?).ok()
     })
 }
 
@@ -194,7 +209,7 @@ fn file(mapping: &Mapping) -> Option<Vec<u8>> {
 #[must_use]
 pub fn function_in(file: &[u8], offset: u64) -> Option<String> {
     let mapping = Mapping { start: 0, end: file.len() as u64, offset: 0, name: String::new() };
-    Symbols::read(file)?.function(&mapping, offset).map(ToOwned::to_owned)
+    Symbols::read(file)?.function(&mapping, offset)
 }
 
 #[cfg(test)]
@@ -205,7 +220,7 @@ mod tests {
     fn function_at(address: u64) -> Option<String> {
         let code = Code::of_this_process(&|_| None);
         let mapping = &code.mappings[code.mapping(address)?];
-        Symbols::of(mapping).function(mapping, address).map(ToOwned::to_owned)
+        Symbols::of(mapping).function(mapping, address)
     }
 
     #[test]
