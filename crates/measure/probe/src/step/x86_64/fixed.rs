@@ -48,35 +48,34 @@ impl Fixed {
 
     /// Executes the instruction that is next, if it is one of these. Returns whether it was.
     pub(super) fn execute(&mut self, registers: &mut Registers) -> bool {
-        /// The longest of these instructions, with both prefixes.
-        const MOST: u64 = 5;
         if self.vdso.execute(registers, &mut self.readings) {
             return true;
         }
-        let at = registers[RIP] as u64;
-        if at & 0xfff > 0x1000 - MOST {
-            return false; // The next page may not be there.
+        let at = registers[RIP] as *const u8;
+        // SAFETY: an instruction begins there, and each byte that is asked for is one of its own: a prefix, or the first
+        // of two or three bytes, has another behind it. What lies behind the instruction may be on no page.
+        let byte = |i: usize| unsafe { at.add(i).read() };
+        let narrow = usize::from(byte(0) == 0x66);
+        let rex = if byte(narrow) & 0xf0 == 0x40 { byte(narrow) } else { 0 };
+        let begin = narrow + usize::from(rex != 0);
+        if byte(begin) != 0x0f {
+            return false;
         }
-        // SAFETY: an instruction begins there, and so many bytes are on its page.
-        let bytes: [u8; MOST as usize] = unsafe { std::ptr::read_unaligned(at as *const _) };
-        let narrow = usize::from(bytes[0] == 0x66);
-        let rex = if bytes[narrow] & 0xf0 == 0x40 { bytes[narrow] } else { 0 };
-        let code = &bytes[narrow + usize::from(rex != 0)..];
-        let len = match *code {
-            [0x0f, 0x31, ..] => self.time(registers, 2),
-            [0x0f, 0x01, 0xf9, ..] => {
+        let len = match byte(begin + 1) {
+            0x05 => return self.system_call(registers),
+            0x31 => self.time(registers, 2),
+            0x01 if byte(begin + 2) == 0xf9 => {
                 registers[RCX] = 0;
                 self.time(registers, 3)
             }
-            [0x0f, 0xc7, which, ..] if which >= 0xf0 => {
-                let number = usize::from(which & 7) + 8 * usize::from(rex & 1);
+            0xc7 if byte(begin + 2) >= 0xf0 => {
+                let number = usize::from(byte(begin + 2) & 7) + 8 * usize::from(rex & 1);
                 let bits = if rex & 8 != 0 { 64 } else { 32 - 16 * narrow };
                 self.random_register(registers, number, bits)
             }
-            [0x0f, 0x05, ..] => return self.system_call(registers),
             _ => return false,
         };
-        registers[RIP] += (len + narrow + usize::from(rex != 0)) as i64;
+        registers[RIP] += (begin + len) as i64;
         true
     }
 

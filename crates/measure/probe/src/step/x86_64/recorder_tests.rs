@@ -146,6 +146,29 @@ unsafe extern "C" fn kernel_random(_unused: usize) -> i32 {
 }
 
 #[test]
+fn a_random_number_at_the_end_of_memory_has_the_same_outcome_each_time() {
+    use rustix::mm::{MapFlags, MprotectFlags, ProtFlags, mmap_anonymous, mprotect};
+    // `rdrand rax`, `ret`: nothing is mapped behind them, or `rdrand` reaches over the end of a page.
+    const CODE: [u8; 5] = [0x48, 0x0f, 0xc7, 0xf0, 0xc3];
+    const PAGE: usize = 4096;
+    for begin in (PAGE - 4..PAGE).chain([2 * PAGE - CODE.len()]) {
+        let access = ProtFlags::READ | ProtFlags::WRITE;
+        // SAFETY: memory of three pages of its own, of which the last is taken away; the code is written before it is
+        // made executable, and called as what it is.
+        let call: Function = unsafe {
+            let base =
+                mmap_anonymous(std::ptr::null_mut(), 3 * PAGE, access, MapFlags::PRIVATE).unwrap();
+            mprotect(base.add(2 * PAGE), PAGE, MprotectFlags::empty()).unwrap();
+            let code = base.cast::<u8>().add(begin);
+            std::ptr::copy_nonoverlapping(CODE.as_ptr(), code, CODE.len());
+            mprotect(base, 2 * PAGE, MprotectFlags::READ | MprotectFlags::EXEC).unwrap();
+            std::mem::transmute(code)
+        };
+        assert_eq!(recorded(call, 0).0, recorded(call, 0).0, "{begin}");
+    }
+}
+
+#[test]
 fn what_differs_by_itself_has_the_same_outcome_each_time() {
     for function in [time as Function, random, kernel_random] {
         let (first, second) = (recorded(function, 0), recorded(function, 0));
