@@ -4,7 +4,7 @@ CARGO ?= cargo
 CIPHERMARK := target/release/ciphermark
 RECORD ?= bench.json
 
-.PHONY: help setup libs web build first attached program bench bench-page gallery test test-all test-kubernetes lint fmt verify agree repeat selfcheck kill-test claims fuzz asan zoo test-aarch64 add-record install packages test-packages clean
+.PHONY: help setup libs web build first attached program bench bench-page gallery test test-all test-long test-kubernetes lint fmt verify agree repeat selfcheck kill-test claims fuzz asan zoo test-aarch64 add-record install packages test-packages clean
 
 help: ## show the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -55,14 +55,16 @@ bench: first ## build, measure what is here for about a minute, print the answer
 TESTED := --locked --workspace --features ciphermark/postgres --lib --bins --tests
 # The same random inputs every time, so that a failure is one of the change: `make fuzz` looks for new ones. Any other
 # number, or none, by PROPTEST_RNG_SEED=.
-test test-all: export PROPTEST_RNG_SEED ?= 20261124
-test test-all: export CIPHERMARK_TEST_BUILT := yes
+test test-long: export PROPTEST_RNG_SEED ?= 20261124
+test test-long: export CIPHERMARK_TEST_BUILT := yes
 
 test: setup web ## the tests that take a quarter of an hour on two cores, compiling included
 	$(CARGO) build $(TESTED)
 	$(CARGO) test $(TESTED) --no-fail-fast
 
-test-all: test libs ## those and the long ones: real servers, kills, bundled libraries, planted faults, a browser
+test-all: test test-long ## those and the long ones: real servers, kills, bundled libraries, planted faults, a browser
+
+test-long: libs
 	@scripts/setup tests
 	$(CARGO) test $(TESTED) --no-fail-fast -- --ignored
 	scripts/webtest
