@@ -35,7 +35,7 @@ pub fn measuring_cpu() -> u32 {
     if let Some(place) = taken.as_ref().filter(|place| cpus.contains(&place.cpu)) {
         return place.cpu;
     }
-    *taken = place(&cpus, &host::max_frequency_khz, &Place::take);
+    *taken = place(&cpus, &host::max_frequency_khz);
     taken.as_ref().map_or(0, |place| place.cpu)
 }
 
@@ -56,15 +56,11 @@ impl Place {
 }
 
 /// The best of these CPUs that is free; the best where none is.
-fn place(
-    cpus: &[u32],
-    frequency_khz: &dyn Fn(u32) -> Option<u64>,
-    take: &dyn Fn(u32) -> Place,
-) -> Option<Place> {
+fn place(cpus: &[u32], frequency_khz: &dyn Fn(u32) -> Option<u64>) -> Option<Place> {
     let best = cpus.iter().map(|cpu| frequency_khz(*cpu)).max()?;
     let like_it: Vec<u32> =
         cpus.iter().copied().rev().filter(|cpu| frequency_khz(*cpu) == best).collect();
-    let free = like_it.iter().map(|cpu| take(*cpu)).find(|place| place.sign.is_some());
+    let free = like_it.iter().map(|cpu| Place::take(*cpu)).find(|place| place.sign.is_some());
     free.or_else(|| Some(Place { cpu: *like_it.first()?, sign: None }))
 }
 
@@ -126,13 +122,13 @@ mod tests {
         // Far from any machine's own.
         let cpus = [70_000, 70_001, 70_002];
         let slow_last = |cpu: u32| Some(if cpu == 70_002 { 2_000_000 } else { 4_000_000 });
-        let taken = || place(&cpus, &slow_last, &Place::take).unwrap();
+        let taken = || place(&cpus, &slow_last).unwrap();
         let (first, second, third) = (taken(), taken(), taken());
         assert_eq!([first.cpu, second.cpu, third.cpu], [70_001, 70_000, 70_001]);
         assert!(third.sign.is_none());
         drop(first);
         let again = taken();
         assert_eq!((again.cpu, again.sign.is_some()), (70_001, true));
-        assert!(place(&[], &slow_last, &Place::take).is_none());
+        assert!(place(&[], &slow_last).is_none());
     }
 }
