@@ -34,6 +34,8 @@ pub(crate) struct CaseProgress {
     /// Samples taken of it, whatever the number of threads.
     pub(crate) taken: u32,
     pub(crate) pass: Pass,
+    /// Passes that sampled it.
+    pub(crate) turns: usize,
     /// Processes at which it is next asked whether it is precise enough.
     pub(crate) next_look: usize,
     /// Whether it was precise after the pilot. Cases that were not have their turn first.
@@ -63,6 +65,7 @@ impl CaseProgress {
             ops: None,
             taken: 0,
             pass: Pass::default(),
+            turns: 0,
             next_look: PILOT,
             waits: false,
         }
@@ -109,6 +112,12 @@ impl CaseProgress {
 
     pub(crate) fn is_wanted(&self) -> bool {
         self.end.is_none() && !self.subject.is_done(self.pass)
+    }
+
+    /// Whether the cases of later waves wait for it: until it has a number, or as many processes again as that takes, of
+    /// which a busy machine lets too few count.
+    pub(crate) fn is_awaited(&self) -> bool {
+        self.next_look == PILOT && self.turns < 2 * PILOT
     }
 
     /// How soon it has its turn where there is no time for all: the lowest first.

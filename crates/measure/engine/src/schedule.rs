@@ -6,7 +6,7 @@ mod round;
 
 use crate::case_progress::{CaseProgress, End, LAST};
 use crate::events::Progress;
-use crate::kinds::{Judged, PILOT, PROCESSES, Pass};
+use crate::kinds::{Judged, PROCESSES, Pass};
 use crate::placement::{another_cpu, step_aside};
 use crate::plan::Budget;
 use crate::protocol::{Finding, VisitResult};
@@ -197,6 +197,9 @@ impl<'a> Schedule<'a> {
         self.wave = self.next_wave(stop);
         self.new_processes(stop);
         self.all_progress.iter_mut().for_each(|progress| progress.pass = Pass::default());
+        for i in self.in_turn().collect::<Vec<_>>() {
+            self.all_progress[i].turns += 1;
+        }
         loop {
             let blocks = self.blocks();
             if blocks.is_empty() {
@@ -217,10 +220,10 @@ impl<'a> Schedule<'a> {
     }
 
     /// Of a run that has an end, the first cases whose turn it is are those that most ask for, until there is a
-    /// number for each. Then all have, and after them those that wait.
+    /// number for each or cannot be. Then all have, and after them those that wait.
     fn next_wave(&self, stop: &Stop) -> u32 {
         let open = || self.all_progress.iter().filter(|t| t.end.is_none());
-        let without = open().filter(|t| t.next_look == PILOT).map(CaseProgress::wave).min();
+        let without = open().filter(|t| t.is_awaited()).map(CaseProgress::wave).min();
         let in_hurry = open().map(CaseProgress::wave).filter(|wave| *wave != LAST).max();
         without.filter(|_| stop.left().is_some()).or(in_hurry).unwrap_or(LAST)
     }

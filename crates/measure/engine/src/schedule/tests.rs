@@ -1,6 +1,6 @@
 use super::*;
 use crate::attached::Attached;
-use crate::kinds::{Message, Subject};
+use crate::kinds::{Message, PILOT, Subject, Tls};
 use crate::setting::Setting;
 use model::{Case, Direction, Footprint, Model};
 
@@ -120,6 +120,34 @@ fn after_nine_processes_the_imprecise_go_first_and_after_twelve_the_precise_end(
     assert_eq!(after(8), (vec![0, 1], false));
     assert_eq!(after(9), (vec![1], false));
     assert_eq!(after(12), (vec![1], true));
+}
+
+#[test]
+fn where_no_sample_counts_later_waves_have_their_turn_all_the_same() {
+    let libraries = [attached()];
+    let handshake = |exchange| {
+        let case = tls::Case {
+            version: tls::Version::Tls13,
+            exchange,
+            certificate: tls::Certificate::P256,
+            kind: tls::Kind::Full,
+            client_auth: false,
+            suite: tls::Suite::Aes128Gcm,
+        };
+        let subject = tls::Subject::Handshake(case);
+        let temperature = tls::Temperature::Hot;
+        CaseProgress::new(0, Subject::Tls(Tls { stack: 0, subject, temperature }))
+    };
+    let all = [tls::Exchange::X25519, tls::Exchange::P256].map(handshake);
+    let mut schedule = schedule(&libraries, all.to_vec(), 1);
+    let hurry = Stop::default().within(Duration::from_secs(3600));
+    let in_turn = |schedule: &mut Schedule<'_>, turns: usize| {
+        schedule.all_progress[0].turns = turns;
+        schedule.wave = schedule.next_wave(&hurry);
+        schedule.in_turn().count()
+    };
+    assert_eq!(in_turn(&mut schedule, 2 * PILOT - 1), 1);
+    assert_eq!(in_turn(&mut schedule, 2 * PILOT), 2);
 }
 
 #[test]
