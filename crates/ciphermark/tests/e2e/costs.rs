@@ -143,7 +143,7 @@ fn threads_measure_at_once_and_more_than_there_are_cpus_is_a_wrong_use() {
     }
     let (new, old) = (fakes::library("correct"), fakes::library("abi_2"));
     let what = format!("-l {new} -l {old} -a aes-128-gcm -s 1K -d decrypt --threads 1,2");
-    let record = record(&what, 0);
+    let record = record_alone(&what, 0);
     let all = rows(&record, "measurements");
     let of = |library: &str, threads: u64| {
         let own = where_(all, &[("library.name", library)]).into_iter();

@@ -1,5 +1,6 @@
 //! A run that is watched and killed from outside.
 
+use super::company::{Running, running};
 use super::{Done, program};
 use rustix::process::{Pid, Signal, kill_process};
 use std::path::{Path, PathBuf};
@@ -7,7 +8,10 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// A call of the program that goes on by itself; killed when it is dropped.
-pub struct Background(Option<Child>);
+pub struct Background {
+    child: Option<Child>,
+    _running: Running,
+}
 
 impl Background {
     /// Starts the program.
@@ -21,7 +25,8 @@ impl Background {
     pub fn of(mut command: Command) -> Self {
         command.stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
-        Self(Some(command.spawn().unwrap()))
+        let _running = running();
+        Self { child: Some(command.spawn().unwrap()), _running }
     }
 
     /// Starts `run -o record` and waits until its journal holds some hundred samples. It has a
@@ -56,7 +61,7 @@ impl Background {
         while !reached() {
             assert!(Instant::now() < end, "never happened: {what}");
             if self.has_ended() {
-                panic!("ended before {what}: {:?}", self.0.take().unwrap().wait_with_output());
+                panic!("ended before {what}: {:?}", self.child.take().unwrap().wait_with_output());
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -74,21 +79,21 @@ impl Background {
             assert!(Instant::now() < end, "still running after {time:?}");
             std::thread::sleep(Duration::from_millis(20));
         }
-        self.0.take().unwrap().wait_with_output().unwrap()
+        self.child.take().unwrap().wait_with_output().unwrap()
     }
 
     fn has_ended(&mut self) -> bool {
-        self.0.as_mut().unwrap().try_wait().unwrap().is_some()
+        self.child.as_mut().unwrap().try_wait().unwrap().is_some()
     }
 
     fn child(&self) -> &Child {
-        self.0.as_ref().unwrap()
+        self.child.as_ref().unwrap()
     }
 }
 
 impl Drop for Background {
     fn drop(&mut self) {
-        if let Some(child) = &mut self.0 {
+        if let Some(child) = &mut self.child {
             let _ = child.kill();
             let _ = child.wait();
         }

@@ -2,6 +2,7 @@
 
 mod attached;
 mod background;
+mod company;
 pub mod fakes;
 mod kubernetes;
 mod postgres;
@@ -16,7 +17,8 @@ pub use kubernetes::KubernetesCluster;
 pub use postgres::Cluster;
 pub use program::{
     BY_SIGNAL, Done, INTERRUPTED, QUICK, attached_object, call, ciphermark, ciphermark_bundled,
-    ciphermark_with, ciphermark_with_many, in_terminal, measure, program, record, refusal, refuses,
+    ciphermark_with, ciphermark_with_many, in_terminal, measure, program, record, record_alone,
+    refusal, refuses,
 };
 pub use rates::{QUIETER, kept_rates, remember_rate};
 pub use rows::{all_are, keeps_to, measurements, number, read, rows, run_of, text, where_};
