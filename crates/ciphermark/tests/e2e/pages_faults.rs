@@ -36,7 +36,8 @@ fn no_number(found: &Value, (library, scheme): (&str, &str), state: &str, why: &
 
 #[test]
 fn a_wrong_tag_and_a_write_past_the_end_are_found_before_any_page() {
-    let (found, printed) = pages(&[fakes::library("wrong_tag"), fakes::library("overrun")], "", 3);
+    let libraries = [fakes::library("wrong_tag"), fakes::library("overrun")];
+    let (found, printed) = pages(&libraries, "--media memory --budget 20s", 3);
     no_number(&found, ("wrong_tag", "aes-128-gcm"), "refused", "known");
     no_number(&found, ("overrun", "aes-128-gcm"), "refused", "after the end of the output");
     no_number(&found, ("overrun", "aes-128-ctr"), "refused", "after the end of the output");
@@ -88,7 +89,8 @@ fn pages_that_are_wrong_only_while_time_is_taken_are_found() {
 
 #[test]
 fn forgeries_that_are_taken_for_pages_end_the_run_with_exit_code_1() {
-    let (found, printed) = pages(&[fakes::variant("accepts_forgery", "FORGED_AT=8192")], "", 1);
+    let libraries = [fakes::variant("accepts_forgery", "FORGED_AT=8192")];
+    let (found, printed) = pages(&libraries, "--media none", 1);
     let probed = of(&found, "probes", "forged_at", "aes-128-gcm");
     assert_eq!(probed[0]["as_expected"], false, "{probed:?}");
     assert_eq!(probed[0]["against_accidents"], false);

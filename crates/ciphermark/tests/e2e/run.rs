@@ -162,7 +162,7 @@ fn the_record_fits_its_schema_and_says_what_was_asked_for() {
     let plan = &record["plan"];
     assert_eq!(plan["sizes"], serde_json::json!([16, 1024]));
     assert_eq!((&plan["seed"], &plan["precision"]), (&7.into(), &0.5.into()));
-    assert_eq!(plan["budget_seconds"], 60.0);
+    assert_eq!(plan["budget_seconds"], 200.0);
     assert!(!text(&record, "host.cpu.name").is_empty() && !text(&record, "started").is_empty());
     for name in CIPHER_LIBRARIES.iter().chain(&["baselines"]) {
         let library = where_(rows(&record, "libraries"), &[("name", name)])[0];
