@@ -37,12 +37,11 @@ pub fn environment(tier: Tier) -> Vec<(&'static str, String)> {
     vec![("GLIBC_TUNABLES", value)]
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_arch = "x86_64"))]
 mod tests {
     use super::*;
 
     #[test]
-    #[cfg(target_arch = "x86_64")]
     fn avx2_stays_in_the_c_library_until_the_baseline() {
         let value = |tier| environment(tier).pop().map(|(_, value)| value).unwrap_or_default();
         assert_eq!(value(Tier::Native), "");

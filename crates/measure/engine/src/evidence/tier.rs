@@ -110,6 +110,7 @@ fn worst(tier: Tier, sets: &[SetSteps]) -> Option<&SetSteps> {
 mod tests {
     use super::*;
 
+    #[cfg(target_arch = "x86_64")]
     fn run(sets: &[(&str, u64)]) -> Steps {
         let sets = sets.iter().map(|(set, count)| SetSteps {
             set: (*set).to_owned(),

@@ -198,7 +198,7 @@ fn sve(word: u32) -> Option<Touch> {
     let kind = word >> 13 & 7;
     let indexed = matches!(kind, 0b000 | 0b010 | 0b011 | 0b110);
     // Stores by vectors of addresses have the other kinds.
-    let scattered = word >> 25 == 0b111_0010 && matches!(kind, 0b100 | 0b101 | 0b110);
+    let scattered = word >> 25 == 0b111_0010 && (0b100..=0b110).contains(&kind);
     if !contiguous || scattered {
         return None;
     }
