@@ -75,4 +75,16 @@ if FAULT == "defers":
     program["batch"] = later
     program["ANSWERS"][ord("G")] = work
 
+if FAULT == "ends":
+    # In what is timed of one size: what is only checked has few messages.
+    honestly = program["batch"]
+
+    def ending(run, todo, outputs, expected):
+        if len(todo) > 64 and len(todo[0][1]) == 700:
+            print("no more of these", file=sys.stderr)
+            os._exit(7)
+        return honestly(run, todo, outputs, expected)
+
+    program["batch"] = ending
+
 program["main"]()

@@ -72,6 +72,27 @@ fn faults_in_every_runtime_are_refused() {
     }
 }
 
+#[test]
+fn a_runtime_that_ends_costs_the_case_that_ended_it_and_no_other() {
+    let program = repository("tests/fakes/runtimes/faulty.py").canonicalize().unwrap();
+    if !Command::new("python3").args(["-c", "import cryptography"]).status().unwrap().success() {
+        eprintln!("left out: there is no Python package cryptography");
+        return;
+    }
+    let cache = scratch();
+    let path = file(&cache, "r.json");
+    let library = format!("faulty=runtime:{}", arg(&program));
+    let line = ["run", "-l", &library, "-a", "aes-256-gcm", "-s", "64,700,4K", "-d", "encrypt"];
+    let variables = [("CIPHERMARK_CACHE", arg(cache.path())), ("CIPHERMARK_FAULT", "ends")];
+    let rest = ["--no-evidence", "-q", "-o", &path];
+    ciphermark_with(&[&line[..], &rest, &QUICK].concat(), &variables).with_code(3);
+    for row in rows(&read(&path), "measurements") {
+        let ended = row["size"] == 700;
+        assert_eq!(text(row, "state"), if ended { "failed" } else { "measured" }, "{row}");
+        assert!(!ended || text(row, "reason").contains("no more of these"), "{row}");
+    }
+}
+
 /// Measures what the program can be wrong in.
 fn with_fault(program: &Path, fault: &str, cache: &Path) -> Done {
     let library = format!("faulty=runtime:{}", arg(program));

@@ -79,7 +79,7 @@ impl Link {
                 let ended = self.child.try_wait().ok().flatten();
                 let status = ended.map(|status| format!(" ({status})")).unwrap_or_default();
                 eprintln!("{why}{status}{}", last_words());
-                std::process::exit(CODE);
+                std::process::exit(RUNTIME_ENDED);
             }
         }
     }
@@ -93,8 +93,8 @@ fn last_words() -> String {
     lines.find(|l| !l.starts_with([' ', '\t'])).map(|l| format!(": {l}")).unwrap_or_default()
 }
 
-/// With which a worker ends whose runtime has (`EX_UNAVAILABLE` of sysexits.h).
-const CODE: i32 = 69;
+/// The exit code of a process whose runtime's has ended (`EX_UNAVAILABLE` of sysexits.h).
+pub const RUNTIME_ENDED: i32 = 69;
 
 impl Drop for Link {
     fn drop(&mut self) {

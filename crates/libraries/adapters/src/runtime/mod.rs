@@ -8,6 +8,7 @@ mod session;
 #[cfg(test)]
 mod tests;
 
+pub use link::RUNTIME_ENDED;
 pub use programs::{Places, Program, names, prepare};
 
 use crate::family::has_direction;

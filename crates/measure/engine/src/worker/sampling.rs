@@ -10,6 +10,7 @@ use super::{company, heap, power};
 use crate::decode;
 use crate::last_words::{self, LAST_WORDS, LastWords, SIGKILL};
 use crate::protocol::{Finding, Request, Visit, VisitResult};
+use adapters::runtime::RUNTIME_ENDED;
 use confine::Forked;
 use contract::Library;
 use model::RawSample;
@@ -67,6 +68,9 @@ impl Sampler {
             }
             match ended {
                 Ok(count) => visits = count,
+                // None of the other visits could be: the scheduler starts another worker and asks for each alone. The
+                // last words are on standard error.
+                Err(Ended { of_runtime: true, .. }) => confine::leave(RUNTIME_ENDED),
                 Err(Ended { finding, .. }) => {
                     let results = [VisitResult::Finding(finding)];
                     serde_json::to_writer(&mut self.reply, &results).expect("plain data");
@@ -89,7 +93,8 @@ impl Sampler {
         bench: &mut Bench,
     ) -> Result<usize, Ended> {
         let said_before = printed();
-        let failed = |why: String| Ended { finding: Finding::failed(why), killed: false };
+        let failed =
+            |why| Ended { finding: Finding::failed(why), killed: false, of_runtime: false };
         self.results.set_len(0).map_err(|e| failed(format!("results: {e}")))?;
         match confine::fork().map_err(|e| failed(format!("no process can be forked: {e}")))? {
             Forked::Child => {
@@ -143,7 +148,11 @@ impl Sampler {
         }
         let signal = status.and_then(WaitStatus::terminating_signal);
         let why = last_words::ending(signal, code, said_since(said_before));
-        Err(Ended { finding: Finding::failed(why), killed: signal == Some(SIGKILL) })
+        Err(Ended {
+            finding: Finding::failed(why),
+            killed: signal == Some(SIGKILL),
+            of_runtime: code == Some(RUNTIME_ENDED),
+        })
     }
 }
 
@@ -152,6 +161,8 @@ struct Ended {
     finding: Finding,
     /// Whether another process or the kernel ended it.
     killed: bool,
+    /// Whether it ended because its runtime's process had.
+    of_runtime: bool,
 }
 
 /// The visit's samples, up to a finding.
