@@ -79,14 +79,10 @@ bench-page: build ## what the HTML page costs with 20,000 cases: size, first pai
 	@scripts/setup tests
 	CIPHERMARK=$(CURDIR)/$(CIPHERMARK) node web/bench.mjs
 
-# What has code for one architecture, and what is built on it.
-ARCHITECTURES := $(addprefix --package ciphermark-,confine doctor engine host probe tier)
-
 lint: ## formatting, Clippy (for aarch64, too), licences, bans and sources of dependencies
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
-	@scripts/setup lint
-	CC_aarch64_unknown_linux_gnu=aarch64-linux-gnu-gcc $(CARGO) clippy --locked --target aarch64-unknown-linux-gnu $(ARCHITECTURES) --all-targets -- -D warnings
+	@scripts/lint-aarch64
 	@scripts/deny
 
 fmt: ## format the code

@@ -18,7 +18,7 @@ fn the_same_bytes_as_pythons_cryptography_package() {
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     assert!(output.status.success(), "{printed}{said}");
     let compared: usize = printed.split(' ').next().unwrap().parse().unwrap();
-    assert!(compared > 5000, "{printed}");
+    assert!(compared > 2500, "{printed}");
 }
 
 /// `NAME=PATH` for each library: named so, each is loaded alone.
