@@ -8,7 +8,7 @@ use crate::noise::disturbances;
 use crate::placement::{machine, measuring_cpu, step_aside};
 use crate::plan::{Request, cases};
 use crate::process::{Worker, out_of_protocol};
-use crate::protocol::{Finding, Hello, Reply, Request as Ask, Visit, VisitResult};
+use crate::protocol::{Finding, Hello, QuietCore, Reply, Request as Ask, Visit, VisitResult};
 use crate::quiet::{self, Quiet};
 use crate::stolen::Stolen;
 use crate::stop::Stop;
@@ -270,7 +270,7 @@ impl PairBench {
         let visit = message.visit(Pass::default(), *visits, *ops);
         let visit = Visit { samples: BLOCK, most: BLOCK, ..visit };
         *visits += 1;
-        process.worker.send(&Ask::Sample { visits: vec![visit] });
+        process.worker.send(&Ask::Sample { visits: vec![visit], quiet: QuietCore::default() });
         let reply = process.worker.reply(message.deadline() * BLOCK);
         let results = match reply {
             Ok(Reply::Samples { results }) => results,

@@ -7,6 +7,7 @@
 use model::{Direction, Footprint, Model, RawSample};
 pub use record::{Finding, Latencies};
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 mod counting;
 mod greeting;
@@ -61,6 +62,9 @@ pub enum Request {
     Sample {
         /// What to visit.
         visits: Vec<Visit>,
+        /// What to wait for before samples.
+        #[serde(default, skip_serializing_if = "is_default")]
+        quiet: QuietCore,
     },
     /// One operation, untimed. Answer: [`Reply::Result`] or [`Reply::Finding`].
     Once(Once),
@@ -82,7 +86,25 @@ pub enum Request {
     Tls {
         /// What to visit.
         visits: Vec<tls::Visit>,
+        /// What to wait for before visits.
+        #[serde(default, skip_serializing_if = "is_default")]
+        quiet: QuietCore,
     },
+}
+
+/// A core that nobody else uses, which samples wait for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct QuietCore {
+    /// What the throughput probe gives there; 0 where that is not known.
+    pub rate: f64,
+    /// The longest wait.
+    pub most_microseconds: u32,
+}
+
+impl QuietCore {
+    pub(crate) fn longest_wait(self) -> Duration {
+        Duration::from_micros(self.most_microseconds.into())
+    }
 }
 
 /// Take samples of a case in a process of its own.
@@ -325,7 +347,11 @@ mod tests {
             most: 0,
             every_check: false,
         };
-        let line = serde_json::to_string(&Request::Sample { visits: vec![visit] }).unwrap();
+        let line = serde_json::to_string(&Request::Sample {
+            visits: vec![visit],
+            quiet: QuietCore::default(),
+        })
+        .unwrap();
         assert_eq!(
             line,
             r#"{"sample":{"visits":[{"algorithm":"aes-128-gcm","direction":"encrypt","model":"message","size":8192,"ops":null,"samples":3}]}}"#

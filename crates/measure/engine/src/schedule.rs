@@ -72,6 +72,9 @@ pub(crate) struct Schedule<'a> {
     /// The last wave of cases whose turn it is.
     wave: u32,
     least_passes: u32,
+    /// What a sample of the last pass took, with all around it: half as long is worth waiting for a quiet core, where
+    /// else another sample would have to be taken.
+    sample_time: Duration,
     cores_alone: bool,
     /// Whether this process has a CPU that is not the only one that measures.
     has_room: bool,
@@ -113,6 +116,7 @@ impl<'a> Schedule<'a> {
             passes: 0,
             wave: LAST,
             least_passes: 0,
+            sample_time: Duration::ZERO,
             cores_alone: true,
             has_room: probe::allowed_cpus().iter().any(|cpu| start.cpus.first() != Some(cpu)),
             started: Instant::now(),
@@ -152,6 +156,10 @@ impl<'a> Schedule<'a> {
     /// Keeps for later runs what this one saw of its quiet cores.
     pub(crate) fn keep_quiet(&self) {
         self.cpus.iter().for_each(|cpu| self.quiet.keep(*cpu));
+    }
+
+    fn taken(&self) -> u32 {
+        self.all_progress.iter().map(|progress| progress.taken).sum()
     }
 
     fn elapsed(&self) -> Duration {
@@ -195,6 +203,7 @@ impl<'a> Schedule<'a> {
     fn one_pass(&mut self, stop: &Stop, watch: &mut dyn Watch) -> Option<Stopped> {
         self.follow_cpu();
         self.wave = self.next_wave(stop);
+        let (begun, taken_before) = (self.elapsed(), self.taken());
         self.new_processes(stop);
         self.all_progress.iter_mut().for_each(|progress| progress.pass = Pass::default());
         for i in self.in_turn().collect::<Vec<_>>() {
@@ -213,6 +222,8 @@ impl<'a> Schedule<'a> {
         }
         // The next pass has new ones, and who listens may need the memory that these hold.
         self.pools.iter_mut().for_each(WorkerPool::end);
+        let taken = (self.taken() - taken_before).max(1);
+        self.sample_time = (self.elapsed() - begun) * self.cpus.len().max(1) as u32 / taken;
         self.judge();
         self.passes += 1;
         watch.pass(self.sampled());

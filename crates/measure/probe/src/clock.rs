@@ -1,6 +1,7 @@
 //! The clock as a value: its kind, its step, its own cost, and how fast it ticks.
 
 use crate::arch;
+use model::QUIET_PROBE_FRACTION;
 use std::time::{Duration, Instant};
 
 /// Where ticks come from.
@@ -21,6 +22,8 @@ pub struct Clock {
     stretch: u64,
     /// Core cycles of a link of the chain on the CPU that it was judged on, or why they are not known.
     link_cycles: Result<f64, String>,
+    quiet_rate: f64,
+    longest_wait: Duration,
 }
 
 /// Steps of this many nanoseconds are short: lengths of samples, chains and probes are for them.
@@ -64,8 +67,16 @@ impl Clock {
     pub fn calibrate() -> Self {
         let reason = arch::counter_unusable();
         let kind = if reason.is_none() { Kind::Counter } else { Kind::MonotonicRaw };
-        let (step_ticks, overhead_ticks, stretch, link_cycles) = (1, 0.0, 1, Ok(0.0));
-        let mut clock = Self { kind, reason, step_ticks, overhead_ticks, stretch, link_cycles };
+        let mut clock = Self {
+            kind,
+            reason,
+            step_ticks: 1,
+            overhead_ticks: 0.0,
+            stretch: 1,
+            link_cycles: Ok(0.0),
+            quiet_rate: 0.0,
+            longest_wait: Duration::ZERO,
+        };
         let mut empty: Vec<u64> = (0..EMPTY_REGIONS)
             .map(|_| {
                 let begin = clock.begin();
@@ -221,6 +232,26 @@ impl Clock {
     #[must_use]
     pub fn throughput(&self) -> f64 {
         crate::sample::warm_probe(self, self.cycles_per_tick())
+    }
+
+    /// Waits before samples from now on until the throughput probe reaches this CPU's quiet rate, and no longer than
+    /// `most`; not at all where the rate is not known (0).
+    pub fn expect_quiet(&mut self, rate: f64, most: Duration) {
+        (self.quiet_rate, self.longest_wait) = (rate, most);
+    }
+
+    /// Waits until nobody else uses the core, as far as the throughput probe tells, or as long as it may. Whether it had
+    /// to wait.
+    pub fn wait_until_quiet(&self) -> bool {
+        let begun = Instant::now();
+        let mut waited = false;
+        while !self.longest_wait.is_zero()
+            && self.throughput() < self.quiet_rate * QUIET_PROBE_FRACTION
+            && begun.elapsed() < self.longest_wait
+        {
+            waited = true;
+        }
+        waited
     }
 
     /// Throughput probes before the first sample. Another tenant keeps a sibling thread busy for tens to

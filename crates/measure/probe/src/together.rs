@@ -70,6 +70,10 @@ pub fn sample_together<B: Batch>(
     batch: &mut B,
     warm_up: impl FnOnce(&mut B),
 ) -> Taken {
+    if thread == 0 {
+        clock.wait_until_quiet();
+    }
+    together.meet();
     let probe_before = together.probe(clock, thread);
     warm_up(batch);
     together.all(&together.begun);

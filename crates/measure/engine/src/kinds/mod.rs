@@ -10,7 +10,7 @@ pub(crate) use page::Page;
 pub(crate) use tls::{Ends, Tls};
 
 use crate::protocol::pages::{Job, PageVisit};
-use crate::protocol::{self, Request};
+use crate::protocol::{self, QuietCore, Request};
 use ::tls::Found;
 use analysis::{Summary, of_visits, summarise};
 use model::{QuietRates, RawSample, Tier};
@@ -162,7 +162,7 @@ impl Subject {
 }
 
 /// The request for visits, all of one kind.
-pub(crate) fn request(visits: Vec<Visit>) -> Request {
+pub(crate) fn request(visits: Vec<Visit>, quiet: QuietCore) -> Request {
     let (mut of_messages, mut of_tls, mut of_pages) = (Vec::new(), Vec::new(), Vec::new());
     for visit in visits {
         match visit {
@@ -172,9 +172,9 @@ pub(crate) fn request(visits: Vec<Visit>) -> Request {
         }
     }
     match (of_tls.is_empty(), of_pages.is_empty()) {
-        (true, true) => Request::Sample { visits: of_messages },
-        (true, false) => Request::Pages(Box::new(Job::Time { visits: of_pages })),
-        (false, _) => Request::Tls { visits: of_tls },
+        (true, true) => Request::Sample { visits: of_messages, quiet },
+        (true, false) => Request::Pages(Box::new(Job::Time { visits: of_pages, quiet })),
+        (false, _) => Request::Tls { visits: of_tls, quiet },
     }
 }
 

@@ -54,6 +54,9 @@ pub enum Job {
     Time {
         /// What to visit.
         visits: Vec<PageVisit>,
+        /// What to wait for before visits.
+        #[serde(default, skip_serializing_if = "super::is_default")]
+        quiet: super::QuietCore,
     },
 }
 

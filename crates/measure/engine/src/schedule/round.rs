@@ -5,12 +5,15 @@ use super::{Schedule, Watch};
 use crate::kinds;
 use crate::link::WorkerError;
 use crate::process::{Worker, first_to_say, out_of_protocol};
-use crate::protocol::{Finding, Reply, VisitResult};
+use crate::protocol::{Finding, QuietCore, Reply, VisitResult};
 use crate::stop::Stop;
 use crate::suspend::Suspend;
 use record::{JournalEntry, Stopped};
 use std::collections::VecDeque;
 use std::time::Duration;
+
+/// Longest wait for a quiet core before a sample.
+const LONGEST_WAIT: Duration = Duration::from_millis(50);
 
 /// Visits of one worker's cases, in a row.
 pub(super) struct Block {
@@ -128,7 +131,10 @@ impl Schedule<'_> {
         worker.stood_still();
         let all_progress = &mut self.all_progress;
         let visits = block.all_progress.iter().map(|i| all_progress[*i].visit()).collect();
-        worker.send(&kinds::request(visits));
+        let on = cpu.or_else(|| self.cpus.first().copied());
+        let rate = on.map_or(0.0, |cpu| self.quiet.rates().of(cpu));
+        let most_microseconds = (self.sample_time / 2).min(LONGEST_WAIT).as_micros() as u32;
+        worker.send(&kinds::request(visits, QuietCore { rate, most_microseconds }));
         Ok(block.all_progress.iter().map(|i| self.all_progress[*i].deadline()).sum())
     }
 

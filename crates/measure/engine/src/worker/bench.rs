@@ -4,7 +4,7 @@
 use super::around::{Around, Meeting};
 use super::lane::Lane;
 use super::side_effects::Pulse;
-use crate::protocol::{Finding, Latencies, Visit, VisitResult};
+use crate::protocol::{Finding, Latencies, QuietCore, Visit, VisitResult};
 use contract::Library;
 use model::RawSample;
 use probe::{Clock, Pace, Together};
@@ -38,6 +38,11 @@ impl Bench {
     /// What runs next is to settle anew.
     pub(super) fn unsettle(&mut self) {
         self.settled = false;
+    }
+
+    /// Waits for a quiet core before samples from now on.
+    pub(super) fn expect(&mut self, quiet: QuietCore) {
+        self.clock.expect_quiet(quiet.rate, quiet.longest_wait());
     }
 
     pub(super) fn clock(&self) -> &Clock {

@@ -121,7 +121,8 @@ impl Sampler {
         }
         let drawn = heap::draw();
         let (results, count) = match decode::request(line) {
-            Ok(Request::Sample { visits }) => {
+            Ok(Request::Sample { visits, quiet }) => {
+                bench.expect(quiet);
                 company::keep(library, bench, &visits[at]);
                 (samples(library, bench, &visits[at]), visits.len())
             }
@@ -210,7 +211,7 @@ fn agree(taken: &[RawSample], asked: u32) -> bool {
 
 fn visits_in(line: &[u8]) -> usize {
     match decode::request(line) {
-        Ok(Request::Sample { visits }) => visits.len(),
+        Ok(Request::Sample { visits, .. }) => visits.len(),
         _ => 1,
     }
 }

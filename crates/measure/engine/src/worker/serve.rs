@@ -12,7 +12,8 @@ use super::side_effects;
 use super::stack::StackBench;
 use super::stepping::Counter;
 use crate::decode;
-use crate::protocol::{Finding, Hello, PIPE_GONE, Ready, Reply, Request, VERSION};
+use crate::protocol::pages::Job;
+use crate::protocol::{Finding, Hello, PIPE_GONE, QuietCore, Ready, Reply, Request, VERSION};
 use ::tier::Applied;
 use contract::Library;
 use model::{Algorithm, Direction, Tier};
@@ -86,7 +87,9 @@ fn requests(replies: &mut Replies) -> std::io::Result<()> {
         match decode::request(&line) {
             Ok(Request::Hello(hello)) => state = greet(&hello, replies)?,
             Ok(Request::Stack(hello)) => stack = greet_stack(&hello, replies)?,
-            Ok(Request::Tls { visits }) => say(replies, &visit_stack(stack.as_mut(), &visits))?,
+            Ok(Request::Tls { visits, quiet }) => {
+                say(replies, &visit_stack(stack.as_mut(), &visits, quiet))?;
+            }
             Ok(request) => match &mut state {
                 Some(state) => answer(state, request, replies)?,
                 None => say(replies, &no_number(Finding::failed("no hello came before")))?,
@@ -215,10 +218,11 @@ fn greet_stack(
     }
 }
 
-fn visit_stack(stack: Option<&mut StackBench>, visits: &[tls::Visit]) -> Reply {
+fn visit_stack(stack: Option<&mut StackBench>, visits: &[tls::Visit], quiet: QuietCore) -> Reply {
     let Some(stack) = stack else {
         return no_number(Finding::failed("no stack was loaded before"));
     };
+    stack.expect(quiet);
     Reply::Samples { results: visits.iter().map(|visit| vec![stack.visit(visit)]).collect() }
 }
 
@@ -378,6 +382,9 @@ fn answer(state: &mut State, request: Request, replies: &mut Replies) -> std::io
             say(replies, &super::power::held_reply(reply))
         }
         Request::Pages(job) => {
+            if let Job::Time { quiet, .. } = &*job {
+                state.bench.expect(*quiet);
+            }
             let answer = match &mut state.desk {
                 Some(desk) => desk.answer(library, state.bench.clock(), &job),
                 None => Err(Finding::failed("no files for pages came with the greeting")),

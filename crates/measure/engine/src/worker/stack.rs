@@ -4,7 +4,7 @@ use super::power::Power;
 use super::primitives::Primitives;
 use super::records::Lines;
 use super::side_effects::{self, Pulse};
-use crate::protocol::{Finding, Ready, VisitResult};
+use crate::protocol::{Finding, QuietCore, Ready, VisitResult};
 use probe::{Clock, Evictor, around_parts};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -129,7 +129,13 @@ impl StackBench {
         }
     }
 
+    /// Waits for a quiet core before visits from now on.
+    pub(super) fn expect(&mut self, quiet: QuietCore) {
+        self.clock.expect_quiet(quiet.rate, quiet.longest_wait());
+    }
+
     fn sampled(&mut self, visit: &Visit) -> Taken {
+        self.clock.wait_until_quiet();
         let Self { stack, clock, ticks_per_ns, process, .. } = self;
         let timing =
             Timing { stack: &**stack, clock, ticks_per_ns: *ticks_per_ns, process: *process };

@@ -94,7 +94,7 @@ impl Desk {
             }
             Job::Verify(job) => verify::run(library, &self.staged, &self.files.out, job),
             Job::Probe(job) => probing::run(library, &self.staged, job),
-            Job::Time { visits } => {
+            Job::Time { visits, .. } => {
                 let results = visits.iter().map(|visit| self.visit(library, clock, visit));
                 return Ok(Reply::Samples { results: results.collect() });
             }

@@ -148,6 +148,9 @@ impl Lane {
         // Whoever cannot begin still has to come: the others wait.
         meet.wait();
         let mut codec = codec?;
+        if scene.threads == 1 {
+            scene.clock.wait_until_quiet();
+        }
         let parts = match scene.visit.medium {
             Medium::Sequential | Medium::Random => self.in_memory(&mut codec, scene),
             Medium::Cache | Medium::Direct => media::pages(self, &mut codec, scene),
