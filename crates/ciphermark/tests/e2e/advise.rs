@@ -79,14 +79,21 @@ fn the_first_screen_is_short_and_why_has_the_rest() {
 fn without_a_record_what_the_question_needs_is_measured_and_kept() {
     let directory = scratch();
     let kept = directory.path().join("kept.json");
-    let asked = ["--for", "sqlite", "-l", "openssl", "--fips", "algorithm", "--budget", "10s"];
-    let answer = advice(&[&asked[..], &["-o", arg(&kept)]].concat(), 0);
+    let asked = ["--for", "sqlite", "-l", "openssl", "--fips", "algorithm"];
+    let measured = |budget: &str| {
+        let how = ["--format", "json", "--budget", budget, "-o", arg(&kept)];
+        ciphermark(&[&["advise"], &asked[..], &how].concat(), b"")
+    };
+    // On a machine that has other things to do, once more with more time.
+    let first = measured("10s");
+    let done = if first.code == 0 { first } else { measured("120s") };
+    let answer = done.with_code(0).json();
     let choice = &answer["outcome"]["choice"];
     let algorithms = [text(choice, "scheme")];
     assert!(algorithms[0].starts_with("aes-"), "{choice}");
     assert!(text(&answer, "record").starts_with("measured now"), "{answer}");
     // What was kept answers the same question.
-    let again = advice(&[&[arg(&kept)], &asked[..6]].concat(), 0);
+    let again = advice(&[&[arg(&kept)], &asked[..]].concat(), 0);
     assert_eq!(again["outcome"]["choice"]["scheme"], choice["scheme"]);
     assert_eq!(again["basis"]["stale"], Value::Array(Vec::new()));
     // Nothing was measured that no answer could come from.

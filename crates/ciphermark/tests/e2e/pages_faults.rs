@@ -37,7 +37,7 @@ fn no_number(found: &Value, (library, scheme): (&str, &str), state: &str, why: &
 #[test]
 fn a_wrong_tag_and_a_write_past_the_end_are_found_before_any_page() {
     let libraries = [fakes::library("wrong_tag"), fakes::library("overrun")];
-    let (found, printed) = pages(&libraries, "--media memory --budget 20s", 3);
+    let (found, printed) = pages(&libraries, "--media memory", 3);
     no_number(&found, ("wrong_tag", "aes-128-gcm"), "refused", "known");
     no_number(&found, ("overrun", "aes-128-gcm"), "refused", "after the end of the output");
     no_number(&found, ("overrun", "aes-128-ctr"), "refused", "after the end of the output");
