@@ -85,13 +85,11 @@ impl Around<'_> {
         let taken = match &self.meeting {
             None => {
                 // The warm-up settles too: a long operation runs once before the first sample, and not twice.
+                // After a wait caches and predictors may be another tenant's.
+                let settles = self.clock.wait_until_quiet() || self.first;
                 let begun = Instant::now();
                 ready(batch, warm_up, ops);
-                while self.first && begun.elapsed() < SETTLING {
-                    ready(batch, warm_up, ops);
-                }
-                if self.clock.wait_until_quiet() {
-                    // What the caches hold by now may be another tenant's.
+                while settles && begun.elapsed() < SETTLING {
                     ready(batch, warm_up, ops);
                 }
                 batch.sample(self.clock, self.process, ops)
