@@ -34,8 +34,6 @@ pub(crate) struct CaseProgress {
     /// Samples taken of it, whatever the number of threads.
     pub(crate) taken: u32,
     pub(crate) pass: Pass,
-    /// Passes that sampled it.
-    pub(crate) turns: usize,
     /// Processes at which it is next asked whether it is precise enough.
     pub(crate) next_look: usize,
     /// Whether it was precise after the pilot. Cases that were not have their turn first.
@@ -65,7 +63,6 @@ impl CaseProgress {
             ops: None,
             taken: 0,
             pass: Pass::default(),
-            turns: 0,
             next_look: PILOT,
             waits: false,
         }
@@ -114,10 +111,11 @@ impl CaseProgress {
         self.end.is_none() && !self.subject.is_done(self.pass)
     }
 
-    /// Whether the cases of later waves wait for it: until it has a number, or as many processes again as that takes, of
-    /// which a busy machine lets too few count.
+    /// Whether later waves wait for it. They stop waiting when it has a number, or twice the processes that a number
+    /// takes: on a busy machine too few of its samples may ever count.
     pub(crate) fn is_awaited(&self) -> bool {
-        self.next_look == PILOT && self.turns < 2 * PILOT
+        let processes = self.samples.chunk_by(|a, b| a.process == b.process).count();
+        self.next_look == PILOT && processes < 2 * PILOT
     }
 
     /// How soon it has its turn where there is no time for all: the lowest first.

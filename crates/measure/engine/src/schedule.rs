@@ -72,8 +72,8 @@ pub(crate) struct Schedule<'a> {
     /// The last wave of cases whose turn it is.
     wave: u32,
     least_passes: u32,
-    /// What a sample of the last pass took, with all around it: half as long is worth waiting for a quiet core, where
-    /// else another sample would have to be taken.
+    /// The last pass's time divided by its samples. Waiting half as long for a quiet core is cheaper than taking
+    /// another sample.
     sample_time: Duration,
     cores_alone: bool,
     /// Whether this process has a CPU that is not the only one that measures.
@@ -206,9 +206,6 @@ impl<'a> Schedule<'a> {
         let (begun, taken_before) = (self.elapsed(), self.taken());
         self.new_processes(stop);
         self.all_progress.iter_mut().for_each(|progress| progress.pass = Pass::default());
-        for i in self.in_turn().collect::<Vec<_>>() {
-            self.all_progress[i].turns += 1;
-        }
         loop {
             let blocks = self.blocks();
             if blocks.is_empty() {
@@ -231,7 +228,7 @@ impl<'a> Schedule<'a> {
     }
 
     /// Of a run that has an end, the first cases whose turn it is are those that most ask for, until there is a
-    /// number for each or cannot be. Then all have, and after them those that wait.
+    /// number for each or too few samples count. Then all have, and after them those that wait.
     fn next_wave(&self, stop: &Stop) -> u32 {
         let open = || self.all_progress.iter().filter(|t| t.end.is_none());
         let without = open().filter(|t| t.is_awaited()).map(CaseProgress::wave).min();

@@ -234,20 +234,18 @@ impl Clock {
         crate::sample::warm_probe(self, self.cycles_per_tick())
     }
 
-    /// Waits before samples from now on until the throughput probe reaches this CPU's quiet rate, and no longer than
-    /// `most`; not at all where the rate is not known (0).
+    /// Sets what [`Clock::wait_until_quiet`] waits for: this CPU's quiet rate (0: unknown, no wait), for `most` at most.
     pub fn expect_quiet(&mut self, rate: f64, most: Duration) {
         (self.quiet_rate, self.longest_wait) = (rate, most);
     }
 
-    /// Waits until nobody else uses the core, as far as the throughput probe tells, or as long as it may. Whether it had
-    /// to wait.
+    /// Waits until the throughput probe sees no other program on the core, or until the longest wait is over. Returns
+    /// whether it had to wait.
     pub fn wait_until_quiet(&self) -> bool {
         let begun = Instant::now();
         let mut waited = false;
-        while !self.longest_wait.is_zero()
+        while begun.elapsed() < self.longest_wait
             && self.throughput() < self.quiet_rate * QUIET_PROBE_FRACTION
-            && begun.elapsed() < self.longest_wait
         {
             waited = true;
         }
@@ -365,6 +363,17 @@ mod tests {
         assert!(rising <= steady * 1.000_001, "{rising} against {steady}");
         assert!(interrupted <= steady, "{interrupted} against {steady}");
         assert_eq!(per_cycle(1000.0, 0.0, 0.0), 0.0);
+    }
+
+    #[test]
+    fn a_wait_for_a_core_that_never_is_quiet_ends_and_one_for_nothing_does_not_begin() {
+        let (mut clock, most) = (Clock::calibrate(), Duration::from_millis(3));
+        assert!(!clock.wait_until_quiet(), "nothing was asked for");
+        clock.expect_quiet(0.0, most);
+        assert!(!clock.wait_until_quiet(), "the rate is not known");
+        clock.expect_quiet(1e9, most);
+        let begun = Instant::now();
+        assert!(clock.wait_until_quiet() && begun.elapsed() >= most);
     }
 
     #[test]

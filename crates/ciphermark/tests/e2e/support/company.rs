@@ -1,4 +1,4 @@
-//! Who runs the program now. Tests do side by side, but for what needs every CPU.
+//! Lets one test run the program while no other test does: it needs every CPU.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 

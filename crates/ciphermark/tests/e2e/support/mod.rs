@@ -18,7 +18,7 @@ pub use postgres::Cluster;
 pub use program::{
     BY_SIGNAL, Done, INTERRUPTED, QUICK, attached_object, call, ciphermark, ciphermark_bundled,
     ciphermark_with, ciphermark_with_many, in_terminal, measure, program, record, record_alone,
-    refusal, refuses,
+    refusal, refuses, with_more_time,
 };
 pub use rates::{QUIETER, kept_rates, remember_rate};
 pub use rows::{all_are, keeps_to, measurements, number, read, rows, run_of, text, where_};
