@@ -82,7 +82,7 @@ fn a_wrong_verdict_is_settled_by_pairs_and_the_exit_code_follows() {
     let before = compare(&record, "--format json").with_code(1).json();
     assert_eq!(before["cases"][0]["verdict"], "slower");
     assert!(before["confirmation"].is_null());
-    let confirm = "--confirm --budget 60s -q";
+    let confirm = "--confirm --budget 200s -q";
     let whole = compare(&record, &format!("{confirm} --format json")).with_code(0).json();
     let case = &whole["cases"][0];
     assert_eq!(

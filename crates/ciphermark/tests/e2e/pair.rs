@@ -9,7 +9,7 @@ fn planted(per_mille: u32) -> String {
 }
 
 fn compare(base: &str, new: &str, more: &str) -> Done {
-    within("60s", base, new, more)
+    within("200s", base, new, more)
 }
 
 fn within(budget: &str, base: &str, new: &str, more: &str) -> Done {
