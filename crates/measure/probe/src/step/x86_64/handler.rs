@@ -2,8 +2,9 @@
 //! interrupted registers, writes to its log, and calls no function of any library.
 
 use super::fixed::Fixed;
+use super::rows::{Next, Rows, is_taken};
 use super::table::Table;
-use crate::step::{End, Step, Unavailable};
+use crate::step::{End, Step, Unavailable, Visit};
 use libc::{c_int, c_void, sigaction, siginfo_t, stack_t, ucontext_t};
 use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
@@ -20,7 +21,11 @@ const NO_TRAP_AFTER: [[u8; 2]; 4] = [[0x0f, 0x05], [0x0f, 0xa2], [0x0f, 0x0b], [
 #[derive(Debug)]
 pub(super) enum Sink {
     /// Each address is counted.
-    Counts(Table),
+    Counts {
+        table: Table,
+        /// `None` where every instruction is stepped.
+        rows: Option<Rows>,
+    },
     /// The registers of each step are written.
     Tape {
         /// Where the next step goes: there is room for as many as are allowed.
@@ -49,7 +54,10 @@ impl Log {
 
     pub(super) fn begin(&mut self, most_steps: u64) {
         match &mut self.sink {
-            Sink::Counts(table) => table.clear(),
+            Sink::Counts { table, rows } => {
+                table.clear();
+                rows.iter_mut().for_each(Rows::clear);
+            }
             Sink::Tape { fixed, .. } => fixed.begin(),
         }
         (self.steps, self.stop, self.last) = (0, 0, 0);
@@ -57,20 +65,65 @@ impl Log {
     }
 
     /// Notes that the instruction that the registers are before is next, and what follows those that are
-    /// executed here. Returns whether to go on stepping.
+    /// executed here. Returns whether to step the next one: not at the end, nor where a row is next.
     fn note(&mut self, registers: &mut [libc::greg_t; 23]) -> bool {
         loop {
-            if !self.note_one(registers) {
+            if self.begin_row(registers) || !self.note_one(registers) {
                 return false;
             }
             let executed = match &mut self.sink {
                 Sink::Tape { fixed, .. } => fixed.execute(registers),
-                Sink::Counts(_) => false,
+                Sink::Counts { rows, .. } => rows.as_mut().is_some_and(|r| jump(r, registers)),
             };
             if !executed {
                 return true;
             }
         }
+    }
+
+    /// Lets the row that begins at the instruction pointer be executed, if there is one and so many steps are left.
+    fn begin_row(&mut self, registers: &mut [libc::greg_t; 23]) -> bool {
+        let address = registers[libc::REG_RIP as usize] as u64;
+        let left = self.most_steps.saturating_sub(self.steps);
+        if self.finished.is_some() || address == self.stop {
+            return false;
+        }
+        let row = match &mut self.sink {
+            Sink::Counts { rows: Some(rows), .. } => {
+                let Next::Row(number) = rows.next(address) else { return false };
+                let Some(row) = rows.row(number).copied().filter(|r| r.len as u64 <= left) else {
+                    return false;
+                };
+                rows.begin(number);
+                row
+            }
+            _ => return false,
+        };
+        self.note_untrapped(address);
+        self.steps = self.steps.wrapping_add(row.len as u64);
+        self.last = row.last;
+        registers[libc::REG_RIP as usize] = row.copy as i64;
+        true
+    }
+
+    /// Goes on behind a row, if it is its breakpoint that this trap is.
+    fn end_row(&mut self, registers: &mut [libc::greg_t; 23]) -> bool {
+        let Sink::Counts { rows: Some(rows), .. } = &self.sink else { return false };
+        let at = &mut registers[libc::REG_RIP as usize];
+        let Some(row) = rows.row(rows.current).filter(|row| row.ends == *at as u64) else {
+            return false;
+        };
+        *at = row.behind as i64;
+        true
+    }
+
+    /// Ends counting: what is counted of rows is added to the rest.
+    pub(super) fn visits(&mut self) -> Vec<Visit> {
+        let Sink::Counts { table, rows } = &mut self.sink else { return Vec::new() };
+        if !rows.iter_mut().all(|rows| rows.count_into(table)) {
+            self.finished = Some(End::TableFull);
+        }
+        table.visits()
     }
 
     fn note_one(&mut self, registers: &[libc::greg_t; 23]) -> bool {
@@ -90,7 +143,7 @@ impl Log {
         }
         self.steps = self.steps.wrapping_add(1);
         match &mut self.sink {
-            Sink::Counts(table) => {
+            Sink::Counts { table, .. } => {
                 if !table.count(address, address == self.last) {
                     self.finished = Some(End::TableFull);
                     return false;
@@ -110,7 +163,7 @@ impl Log {
 
     /// Counts the instruction that was executed without a trap before it, if there was one.
     fn note_untrapped(&mut self, address: u64) {
-        let Sink::Counts(table) = &mut self.sink else { return };
+        let Sink::Counts { table, .. } = &mut self.sink else { return };
         let next = self.last.wrapping_add(2);
         if self.last == 0 || address == next {
             return;
@@ -133,20 +186,31 @@ static BEFORE: AtomicUsize = AtomicUsize::new(libc::SIG_DFL);
 
 extern "C" fn on_trap(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: the kernel passes a valid pointer.
-    if unsafe { (*info).si_code } != libc::TRAP_TRACE {
+    let is_step = unsafe { (*info).si_code } == libc::TRAP_TRACE;
+    // SAFETY: the kernel passes a valid pointer; only this handler uses it for so long as the reference lives.
+    let registers = unsafe { &mut (*context.cast::<ucontext_t>()).uc_mcontext.gregs };
+    // SAFETY: the log outlives the call that is being stepped, in whose thread this runs; the
+    // stepped function knows nothing of it.
+    let mut log = unsafe { LOG.load(Ordering::Relaxed).as_mut() };
+    if !is_step && !log.as_mut().is_some_and(|log| log.end_row(registers)) {
         // SAFETY: this handler's own arguments.
         unsafe { pass_on(signal, info, context) };
         return;
     }
-    // SAFETY: the kernel passes a valid pointer.
-    let context = unsafe { &mut *context.cast::<ucontext_t>() };
-    let registers = &mut context.uc_mcontext.gregs;
-    // SAFETY: the log outlives the call that is being stepped, in whose thread this runs; the
-    // stepped function knows nothing of it.
-    let log = unsafe { LOG.load(Ordering::Relaxed).as_mut() };
-    if !log.is_some_and(|log| log.note(registers)) {
+    if log.is_some_and(|log| log.note(registers)) {
+        registers[libc::REG_EFL as usize] |= TRAP_FLAG;
+    } else {
         registers[libc::REG_EFL as usize] &= !TRAP_FLAG;
     }
+}
+
+/// Executes the jump at the instruction pointer, if there is one.
+fn jump(rows: &mut Rows, registers: &mut [libc::greg_t; 23]) -> bool {
+    let at = registers[libc::REG_RIP as usize] as u64;
+    let Next::Jump { condition, target, behind } = rows.next(at) else { return false };
+    let taken = is_taken(condition, registers[libc::REG_EFL as usize] as u64);
+    registers[libc::REG_RIP as usize] = if taken { target } else { behind } as i64;
+    true
 }
 
 /// A breakpoint of somebody else's: their handler has it, or the process ends as it would without

@@ -6,6 +6,7 @@ pub(crate) mod decode;
 mod fixed;
 mod handler;
 mod recorder;
+mod rows;
 mod table;
 mod vdso;
 
@@ -13,6 +14,7 @@ pub use recorder::Recorder;
 
 use crate::step::{Trace, Unavailable};
 use handler::{Log, Sink};
+use rows::Rows;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use table::Table;
 
@@ -40,7 +42,8 @@ impl Stepper {
     /// Never on x86-64.
     pub fn new() -> Result<Self, Unavailable> {
         let stack = vec![0; STACK_BYTES].into_boxed_slice();
-        Ok(Self { log: Box::new(Log::new(Sink::Counts(Table::new()))), stack })
+        let sink = Sink::Counts { table: Table::new(), rows: Rows::new() };
+        Ok(Self { log: Box::new(Log::new(sink)), stack })
     }
 
     /// Calls `function` with up to four arguments of the C calling convention, single-stepped from
@@ -67,9 +70,8 @@ impl Stepper {
         // outlives the call and which nothing else touches meanwhile.
         let returned = unsafe { call::stepped(function, arguments, &raw mut *self.log) };
         drop(handling);
+        let visits = self.log.visits();
         let end = self.log.finished.ok_or_else(Unavailable::no_effect)?;
-        let Sink::Counts(table) = &self.log.sink else { unreachable!("made with a table") };
-        let visits = table.visits();
         Ok((returned, Trace { visits, steps: self.log.steps, end }))
     }
 }

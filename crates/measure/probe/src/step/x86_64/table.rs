@@ -24,6 +24,11 @@ impl Table {
     /// Counts an address; `repeated` when the address before was the same. Returns whether there
     /// was room. Allocates nothing and never panics: it runs in a signal handler.
     pub(crate) fn count(&mut self, address: u64, repeated: bool) -> bool {
+        self.add(address, u64::from(!repeated), u64::from(repeated))
+    }
+
+    /// As [`Table::count`], several at once.
+    pub(crate) fn add(&mut self, address: u64, count: u64, repeats: u64) -> bool {
         // Fibonacci hashing (Knuth, TAOCP volume 3, section 6.4): 2^64 divided by the golden ratio.
         let mut at = (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize;
         loop {
@@ -36,11 +41,8 @@ impl Table {
                     self.filled += 1;
                     place.address = address;
                 }
-                if repeated {
-                    place.repeats = place.repeats.wrapping_add(1);
-                } else {
-                    place.count = place.count.wrapping_add(1);
-                }
+                place.count = place.count.wrapping_add(count);
+                place.repeats = place.repeats.wrapping_add(repeats);
                 return true;
             }
             at = at.wrapping_add(1);

@@ -121,6 +121,100 @@ fn flags_that_the_code_saves_and_restores_neither_stop_stepping_nor_begin_it_aga
     assert_eq!((trace.end, trace.steps), (End::StepLimit, 50));
 }
 
+/// Sets the overflow flag by adding `dl` to itself, and the others from `ah`; then jumps, on each condition.
+macro_rules! jumps {
+    ($($name:ident),*) => {
+        $(#[unsafe(naked)]
+        unsafe extern "C" fn $name(_flags: usize, _overflow: usize) -> i32 {
+            naked_asm!(
+                "mov eax, edi", "mov edx, esi", "add dl, dl", "sahf", "mov eax, 1", "mov ecx, 2",
+                concat!(stringify!($name), " 3f"), "nop", "mov eax, ecx", "3: ret"
+            )
+        })*
+        const JUMPS: &[(&str, unsafe extern "C" fn(usize, usize) -> i32)] =
+            &[$((stringify!($name), $name)),*];
+    };
+}
+jumps!(jo, jno, jb, jae, je, jne, jbe, ja, js, jns, jp, jnp, jl, jge, jle, jg);
+
+#[test]
+fn a_jump_goes_where_the_flags_send_it() {
+    for (name, jump) in JUMPS {
+        let mut seen = [false; 2];
+        // Sign, zero, parity and carry, as SAHF has them.
+        for flags in (0..256).filter(|flags| flags & !0b1100_0101 == 0) {
+            for overflow in [0, 0x40] {
+                // SAFETY: takes two numbers and touches no memory.
+                let expected = unsafe { jump(flags << 8, overflow) };
+                let (returned, trace) = step(*jump as *const (), [flags << 8, overflow, 0, 0], 99);
+                assert_eq!(returned, expected, "{name} {flags:x} {overflow:x}");
+                assert_eq!(trace.steps, if expected == 1 { 8 } else { 10 }, "{name}");
+                seen[returned as usize - 1] = true;
+            }
+        }
+        assert_eq!(seen, [true; 2], "{name}");
+    }
+}
+
+/// Reads and writes memory that it finds relative to itself, and calls another function, in rows.
+#[unsafe(naked)]
+unsafe extern "C" fn relative(_count: usize) -> i32 {
+    naked_asm!(
+        "xor eax, eax",
+        "2: add eax, [rip + {number}]",
+        "add eax, 1",
+        "movdqa xmm0, xmm0",
+        "push rax",
+        "sub rsp, 8",
+        "call {inner}",
+        "add rsp, 8",
+        "pop rcx",
+        "add eax, ecx",
+        "dec rdi",
+        "jnz 2b",
+        "ret",
+        number = sym NUMBER,
+        inner = sym inner,
+    )
+}
+static NUMBER: i32 = 1000;
+
+/// Where it was called from, less where it is itself: the same wherever both are executed.
+#[unsafe(naked)]
+unsafe extern "C" fn inner() -> i32 {
+    naked_asm!("mov rax, [rsp]", "lea rcx, [rip + {inner}]", "sub rax, rcx", "and eax, 0xffff", "ret", inner = sym inner)
+}
+
+#[test]
+fn what_code_finds_relative_to_itself_it_finds_in_rows_too() {
+    // SAFETY: takes a number.
+    let expected = unsafe { relative(20) };
+    let (returned, trace) = step(relative as *const (), [20, 0, 0, 0], 1 << 20);
+    assert_eq!((returned, trace.end, trace.steps), (expected, End::Returned, 2 + 20 * (11 + 5)));
+    for visit in &trace.visits {
+        assert!([1, 20].contains(&visit.count), "{visit:?}");
+    }
+    // Where the steps end within a row, they end as if there were none.
+    for most in [1, 2, 3, 7, 8, 40, 41, 42, 43] {
+        let (returned, trace) = step(relative as *const (), [20, 0, 0, 0], most);
+        assert_eq!((returned, trace.end, trace.steps), (expected, End::StepLimit, most));
+        assert_eq!(trace.visits.iter().map(|v| v.count).sum::<u64>(), most);
+    }
+}
+
+#[test]
+fn counts_are_the_same_where_every_instruction_is_stepped() {
+    for (function, count) in
+        [(relative as *const (), 20), (sum as *const (), 999), (flags as *const (), 12)]
+    {
+        let mut each = Stepper::new().unwrap();
+        each.log.sink = handler::Sink::Counts { table: Table::new(), rows: None };
+        // SAFETY: both take a number.
+        let stepped = unsafe { each.call(function, [count, 0, 0, 0], 1 << 20) }.unwrap();
+        assert_eq!(step(function, [count, 0, 0, 0], 1 << 20), stepped);
+    }
+}
+
 #[test]
 fn the_handler_that_was_there_comes_back() {
     let current = || {
