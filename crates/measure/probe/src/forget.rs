@@ -5,6 +5,8 @@ use std::arch::asm;
 
 /// Has the core forget which way branches went: by going through 16,384 of them, each at an address of its own, that nobody
 /// can foresee. About 65 µs.
+// On its own: compilers take so much assembly for a few instructions, and branches across it would not reach.
+#[inline(never)]
 pub fn forget_branches(clock: &Clock) {
     let state = clock.begin().wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     // G. Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8 (2003), number 14. Eight of its bits decide.
