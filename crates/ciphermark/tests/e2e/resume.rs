@@ -208,6 +208,7 @@ fn a_tls_run_that_was_killed_or_interrupted_is_resumed() {
 }
 
 #[test]
+#[ignore = "long: measures a quarter of a minute or more"]
 fn primitives_and_records_of_tls_are_resumed_too() {
     let Some(stack) = crate::tls::stack() else { return };
     let directory = scratch();

@@ -73,6 +73,7 @@ fn faults_in_every_runtime_are_refused() {
 }
 
 #[test]
+#[ignore = "long: measures a quarter of a minute or more"]
 fn a_runtime_that_ends_costs_the_case_that_ended_it_and_no_other() {
     let program = repository("tests/fakes/runtimes/faulty.py").canonicalize().unwrap();
     if !Command::new("python3").args(["-c", "import cryptography"]).status().unwrap().success() {

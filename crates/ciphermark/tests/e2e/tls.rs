@@ -49,6 +49,7 @@ fn is_measured_as_asked(row: &Value) -> bool {
 }
 
 #[test]
+#[ignore = "long: measures a quarter of a minute or more"]
 fn what_was_negotiated_stands_in_every_row_with_both_ends_costs() {
     let Some(stack) = stack() else { return };
     let run = handshakes(&stack, "-x x25519,p256 -c p256 -k full,resumed-psk,resumed-id", 0);
@@ -247,6 +248,7 @@ fn a_run_is_shown_ranked_compared_and_exported_as_any_record() {
 }
 
 #[test]
+#[ignore = "long: measures a quarter of a minute or more"]
 fn records_that_are_not_what_they_should_be_are_refused() {
     for (define, why) in [
         ("SPLITS", "2 records for 1 writes"),

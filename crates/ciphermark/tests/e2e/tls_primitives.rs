@@ -110,6 +110,7 @@ fn a_library_that_cheats_is_refused_by_what_its_calls_left() {
 }
 
 #[test]
+#[ignore = "long: measures a quarter of a minute or more"]
 fn a_page_has_a_run_of_each_kind() {
     let Some(stack) = stack() else { return };
     let directory = scratch();
