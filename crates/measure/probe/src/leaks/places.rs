@@ -6,6 +6,7 @@ use crate::step::code::{Code, Mapping};
 use crate::step::symbols::Symbols;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Where an address is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -26,7 +27,7 @@ const PROGRAM: &str = "ciphermark";
 /// The symbols of the objects that were asked for so far.
 pub(super) struct Places<'a> {
     code: &'a Code,
-    symbols: BTreeMap<String, Symbols>,
+    symbols: BTreeMap<String, Arc<Symbols>>,
 }
 
 impl<'a> Places<'a> {

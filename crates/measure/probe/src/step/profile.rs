@@ -6,6 +6,7 @@ use crate::step::symbols::Symbols;
 use crate::step::{Trace, Visit, arch};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What a call executed, by kinds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -79,7 +80,7 @@ type Sets = BTreeMap<String, (u64, String)>;
 
 struct Gathering<'a> {
     code: &'a Code,
-    symbols: BTreeMap<String, Symbols>,
+    symbols: BTreeMap<String, Arc<Symbols>>,
     profile: Profile,
     classes: BTreeMap<(Class, Option<u16>), u64>,
     sets: Sets,

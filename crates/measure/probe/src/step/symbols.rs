@@ -7,6 +7,7 @@ use object::{
 };
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The functions of one object, by address within it.
 #[derive(Debug, Default)]
@@ -36,8 +37,16 @@ impl Function {
 }
 
 impl Symbols {
-    /// Those of the object that is mapped; none where its file cannot be read.
-    pub(crate) fn of(mapping: &Mapping) -> Self {
+    /// Those of the object that is mapped; none where its file cannot be read. A process reads them once: sorting a
+    /// library's takes longer than most calls that are stepped.
+    pub(crate) fn of(mapping: &Mapping) -> Arc<Self> {
+        static READ: Mutex<BTreeMap<String, Arc<Symbols>>> = Mutex::new(BTreeMap::new());
+        let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+        let new = || Arc::new(Self::of_file(mapping));
+        Arc::clone(read.entry(mapping.name.clone()).or_insert_with(new))
+    }
+
+    fn of_file(mapping: &Mapping) -> Self {
         let Some(file) = file(mapping) else { return Self::default() };
         // Mapped, because programs with all their symbols are large, and little of them is looked at.
         // SAFETY: this process runs code from the file: who changes it in its place breaks the process anyway.
