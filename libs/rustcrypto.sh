@@ -14,5 +14,5 @@ build() {
   note "RUSTFLAGS: $flags"
   RUSTFLAGS=$flags CARGO_TARGET_DIR=$WORK \
     cargo build --release --locked --manifest-path "$PROJECT/attach/rustcrypto/Cargo.toml"
-  cp "release/$object" "$OUT/"
+  cp "${CARGO_BUILD_TARGET:+$CARGO_BUILD_TARGET/}release/$object" "$OUT/"
 }

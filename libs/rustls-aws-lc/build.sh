@@ -12,5 +12,5 @@ build() {
   compiler rustc
   compiler cc
   CARGO_TARGET_DIR=$WORK cargo build --release --locked --manifest-path "$PROJECT/attach/rustls-aws-lc/Cargo.toml"
-  cp "release/$object" "$OUT/"
+  cp "${CARGO_BUILD_TARGET:+$CARGO_BUILD_TARGET/}release/$object" "$OUT/"
 }
