@@ -5,7 +5,7 @@ use std::arch::asm;
 
 /// Has the core forget which way branches went: by going through 16,384 of them, each at an address of its own, that nobody
 /// can foresee. About 65 µs.
-// On its own: compilers take so much assembly for a few instructions, and branches across it would not reach.
+// Never inlined: the compiler takes the assembly for short, and aarch64's branches across it would not reach.
 #[inline(never)]
 pub fn forget_branches(clock: &Clock) {
     let state = clock.begin().wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;

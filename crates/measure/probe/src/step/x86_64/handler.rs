@@ -88,17 +88,8 @@ impl Log {
         if self.finished.is_some() || address == self.stop {
             return false;
         }
-        let row = match &mut self.sink {
-            Sink::Counts { rows: Some(rows), .. } => {
-                let Next::Row(number) = rows.next(address) else { return false };
-                let Some(row) = rows.row(number).copied().filter(|r| r.len as u64 <= left) else {
-                    return false;
-                };
-                rows.begin(number);
-                row
-            }
-            _ => return false,
-        };
+        let Sink::Counts { rows: Some(rows), .. } = &mut self.sink else { return false };
+        let Some(row) = rows.begin(address, left) else { return false };
         self.note_untrapped(address);
         self.steps = self.steps.wrapping_add(row.len as u64);
         self.last = row.last;
@@ -110,11 +101,9 @@ impl Log {
     fn end_row(&mut self, registers: &mut [libc::greg_t; 23]) -> bool {
         let Sink::Counts { rows: Some(rows), .. } = &self.sink else { return false };
         let at = &mut registers[libc::REG_RIP as usize];
-        let Some(row) = rows.row(rows.current).filter(|row| row.ends == *at as u64) else {
-            return false;
-        };
-        *at = row.behind as i64;
-        true
+        let behind = rows.behind(*at as u64);
+        *at = behind.map_or(*at, |behind| behind as i64);
+        behind.is_some()
     }
 
     /// Ends counting: what is counted of rows is added to the rest.

@@ -3,7 +3,7 @@
 //! not execute itself, is stepped where it is.
 
 use super::decode::LONGEST;
-use super::table::Table;
+use super::table::{Table, place};
 use iced_x86::{
     ConditionCode, Decoder, DecoderError, DecoderOptions, FlowControl, Instruction, Mnemonic,
     Register,
@@ -40,9 +40,9 @@ pub(super) struct Row {
     /// Where the copy begins.
     pub(super) copy: u64,
     /// Where the copy's breakpoint leaves the instruction pointer.
-    pub(super) ends: u64,
+    ends: u64,
     /// The instruction behind the row.
-    pub(super) behind: u64,
+    behind: u64,
     /// The row's last instruction.
     pub(super) last: u64,
     first: usize,
@@ -61,7 +61,7 @@ pub(super) struct Rows {
     places: Box<[(u64, Next)]>,
     filled: usize,
     /// The row that is being executed.
-    pub(super) current: usize,
+    current: usize,
 }
 
 impl Rows {
@@ -91,20 +91,24 @@ impl Rows {
     pub(super) fn clear(&mut self) {
         self.rows.clear();
         self.addresses.clear();
-        self.places.fill((0, Next::Stepped));
+        if self.filled > 0 {
+            self.places.fill((0, Next::Stepped));
+        }
         (self.used, self.filled) = (0, 0);
     }
 
-    pub(super) fn row(&self, number: usize) -> Option<&Row> {
-        self.rows.get(number)
+    /// Counts the row that begins at an address and is about to be executed, if it has no more instructions than `most`.
+    pub(super) fn begin(&mut self, address: u64, most: u64) -> Option<Row> {
+        let Next::Row(number) = self.next(address) else { return None };
+        let row = self.rows.get_mut(number).filter(|row| row.len as u64 <= most)?;
+        row.count = row.count.wrapping_add(1);
+        self.current = number;
+        Some(*row)
     }
 
-    /// Counts a row, which is about to be executed.
-    pub(super) fn begin(&mut self, number: usize) {
-        if let Some(row) = self.rows.get_mut(number) {
-            row.count = row.count.wrapping_add(1);
-            self.current = number;
-        }
+    /// The instruction behind the row that was begun last, if the instruction pointer is behind that row's breakpoint.
+    pub(super) fn behind(&self, at: u64) -> Option<u64> {
+        self.rows.get(self.current).filter(|row| row.ends == at).map(|row| row.behind)
     }
 
     /// Adds what was counted to the table; whether there was room. Nothing is counted any more.
@@ -121,7 +125,7 @@ impl Rows {
 
     /// What begins at an address that is about to be executed. Allocates nothing: it runs in a signal handler.
     pub(super) fn next(&mut self, address: u64) -> Next {
-        let mut at = (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize;
+        let mut at = place(address);
         loop {
             match self.places.get(at % PLACES) {
                 Some((known, next)) if *known == address => return *next,

@@ -8,6 +8,12 @@ const PLACES: usize = 1 << 16;
 /// Filled so far, probing stays short; beyond, stepping is given up.
 const MOST_FILLED: usize = PLACES / 4 * 3;
 
+/// Where to look for an address first, of 2^16 places. Fibonacci hashing (Knuth, TAOCP volume 3, section 6.4): 2^64 divided
+/// by the golden ratio.
+pub(super) fn place(address: u64) -> usize {
+    (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize
+}
+
 /// An open-addressing hash table with linear probing. Address 0 marks a free place: no code is
 /// there.
 #[derive(Debug)]
@@ -29,8 +35,7 @@ impl Table {
 
     /// As [`Table::count`], several at once.
     pub(crate) fn add(&mut self, address: u64, count: u64, repeats: u64) -> bool {
-        // Fibonacci hashing (Knuth, TAOCP volume 3, section 6.4): 2^64 divided by the golden ratio.
-        let mut at = (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize;
+        let mut at = place(address);
         loop {
             let Some(place) = self.places.get_mut(at % PLACES) else { return false };
             if place.address == address || place.address == 0 {
