@@ -1,6 +1,6 @@
 //! Authenticated modes over the RustCrypto crates, and their streams without a tag.
 
-use super::block::BlockCipher128;
+use super::any::AnyCipher;
 use super::ocb::Offsets;
 use super::xex::Block;
 use super::{Implementation, Update};
@@ -48,30 +48,34 @@ impl<A: AeadInOut + Send + Sync, S: Implementation> Implementation for Aead<A, S
 }
 
 /// GCM, NIST SP 800-38D, 96-bit nonces.
-pub(super) fn gcm<C: BlockCipher128>(cipher: C) -> impl Implementation + use<C> {
-    Aead { aead: AesGcm::<C, U12>::from(cipher.clone()), stream: GcmKeystream(cipher) }
+pub(super) fn gcm(cipher: AnyCipher) -> impl Implementation + use<> {
+    Aead { aead: AesGcm::<AnyCipher, U12>::from(cipher.clone()), stream: GcmKeystream(cipher) }
 }
 
 /// CCM, NIST SP 800-38C, 96-bit nonces, 128-bit tags.
-pub(super) fn ccm<C: BlockCipher128>(cipher: C) -> impl Implementation + use<C> {
-    Aead { aead: Ccm::<C, U16, U12>::from(cipher), stream: NoStream }
+pub(super) fn ccm(cipher: AnyCipher) -> impl Implementation + use<> {
+    Aead { aead: Ccm::<AnyCipher, U16, U12>::from(cipher), stream: NoStream }
 }
 
 /// OCB, RFC 7253, 96-bit nonces, 128-bit tags.
-pub(super) fn ocb<C: BlockCipher128>(cipher: C) -> impl Implementation + use<C> {
-    Aead { aead: Ocb3::<C, U12>::from(cipher.clone()), stream: Offsets::new(cipher) }
+pub(super) fn ocb(cipher: AnyCipher) -> impl Implementation + use<> {
+    Aead { aead: Ocb3::<AnyCipher, U12>::from(cipher.clone()), stream: Offsets::new(cipher) }
 }
 
 /// EAX, nonces and tags of a block. The crate keeps the key and makes its schedule anew for each
 /// message.
-pub(super) fn eax<C: BlockCipher128>(cipher: C, key: &[u8]) -> impl Implementation + use<C> {
-    let aead = Eax::<C>::new_from_slice(key).expect("the key length chose the cipher");
+pub(super) fn eax(cipher: AnyCipher, key: &[u8]) -> impl Implementation + use<> {
+    let aead = Eax::<AnyCipher>::new_from_slice(key).expect("the key length chose the cipher");
     Aead { aead, stream: EaxKeystream(cipher) }
 }
 
-/// GCM-SIV, RFC 8452.
-pub(super) fn gcm_siv<C: BlockCipher128>(cipher: C) -> impl Implementation + use<C> {
-    Aead { aead: AesGcmSiv::<C>::from(cipher), stream: NoStream }
+/// GCM-SIV, RFC 8452, which derives keys of the cipher's own length for each nonce.
+pub(super) fn gcm_siv<C>(key: &[u8]) -> impl Implementation + use<C>
+where
+    AesGcmSiv<C>: AeadInOut + KeyInit + Send + Sync,
+{
+    let aead = AesGcmSiv::<C>::new_from_slice(key).expect("the key length chose the cipher");
+    Aead { aead, stream: NoStream }
 }
 
 /// ChaCha20-Poly1305, RFC 8439: block 0 makes the Poly1305 key, the message begins at block 1 (§2.8).
@@ -91,9 +95,9 @@ struct NoStream;
 impl Implementation for NoStream {}
 
 /// The counter of a GCM message begins at 2: 1 makes the tag (NIST SP 800-38D §7.1).
-struct GcmKeystream<C>(C);
+struct GcmKeystream(AnyCipher);
 
-impl<C: BlockCipher128> Implementation for GcmKeystream<C> {
+impl Implementation for GcmKeystream {
     fn stream(&self, _direction: Direction, nonce: &[u8], _next: bool) -> Option<Update<'_>> {
         let mut first = Block::default();
         first[..12].copy_from_slice(nonce);
@@ -105,11 +109,11 @@ impl<C: BlockCipher128> Implementation for GcmKeystream<C> {
 
 /// The counter of an EAX message begins at the nonce's OMAC under the tweak 0, which is CMAC over
 /// a zero block and the nonce.
-struct EaxKeystream<C>(C);
+struct EaxKeystream(AnyCipher);
 
-impl<C: BlockCipher128> Implementation for EaxKeystream<C> {
+impl Implementation for EaxKeystream {
     fn stream(&self, _direction: Direction, nonce: &[u8], _next: bool) -> Option<Update<'_>> {
-        let mut omac = Cmac::<C>::inner_init(self.0.clone());
+        let mut omac = Cmac::<AnyCipher>::inner_init(self.0.clone());
         omac.update(&[0; 16]);
         omac.update(nonce);
         let first = omac.finalize().into_bytes();
@@ -148,7 +152,7 @@ pub(super) fn chacha20(key: &[u8]) -> impl Implementation + use<> {
     ChaChaKeystream::<ChaCha20>::new(key, 0)
 }
 
-impl<C: BlockCipher128> Implementation for Offsets<C> {
+impl Implementation for Offsets {
     fn stream(&self, direction: Direction, nonce: &[u8], _next: bool) -> Option<Update<'_>> {
         Some(Box::new(Offsets::stream(self, direction, nonce)))
     }

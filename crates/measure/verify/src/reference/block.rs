@@ -1,10 +1,7 @@
 //! The modes of NIST SP 800-38A over the RustCrypto crates, for blocks of any size.
 
+use super::any::AnyCipher;
 use super::{Implementation, Update};
-use aes::{Aes128, Aes192, Aes256};
-use aria::{Aria128, Aria192, Aria256};
-use camellia::{Camellia128, Camellia192, Camellia256};
-use cipher::consts::U16;
 use cipher::{
     Array, BlockCipherDecrypt, BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt,
     BlockSizeUser, InnerIvInit, KeyInit, StreamCipher, StreamCipherCoreWrapper,
@@ -14,7 +11,6 @@ use ctr::flavors::{Ctr64BE, Ctr128BE};
 use des::TdesEde3;
 use model::Direction;
 use ofb::OfbCore;
-use sm4::Sm4;
 
 /// A block cipher in both directions.
 pub(super) trait BlockCipher:
@@ -27,14 +23,9 @@ pub(super) trait BlockCipher:
     fn ofb(&self, iv: Array<u8, Self::BlockSize>) -> impl StreamCipher;
 }
 
-/// A block cipher with blocks of 128 bits, which all modes beyond NIST SP 800-38A ask for.
-pub(super) trait BlockCipher128: BlockCipher + BlockSizeUser<BlockSize = U16> {}
-
-impl<C: BlockCipher + BlockSizeUser<BlockSize = U16>> BlockCipher128 for C {}
-
 macro_rules! block_ciphers {
-    ($($counter:ident: $($cipher:ident),+;)+) => {
-        $($(impl BlockCipher for $cipher {
+    ($($counter:ident: $cipher:ident;)+) => {
+        $(impl BlockCipher for $cipher {
             fn ctr(&self, iv: Array<u8, Self::BlockSize>) -> impl StreamCipher {
                 StreamCipherCoreWrapper::from_core(CtrCore::<&Self, $counter>::inner_iv_init(self, &iv))
             }
@@ -42,13 +33,12 @@ macro_rules! block_ciphers {
             fn ofb(&self, iv: Array<u8, Self::BlockSize>) -> impl StreamCipher {
                 StreamCipherCoreWrapper::from_core(OfbCore::inner_iv_init(self, &iv))
             }
-        })+)+
+        })+
     };
 }
 
 block_ciphers! {
-    Ctr128BE: Aes128, Aes192, Aes256, Aria128, Aria192, Aria256;
-    Ctr128BE: Camellia128, Camellia192, Camellia256, Sm4;
+    Ctr128BE: AnyCipher;
     Ctr64BE: TdesEde3;
 }
 

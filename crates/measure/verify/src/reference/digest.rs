@@ -1,9 +1,8 @@
 //! Digests, checksums and message authentication codes over the crates: what writes a tag and
 //! nothing else.
 
-use super::block::BlockCipher128;
+use super::any::{AnyCipher, choosing_key};
 use ::aead::{AeadInOut, KeyInit};
-use aes::{Aes128, Aes192, Aes256};
 use aes_gcm::AesGcm;
 use cipher::consts::U12;
 use hmac::digest::block_api::EagerHash;
@@ -20,11 +19,7 @@ pub(super) fn tagger(algorithm: &Algorithm, key: &[u8]) -> Tagger {
         (Mode::Hmac, Primitive::Sha256) => hmac::<sha2::Sha256>(key),
         (Mode::Hmac, Primitive::Sha384) => hmac::<sha2::Sha384>(key),
         (Mode::Hmac, _) => hmac::<sha2::Sha512>(key),
-        (Mode::Gmac, _) => match key.len() {
-            16 => gmac::<Aes128>(key),
-            24 => gmac::<Aes192>(key),
-            _ => gmac::<Aes256>(key),
-        },
+        (Mode::Gmac, cipher) => gmac(cipher, key),
         (Mode::OneTimeMac, _) => poly1305(key),
         (_, primitive) => digest(primitive),
     }
@@ -71,9 +66,8 @@ where
 }
 
 /// GCM without a plaintext: the message is the associated data (NIST SP 800-38D §3).
-fn gmac<C: BlockCipher128>(key: &[u8]) -> Tagger {
-    let cipher = C::new_from_slice(key).expect("the key length chose the cipher");
-    let gcm = AesGcm::<C, U12>::from(cipher);
+fn gmac(cipher: Primitive, key: &[u8]) -> Tagger {
+    let gcm = AesGcm::<AnyCipher, U12>::new(&choosing_key(cipher, key));
     Box::new(move |nonce, input, tag| {
         let nonce = nonce.try_into().expect("the nonce has 12 bytes");
         let made = gcm

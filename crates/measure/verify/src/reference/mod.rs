@@ -7,6 +7,7 @@
 
 mod aead;
 mod aegis;
+mod any;
 mod block;
 mod composite;
 mod digest;

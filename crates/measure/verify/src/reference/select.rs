@@ -1,19 +1,16 @@
 //! Which implementation an algorithm has.
 
 use super::aegis::{Aegis, Aegis128, Aegis256};
-use super::block::{BlockCipher, BlockCipher128, Cbc, Cfb, Ctr, Ecb, Ofb};
+use super::any::{AnyCipher, choosing_key};
+use super::block::{BlockCipher, Cbc, Cfb, Ctr, Ecb, Ofb};
 use super::segments::Segments;
 use super::siv::Siv;
 use super::xts::Xts;
 use super::{Implementation, aead, composite};
 use ::aead::KeyInit;
-use aes::{Aes128, Aes192, Aes256};
-use aes_siv::siv::CmacSiv;
-use aria::{Aria128, Aria192, Aria256};
-use camellia::{Camellia128, Camellia192, Camellia256};
+use aes::{Aes128, Aes256};
 use des::TdesEde3;
 use model::{Algorithm, Mode, Primitive};
-use sm4::Sm4;
 
 /// What encrypts under the key.
 pub(super) fn implementation(algorithm: &Algorithm, key: &[u8]) -> Box<dyn Implementation> {
@@ -21,20 +18,15 @@ pub(super) fn implementation(algorithm: &Algorithm, key: &[u8]) -> Box<dyn Imple
         return composite::composite(parts, key);
     }
     let mode = algorithm.mode;
-    // Of two keys, each has half the length.
-    let one_key = if matches!(mode, Mode::Xts | Mode::Siv) { key.len() / 2 } else { key.len() };
-    match (algorithm.cipher, one_key) {
-        (Primitive::Aes, 16) => block_128::<Aes128>(mode, key),
-        (Primitive::Aes, 24) => block_128::<Aes192>(mode, key),
-        (Primitive::Aes, _) => block_128::<Aes256>(mode, key),
-        (Primitive::Camellia, 16) => block_128::<Camellia128>(mode, key),
-        (Primitive::Camellia, 24) => block_128::<Camellia192>(mode, key),
-        (Primitive::Camellia, _) => block_128::<Camellia256>(mode, key),
-        (Primitive::Aria, 16) => block_128::<Aria128>(mode, key),
-        (Primitive::Aria, 24) => block_128::<Aria192>(mode, key),
-        (Primitive::Aria, _) => block_128::<Aria256>(mode, key),
-        (Primitive::Sm4, _) => block_128::<Sm4>(mode, key),
-        (Primitive::TripleDes, _) => block::<TdesEde3>(mode, key),
+    match (algorithm.cipher, key.len()) {
+        (Primitive::Aes, 16) if mode == Mode::GcmSiv => Box::new(aead::gcm_siv::<Aes128>(key)),
+        (Primitive::Aes, _) if mode == Mode::GcmSiv => Box::new(aead::gcm_siv::<Aes256>(key)),
+        (cipher @ (Primitive::Aes | Primitive::Camellia | Primitive::Aria | Primitive::Sm4), _) => {
+            block_128(cipher, mode, key)
+        }
+        (Primitive::TripleDes, _) => {
+            block(TdesEde3::new_from_slice(key).expect("the key has 24 bytes"), mode)
+        }
         (Primitive::ChaCha20, _) if mode == Mode::Stream => Box::new(aead::chacha20(key)),
         (Primitive::ChaCha20, _) => Box::new(aead::chacha20_poly1305(key)),
         (Primitive::XChaCha20, _) => Box::new(aead::xchacha20_poly1305(key)),
@@ -49,25 +41,29 @@ pub(super) fn implementation(algorithm: &Algorithm, key: &[u8]) -> Box<dyn Imple
 }
 
 /// The modes that ask for blocks of 128 bits, then the others.
-fn block_128<C: BlockCipher128>(mode: Mode, key: &[u8]) -> Box<dyn Implementation>
-where
-    CmacSiv<C>: KeyInit,
-{
+fn block_128(cipher: Primitive, mode: Mode, key: &[u8]) -> Box<dyn Implementation> {
+    let (first, second) = key.split_at(key.len() / 2);
+    if mode == Mode::Xts {
+        let [data, tweak] = [first, second].map(|half| AnyCipher::keyed(cipher, half));
+        return Box::new(Xts::new(data, tweak));
+    }
+    if mode == Mode::Siv {
+        let [mac, ctr] = [first, second].map(|half| choosing_key(cipher, half));
+        return Box::new(Siv::new(&mac, &ctr));
+    }
+    let key = choosing_key(cipher, key);
+    let cipher = AnyCipher::new(&key);
     match mode {
-        Mode::Xts => Box::new(Xts::<C>::new(key)),
-        Mode::Siv => Box::new(Siv::<C>::new(key)),
-        Mode::Gcm => Box::new(aead::gcm(cipher::<C>(key))),
-        Mode::Ccm => Box::new(aead::ccm(cipher::<C>(key))),
-        Mode::Ocb => Box::new(aead::ocb(cipher::<C>(key))),
-        Mode::Eax => Box::new(aead::eax(cipher::<C>(key), key)),
-        Mode::GcmSiv => Box::new(aead::gcm_siv(cipher::<C>(key))),
-        _ => block::<C>(mode, key),
+        Mode::Gcm => Box::new(aead::gcm(cipher)),
+        Mode::Ccm => Box::new(aead::ccm(cipher)),
+        Mode::Ocb => Box::new(aead::ocb(cipher)),
+        Mode::Eax => Box::new(aead::eax(cipher, &key)),
+        _ => block(cipher, mode),
     }
 }
 
 /// The modes of NIST SP 800-38A.
-fn block<C: BlockCipher>(mode: Mode, key: &[u8]) -> Box<dyn Implementation> {
-    let cipher = cipher::<C>(key);
+fn block<C: BlockCipher>(cipher: C, mode: Mode) -> Box<dyn Implementation> {
     match mode {
         Mode::Ecb => Box::new(Ecb(cipher)),
         Mode::Cbc => Box::new(Cbc(cipher)),
@@ -78,8 +74,4 @@ fn block<C: BlockCipher>(mode: Mode, key: &[u8]) -> Box<dyn Implementation> {
         Mode::Ctr => Box::new(Ctr(cipher)),
         _ => unreachable!("{mode:?} is not a mode over one key of any block cipher"),
     }
-}
-
-fn cipher<C: KeyInit>(key: &[u8]) -> C {
-    C::new_from_slice(key).expect("the key length chose the cipher")
 }

@@ -2,28 +2,29 @@
 //! associated data and the nonce (§3).
 
 use super::Implementation;
-use super::block::BlockCipher128;
+use super::any::AnyCipher;
 use ::aead::KeyInit;
 use aes_siv::siv::CmacSiv;
-use std::marker::PhantomData;
+use cipher::Key;
 
 /// The key for CMAC, then the one for CTR. The crate's object changes with every message, so that
 /// each gets its own: three key schedules a message.
-pub(super) struct Siv<C> {
-    key: Vec<u8>,
-    cipher: PhantomData<C>,
+pub(super) struct Siv {
+    key: Key<CmacSiv<AnyCipher>>,
 }
 
-impl<C> Siv<C> {
-    pub(super) fn new(key: &[u8]) -> Self {
-        Self { key: key.to_vec(), cipher: PhantomData }
+impl Siv {
+    pub(super) fn new(mac: &Key<AnyCipher>, ctr: &Key<AnyCipher>) -> Self {
+        let key = [&mac[..], &ctr[..]].concat();
+        Self { key: key.as_slice().try_into().expect("two keys") }
+    }
+
+    fn message(&self) -> CmacSiv<AnyCipher> {
+        CmacSiv::new(&self.key)
     }
 }
 
-impl<C: BlockCipher128> Implementation for Siv<C>
-where
-    CmacSiv<C>: KeyInit,
-{
+impl Implementation for Siv {
     fn encrypt(&self, nonce: &[u8], aad: &[u8], buffer: &mut [u8], tag: &mut [u8]) {
         let made = self
             .message()
@@ -38,13 +39,4 @@ where
     }
 
     // No stream: the key stream depends on the whole message.
-}
-
-impl<C: BlockCipher128> Siv<C>
-where
-    CmacSiv<C>: KeyInit,
-{
-    fn message(&self) -> CmacSiv<C> {
-        CmacSiv::<C>::new_from_slice(&self.key).expect("the key has two keys' length")
-    }
 }

@@ -3,31 +3,30 @@
 //! Written here because the crate `xts-mode` enciphers block after block, far slower than the
 //! libraries that are to be checked; the tests hold it against that crate.
 
-use super::block::{BlockCipher128, whole_blocks};
+use super::any::AnyCipher;
+use super::block::whole_blocks;
 use super::xex::{BLOCK_LEN, Block, xex};
 use super::{Implementation, Update};
+use cipher::{BlockCipherDecrypt, BlockCipherEncrypt};
 use model::Direction;
 
 /// Two key schedules: the data's and the tweak's.
-pub(super) struct Xts<C> {
-    data: C,
-    tweak: C,
+pub(super) struct Xts {
+    data: AnyCipher,
+    tweak: AnyCipher,
 }
 
-impl<C: BlockCipher128> Xts<C> {
-    /// The key is the data key, then the tweak key.
-    pub(super) fn new(key: &[u8]) -> Self {
-        let (data, tweak) = key.split_at(key.len() / 2);
-        let cipher = |half| C::new_from_slice(half).expect("the key length chose the cipher");
-        Self { data: cipher(data), tweak: cipher(tweak) }
+impl Xts {
+    pub(super) fn new(data: AnyCipher, tweak: AnyCipher) -> Self {
+        Self { data, tweak }
     }
 
     fn encrypt_unit(&self, tweak: u128, buffer: &mut [u8]) {
         let mut masks = self.masks(tweak);
         let (whole, partial) = split_partial(buffer);
-        xex(whole_blocks::<C>(whole), || masks.next(), |b| self.data.encrypt_blocks(b));
+        xex(whole_blocks::<AnyCipher>(whole), || masks.next(), |b| self.data.encrypt_blocks(b));
         if !partial.is_empty() {
-            let last = swap_into_last_block::<C>(whole, partial);
+            let last = swap_into_last_block(whole, partial);
             xex(last, || masks.next(), |b| self.data.encrypt_blocks(b));
         }
     }
@@ -36,16 +35,16 @@ impl<C: BlockCipher128> Xts<C> {
         let mut masks = self.masks(tweak);
         let (whole, partial) = split_partial(buffer);
         if partial.is_empty() {
-            xex(whole_blocks::<C>(whole), || masks.next(), |b| self.data.decrypt_blocks(b));
+            xex(whole_blocks::<AnyCipher>(whole), || masks.next(), |b| self.data.decrypt_blocks(b));
             return;
         }
         // The last whole block of ciphertext was made with the mask after the stolen one.
         let (before, last) = whole.split_at_mut(whole.len() - BLOCK_LEN);
-        xex(whole_blocks::<C>(before), || masks.next(), |b| self.data.decrypt_blocks(b));
+        xex(whole_blocks::<AnyCipher>(before), || masks.next(), |b| self.data.decrypt_blocks(b));
         let stolen_mask = masks.next();
         let last_mask = masks.next();
-        xex(whole_blocks::<C>(last), || last_mask, |b| self.data.decrypt_blocks(b));
-        let stolen = swap_into_last_block::<C>(last, partial);
+        xex(whole_blocks::<AnyCipher>(last), || last_mask, |b| self.data.decrypt_blocks(b));
+        let stolen = swap_into_last_block(last, partial);
         xex(stolen, || stolen_mask, |b| self.data.decrypt_blocks(b));
     }
 
@@ -74,21 +73,18 @@ fn split_partial(buffer: &mut [u8]) -> (&mut [u8], &mut [u8]) {
 }
 
 /// Swaps the partial block with the start of the last whole one, which is returned.
-fn swap_into_last_block<'a, C: BlockCipher128>(
-    whole: &'a mut [u8],
-    partial: &mut [u8],
-) -> &'a mut [Block] {
+fn swap_into_last_block<'a>(whole: &'a mut [u8], partial: &mut [u8]) -> &'a mut [Block] {
     let last = whole.len() - BLOCK_LEN;
     let last = &mut whole[last..];
     last[..partial.len()].swap_with_slice(partial);
-    whole_blocks::<C>(last)
+    whole_blocks::<AnyCipher>(last)
 }
 
 fn tweak_of(nonce: &[u8]) -> u128 {
     u128::from_le_bytes(nonce.try_into().expect("a tweak has 16 bytes"))
 }
 
-impl<C: BlockCipher128> Implementation for Xts<C> {
+impl Implementation for Xts {
     fn stream(&self, direction: Direction, nonce: &[u8], next_unit: bool) -> Option<Update<'_>> {
         let mut tweak = tweak_of(nonce);
         Some(Box::new(move |buffer| {
@@ -105,14 +101,20 @@ impl<C: BlockCipher128> Implementation for Xts<C> {
 mod tests {
     use super::*;
     use aes::{Aes128, Aes256};
-    use cipher::KeyInit;
+    use cipher::consts::U16;
+    use cipher::{BlockCipherDecrypt, BlockCipherEncrypt, BlockSizeUser, KeyInit};
+    use model::Primitive;
     use xts_mode::Xts128;
 
-    fn agrees_with_the_crate<C: BlockCipher128 + KeyInit>(key: &[u8]) {
+    fn agrees_with_the_crate<C>(key: &[u8])
+    where
+        C: BlockCipherEncrypt + BlockCipherDecrypt + BlockSizeUser<BlockSize = U16> + KeyInit,
+    {
         let (data, tweak) = key.split_at(key.len() / 2);
         let theirs =
             Xts128::new(C::new_from_slice(data).unwrap(), C::new_from_slice(tweak).unwrap());
-        let ours = Xts::<C>::new(key);
+        let [data, tweak] = [data, tweak].map(|half| AnyCipher::keyed(Primitive::Aes, half));
+        let ours = Xts::new(data, tweak);
         let nonce = [0xf7; BLOCK_LEN];
         // Past two batches, with every remainder.
         for len in (16..=300).chain(1000..=1100).chain(2040..=2100) {
