@@ -34,11 +34,11 @@ first: setup web
 
 # What is measured is built as everybody builds it, the program small.
 attached:
-	$(CARGO) build --release --locked $(addprefix --package ,$(ATTACHED))
+	$(CARGO) build --release --locked $(addprefix --package ,$(ATTACHED)) --config profile.release.package.schemars.opt-level=0
 
-# What only reads, advises and shows is not optimised, so that it compiles sooner. Packages optimise it, too.
-UNOPTIMISED ?= ciphermark $(addprefix ciphermark-,advise at-rest claims doctor page report tls tls-load tls-server) \
-  chrono clap_complete clap_mangen indicatif jiff parquet schemars
+# What only reads, advises, asks and shows is not optimised, so that it compiles sooner. Packages optimise it, too.
+UNOPTIMISED ?= ciphermark $(addprefix ciphermark-,advise archive at-rest claims doctor engine inputs page report text tier \
+  tls tls-load tls-server) chrono clap_builder clap_complete clap_mangen indicatif jiff libsqlite3-sys parquet schemars
 program:
 	$(CARGO) build --release --locked --package ciphermark --features "$(FEATURES)" --config program.toml \
 	  $(foreach crate,$(UNOPTIMISED),--config profile.release.package.$(crate).opt-level=0)
