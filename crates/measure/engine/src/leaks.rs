@@ -94,7 +94,7 @@ pub struct AllJudged {
 
 /// Longest that judging takes of a run where nothing is kept from earlier ones; the next run judges what was
 /// left out. With the cache full it takes nothing.
-const IN_A_RUN: Duration = Duration::from_secs(15);
+const IN_A_RUN: Duration = Duration::from_secs(8);
 
 /// The share of the time before sampling that it may take.
 const SHARE: f64 = 0.3;

@@ -239,10 +239,7 @@ impl Algorithm {
     /// # Errors
     /// [`UnknownAlgorithm`] with the nearest right spelling.
     pub fn find(name: &str) -> Result<&'static Self, UnknownAlgorithm> {
-        ALL.iter().find(|a| a.name == name).ok_or_else(|| UnknownAlgorithm {
-            name: name.to_owned(),
-            nearest: crate::nearest(name, ALL.iter().map(|a| a.name)),
-        })
+        ALL.iter().find(|a| a.name == name).ok_or_else(|| UnknownAlgorithm(name.to_owned()))
     }
 
     /// Which sizes the algorithm takes, in words.
@@ -329,15 +326,14 @@ impl fmt::Display for Algorithm {
     }
 }
 
-/// A name that is no algorithm.
+/// A name that is no algorithm. Libraries have many such, so the nearest right spelling is looked for when it is shown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown algorithm '{name}'{}; `ciphermark list algorithms` shows all",
-    nearest.as_ref().map(|n| format!(", did you mean '{n}'?")).unwrap_or_default())]
-pub struct UnknownAlgorithm {
-    /// What was asked for.
-    pub name: String,
-    /// The nearest name that exists.
-    pub nearest: Option<String>,
+#[error("unknown algorithm '{0}'{hint}; `ciphermark list algorithms` shows all", hint = suggestion(.0))]
+pub struct UnknownAlgorithm(pub String);
+
+fn suggestion(name: &str) -> String {
+    let nearest = crate::nearest(name, ALL.iter().map(|a| a.name));
+    nearest.map(|n| format!(", did you mean '{n}'?")).unwrap_or_default()
 }
 
 #[cfg(test)]

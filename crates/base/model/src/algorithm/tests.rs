@@ -11,8 +11,7 @@ fn every_name_is_unique_and_found_again() {
 #[test]
 fn a_misspelt_name_gets_the_nearest_one() {
     let e = Algorithm::find("aes-128-gmc").unwrap_err();
-    assert_eq!(e.nearest.as_deref(), Some("aes-128-gcm"));
-    assert!(e.to_string().contains("did you mean 'aes-128-gcm'?"));
+    assert!(e.to_string().contains("did you mean 'aes-128-gcm'?"), "{e}");
 }
 
 #[test]
