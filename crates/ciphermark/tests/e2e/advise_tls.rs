@@ -72,7 +72,7 @@ fn a_run_is_answered_from_with_what_the_flags_say() {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn without_a_run_the_handshakes_are_measured_and_kept() {
     let Some(stack) = stack() else { return };
     let directory = scratch();

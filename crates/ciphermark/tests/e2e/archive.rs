@@ -186,7 +186,7 @@ fn makes_a_site(store: &str) {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn an_archive_in_a_file_answers_as_its_records_do() {
     let directory = scratch();
     works(&file(&directory, "fleet.db"));

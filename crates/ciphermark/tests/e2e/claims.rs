@@ -49,7 +49,7 @@ fn a_claim_is_measured_and_judged_in_one_call_and_its_record_judges_it_again() {
 
 /// What TLS claims say is judged by handshakes of the machine's own OpenSSL, kept beside the record.
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn a_claim_of_handshakes_is_measured_and_its_run_judges_it_again() {
     let Some(stack) = crate::tls::stack() else { return };
     let stack = stack.replacen("system=", "openssl=", 1);

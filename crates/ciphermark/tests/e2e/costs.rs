@@ -25,7 +25,7 @@ fn refused_at_700(rows: &[&Value], words: &str) {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn a_new_key_for_each_message_is_priced_by_reuse_and_by_opening_anew() {
     let (rekeys, correct) = (fakes::library("rekeys"), fakes::library("correct"));
     let what = format!("-l {rekeys} -l {correct} -a aes-128-gcm -s 64 -m message,rekey");
@@ -52,7 +52,7 @@ fn a_new_key_for_each_message_is_priced_by_reuse_and_by_opening_anew() {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn a_new_key_that_is_ignored_is_found_before_timing_and_in_the_timed_loop() {
     let what = "-a aes-128-gcm -m message,rekey -s 64,700";
     for (define, reason) in
@@ -71,7 +71,7 @@ fn a_new_key_that_is_ignored_is_found_before_timing_and_in_the_timed_loop() {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn forgeries_are_rejected_every_time_or_the_case_is_refused() {
     let what = "-a aes-128-gcm -a aes-128-ctr -s 64,700 -m forgery";
     let with_tag = [("algorithm", "aes-128-gcm"), ("direction", "decrypt")];
@@ -88,7 +88,7 @@ fn forgeries_are_rejected_every_time_or_the_case_is_refused() {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn footprints_and_places_are_measured_where_they_can_be_and_said_where_not() {
     let what = "-a aes-128-gcm -a memcpy -s 1K,64K --footprint hot,l1,l2 --in-place both";
     let all = measured(&format!("{what} -l {}", fakes::library("correct")), 0);
@@ -113,7 +113,7 @@ fn footprints_and_places_are_measured_where_they_can_be_and_said_where_not() {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn memory_that_no_cache_holds_is_walked_through_in_both_directions() {
     let what = format!("-a aes-128-gcm -s 4K -l {}", fakes::library("correct"));
     let all = measured(&format!("{what} --footprint memory"), 0);
@@ -139,7 +139,7 @@ fn range(row: &Value, thread: u64, ticks_per_second: f64) -> (f64, f64) {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn threads_measure_at_once_and_more_than_there_are_cpus_is_a_wrong_use() {
     let cpus = std::thread::available_parallelism().unwrap().get();
     let many = format!("--threads {}", cpus + 1);
@@ -179,6 +179,7 @@ fn threads_measure_at_once_and_more_than_there_are_cpus_is_a_wrong_use() {
 }
 
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn latencies_are_percentiles_of_single_operations() {
     let what = format!("-a aes-128-gcm -s 64 -l {}", fakes::library("correct"));
     for row in &measured(&format!("{what} --latency -m message,rekey,stream"), 0) {
@@ -197,6 +198,7 @@ fn latencies_are_percentiles_of_single_operations() {
 }
 
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn a_line_is_fitted_to_three_sizes_and_explained() {
     let directory = scratch();
     let path = file(&directory, "r.json");

@@ -4,6 +4,7 @@ use crate::support::*;
 use serde_json::Value;
 
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn what_a_library_allocates_and_copies_for_a_message_is_counted() {
     let what = format!("explain -l {} -a aes-128-gcm -s 16,1024", fakes::library("copies"));
     let all = call(&format!("{what} --json")).with_code(0).rows();

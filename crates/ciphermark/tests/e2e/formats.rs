@@ -38,6 +38,7 @@ fn json_of_everything_is_the_record_itself() {
 }
 
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn csv_has_one_row_of_all_columns_for_each_measurement() {
     let printed = show("--format csv");
     let mut reader = csv::Reader::from_reader(printed.as_bytes());
@@ -104,6 +105,7 @@ fn filters_leave_the_rows_that_were_asked_for() {
 }
 
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn a_filtered_record_is_a_record_again() {
     let directory = scratch();
     let part = file(&directory, "part.json");

@@ -19,6 +19,7 @@ fn compare(record: &Path, more: &str) -> Done {
 }
 
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn three_per_cent_more_instructions_at_8_kib_alone_fail_the_gate_and_an_equal_build_passes() {
     let directory = scratch();
     // The same code on both sides: where the planted steps begin is a constant in it.
@@ -76,6 +77,7 @@ fn wrong_record(directory: &Path) -> (PathBuf, PathBuf) {
 }
 
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn a_wrong_verdict_is_settled_by_pairs_and_the_exit_code_follows() {
     let directory = scratch();
     let (record, head) = wrong_record(directory.path());

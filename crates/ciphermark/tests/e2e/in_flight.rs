@@ -5,7 +5,7 @@ use crate::support::*;
 use std::process::Command;
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn a_library_that_works_only_when_it_is_drained_is_measured_and_says_how_many_are_in_flight() {
     let what = format!("-a aes-128-{{ctr,gcm}} -s 16,700,8K -l {}", fakes::library("defers"));
     let more = "-d encrypt -m message,rekey --latency --in-place both";
@@ -43,7 +43,7 @@ fn messages_in_flight_execute_what_they_execute_alone_and_no_more() {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn draining_that_forgets_or_fails_is_found_before_timing_and_in_the_timed_loop() {
     for (define, reason) in [
         ("FORGETS AT=12", "written: encrypt"),
@@ -62,7 +62,7 @@ fn draining_that_forgets_or_fails_is_found_before_timing_and_in_the_timed_loop()
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn footprints_that_hold_fewer_messages_than_are_in_flight_are_not_measured() {
     let what = "-a aes-128-ctr -d encrypt -s 1K,8K --footprint l1 -l";
     let record = record(&format!("{what} {}", fakes::library("defers")), 0);
@@ -89,7 +89,7 @@ fn jobs() -> Option<(tempfile::TempDir, String)> {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn several_jobs_of_ipsec_mb_pass_every_check_and_are_measured() {
     let Some((_directory, library)) = jobs() else { return };
     let algorithms = "-a aes-*-cbc -a des-ede3-cbc -a {,hmac-}sha{256,384,512}";

@@ -120,7 +120,7 @@ fn probes_are_all_there(found: &Value) {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn every_profile_proves_what_it_expects_and_a_record_is_shown_again() {
     let directory = scratch();
     for (profile, unit) in [
@@ -188,6 +188,7 @@ fn what_cannot_be_a_store_is_refused_in_one_line() {
 
 /// Every probe comes out as with random nonces; what differs is room, and that they can come twice.
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn nonces_of_the_lsn_take_no_room_and_are_tried_like_all_others() {
     let directory = scratch();
     let kept = file(&directory, "lsn.json");

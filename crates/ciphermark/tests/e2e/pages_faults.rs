@@ -35,7 +35,7 @@ fn no_number(found: &Value, (library, scheme): (&str, &str), state: &str, why: &
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn a_wrong_tag_and_a_write_past_the_end_are_found_before_any_page() {
     let libraries = [fakes::library("wrong_tag"), fakes::library("overrun")];
     let (found, printed) = pages(&libraries, "--media memory", 3);
@@ -74,7 +74,7 @@ fn a_library_that_agrees_with_itself_alone_is_outvoted() {
 /// Behind all that is verified: in time's own calls a session goes on to more pages than the store has,
 /// and what they left is compared as well.
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn pages_that_are_wrong_only_while_time_is_taken_are_found() {
     let libraries = [fakes::variant("later_pages", "LATER=200")];
     let (found, printed) = pages(&libraries, "--media memory,cache --probes 0", 3);

@@ -30,7 +30,7 @@ fn samples_in_record(record: &Value) -> usize {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn a_killed_run_over_a_store_is_resumed_over_the_same_store_only() {
     let directory = scratch();
     let (store, record, running) = started(directory.path());
@@ -61,6 +61,7 @@ fn a_killed_run_over_a_store_is_resumed_over_the_same_store_only() {
 }
 
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn an_interrupted_run_over_a_store_keeps_what_it_has_and_says_how_to_resume() {
     let directory = scratch();
     let (_, record, running) = started(directory.path());

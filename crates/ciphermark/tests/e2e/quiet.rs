@@ -21,7 +21,7 @@ fn rate(record: &Value) -> f64 {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 #[cfg(target_arch = "x86_64")]
 fn a_core_that_earlier_runs_saw_quieter_than_this_one_is_called_contended() {
     let cache = scratch();

@@ -46,7 +46,7 @@ fn wrong_use_is_told() {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 #[cfg(target_arch = "x86_64")]
 fn a_program_that_finds_no_quiet_moment_is_ended_and_leaves_nothing() {
     let cache = scratch();

@@ -22,6 +22,7 @@ fn success_without_work_after_thousands_of_right_calls_is_found_in_the_timed_loo
 
 /// The stand-in executes AES instructions whatever it is told of the CPU.
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 #[cfg(target_arch = "x86_64")]
 fn a_library_that_executes_what_its_tier_takes_away_is_refused_there_alone() {
     let what = format!("-l {} -a memcpy -s 64 -t native -t noaes", fakes::library("counted"));

@@ -86,7 +86,7 @@ fn the_workflow_has_the_shape_that_actions_want() {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn a_head_that_does_four_times_the_work_fails_and_the_summary_says_why() {
     let (base, head) =
         (fakes::object("planted", "PLANTED=0"), fakes::object("planted", "PLANTED=3000"));

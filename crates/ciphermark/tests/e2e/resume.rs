@@ -169,6 +169,7 @@ fn cut_short(command: &[&str], record: &Path, signal: Signal, code: i32) -> usiz
 }
 
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn a_tls_run_that_was_killed_or_interrupted_is_resumed() {
     let Some(stack) = crate::tls::stack() else { return };
     let directory = scratch();
@@ -208,7 +209,7 @@ fn a_tls_run_that_was_killed_or_interrupted_is_resumed() {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn primitives_and_records_of_tls_are_resumed_too() {
     let Some(stack) = crate::tls::stack() else { return };
     let directory = scratch();

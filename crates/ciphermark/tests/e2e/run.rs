@@ -119,7 +119,7 @@ fn each_number_stands_beside_its_proof() {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn ciphers_passed_the_checks_that_matter_for_them() {
     let every = ["known-answers", "reference", "guard-pages", "round-trip", "unaligned", "written"];
     for (algorithm, more) in [
@@ -217,6 +217,7 @@ fn two_builds_stand_side_by_side_under_their_own_names() {
 }
 
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn a_library_is_selected_by_name_by_version_and_by_glob() {
     let select = |glob: &str| {
         let record = record(&format!("-a aes-128-ctr -s 64 -d encrypt -l {glob}"), 0);
@@ -250,7 +251,7 @@ fn a_suite_file_says_what_is_measured_and_flags_override_it() {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn a_table_longer_than_a_screen_gives_way_to_the_answer_and_is_there_with_all() {
     let what = "run -q -l openssl -l libgcrypt -a aes-*-{cbc,ctr,gcm,ccm,xts,ofb,cfb,cfb8,ecb} \
                 -d encrypt -s 16 \

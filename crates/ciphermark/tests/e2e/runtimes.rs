@@ -12,6 +12,7 @@ const RUNTIMES: [&str; 6] =
 const FAULTS: [&str; 4] = ["accepts", "memoises", "defers", "swallows"];
 
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn a_runtime_that_cannot_be_started_is_listed_with_what_it_lacks_and_measured_by_nobody() {
     let listed = call("list libraries").with_code(0).stdout;
     let reason = ["its program needs a directory", "is not installed: apt-get install"];
@@ -73,7 +74,7 @@ fn faults_in_every_runtime_are_refused() {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn a_runtime_that_ends_costs_the_case_that_ended_it_and_no_other() {
     let program = repository("tests/fakes/runtimes/faulty.py").canonicalize().unwrap();
     if !Command::new("python3").args(["-c", "import cryptography"]).status().unwrap().success() {

@@ -49,7 +49,7 @@ fn is_measured_as_asked(row: &Value) -> bool {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn what_was_negotiated_stands_in_every_row_with_both_ends_costs() {
     let Some(stack) = stack() else { return };
     let run = handshakes(&stack, "-x x25519,p256 -c p256 -k full,resumed-psk,resumed-id", 0);
@@ -161,6 +161,7 @@ fn full_and_resumed(define: &str, code: i32) -> Option<[(String, String); 2]> {
 /// One never resumes, one says resumed of full handshakes, one stops resuming while it is timed, one misnames
 /// its suite.
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn a_stack_that_says_what_is_not_so_is_found_by_the_wire_or_by_the_other_end() {
     let measured = ("measured", "");
     let asked = "handshake: resumed was asked for, and full negotiated";
@@ -248,7 +249,7 @@ fn a_run_is_shown_ranked_compared_and_exported_as_any_record() {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn records_that_are_not_what_they_should_be_are_refused() {
     for (define, why) in [
         ("SPLITS", "2 records for 1 writes"),

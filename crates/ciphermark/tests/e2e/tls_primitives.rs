@@ -11,6 +11,7 @@ fn primitives(stack: &str, what: &str, code: i32) -> Value {
 }
 
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn every_row_has_both_spans_and_what_it_was_held_to() {
     let Some(stack) = stack() else { return };
     let some = "x25519,ecdsa-p256,rsa-2048-pss,ed25519,sha256,hmac-sha384";
@@ -110,7 +111,7 @@ fn a_library_that_cheats_is_refused_by_what_its_calls_left() {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn a_page_has_a_run_of_each_kind() {
     let Some(stack) = stack() else { return };
     let directory = scratch();

@@ -131,7 +131,7 @@ fn a_run_of_tls_is_believed_and_no_forgery_of_it() {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn a_run_over_pages_is_believed_and_no_forgery_of_it() {
     let directory = scratch();
     let path = file(&directory, "p.json");

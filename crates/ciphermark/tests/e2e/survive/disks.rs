@@ -102,6 +102,7 @@ fn a_disk_that_stays_full_costs_neither_table_nor_record() {
 }
 
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn a_limit_on_the_size_of_files_is_told_and_ends_nothing() {
     let directory = scratch();
     let record = directory.path().join("r.json");

@@ -3,6 +3,7 @@
 use super::*;
 
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn while_a_run_goes_on_its_record_can_be_read_after_the_first_case() {
     let directory = scratch();
     let record = directory.path().join("r.json");
@@ -31,7 +32,7 @@ fn while_a_run_goes_on_its_record_can_be_read_after_the_first_case() {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn an_older_record_stays_until_the_new_one_is_whole() {
     let directory = scratch();
     let record = directory.path().join("r.json");
@@ -64,7 +65,7 @@ fn a_record_that_another_run_writes_is_left_to_it() {
 }
 
 #[test]
-#[ignore = "long: measures a quarter of a minute or more"]
+#[ignore = "long: takes ten seconds or more"]
 fn a_torn_record_is_mended_from_its_journal_and_refused_without() {
     let directory = scratch();
     let record = directory.path().join("r.json");
@@ -104,6 +105,7 @@ fn line(json: &str) -> String {
 }
 
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn a_damaged_journal_is_resumed_up_to_the_damage() {
     let directory = scratch();
     let record = directory.path().join("r.json");
