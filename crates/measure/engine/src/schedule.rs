@@ -134,6 +134,8 @@ impl<'a> Schedule<'a> {
         self.started = Instant::now();
         // What an earlier part of the run has ended needs no more.
         self.judge();
+        // The first processes take seconds to start where there are many libraries.
+        watch.round(self.progress());
         let mut stopped = None;
         while stopped.is_none() && (self.unfinished().next().is_some() || self.reopen()) {
             stopped = self.one_pass(stop, watch);
@@ -391,8 +393,10 @@ impl<'a> Schedule<'a> {
         let nearly: f64 = open.map(|t| 0.9 * (f64::from(t.taken) / least).min(1.0)).sum();
         let fraction = (ended as f64 + nearly) / cases.max(1) as f64;
         let (elapsed, budget) = (self.elapsed(), self.budget.time);
-        let foreseen = elapsed.mul_f64((1.0 - fraction) / fraction.max(0.01));
-        Progress { ended, cases, fraction, left: foreseen.min(budget.saturating_sub(elapsed)) }
+        let most = budget.saturating_sub(elapsed);
+        let foreseen = |fraction: f64| elapsed.mul_f64((1.0 - fraction) / fraction);
+        let left = if fraction < 0.01 { most } else { foreseen(fraction).min(most) };
+        Progress { ended, cases, fraction, left }
     }
 }
 
