@@ -32,7 +32,7 @@ ATTACHED := $(FIRST) ciphermark-blake3 ciphermark-meter ciphermarktls-rustls-gra
 first: setup web
 	@$(MAKE) --no-print-directory attached program ATTACHED="$(FIRST)"
 
-# What is measured is built as everybody builds it, the program small.
+# What is measured is built as everybody builds it, the program small. schemars is compiled beside it and not measured.
 attached:
 	$(CARGO) build --release --locked $(addprefix --package ,$(ATTACHED)) --config profile.release.package.schemars.opt-level=0
 

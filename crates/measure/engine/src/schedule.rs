@@ -394,8 +394,8 @@ impl<'a> Schedule<'a> {
         let fraction = (ended as f64 + nearly) / cases.max(1) as f64;
         let (elapsed, budget) = (self.elapsed(), self.budget.time);
         let most = budget.saturating_sub(elapsed);
-        let foreseen = |fraction: f64| elapsed.mul_f64((1.0 - fraction) / fraction);
-        let left = if fraction < 0.01 { most } else { foreseen(fraction).min(most) };
+        let foreseen = elapsed.mul_f64((1.0 - fraction) / fraction.max(0.01));
+        let left = if fraction < 0.01 { most } else { foreseen.min(most) };
         Progress { ended, cases, fraction, left }
     }
 }

@@ -326,7 +326,8 @@ impl fmt::Display for Algorithm {
     }
 }
 
-/// A name that is no algorithm. Libraries have many such, so the nearest right spelling is looked for when it is shown.
+/// A name that is no algorithm. The nearest right spelling is computed only when this is shown: some callers only ask
+/// whether there is such an algorithm.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("unknown algorithm '{0}'{hint}; `ciphermark list algorithms` shows all", hint = suggestion(.0))]
 pub struct UnknownAlgorithm(pub String);

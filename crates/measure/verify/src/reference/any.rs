@@ -1,5 +1,5 @@
 //! The block ciphers with blocks of 128 bits as one type: every mode is compiled once, and not once for each of ten
-//! ciphers, which had been a tenth of a build. Blocks pass the indirect call many at a time.
+//! ciphers. Blocks pass the indirect call many at a time.
 
 use super::xex::Block;
 use aes::{Aes128, Aes192, Aes256};
@@ -124,6 +124,12 @@ impl<F> ParBlocksSizeUser for Way<F> {
 }
 
 impl<F: Fn(&mut [Block])> Way<F> {
+    fn block(&self, mut block: InOut<'_, '_, Block>) {
+        let mut made = [*block.get_in()];
+        self.0(&mut made);
+        [*block.get_out()] = made;
+    }
+
     fn blocks<N: ArraySize>(&self, mut blocks: InOut<'_, '_, Array<Block, N>>) {
         let mut made = blocks.clone_in();
         self.0(&mut made);
@@ -140,10 +146,8 @@ impl<F: Fn(&mut [Block])> Way<F> {
 }
 
 impl<F: Fn(&mut [Block])> BlockCipherEncBackend for Way<F> {
-    fn encrypt_block(&self, mut block: InOut<'_, '_, Block>) {
-        let mut made = [*block.get_in()];
-        self.0(&mut made);
-        [*block.get_out()] = made;
+    fn encrypt_block(&self, block: InOut<'_, '_, Block>) {
+        self.block(block);
     }
 
     fn encrypt_par_blocks(&self, blocks: InOut<'_, '_, ParBlocks<Self>>) {
@@ -157,7 +161,7 @@ impl<F: Fn(&mut [Block])> BlockCipherEncBackend for Way<F> {
 
 impl<F: Fn(&mut [Block])> BlockCipherDecBackend for Way<F> {
     fn decrypt_block(&self, block: InOut<'_, '_, Block>) {
-        self.encrypt_block(block);
+        self.block(block);
     }
 
     fn decrypt_par_blocks(&self, blocks: InOut<'_, '_, ParBlocks<Self>>) {
