@@ -20,6 +20,7 @@ pub mod leaks;
 mod limits;
 mod messages;
 mod meter;
+pub mod pages;
 mod parts;
 mod ring;
 mod sample;

@@ -32,12 +32,14 @@ impl Position {
 
     /// What tells files apart.
     #[must_use]
+    #[inline]
     pub fn file(&self) -> (u32, u32, u32, u8) {
         (self.space, self.database, self.relation, self.fork)
     }
 
     /// As staged for workers: all fields, little-endian, padded with zeros.
     #[must_use]
+    #[inline]
     pub fn to_bytes(&self) -> [u8; POSITION_BYTES] {
         let mut bytes = [0; POSITION_BYTES];
         bytes[0..4].copy_from_slice(&self.space.to_le_bytes());
@@ -104,6 +106,8 @@ pub enum Field {
 ///
 /// # Panics
 /// When the fields do not fit, which [`crate::scheme::check_lengths`] rules out.
+// These are within the clock: compiled where that is.
+#[inline]
 pub fn write_fields(fields: &[Field], position: &Position, page_size: usize, to: &mut [u8]) {
     let mut at = 0;
     for field in fields {
@@ -117,11 +121,13 @@ pub fn write_fields(fields: &[Field], position: &Position, page_size: usize, to:
 impl Field {
     /// Bytes that it takes.
     #[must_use]
+    #[inline]
     pub fn bytes(self) -> usize {
         self.of(&Position::default(), 0).1
     }
 
     /// What it is of a position: so many of the bytes.
+    #[inline]
     fn of(self, p: &Position, page_size: usize) -> ([u8; 8], usize) {
         let block = u64::from(p.block);
         match self {

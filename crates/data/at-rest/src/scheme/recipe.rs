@@ -164,6 +164,7 @@ impl Sum {
 
     /// Whether it has a key.
     #[must_use]
+    #[inline]
     pub fn is_mac(self) -> bool {
         !matches!(self, Self::Xxh3 | Self::Crc32c)
     }

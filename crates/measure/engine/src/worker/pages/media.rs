@@ -4,12 +4,12 @@ mod log;
 
 pub(super) use log::log;
 
-use super::codec::{Codec, Draw};
 use super::memory::Room;
 use super::time::{Lane, Part, Scene, failed, refused};
 use crate::protocol::Finding;
 use at_rest::Medium;
 use model::Direction;
+use probe::pages::{Codec, Draw};
 use rand_chacha::rand_core::Rng as _;
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -110,8 +110,8 @@ impl<'a> Kept<'a> {
         let (io, result) = clock.time(|| self.file.read_exact_at(cipher, offset));
         result.map_err(io_failed)?;
         let at = &staged.places[self.picks[i]];
-        let (crypto, result) = clock.time(|| self.codec.unseal(at, cipher, &self.beside[i], plain));
-        result.map_err(refused)?;
+        let stored = (&*cipher, &*self.beside[i]);
+        let crypto = self.codec.unseal_timed(clock, false, at, stored, plain).map_err(refused)?;
         if *plain != *staged.page(self.picks[i]) {
             return Err(Finding::refused(
                 "timed-output: a page that was read came back as another",
@@ -129,9 +129,8 @@ impl<'a> Kept<'a> {
         plain.copy_from_slice(staged.page(self.picks[i]));
         let at = &staged.places[self.picks[i]];
         let beside = &mut self.beside[i];
-        let (crypto, result) =
-            clock.time(|| self.codec.seal(at, plain, cipher, beside, Draw::System));
-        result.map_err(failed)?;
+        let crypto =
+            self.codec.seal_timed(clock, false, (at, plain), cipher, beside).map_err(failed)?;
         let (io, result) = clock.time(|| self.file.write_all_at(cipher, offset));
         result.map_err(io_failed)?;
         self.codec.unseal(at, cipher, beside, plain).map_err(refused)?;

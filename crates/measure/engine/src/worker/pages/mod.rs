@@ -1,9 +1,7 @@
 //! Pages in the worker: staged ones are taken into memory, encrypted and decrypted through the
 //! library, changed, and timed.
 
-mod codec;
 mod effect;
-mod mac;
 mod media;
 mod memory;
 mod probing;

@@ -1,13 +1,13 @@
 //! Probes: stored pages are changed in every way there is a name for, then read.
 
 use super::Staged;
-use super::codec::{Codec, Draw, Refusal};
 use super::effect::Contents;
-use crate::protocol::Finding;
 use crate::protocol::pages::{Answer, ProbeJob};
+use crate::protocol::{Finding, not_opened};
 use at_rest::ProbeCounts;
 use at_rest::scheme::{Expected, Position, Probe, Recipe, SchemeClass, expected};
 use contract::Library;
+use probe::pages::{Codec, Draw, Refusal};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 
@@ -20,7 +20,8 @@ pub(super) fn run(
     staged: &Staged,
     job: &ProbeJob,
 ) -> Result<Answer, Finding> {
-    let codec = Codec::open(library, &job.recipe, staged.page_size, job.seed)?;
+    let codec =
+        Codec::open(library, &job.recipe, staged.page_size, job.seed).map_err(not_opened)?;
     let mut prober = Prober {
         codec,
         staged,

@@ -1,15 +1,15 @@
 //! Timing of single pages, in one thread or in several at once.
 
-use super::codec::{Codec, Draw, Refusal};
 use super::media;
 use super::memory::{Eviction, Room};
 use super::{Files, Staged};
 use crate::protocol::pages::PageVisit;
-use crate::protocol::{Finding, Latencies, Other, VisitResult};
+use crate::protocol::{Finding, Latencies, Other, VisitResult, not_opened};
 use at_rest::scheme::Recipe;
 use at_rest::{Keying, Medium};
 use contract::Library;
 use model::{Direction, RawSample};
+use probe::pages::{Codec, Refusal};
 use probe::{Clock, around_parts};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
@@ -165,7 +165,8 @@ impl Lane {
         let recipe = &scene.visit.recipe;
         match self.codecs.iter().position(|(of, _)| of == recipe) {
             Some(at) => Ok(self.codecs.swap_remove(at).1),
-            None => Codec::open(scene.library, recipe, scene.staged.page_size, self.seed),
+            None => Codec::open(scene.library, recipe, scene.staged.page_size, self.seed)
+                .map_err(not_opened),
         }
     }
 
@@ -186,7 +187,7 @@ impl Lane {
             Keying::PerPage => codec.reset(),
             Keying::Reused => Ok(()),
         };
-        parts.and_then(|parts| reset.map(|()| parts))
+        parts.and_then(|parts| reset.map_err(not_opened).map(|()| parts))
     }
 
     fn picks(&mut self, scene: &Scene<'_>) -> Vec<usize> {
@@ -280,14 +281,7 @@ impl Pages<'_> {
         let (page, at) = (staged.page(self.picks[i]), &staged.places[self.picks[i]]);
         let out = self.sealed.page(i, staged.page_size);
         let beside = &mut self.beside[i * len..][..len];
-        let (ticks, result) = clock.time(|| {
-            if per_page {
-                codec.rekey(Direction::Encrypt, at)?;
-            }
-            codec.seal(at, page, out, beside, Draw::System)
-        });
-        result.map_err(failed)?;
-        Ok(ticks)
+        codec.seal_timed(clock, per_page, (at, page), out, beside).map_err(failed)
     }
 
     /// Decrypts one: its ticks.
@@ -298,14 +292,7 @@ impl Pages<'_> {
         let at = &staged.places[self.picks[i]];
         let cipher = self.sealed.read(i, staged.page_size);
         let (beside, out) = (&self.beside[i * len..][..len], self.back.page(i, staged.page_size));
-        let (ticks, result) = clock.time(|| {
-            if per_page {
-                codec.rekey(Direction::Decrypt, at).map_err(Refusal::Failed)?;
-            }
-            codec.unseal(at, cipher, beside, out)
-        });
-        result.map_err(refused)?;
-        Ok(ticks)
+        codec.unseal_timed(clock, per_page, at, (cipher, beside), out).map_err(refused)
     }
 }
 

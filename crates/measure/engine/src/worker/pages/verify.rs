@@ -1,10 +1,10 @@
 //! Every staged page through the library and back.
 
 use super::Staged;
-use super::codec::{Codec, Draw, Refusal};
-use crate::protocol::Finding;
 use crate::protocol::pages::{Answer, VerifyJob};
+use crate::protocol::{Finding, not_opened};
 use contract::Library;
+use probe::pages::{Codec, Draw, Refusal};
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 use xxhash_rust::xxh3::Xxh3;
@@ -16,7 +16,8 @@ pub(super) fn run(
     out: &File,
     job: &VerifyJob,
 ) -> Result<Answer, Finding> {
-    let mut codec = Codec::open(library, &job.recipe, staged.page_size, job.seed)?;
+    let mut codec =
+        Codec::open(library, &job.recipe, staged.page_size, job.seed).map_err(not_opened)?;
     let mut digest = Xxh3::new();
     let (mut cipher, mut back) = (vec![0; staged.page_size], vec![0; staged.page_size]);
     let mut beside = vec![0; codec.metadata_bytes()];

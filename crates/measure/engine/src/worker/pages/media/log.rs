@@ -1,10 +1,10 @@
 //! The end of a log, each unit forced to the disk.
 
-use super::super::codec::{Codec, Draw};
 use super::super::time::{Lane, Part, Scene, failed, refused};
 use super::{below, io_failed};
 use crate::protocol::Finding;
 use crate::protocol::pages::LOG_BYTES;
+use probe::pages::Codec;
 use std::os::unix::fs::FileExt as _;
 
 /// How much fewer operations are timed where each waits for a disk.
@@ -26,8 +26,7 @@ pub(in crate::worker::pages) fn log(
         let (at, plain) = (&staged.places[pick], staged.page(pick));
         let mut unit = vec![0; staged.page_size + codec.metadata_bytes()];
         let (cipher, beside) = unit.split_at_mut(staged.page_size);
-        let (crypto, result) = clock.time(|| codec.seal(at, plain, cipher, beside, Draw::System));
-        result.map_err(failed)?;
+        let crypto = codec.seal_timed(clock, false, (at, plain), cipher, beside).map_err(failed)?;
         if end + unit.len() as u64 > LOG_BYTES {
             end = 0;
         }

@@ -1,9 +1,9 @@
 //! One scheme in one library: pages in, ciphertext and what is stored beside it out, and back.
 
 use super::mac::{Maker, checksum, checksum_by, done, key_bytes};
-use crate::protocol::{Finding, not_opened};
+use crate::clock::Clock;
 use at_rest::scheme::{Field, KeyScope, MacPart, NonceRule, Position, Recipe, Sum, write_fields};
-use contract::{Library, Message, Session};
+use contract::{Library, Message, OpenError, Session};
 use model::{Algorithm, Direction, Mode};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
@@ -17,7 +17,7 @@ const LONGEST_PLACE: usize = 64;
 
 /// Where random nonces come from.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Draw {
+pub enum Draw {
     /// The kernel, a call for each.
     System,
     /// A seed and the page's place: the same in every library.
@@ -26,7 +26,7 @@ pub(super) enum Draw {
 
 /// Why a page did not open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub enum Refusal {
     /// The tag or the sum does not fit.
     Noticed,
     /// The library returned an error.
@@ -41,11 +41,13 @@ struct Side {
 }
 
 /// One scheme in one library.
-pub(super) struct Codec {
+pub struct Codec {
     library: &'static dyn Library,
     recipe: Recipe,
     algorithm: Option<&'static Algorithm>,
     page_size: usize,
+    /// Bytes of the nonce that are stored: looking the algorithm up is no page's cost.
+    stored: usize,
     sealing: Side,
     opening: Side,
     mac: Option<Maker>,
@@ -58,14 +60,16 @@ type Place = ([u8; LONGEST_PLACE], usize);
 
 impl Codec {
     /// Opens the library's part.
-    pub(super) fn open(
+    pub fn open(
         library: &'static dyn Library,
         recipe: &Recipe,
         page_size: usize,
         seed: u64,
-    ) -> Result<Self, Finding> {
+    ) -> Result<Self, OpenError> {
         let algorithm = match &recipe.cipher {
-            Some(name) => Some(Algorithm::find(name).map_err(|e| Finding::failed(e.to_string()))?),
+            Some(name) => {
+                Some(Algorithm::find(name).map_err(|e| OpenError::Failed(e.to_string()))?)
+            }
             None => None,
         };
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -82,17 +86,18 @@ impl Codec {
         let mac = match recipe.sum {
             Some(sum) if sum.is_mac() => Some(
                 Maker::open(library, sum, &mac_key)
-                    .ok_or_else(|| Finding::failed(format!("{} cannot be made", sum.name())))?,
+                    .ok_or_else(|| OpenError::Failed(format!("{} cannot be made", sum.name())))?,
             ),
             _ => None,
         };
-        let recipe = recipe.clone();
+        let (recipe, stored) = (recipe.clone(), recipe.stored_nonce_bytes());
         let (sealing, opening) = (side(Direction::Encrypt), side(Direction::Decrypt));
         let mut codec = Self {
             library,
             recipe,
             algorithm,
             page_size,
+            stored,
             sealing,
             opening,
             mac,
@@ -105,14 +110,15 @@ impl Codec {
     }
 
     /// The store's own key in both directions.
-    pub(super) fn reset(&mut self) -> Result<(), Finding> {
+    pub fn reset(&mut self) -> Result<(), OpenError> {
         let Some(algorithm) = self.algorithm else { return Ok(()) };
         for side in [&mut self.sealing, &mut self.opening] {
             side.session = None;
-            let session =
-                self.library.open(algorithm, side.direction, &self.key).map_err(not_opened)?;
+            let session = self.library.open(algorithm, side.direction, &self.key)?;
             if !session.has_message() {
-                return Err(Finding::unsupported("the library does not offer whole messages"));
+                return Err(OpenError::Unsupported(
+                    "the library does not offer whole messages".into(),
+                ));
             }
             (side.session, side.file) = (Some(session), None);
         }
@@ -123,18 +129,18 @@ impl Codec {
     }
 
     /// Bytes that are stored beside a page.
-    pub(super) fn metadata_bytes(&self) -> usize {
+    pub fn metadata_bytes(&self) -> usize {
         self.recipe.metadata_bytes()
     }
 
     /// Whose code makes the sum.
-    pub(super) fn sum_by(&self) -> Option<&'static str> {
+    pub fn sum_by(&self) -> Option<&'static str> {
         let sum = self.recipe.sum?;
         Some(self.mac.as_ref().map_or_else(|| checksum_by(sum), Maker::by))
     }
 
     /// Sets a key of this page's own, as a store with a key for each page would; MAC included.
-    pub(super) fn rekey(&mut self, direction: Direction, at: &Position) -> Result<(), i32> {
+    pub fn rekey(&mut self, direction: Direction, at: &Position) -> Result<(), i32> {
         let mut word = [0; 32];
         word.copy_from_slice(&at.to_bytes());
         let change = xxh3_64_with_seed(&word, self.mask);
@@ -144,6 +150,48 @@ impl Codec {
             self.mac = mac.rekeyed(self.library, sum, &changed(&self.mac_key, change));
         }
         Ok(())
+    }
+
+    /// Encrypts a page within the clock, with a key of its own where asked for: the ticks.
+    ///
+    /// # Errors
+    /// As [`Codec::seal`].
+    pub fn seal_timed(
+        &mut self,
+        clock: &Clock,
+        own_key: bool,
+        (at, plain): (&Position, &[u8]),
+        out: &mut [u8],
+        beside: &mut [u8],
+    ) -> Result<u64, i32> {
+        let (ticks, result) = clock.time(|| {
+            if own_key {
+                self.rekey(Direction::Encrypt, at)?;
+            }
+            self.seal(at, plain, out, beside, Draw::System)
+        });
+        result.map(|()| ticks)
+    }
+
+    /// Decrypts a page within the clock, with a key of its own where asked for: the ticks.
+    ///
+    /// # Errors
+    /// As [`Codec::unseal`].
+    pub fn unseal_timed(
+        &mut self,
+        clock: &Clock,
+        own_key: bool,
+        at: &Position,
+        (cipher, beside): (&[u8], &[u8]),
+        out: &mut [u8],
+    ) -> Result<u64, Refusal> {
+        let (ticks, result) = clock.time(|| {
+            if own_key {
+                self.rekey(Direction::Decrypt, at).map_err(Refusal::Failed)?;
+            }
+            self.unseal(at, cipher, beside, out)
+        });
+        result.map(|()| ticks)
     }
 
     fn set_key(&mut self, direction: Direction, key: &[u8]) -> Result<(), i32> {
@@ -191,7 +239,7 @@ impl Codec {
 
     /// Encrypts a page. `beside` has [`Codec::metadata_bytes`].
     #[inline]
-    pub(super) fn seal(
+    pub fn seal(
         &mut self,
         at: &Position,
         plain: &[u8],
@@ -204,7 +252,7 @@ impl Codec {
             return Ok(());
         };
         self.use_key_of(Direction::Encrypt, at)?;
-        let (stored, rest) = beside.split_at_mut(self.recipe.stored_nonce_bytes());
+        let (stored, rest) = beside.split_at_mut(self.stored);
         let (tag, sum) = rest.split_at_mut(algorithm.tag_len);
         match &self.recipe.nonce {
             NonceRule::Random => self.draw(at, draw, stored)?,
@@ -229,7 +277,7 @@ impl Codec {
 
     /// Decrypts a page, if what is stored beside it fits.
     #[inline]
-    pub(super) fn unseal(
+    pub fn unseal(
         &mut self,
         at: &Position,
         cipher: &[u8],
@@ -245,7 +293,7 @@ impl Codec {
             return Ok(());
         }
         self.use_key_of(Direction::Decrypt, at).map_err(Refusal::Failed)?;
-        let (stored, rest) = beside.split_at(self.recipe.stored_nonce_bytes());
+        let (stored, rest) = beside.split_at(self.stored);
         let (tag, sum) = rest.split_at(algorithm.tag_len);
         let nonce = self.nonce(at, stored);
         let nonce = &nonce[..algorithm.nonce_len];
@@ -290,7 +338,7 @@ impl Codec {
 
     /// What anyone can work out anew: the checksum of a plaintext at a place, written where it is
     /// stored.
-    pub(super) fn forge_checksum(&self, at: &Position, plain: &[u8], beside: &mut [u8]) {
+    pub fn forge_checksum(&self, at: &Position, plain: &[u8], beside: &mut [u8]) {
         if let Some(kind @ (Sum::Xxh3 | Sum::Crc32c)) = self.recipe.sum {
             let place = self.place(at);
             let from = beside.len() - kind.bytes();
