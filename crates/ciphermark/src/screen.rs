@@ -148,6 +148,13 @@ fn rendered<'a>(
         FormatArg::Lnt => {
             return Ok(Rendered::Text(Box::new(|_| report::neighbours::lnt(record, rows))));
         }
+        #[cfg(not(feature = "parquet"))]
+        FormatArg::Parquet => {
+            return Err(Failure::not_done(
+                "`make bench` builds no Parquet; `make build` does, and packages have it",
+            ));
+        }
+        #[cfg(feature = "parquet")]
         FormatArg::Parquet => {
             return report::tabular::parquet(record, rows)
                 .map(Rendered::Bytes)

@@ -1,13 +1,13 @@
 //! Directions.
 
 use crate::Kind;
-use serde::{Deserialize, Serialize};
 
 /// What is done to the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[derive(Serialize, Deserialize, schemars::JsonSchema, strum::Display, strum::IntoStaticStr)]
+#[derive(strum::Display, strum::IntoStaticStr)]
 #[strum(serialize_all = "lowercase")]
-#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "records", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "records", serde(rename_all = "lowercase"))]
 pub enum Direction {
     /// Plaintext to ciphertext (and tag).
     Encrypt,

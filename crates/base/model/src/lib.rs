@@ -4,26 +4,34 @@
 
 pub mod a64;
 mod algorithm;
+#[cfg(feature = "records")]
 mod case;
 mod direction;
 mod glob;
 mod quiet;
+#[cfg(feature = "records")]
 mod sample;
 mod size;
+#[cfg(feature = "records")]
 mod tier;
+#[cfg(feature = "records")]
 mod timing_model;
 
 pub use algorithm::{
     AAD_LEN, Algorithm, Composite, Integrity, Kind, Mode, Passes, Primitive, SizeRule,
     UnknownAlgorithm,
 };
+#[cfg(feature = "records")]
 pub use case::{Case, Footprint};
 pub use direction::Direction;
 pub use glob::{BadGlob, NameGlob, nearest};
 pub use quiet::QuietRates;
+#[cfg(feature = "records")]
 pub use sample::{Disturbance, OtherEnd, QUIET_PROBE_FRACTION, RawSample};
 pub use size::{BadSizes, MAX_SIZE, parse_sizes};
+#[cfg(feature = "records")]
 pub use tier::Tier;
+#[cfg(feature = "records")]
 pub use timing_model::Model;
 
 /// In the place of a path: the running Linux kernel's own ciphers, which no file stands for.

@@ -5,10 +5,9 @@ use crate::keys;
 use crate::load::Words;
 use crate::objects::{Objects, Trouble, unpack};
 use crate::schema::{MIGRATIONS, Version, migrate, newest};
-use crate::sqlite::Sqlite;
 use crate::{ArchiveError, Selection};
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Whether a record's figures are believed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -325,15 +324,21 @@ fn listed(row: &Row) -> Result<Listed, String> {
 
 type Opened = (Box<dyn Database>, Objects);
 
+#[cfg(not(feature = "sqlite"))]
+fn file(store: &str, _create: bool) -> Result<Opened, ArchiveError> {
+    Err(ArchiveError::NoSqlite(store.to_owned()))
+}
+
+#[cfg(feature = "sqlite")]
 fn file(store: &str, create: bool) -> Result<Opened, ArchiveError> {
-    let path = Path::new(store);
+    let path = std::path::Path::new(store);
     if !create && !path.exists() {
         return Err(ArchiveError::Absent(store.to_owned()));
     }
     let failed = |why| ArchiveError::Database { store: store.to_owned(), why };
-    let opened = Sqlite::open(path, create).map_err(failed)?;
+    let opened = crate::sqlite::Sqlite::open(path, create).map_err(failed)?;
     let db = opened.ok_or_else(|| ArchiveError::Other(store.to_owned()))?;
-    Ok((Box::new(db), Objects::Directory(PathBuf::from(format!("{store}.objects")))))
+    Ok((Box::new(db), Objects::Directory(format!("{store}.objects").into())))
 }
 
 #[cfg(feature = "postgres")]

@@ -34,6 +34,9 @@ pub enum ArchiveError {
         "'{0}': this build has no PostgreSQL; packages have it, and so has `cargo build --features postgres`"
     )]
     NoPostgres(String),
+    /// This build lacks the other.
+    #[error("'{0}': `make bench` builds no archives; `make build` does, and packages have them")]
+    NoSqlite(String),
     /// The database says no.
     #[error("archive '{store}': {why}")]
     Database {

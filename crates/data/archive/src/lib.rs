@@ -21,8 +21,9 @@ mod postgres;
 mod sample;
 mod schema;
 mod select;
+#[cfg(feature = "sqlite")]
 mod sqlite;
-#[cfg(test)]
+#[cfg(all(test, feature = "sqlite"))]
 mod tests;
 
 pub use add::{Added, Entry};

@@ -12,6 +12,10 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(crate) enum Objects {
     /// `STORE.objects/ab/ab….json.gz`
+    #[cfg_attr(
+        not(feature = "sqlite"),
+        expect(dead_code, reason = "the other database keeps them")
+    )]
     Directory(PathBuf),
     /// The table `object`, which takes part in transactions.
     #[cfg_attr(not(feature = "postgres"), expect(dead_code, reason = "a server keeps them so"))]

@@ -22,6 +22,7 @@ pub fn failure(error: ArchiveError) -> Failure {
         | ArchiveError::Newer { .. }
         | ArchiveError::Unreleased(_)
         | ArchiveError::NoPostgres(_)
+        | ArchiveError::NoSqlite(_)
         | ArchiveError::Selection(_) => Failure::usage(error),
         ArchiveError::Database { .. }
         | ArchiveError::Damaged { .. }

@@ -2,11 +2,14 @@
 //! out.
 //!
 //! `docs/FORMAT.md` lists the columns.
+#[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "units are in Parquet alone"))]
 mod columns;
 mod csv;
+#[cfg(feature = "parquet")]
 mod parquet;
 #[cfg(test)]
 mod sample;
 
 pub use csv::csv;
+#[cfg(feature = "parquet")]
 pub use parquet::{ParquetError, parquet};
