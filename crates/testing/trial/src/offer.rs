@@ -3,6 +3,7 @@
 use crate::bytes;
 use contract::{Library, OpenError};
 use model::{Algorithm, Direction};
+use std::panic::resume_unwind;
 use verify::Finding;
 
 /// What a library offers and what became of it. Composites are made of other algorithms'
@@ -27,23 +28,34 @@ impl Offer {
     }
 }
 
-/// Runs every check over every algorithm that the library offers.
+/// Runs every check over every algorithm that the library offers, on all CPUs where its sessions may be used so.
 ///
 /// # Panics
 /// When an algorithm does not say why it is unsupported, is offered in one direction only, or
 /// does not say what it calls.
 #[must_use]
 pub fn whole_offer(library: &dyn Library) -> Offer {
-    let mut offer = Offer::default();
-    for algorithm in offered(library) {
-        offer.names.push(algorithm.name);
-        match verify::verify(library, algorithm, &verify::Scope::BRIEF, &mut |_| {}) {
-            Ok(_) => {}
-            Err(Finding::Unsupported(why)) => panic!("{algorithm} in one direction only: {why}"),
-            Err(finding) => offer.refused.push((algorithm.name, finding.to_string())),
-        }
+    let offered = offered(library);
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = if library.one_thread_only().is_some() { 1 } else { cpus };
+    let checked = &|first: usize| -> Vec<_> {
+        let own = offered.iter().skip(first).step_by(threads);
+        own.filter_map(|algorithm| refusal(library, algorithm)).collect()
+    };
+    let mut refused: Vec<_> = std::thread::scope(|scope| {
+        let all: Vec<_> = (0..threads).map(|first| scope.spawn(move || checked(first))).collect();
+        all.into_iter().flat_map(|one| one.join().unwrap_or_else(|p| resume_unwind(p))).collect()
+    });
+    refused.sort();
+    Offer { names: offered.iter().map(|a| a.name).collect(), refused }
+}
+
+fn refusal(library: &dyn Library, algorithm: &'static Algorithm) -> Option<(&'static str, String)> {
+    match verify::verify(library, algorithm, &verify::Scope::BRIEF, &mut |_| {}) {
+        Ok(_) => None,
+        Err(Finding::Unsupported(why)) => panic!("{algorithm} in one direction only: {why}"),
+        Err(finding) => Some((algorithm.name, finding.to_string())),
     }
-    offer
 }
 
 /// Every algorithm that is no composite of others.
