@@ -120,6 +120,7 @@ pub fn print_record(
 
 enum Rendered<'a> {
     Text(Box<dyn FnOnce(Options) -> String + 'a>),
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "Parquet alone is no text"))]
     Bytes(Vec<u8>),
 }
 

@@ -23,7 +23,8 @@ mod schema;
 mod select;
 #[cfg(feature = "sqlite")]
 mod sqlite;
-#[cfg(all(test, feature = "sqlite"))]
+#[cfg(test)]
+#[cfg(feature = "sqlite")]
 mod tests;
 
 pub use add::{Added, Entry};
