@@ -31,18 +31,18 @@ FIRST := $(addprefix ciphermark-,baselines graviola ring rustcrypto)
 ATTACHED := $(FIRST) ciphermark-blake3 ciphermark-meter ciphermarktls-rustls-graviola ciphermarktls-rustls-ring
 first: setup web
 	@$(MAKE) --no-print-directory attached program ATTACHED="$(FIRST)" \
-	  PARTS="--no-default-features $(foreach crate,$(UNMEASURED),--config profile.release.package.$(crate).opt-level=0)"
+	  PROGRAM_FLAGS="--no-default-features $(foreach crate,$(UNMEASURED),--config profile.release.package.$(crate).opt-level=0)"
 
-# What is measured is built as everybody builds it, the program small. schemars is compiled beside it and not measured.
+# What is measured is built as everybody builds it, the program small.
 attached:
-	$(CARGO) build --release --locked $(addprefix --package ,$(ATTACHED)) --config profile.release.package.schemars.opt-level=0
+	$(CARGO) build --release --locked $(addprefix --package ,$(ATTACHED))
 
 # For the first answer, what only plans, keeps, judges and shows is not optimised, and archives and Parquet are left out:
 # that compiles sooner. What measures and verifies is the same in every build.
 UNMEASURED := ciphermark $(addprefix ciphermark-,advise archive at-rest claims compare confine doctor engine host inputs page \
-  record report text tier tls tls-load tls-server) clap_builder clap_complete clap_mangen indicatif jiff schemars
+  record report text tls tls-load) clap_builder clap_complete clap_mangen indicatif jiff schemars
 program:
-	$(CARGO) build --release --locked --package ciphermark --config program.toml $(PARTS)
+	$(CARGO) build --release --locked --package ciphermark --config program.toml $(PROGRAM_FLAGS)
 
 # The system's libraries, those that came with the build, and what `make libs` has built. Cases that were refused or
 # failed (status 3) stand in the table with their reason.

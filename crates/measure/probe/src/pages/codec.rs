@@ -140,7 +140,7 @@ impl Codec {
     }
 
     /// Sets a key of this page's own, as a store with a key for each page would; MAC included.
-    pub fn rekey(&mut self, direction: Direction, at: &Position) -> Result<(), i32> {
+    fn rekey(&mut self, direction: Direction, at: &Position) -> Result<(), i32> {
         let mut word = [0; 32];
         word.copy_from_slice(&at.to_bytes());
         let change = xxh3_64_with_seed(&word, self.mask);
@@ -238,7 +238,6 @@ impl Codec {
     }
 
     /// Encrypts a page. `beside` has [`Codec::metadata_bytes`].
-    #[inline]
     pub fn seal(
         &mut self,
         at: &Position,
@@ -276,7 +275,6 @@ impl Codec {
     }
 
     /// Decrypts a page, if what is stored beside it fits.
-    #[inline]
     pub fn unseal(
         &mut self,
         at: &Position,
