@@ -31,11 +31,22 @@ const COLD_NS: [(&str, f64); 7] = [
 /// The same of a MAC beside the cipher, and of a sum.
 const COLD_CHECK_NS: [(&str, f64); 2] = [("+hmac", 1650.0), ("+", 300.0)];
 
-/// What a page pays that is read, and one that is written, in shares of it; with the time that the server loses because
-/// the cipher has emptied caches, too. From pilots of three other schemes (docs/AT-REST.md), which gave 0.7 to 1.4 and
-/// 1.1 to 1.8. Other CPUs, libraries and queries lie in the interval.
-const READ_SHARE: Interval = Interval { median: 1.0, low: 0.5, high: 1.5 };
-const WRITE_SHARE: Interval = Interval { median: 1.4, low: 0.8, high: 2.0 };
+/// What a page takes beside its price, read or written. From pilots of `none` and three other schemes
+/// (docs/AT-REST.md).
+struct Beside {
+    /// Nanoseconds to copy it, so that what the server holds stays as it is.
+    copied: f64,
+    /// Nanoseconds to find its nonce.
+    nonce: f64,
+    /// How much of [`COLD_NS`] a cipher pays, with the time that the server loses because the cipher has emptied its
+    /// caches; a cipher alone, and with a tag.
+    cipher: f64,
+    tagged: f64,
+}
+const READ: Beside = Beside { copied: 0.0, nonce: 700.0, cipher: 0.7, tagged: 1.3 };
+const WRITE: Beside = Beside { copied: 1400.0, nonce: 700.0, cipher: 0.7, tagged: 1.5 };
+/// Other CPUs, libraries and queries lie within this.
+const SPREAD: Interval = Interval { median: 1.0, low: 0.5, high: 1.5 };
 
 /// A prediction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -139,25 +150,26 @@ pub fn predict(
 
 /// Nanoseconds of a page beside its price. A store's own record has nonces and cold pages in its prices; what of this is
 /// left beside them is not known.
-fn beside(evidence: Evidence<'_>, scheme: &str, share: Interval) -> Interval {
+fn beside(evidence: Evidence<'_>, scheme: &str, page: &Beside) -> Interval {
     let first = |table: &[(&str, f64)]| {
         table.iter().find(|(part, _)| scheme.contains(part)).map_or(0.0, |(_, ns)| *ns)
     };
-    let cold = first(&COLD_NS) + first(&COLD_CHECK_NS);
-    let Interval { median, low, high } = share;
+    let has_any = |parts: &[&str]| parts.iter().any(|part| scheme.contains(part));
+    let nonce = if has_any(&["-xts"]) { 0.0 } else { page.nonce };
+    let cipher = if has_any(&["-xts", "-ctr", "-cbc"]) { page.cipher } else { page.tagged };
+    let cold = cipher * first(&COLD_NS) + page.tagged * first(&COLD_CHECK_NS);
+    let ns = page.copied + nonce + cold;
     match evidence {
-        Evidence::Survey(_) => {
-            Interval { median: cold * median, low: cold * low, high: cold * high }
-        }
-        Evidence::Pages(_) => Interval { median: cold * low, low: 0.0, high: cold * median },
+        Evidence::Survey(_) => SPREAD.with(Interval::exact(ns), |share, ns| share * ns),
+        Evidence::Pages(_) => Interval { median: 0.3 * cold, low: 0.0, high: ns },
     }
 }
 
 fn row(work: &Work, scheme: &str, price: &Price, evidence: Evidence<'_>) -> Row {
     let sum = |a: Interval, b: Interval| a.independent(b, |a, b| a + b);
     let times = |count: Interval, ns: Interval| count.with(ns, |n, ns| n * ns);
-    let beside_read_ns = beside(evidence, scheme, READ_SHARE);
-    let beside_write_ns = beside(evidence, scheme, WRITE_SHARE);
+    let beside_read_ns = beside(evidence, scheme, &READ);
+    let beside_write_ns = beside(evidence, scheme, &WRITE);
     let decrypt = sum(price.read_ns, beside_read_ns);
     let encrypt = sum(price.write_ns, beside_write_ns);
     let total = sum(times(work.read, decrypt), times(work.encrypted(), encrypt));
@@ -213,9 +225,9 @@ mod tests {
     #[test]
     fn what_lies_beside_a_price_depends_on_cipher_and_check() {
         let record = record();
-        let of = |scheme| beside(Evidence::Survey(&record), scheme, Interval::exact(1.0)).median;
+        let of = |scheme| beside(Evidence::Survey(&record), scheme, &WRITE).median.round();
         let all = ["aes-256-xts", "aes-256-gcm", "aes-256-ctr+hmac-sha256", "aes-256-ctr+xxh3-64"];
-        assert_eq!(all.map(of), [1500.0, 2500.0, 3600.0, 2250.0]);
+        assert_eq!(all.map(of), [2450.0, 5850.0, 5940.0, 3915.0]);
     }
 
     #[test]
