@@ -61,6 +61,7 @@ fn every_writer_counts_unless_there_is_but_one() {
 
 /// One screen says what to do; everything else is behind a flag.
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn the_first_screen_is_short_and_why_has_the_rest() {
     for used in ["postgres", "wal", "disk", "sqlite", "object-store", "backup", "messages"] {
         let asked = ["advise", record(), "--for", used];

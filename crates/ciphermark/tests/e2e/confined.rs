@@ -52,6 +52,7 @@ fn here() -> bool {
 }
 
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn each_deed_in_an_operation_fails_and_is_named_and_costs_its_own_library_alone() {
     assert!(here(), "this kernel has no seccomp filter");
     let directory = scratch();

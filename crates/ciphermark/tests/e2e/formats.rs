@@ -70,6 +70,7 @@ fn the_table_is_plain_text_where_nobody_looks_at_a_terminal() {
 }
 
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn run_prints_what_show_prints_of_its_record_which_replaces_an_older_one() {
     let directory = scratch();
     let path = file(&directory, "r.json");

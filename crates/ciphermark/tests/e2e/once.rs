@@ -69,6 +69,7 @@ fn a_wrong_tag_gives_no_plaintext_and_exit_code_1() {
 }
 
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn a_message_may_be_empty_and_large() {
     let empty = output("aes-128-gcm", "openssl", &GCM, "");
     assert_eq!(empty.len(), 2 * 16, "the tag alone: {empty}");

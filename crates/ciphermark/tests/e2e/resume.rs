@@ -84,6 +84,7 @@ fn a_worker_whose_library_hangs_dies_with_the_scheduler_too() {
 }
 
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn an_interrupt_or_sigterm_ends_in_order_and_says_how_to_resume() {
     for signal in [Signal::INT, Signal::TERM] {
         let directory = scratch();

@@ -26,6 +26,7 @@ fn colours_follow_the_flag_then_no_color_then_the_terminal() {
 }
 
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn the_progress_bar_is_on_standard_error_and_only_on_a_terminal() {
     let bar = in_terminal(&format!("ciphermark {A_MOMENT} > /dev/null")).with_code(0).stdout;
     assert!(bar.contains("measuring") && bar.contains("left"), "{bar:?}");
@@ -59,6 +60,7 @@ fn a_full_disk_under_standard_output_is_told() {
 }
 
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn every_line_fits_the_terminal_or_what_columns_says() {
     let record = published();
     let fits = |text: &str, width: usize| {

@@ -119,6 +119,7 @@ fn libraries_in_c_and_rust_pass_every_check_at_every_tier() {
 }
 
 #[test]
+#[ignore = "long: takes ten seconds or more"]
 fn a_run_measures_each_tier_by_itself_and_the_record_says_how() {
     let case = "-l openssl -l rustcrypto -a aes-128-ctr -s 64 -d encrypt -t native -t noaes";
     let record = record(case, 0);

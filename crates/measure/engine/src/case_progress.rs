@@ -1,6 +1,6 @@
 //! A case on its way: what was sampled of it, and how it ended.
 
-use crate::kinds::{Ends, Facts, Judged, PILOT, Pass, Subject, Visit};
+use crate::kinds::{Ends, Facts, Judged, PILOT, PROCESSES, Pass, Subject, Visit};
 use crate::protocol::{Finding, Other};
 use analysis::{MIN_PER_PROCESS, of_visits};
 use model::{OtherEnd, QuietRates, RawSample};
@@ -33,6 +33,8 @@ pub(crate) struct CaseProgress {
     ops: Option<u32>,
     /// Samples taken of it, whatever the number of threads.
     pub(crate) taken: u32,
+    /// Those that no disturbance was seen in when they were taken.
+    clean: u32,
     pub(crate) pass: Pass,
     /// Processes at which it is next asked whether it is precise enough.
     pub(crate) next_look: usize,
@@ -62,6 +64,7 @@ impl CaseProgress {
             other_latencies: Vec::new(),
             ops: None,
             taken: 0,
+            clean: 0,
             pass: Pass::default(),
             next_look: PILOT,
             waits: false,
@@ -83,7 +86,23 @@ impl CaseProgress {
         }
         self.ops = self.samples.first().map(|s| s.ops);
         self.taken = (whole / threads) as u32;
+        self.clean = self.taken;
         self
+    }
+
+    /// Counts a sample that no disturbance was seen in.
+    pub(crate) fn count_clean(&mut self) {
+        self.pass.clean += 1;
+        self.clean += 1;
+    }
+
+    /// How much of the way there is behind it, up to 1. With the clean samples that all need a case is nearly done: most
+    /// end then.
+    pub(crate) fn fraction(&self) -> f64 {
+        if self.end.is_some() {
+            return 1.0;
+        }
+        0.9 * (f64::from(self.clean) / (MIN_PER_PROCESS * PROCESSES) as f64).min(1.0)
     }
 
     /// Whether there can be as many processes as its next look needs.

@@ -312,7 +312,9 @@ impl<'a> Schedule<'a> {
         samples.iter().for_each(|s| self.quiet.learn(s));
         let quiet = self.quiet.rates();
         let visit = &of_visits(&samples, threads, quiet)[0];
-        progress.pass.clean += usize::from(visit.disturbance(quiet.of(visit.cpu)).is_none());
+        if visit.disturbance(quiet.of(visit.cpu)).is_none() {
+            progress.count_clean();
+        }
         let case = progress.index;
         let beside =
             |i: usize| Some(OtherEnd { ticks: other.as_ref()?.ticks[i], ..OtherEnd::default() });
@@ -341,7 +343,9 @@ impl<'a> Schedule<'a> {
         let quiet = self.quiet.rates().of(server.cpu);
         let progress = &mut self.all_progress[index];
         progress.take_ends(both);
-        progress.pass.clean += usize::from(both.server_sample().disturbance(quiet).is_none());
+        if both.server_sample().disturbance(quiet).is_none() {
+            progress.count_clean();
+        }
         let (case, other) = (progress.index, Some(both.other()));
         JournalEntry::Sample(JournalSample {
             case,
@@ -387,11 +391,8 @@ impl<'a> Schedule<'a> {
     fn progress(&self) -> Progress {
         let cases = self.all_progress.len();
         let ended = self.all_progress.iter().filter(|t| t.end.is_some()).count();
-        let least = (MIN_PER_PROCESS * PROCESSES) as f64;
-        // A case with the visits that all need is nearly done: most end then.
-        let open = self.all_progress.iter().filter(|t| t.end.is_none());
-        let nearly: f64 = open.map(|t| 0.9 * (f64::from(t.taken) / least).min(1.0)).sum();
-        let fraction = (ended as f64 + nearly) / cases.max(1) as f64;
+        let fraction =
+            self.all_progress.iter().map(CaseProgress::fraction).sum::<f64>() / cases.max(1) as f64;
         let (elapsed, budget) = (self.elapsed(), self.budget.time);
         let most = budget.saturating_sub(elapsed);
         let foreseen = elapsed.mul_f64((1.0 - fraction) / fraction.max(0.01));

@@ -123,6 +123,16 @@ fn after_nine_processes_the_imprecise_go_first_and_after_twelve_the_precise_end(
 }
 
 #[test]
+fn a_sample_that_does_not_count_is_no_progress() {
+    let libraries = [attached()];
+    let disturbed = sampled(progress(0, 1), |_| 10_000, 12);
+    let mut clean = disturbed.clone();
+    (0..12).for_each(|_| clean.count_clean());
+    let schedule = schedule(&libraries, vec![disturbed, clean], 1);
+    assert!((schedule.progress().fraction - 0.5 * 0.9 * 0.5).abs() < 1e-9);
+}
+
+#[test]
 fn where_no_sample_counts_later_waves_have_their_turn_all_the_same() {
     let libraries = [attached()];
     let handshake = |exchange| {
