@@ -59,7 +59,7 @@ TESTED := --locked --workspace --features ciphermark/postgres --lib --bins --tes
 test test-long: export PROPTEST_RNG_SEED ?= 20261124
 test test-long: export CIPHERMARK_TEST_BUILT := yes
 
-test: setup web ## the tests that need no servers and no bundled libraries: 17 minutes on two cores, compiling included
+test: setup web ## the tests that need no servers and no bundled libraries: 14 minutes on two cores, compiling included
 	$(CARGO) build $(TESTED)
 	$(CARGO) test $(TESTED) --no-fail-fast
 
