@@ -3,11 +3,10 @@
 
    cc -shared -fPIC -o preload.so predict-postgres.c -lcrypto        LD_PRELOAD for the server
    cc -DCONVERT -o convert predict-postgres.c -lcrypto               convert encrypt|decrypt DATA: a stopped cluster
-                                                                     convert cold: a page with warm and with empty caches
-                                                     convert pace: for each byte read, nanoseconds of a page, warm
+                                                                     convert pace: for each byte read, how long a page takes
 
-   PAGES_SCHEME: none (a copy, with a nonce), aes-256-xts, aes-256-ctr, aes-256-gcm, aes-256-ocb, chacha20-poly1305, aes-256-ctr+hmac-sha256,
-   aes-256-cbc+hmac-sha256. PAGES_META: the file with nonces, tags and counts.
+   PAGES_SCHEME: none (a copy, with a nonce), aes-256-xts, aes-256-ctr, aes-256-gcm, aes-256-ocb, chacha20-poly1305,
+   aes-256-ctr+hmac-sha256, aes-256-cbc+hmac-sha256. PAGES_META: the file with nonces, tags and counts.
 
    Encrypted: every 8 KiB page of files in base/ and global/ whose name begins with a digit, and of WAL segments, at
    pread, pwrite and pwritev. Not: temporary files, pg_control, commit status. A page's place (hash of the path, number
@@ -235,64 +234,15 @@ static int convert(const char *path, const struct stat *facts, int kind, struct 
   return 0;
 }
 
-/* A megabyte of jumps, one in each line, and a megabyte of data: what a server does between two pages, to the caches. */
-enum { FOREIGN = 1 << 20, PAGES = 3000 };
-static uint8_t *jumps, *data, page[PAGE];
-
-static void make_cold(void) {
-  static volatile unsigned sum;
-  for (size_t i = 0; i < FOREIGN; i += 64) sum += data[i];
-  ((void (*)(void))(uintptr_t)jumps)();
-}
-
 static double now(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-static int ascending(const void *a, const void *b) { return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b); }
-
-/* Medians in nanoseconds. The page itself is in the cache, as after the kernel's copy. */
-static void timed(int is_cold, const char *name) {
-  static double encrypting_ns[PAGES], decrypting_ns[PAGES];
-  static uint8_t out[PAGE];
-  for (int i = 0; i < PAGES; i++) {
-    if (is_cold) make_cold();
-    for (int j = 0; j < PAGE; j += 64) page[j]++;
-    double begin = now();
-    encrypt(2, 1, page, out);
-    encrypting_ns[i] = now() - begin;
-    if (is_cold) make_cold();
-    for (int j = 0; j < PAGE; j += 64) ((volatile uint8_t *)out)[j];
-    begin = now();
-    must(decrypt(2, 1, out), "round trip");
-    decrypting_ns[i] = now() - begin;
-    must(memcmp(out, page, PAGE) == 0, "round trip");
-  }
-  qsort(encrypting_ns, PAGES, sizeof(double), ascending), qsort(decrypting_ns, PAGES, sizeof(double), ascending);
-  printf("\"%s\": {\"encrypt_ns\": %.0f, \"decrypt_ns\": %.0f}", name, encrypting_ns[PAGES / 2], decrypting_ns[PAGES / 2]);
-}
-
-static int cold(void) {
-#ifdef __x86_64__
-  jumps = mmap(NULL, FOREIGN + 64, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  must(jumps != MAP_FAILED && (data = calloc(FOREIGN, 1)), "memory");
-  memset(data, 1, FOREIGN);
-  const uint8_t to_next_line[5] = {0xe9, 59, 0, 0, 0};
-  for (size_t i = 0; i < FOREIGN; i += 64) memcpy(jumps + i, to_next_line, 5);
-  jumps[FOREIGN] = 0xc3;
-#else
-  fail("cold is for x86-64");
-#endif
-  set_up();
-  printf("{"), timed(0, "warm"), printf(", "), timed(1, "cold"), printf("}\n");
-  return 0;
-}
-
 /* How fast the core is just now: a neighbour on its other hardware thread shows here. */
 static int pace(void) {
-  static uint8_t out[PAGE];
+  static uint8_t page[PAGE], out[PAGE];
   enum { WARM_UP = 4, TIMED = 30 };
   set_up();
   for (char c; read(0, &c, 1) == 1;) {
@@ -307,9 +257,8 @@ static int pace(void) {
 }
 
 int main(int argc, char **argv) {
-  if (argc == 2 && strcmp(argv[1], "cold") == 0) return cold();
   if (argc == 2 && strcmp(argv[1], "pace") == 0) return pace();
-  must(argc == 3, "usage: convert encrypt|decrypt DATA, convert cold|pace");
+  must(argc == 3, "usage: convert encrypt|decrypt DATA, convert pace");
   back = strcmp(argv[1], "decrypt") == 0;
   must(chdir(argv[2]) == 0, argv[2]);
   set_up();

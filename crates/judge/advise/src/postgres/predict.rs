@@ -6,7 +6,8 @@ use crate::cost::{Costs, Price};
 use crate::data::Data;
 use crate::evidence::Evidence;
 use crate::fresh::Surroundings;
-use crate::question::{KeyPer, Question};
+use crate::question::{IntegrityLevel, KeyPer, Question};
+use crate::schemes::{Family, NonceRule, Scheme};
 use claims::expression::Interval;
 use model::Model;
 use serde::{Deserialize, Serialize};
@@ -16,42 +17,8 @@ pub const KIND: &str = "postgres-prediction";
 /// Version of the format.
 pub const FORMAT_VERSION: &str = "1.0";
 
-/// Nanoseconds of a page beside its price, for nonce, tag, calls, a copy, and caches that one has emptied for the other:
-/// in a server that only reads (some 20 µs between pages), and where each transaction writes. By kind of scheme: a cipher
-/// without a nonce, one with it, an AEAD, a cipher and a MAC. OpenSSL 3.0.19 on Zen 4 (docs/AT-REST.md).
-const BESIDE_NS: [(Kind, f64, f64); 4] = [
-    (Kind::Position, 800.0, 1500.0),
-    (Kind::Nonce, 1900.0, 3000.0),
-    (Kind::Aead, 3300.0, 4700.0),
-    (Kind::Mac, 3300.0, 7600.0),
-];
-/// Of a sum beside the cipher.
-const SUM_NS: f64 = 300.0;
 /// Other CPUs, libraries and queries lie within this.
 const SPREAD: Interval = Interval { median: 1.0, low: 0.5, high: 1.5 };
-
-#[derive(Clone, Copy, PartialEq)]
-enum Kind {
-    Position,
-    Nonce,
-    Aead,
-    Mac,
-}
-
-impl Kind {
-    fn of(scheme: &str) -> Self {
-        let has_any = |parts: &[&str]| parts.iter().any(|part| scheme.contains(part));
-        if has_any(&["+hmac"]) {
-            Self::Mac
-        } else if has_any(&["-xts"]) {
-            Self::Position
-        } else if has_any(&["-ctr", "-cbc"]) {
-            Self::Nonce
-        } else {
-            Self::Aead
-        }
-    }
-}
 
 /// A prediction.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -130,7 +97,7 @@ pub fn predict(
         let rejected = advice.rejected.iter().find(|r| r.scheme == scheme.id);
         let allowed = |p: &&Price| p.libraries.iter().all(|l| question.wishes.takes(l));
         for price in costs.prices(scheme).unwrap_or_default().iter().filter(allowed) {
-            let mut row = row(&work, &scheme.id, price, evidence);
+            let mut row = row(&work, scheme, price, evidence);
             let rules = rejected.iter().flat_map(|r| std::iter::once(&r.rule).chain(&r.also));
             row.rejected_by = rules.cloned().collect();
             rows.push(row);
@@ -153,26 +120,37 @@ pub fn predict(
     }
 }
 
-/// Nanoseconds of a page beside its price, where this share of the transactions writes. A store's own record has nonces
-/// and cold pages in its prices; what of this is left beside them is not known.
-fn beside(evidence: Evidence<'_>, scheme: &str, writing: f64) -> Interval {
-    let kind = Kind::of(scheme);
-    let sum = if kind != Kind::Mac && scheme.contains('+') { SUM_NS } else { 0.0 };
-    let mut rows = BESIDE_NS.iter().filter(|(of, ..)| *of == kind);
-    let ns =
-        rows.next().map_or(0.0, |(_, reading, wrote)| reading + (wrote - reading) * writing) + sum;
+/// Nanoseconds of a page beside its price, for nonce, tag, calls, a copy, and caches that server and cipher empty for each
+/// other: in a server that only reads, and where each transaction writes. OpenSSL 3.0.19 on Zen 4 (docs/AT-REST.md).
+fn beside_ns(family: &Family) -> (f64, f64) {
+    let (reading, writing) = match (family.integrity, family.nonce) {
+        (IntegrityLevel::Adversary | IntegrityLevel::Rollback, _) => {
+            return (3300.0, if family.mode.contains('+') { 7600.0 } else { 4700.0 });
+        }
+        (_, NonceRule::None | NonceRule::Position) => (800.0, 1500.0),
+        _ => (1900.0, 3000.0),
+    };
+    let sum = if family.integrity == IntegrityLevel::Accident { 300.0 } else { 0.0 };
+    (reading + sum, writing + sum)
+}
+
+/// The same with its interval, where this share of the transactions writes. A store's own record has nonces and cold pages
+/// in its prices; what of this is left beside them is not known.
+fn beside(evidence: Evidence<'_>, family: &Family, writing: f64) -> Interval {
+    let (reading_ns, writing_ns) = beside_ns(family);
+    let ns = reading_ns + (writing_ns - reading_ns) * writing;
     match evidence {
         Evidence::Survey(_) => SPREAD.with(Interval::exact(ns), |share, ns| share * ns),
         Evidence::Pages(_) => Interval { median: 0.3 * ns, low: 0.0, high: ns },
     }
 }
 
-fn row(work: &Work, scheme: &str, price: &Price, evidence: Evidence<'_>) -> Row {
+fn row(work: &Work, scheme: &Scheme, price: &Price, evidence: Evidence<'_>) -> Row {
     let sum = |a: Interval, b: Interval| a.independent(b, |a, b| a + b);
     let times = |count: Interval, ns: Interval| count.with(ns, |n, ns| n * ns);
     let writing = work.each(work.log_writes).map_or(0.0, |writes| writes.median.min(1.0));
-    let beside_read_ns = beside(evidence, scheme, writing);
-    let beside_write_ns = beside(evidence, scheme, 1.0);
+    let beside_read_ns = beside(evidence, &scheme.family, writing);
+    let beside_write_ns = beside(evidence, &scheme.family, 1.0);
     let decrypt = sum(price.read_ns, beside_read_ns);
     let encrypt = sum(price.write_ns, beside_write_ns);
     let total = sum(times(work.read, decrypt), times(work.encrypted(), encrypt));
@@ -180,7 +158,7 @@ fn row(work: &Work, scheme: &str, price: &Price, evidence: Evidence<'_>) -> Row 
     // A commit waits for one write of the log.
     let of_commit = |writes: f64| scaled(times(work.log, encrypt), 1e-3 / writes);
     Row {
-        scheme: scheme.to_owned(),
+        scheme: scheme.id.clone(),
         library: price.label(),
         rejected_by: Vec::new(),
         read_ns: price.read_ns,
@@ -227,8 +205,11 @@ mod tests {
 
     #[test]
     fn what_lies_beside_a_price_depends_on_the_kind_of_scheme_and_on_who_writes() {
-        let record = record();
-        let of = |scheme, writing| beside(Evidence::Survey(&record), scheme, writing).median;
+        let (data, record) = (Data::built_in(), record());
+        let of = |id: &str, writing| {
+            let scheme = data.schemes.iter().find(|scheme| scheme.id == id).unwrap();
+            beside(Evidence::Survey(&record), &scheme.family, writing).median
+        };
         let all = ["aes-256-xts", "aes-256-ctr+xxh3-64", "aes-256-gcm", "aes-256-cbc+hmac-sha256"];
         assert_eq!(all.map(|scheme| of(scheme, 0.0)), [800.0, 2200.0, 3300.0, 3300.0]);
         assert_eq!(all.map(|scheme| of(scheme, 1.0)), [1500.0, 3300.0, 4700.0, 7600.0]);
