@@ -125,9 +125,9 @@ pub fn predict(
 fn beside_ns(family: &Family) -> (f64, f64) {
     let (reading, writing) = match (family.integrity, family.nonce) {
         (IntegrityLevel::Adversary | IntegrityLevel::Rollback, _) => {
-            return (3300.0, if family.mode.contains('+') { 7600.0 } else { 4700.0 });
+            return if family.mode.contains('+') { (4000.0, 7400.0) } else { (3300.0, 4700.0) };
         }
-        (_, NonceRule::None | NonceRule::Position) => (800.0, 1500.0),
+        (_, NonceRule::None | NonceRule::Position) => (1000.0, 1500.0),
         _ => (1900.0, 3000.0),
     };
     let sum = if family.integrity == IntegrityLevel::Accident { 300.0 } else { 0.0 };
@@ -211,9 +211,9 @@ mod tests {
             beside(Evidence::Survey(&record), &scheme.family, writing).median
         };
         let all = ["aes-256-xts", "aes-256-ctr+xxh3-64", "aes-256-gcm", "aes-256-cbc+hmac-sha256"];
-        assert_eq!(all.map(|scheme| of(scheme, 0.0)), [800.0, 2200.0, 3300.0, 3300.0]);
-        assert_eq!(all.map(|scheme| of(scheme, 1.0)), [1500.0, 3300.0, 4700.0, 7600.0]);
-        assert_eq!(of("aes-256-xts", 0.5), 1150.0);
+        assert_eq!(all.map(|scheme| of(scheme, 0.0)), [1000.0, 2200.0, 3300.0, 4000.0]);
+        assert_eq!(all.map(|scheme| of(scheme, 1.0)), [1500.0, 3300.0, 4700.0, 7400.0]);
+        assert_eq!(of("aes-256-xts", 0.5), 1250.0);
     }
 
     #[test]
