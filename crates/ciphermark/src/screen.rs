@@ -151,7 +151,7 @@ fn rendered<'a>(
         }
         #[cfg(not(feature = "parquet"))]
         FormatArg::Parquet => {
-            return Err(Failure::not_done(
+            return Err(Failure::usage(
                 "`make bench` builds no Parquet; `make build` does, and packages have it",
             ));
         }
