@@ -1,6 +1,7 @@
 """Serves a Python package to a ciphermark worker over standard input and output: docs/RUNTIMES.md."""
 
 import gc
+import itertools
 import os
 import struct
 import sys
@@ -135,20 +136,18 @@ def ready(s, r):
 def work(s, ring, at, ops):
     """What each operation takes, worked out before the clock starts: nonces that count up are new bytes objects."""
     nonces, operands, tags = ring
-    tags = [s.beside(tag) for tag in tags]
-    slots = [(at + i) % RING for i in range(ops)]
-    fresh = nonces
+    order = [(at + i) % RING for i in range(RING)]
+    nonces = [nonces[k] for k in order]
+
+    def again(values):
+        return itertools.islice(itertools.cycle(values), ops)
+
+    uses = again(nonces)
     if s.fresh:
-        heads = [int.from_bytes(n[:8], "little") for n in nonces]
-        tails = [n[8:] for n in nonces]
-        rounds = range(ops)
-        mask = (1 << 64) - 1
-        fresh = [
-            (heads[k] + RING * (i // RING) & mask).to_bytes(8, "little") + tails[k]
-            for i, k in zip(rounds, slots)
-        ]
-        return [(fresh[i], operands[k], tags[k], k % s.keep) for i, k in enumerate(slots)]
-    return [(nonces[k], operands[k], tags[k], k % s.keep) for k in slots]
+        parts, mask = [(int.from_bytes(n[:8], "little"), n[8:]) for n in nonces], (1 << 64) - 1
+        uses = [(head + done & mask).to_bytes(8, "little") + tail for done in range(0, ops, RING) for head, tail in parts]
+    operands, tags = [operands[k] for k in order], [s.beside(tags[k]) for k in order]
+    return list(zip(uses, again(operands), again(tags), again([k % s.keep for k in order])))
 
 
 def batch(run, todo, outputs, expected):
