@@ -6,7 +6,8 @@
                                                                      convert pace: for each byte read, how long a page takes
 
    PAGES_SCHEME: none (a copy, with a nonce), aes-256-xts, aes-256-ctr, aes-256-gcm, aes-256-ocb, chacha20-poly1305,
-   aes-256-ctr+hmac-sha256, aes-256-cbc+hmac-sha256. PAGES_META: the file with nonces, tags and counts.
+   aes-256-ctr+hmac-sha256, aes-256-cbc+hmac-sha256. PAGES_META: the file with nonces, tags and counts. PAGES_TIMED: if
+   set, the file also says how long encrypting and decrypting took.
 
    Encrypted: every 8 KiB page of files in base/ and global/ whose name begins with a digit, and of WAL segments, at
    pread, pwrite and pwritev. Not: temporary files, pg_control, commit status. A page's place (hash of the path, number
@@ -27,6 +28,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 /* LOG_SLOTS: those of 128 segments of 16 MiB; a segment's are used again 128 segments later. */
@@ -38,15 +40,15 @@ typedef struct {
 } Slot; /* a cache line; a place of 0 is free */
 
 typedef struct {
-  uint64_t read, written, log_read, log_written, log_unproven;
-  uint8_t rest[216];
+  uint64_t read, written, log_read, log_written, read_ns, written_ns, log_read_ns, log_written_ns, log_unproven;
+  uint8_t rest[184];
   Slot slots[SLOTS], log_slots[LOG_SLOTS];
 } Meta;
 
 static Meta *meta;
 static EVP_CIPHER_CTX *encrypting, *decrypting;
 static EVP_MAC_CTX *mac;
-static int aead, tweaked, iv_len, tag_len;
+static int aead, tweaked, iv_len, tag_len, timed;
 static uint8_t drawn[RANDOM], *buffer;
 static int left;
 static size_t capacity;
@@ -166,6 +168,7 @@ static void set_up(void) {
   const char *plus = strstr(scheme, "+hmac-sha256");
   snprintf(name, sizeof name, "%.*s", (int)(plus ? plus - scheme : (long)strlen(scheme)), scheme);
   keyed(name, plus != NULL);
+  timed = getenv("PAGES_TIMED") != NULL;
   int fd = open(path, O_RDWR | O_CREAT, 0666);
   must(fd >= 0 && ftruncate(fd, sizeof *meta) == 0, path);
   meta = mmap(NULL, sizeof *meta, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
@@ -189,7 +192,17 @@ static uint64_t of_path(const char *path) {
   return hash & ~(uint64_t)1;
 }
 
-static void count(uint64_t *what, uint64_t n) { __atomic_fetch_add(what, n, __ATOMIC_RELAXED); }
+static uint64_t now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Pages, and four further on in the counts their nanoseconds. */
+static void count(uint64_t *what, uint64_t n, uint64_t begin) {
+  __atomic_fetch_add(what, n, __ATOMIC_RELAXED);
+  if (timed) __atomic_fetch_add(what + 4, now() - begin, __ATOMIC_RELAXED);
+}
 
 static void aligned(size_t n, off_t at) {
   if (n % PAGE || at % PAGE) fail("not whole pages");
@@ -197,26 +210,27 @@ static void aligned(size_t n, off_t at) {
 
 static const uint8_t *encrypted(uint64_t file, const void *from, size_t n, off_t at) {
   aligned(n, at);
+  uint64_t begin = timed ? now() : 0;
   if (n > capacity) must((buffer = realloc(buffer, n)) != NULL, "memory"), capacity = n;
   for (size_t i = 0; i < n; i += PAGE) encrypt(file, ((uint64_t)at + i) / PAGE, (const uint8_t *)from + i, buffer + i);
-  count(file & 1 ? &meta->log_written : &meta->written, n / PAGE);
+  count(file & 1 ? &meta->log_written : &meta->written, n / PAGE, begin);
   return buffer;
 }
 
 static void decrypted(uint64_t file, uint8_t *data, size_t n, off_t at) {
   aligned(n, at);
+  uint64_t begin = timed ? now() : 0;
   for (size_t i = 0; i < n; i += PAGE) {
     if (decrypt(file, ((uint64_t)at + i) / PAGE, data + i)) continue;
     if (!(file & 1)) fail("a page does not pass its check");
-    count(&meta->log_unproven, 1);
+    __atomic_fetch_add(&meta->log_unproven, 1, __ATOMIC_RELAXED);
   }
-  count(file & 1 ? &meta->log_read : &meta->read, n / PAGE);
+  count(file & 1 ? &meta->log_read : &meta->read, n / PAGE, begin);
 }
 
 #ifdef CONVERT
 #include <ftw.h>
 #include <sys/stat.h>
-#include <time.h>
 static int back;
 
 static int convert(const char *path, const struct stat *facts, int kind, struct FTW *at) {
@@ -234,24 +248,18 @@ static int convert(const char *path, const struct stat *facts, int kind, struct 
   return 0;
 }
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
 /* How fast the core is just now: a neighbour on its other hardware thread shows here. */
 static int pace(void) {
   static uint8_t page[PAGE], out[PAGE];
   enum { WARM_UP = 4, TIMED = 30 };
   set_up();
   for (char c; read(0, &c, 1) == 1;) {
-    double begin = 0;
+    uint64_t begin = 0;
     for (int i = 0; i < WARM_UP + TIMED; i++) {
       if (i == WARM_UP) begin = now();
       encrypt(2, 1, page, out);
     }
-    printf("%.0f\n", (now() - begin) / TIMED), fflush(stdout);
+    printf("%lu\n", (now() - begin) / TIMED), fflush(stdout);
   }
   return 0;
 }

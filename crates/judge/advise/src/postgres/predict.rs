@@ -67,6 +67,8 @@ pub struct Row {
     pub beside_read_ns: Interval,
     /// Nanoseconds of a page that is written, beside its price.
     pub beside_write_ns: Interval,
+    /// Nanoseconds of a page of the log, beside its price.
+    pub beside_log_ns: Interval,
     /// CPU seconds a second, which is CPUs kept busy.
     pub cpus: Interval,
     /// Microseconds of CPU for each transaction; none where none ended.
@@ -120,43 +122,68 @@ pub fn predict(
     }
 }
 
-/// Nanoseconds of a page beside its price, for nonce, tag, calls, a copy, and caches that server and cipher empty for each
-/// other: in a server that only reads, and where each transaction writes. OpenSSL 3.0.19 on Zen 4 (docs/AT-REST.md).
-fn beside_ns(family: &Family) -> (f64, f64) {
-    let (reading, writing) = match (family.integrity, family.nonce) {
-        (IntegrityLevel::Adversary | IntegrityLevel::Rollback, _) => {
-            return if family.mode.contains('+') { (4000.0, 7400.0) } else { (3300.0, 4700.0) };
-        }
-        (_, NonceRule::None | NonceRule::Position) => (1000.0, 1500.0),
-        _ => (1900.0, 3000.0),
-    };
-    let sum = if family.integrity == IntegrityLevel::Accident { 300.0 } else { 0.0 };
-    (reading + sum, writing + sum)
+/// Nanoseconds beside the prices of pages, for nonce, tag, calls, and caches that the server has emptied of a cipher's code
+/// and tables. OpenSSL 3.0.19 on Zen 4 (docs/AT-REST.md).
+struct Beside {
+    /// The first page after the server has done something else.
+    start: f64,
+    /// Each page read, ...
+    read: f64,
+    /// ... and written. Pages of the log are written at once: theirs is the start alone.
+    write: f64,
 }
 
-/// The same with its interval, where this share of the transactions writes. A store's own record has nonces and cold pages
-/// in its prices; what of this is left beside them is not known.
-fn beside(evidence: Evidence<'_>, family: &Family, writing: f64) -> Interval {
-    let (reading_ns, writing_ns) = beside_ns(family);
-    let ns = reading_ns + (writing_ns - reading_ns) * writing;
-    match evidence {
+/// Share of a start where a transaction only reads, and is so short that caches keep the rest.
+const START_OF_READS: f64 = 0.4;
+
+impl Beside {
+    fn of(family: &Family) -> Self {
+        let [start, read, write] = match (family.integrity, family.nonce) {
+            (IntegrityLevel::Adversary | IntegrityLevel::Rollback, _) => {
+                let mac = family.mode.contains('+');
+                if mac { [7100.0, 1000.0, 1900.0] } else { [5800.0, 900.0, 2000.0] }
+            }
+            (_, NonceRule::None | NonceRule::Position) => [2200.0, 200.0, 600.0],
+            _ => [5700.0, 800.0, 1700.0],
+        };
+        let sum = if family.integrity == IntegrityLevel::Accident { 300.0 } else { 0.0 };
+        Self { start, read: read + sum, write: write + sum }
+    }
+
+    /// Of a page read, a page written and a page of the log, each with its part of the starts: one a transaction for what it
+    /// reads, one for what it writes, and one for each write of the log.
+    fn each(&self, work: &Work) -> [f64; 3] {
+        let starts = |of: f64, pages: Interval| (of / pages.median.max(1.0)).min(1.0);
+        let writing = work.each(work.log_writes).map_or(0.0, |writes| writes.median.min(1.0));
+        let of_reads = START_OF_READS + (1.0 - START_OF_READS) * writing;
+        [
+            self.read + self.start * of_reads * starts(work.transactions, work.read),
+            self.write + self.start * starts(work.transactions, work.written),
+            self.start * starts(work.log_writes.median, work.log),
+        ]
+    }
+}
+
+/// The same with its interval. A store's own record has nonces and cold pages in its prices; what is left beside them is not
+/// known.
+fn beside(evidence: Evidence<'_>, family: &Family, work: &Work) -> [Interval; 3] {
+    Beside::of(family).each(work).map(|ns| match evidence {
         Evidence::Survey(_) => SPREAD.with(Interval::exact(ns), |share, ns| share * ns),
         Evidence::Pages(_) => Interval { median: 0.3 * ns, low: 0.0, high: ns },
-    }
+    })
 }
 
 fn row(work: &Work, scheme: &Scheme, price: &Price, evidence: Evidence<'_>) -> Row {
     let sum = |a: Interval, b: Interval| a.independent(b, |a, b| a + b);
     let times = |count: Interval, ns: Interval| count.with(ns, |n, ns| n * ns);
-    let writing = work.each(work.log_writes).map_or(0.0, |writes| writes.median.min(1.0));
-    let beside_read_ns = beside(evidence, &scheme.family, writing);
-    let beside_write_ns = beside(evidence, &scheme.family, 1.0);
+    let [beside_read_ns, beside_write_ns, beside_log_ns] = beside(evidence, &scheme.family, work);
     let decrypt = sum(price.read_ns, beside_read_ns);
     let encrypt = sum(price.write_ns, beside_write_ns);
-    let total = sum(times(work.read, decrypt), times(work.encrypted(), encrypt));
+    let log = times(work.log, sum(price.write_ns, beside_log_ns));
+    let total = sum(sum(times(work.read, decrypt), times(work.written, encrypt)), log);
     let scaled = |of: Interval, by: f64| of.with(Interval::exact(by), |ns, by| ns * by);
     // A commit waits for one write of the log.
-    let of_commit = |writes: f64| scaled(times(work.log, encrypt), 1e-3 / writes);
+    let of_commit = |writes: f64| scaled(log, 1e-3 / writes);
     Row {
         scheme: scheme.id.clone(),
         library: price.label(),
@@ -165,6 +192,7 @@ fn row(work: &Work, scheme: &Scheme, price: &Price, evidence: Evidence<'_>) -> R
         write_ns: price.write_ns,
         beside_read_ns,
         beside_write_ns,
+        beside_log_ns,
         cpus: scaled(work.rate(total), 1e-9),
         us_per_transaction: work.each(scaled(total, 1e-3)),
         read_miss_us: scaled(decrypt, 1e-3),
@@ -190,30 +218,40 @@ mod tests {
         let prediction = predicted(work());
         let [row] = &prediction.rows[..] else { panic!("{:?}", prediction.rows) };
         assert_eq!((row.scheme.as_str(), row.read_ns.median), ("aes-256-gcm", 1000.0));
-        // 1900 pages decrypted, 2750 encrypted, in 1000 transactions and 10 s.
-        let (read, write) = (row.beside_read_ns.median / 1e3, row.beside_write_ns.median / 1e3);
-        let us = 1.9 * (1.0 + read) + 2.75 * (2.0 + write);
+        // 1900 pages decrypted, 750 encrypted and 2000 of the log in 1000 transactions and 10 s.
+        let [read, write, log] =
+            [row.beside_read_ns, row.beside_write_ns, row.beside_log_ns].map(|ns| ns.median / 1e3);
+        let us = 1.9 * (1.0 + read) + 0.75 * (2.0 + write) + 2.0 * (2.0 + log);
         let each = row.us_per_transaction.unwrap();
         assert!((each.median - us).abs() < 1e-9, "{each:?}");
         assert!(each.low < us && each.high > us, "{each:?}");
         assert!((row.cpus.median - us * 1e-4).abs() < 1e-12, "{:?}", row.cpus);
         // Two pages in each write of the log.
-        let commit = 2.0 * (2.0 + write);
+        let commit = 2.0 * (2.0 + log);
         assert!((row.commit_us.unwrap().median - commit).abs() < 1e-9);
         assert_eq!(prediction.choice.as_deref(), Some("aes-256-gcm"));
     }
 
     #[test]
-    fn what_lies_beside_a_price_depends_on_the_kind_of_scheme_and_on_who_writes() {
+    fn the_more_pages_follow_each_other_the_less_lies_beside_the_price_of_each() {
         let (data, record) = (Data::built_in(), record());
-        let of = |id: &str, writing| {
+        let of = |id: &str, pages: f64, log_writes: f64| {
             let scheme = data.schemes.iter().find(|scheme| scheme.id == id).unwrap();
-            beside(Evidence::Survey(&record), &scheme.family, writing).median
+            let [read, written, log] = [pages; 3].map(|n| Interval::exact(1000.0 * n));
+            let log_writes = Interval::exact(1000.0 * log_writes);
+            let work = Work { transactions: 1000.0, read, written, log, log_writes, ..work() };
+            beside(Evidence::Survey(&record), &scheme.family, &work).map(|ns| ns.median.round())
         };
         let all = ["aes-256-xts", "aes-256-ctr+xxh3-64", "aes-256-gcm", "aes-256-cbc+hmac-sha256"];
-        assert_eq!(all.map(|scheme| of(scheme, 0.0)), [1000.0, 2200.0, 3300.0, 4000.0]);
-        assert_eq!(all.map(|scheme| of(scheme, 1.0)), [1500.0, 3300.0, 4700.0, 7400.0]);
-        assert_eq!(of("aes-256-xts", 0.5), 1250.0);
+        let one = [2200.0, 5700.0, 5800.0, 7100.0];
+        for (scheme, start) in all.into_iter().zip(one) {
+            let [read, write, log] = of(scheme, 1e9, 0.0);
+            assert_eq!(log, 0.0, "{scheme}");
+            assert_eq!(of(scheme, 1.0, 1.0), [read + start, write + start, start], "{scheme}");
+            assert_eq!(of(scheme, 10.0, 1.0)[2], start / 10.0, "{scheme}");
+            assert_eq!(of(scheme, 1.0, 0.0)[0], read + 0.4 * start, "{scheme}");
+        }
+        assert_eq!(of("aes-256-gcm", 1e9, 0.0), [900.0, 2000.0, 0.0]);
     }
 
     #[test]
