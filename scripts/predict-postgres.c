@@ -5,8 +5,8 @@
    cc -DCONVERT -o convert predict-postgres.c -lcrypto               convert encrypt|decrypt DATA: a stopped cluster
                                                                      convert pace: for each byte read, how long a page takes
 
-   PAGES_SCHEME: none (a copy, with a nonce), aes-256-xts, aes-256-ctr, aes-256-gcm, aes-256-ocb, chacha20-poly1305,
-   aes-256-ctr+hmac-sha256, aes-256-cbc+hmac-sha256. PAGES_META: the file with nonces, tags and counts. PAGES_TIMED: if
+   PAGES_SCHEME: OpenSSL's name of a cipher (aes-256-xts, aes-256-gcm, chacha20-poly1305), for one without a tag also with a
+   MAC (aes-256-ctr+hmac-sha256). PAGES_META: the file with nonces, tags and counts. PAGES_TIMED: if
    set, the file also says how long encrypting and decrypting took.
 
    Encrypted: every 8 KiB page of files in base/ and global/ whose name begins with a digit, and of WAL segments, at
@@ -110,10 +110,6 @@ static void encrypt(uint64_t file, uint64_t page, const uint8_t *from, uint8_t *
   }
   Slot *s = slot(file, page, 1);
   draw(s->nonce, iv_len);
-  if (!encrypting) {
-    memcpy(to, from, PAGE);
-    return;
-  }
   must(EVP_EncryptInit_ex2(encrypting, NULL, NULL, s->nonce, NULL), "nonce");
   if (aead) must(EVP_EncryptUpdate(encrypting, NULL, &n, at, 16), "place");
   must(EVP_EncryptUpdate(encrypting, to, &n, from, PAGE) && n == PAGE && EVP_EncryptFinal_ex(encrypting, to + n, &n), "page");
@@ -129,7 +125,6 @@ static int decrypt(uint64_t file, uint64_t page, uint8_t *data) {
   if (tweaked) return EVP_DecryptInit_ex2(decrypting, NULL, NULL, at, NULL) && EVP_DecryptUpdate(decrypting, data, &n, data, PAGE);
   Slot *s = slot(file, page, 0);
   if (!s) return 0;
-  if (!encrypting) return 1;
   if (mac) {
     macked(s->nonce, at, data, tag);
     if (memcmp(tag, s->tag, 32) != 0) return 0;
@@ -145,7 +140,6 @@ static void keyed(const char *name, int hmac) {
   for (int i = 0; i < 64; i++) key[i] = (uint8_t)(3 * i + 1);
   for (int i = 0; i < 32; i++) mac_key[i] = (uint8_t)(99 - i);
   iv_len = 16;
-  if (strcmp(name, "none") == 0) return;
   EVP_CIPHER *cipher = EVP_CIPHER_fetch(NULL, name, NULL);
   must(cipher != NULL, "no such cipher");
   encrypting = EVP_CIPHER_CTX_new(), decrypting = EVP_CIPHER_CTX_new();

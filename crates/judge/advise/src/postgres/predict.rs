@@ -134,7 +134,7 @@ struct Beside {
     write: f64,
 }
 
-/// Share of a start where a transaction only reads, and is so short that caches keep the rest.
+/// Share of a start that a transaction has which only reads: it is short, and caches keep the rest.
 const START_OF_READS: f64 = 0.8;
 
 impl Beside {

@@ -73,8 +73,8 @@ impl Reins {
     }
 }
 
-/// Times that all must say the same before it is believed: collecting garbage or compiling can fall into one of them. Every
-/// other one has twice as many operations: what is put off grows with them, what a busy machine costs does not.
+/// Times that all must say the same before it is believed: collecting garbage or compiling can fall into one of them. After
+/// every second one the operations double: what is put off grows with them, what a busy machine costs does not.
 const TIMES: u32 = 8;
 /// Share of the claimed time that may be spent beside it, ...
 const SHARE: f64 = 0.5;
