@@ -1,6 +1,7 @@
 //! Two cases of which no samples were taken in pairs: of different runs, or of one run's processes
 //! that have nothing to do with each other.
 
+use crate::estimate::Estimator;
 use crate::order::median;
 use crate::pair::Ratio;
 use crate::rank_sum::{chance_of_at_least, pairs_above, rare_pairs};
@@ -18,7 +19,7 @@ const LEAST: usize = 4;
 pub struct Group {
     /// Ascending.
     logs: Vec<f64>,
-    middle: f64,
+    cost: f64,
 }
 
 impl Group {
@@ -29,14 +30,15 @@ impl Group {
         if logs.len() < LEAST || logs.iter().any(|log| !log.is_finite()) {
             return None;
         }
-        let middle = median(&mut logs)?;
-        Some(Self { logs, middle })
+        logs.sort_unstable_by(f64::total_cmp);
+        let cost = Estimator::TrimmedMean.of(&mut costs.to_vec())?;
+        Some(Self { logs, cost })
     }
 
-    /// The typical cost: the median, in the unit of the costs.
+    /// The typical cost, in the unit of the costs: the trimmed mean, as in estimates.
     #[must_use]
     pub fn cost(&self) -> f64 {
-        self.middle.exp()
+        self.cost
     }
 
     /// How far apart the middle eight tenths of the costs lie (a logarithm).

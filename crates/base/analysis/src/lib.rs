@@ -4,6 +4,7 @@
 pub mod bound;
 mod estimate;
 mod groups;
+mod kinds;
 mod latency;
 mod line;
 mod many;
@@ -24,8 +25,9 @@ mod summary;
 mod threads;
 mod within;
 
-pub use estimate::Estimate;
+pub use estimate::{Estimate, Estimator};
 pub use groups::{Difference, Group};
+pub use kinds::{OfAKind, two_kinds};
 pub use latency::Ticks;
 pub use line::{Line, MIN_SIZES, fit_line};
 pub use many::{

@@ -1,6 +1,6 @@
 //! What must hold of the statistics for any samples.
 
-use crate::estimate::median_with_interval;
+use crate::estimate::Estimator;
 use crate::groups::ratio_of_groups;
 use crate::simulated::Random;
 use crate::{Estimate, fit_line, holm, median, quantile};
@@ -15,7 +15,9 @@ fn parts(e: Estimate) -> [f64; 3] {
 }
 
 fn estimate(values: &[f64]) -> Estimate {
-    median_with_interval(&mut values.to_vec()).expect("there are two values at least")
+    Estimator::TrimmedMean
+        .with_interval(&mut values.to_vec())
+        .expect("there are two values at least")
 }
 
 /// Times as they are measured: positive, of any unit.
@@ -115,7 +117,7 @@ proptest! {
 fn missed(trials: usize, n: usize, mut source: impl FnMut() -> f64, truth: f64) -> f64 {
     let miss = |_: &usize| {
         let mut values: Vec<f64> = (0..n).map(|_| source()).collect();
-        let e = median_with_interval(&mut values).expect("two values at least");
+        let e = Estimator::TrimmedMean.with_interval(&mut values).expect("two values at least");
         truth < e.low || truth > e.high
     };
     (0..trials).filter(miss).count() as f64 / trials as f64
@@ -128,7 +130,7 @@ fn intervals_of_simulated_processes_miss_no_more_often_than_they_say() {
         let normal = missed(1500, n, || 100.0 + random.normal(), 100.0);
         // One in twenty, and three standard deviations of counting.
         assert!(normal < 0.067, "{n} normal values: {normal}");
-        // Two layouts of a library, as often as not: the median lies between them.
+        // Two layouts of a library, as often as not.
         let mut random = Random(100 + n as u64);
         let layout = || if random.uniform() < 0.5 { 100.0 } else { 110.0 } + 0.5 * random.normal();
         let two = missed(1500, n, layout, 105.0);

@@ -2,7 +2,7 @@
 
 use crate::format::{Cell, Keying, Medium, NsRange, Tails};
 use analysis::{
-    Estimate, Ticks, costs_by_process, median, of_visits, summarise, summarise_differences,
+    Estimate, Estimator, Ticks, costs_by_process, of_visits, summarise, summarise_differences,
     summarise_sparse,
 };
 use model::{Direction, QuietRates, RawSample};
@@ -121,7 +121,8 @@ fn estimated(clean: &[RawSample]) -> Option<((Estimate, bool), usize)> {
 
 /// The same of one process, which an interrupted run may have.
 fn of_one_process(clean: &[RawSample]) -> Option<((Estimate, bool), usize)> {
-    let middle = median(&mut costs_by_process(clean, RawSample::ticks_per_op))?;
+    let middle =
+        Estimator::TrimmedMean.of(&mut costs_by_process(clean, RawSample::ticks_per_op))?;
     Some(((Estimate::exactly(middle), false), 1))
 }
 

@@ -44,8 +44,8 @@ fn count(record: &Record, m: &Measurement) -> Option<String> {
         return differs("samples", m.samples, counted);
     }
     let calls: u64 = m.raw.ops.iter().map(|ops| u64::from(*ops)).sum();
-    let processes =
-        figures::summary(m, &figures::counted(m, false)).map_or(0, |s| s.processes as u64);
+    let processes = figures::summary(m, &figures::counted(m, false), figures::estimator(record))
+        .map_or(0, |s| s.processes as u64);
     differs("samples", m.samples, counted / threads)
         .or_else(|| differs("samples_disturbed", m.samples_disturbed, (all - counted) / threads))
         .or_else(|| differs("disturbed", m.disturbed.total(), m.samples_disturbed))
@@ -102,5 +102,6 @@ fn words(why: Disturbance) -> &'static str {
         Disturbance::PagedIn => "waiting for a disk",
         Disturbance::ClockMoved => "taken while the core's clock moved",
         Disturbance::Contended => "taken beside another busy thread",
+        Disturbance::Unsettled => "taken before the case had reached its speed",
     }
 }

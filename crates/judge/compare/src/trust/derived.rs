@@ -118,7 +118,7 @@ fn of_threads(record: &Record, m: &Measurement) -> Option<Difference> {
     shares.find_map(|(thread, share)| {
         let own = m.raw.iter().filter(|(s, counts)| *counts && s.thread as usize == thread);
         let own: Vec<_> = own.map(|(sample, _)| sample).collect();
-        let found = figures::of_one_thread(&own)? * ns;
+        let found = figures::of_one_thread(&own, figures::estimator(record))? * ns;
         let is_off = !is_close(share.ns_per_op, found, EXACT);
         is_off.then_some(("per_thread.ns_per_op", Some(share.ns_per_op), Some(found)))
     })

@@ -2,8 +2,7 @@
 
 use super::{Code, Findings, is_of_pages};
 use analysis::{
-    BETWEEN_RUNS, BETWEEN_RUNS_BEFORE, Estimate, Summary, costs_by_process, median, of_visits,
-    summarise, summarise_sparse,
+    BETWEEN_RUNS, BETWEEN_RUNS_BEFORE, Estimate, Estimator, Summary, costs_by_process, of_visits,
 };
 use model::{QuietRates, RawSample};
 use record::{Measurement, Record, State};
@@ -58,18 +57,31 @@ fn undisturbed(sample: &RawSample) -> RawSample {
         major_faults: 0,
         migrated: false,
         stolen: false,
+        unsettled: false,
         ..*sample
     }
 }
 
+/// What the record's estimates were made with.
+pub(super) fn estimator(record: &Record) -> Estimator {
+    match record.format_version.as_str() {
+        "1.0" | "1.1" | "1.2" | "1.3" | "1.4" | "1.5" => Estimator::Median,
+        _ => Estimator::TrimmedMean,
+    }
+}
+
 /// What the samples of a case come to, by the way that the run took.
-pub(super) fn summary(m: &Measurement, samples: &[RawSample]) -> Option<Summary> {
+pub(super) fn summary(
+    m: &Measurement,
+    samples: &[RawSample],
+    estimator: Estimator,
+) -> Option<Summary> {
     let none = QuietRates::default();
-    let full = summarise(samples, &none);
+    let full = estimator.summarise(samples, &none);
     match full {
         Some(summary) if m.contended || summary.is_complete() => Some(summary),
         _ if m.contended => None,
-        full => summarise_sparse(samples, &none).or(full),
+        full => estimator.summarise_sparse(samples, &none).or(full),
     }
 }
 
@@ -78,9 +90,9 @@ fn difference(record: &Record, m: &Measurement) -> Option<String> {
     let ns = 1e9 / record.host.clock.ticks_per_second;
     let stated = m.ns_per_op?;
     if is_of_pages(record) {
-        return of_page(m, stated, ns);
+        return of_page(m, stated, ns, estimator(record));
     }
-    let Some(summary) = summary(m, &counted(m, false)) else {
+    let Some(summary) = summary(m, &counted(m, false), estimator(record)) else {
         return Some("its samples are too few for a figure".to_owned());
     };
     let time = scaled(summary.ticks_per_op, ns);
@@ -129,13 +141,13 @@ fn as_before(found: Estimate) -> Estimate {
 
 /// Of a page all samples count where the undisturbed ones are too few, an interrupted run may have one process, and an
 /// interval has to be complete.
-fn of_page(m: &Measurement, stated: Estimate, ns: f64) -> Option<String> {
+fn of_page(m: &Measurement, stated: Estimate, ns: f64, estimator: Estimator) -> Option<String> {
     let clean = counted(m, false);
     let all = || counted(m, true);
-    let ticks = match summary(m, &clean).or_else(|| summary(m, &all())) {
+    let ticks = match summary(m, &clean, estimator).or_else(|| summary(m, &all(), estimator)) {
         Some(summary) if summary.is_complete() => summary.ticks_per_op,
         Some(summary) => Estimate::exactly(summary.ticks_per_op.median),
-        None => match median(&mut costs_by_process(&all(), RawSample::ticks_per_op)) {
+        None => match estimator.of(&mut costs_by_process(&all(), RawSample::ticks_per_op)) {
             Some(middle) => Estimate::exactly(middle),
             None => return Some("its samples are too few for a figure".to_owned()),
         },
@@ -144,7 +156,7 @@ fn of_page(m: &Measurement, stated: Estimate, ns: f64) -> Option<String> {
 }
 
 /// Ticks of one operation in one of several threads, by its samples that count.
-pub(super) fn of_one_thread(samples: &[RawSample]) -> Option<f64> {
+pub(super) fn of_one_thread(samples: &[RawSample], estimator: Estimator) -> Option<f64> {
     let samples: Vec<RawSample> = samples.iter().map(undisturbed).collect();
-    Some(summarise(&samples, &QuietRates::default())?.ticks_per_op.median)
+    Some(estimator.summarise(&samples, &QuietRates::default())?.ticks_per_op.median)
 }

@@ -46,9 +46,10 @@ fn scale(m: &mut Measurement, by: f64) {
 /// The same with samples: no figure of the case contradicts another.
 fn scale_samples(record: &mut Record, at: usize, by: f64) {
     let ns = 1e9 / record.host.clock.ticks_per_second;
+    let estimator = figures::estimator(record);
     let m = &mut record.measurements[at];
     m.raw.ticks.iter_mut().for_each(|ticks| *ticks = (*ticks as f64 * by).round() as u64);
-    let found = figures::summary(m, &figures::counted(m, false)).unwrap();
+    let found = figures::summary(m, &figures::counted(m, false), estimator).unwrap();
     let old = m.ns_per_op.unwrap().median;
     let ticks = found.ticks_per_op;
     scale(m, ticks.median * ns / old);
