@@ -27,7 +27,7 @@ pub use direction::Direction;
 pub use glob::{BadGlob, NameGlob, nearest};
 pub use quiet::QuietRates;
 #[cfg(feature = "records")]
-pub use sample::{Disturbance, OtherEnd, QUIET_PROBE_FRACTION, RawSample};
+pub use sample::{Disturbance, OtherEnd, QUIET_PROBE_FRACTION, RawSample, Settling};
 pub use size::{BadSizes, MAX_SIZE, parse_sizes};
 #[cfg(feature = "records")]
 pub use tier::Tier;

@@ -46,6 +46,58 @@ pub struct RawSample {
     /// The CPU that it was taken on.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cpu: u32,
+    /// Microseconds for which the process ran the case untimed before its first sample.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub settled_us: u32,
+    /// Whether that was shorter than the case needs, as other processes have shown.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub unsettled: bool,
+}
+
+/// How a case came to its speed in a new process, before the first sample.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Settling {
+    /// The worker process, as of [`RawSample::process`].
+    pub process: u32,
+    /// Nanoseconds of the first operation of all.
+    pub first_ns: f64,
+    /// Nanoseconds of an operation in each window: from [`Settling::FIRST_WINDOW_US`] times 2ⁱ to twice that. It is
+    /// what a fifth of the stretches in it did not exceed, so that a neighbour who comes and goes does not show; 0 where
+    /// no stretch ended in the window.
+    pub ns_per_op: Vec<f64>,
+    /// Microseconds that it ran.
+    pub us: u32,
+}
+
+impl Settling {
+    /// Where the first window begins; what comes before it is only waited for.
+    pub const FIRST_WINDOW_US: u32 = 50;
+    /// The longest time in which a process may settle.
+    pub const LONGEST_US: u32 = Self::FIRST_WINDOW_US << 8;
+    /// Two windows agree that differ by no more: each scatters by some tenths of a per cent.
+    pub const AGREE: f64 = 0.01;
+
+    /// Whether the last window is still faster than the one before it: a longer wait would change what follows.
+    #[must_use]
+    pub fn still_falls(&self) -> bool {
+        let mut seen = self.ns_per_op.iter().rev().filter(|ns| **ns > 0.0);
+        let (last, before) = (seen.next(), seen.next());
+        last.zip(before).is_some_and(|(last, before)| *before > last * (1.0 + Self::AGREE))
+    }
+
+    /// Microseconds after which it was as fast as at the end: up to the end of the first window that shows it. What is
+    /// slower later is a neighbour's doing. `None` where a busy core hides when that was.
+    #[must_use]
+    pub fn needed_us(&self) -> Option<u32> {
+        let known = |ns: &&f64| **ns > 0.0;
+        let end = self.ns_per_op.iter().rev().filter(known).take(3).copied().reduce(f64::min)?;
+        let is_there = |ns: &f64| *ns > 0.0 && *ns <= end * (1.0 + Self::AGREE);
+        let window = self.ns_per_op.iter().position(is_there)?;
+        // In windows that are shorter than an operation no other could have ended.
+        let has_room = |window: usize| f64::from(Self::FIRST_WINDOW_US << window) * 1e3 > 2.0 * end;
+        let is_hidden = |before: usize| self.ns_per_op[before] <= 0.0 && has_room(before);
+        (!(0..window).any(is_hidden)).then(|| Self::FIRST_WINDOW_US << (window + 1).min(8))
+    }
 }
 
 /// What a sample has beside its own ticks where two ends take turns within it.
@@ -88,6 +140,8 @@ pub enum Disturbance {
     ClockMoved,
     /// A busy sibling hardware thread took execution slots.
     Contended,
+    /// The process had not run the case for as long as it needs to reach its speed.
+    Unsettled,
 }
 
 /// The part of the quiet rate that the throughput probe must reach: a busy sibling thread takes
@@ -104,13 +158,14 @@ fn is_first(thread: &u32) -> bool {
 
 impl Disturbance {
     /// Every reason, in the order in which they are looked at.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Migrated,
         Self::Switched,
         Self::PagedIn,
         Self::Stolen,
         Self::ClockMoved,
         Self::Contended,
+        Self::Unsettled,
     ];
 
     /// The name in files.
@@ -167,6 +222,8 @@ impl RawSample {
             Some(Disturbance::ClockMoved)
         } else if self.probe() < quiet_probe * QUIET_PROBE_FRACTION {
             Some(Disturbance::Contended)
+        } else if self.unsettled {
+            Some(Disturbance::Unsettled)
         } else {
             None
         }
@@ -193,6 +250,8 @@ mod tests {
         major_faults: 0,
         stolen: false,
         cpu: 0,
+        settled_us: 100,
+        unsettled: false,
     };
 
     #[test]
@@ -210,6 +269,7 @@ mod tests {
         assert_eq!(is(RawSample { major_faults: 1, ..CLEAN }), Some(Disturbance::PagedIn));
         assert_eq!(is(RawSample { clock_after: 1.5, ..CLEAN }), Some(Disturbance::ClockMoved));
         assert_eq!(is(RawSample { probe_after: 3.5, ..CLEAN }), Some(Disturbance::Contended));
+        assert_eq!(is(RawSample { unsettled: true, ..CLEAN }), Some(Disturbance::Unsettled));
     }
 
     /// A library that waits in the kernel for its answer, or takes fresh memory for each message,
@@ -235,5 +295,34 @@ mod tests {
         for reason in Disturbance::ALL {
             assert_eq!(serde_json::to_value(reason).unwrap(), reason.name());
         }
+    }
+
+    fn settling(ns_per_op: &[f64]) -> Settling {
+        Settling { ns_per_op: ns_per_op.to_vec(), ..Settling::default() }
+    }
+
+    #[test]
+    fn what_a_process_needs_ends_with_the_first_window_that_is_as_fast_as_the_last() {
+        let needed = |ns: &[f64]| settling(ns).needed_us();
+        assert_eq!(needed(&[60.0, 60.2, 60.1, 60.0]), Some(100), "from the first on");
+        assert_eq!(needed(&[71.0, 71.0, 60.4, 60.0]), Some(400));
+        assert_eq!(needed(&[71.0, 60.0, 75.0, 60.0]), Some(200), "a neighbour in between");
+        assert_eq!(needed(&[60.0, 60.0, 60.0, 80.0]), Some(100), "slower is not settled later");
+        assert_eq!(needed(&[60.0, 60.0, 60.0, 9000.0]), Some(100), "a stall at the end");
+        assert_eq!(needed(&[0.0, 0.0, 60.0, 60.0]), None, "hidden by a busy core");
+        assert_eq!(needed(&[0.0, 7e4, 7e4, 7e4]), Some(200), "no operation fits the first window");
+        assert_eq!(needed(&[]), None);
+    }
+
+    #[test]
+    fn a_case_goes_on_settling_while_its_last_window_is_faster_than_the_one_before() {
+        assert!(
+            settling(&[90.0, 71.0, 60.0]).still_falls()
+                && settling(&[71.0, 0.0, 60.0]).still_falls()
+        );
+        assert!(
+            !settling(&[90.0, 60.0, 59.8]).still_falls() && !settling(&[60.0, 70.0]).still_falls()
+        );
+        assert!(!settling(&[60.0]).still_falls());
     }
 }

@@ -47,6 +47,7 @@ mod run;
 mod runtimes;
 mod screen;
 mod secrets;
+mod settling;
 mod survive;
 mod tiers;
 mod tls;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Version of the format, `major.minor`. A reader takes every minor version of its own major
 /// version: minor versions only add optional fields; a major version may change or remove any.
-pub const FORMAT_VERSION: &str = "1.5";
+pub const FORMAT_VERSION: &str = "1.6";
 
 /// Which format runs of TLS and of pages from before [`FORMAT_VERSION`] 1.4 are read as: they kept no samples.
 pub const WITHOUT_SAMPLES: &str = "1.3";

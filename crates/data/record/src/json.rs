@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn the_top_level_reads_as_one_field_a_line() {
         let text = to_json(&sample::record());
-        assert!(text.starts_with("{\n  \"format_version\": \"1.5\",\n  \"tool\": {\n"), "{text}");
+        assert!(text.starts_with("{\n  \"format_version\": \"1.6\",\n  \"tool\": {\n"), "{text}");
         assert!(text.contains("\n  ],\n  \"measurements\": [\n    {"), "{text}");
         assert!(text.ends_with("\n  ]\n}\n"), "{text}");
     }

@@ -40,7 +40,9 @@ pub use journal::{
 };
 pub use json::to_json;
 pub use leaks::{Leak, LeakKind, LeakVerdict, Leaks, SteppedOperation};
-pub use measurement::{Check, Evidence, Imported, LibraryId, Measurement, State, Stopped};
+pub use measurement::{
+    Check, Evidence, Imported, LibraryId, Measurement, ProcessKind, Settled, State, Stopped,
+};
 pub use noise::{Disturbances, Noise, QuietCpu};
 pub use packed::pack;
 pub use plausible::{contradiction, impossible_latencies, impossible_sample};

@@ -69,6 +69,30 @@ pub enum Stopped {
     Interrupted,
 }
 
+/// How a case's processes came to their speed, before their first samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Settled {
+    /// Microseconds that the case runs untimed before it is as fast as it gets: samples of processes that ran it for
+    /// less do not count.
+    pub us: u32,
+    /// Nanoseconds of the first operation of a process, the median over processes.
+    pub first_ns: f64,
+    /// Processes that ran it at least twice as long.
+    pub processes_longer: u32,
+    /// Whether these were found to cost less than the others, so that `us` was raised to what they had.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub raised: bool,
+}
+
+/// Processes of a case that cost about the same.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProcessKind {
+    /// Core cycles of an operation, the median of these processes; nanoseconds where cycles are unknown.
+    pub cost: f64,
+    /// How many processes.
+    pub processes: u32,
+}
+
 /// Which build was measured.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[derive(Serialize, Deserialize, JsonSchema)]
@@ -217,6 +241,12 @@ pub struct Measurement {
     /// `samples_disturbed`, by reason.
     #[serde(default, skip_serializing_if = "Disturbances::is_none")]
     pub disturbed: Disturbances,
+    /// How its processes came to their speed (since 1.6); absent where none was sampled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<Settled>,
+    /// The two kinds in which its processes come (since 1.6), the cheaper first; absent where they are of one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<ProcessKind>,
     /// Whether contended samples count, because too few quiet ones came: the library is at least so
     /// fast.
     #[serde(default)]
@@ -236,6 +266,23 @@ pub struct Measurement {
 }
 
 impl Measurement {
+    /// In words, the two kinds in which its processes come.
+    #[must_use]
+    pub fn kinds_in_words(&self) -> Option<String> {
+        let [cheap, dear] = self.kinds[..] else { return None };
+        let unit = if self.cycles_per_op.is_some() { "cycles" } else { "ns" };
+        let all = cheap.processes + dear.processes;
+        let number =
+            |cost: f64| if cost < 1000.0 { format!("{cost:.1}") } else { format!("{cost:.0}") };
+        Some(format!(
+            "{} {unit} in {} of {all} processes, {} in {}",
+            number(cheap.cost),
+            cheap.processes,
+            number(dear.cost),
+            dear.processes
+        ))
+    }
+
     /// Whether there is no number because the time was over or somebody ended the run: no fault of anything.
     #[must_use]
     pub fn is_left_out(&self) -> bool {
@@ -289,6 +336,8 @@ impl Measurement {
             samples_disturbed: 0,
             processes: 0,
             disturbed: Disturbances::default(),
+            settled: None,
+            kinds: Vec::new(),
             contended: false,
             checks: Vec::new(),
             evidence: Evidence::default(),

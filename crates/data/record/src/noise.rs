@@ -39,6 +39,14 @@ pub struct Disturbances {
     pub clock_moved: u64,
     /// A busy sibling hardware thread took execution slots.
     pub contended: u64,
+    /// The process had not run the case for as long as it needs to reach its speed (since 1.6).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unsettled: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Disturbances {
@@ -74,6 +82,7 @@ impl Disturbances {
             Disturbance::Stolen => &mut self.stolen,
             Disturbance::ClockMoved => &mut self.clock_moved,
             Disturbance::Contended => &mut self.contended,
+            Disturbance::Unsettled => &mut self.unsettled,
         }
     }
 }
@@ -98,7 +107,7 @@ mod tests {
             counts.add(why, i as u64 + 1);
         }
         assert_eq!(counts.of(Disturbance::Contended), 6);
-        assert_eq!(counts.total(), 21);
+        assert_eq!(counts.total(), 28);
         let fields = serde_json::to_value(counts).unwrap();
         for why in Disturbance::ALL {
             assert_eq!(fields[why.name().replace('-', "_")], counts.of(why), "{}", why.name());

@@ -101,7 +101,9 @@ fn of_noise(noise: &Noise) -> Result<(), String> {
 }
 
 fn of_disturbances(d: &Disturbances) -> Result<(), String> {
-    let all = [d.migrated, d.switched, d.paged_in, d.stolen, d.clock_moved, d.contended];
+    let Disturbances { migrated, switched, paged_in, stolen, clock_moved, contended, unsettled } =
+        *d;
+    let all = [migrated, switched, paged_in, stolen, clock_moved, contended, unsettled];
     all.into_iter().chain([d.total()]).try_for_each(|n| at_most("disturbed", n))
 }
 

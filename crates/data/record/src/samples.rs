@@ -48,6 +48,12 @@ pub struct Samples {
     /// The CPU that it was taken on; absent where that was CPU 0 for all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpu: Vec<u32>,
+    /// Microseconds for which the process ran the case untimed before its first sample (since 1.6).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub settled_us: Vec<u32>,
+    /// Whether that was shorter than the case needs (since 1.6); absent where it never was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unsettled: Vec<bool>,
 }
 
 /// The clock's readings scatter by some 0.1 %: digits past the fifth are noise.
@@ -76,6 +82,8 @@ impl Samples {
         push_rare(&mut self.major_faults, before, s.major_faults);
         push_rare(&mut self.stolen, before, s.stolen);
         push_rare(&mut self.cpu, before, s.cpu);
+        push_rare(&mut self.settled_us, before, s.settled_us);
+        push_rare(&mut self.unsettled, before, s.unsettled);
     }
 
     /// How many there are.
@@ -109,6 +117,8 @@ impl Samples {
                 major_faults: rare(&self.major_faults, i),
                 stolen: rare(&self.stolen, i),
                 cpu: rare(&self.cpu, i),
+                settled_us: rare(&self.settled_us, i),
+                unsettled: rare(&self.unsettled, i),
             };
             (sample, self.clean[i])
         })
@@ -134,13 +144,16 @@ impl Samples {
             major_faults,
             stolen,
             cpu,
+            settled_us,
+            unsettled,
         } = self;
         macro_rules! lengths {
             ($($column:ident)*) => { [$($column.len()),*] };
         }
         let always = lengths!(process ops clock_before clock_after probe_before probe_after
             switches migrated clean);
-        let rare = lengths!(thread voluntary page_faults major_faults stolen cpu);
+        let rare =
+            lengths!(thread voluntary page_faults major_faults stolen cpu settled_us unsettled);
         always.iter().all(|length| *length == ticks.len())
             && rare.iter().all(|length| *length == 0 || *length == ticks.len())
     }
@@ -188,6 +201,8 @@ mod tests {
         major_faults: 0,
         stolen: false,
         cpu: 0,
+        settled_us: 0,
+        unsettled: false,
     };
 
     #[test]

@@ -304,13 +304,20 @@ fn judge(
             new_cost: cost(n),
             reason: match known {
                 Known::Nothing(why) => Some((*why).to_owned()),
-                _ => None,
+                _ => kinds(b, n),
             },
             by_pairs: None,
         });
     }
     cases.sort_by(|a, b| (a.libraries(), &a.case).cmp(&(b.libraries(), &b.case)));
     cases
+}
+
+/// On which side processes come in two kinds: then how many are of which can be all that differs.
+fn kinds(base: &Measurement, new: &Measurement) -> Option<String> {
+    let side = |name: &str, m: &Measurement| Some(format!("{name}: {}", m.kinds_in_words()?));
+    let sides: Vec<String> = [side("base", base), side("new", new)].into_iter().flatten().collect();
+    (!sides.is_empty()).then(|| format!("two kinds of processes ({})", sides.join("; ")))
 }
 
 /// What is learned is the effect that nine cases of ten stay below, 1.64 standard deviations; the largest of

@@ -5,12 +5,14 @@ use crate::case_progress::{CaseProgress, End};
 use crate::memory::Memory;
 use crate::plan::{Planned, Request};
 use crate::protocol::{Finding, Offer};
-use analysis::{Summary, Ticks, quantile, summarise, summarise_sparse};
+use analysis::{
+    OfAKind, Summary, Ticks, costs_by_process, quantile, summarise, summarise_sparse, two_kinds,
+};
 use model::{Algorithm, Kind, QuietRates, RawSample, Tier};
 use probe::Clock;
 use record::{
-    Call, Check, Estimate, Evidence, Latencies, Latency, LibraryId, Measurement, Plan, State,
-    Stopped, ThreadShare,
+    Call, Check, Estimate, Evidence, Latencies, Latency, LibraryId, Measurement, Plan, ProcessKind,
+    State, Stopped, ThreadShare,
 };
 use std::collections::BTreeMap;
 
@@ -228,6 +230,15 @@ fn conclude(m: &mut Measurement, progress: &CaseProgress, rates: &Rates) {
     m.per_thread = per_thread(m, progress.subject.cpus(), rates);
     m.latency_ns = latency(&progress.latencies, rates);
     m.evidence = evidence(&progress.samples, rates);
+    m.settled = progress.settling.facts(&progress.samples);
+    m.kinds = kinds(&visits, quiet, rates);
+    if let Some(us) = progress.settling.wanted_us() {
+        let needs_ms = f64::from(us) / 1e3;
+        m.reason = Some(format!(
+            "too few processes had settled: the case gets faster for {needs_ms:.1} ms, and some that had less count too"
+        ));
+        return;
+    }
     // Also asked of cases that stopped as precise: the quiet rate was still being learned then.
     if all_count || is_sparse || summary.precision() > rates.precision || !summary.is_complete() {
         let why = match (all_count, is_sparse) {
@@ -240,6 +251,23 @@ fn conclude(m: &mut Measurement, progress: &CaseProgress, rates: &Rates) {
             "precision not reached: {precision:.1} % over {processes} processes{why}"
         ));
     }
+}
+
+/// The kinds in which its processes come.
+fn kinds(visits: &[RawSample], quiet: &QuietRates, rates: &Rates) -> Vec<ProcessKind> {
+    let clean = visits.iter().filter(|s| s.disturbance(quiet.of(s.cpu)).is_none());
+    let clean: Vec<RawSample> = clean.copied().collect();
+    let tick_ns = 1e9 / rates.ticks_per_second;
+    let has_cycles = clean.iter().all(|s| s.clock() > 0.0);
+    let (value, unit): (fn(&RawSample) -> f64, f64) = if has_cycles {
+        (RawSample::cycles_per_op, 1.0)
+    } else {
+        (RawSample::ticks_per_op, tick_ns)
+    };
+    let kinds = two_kinds(&costs_by_process(&clean, value));
+    let kind =
+        |kind: OfAKind| ProcessKind { cost: kind.cost * unit, processes: kind.processes as u32 };
+    kinds.into_iter().flatten().map(kind).collect()
 }
 
 /// What each of several threads reached, of the visits that count.

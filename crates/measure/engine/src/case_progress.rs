@@ -2,6 +2,7 @@
 
 use crate::kinds::{Ends, Facts, Judged, PILOT, PROCESSES, Pass, Subject, Visit};
 use crate::protocol::{Finding, Other};
+use crate::settling::CaseSettling;
 use analysis::{MIN_PER_PROCESS, of_visits};
 use model::{OtherEnd, QuietRates, RawSample};
 use record::{JournalSample, Latencies, Stopped};
@@ -38,6 +39,7 @@ pub(crate) struct CaseProgress {
     pub(crate) pass: Pass,
     /// Processes at which it is next asked whether it is precise enough.
     pub(crate) next_look: usize,
+    pub(crate) settling: CaseSettling,
     /// Whether it was precise after the pilot. Cases that were not have their turn first.
     pub(crate) waits: bool,
 }
@@ -67,6 +69,7 @@ impl CaseProgress {
             clean: 0,
             pass: Pass::default(),
             next_look: PILOT,
+            settling: CaseSettling::default(),
             waits: false,
         }
     }
@@ -77,7 +80,11 @@ impl CaseProgress {
         let threads = self.subject.threads() as usize;
         let whole = earlier.len() / threads * threads;
         for entry in earlier.into_iter().take(whole) {
-            let JournalSample { sample, latency, other, other_latency, .. } = entry;
+            let JournalSample { sample, settling, latency, other, other_latency, .. } = entry;
+            if let Some(settling) = settling {
+                self.settling.settled(settling);
+                self.settling.believe();
+            }
             let both = other.map(|other| HandshakeSample::of(sample, other));
             self.samples.push(both.map_or(sample, |both| both.server_sample()));
             self.ends.0.extend(both);
@@ -87,6 +94,7 @@ impl CaseProgress {
         self.ops = self.samples.first().map(|s| s.ops);
         self.taken = (whole / threads) as u32;
         self.clean = self.taken;
+        self.mark_unsettled();
         self
     }
 
@@ -142,9 +150,24 @@ impl CaseProgress {
         if self.waits { LAST } else { self.subject.wave() }
     }
 
-    /// What to ask for next.
-    pub(crate) fn visit(&mut self) -> Visit {
-        self.subject.visit(self.pass, self.taken, self.ops)
+    /// What to ask for next, in the given pass.
+    pub(crate) fn visit(&mut self, pass: u32) -> Visit {
+        let visit = self.subject.visit(self.pass, self.taken, self.ops);
+        visit.settle_for(self.settling.ask_us(pass))
+    }
+
+    /// Marks samples whose process had not run the case for as long as it needs.
+    pub(crate) fn mark_unsettled(&mut self) {
+        let needed_us = self.settling.needed_us();
+        let ends = self.ends.0.iter_mut().map(|both| &mut both.server);
+        for sample in self.samples.iter_mut().chain(ends) {
+            sample.unsettled = sample.settled_us > 0 && sample.settled_us < needed_us;
+        }
+    }
+
+    /// Asks again whether it is precise, after as many processes as a new case.
+    pub(crate) fn look_again(&mut self) {
+        (self.end, self.next_look, self.waits) = (None, PROCESSES, false);
     }
 
     /// Longest wait for a visit.

@@ -6,6 +6,7 @@ use crate::protocol::pages::Answer;
 use crate::protocol::{
     Costs, Finding, Judged, Offer, Other, Ready, Reply, Request, Steps, VisitResult,
 };
+use model::Settling;
 use record::{Leak, State, impossible_latencies, impossible_sample};
 use tls::{Facts, Found, HandshakeSample, Negotiated};
 
@@ -18,6 +19,9 @@ const MOST_CHARS: usize = 2000;
 
 /// The most remarks on one algorithm: the worker has some few kinds of them.
 const MOST_REMARKS: usize = 100;
+
+/// The most windows of settling: an hour has fewer.
+const MOST_WINDOWS: usize = 30;
 
 /// The largest count: what a double holds exactly, and so few that no sum of them overflows.
 const MOST: u64 = 1 << 53;
@@ -185,10 +189,18 @@ fn check_visit(result: &mut VisitResult) -> Result<(), String> {
             (samples.as_slice(), latency.as_ref())
         }
         VisitResult::Ends { samples, facts } => return check_ends(samples, facts.as_deref_mut()),
+        VisitResult::Settled(settling) => return check_settling(settling),
         VisitResult::Finding(finding) => return check_finding(finding),
     };
     let wrong = samples.iter().find_map(impossible_sample);
     wrong.or_else(|| latency.and_then(impossible_latencies)).map_or(Ok(()), Err)
+}
+
+fn check_settling(settling: &Settling) -> Result<(), String> {
+    if settling.ns_per_op.len() > MOST_WINDOWS {
+        return Err(format!("{} windows of settling", settling.ns_per_op.len()));
+    }
+    settling.ns_per_op.iter().chain([&settling.first_ns]).try_for_each(|ns| real(*ns))
 }
 
 fn check_other(other: &Other, samples: usize) -> Result<(), String> {

@@ -39,6 +39,7 @@ mod runtimes;
 mod sampling;
 mod schedule;
 mod setting;
+mod settling;
 mod side_by_side;
 mod stolen;
 mod stop;

@@ -10,6 +10,7 @@ use crate::plan::{Request, cases};
 use crate::process::{Worker, out_of_protocol};
 use crate::protocol::{Finding, Hello, QuietCore, Reply, Request as Ask, Visit, VisitResult};
 use crate::quiet::{self, Quiet};
+use crate::settling::CaseSettling;
 use crate::stolen::Stolen;
 use crate::stop::Stop;
 use crate::tiers::at_tiers;
@@ -105,6 +106,7 @@ struct Side {
     /// Operations of a batch, as the first one had them.
     ops: Option<u32>,
     visits: u32,
+    settling: CaseSettling,
 }
 
 /// One process of one of the two.
@@ -134,6 +136,7 @@ impl PairBench {
             message: Message::new(planned.case.clone(), planned.setting.clone()),
             ops: None,
             visits: 0,
+            settling: CaseSettling::default(),
         };
         let sides = [side(base), side(new)];
         let (cpu, clock) = (measuring_cpu(), Clock::calibrate());
@@ -265,10 +268,11 @@ impl PairBench {
     /// One block of samples of a process.
     fn visit(&mut self, process: &mut Process) -> Result<(), PairError> {
         let side = process.side;
-        let Side { message, ops, visits } = &mut self.sides[side];
+        let Side { message, ops, visits, settling } = &mut self.sides[side];
         let stolen = self.stolen.of(&[]);
         let visit = message.visit(Pass::default(), *visits, *ops);
-        let visit = Visit { samples: BLOCK, most: BLOCK, ..visit };
+        let settle_us = settling.ask_us(*visits);
+        let visit = Visit { settle_us, samples: BLOCK, most: BLOCK, ..visit };
         *visits += 1;
         process.worker.send(&Ask::Sample { visits: vec![visit], quiet: QuietCore::default() });
         let reply = process.worker.reply(message.deadline() * BLOCK);
@@ -286,6 +290,10 @@ impl PairBench {
                     self.sides[side].message.is_sampled();
                     self.quiet.learn(&sample);
                     process.samples.push(sample);
+                }
+                VisitResult::Settled(settled) => {
+                    self.sides[side].settling.settled(settled);
+                    self.sides[side].settling.believe();
                 }
                 VisitResult::Taken { .. } | VisitResult::Ends { .. } => {
                     let finding = Finding::unsupported(ONE_THREAD);

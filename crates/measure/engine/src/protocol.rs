@@ -4,7 +4,7 @@
 //! output. Each request is complete in itself: a restarted worker can answer any of them after its
 //! `hello`. Both ends are the same executable, so the version only guards against a stray one.
 
-use model::{Direction, Footprint, Model, RawSample};
+use model::{Direction, Footprint, Model, RawSample, Settling};
 pub use record::{Finding, Latencies};
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -134,6 +134,9 @@ pub struct Visit {
     /// Single operations that are timed alone, after the sample.
     #[serde(default, skip_serializing_if = "is_default")]
     pub latency_ops: u32,
+    /// Microseconds for which the case runs untimed before the first sample, at least.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub settle_us: u32,
     /// Operations in the batch; null lets the worker find how many fill a sample.
     pub ops: Option<u32>,
     /// Samples to take, one after the other.
@@ -252,6 +255,8 @@ pub enum Reply {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum VisitResult {
+    /// How the case came to its speed, before the samples of its process.
+    Settled(Settling),
     /// A sample whose output was right and whose calls all returned what they should.
     Sample(RawSample),
     /// The same of several threads, one after the other, or with single operations.
@@ -302,7 +307,7 @@ impl VisitResult {
             Self::Sample(sample) => Some(sample.ops),
             Self::Taken { samples, .. } => samples.first().map(|s| s.ops),
             Self::Ends { samples, .. } => samples.first().map(|s| s.server.ops),
-            Self::Finding(_) => None,
+            Self::Settled(_) | Self::Finding(_) => None,
         }
     }
 
@@ -312,6 +317,7 @@ impl VisitResult {
             Self::Sample(sample) => vec![sample.process],
             Self::Taken { samples, .. } => samples.iter().map(|s| s.process).collect(),
             Self::Ends { samples, .. } => samples.iter().map(|s| s.server.process).collect(),
+            Self::Settled(settling) => vec![settling.process],
             Self::Finding(_) => Vec::new(),
         }
     }
@@ -342,6 +348,7 @@ mod tests {
             walk_bytes: None,
             cpus: Vec::new(),
             latency_ops: 0,
+            settle_us: 0,
             ops: None,
             samples: 3,
             most: 0,

@@ -6,11 +6,12 @@ mod round;
 
 use crate::case_progress::{CaseProgress, End, LAST};
 use crate::events::Progress;
-use crate::kinds::{Judged, PROCESSES, Pass};
+use crate::kinds::{Judged, PROCESSES, Pass, Track};
 use crate::placement::{another_cpu, step_aside};
 use crate::plan::Budget;
 use crate::protocol::{Finding, VisitResult};
 use crate::quiet::Quiet;
+use crate::settling::{CaseSettling, unforeseen, usual_us};
 use crate::stolen::Stolen;
 use crate::stop::Stop;
 use crate::worker_pool::{Source, Start, WorkerPool};
@@ -98,6 +99,11 @@ impl<'a> Schedule<'a> {
             progress.pool = keys
                 .binary_search(&progress.subject.pool_key())
                 .expect("every progress's key is there");
+        }
+        let (cases, cpus) = (all_progress.len(), start.cpus.len());
+        let drawn = CaseSettling::drawn(cases, budget.time, cpus, &mut unforeseen());
+        for (progress, drawn) in all_progress.iter_mut().zip(drawn) {
+            progress.settling.take_draw(&drawn);
         }
         let pool = |(i, &(library, tier)): (usize, &(usize, Tier))| {
             WorkerPool::new(source(library, tier), start.clone(), next_process(&all_progress, i))
@@ -291,6 +297,10 @@ impl<'a> Schedule<'a> {
 
     fn take(&mut self, index: usize, result: VisitResult, stolen: bool) -> Vec<JournalEntry> {
         let (mut samples, mut latency, mut other) = match result {
+            VisitResult::Settled(settling) => {
+                self.all_progress[index].settling.settled(settling);
+                return Vec::new();
+            }
             VisitResult::Sample(sample) => (vec![sample], None, None),
             VisitResult::Taken { samples, latency, other } => (samples, latency, other),
             VisitResult::Ends { samples, facts } => {
@@ -306,7 +316,11 @@ impl<'a> Schedule<'a> {
             let why = format!("{} samples of {threads} threads", samples.len());
             return vec![self.found(index, Finding::failed(why))];
         }
-        samples.iter_mut().for_each(|sample| sample.stolen = stolen);
+        let settled_us = progress.settling.latest_us();
+        for sample in &mut samples {
+            *sample = RawSample { stolen, settled_us, unsettled: false, ..*sample };
+        }
+        let mut settling = progress.settling.not_kept();
         progress.take(&samples, latency.clone());
         progress.take_other(&samples, other.as_ref());
         samples.iter().for_each(|s| self.quiet.learn(s));
@@ -314,6 +328,9 @@ impl<'a> Schedule<'a> {
         let visit = &of_visits(&samples, threads, quiet)[0];
         if visit.disturbance(quiet.of(visit.cpu)).is_none() {
             progress.count_clean();
+            if progress.settling.believe() {
+                progress.mark_unsettled();
+            }
         }
         let case = progress.index;
         let beside =
@@ -322,6 +339,7 @@ impl<'a> Schedule<'a> {
         let entry = |(sample, beside)| JournalSample {
             case,
             sample,
+            settling: settling.take(),
             latency: latency.take(),
             other: beside,
             other_latency: other.take().map(|other| other.latency),
@@ -337,19 +355,25 @@ impl<'a> Schedule<'a> {
     }
 
     fn take_ends(&mut self, index: usize, both: HandshakeSample, stolen: bool) -> JournalEntry {
-        let server = RawSample { stolen, ..both.server };
+        let settled_us = self.all_progress[index].settling.latest_us();
+        let server = RawSample { stolen, settled_us, unsettled: false, ..both.server };
         let both = HandshakeSample { server, ..both };
         self.quiet.learn(&server);
         let quiet = self.quiet.rates().of(server.cpu);
         let progress = &mut self.all_progress[index];
+        let settling = progress.settling.not_kept();
         progress.take_ends(both);
         if both.server_sample().disturbance(quiet).is_none() {
             progress.count_clean();
+            if progress.settling.believe() {
+                progress.mark_unsettled();
+            }
         }
         let (case, other) = (progress.index, Some(both.other()));
         JournalEntry::Sample(JournalSample {
             case,
             sample: server,
+            settling,
             latency: None,
             other,
             other_latency: None,
@@ -360,6 +384,7 @@ impl<'a> Schedule<'a> {
     /// narrow, so there are few: after twelve processes, twice as many and four times as many, the last. The pilot's
     /// look ends none.
     fn judge(&mut self) {
+        self.settle_longer();
         let quiet = self.quiet.rates();
         for progress in self.all_progress.iter_mut().filter(|t| t.end.is_none() && t.is_due()) {
             let judged = progress.judged(quiet).filter(|j| j.processes >= progress.next_look);
@@ -367,6 +392,9 @@ impl<'a> Schedule<'a> {
             let asked = self.budget.precision;
             let is_precise = precision <= progress.subject.precision(asked);
             progress.waits = is_precise && processes < PROCESSES;
+            if !is_precise {
+                progress.settling.doubt();
+            }
             progress.next_look = progress.next_look.max(PROCESSES);
             if processes < PROCESSES {
                 continue;
@@ -382,7 +410,48 @@ impl<'a> Schedule<'a> {
         }
     }
 
+    /// Has cases settle longer that need it: as processes that did so have shown, of the case itself, or of others of its
+    /// library, algorithm, direction and model.
+    fn settle_longer(&mut self) {
+        let quiet = self.quiet.rates();
+        let mut raised = Vec::new();
+        for progress in self.all_progress.iter_mut().filter(|t| t.is_due()) {
+            if progress.settling.compare(&progress.samples, quiet) {
+                progress.mark_unsettled();
+                progress.look_again();
+                raised.push(progress.subject.track());
+            }
+        }
+        let mut found: BTreeMap<Track, u32> = BTreeMap::new();
+        for progress in &self.all_progress {
+            let needs = progress.settling.found_us().unwrap_or(0);
+            let most = found.entry(progress.subject.track()).or_default();
+            *most = needs.max(*most);
+        }
+        let all = self.all_progress.iter().filter_map(|t| t.settling.found_us());
+        let usual = usual_us(&mut all.collect::<Vec<_>>()).unwrap_or(0);
+        for progress in &mut self.all_progress {
+            let track = progress.subject.track();
+            if raised.contains(&track) {
+                progress.settling.check();
+            }
+            let others = found.get(&track).copied().filter(|us| *us > 0).unwrap_or(usual);
+            if progress.settling.take_over(others) {
+                progress.mark_unsettled();
+            }
+        }
+    }
+
     fn end_all(&mut self, why: Stopped) {
+        let quiet = self.quiet.rates();
+        for progress in &mut self.all_progress {
+            let is_complete = progress.judged(quiet).is_some_and(|judged| judged.is_complete);
+            if !is_complete && progress.samples.iter().any(|s| s.unsettled) {
+                // Better a number that says so than none.
+                progress.settling.settle_for_less();
+                progress.mark_unsettled();
+            }
+        }
         for progress in self.all_progress.iter_mut().filter(|t| t.end.is_none()) {
             progress.end = Some(End::Stopped(why));
         }

@@ -2,6 +2,10 @@
 
 use crate::clock::Clock;
 use crate::sample::{Pace, Taken, bracket, calibrate_ops};
+use crate::settle::settle;
+use model::Settling;
+use std::convert::Infallible;
+use std::time::Duration;
 
 /// Operations, ready to run.
 pub trait Batch {
@@ -27,7 +31,27 @@ pub trait Batch {
     }
 
     /// Runs until the code is as fast as it gets, where it is compiled while it runs.
-    fn settle(&mut self) {}
+    fn settle_compiled(&mut self) -> Option<Settling> {
+        None
+    }
+
+    /// Runs for so long, and until the code is as fast as it gets.
+    fn settle(&mut self, clock: &Clock, ticks_per_ns: f64, least: Duration) -> Settling {
+        if let Some(settled) = self.settle_compiled() {
+            return settled;
+        }
+        let most = self.most();
+        let settled = settle(
+            least,
+            || clock.is_quiet(),
+            |ops| {
+                let ops = ops.min(most);
+                self.prepare(ops);
+                Ok::<_, Infallible>(self.time(clock, ticks_per_ns, ops))
+            },
+        );
+        settled.unwrap_or_else(|never| match never {})
+    }
 
     /// Nanoseconds that operations take outside of a sample.
     fn time(&mut self, clock: &Clock, ticks_per_ns: f64, ops: u32) -> f64 {

@@ -244,12 +244,16 @@ impl Clock {
     pub fn wait_until_quiet(&self) -> bool {
         let begun = Instant::now();
         let mut waited = false;
-        while begun.elapsed() < self.longest_wait
-            && self.throughput() < self.quiet_rate * QUIET_PROBE_FRACTION
-        {
+        while begun.elapsed() < self.longest_wait && !self.is_quiet() {
             waited = true;
         }
         waited
+    }
+
+    /// Whether the throughput probe sees no other program on the core; true where its quiet rate is not known.
+    #[must_use]
+    pub fn is_quiet(&self) -> bool {
+        self.quiet_rate <= 0.0 || self.throughput() >= self.quiet_rate * QUIET_PROBE_FRACTION
     }
 
     /// Throughput probes before the first sample. Another tenant keeps a sibling thread busy for tens to

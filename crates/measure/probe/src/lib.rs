@@ -24,6 +24,7 @@ pub mod pages;
 mod parts;
 mod ring;
 mod sample;
+mod settle;
 mod stacks;
 pub mod step;
 mod stream;
@@ -44,6 +45,7 @@ pub use messages::{Done, MAX_MESSAGES, MessageBatch, MessageSet, Stepped, messag
 pub use meter::{Counts, Meter};
 pub use parts::{Evictor, around_parts};
 pub use sample::{Met, Pace, Taken, Undisturbed};
+pub use settle::settle;
 pub use stream::StreamBatch;
 pub use together::{Together, sample_together};
 pub use walk::{Place, WalkSize};

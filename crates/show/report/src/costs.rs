@@ -44,9 +44,16 @@ pub fn costs(record: &Record, selection: &[&Measurement], options: Options) -> S
             out += &part("new key", &rekeying(call), PLAIN, options);
         }
         for m in cells.values() {
-            for (what, text) in
-                [("key set-up", key(m)), ("latency", latency(m)), ("threads", threads(m))]
-            {
+            for (what, text) in [
+                ("settling", settling(m)),
+                (
+                    "kinds",
+                    m.kinds_in_words().map(|kinds| format!("{}: {kinds}", labels::size(m.size))),
+                ),
+                ("key set-up", key(m)),
+                ("latency", latency(m)),
+                ("threads", threads(m)),
+            ] {
                 out += &text.map_or_else(String::new, |text| part(what, &text, PLAIN, options));
             }
         }
@@ -72,6 +79,30 @@ pub fn is_of(fit: &Fit, m: &Measurement) -> bool {
 fn call<'a>(record: &'a Record, m: &Measurement) -> Option<&'a Call> {
     let own = record.libraries.iter().find(|l| l.identity() == m.library)?;
     own.calls.iter().find(|c| (&c.algorithm, c.direction) == (&m.algorithm, m.direction))
+}
+
+/// When a new process has come to its speed, and what its first operation costs.
+fn settling(m: &Measurement) -> Option<String> {
+    let (settled, ns) = (m.settled?, m.ns_per_op?);
+    let raised =
+        if settled.raised { ", as processes that ran it for longer have shown" } else { "" };
+    Some(format!(
+        "{}: settles after {}{raised}; the first operation costs {}, the settled one {}",
+        labels::size(m.size),
+        time(f64::from(settled.us) * 1e3),
+        time(settled.first_ns),
+        time(ns.median),
+    ))
+}
+
+/// Nanoseconds with three digits, in the unit that fits.
+fn time(ns: f64) -> String {
+    let (value, unit) = match ns {
+        ..1e3 => (ns, "ns"),
+        ..1e6 => (ns / 1e3, "µs"),
+        _ => (ns / 1e6, "ms"),
+    };
+    format!("{} {unit}", digits::supported(value, None))
 }
 
 fn no_line(sizes: usize) -> String {

@@ -13,8 +13,8 @@ const NAMED: usize = 3;
 pub(crate) fn lines(selection: &[&Measurement]) -> Vec<String> {
     let mut kinds: BTreeMap<(String, String), BTreeMap<&str, BTreeSet<String>>> = BTreeMap::new();
     for m in selection {
-        for remark in &m.remarks {
-            let remark = clean(remark);
+        for remark in m.remarks.iter().cloned().chain(of_kinds(m)) {
+            let remark = clean(&remark);
             let (kind, detail) = remark.split_once(": ").unwrap_or((&remark, ""));
             let of_kind = kinds
                 .entry((labels::versioned(&m.library.name, &m.library.version), kind.to_owned()))
@@ -26,6 +26,13 @@ pub(crate) fn lines(selection: &[&Measurement]) -> Vec<String> {
         .into_iter()
         .map(|((library, kind), algorithms)| line(&library, &kind, &algorithms))
         .collect()
+}
+
+/// Which of its processes are of which kind.
+fn of_kinds(m: &Measurement) -> Option<String> {
+    let kinds = m.kinds_in_words()?;
+    let (direction, size) = (m.direction, labels::size(m.size));
+    Some(format!("has processes of two kinds: {direction} {size} {kinds}"))
 }
 
 fn line(library: &str, kind: &str, algorithms: &BTreeMap<&str, BTreeSet<String>>) -> String {

@@ -53,6 +53,6 @@ fn of_visit(result: &VisitResult) -> Vec<RawSample> {
         VisitResult::Ends { samples, .. } => {
             samples.iter().flat_map(|s| [s.server_sample(), s.client_sample()]).collect()
         }
-        VisitResult::Finding(_) => Vec::new(),
+        VisitResult::Settled(_) | VisitResult::Finding(_) => Vec::new(),
     }
 }

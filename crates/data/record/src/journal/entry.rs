@@ -1,7 +1,7 @@
 //! What a journal holds.
 
 use crate::{Latencies, Library, Plan, State};
-use model::{OtherEnd, RawSample};
+use model::{OtherEnd, RawSample, Settling};
 use serde::{Deserialize, Serialize};
 
 /// What a run must know to go on.
@@ -67,6 +67,9 @@ pub struct JournalSample {
     pub case: usize,
     /// The sample.
     pub sample: RawSample,
+    /// How its process came to its speed, with the first sample behind that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settling: Option<Settling>,
     /// Single operations of the same visit, where they were timed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency: Option<Latencies>,

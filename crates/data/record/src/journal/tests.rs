@@ -30,7 +30,7 @@ fn sample(case: usize) -> JournalSample {
         probe_after: 4.9,
         ..RawSample::default()
     };
-    JournalSample { case, sample, latency: None, other: None, other_latency: None }
+    JournalSample { case, sample, settling: None, latency: None, other: None, other_latency: None }
 }
 
 fn entry(case: usize) -> JournalEntry {

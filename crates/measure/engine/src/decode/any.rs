@@ -1,11 +1,11 @@
 //! Replies of every kind, as an honest worker may send them.
 
-use super::tests::any_sample;
+use super::tests::{any_sample, finite};
 use super::{MOST, MOST_REMARKS};
 use crate::protocol::{
     ClassSteps, Costs, Finding, FunctionSteps, Judged, Offer, Reply, SetSteps, Steps, VisitResult,
 };
-use model::{Direction, Model};
+use model::{Direction, Model, Settling};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -38,9 +38,16 @@ pub(crate) fn any_reply() -> impl Strategy<Value = Reply> {
     ]
 }
 
+fn settling() -> impl Strategy<Value = Settling> {
+    (0..100_u32, finite(), vec(finite(), 0..9), any::<u32>()).prop_map(
+        |(process, first_ns, ns_per_op, us)| Settling { process, first_ns, ns_per_op, us },
+    )
+}
+
 fn visit() -> impl Strategy<Value = VisitResult> {
     prop_oneof![
         any_sample().prop_map(VisitResult::Sample),
+        settling().prop_map(VisitResult::Settled),
         vec(any_sample(), 0..4).prop_map(|samples| VisitResult::Taken {
             samples,
             latency: None,

@@ -95,7 +95,7 @@ fn samples_of_another_process_are_told_apart() {
 }
 
 /// Numbers whose text has all their digits.
-fn finite() -> impl Strategy<Value = f64> {
+pub(super) fn finite() -> impl Strategy<Value = f64> {
     (0.0..1e6_f64).prop_map(|n| n)
 }
 
@@ -109,7 +109,7 @@ prop_compose! {
         RawSample {
             process, thread, ops, ticks, clock_before, clock_after, probe_before, probe_after,
             switches, migrated, stolen, cpu, page_faults: faults, voluntary: switches / 2,
-            major_faults: faults / 3,
+            major_faults: faults / 3, settled_us: faults / 5, unsettled: migrated,
         }
     }
 }

@@ -66,6 +66,7 @@ impl Message {
             walk_bytes: self.setting.walk_bytes,
             cpus: self.setting.cpus.clone(),
             latency_ops: self.setting.latency_ops,
+            settle_us: 0,
             ops,
             samples,
             most: if self.case.threads > 1 { samples } else { MOST_IN_A_ROW },

@@ -41,11 +41,26 @@ pub(crate) enum Subject {
     Page(Page),
 }
 
+/// Where samples come from, at which tier, and what they are of.
+pub(crate) type Track = (usize, Tier, String);
+
 /// What a worker is asked for.
 pub(crate) enum Visit {
     Message(protocol::Visit),
     Tls(::tls::Visit),
     Page(PageVisit),
+}
+
+impl Visit {
+    /// The same with so many microseconds of settling.
+    pub(crate) fn settle_for(mut self, us: u32) -> Self {
+        match &mut self {
+            Self::Message(visit) => visit.settle_us = us,
+            Self::Tls(visit) => visit.settle_us = us,
+            Self::Page(visit) => visit.settle_us = us,
+        }
+        self
+    }
 }
 
 /// What a case's samples come to so far.
@@ -66,6 +81,19 @@ impl Subject {
             Self::Tls(tls) => (tls.stack, Tier::Native),
             Self::Page(page) => (page.library, page.tier),
         }
+    }
+
+    /// What cases have in common that settle alike.
+    pub(crate) fn track(&self) -> Track {
+        let (source, tier) = self.pool_key();
+        let what = match self {
+            Self::Message(Message { case, .. }) => {
+                format!("{} {} {}", case.algorithm, case.direction, case.model)
+            }
+            Self::Tls(tls) => format!("{:?}", tls.subject),
+            Self::Page(page) => format!("{} {}", page.recipe.scheme, page.direction),
+        };
+        (source, tier, what)
     }
 
     /// Samples that one visit's answer has: one for each thread.

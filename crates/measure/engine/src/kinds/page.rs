@@ -42,6 +42,7 @@ impl Page {
             direction: self.direction,
             cpus: self.cpus.clone(),
             pages: self.pages,
+            settle_us: 0,
         }
     }
 

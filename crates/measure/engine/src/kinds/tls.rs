@@ -45,7 +45,7 @@ impl Tls {
     pub(super) fn visit(&self, pass: Pass, taken: u32, ops: Option<u32>) -> Visit {
         let lacking = CLEAN.saturating_sub(pass.clean).max(1) as u32;
         let samples = if taken == 0 { MOST } else { lacking };
-        Visit { subject: self.subject, temperature: self.temperature, samples, ops }
+        Visit { subject: self.subject, temperature: self.temperature, settle_us: 0, samples, ops }
     }
 
     /// How many of its properties are not the usual ones; of records and primitives none has any.

@@ -130,7 +130,14 @@ proptest! {
             .iter()
             .filter(|_| !rows.is_empty())
             .map(|(index, ops)| (index.index(rows.len()), *ops))
-            .map(|(case, ops)| JournalSample { case, sample: sample(ops), latency: None, other: None, other_latency: None })
+            .map(|(case, ops)| JournalSample {
+                case,
+                sample: sample(ops),
+                settling: None,
+                latency: None,
+                other: None,
+                other_latency: None,
+            })
             .collect();
         let all_progress = all_progress(&rows, &earlier);
         let open: Vec<usize> =

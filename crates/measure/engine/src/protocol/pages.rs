@@ -97,6 +97,9 @@ pub struct PageVisit {
     pub cpus: Vec<u32>,
     /// Pages in memory, in both samples together; the other media take a part of it.
     pub pages: usize,
+    /// Microseconds for which the scheme runs untimed before the first sample, at least.
+    #[serde(default, skip_serializing_if = "super::is_default")]
+    pub settle_us: u32,
 }
 
 /// The worker's answer.

@@ -129,8 +129,8 @@ impl Schedule<'_> {
             self.cpus.truncate(1);
         }
         worker.stood_still();
-        let all_progress = &mut self.all_progress;
-        let visits = block.all_progress.iter().map(|i| all_progress[*i].visit()).collect();
+        let (all_progress, pass) = (&mut self.all_progress, self.passes);
+        let visits = block.all_progress.iter().map(|i| all_progress[*i].visit(pass)).collect();
         let on = cpu.or_else(|| self.cpus.first().copied());
         let rate = on.map_or(0.0, |cpu| self.quiet.rates().of(cpu));
         let most_microseconds = (self.sample_time / 2).min(LONGEST_WAIT).as_micros() as u32;

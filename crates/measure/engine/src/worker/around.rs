@@ -3,6 +3,7 @@
 
 use super::bench::Part;
 use crate::protocol::{Finding, Latencies, Visit};
+use model::Settling;
 use probe::{Batch, Clock, Pace, Taken, Together, Undisturbed, sample_together};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -17,18 +18,14 @@ const LOOK_EVERY: u32 = 16;
 /// that their number falls.
 const LONGEST_ALONE_NS: f64 = 2e6;
 
-/// How long a case runs untimed before the first sample of a process: a new process's memory is mapped
-/// as it is touched, and predictors still know what ran before.
-const SETTLING: Duration = Duration::from_micros(100);
-
 /// What every visit is measured with.
 pub(super) struct Around<'a> {
     pub(super) clock: &'a Clock,
     pub(super) ticks_per_ns: f64,
     pub(super) pace: Pace,
     pub(super) process: u32,
-    /// Whether nothing of the case has run in this process yet.
-    pub(super) first: bool,
+    /// Where nothing of the case has run in this process yet, what is to be said of how it settles.
+    pub(super) settling: Option<&'a OnceLock<Settling>>,
     /// None where one thread measures alone.
     pub(super) meeting: Option<Meeting<'a>>,
 }
@@ -77,27 +74,29 @@ impl Around<'_> {
         visit: &Visit,
         ready: &dyn Fn(&mut B, u32, u32),
     ) -> (Taken, u32) {
-        if self.first {
-            batch.settle();
+        let least = Duration::from_micros(visit.settle_us.into());
+        if let Some(settling) = self.settling {
+            if self.meeting.is_none() {
+                self.clock.wait_until_quiet();
+            }
+            let settled = batch.settle(self.clock, self.ticks_per_ns, least);
+            // Of several threads the first that is done speaks for all.
+            let _ = settling.set(Settling { process: self.process, ..settled });
         }
         let ops = self.ops(batch, visit.ops);
         let warm_up = self.warm_up_ops(ops);
         let taken = match &self.meeting {
             None => {
-                // The warm-up settles too: a long operation runs once before the first sample, and not twice.
                 // After a wait caches and predictors may be another tenant's.
-                let settles = self.clock.wait_until_quiet() || self.first;
+                let waited = self.clock.wait_until_quiet();
                 let begun = Instant::now();
                 ready(batch, warm_up, ops);
-                while settles && begun.elapsed() < SETTLING {
+                while waited && begun.elapsed() < least {
                     ready(batch, warm_up, ops);
                 }
                 batch.sample(self.clock, self.process, ops)
             }
             Some(meeting) => {
-                if self.first {
-                    settle(batch, warm_up);
-                }
                 let who = (self.process, meeting.thread);
                 sample_together(self.clock, meeting.together, who, ops, batch, |batch| {
                     ready(batch, warm_up, ops);
@@ -157,16 +156,6 @@ impl Around<'_> {
             left -= now;
         }
         (Some(Latencies { ticks: counts.into_iter().collect(), disturbed }), codes)
-    }
-}
-
-/// Runs the case until predictors and caches have forgotten what ran before.
-fn settle<B: Batch>(batch: &mut B, warm_up: u32) {
-    let ops = warm_up.min(batch.most());
-    let begun = Instant::now();
-    while begun.elapsed() < SETTLING {
-        batch.prepare(ops);
-        batch.run(ops);
     }
 }
 

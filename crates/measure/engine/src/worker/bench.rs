@@ -6,7 +6,7 @@ use super::lane::Lane;
 use super::side_effects::Pulse;
 use crate::protocol::{Finding, Latencies, QuietCore, Visit, VisitResult};
 use contract::Library;
-use model::RawSample;
+use model::{RawSample, Settling};
 use probe::{Clock, Pace, Together};
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicBool;
@@ -19,8 +19,8 @@ pub(super) struct Bench {
     seed: u64,
     /// One for each thread that measures.
     lanes: Vec<Lane>,
-    /// Whether a sample was taken in this process.
-    settled: bool,
+    /// How the case that this process samples has settled; empty until its first sample.
+    settling: OnceLock<Settling>,
     /// The process as it was before the first visit.
     pulse: Option<Pulse>,
 }
@@ -32,17 +32,30 @@ impl Bench {
     pub(super) fn new(process: u32, seed: u64, ticks_per_ns: Option<f64>) -> Self {
         let clock = Clock::calibrate();
         let ticks_per_ns = ticks_per_ns.unwrap_or_else(|| clock.rough_ticks_per_ns());
-        Self { clock, ticks_per_ns, process, seed, lanes: Vec::new(), settled: false, pulse: None }
+        Self {
+            clock,
+            ticks_per_ns,
+            process,
+            seed,
+            lanes: Vec::new(),
+            settling: OnceLock::new(),
+            pulse: None,
+        }
     }
 
     /// What runs next is to settle anew.
     pub(super) fn unsettle(&mut self) {
-        self.settled = false;
+        self.settling = OnceLock::new();
     }
 
     /// Waits for a quiet core before samples from now on.
     pub(super) fn expect(&mut self, quiet: QuietCore) {
         self.clock.expect_quiet(quiet.rate, quiet.longest_wait());
+    }
+
+    /// How the case has settled that this process samples.
+    pub(super) fn settling(&self) -> Option<&Settling> {
+        self.settling.get()
     }
 
     pub(super) fn clock(&self) -> &Clock {
@@ -73,7 +86,7 @@ impl Bench {
     /// A visit of one thread, after which the process must be as before.
     fn watched(&mut self, library: &'static dyn Library, visit: &Visit) -> Part {
         let pulse = self.pulse.take().unwrap_or_else(Pulse::now);
-        if !self.settled {
+        if self.settling.get().is_none() {
             // What other cases' processes have taught the core is no part of a program that has this one.
             probe::forget_branches(&self.clock);
         }
@@ -86,8 +99,7 @@ impl Bench {
 
     fn alone(&mut self, library: &'static dyn Library, visit: &Visit) -> Part {
         self.lanes_for(1);
-        let first = !std::mem::replace(&mut self.settled, true);
-        let Self { clock, ticks_per_ns, process, lanes, .. } = self;
+        let Self { clock, ticks_per_ns, process, lanes, settling, .. } = self;
         let around = Around {
             clock,
             ticks_per_ns: *ticks_per_ns,
@@ -96,7 +108,7 @@ impl Bench {
                 Some(_) => Pace::of_a_runtime(),
             },
             process: *process,
-            first,
+            settling: settling.get().is_none().then_some(settling),
             meeting: None,
         };
         lanes[0].visit(library, visit, &around)
@@ -119,8 +131,8 @@ impl Bench {
             return Err(Finding::unsupported(why));
         }
         self.lanes_for(cpus.len());
-        let first = !std::mem::replace(&mut self.settled, true);
-        let Self { clock, ticks_per_ns, process, lanes, .. } = self;
+        let Self { clock, ticks_per_ns, process, lanes, settling, .. } = self;
+        let settling = settling.get().is_none().then_some(&*settling);
         let (together, failed) = (Together::new(cpus.len()), AtomicBool::new(false));
         let ops = OnceLock::new();
         let parts: Vec<Part> = std::thread::scope(|scope| {
@@ -136,7 +148,7 @@ impl Bench {
                         ticks_per_ns: *ticks_per_ns,
                         pace: Pace::default(),
                         process: *process,
-                        first,
+                        settling,
                         meeting: Some(meeting),
                     };
                     scope.spawn(move || {

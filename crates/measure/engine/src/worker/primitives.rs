@@ -1,10 +1,11 @@
 //! The worker's primitives: one workbench for each operation, whose results are held to be right after
 //! every timed batch.
 
-use super::stack::{Taken, Timing, not_offered};
+use super::stack::{Taken, Timing, Visited, not_offered};
 use crate::protocol::Finding;
 use probe::around_parts;
 use std::collections::HashMap;
+use std::time::Duration;
 use tls::{Found, HandshakeSample, Primitive, PrimitiveFacts};
 use tls_stack::{Span, Trouble, Workbench};
 
@@ -12,8 +13,8 @@ use tls_stack::{Span, Trouble, Workbench};
 const PART_NS: f64 = 100_000.0;
 /// Operations of a part at most.
 const MOST_OPS: u32 = 4096;
-/// Nanoseconds of untimed operations before a visit's first sample.
-const WARM_UP_NS: f64 = 200_000.0;
+/// How long untimed operations go on before a visit's first sample, at least.
+const WARM_UP: Duration = Duration::from_micros(200);
 
 /// The workbenches that are open.
 #[derive(Default)]
@@ -23,8 +24,6 @@ struct Opened {
     bench: Box<dyn Workbench>,
     /// Operations of each part of a sample.
     ops: u32,
-    /// Parts before the first sample of a visit.
-    warm_ups: u32,
 }
 
 impl Primitives {
@@ -43,12 +42,11 @@ impl Primitives {
             Ok(opened)
         });
         let opened = slot.as_mut().map_err(|finding| finding.clone())?;
-        for _ in 0..opened.warm_ups {
-            opened.parts(timing)?;
-        }
+        let mut both = || opened.parts(timing).map(|(whole, call)| whole + call);
+        let settling = Some(timing.settle(WARM_UP, |parts| (0..parts).map(|_| both()).sum())?);
         opened.bench.prove().map_err(wrong)?;
         let samples = (0..samples).map(|_| opened.sample(timing)).collect::<Result<Vec<_>, _>>()?;
-        Ok((samples, facts))
+        Ok(Visited { settling, samples, facts })
     }
 }
 
@@ -56,15 +54,13 @@ impl Opened {
     fn open(timing: &Timing<'_>, primitive: &Primitive) -> Result<Self, Finding> {
         let mut bench = timing.stack.primitive(primitive).map_err(not_offered)?;
         bench.examine().map_err(wrong)?;
-        let mut opened = Self { bench, ops: 1, warm_ups: 1 };
+        let mut opened = Self { bench, ops: 1 };
         // The first fills caches; the second says how long one takes.
         opened.parts(timing).map_err(|first| Finding::unsupported(first.why))?;
         let (whole, call) = opened.parts(timing)?;
         opened.bench.prove().map_err(wrong)?;
         let ns = |ticks: u64| (ticks as f64 / timing.ticks_per_ns).max(1.0);
         opened.ops = (PART_NS / ns(whole.min(call))).ceil().clamp(1.0, f64::from(MOST_OPS)) as u32;
-        let both = ns(whole + call) * f64::from(opened.ops);
-        opened.warm_ups = (WARM_UP_NS / both).ceil().max(1.0) as u32;
         Ok(opened)
     }
 

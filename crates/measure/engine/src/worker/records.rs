@@ -1,16 +1,18 @@
 //! The worker's records: one open connection for each suite and size.
 
-use super::stack::{Taken, Timing, another, not_offered};
+use super::stack::{Taken, Timing, Visited, another, not_offered};
 use crate::protocol::Finding;
+use model::Settling;
 use probe::around_parts;
 use std::collections::HashMap;
+use std::time::Duration;
 use tls::{Found, HandshakeSample, Protection, RecordFacts};
 use tls_stack::{Line, NoLine};
 
 /// Nanoseconds that a sample should take at least.
 const SAMPLE_NS: f64 = 100_000.0;
-/// Nanoseconds of untimed batches before a visit's first sample.
-const WARM_UP_NS: f64 = 100_000.0;
+/// How long untimed batches go on before a visit's first sample, at least.
+const WARM_UP: Duration = Duration::from_micros(100);
 
 /// The connections that are open.
 #[derive(Default)]
@@ -41,9 +43,9 @@ impl Lines {
             Ok(opened)
         });
         let opened = slot.as_mut().map_err(|finding| finding.clone())?;
-        opened.warm_up(timing)?;
+        let settling = Some(opened.warm_up(timing)?);
         let samples = (0..samples).map(|_| opened.sample(timing)).collect::<Result<Vec<_>, _>>()?;
-        Ok((samples, facts))
+        Ok(Visited { settling, samples, facts })
     }
 }
 
@@ -59,13 +61,12 @@ impl Opened {
         Ok(Self { line, batches })
     }
 
-    fn warm_up(&mut self, timing: &Timing<'_>) -> Result<(), Finding> {
-        let mut spent = 0.0;
-        while spent < WARM_UP_NS * timing.ticks_per_ns {
+    fn warm_up(&mut self, timing: &Timing<'_>) -> Result<Settling, Finding> {
+        let mut one = || {
             let batch = self.line.batch(timing.clock).map_err(later)?;
-            spent += (batch.send + batch.receive) as f64;
-        }
-        Ok(())
+            Ok(batch.send + batch.receive)
+        };
+        timing.settle(WARM_UP, |batches| (0..batches).map(|_| one()).sum())
     }
 
     fn sample(&mut self, timing: &Timing<'_>) -> Result<HandshakeSample, Finding> {

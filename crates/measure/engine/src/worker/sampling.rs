@@ -170,21 +170,24 @@ struct Ended {
 fn samples(library: &'static dyn Library, bench: &mut Bench, asked: &Visit) -> Vec<VisitResult> {
     let mut visit = asked.clone();
     let least = if library.process().is_some() { OF_A_RUNTIME } else { 1 };
-    let (mut results, mut taken) = (Vec::with_capacity(asked.samples as usize), Vec::new());
-    loop {
-        let count = results.len() as u32 + 1;
+    let (mut results, mut taken) = (Vec::with_capacity(1 + asked.samples as usize), Vec::new());
+    for count in 1.. {
         visit.every_check = asked.every_check && count == asked.samples;
         let result = power::held(bench.visit(library, &visit));
         visit.ops = visit.ops.or_else(|| result.ops());
         taken.extend(result.sample());
         let found = matches!(result, VisitResult::Finding(_));
+        if count == 1 {
+            results.extend(bench.settling().cloned().map(VisitResult::Settled));
+        }
         results.push(result);
         let long = |s: &RawSample| s.ticks as f64 > LONG_NS * bench.ticks_per_ns();
         let more = count < asked.most && !agree(&taken, asked.samples) && !taken.iter().all(long);
         if found || count >= asked.samples.max(least) && !more {
-            return results;
+            break;
         }
     }
+    results
 }
 
 /// Samples of a visit of a runtime: until its code has settled takes a hundred times as long as they do.

@@ -5,6 +5,7 @@ use super::primitives::Primitives;
 use super::records::Lines;
 use super::side_effects::{self, Pulse};
 use crate::protocol::{Finding, QuietCore, Ready, VisitResult};
+use model::Settling;
 use probe::{Clock, Evictor, around_parts};
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -19,8 +20,8 @@ use tls_stack::{Bench, Connection, Identity, Stack, Ticks, Trouble, connect};
 const SAMPLE_NS: f64 = 100_000.0;
 /// Handshakes in a sample at most.
 const MOST_OPS: u32 = 16;
-/// Nanoseconds of untimed handshakes before a visit's first sample: the visit before was another's.
-const WARM_UP_NS: f64 = 200_000.0;
+/// How long untimed handshakes go on before a visit's first sample, at least: the visit before was another's.
+const WARM_UP: Duration = Duration::from_micros(200);
 
 /// How long the core sleeps before each step of a handshake that is not hot: a server that is idle at
 /// a few per cent waits about so long for the network.
@@ -46,8 +47,16 @@ pub(super) struct StackBench {
     used: bool,
 }
 
-/// What a visit gave, with facts at the first one of its subject in a process.
-pub(super) type Taken = Result<(Vec<HandshakeSample>, Option<Found>), Finding>;
+/// What a visit gave, ...
+pub(super) type Taken = Result<Visited, Finding>;
+
+/// ... with facts at the first one of its subject in a process.
+pub(super) struct Visited {
+    /// None where nothing runs before the samples.
+    pub(super) settling: Option<Settling>,
+    pub(super) samples: Vec<HandshakeSample>,
+    pub(super) facts: Option<Found>,
+}
 
 /// What samples of records and primitives are taken with.
 pub(super) struct Timing<'a> {
@@ -55,6 +64,22 @@ pub(super) struct Timing<'a> {
     pub(super) clock: &'a Clock,
     pub(super) ticks_per_ns: f64,
     pub(super) process: u32,
+    /// How long the subject runs untimed, at least.
+    pub(super) settle: Duration,
+}
+
+impl Timing<'_> {
+    /// Runs operations untimed, for `least` or as long as asked, until they get no faster; `run` gives their ticks.
+    pub(super) fn settle(
+        &self,
+        least: Duration,
+        mut run: impl FnMut(u32) -> Result<u64, Finding>,
+    ) -> Result<Settling, Finding> {
+        let ns = |ticks: u64| ticks as f64 / self.ticks_per_ns;
+        let least = least.max(self.settle);
+        let settled = probe::settle(least, || self.clock.is_quiet(), |ops| run(ops).map(ns))?;
+        Ok(Settling { process: self.process, ..settled })
+    }
 }
 
 /// A case that is ready to be sampled.
@@ -115,17 +140,20 @@ impl StackBench {
 
     /// Takes the samples of a visit, which count only if the stack reached for nothing it must not and
     /// left the process as it was.
-    pub(super) fn visit(&mut self, visit: &Visit) -> VisitResult {
+    pub(super) fn visit(&mut self, visit: &Visit) -> Vec<VisitResult> {
         let pulse = Pulse::now();
         let taken = self.sampled(visit);
         let denied = confine::take_denied().reason();
         let changed = pulse.changed().map(|finding| finding.why);
         match denied.into_iter().chain(changed).reduce(|one, other| format!("{one}; {other}")) {
             None => match taken {
-                Ok((samples, facts)) => VisitResult::Ends { samples, facts: facts.map(Box::new) },
-                Err(finding) => VisitResult::Finding(finding),
+                Ok(Visited { settling, samples, facts }) => {
+                    let ends = VisitResult::Ends { samples, facts: facts.map(Box::new) };
+                    settling.map(VisitResult::Settled).into_iter().chain([ends]).collect()
+                }
+                Err(finding) => vec![VisitResult::Finding(finding)],
             },
-            Some(why) => VisitResult::Finding(Finding::refused(why)),
+            Some(why) => vec![VisitResult::Finding(Finding::refused(why))],
         }
     }
 
@@ -137,8 +165,9 @@ impl StackBench {
     fn sampled(&mut self, visit: &Visit) -> Taken {
         self.clock.wait_until_quiet();
         let Self { stack, clock, ticks_per_ns, process, .. } = self;
-        let timing =
-            Timing { stack: &**stack, clock, ticks_per_ns: *ticks_per_ns, process: *process };
+        let settle = Duration::from_micros(visit.settle_us.into());
+        let (ticks_per_ns, process) = (*ticks_per_ns, *process);
+        let timing = Timing { stack: &**stack, clock, ticks_per_ns, process, settle };
         match visit.subject {
             Subject::Records { protection, size } => {
                 self.lines.sampled(&timing, protection, size, visit.samples)
@@ -158,18 +187,24 @@ impl StackBench {
             // Each handshake is cold by itself.
             Temperature::Idle | Temperature::Cold => 1,
         };
-        let mut connecting = Connecting {
+        let timing = Timing {
+            stack: &*self.stack,
             clock: &self.clock,
+            ticks_per_ns: self.ticks_per_ns,
             process: self.process,
+            settle: Duration::from_micros(visit.settle_us.into()),
+        };
+        let mut connecting = Connecting {
+            timing: &timing,
             case,
             temperature: visit.temperature,
             opened,
             evictor: &mut self.evictor,
         };
-        connecting.warm_up(WARM_UP_NS * self.ticks_per_ns)?;
+        let settling = connecting.warm_up()?;
         let samples =
             (0..visit.samples).map(|_| connecting.sample(ops)).collect::<Result<_, _>>()?;
-        Ok((samples, facts.map(Found::Handshake)))
+        Ok(Visited { settling, samples, facts: facts.map(Found::Handshake) })
     }
 
     /// Opens a case with the process's first visit of it; what was found then.
@@ -242,8 +277,7 @@ fn unset(stack: &dyn Stack, case: &Case) -> Option<Unset> {
 
 /// What takes the samples of a visit to handshakes.
 struct Connecting<'a> {
-    clock: &'a Clock,
-    process: u32,
+    timing: &'a Timing<'a>,
     case: &'a Case,
     temperature: Temperature,
     opened: &'a mut Opened,
@@ -251,23 +285,25 @@ struct Connecting<'a> {
 }
 
 impl Connecting<'_> {
-    /// Handshakes that do not count, until so many ticks are over: what is not hot needs none. The first of
+    /// Handshakes that do not count: what is not hot needs none. The first of
     /// them, where one is to be resumed, may be a full one: since the last visit the server's cache may have
     /// filled with others' sessions (wolfSSL's holds 33, for the whole process).
-    fn warm_up(&mut self, ticks: f64) -> Result<(), Finding> {
+    fn warm_up(&mut self) -> Result<Option<Settling>, Finding> {
         if self.case.kind.is_resumed() {
             self.connect(Temperature::Hot)?;
         }
-        let mut spent = 0.0;
-        while spent < ticks && self.temperature == Temperature::Hot {
-            let made = self.one()?.ticks;
-            spent += (made.server + made.client) as f64;
+        if self.temperature != Temperature::Hot {
+            return Ok(None);
         }
-        Ok(())
+        let timing = self.timing;
+        let made = |ops| {
+            (0..ops).map(|_| self.one().map(|made| made.ticks.server + made.ticks.client)).sum()
+        };
+        timing.settle(WARM_UP, made).map(Some)
     }
 
     fn sample(&mut self, ops: u32) -> Result<HandshakeSample, Finding> {
-        let (clock, process) = (self.clock, self.process);
+        let Timing { clock, process, .. } = *self.timing;
         let (all, around) = around_parts(clock, process, || {
             (0..ops).map(|_| self.one()).collect::<Result<Vec<_>, _>>()
         });
@@ -304,7 +340,7 @@ impl Connecting<'_> {
                 evictor.evict();
             }
         };
-        connect(&mut *self.opened.bench, self.case, self.clock, false, &mut pause)
+        connect(&mut *self.opened.bench, self.case, self.timing.clock, false, &mut pause)
             .map_err(|trouble| Finding::failed(trouble.to_string()))
     }
 }

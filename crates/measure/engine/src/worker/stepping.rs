@@ -168,6 +168,7 @@ fn stream(
         walk_bytes: None,
         cpus: Vec::new(),
         latency_ops: 0,
+        settle_us: 0,
         ops: None,
         samples: 1,
         most: 0,

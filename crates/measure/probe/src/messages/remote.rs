@@ -9,7 +9,7 @@ use crate::clock::Clock;
 use crate::sample::{Taken, bracket};
 use crate::surroundings::OthersTime;
 use contract::{Placed, Ran, Turn};
-use model::Direction;
+use model::{Direction, Settling};
 use std::time::{Duration, Instant};
 
 /// What is known of the runtime's end.
@@ -151,16 +151,13 @@ impl MessageBatch<'_> {
     }
 
     /// Runs until what a compiler that watches would change has changed: batches in a row agree.
-    pub(super) fn settle_remotely(&mut self) {
-        let compiles = self.session.remote().is_some_and(|remote| remote.compiles());
-        if !compiles {
-            return;
-        }
+    pub(super) fn settle_remotely(&mut self) -> Settling {
         let is_new = self.away.ran_before == 0;
         let (least, most) =
             if is_new { (FIRST_NS, LONGEST_FIRST_NS) } else { (NEXT_NS, LONGEST_NS) };
         let (begun, mut total, mut ops) = (self.cpu_ns(), 0.0, 1_u32);
         let mut stretches: Vec<f64> = Vec::new();
+        let first_ns = self.turn(1).ns;
         while self.cpu_ns() - begun < most {
             let ns = self.turn(ops).ns;
             total += ns;
@@ -168,10 +165,17 @@ impl MessageBatch<'_> {
                 stretches.push(ns / f64::from(ops));
             }
             if total >= least && agree(&stretches) {
-                return;
+                break;
             }
             let fitting = STRETCH_NS * f64::from(ops) / ns.max(1.0);
             ops = (fitting as u32).clamp(1, ops.saturating_mul(4));
+        }
+        let us = ((self.cpu_ns() - begun) / 1e3) as u32;
+        Settling {
+            first_ns,
+            ns_per_op: stretches.pop().into_iter().collect(),
+            us,
+            ..Settling::default()
         }
     }
 

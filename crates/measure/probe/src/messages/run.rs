@@ -6,6 +6,7 @@ use crate::batch::Batch;
 use crate::clock::Clock;
 use crate::ring::Slot;
 use crate::sample::{Taken, bracket};
+use model::Settling;
 
 impl Batch for MessageBatch<'_> {
     fn prepare(&mut self, ops: u32) {
@@ -44,8 +45,9 @@ impl Batch for MessageBatch<'_> {
         }
     }
 
-    fn settle(&mut self) {
-        self.settle_remotely();
+    fn settle_compiled(&mut self) -> Option<Settling> {
+        let compiles = self.session.remote().is_some_and(|remote| remote.compiles());
+        compiles.then(|| self.settle_remotely())
     }
 
     fn time(&mut self, clock: &Clock, ticks_per_ns: f64, ops: u32) -> f64 {

@@ -28,6 +28,13 @@ macro_rules! columns {
     };
 }
 
+/// Why a case has no number, and what a reader must know of one that has.
+fn said(m: &Measurement) -> Option<String> {
+    let kinds = m.kinds_in_words().map(|kinds| format!("two kinds of processes: {kinds}"));
+    let said: Vec<String> = m.reason.iter().cloned().chain(kinds).collect();
+    (!said.is_empty()).then(|| said.join("; "))
+}
+
 columns! {
     /// Entry `i` of each array belongs to case `i`; `null` is what the record does not know. Units are
     /// the record's.
@@ -43,7 +50,7 @@ columns! {
     footprint: usize = names.footprints.number(m.footprint.name());
     in_place: u8 = m.in_place.into();
     state: &'static str = m.state.name();
-    reason: Option<usize> = m.reason.as_deref().map(|r| names.texts.number(r));
+    reason: Option<usize> = said(m).map(|r| names.texts.number(&r));
     /// Where a figure comes from that was not measured here.
     imported: Option<usize> = m.imported.as_ref().map(|i| names.texts.number(&source(i)));
     warning: Option<usize> = m.warning.as_deref().map(|w| names.texts.number(w));

@@ -79,7 +79,7 @@ fn mark(s: &RawSample, clean: bool, quiet: f64) -> u8 {
     }
     let why = s.disturbance(quiet);
     let place = why.and_then(|why| Disturbance::ALL.iter().position(|w| *w == why));
-    place.map_or(1, |place| u8::try_from(place + 2).expect("six reasons"))
+    place.map_or(1, |place| u8::try_from(place + 2).expect("seven reasons"))
 }
 
 fn steps(value: f64, least: f64) -> u64 {

@@ -79,7 +79,7 @@ const fn flag(name: &'static str, of: fn(&Row<'_>) -> bool) -> Column {
 }
 
 /// Every column, in the order in which formats have them. New ones come last.
-pub(crate) const COLUMNS: [Column; 56] = [
+pub(crate) const COLUMNS: [Column; 59] = [
     text("library_name", |m| written(&m.library.name)),
     text("library_version", |m| written(&m.library.version)),
     text("library_path", |m| written(&m.library.path)),
@@ -136,6 +136,9 @@ pub(crate) const COLUMNS: [Column; 56] = [
     text("details", |m| Some(m.details.as_ref()?.to_string())),
     text("leaks", |m| Some(m.leaks?.verdict.name().to_owned())),
     text("leaks_words", |m| Some(m.leaks?.to_string())),
+    count("settled_us", |m| Some(m.settled?.us.into())),
+    real("settled_first_ns", |m| Some(m.settled?.first_ns)),
+    text("kinds", |m| m.kinds_in_words()),
 ];
 
 fn median(estimate: Option<Estimate>) -> Option<f64> {

@@ -71,7 +71,8 @@ impl Desk {
             },
             log: write(files.log)?,
         };
-        let bench = PageBench::new(hello.process, hello.seed);
+        let tick_ns = 1.0 / hello.ticks_per_ns.unwrap_or(1.0);
+        let bench = PageBench::new(hello.process, tick_ns, hello.seed);
         let mut desk = Self { files, staged: Staged::default(), bench };
         if let Some(staging) = staging {
             desk.load(staging)?;
@@ -111,11 +112,12 @@ impl Desk {
         if self.staged.places.is_empty() {
             return vec![VisitResult::Finding(Finding::failed("no pages are staged"))];
         }
-        let (threads, process) = (visit.cpus.len().max(1), self.bench.process);
+        let threads = visit.cpus.len().max(1);
+        let PageBench { process, tick_ns, .. } = self.bench;
         let Self { files, staged, bench } = self;
         let pulse = Pulse::now();
         let mut results =
-            bench.visit(&Scene { library, clock, staged, files, visit, process, threads });
+            bench.visit(&Scene { library, clock, staged, files, visit, process, tick_ns, threads });
         if threads == 1
             && let Some(finding) = pulse.changed()
         {

@@ -8,13 +8,14 @@ use crate::protocol::{Finding, Latencies, Other, VisitResult, not_opened};
 use at_rest::scheme::Recipe;
 use at_rest::{Keying, Medium};
 use contract::Library;
-use model::{Direction, RawSample};
+use model::{Direction, RawSample, Settling};
 use probe::pages::{Codec, Refusal};
 use probe::{Clock, around_parts};
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng as _, SeedableRng as _};
 use std::collections::BTreeMap;
 use std::sync::Barrier;
+use std::time::Duration;
 
 /// Pages that are encrypted and decrypted untimed before a visit: its code and its keys are warm,
 /// its pages are not.
@@ -23,6 +24,8 @@ const WARM_UPS: usize = 6;
 /// What a process times pages with.
 pub(super) struct PageBench {
     pub(super) process: u32,
+    /// Nanoseconds of a tick.
+    pub(super) tick_ns: f64,
     seed: u64,
     /// One for each thread.
     lanes: Vec<Lane>,
@@ -36,6 +39,7 @@ pub(super) struct Scene<'a> {
     pub(super) files: &'a Files,
     pub(super) visit: &'a PageVisit,
     pub(super) process: u32,
+    pub(super) tick_ns: f64,
     pub(super) threads: usize,
 }
 
@@ -49,8 +53,8 @@ pub(super) struct Part {
 type Parts = Result<Vec<Part>, Finding>;
 
 impl PageBench {
-    pub(super) fn new(process: u32, seed: u64) -> Self {
-        Self { process, seed, lanes: Vec::new() }
+    pub(super) fn new(process: u32, tick_ns: f64, seed: u64) -> Self {
+        Self { process, tick_ns, seed, lanes: Vec::new() }
     }
 
     /// Takes the samples of a visit.
@@ -71,7 +75,8 @@ impl PageBench {
         let meet = Barrier::new(scene.threads);
         if scene.threads == 1 {
             let parts = self.lanes[0].visit(scene, &meet)?;
-            return Ok(parts.into_iter().map(|part| together(scene, vec![part])).collect());
+            let samples = parts.into_iter().map(|part| together(scene, vec![part]));
+            return Ok(self.lanes[0].settled().into_iter().chain(samples).collect());
         }
         let parts: Vec<Parts> = std::thread::scope(|scope| {
             let started: Vec<_> = (self.lanes.iter_mut().zip(&scene.visit.cpus))
@@ -90,7 +95,8 @@ impl PageBench {
         let parts: Vec<Vec<Part>> = parts.into_iter().collect::<Result<_, _>>()?;
         let mut parts: Vec<_> = parts.into_iter().map(Vec::into_iter).collect();
         let next = |_| parts.iter_mut().filter_map(Iterator::next).collect();
-        Ok((0..SAMPLES).map(next).map(|parts| together(scene, parts)).collect())
+        let samples = (0..SAMPLES).map(next).map(|parts| together(scene, parts));
+        Ok(self.lanes[0].settled().into_iter().chain(samples).collect())
     }
 }
 
@@ -128,9 +134,15 @@ pub(super) struct Lane {
     evict: Eviction,
     pub(super) sealed: Room,
     pub(super) back: Room,
+    /// How the scheme came to its speed in this visit.
+    settling: Option<Settling>,
 }
 
 impl Lane {
+    fn settled(&mut self) -> Option<VisitResult> {
+        self.settling.take().map(VisitResult::Settled)
+    }
+
     fn new(seed: u64, thread: usize) -> Self {
         Self {
             thread,
@@ -140,6 +152,7 @@ impl Lane {
             evict: Eviction::new(),
             sealed: Room::new(0),
             back: Room::new(0),
+            settling: None,
         }
     }
 
@@ -206,10 +219,17 @@ impl Lane {
         let beside = vec![0; codec.metadata_bytes() * picks.len()];
         let mut pages = Pages { codec, scene, picks, sealed, back, beside };
         let warm = WARM_UPS.min(picks.len());
+        let encrypts = scene.visit.direction == Direction::Encrypt;
+        if encrypts {
+            self.settling = Some(scene.settle(picks.len(), |i| pages.seal(i))?);
+        }
         self.evict.run();
         (0..warm).try_for_each(|i| pages.seal(i).map(|_| ()))?;
         let encrypted = scene.samples(picks.len(), |i| pages.seal(i).map(|ticks| (ticks, 0)))?;
         self.evict.run();
+        if !encrypts {
+            self.settling = Some(scene.settle(picks.len(), |i| pages.unseal(i))?);
+        }
         pages.back.all().fill(0x5a);
         self.evict.run();
         (0..warm).try_for_each(|i| pages.unseal(i).map(|_| ()))?;
@@ -221,7 +241,7 @@ impl Lane {
                 ));
             }
         }
-        Ok(if scene.visit.direction == Direction::Encrypt { encrypted } else { decrypted })
+        Ok(if encrypts { encrypted } else { decrypted })
     }
 }
 
@@ -232,6 +252,26 @@ impl Scene<'_> {
     /// Pages of a visit in memory.
     pub(super) fn pages(&self) -> usize {
         self.visit.pages.min(self.staged.places.len()).max(1)
+    }
+
+    /// Runs operations on so many pages in turn, untimed, until they get no faster.
+    fn settle(
+        &self,
+        pages: usize,
+        mut one: impl FnMut(usize) -> Result<u64, Finding>,
+    ) -> Result<Settling, Finding> {
+        let least = Duration::from_micros(self.visit.settle_us.into());
+        let mut at = 0;
+        let settled = probe::settle(
+            least,
+            || self.clock.is_quiet(),
+            |ops| {
+                let ticks = (at..at + ops as usize).map(|i| one(i % pages));
+                at += ops as usize;
+                Ok(ticks.sum::<Result<u64, Finding>>()? as f64 * self.tick_ns)
+            },
+        )?;
+        Ok(Settling { process: self.process, ..settled })
     }
 
     /// Two samples of so many operations together. Each operation says its own ticks and those of reading or
