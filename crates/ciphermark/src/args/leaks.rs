@@ -22,8 +22,8 @@ use std::time::Duration;
     Private keys, where they are named: x25519, p256 (agree); ecdsa-p256, ed25519, rsa-2048-pss,\n\
     rsa-2048-pkcs1 (sign); mlkem768 (decapsulate). Taint cannot follow p256, ecdsa-p256 and RSA: without a\n\
     finding their verdict is not-judged and says over how many keys the trace was the same.\n\n\
-    Exit codes: 0 nothing depends on a key; 1 something does; 3 something could not be judged;\n\
-    4 nothing to judge.")]
+    Exit codes: 0 no trace differs with a key (what may depend on one, by taint alone, is printed);\n\
+    1 something depends on a key; 3 something could not be judged; 4 nothing to judge.")]
 pub struct LeaksArgs {
     /// Algorithms and primitives of TLS by name or glob, separated by commas; may be repeated.
     #[arg(short, long, value_name = "GLOB")]

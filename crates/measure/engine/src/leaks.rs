@@ -15,7 +15,7 @@ use std::path::Path;
 use std::time::Duration;
 
 /// Raised when a verdict changes its meaning, or how it is come to.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// Steps that are recorded of all keys together: half a minute, and half a gigabyte for the traces.
 const MOST_STEPS: usize = 3 << 20;

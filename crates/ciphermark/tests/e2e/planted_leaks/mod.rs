@@ -153,3 +153,26 @@ fn planted_leaks_are_found_where_they_are_and_what_only_looks_like_one_is_not() 
     }
     assert!(all.is_empty(), "{} of {} controls:\n{}", all.len(), able.len(), all.join("\n"));
 }
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_branch_on_the_key_in_rejections_alone_is_a_finding_and_fails_a_comparison() {
+    let directory = scratch();
+    let controls = [table::honest(), table::branch_in_rejection()];
+    built(&controls, directory.path());
+    let record = |control: &Control, code| {
+        let (library, path) = (
+            format!("mine={}", arg(&object(directory.path(), control))),
+            file(&directory, control.name),
+        );
+        let what =
+            ["leaks", "-l", &library, "-a", "aes-128-gcm", "-s", "37", "--json", "-o", &path];
+        let done = ciphermark_with_many(&what, &[("CIPHERMARK_CACHE", "")]).with_code(code);
+        assert_eq!(wrong(control, &done.rows()[0]), None, "{}", done.stdout);
+        path
+    };
+    let (honest, leaky) = (record(&controls[0], 0), record(&controls[1], 1));
+    let done = call(&format!("compare {honest} {leaky} --fail-if leaks")).with_code(1);
+    assert!(done.stdout.contains("newly depends on the secret: aes-128-gcm"), "{}", done.stdout);
+    call(&format!("compare {leaky} {honest} --fail-if leaks")).with_code(0);
+}

@@ -184,12 +184,18 @@ fn places() -> Vec<Control> {
         lookup().at("only_key_set_up", "KEY_SET_UP", &["key-set-up"]),
         lookup().at("only_encryption", "ENCRYPT", &["encrypt"]),
         lookup().at("only_decryption", "DECRYPT", &["decrypt"]),
-        // The key is the same in all rejections.
-        lookup().at("only_rejection", "REJECT", &["reject"]).by_taint(),
+        lookup().at("only_rejection", "REJECT", &["reject"]),
+        branch_in_rejection(),
         lookup().at("only_remainder", "REMAINDER", &["encrypt", "decrypt"]),
         lookup().at("only_first_message", "FIRST", &["encrypt", "decrypt"]),
         Control { size: WIDE, ..wide },
     ]
+}
+
+/// A branch on a bit of the key, where a tag is wrong and nowhere else.
+pub fn branch_in_rejection() -> Control {
+    let branch = control("branch_on_bit", Some(planted("branch", "branch_on_bit")));
+    branch.at("branch_in_rejection", "REJECT", &["reject"])
 }
 
 /// Comparisons of tags: leaky ones, and ones that are as they should be.
@@ -299,6 +305,11 @@ fn rare() -> Vec<Control> {
 /// What docs/CONSTANT-TIME.md says is not seen: x87 registers, and the state that FXSAVE stores.
 fn unseen() -> Vec<Control> {
     clean("", &["by_saved_state", "by_x87"])
+}
+
+/// One that is as it should be.
+pub fn honest() -> Control {
+    control("nothing", None)
 }
 
 fn harmless() -> Vec<Control> {

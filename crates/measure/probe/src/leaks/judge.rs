@@ -18,6 +18,7 @@ pub(super) fn judge(recordings: &Recordings<'_>) -> Judgement {
         first,
         decodes: Decodes::new(recordings.code, recordings.thread),
         places: Places::new(recordings.code),
+        of_tags: BTreeSet::new(),
         reasons: Vec::new(),
     };
     judging.limits();
@@ -57,6 +58,8 @@ struct Judging<'a> {
     first: &'a Tape,
     decodes: Decodes<'a>,
     places: Places<'a>,
+    /// What depends on where a tag is wrong, whatever the secret.
+    of_tags: BTreeSet<Key>,
     /// Why not all is judged, and of which stage.
     reasons: Vec<(String, usize)>,
 }
@@ -77,15 +80,9 @@ impl<'a> Judging<'a> {
         self.calls.get(stage).map_or(&[], |call| self.first.steps(call.steps.clone()))
     }
 
-    /// What differs between the first secret's trace and others.
+    /// What differs between traces of tags that are wrong at different places, and between those of secrets.
     fn compared(&mut self) -> Found {
         let mut found = Found::new();
-        for secret in 1..self.recordings.secrets.len() {
-            self.compare_secret(secret, &mut found);
-        }
-        if self.recordings.secret.is_empty() {
-            self.unreached();
-        }
         let is_rejection = |s: &Stage| s.operation == Operation::Reject;
         let stages = self.recordings.stages;
         let rejections = stages.iter().position(is_rejection).unwrap_or(stages.len());
@@ -93,6 +90,13 @@ impl<'a> Judging<'a> {
             for tape in others {
                 self.compare(base, tape, rejections, &mut found);
             }
+        }
+        self.of_tags = found.keys().copied().collect();
+        for secret in 1..self.recordings.secrets.len() {
+            self.compare_secret(secret, &mut found);
+        }
+        if self.recordings.secret.is_empty() {
+            self.unreached();
         }
         found
     }
@@ -258,7 +262,7 @@ impl<'a> Judging<'a> {
 
     /// What depends on where a tag is wrong is how it is compared.
     fn kind(&self, key: Key, compared: &Found) -> LeakKind {
-        let forged = self.operation(key) == Operation::Reject && compared.contains_key(&key);
+        let forged = self.of_tags.contains(&key) && compared.contains_key(&key);
         if forged { LeakKind::TagComparison } else { key.1 }
     }
 }

@@ -82,12 +82,12 @@ impl Operation {
 pub struct Recordings<'a> {
     /// What the calls on the tapes are. Rejections come last.
     pub stages: &'a [Stage],
-    /// One for each secret. The first has all stages, the others no rejections.
+    /// One for each secret.
     pub secrets: &'a [Tape],
-    /// The first secret once more, all stages: what differs here is not the secret's doing.
+    /// The first secret once more: what differs here is not the secret's doing.
     pub twin: &'a Tape,
-    /// The first secret with tags that are wrong at different places: only the rejections, which are compared with
-    /// those of the first.
+    /// The first secret with tags that are wrong at different places: only the rejections, which are compared with each
+    /// other.
     pub forgeries: &'a [Tape],
     /// Where the secret lies in the first secret's process; empty where it cannot be followed from there. Then there
     /// is no taint, and the comparison must see by itself that the secret made any difference.

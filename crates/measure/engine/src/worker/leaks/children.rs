@@ -13,7 +13,6 @@ use std::panic::AssertUnwindSafe;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kept {
     All,
-    WithoutRejections,
     Rejections,
     /// The first that has a message.
     FirstMessage,
@@ -23,7 +22,6 @@ impl Kept {
     fn keeps(self, operation: Operation, recorded: usize) -> bool {
         match self {
             Self::All => true,
-            Self::WithoutRejections => operation != Operation::Reject,
             Self::Rejections => operation == Operation::Reject,
             Self::FirstMessage => recorded == 0 && operation != Operation::KeySetUp,
         }

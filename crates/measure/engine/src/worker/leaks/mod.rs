@@ -60,9 +60,8 @@ fn messages(of: &Loaded<'_>, asked: &Judging) -> Result<Judged, Finding> {
         messages.wrong = wrong;
         children.record(kept, |call| operations.all(&mut messages, call).map(|()| 0))
     };
-    for (number, key) in secrets.iter().enumerate() {
-        let kept = if number == 0 { Kept::All } else { Kept::WithoutRejections };
-        tapes.push(child(key, 0, kept)?);
+    for key in &secrets {
+        tapes.push(child(key, 0, Kept::All)?);
     }
     let twin = child(&secrets[0], 0, Kept::All)?;
     for place in places {

@@ -103,17 +103,20 @@ impl Operations {
             messages.key.copy_from_slice(&random(secrets));
             self.all(messages, &mut unseen).map_err(Finding::failed)?;
         }
+        // XTS takes no key of equal halves.
+        let nearly = |fill: u8| {
+            let mut key = vec![fill; algorithm.key_len];
+            key.iter_mut().last().into_iter().for_each(|last| *last ^= 1);
+            key
+        };
         let keys = (0..secrets).map(|number| {
-            // Nearly all zeros and nearly all ones: XTS takes no key of equal halves.
-            let fill = match number {
-                1 => 0,
-                2 => 0xff,
+            let key = match number {
+                // What depends on a single bit shows already between two keys.
+                1 => random(0).iter().map(|byte| !byte).collect(),
+                2 => nearly(0),
+                3 => nearly(0xff),
                 _ => return random(number),
             };
-            let mut key = vec![fill; algorithm.key_len];
-            if let Some(last) = key.last_mut() {
-                *last ^= 1;
-            }
             messages.key.copy_from_slice(&key);
             let taken = self.all(messages, &mut unseen).is_ok();
             if taken { key } else { random(number) }
