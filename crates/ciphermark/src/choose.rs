@@ -69,11 +69,12 @@ pub fn discover_all() -> Vec<Attached> {
 }
 
 fn tell_what_is_not_beside() {
-    // `cargo install` brings the program alone.
-    if host::companion(engine::METER).is_none() {
+    // `cargo install` brings the program alone. Every build that brings libraries has this one.
+    const OWN: &str = "libciphermark_baselines.so";
+    if host::companion(OWN).is_none() {
         anstream::eprintln!(
-            "ciphermark: the libraries that come with it are not beside this program, only the system's are here: \
-             'make install' in a clone, or a package, brings them"
+            "ciphermark: the libraries that come with it are not beside this program: 'make install' in a clone, \
+             or a package, brings them"
         );
     }
 }
