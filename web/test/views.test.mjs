@@ -89,9 +89,24 @@ test("an imported figure stands last, uncoloured, with its source and without an
     assert.equal(all.at(-1)[0], "blog (imported)");
     assert.match(await page.getAttribute("main tbody tr:last-child td[title]", "title"), /unverified: a blog of 2019, on i5/);
     assert.equal(await page.$$eval("main tbody tr:last-child .swatch", (s) => s[0].className), "swatch");
+    assert.match(await page.innerText("main tbody tr:last-child"), /†81[0-9]+/);
     assert.match(await page.innerText(".records"), /1 imported, unverified/);
   });
   await visit(pageOf("whole", whole()), "#view=problems", async (page) => assert.ok(!(await text(page)).includes("blog (imported)")));
+});
+
+test("a figure that nobody should believe has its sign and its reason, and a rough one its sign, and neither is drawn as the best", async () => {
+  const record = whole();
+  Object.assign(record.measurements.find((m) => m.state === "imported"), { reason: "no core can reach it" });
+  const rough = (m) => m.library.name === "botan" && m.state === "measured";
+  record.measurements.filter(rough).forEach((m) => { m.stopped = "budget"; });
+  await visit(pageOf("doubted", record), "", async (page) => {
+    assert.match(await page.innerText("main tbody tr:last-child"), /†\?81[0-9]+/);
+    assert.match(await page.getAttribute("main tbody tr:last-child td[title]", "title"), /not to be believed: no core can reach it/);
+    assert.equal(await page.$$eval("main tbody tr:last-child .bar", (all) => all.length), 0);
+    assert.match(await text(page, "main tbody"), /~[0-9]/);
+    assert.match(await text(page, ".answer"), /~: [0-9]+ of [0-9]+ numbers did not reach ±1 %/);
+  });
 });
 
 test("the heat map is of the limit where there is one, and says so where there is none", async () => {

@@ -3,9 +3,10 @@
 
 use crate::digits::{percent, speed};
 use crate::labels::{Libraries, size_with_unit};
+use crate::precision;
 use crate::secrets;
 use crate::summary::{self, without_aes};
-use crate::survey::{Survey, is_bad, shout};
+use crate::survey::{Survey, is_bad, mark, shout};
 use compare::{Answer, Asked, Family, Row, SystemStanding};
 use record::{Measurement, Record, State};
 use std::collections::BTreeMap;
@@ -28,8 +29,10 @@ const WARNINGS: usize = 6;
 /// What a survey comes to, in words: the first screen of a terminal and the head of the page.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// The machine, what was measured on it, and how quiet it was.
+    /// The machine, and what was measured on it.
     pub machine: String,
+    /// How many numbers are short of the asked precision, why, and what would help.
+    pub precision: Option<String>,
     /// Headings of the table: its subject, the library, one a size, the limit, your system's library.
     pub columns: Vec<String>,
     /// Each question with its lines, the fastest first.
@@ -47,7 +50,7 @@ pub struct Line {
     pub algorithm: String,
     /// The library and its version.
     pub library: String,
-    /// MB/s, one a size; a dash where there is no number.
+    /// MB/s, one a size, with its mark; a dash where there is no number.
     pub speeds: Vec<String>,
     /// Share of what the CPU could do at the last size.
     pub limit: String,
@@ -91,7 +94,8 @@ pub fn first_screen(record: &Record, path: Option<&str>, options: Options) -> Op
     let survey = Survey::of(record, &selection);
     let notes = summary::foot(record, &selection, &survey).len();
     let screen = Screen { options };
-    let above = screen.line(&whole.machine, PLAIN) + "\n";
+    let precision = whole.precision.as_deref().map(|line| options.hang(line, 0, PLAIN));
+    let above = screen.line(&whole.machine, PLAIN) + &precision.unwrap_or_default() + "\n";
     let newer = whole.newer.as_ref().map(|text| format!("\n{}", screen.line(text, PLAIN)));
     let below = newer.unwrap_or_default() + &screen.avoid(&whole.avoid) + &screen.next(path, notes);
     let taken = above.lines().count() + below.lines().count();
@@ -115,6 +119,7 @@ impl<'a> Found<'a> {
     fn summary(&self, lines: usize) -> Summary {
         Summary {
             machine: self.machine(),
+            precision: self.precision(),
             columns: self.columns(),
             questions: self.questions(lines),
             newer: self.newer(),
@@ -127,7 +132,6 @@ impl<'a> Found<'a> {
         let clock = record.host.clock.core_ghz_median;
         let measured = record.measurements.iter().filter(|m| m.state == State::Measured).count();
         let loaded = record.libraries.iter().filter(|l| l.error.is_none()).count();
-        let quiet = record.noise.as_ref().filter(|n| n.samples > 0);
         let parts = [
             Some(clean(&record.host.cpu.name)),
             clock.map(|ghz| format!("core at {ghz:.2} GHz")),
@@ -135,9 +139,14 @@ impl<'a> Found<'a> {
                 "{loaded} libraries, {measured} cases in {:.0} s",
                 record.measuring_seconds
             )),
-            quiet.map(|n| format!("{} % quiet", percent(n.clean as f64 / n.samples as f64))),
         ];
         parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+
+    fn precision(&self) -> Option<String> {
+        let selection: Vec<&Measurement> = self.record.measurements.iter().collect();
+        let sign = if selection.iter().any(|m| mark(m) == "~") { "~: " } else { "" };
+        precision::line(self.record, &selection).map(|line| format!("{sign}{line}"))
     }
 
     /// The ranked answers, in as many lines as there are. Each family has its fastest library; more where there is
@@ -176,7 +185,9 @@ impl<'a> Found<'a> {
     }
 
     fn line(&self, family: &Family<'_>, row: &Row<'_>, is_first: bool) -> Line {
-        let number = |m: &Option<&Measurement>| m.and_then(speed).unwrap_or_else(|| "–".to_owned());
+        let marked = |m: &Measurement| speed(m).map(|speed| format!("{}{speed}", mark(m)));
+        let number =
+            |m: &Option<&Measurement>| m.and_then(marked).unwrap_or_else(|| "–".to_owned());
         let limit = row.cells.last().copied().flatten().and_then(|m| m.limit_fraction);
         Line {
             algorithm: if is_first { clean(family.algorithm) } else { String::new() },

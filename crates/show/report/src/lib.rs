@@ -21,6 +21,7 @@ mod markdown;
 mod matrix;
 pub mod neighbours;
 mod offers;
+mod precision;
 mod ranking;
 mod remarks;
 #[cfg(test)]
@@ -52,6 +53,7 @@ pub use libraries::libraries;
 pub use limits::limits;
 pub use matrix::{Matrix, MatrixRow, matrix};
 pub use ranking::rankings;
+pub use survey::mark;
 
 use record::{Measurement, Record};
 

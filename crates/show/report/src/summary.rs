@@ -4,8 +4,9 @@ use crate::confinement;
 use crate::digits::{percent, supported};
 use crate::labels;
 use crate::offers::not_offered;
+use crate::precision;
 use crate::secrets;
-use crate::survey::{CUT_OFF, Survey, is_bad, mark, shout};
+use crate::survey::{CUT_OFF, DOUBTED, Survey, is_bad, is_doubted, mark, shout};
 use model::{Algorithm, Disturbance, Kind, Primitive, Tier};
 use record::{Estimate, Executed, Host, Library, LibraryId, Measurement, Noise, Record, State};
 use std::collections::{BTreeMap, BTreeSet};
@@ -229,9 +230,9 @@ fn legend(record: &Record, selection: &[&Measurement], survey: &Survey<'_>) -> V
         );
     }
     if selection.iter().any(|m| mark(m) == "~") {
-        let asked = percent(record.plan.precision);
-        let asked = asked.trim_end_matches(".0");
-        lines.push(format!("~: sampling ended short of the asked precision of {asked} %"));
+        let short = precision::line(record, selection);
+        lines
+            .push(format!("~: {}", short.as_deref().unwrap_or("short of the precision asked for")));
     }
     lines.extend(imported(selection));
     if selection.iter().any(|m| m.is_cut_off()) {
@@ -265,8 +266,12 @@ fn imported(selection: &[&Measurement]) -> Vec<String> {
         let machine = machine.map(|m| format!(", on {}", clean(m))).unwrap_or_default();
         format!("†: imported, neither measured nor checked here: {source}{machine}")
     };
-    let lines: BTreeSet<String> = sources.map(line).collect();
-    lines.into_iter().collect()
+    let lines: BTreeSet<String> = sources.clone().map(line).collect();
+    let doubted = sources.filter(|m| is_doubted(m)).count();
+    let doubts = (doubted > 0).then(|| {
+        format!("{DOUBTED}: not to be believed, for the reason below the row: {doubted} figures")
+    });
+    lines.into_iter().chain(doubts).collect()
 }
 
 fn lacks_a_size(survey: &Survey<'_>) -> bool {

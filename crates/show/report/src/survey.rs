@@ -242,7 +242,7 @@ impl<'a> Row<'a> {
 
     /// Why cells have no number, each reason once.
     pub(crate) fn problems(&self) -> Vec<Problem> {
-        let bad = |m: &&Measurement| is_bad(m);
+        let bad = |m: &&Measurement| is_bad(m) || is_doubted(m);
         let mut sizes: BTreeMap<(State, String), Vec<usize>> = BTreeMap::new();
         for m in self.cells.values().copied().filter(bad) {
             let reason = clean(m.reason.as_deref().unwrap_or("no reason given"));
@@ -264,7 +264,11 @@ impl Problem {
         let sizes: BTreeSet<usize> = self.sizes.iter().copied().collect();
         let sizes: Vec<String> = sizes.into_iter().map(labels::size).collect();
         let at = if sizes.is_empty() { String::new() } else { format!(" at {}", sizes.join(", ")) };
-        format!("{}{at}: {}", shout(self.state), self.reason)
+        let what = match self.state {
+            State::Imported => "NOT TO BE BELIEVED".to_owned(),
+            state => shout(state),
+        };
+        format!("{what}{at}: {}", self.reason)
     }
 }
 
@@ -283,10 +287,21 @@ pub(crate) fn is_rough(m: &Measurement) -> bool {
     m.state == State::Measured && (m.stopped != Some(Stopped::Precision) || m.reason.is_some())
 }
 
-/// The sign before a speed: `†` where it comes from elsewhere and nothing was checked; `>` where only a busy core was seen, so that the library is at least so
-/// fast, else `~` where the asked precision was not reached.
-pub(crate) fn mark(m: &Measurement) -> &'static str {
+/// Whether a figure from elsewhere is not to be believed.
+pub(crate) fn is_doubted(m: &Measurement) -> bool {
+    m.state == State::Imported && m.reason.is_some()
+}
+
+/// The sign before a figure from elsewhere that is not to be believed.
+pub(crate) const DOUBTED: &str = "†?";
+
+/// The sign before a speed: `†` where it comes from elsewhere and nothing was checked, `†?` where it is not to be
+/// believed either; `>` where only a busy core was seen, so that the library is at least so fast, else `~` where the
+/// asked precision was not reached.
+#[must_use]
+pub fn mark(m: &Measurement) -> &'static str {
     match (m.state, m.contended, is_rough(m)) {
+        (State::Imported, _, _) if is_doubted(m) => DOUBTED,
         (State::Imported, _, _) => "†",
         (_, true, _) => ">",
         (_, false, true) => "~",

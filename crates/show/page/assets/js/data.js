@@ -76,6 +76,8 @@ function describe(i, key) {
 // which stands beside the others and is never ranked with them.
 const measured = (i) => data.columns.state[i] === "measured" || isImported(i);
 const isImported = (i) => data.columns.imported[i] !== null;
+// A figure from elsewhere that cannot be right, or says little.
+const isDoubted = (i) => isImported(i) && data.columns.reason[i] !== null;
 const caseAt = (s, size) => s.cases.find((i) => data.columns.size[i] === size);
 const reasonOf = (i) => (data.columns.reason[i] === null ? "" : data.texts[data.columns.reason[i]]);
 

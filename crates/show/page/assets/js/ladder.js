@@ -46,7 +46,7 @@ function ladders(list, size, unit) {
   }
   const rows = [...found.values()];
   for (const r of rows) {
-    const speeds = Object.values(r.at).filter(measured).map((i) => 1 / data.columns.ns[i]);
+    const speeds = Object.values(r.at).filter((i) => measured(i) && !isDoubted(i)).map((i) => 1 / data.columns.ns[i]);
     r.ratio = speeds.length > 1 ? Math.max(...speeds) / Math.min(...speeds) : NaN;
     r.best = Math.max(0, ...speeds);
   }

@@ -88,7 +88,7 @@ function relativeWidth(unit, i) {
 const inUnit = (unit, i) => supported(unit.of(i), relativeWidth(unit, i));
 
 function interval(unit, i) {
-  if (isImported(i)) return `not measured here, unverified: ${data.texts[data.columns.imported[i]]}`;
+  if (isImported(i)) return `not measured here, unverified: ${data.texts[data.columns.imported[i]]}${isDoubted(i) ? `; not to be believed: ${reasonOf(i)}` : ""}`;
   const relative = relativeWidth(unit, i);
   const end = (value) => supported(value, relative);
   return `${end(unit.low(i))} to ${end(unit.high(i))} ${unit.name}, ±${percent(relative)} %`;

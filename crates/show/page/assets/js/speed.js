@@ -11,7 +11,7 @@ function speedView() {
   const unlike = differing(list);
   const at = (s) => {
     const i = caseAt(s, reference);
-    return i !== undefined && measured(i) ? unit.of(i) : NaN;
+    return i !== undefined && measured(i) && !isDoubted(i) ? unit.of(i) : NaN;
   };
   const rows = list.map((s) => ({ s, at: at(s), name: label(s, unlike) }));
   rows.sort((a, b) => order(a.at, b.at, unit.up ? -1 : 1) * (unit.up ? -1 : 1));
@@ -52,7 +52,7 @@ function sizeColumn(size, unit) {
       const i = caseAt(r.s, size);
       if (i === undefined) return "";
       if (!measured(i)) return stateCell(i);
-      return el("td", { class: data.columns.contended[i] || isImported(i) ? "num contended" : "num", title: interval(unit, i) }, inUnit(unit, i));
+      return el("td", { class: data.columns.contended[i] || isImported(i) ? "num contended" : "num", title: interval(unit, i) }, data.columns.mark[i] + inUnit(unit, i));
     },
     sort: (r) => {
       const i = caseAt(r.s, size);
@@ -81,7 +81,7 @@ function drawChart(place, rows, unit) {
   const sizes = [...new Set(rows.flatMap((r) => r.s.cases.filter(measured).map((i) => data.columns.size[i])))].sort((a, b) => a - b);
   const cases = rows.map((r) => sizes.map((size) => {
     const i = caseAt(r.s, size);
-    return i !== undefined && measured(i) ? i : null;
+    return i !== undefined && measured(i) && !isDoubted(i) ? i : null;
   }));
   const values = cases.map((line) => line.map((i) => (i === null ? null : unit.of(i))));
   const tip = el("div", { class: "tip", hidden: true });

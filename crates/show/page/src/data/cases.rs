@@ -53,6 +53,8 @@ columns! {
     reason: Option<usize> = said(m).map(|r| names.texts.number(&r));
     /// Where a figure comes from that was not measured here.
     imported: Option<usize> = m.imported.as_ref().map(|i| names.texts.number(&source(i)));
+    /// The sign before its speed.
+    mark: &'static str = report::mark(m);
     warning: Option<usize> = m.warning.as_deref().map(|w| names.texts.number(w));
     ns: Number = of(m.ns_per_op, |e| e.median);
     ns_low: Number = of(m.ns_per_op, |e| e.low);

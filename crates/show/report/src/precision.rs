@@ -1,0 +1,104 @@
+//! What a busy machine and a short run did to the numbers, and what would help.
+
+use crate::digits::percent;
+use crate::survey::is_rough;
+use record::{Measurement, Record, State, Stopped};
+
+/// From this share of clean samples on a quieter machine hardly helps.
+const QUIET: f64 = 0.9;
+
+/// A run so many times as long has intervals that are narrower by enough to see.
+const LONGER: f64 = 4.0;
+
+/// How many numbers are short of the precision that was asked for, by how much, and what would help. None where no
+/// precision was asked for, or nothing was measured.
+pub(crate) fn line(record: &Record, selection: &[&Measurement]) -> Option<String> {
+    let asked = record.plan.precision;
+    let measured: Vec<&Measurement> = selection
+        .iter()
+        .copied()
+        .filter(|m| m.state == State::Measured && m.mb_per_s.is_some())
+        .collect();
+    if asked <= 0.0 || measured.is_empty() {
+        return None;
+    }
+    let all = measured.len();
+    let rough: Vec<&Measurement> = measured.into_iter().filter(|m| is_rough(m)).collect();
+    let asked = percent(asked);
+    let asked = asked.trim_end_matches(".0");
+    if rough.is_empty() {
+        return Some(format!("all {all} numbers reached ±{asked} %"));
+    }
+    let mut line = format!("{} of {all} numbers did not reach ±{asked} %", rough.len());
+    line +=
+        &median(&rough).map(|m| format!(": half of them are known to ±{m} %")).unwrap_or_default();
+    let quiet = record.noise.as_ref().filter(|n| n.samples > 0);
+    let quiet = quiet.map(|n| n.clean as f64 / n.samples as f64).filter(|share| *share < QUIET);
+    if let Some(share) = quiet {
+        line +=
+            &format!("; only {} % of samples were taken while the core was quiet", percent(share));
+    }
+    Some(line + ". " + &help(record, &rough, quiet.is_some()))
+}
+
+fn median(rough: &[&Measurement]) -> Option<String> {
+    let mut known: Vec<f64> = rough.iter().filter_map(|m| m.precision).collect();
+    known.sort_by(f64::total_cmp);
+    known.get(known.len().saturating_sub(1) / 2).map(|middle| percent(*middle))
+}
+
+fn help(record: &Record, rough: &[&Measurement], is_noisy: bool) -> String {
+    let scattered = rough.iter().filter(|m| m.stopped == Some(Stopped::Scatter)).count();
+    if scattered == rough.len() {
+        return "Their processes differ by more, so a longer run does not help.".to_owned();
+    }
+    let seconds = LONGER * record.plan.budget_seconds.max(record.measuring_seconds);
+    let step = if seconds < 60.0 { 10.0 } else { 60.0 };
+    let quieter = if is_noisy { " or a quieter machine" } else { "" };
+    format!("A longer run (--budget {:.0}s){quieter} narrows them.", (seconds / step).ceil() * step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+    use record::Noise;
+
+    /// Four cases, of which two are within 1 %.
+    fn record(stopped: Stopped, clean: u64) -> Record {
+        let mut record = sample::record();
+        record.plan.precision = 0.01;
+        record.plan.budget_seconds = 25.0;
+        record.measuring_seconds = 24.0;
+        record.noise = Some(Noise { samples: 100, clean, ..Noise::default() });
+        record.measurements.retain(|m| m.state == State::Measured);
+        record.measurements.truncate(4);
+        for (m, precision) in record.measurements.iter_mut().zip([0.008, 0.009, 0.024, 0.031]) {
+            m.reason = None;
+            m.precision = Some(precision);
+            m.stopped = Some(if precision < 0.01 { Stopped::Precision } else { stopped });
+        }
+        record
+    }
+
+    fn said(record: &Record) -> Option<String> {
+        line(record, &record.measurements.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn numbers_short_of_the_precision_are_counted_with_what_they_have_and_what_would_help() {
+        assert_eq!(
+            said(&record(Stopped::Budget, 38)).unwrap(),
+            "2 of 4 numbers did not reach ±1 %: half of them are known to ±2.4 %; only 38 % of samples were taken \
+             while the core was quiet. A longer run (--budget 120s) or a quieter machine narrows them."
+        );
+        let quiet = said(&record(Stopped::Budget, 97)).unwrap();
+        assert!(quiet.ends_with("±2.4 %. A longer run (--budget 120s) narrows them."), "{quiet}");
+        let scattered = said(&record(Stopped::Scatter, 97)).unwrap();
+        assert!(scattered.ends_with("so a longer run does not help."), "{scattered}");
+        assert_eq!(said(&record(Stopped::Precision, 38)).unwrap(), "all 4 numbers reached ±1 %");
+        let mut nothing_asked = record(Stopped::Budget, 38);
+        nothing_asked.plan.precision = 0.0;
+        assert_eq!(said(&nothing_asked), None);
+    }
+}
