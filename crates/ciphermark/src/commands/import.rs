@@ -5,6 +5,7 @@ use crate::error::{Exit, Failure};
 use crate::{files, screen};
 use record::import::{Row, SpeedSource};
 use record::{Imported, Record};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Reads the figures and writes or prints the record with them.
@@ -89,5 +90,13 @@ fn deliver(rows: &[Row], from: &Imported, to: &ImportTo) -> Result<Exit, Failure
         )));
     }
     record::save(&record, path).map_err(Failure::not_done)?;
+    let imported = || record.measurements.iter().filter(|m| m.imported.is_some());
+    let whys = imported().filter_map(|m| Some((m, m.reason.as_ref()?)));
+    let remarks = imported().flat_map(|m| m.remarks.iter().map(move |remark| (m, remark)));
+    let lines = whys.map(|(m, why)| format!("{} at {} B: {why}", m.algorithm, m.size));
+    let lines = lines.chain(remarks.map(|(m, remark)| format!("{}: {remark}", m.algorithm)));
+    for line in lines.collect::<BTreeSet<_>>() {
+        anstream::eprintln!("ciphermark: {}", text::clean(&line));
+    }
     Ok(Exit::Done)
 }

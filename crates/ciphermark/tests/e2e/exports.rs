@@ -99,6 +99,36 @@ fn imported_rows_stand_beside_measured_ones_and_every_renderer_marks_them() {
     assert!(text.contains("†"), "{text}");
 }
 
+#[test]
+fn an_imported_figure_that_cannot_be_is_marked_at_its_row_with_the_reason() {
+    let directory = scratch();
+    let (input, both) = (file(&directory, "in"), file(&directory, "both.json"));
+    let words = "Doing aes-256-cbc-hmac-sha256 for 3s on 16384 size blocks: 24300000 x's in 3.00s\n\
+        Doing aes-256-cbc for 3s on 16384 size blocks: 1300 aes-256-cbc's in 0.01s\n\
+        Doing aes-256-cbc for 3s on 8192 size blocks: 2600 aes-256-cbc's in 0.00s\n\
+        Doing aes-128-cbc for 3s on 16384 size blocks: 24000 aes-128-cbc's in 2.99s\n";
+    std::fs::write(&input, words).unwrap();
+    let done = call(&format!("import openssl-speed {input} --beside {} -o {both}", record()));
+    let told: Vec<&str> = done.stderr.lines().collect();
+    for said in
+        ["hmac-sha256 at 16384 B: no core can reach", "only 0.01 s of CPU time in a test of 3 s"]
+    {
+        assert_eq!(told.iter().filter(|line| line.contains(said)).count(), 1, "{told:?}");
+    }
+    let show = |rest: &str| call(&format!("show {both} {rest}")).with_code(0).stdout;
+    for format in ["table", "markdown"] {
+        let text = show(&format!("-s 16K -m stream --format {format}"));
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let marked = ["†?132710", "†?2130", "NOT TO BE BELIEVED at 16K: no core can", "†131.5"];
+        for said in [&marked[..], &["no CPU time at 8192 bytes", "†?: not to be believed"]].concat()
+        {
+            assert!(text.contains(said), "{said}: {text}");
+        }
+    }
+    assert_eq!(show("--format csv").matches(",no core can reach 132710 MB/s").count(), 1);
+    refuses(&format!("rank {both} -a aes-256-cbc-hmac-sha256 -s 16K"), &["no measured case"]);
+}
+
 /// A table of published figures.
 fn published(name: &str) -> String {
     arg(&repository(&format!("claims/tables/{name}.csv"))).to_owned()

@@ -347,6 +347,10 @@ fn know(
     if (&b.raw, &b.costs) == (&n.raw, &n.costs) && same_numbers {
         return Known::Identical;
     }
+    let is_doubted = |m: &Measurement| m.state == State::Imported && m.reason.is_some();
+    if is_doubted(b) || is_doubted(n) {
+        return Known::Nothing("one side is an imported figure that is not to be believed");
+    }
     if b.contended || n.contended {
         return Known::Nothing("one side saw only a busy core, so it is at least so fast");
     }

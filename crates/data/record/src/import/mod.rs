@@ -1,6 +1,7 @@
 //! Figures from elsewhere as a record: what `openssl speed` printed, and published tables. Every row
 //! has the state `imported`, says where it comes from, and proves nothing. Pure: text in, record out.
 
+mod doubt;
 pub mod openssl_speed;
 mod rows;
 mod speed;

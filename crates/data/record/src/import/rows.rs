@@ -1,5 +1,6 @@
 //! Imported rows, and the record that they become.
 
+use super::doubt::{beyond_any_core, beyond_this_core};
 use crate::{Estimate, Imported, LibraryId, Measurement, Plan, Record, State, Tool};
 use model::{Algorithm, Direction, Footprint, Model, Tier};
 
@@ -22,12 +23,18 @@ pub struct Row {
     pub tier: Tier,
     /// Bytes in one operation; `None` where the source does not say it.
     pub size: Option<usize>,
-    /// Megabytes (10^6 bytes) a second.
+    /// Processes or threads that worked at once.
+    pub threads: u32,
+    /// Megabytes (10^6 bytes) a second, of all threads together.
     pub mb_per_s: f64,
     /// Core cycles per byte, where the source gives them.
     pub cycles_per_byte: Option<f64>,
     /// Instructions per byte, where the source gives them.
     pub instructions_per_byte: Option<f64>,
+    /// Why the figure is not to be believed, where the source shows that.
+    pub doubt: Option<String>,
+    /// What else the source says of the algorithm.
+    pub remarks: Vec<String>,
 }
 
 impl Row {
@@ -40,7 +47,7 @@ impl Row {
     /// As a measurement that was not made here. Without a size there is none.
     fn measurement(&self, from: &Imported) -> Option<Measurement> {
         let size = self.size?;
-        let ns = size as f64 / self.mb_per_s * 1e3;
+        let ns = size as f64 / self.mb_per_s * f64::from(self.threads) * 1e3;
         let library = LibraryId {
             name: self.library.clone(),
             version: self.version.clone(),
@@ -48,14 +55,17 @@ impl Row {
             id: String::new(),
         };
         let algorithm = Algorithm::find(&self.algorithm);
-        Some(Measurement {
+        let mut m = Measurement {
             direction: self.direction,
             model: self.model,
             model_version: self.model.version(),
             size,
             tier: self.tier,
+            threads: self.threads,
             in_place: self.model == Model::Stream,
             imported: Some(from.clone()),
+            reason: self.doubt.clone(),
+            remarks: self.remarks.clone(),
             warning: algorithm.ok().and_then(Algorithm::warning).map(str::to_owned),
             ns_per_op: Some(Estimate::exactly(ns)),
             cycles_per_op: self.cycles_per_byte.map(|c| Estimate::exactly(c * size as f64)),
@@ -64,7 +74,11 @@ impl Row {
             cycles_per_byte: self.cycles_per_byte,
             instructions_per_byte: self.instructions_per_byte,
             ..Measurement::blank(library, &self.algorithm, State::Imported)
-        })
+        };
+        if m.reason.is_none() {
+            m.reason = beyond_any_core(&m);
+        }
+        Some(m)
     }
 }
 
@@ -103,15 +117,20 @@ fn plan(measurements: &[Measurement]) -> Plan {
         directions: each(of.clone().map(|m| m.direction)),
         tiers: each(of.clone().map(|m| m.tier)),
         footprints: vec![Footprint::Hot],
-        threads: vec![1],
+        threads: each(of.clone().map(|m| m.threads)),
         in_place: each(of.map(|m| m.in_place)),
         ..Plan::default()
     }
 }
 
-/// A record with the imported rows beside its own. What it said of itself stays.
+/// A record with the imported rows beside its own. What it said of itself stays. Rows that its core cannot reach are
+/// marked, unless they say that they are of another machine.
 #[must_use]
-pub fn beside(mut record: Record, imported: Record) -> Record {
+pub fn beside(mut record: Record, mut imported: Record) -> Record {
+    let elsewhere = |m: &Measurement| m.imported.as_ref().is_some_and(|i| i.machine.is_some());
+    for m in imported.measurements.iter_mut().filter(|m| m.reason.is_none() && !elsewhere(m)) {
+        m.reason = beyond_this_core(m, &record);
+    }
     record.format_version = imported.format_version;
     record.measurements.extend(imported.measurements);
     record
@@ -131,9 +150,12 @@ mod tests {
             model: Model::Stream,
             tier: Tier::Native,
             size: Some(8192),
+            threads: 1,
             mb_per_s: 6303.97611,
             cycles_per_byte: None,
             instructions_per_byte: Some(1.5),
+            doubt: None,
+            remarks: Vec::new(),
         }
     }
 

@@ -127,9 +127,12 @@ impl Fields<'_> {
             },
             algorithm,
             size,
+            threads: 1,
             mb_per_s,
             cycles_per_byte: self.number("cycles_per_byte")?,
             instructions_per_byte: self.number("instructions_per_byte")?,
+            doubt: None,
+            remarks: Vec::new(),
         })
     }
 

@@ -16,8 +16,13 @@ pub struct Figure {
     pub name: String,
     /// Bytes in one operation.
     pub size: usize,
-    /// Bytes a second, as the program says it: by user time unless it was called with `-elapsed`.
+    /// Bytes a second, as the program says it: by user time unless it was called with `-elapsed`. Of all processes
+    /// together.
     pub bytes_per_second: f64,
+    /// Processes that worked at once: more than one with `-multi`.
+    pub processes: u32,
+    /// Why the figure is not to be believed, where the output shows that.
+    pub doubt: Option<String>,
 }
 
 /// Everything that was found.
@@ -27,6 +32,8 @@ pub struct Output {
     pub version: Option<String>,
     /// The figures, in the order of the output.
     pub figures: Vec<Figure>,
+    /// Algorithms and sizes whose speed the program gives as infinite, because it counted no CPU time.
+    pub infinite: Vec<(String, usize)>,
 }
 
 /// Why a text is not taken.
@@ -37,6 +44,11 @@ pub enum NotSpeed {
         "no line of it is a figure of a cipher or digest: expected the table of `openssl speed`, or its lines +H and +F or +DT and +R"
     )]
     Nothing,
+    /// Every figure in it is infinite.
+    #[error(
+        "all its figures are infinite: no CPU time was counted; call `openssl speed` with -elapsed"
+    )]
+    NoTime,
     /// A line that has the form of a figure has none.
     #[error("line {line}: {why}")]
     Broken {
@@ -67,10 +79,15 @@ struct Reader {
     version: Option<String>,
     /// The columns of the table that is being read.
     sizes: Vec<usize>,
-    /// What the last line `+DT` announced.
-    doing: Option<(String, usize)>,
+    /// What the last line `+DT` announced: name, seconds and size.
+    doing: Option<(String, f64, usize)>,
+    /// Child processes of `-multi` that the output names.
+    forked: u32,
+    /// Whether a test began before the one before it had ended: so it is with several processes.
+    interleaved: bool,
     tests: Vec<Figure>,
     results: Vec<Figure>,
+    infinite: Vec<(String, usize)>,
 }
 
 impl Reader {
@@ -79,7 +96,13 @@ impl Reader {
             return self.machine_readable(kind, rest);
         }
         if let Some(rest) = line.strip_prefix("Doing ") {
-            self.tests.extend(test(rest)?);
+            return self.words(rest);
+        }
+        if let Some(got) = line.strip_prefix("Got: ") {
+            return self.of_child(got);
+        }
+        if line.starts_with("Forked child ") {
+            self.forked += 1;
             return Ok(());
         }
         if let Some(version) = version(line) {
@@ -110,17 +133,53 @@ impl Reader {
                 let speeds: Result<Vec<f64>, String> = speeds.iter().map(|s| number(s)).collect();
                 self.add(name, &speeds?);
             }
-            ("DT", [name, _, size]) => self.doing = Some((plain(name), size_of(size)?)),
+            ("DT", [name, seconds, size]) => {
+                let doing = (plain(name), number(seconds)?, size_of(size)?);
+                self.interleaved |= self.doing.as_ref() == Some(&doing);
+                self.doing = Some(doing);
+            }
             ("R", [count, name, seconds]) => {
-                if let Some((doing, size)) = self.doing.take().filter(|(d, _)| *d == plain(name)) {
-                    let (count, seconds) = (number(count)?, number(seconds)?);
-                    self.tests.extend(figure(doing, size, count * size as f64 / seconds));
+                let doing = self.doing.take().filter(|(doing, ..)| *doing == plain(name));
+                if let Some((name, of, size)) = doing {
+                    self.test((name, size), number(count)?, (number(seconds)?, of));
                 }
             }
             // Keys and signatures: +DTP, +F2, +R1, …
             _ => {}
         }
         Ok(())
+    }
+
+    /// What the parent of `-multi` repeats of a child, `+H:16:64 from 0`: its table has no line with the sizes.
+    fn of_child(&mut self, got: &str) -> Result<(), String> {
+        let sizes_of = got.strip_prefix("+H:").and_then(|rest| rest.split_once(" from "));
+        if let Some((columns, _)) = sizes_of {
+            self.sizes = sizes(columns.split(':'))?;
+        }
+        Ok(())
+    }
+
+    /// `NAME [ops] for 3s on 16 size blocks: 123 NAME's in 2.99s`, from OpenSSL 3.2 on `NAME ops in`.
+    fn words(&mut self, rest: &str) -> Result<(), String> {
+        let Some((announced, result)) = rest.split_once(" size blocks: ") else { return Ok(()) };
+        let Some((name, size)) = announced.rsplit_once(" on ") else { return Ok(()) };
+        let Some((name, of)) = name.rsplit_once(" for ") else { return Ok(()) };
+        let name = name.strip_suffix(" ops").unwrap_or(name);
+        let Some((_, seconds)) = result.rsplit_once(" in ") else { return Ok(()) };
+        let count = result.split(' ').next().unwrap_or_default();
+        let time = |word: &str| number(word.strip_suffix('s').unwrap_or(word));
+        self.test((plain(name), size_of(size)?), number(count)?, (time(seconds)?, time(of)?));
+        Ok(())
+    }
+
+    /// One test: so many operations in so much of the time that it was to take.
+    fn test(&mut self, (name, size): (String, usize), count: f64, (seconds, of): (f64, f64)) {
+        if seconds <= 0.0 && count > 0.0 {
+            self.infinite.push((name, size));
+            return;
+        }
+        let found = figure(name, size, count * size as f64 / seconds);
+        self.tests.extend(found.map(|f| Figure { doubt: short(seconds, of), ..f }));
     }
 
     /// A name and as many numbers that end in `k` as there are sizes; anything else is no row.
@@ -139,16 +198,28 @@ impl Reader {
 
     fn add(&mut self, name: &str, speeds: &[f64]) {
         for (size, speed) in self.sizes.iter().zip(speeds) {
-            self.results.extend(figure(plain(name), *size, *speed));
+            if speed.is_infinite() {
+                self.infinite.push((plain(name), *size));
+            }
+            let found = figure(plain(name), *size, *speed);
+            self.results.extend(found.map(|f| Figure { processes: self.forked.max(1), ..f }));
         }
     }
 
-    fn finish(self) -> Result<Output, NotSpeed> {
+    fn finish(mut self) -> Result<Output, NotSpeed> {
+        if self.forked > 1 || self.interleaved {
+            self.tests.iter_mut().for_each(|test| test.doubt = Some(OF_ONE_CHILD.to_owned()));
+        }
         let mut figures: Vec<Figure> = Vec::new();
         let mut places: HashMap<(String, usize), usize> = HashMap::new();
         for figure in self.tests.into_iter().chain(self.results) {
             match places.entry((figure.name.clone(), figure.size)) {
-                Entry::Occupied(place) => figures[*place.get()] = figure,
+                Entry::Occupied(place) => {
+                    let kept = &mut figures[*place.get()];
+                    // A result is computed from the tests' time; that of all children is not of one.
+                    let doubt = kept.doubt.take().filter(|_| figure.processes == 1);
+                    *kept = Figure { doubt: figure.doubt.clone().or(doubt), ..figure };
+                }
                 Entry::Vacant(place) => {
                     place.insert(figures.len());
                     figures.push(figure);
@@ -156,30 +227,41 @@ impl Reader {
             }
         }
         if figures.is_empty() {
-            return Err(NotSpeed::Nothing);
+            return Err(if self.infinite.is_empty() {
+                NotSpeed::Nothing
+            } else {
+                NotSpeed::NoTime
+            });
         }
-        Ok(Output { version: self.version, figures })
+        let mut infinite = self.infinite;
+        infinite.sort();
+        infinite.dedup();
+        Ok(Output { version: self.version, figures, infinite })
     }
+}
+
+/// Why a figure of a test by one of several processes is none of a core by itself.
+const OF_ONE_CHILD: &str =
+    "openssl speed -multi: one of several processes, and the figure of all is not in the output";
+
+/// The clock that `openssl speed` reads CPU time by counts in steps of 0.01 s.
+const FEW_STEPS: f64 = 0.1;
+
+/// Why a test that counted so little of its time says little.
+fn short(seconds: f64, of: f64) -> Option<String> {
+    (seconds < of / 2.0 || seconds < FEW_STEPS).then(|| {
+        format!(
+            "only {seconds} s of CPU time in a test of {of} s: what an engine, the kernel or another program did \
+             meanwhile is not in the figure"
+        )
+    })
 }
 
 /// A figure, unless it is none: `openssl speed` prints 0 for what it could not measure, and a
 /// negative number where its counter overflowed.
 fn figure(name: String, size: usize, bytes_per_second: f64) -> Option<Figure> {
     let good = SPEEDS.contains(&bytes_per_second) && !name.is_empty();
-    good.then_some(Figure { name, size, bytes_per_second })
-}
-
-/// `NAME [ops] for 3s on 16 size blocks: 123 NAME's in 2.99s`, from OpenSSL 3.2 on `NAME ops in`.
-fn test(rest: &str) -> Result<Option<Figure>, String> {
-    let Some((announced, result)) = rest.split_once(" size blocks: ") else { return Ok(None) };
-    let Some((name, size)) = announced.rsplit_once(" on ") else { return Ok(None) };
-    let Some((name, _)) = name.rsplit_once(" for ") else { return Ok(None) };
-    let name = name.strip_suffix(" ops").unwrap_or(name);
-    let Some((_, seconds)) = result.rsplit_once(" in ") else { return Ok(None) };
-    let count = result.split(' ').next().unwrap_or_default();
-    let seconds = seconds.strip_suffix('s').unwrap_or(seconds);
-    let (size, count, seconds) = (size_of(size)?, number(count)?, number(seconds)?);
-    Ok(figure(plain(name), size, count * size as f64 / seconds))
+    good.then_some(Figure { name, size, bytes_per_second, processes: 1, doubt: None })
 }
 
 /// `version: 3.0.22`, `OpenSSL 1.1.1f  31 Mar 2020`, `LibreSSL 3.8.2`.
@@ -208,12 +290,12 @@ fn number(word: &str) -> Result<f64, String> {
     number.ok_or_else(|| format!("'{}' is no number", quoted(word)))
 }
 
-/// `1371968.28k`, in bytes a second; 0 and negative numbers come without the `k`. Other numbers
-/// without one are counts of signatures.
+/// `1371968.28k`, in bytes a second, or `infk`; 0 and negative numbers come without the `k`. Other numbers without one
+/// are counts of signatures.
 fn thousands(word: &str) -> Option<f64> {
     let (digits, has_unit) = word.strip_suffix('k').map_or((word, false), |d| (d, true));
     let number: f64 = digits.parse().ok()?;
-    (number.is_finite() && (has_unit || number <= 0.0)).then_some(number * 1e3)
+    (!number.is_nan() && (has_unit || number <= 0.0)).then_some(number * 1e3)
 }
 
 /// A name as ciphermark writes them: old versions say `aes-128 cbc`, and `id-aes128-GCM`.
@@ -239,6 +321,12 @@ mod tests {
     fn found(text: &str) -> Vec<(String, usize, f64)> {
         let figures = read(text).unwrap().figures;
         figures.into_iter().map(|f| (f.name, f.size, f.bytes_per_second)).collect()
+    }
+
+    /// A doubt, and the processes, of each figure.
+    fn doubts(text: &str) -> Vec<(usize, Option<String>, u32)> {
+        let figures = read(text).unwrap().figures;
+        figures.into_iter().map(|f| (f.size, f.doubt, f.processes)).collect()
     }
 
     fn is(text: &str, expected: &[(&str, usize, f64)]) {
@@ -295,6 +383,49 @@ mod tests {
         let text = "type     16 bytes     64 bytes\naes-128-cbc   -1040172814.93   1589805.17k\n\
             aes-256-xts          0.00     12.50k\n";
         is(text, &[("aes-128-cbc", 64, 1_589_805_170.0), ("aes-256-xts", 64, 12_500.0)]);
+    }
+
+    const OFFLOADED: &str = "Doing aes-256-cbc for 3s on 16 size blocks: 61200 aes-256-cbc's in 2.90s\n\
+        Doing aes-256-cbc for 3s on 1024 size blocks: 4840 aes-256-cbc's in 0.02s\n\
+        Doing aes-256-cbc for 3s on 8192 size blocks: 670 aes-256-cbc's in 0.00s\n\
+        type             16 bytes   1024 bytes   8192 bytes\n\
+        aes-256-cbc        337.66k   247808.00k         infk\n";
+
+    #[test]
+    fn a_figure_out_of_hardly_any_cpu_time_is_doubted_and_an_infinite_one_is_named() {
+        is(OFFLOADED, &[("aes-256-cbc", 16, 337_660.0), ("aes-256-cbc", 1024, 247_808_000.0)]);
+        let found = doubts(OFFLOADED);
+        assert_eq!(found[0], (16, None, 1));
+        let why = found[1].1.as_deref().unwrap();
+        assert!(why.starts_with("only 0.02 s of CPU time in a test of 3 s"), "{why}");
+        let infinite = vec![("aes-256-cbc".to_owned(), 8192)];
+        assert_eq!(read(OFFLOADED).unwrap().infinite, infinite);
+        // Either half alone says so, too.
+        let at = OFFLOADED.find("type").unwrap();
+        assert_eq!(doubts(&OFFLOADED[..at]), found);
+        assert_eq!(read(&OFFLOADED[..at]).unwrap().infinite, infinite);
+        assert_eq!(read(&OFFLOADED[at..]).unwrap().infinite, infinite);
+        assert_eq!(read("type   16 bytes\nmd5    infk\n"), Err(NotSpeed::NoTime));
+        let mr = "+DT:aes-128-cbc:3:256\n+R:3000:aes-128-cbc:0.010000\n";
+        assert!(doubts(mr)[0].1.is_some());
+    }
+
+    /// What the parent of `-multi 2` prints, and the children on standard error.
+    const MULTI: [&str; 2] = [
+        "Forked child 0\nForked child 1\nGot: +H:1024:8192 from 0\nGot: +F:25:AES-128-GCM:1000.00:2000.00 from 0\n\
+         Got: +H:1024:8192 from 1\nGot: +F:25:AES-128-GCM:1100.00:2100.00 from 1\nversion: 3.0.19\n\
+         options: bn(64,64)\nAES-128-GCM          2.10k        4.10k\n",
+        "+DT:AES-128-GCM:1:1024\n+DT:AES-128-GCM:1:1024\n+R:2:AES-128-GCM:1.000000\n+R:1:AES-128-GCM:1.000000\n",
+    ];
+
+    #[test]
+    fn the_sum_of_several_processes_is_read_without_a_line_of_sizes_as_theirs_together() {
+        for text in [MULTI[0].to_owned(), MULTI[1].to_owned() + MULTI[0]] {
+            is(&text, &[("aes-128-gcm", 1024, 2100.0), ("aes-128-gcm", 8192, 4100.0)]);
+            assert_eq!(doubts(&text), [(1024, None, 2), (8192, None, 2)]);
+        }
+        let [(1024, Some(why), 1)] = &doubts(MULTI[1])[..] else { panic!("{MULTI:?}") };
+        assert!(why.contains("one of several processes"), "{why}");
     }
 
     #[test]
