@@ -379,6 +379,14 @@ mod tests {
         let screen = first_screen(&sample::record(), None, PLAIN_100).unwrap();
         assert!(screen.lines().count() < LINES / 2, "{screen}");
         assert!(screen.contains("run with --all"), "{screen}");
+        assert!(
+            screen.contains("numbers did not reach ±1 %: half of them are known to"),
+            "{screen}"
+        );
+        assert!(
+            screen.lines().any(|line| line.starts_with("~: ")) && screen.contains(" ~"),
+            "{screen}"
+        );
         let nothing = Record { measurements: Vec::new(), ..sample::record() };
         assert_eq!(first_screen(&nothing, None, PLAIN_100), None);
     }

@@ -60,8 +60,10 @@ fn most(core: &Core, m: &Measurement, ghz: f64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::beside;
     use super::*;
     use crate::{LibraryId, State, sample};
+    use analysis::bound::Instruction;
     use model::{Direction, Tier};
 
     fn figure(algorithm: &str, direction: Direction, mb_per_s: f64) -> Measurement {
@@ -79,6 +81,19 @@ mod tests {
             mb_per_s: Some(mb_per_s),
             ..Measurement::blank(library, algorithm, State::Imported)
         }
+    }
+
+    /// A round of AES takes four cycles.
+    fn core() -> Core {
+        let aesenc = Instruction {
+            name: "aesenc".to_owned(),
+            width_bits: 128,
+            per_cycle: 2.0,
+            latency_cycles: Some(4.0),
+            spread: 0.0,
+            samples: 15,
+        };
+        Core { instructions: vec![aesenc], window: Some(60.0), ..Core::default() }
     }
 
     #[test]
@@ -107,16 +122,7 @@ mod tests {
     #[test]
     fn what_the_core_beside_cannot_reach_is_doubted_with_its_limit() {
         let mut record = sample::record();
-        let aesenc = analysis::bound::Instruction {
-            name: "aesenc".to_owned(),
-            width_bits: 128,
-            per_cycle: 2.0,
-            latency_cycles: Some(4.0),
-            spread: 0.0,
-            samples: 15,
-        };
-        let core = Core { instructions: vec![aesenc], window: Some(60.0), ..Core::default() };
-        record.limits.core = Some(core);
+        record.limits.core = Some(core());
         record.host.clock.core_ghz_range = Some((3.0, 3.5));
         // 14 rounds of 4 cycles for 16 bytes.
         let why =
@@ -129,5 +135,22 @@ mod tests {
         assert_eq!(beyond_this_core(&two, &record), None, "826 MB/s of each");
         record.limits.core = None;
         assert_eq!(beyond_this_core(&two, &record), None);
+    }
+
+    #[test]
+    fn a_figure_of_a_named_machine_is_not_measured_by_the_core_beside_it() {
+        let mut own = sample::record();
+        own.limits.core = Some(core());
+        let doubted = |machine: Option<&str>| {
+            let m = figure("aes-256-cbc", Direction::Encrypt, 3900.0);
+            let machine = machine.map(str::to_owned);
+            let from = crate::Imported { source: "a blog".to_owned(), machine };
+            let imported = Record {
+                measurements: vec![Measurement { imported: Some(from), ..m }],
+                ..Record::default()
+            };
+            beside(own.clone(), imported).measurements.pop().unwrap().reason.is_some()
+        };
+        assert!(doubted(None) && !doubted(Some("another")));
     }
 }
