@@ -12,7 +12,8 @@ use std::path::PathBuf;
     ciphermark import openssl-speed speed.txt --machine 'i5-8400' --beside run.json -o both.json\n  \
     ciphermark import table claims/tables/highgo.csv --beside run.json -o both.json\n\n\
     Imported figures were neither measured nor checked here. Every table marks them (†), names their\n\
-    source and ranks them behind everything that was measured.")]
+    source and ranks them behind everything that was measured. Figures that nobody should believe are\n\
+    marked †?, with the reason below the row.")]
 pub struct ImportArgs {
     /// What to import.
     #[command(subcommand)]
