@@ -55,6 +55,7 @@ use std::str::FromStr;
     CIPHERMARK_CACHE           where to cache counts, quiet rates and runtimes' programs; empty: nowhere\n  \
     CIPHERMARK_CONFINEMENT     kinds of confinement to switch off; off: all of them\n  \
     CIPHERMARK_TIER_MECHANISM  how to apply tiers: fault, rewrite or switch\n  \
+    CIPHERMARK_PASS            names of other variables that libraries get, with commas between them\n  \
     NO_COLOR, CLICOLOR         whether to use colours, as in other programs"
 )]
 pub struct Cli {

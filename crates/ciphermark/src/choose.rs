@@ -5,6 +5,7 @@ use crate::error::Failure;
 use engine::{Attached, LibraryChoice};
 use model::{Algorithm, Direction, NameGlob, nearest};
 use std::path::PathBuf;
+use std::sync::Once;
 use text::LibraryText;
 
 /// The algorithms that the globs match, in the order of the list of all.
@@ -59,7 +60,20 @@ pub fn discover(choices: &[LibraryChoice]) -> Vec<Attached> {
     if !choices.iter().any(|c| matches!(c, LibraryChoice::Path { .. })) {
         tell_what_is_not_beside();
     }
-    engine::discover(choices)
+    let found = engine::discover(choices);
+    tell_circumstances(found.iter().map(|library| &*library.facts.path));
+    found
+}
+
+/// Says once what is set that decides which code these libraries run.
+pub fn tell_circumstances<'a>(paths: impl Iterator<Item = &'a str>) {
+    static ONCE: Once = Once::new();
+    let paths: Vec<&str> = paths.collect();
+    ONCE.call_once(|| {
+        for circumstance in host::circumstances().iter().filter(|c| c.bears_on(&paths)) {
+            anstream::eprintln!("ciphermark: {}", text::clean(&circumstance.sentence()));
+        }
+    });
 }
 
 /// Finds and loads everything that there is, languages' runtimes too.

@@ -135,11 +135,17 @@ impl Builds {
     }
 }
 
-/// A pair measured here says nothing about another processor.
+/// A pair measured here says nothing about another processor, nor about other circumstances.
 fn elsewhere(records: [&Record; 2]) -> Option<String> {
-    let here = host::facts(0).cpu.name;
-    let other = records.into_iter().map(|r| &r.host.cpu.name).find(|name| **name != here)?;
-    Some(format!("measured on another processor ({other}); this one is {here}"))
+    let host = host::facts(0);
+    let here = host.cpu.name;
+    if let Some(other) = records.iter().map(|r| &r.host.cpu.name).find(|name| **name != here) {
+        return Some(format!("measured on another processor ({other}); this one is {here}"));
+    }
+    let differing =
+        |r: &Record| record::differing_circumstances(&r.host.circumstances, &host.circumstances);
+    let [name, ..] = records.into_iter().flat_map(differing).next()?;
+    Some(format!("measured under another {name}, which decides which code runs"))
 }
 
 fn attach(id: &LibraryId) -> Result<Attached, String> {

@@ -174,6 +174,7 @@ pub(super) fn stacks(
         _ => Failure::usage(e),
     });
     let SelectedStacks { stacks, chosen, libraries } = selected?;
+    choose::tell_circumstances(stacks.iter().map(|stack| &*stack.facts.path));
     if stacks.is_empty() {
         return Err(Failure::not_done(format!(
             "no TLS stack: none of {} is wolfSSL or has a libssl beside its libcrypto",

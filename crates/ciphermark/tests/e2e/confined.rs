@@ -37,11 +37,16 @@ fn library(when: &str, deed: &str) -> String {
     format!("{}={}", deed.to_lowercase(), arg(&object))
 }
 
+/// The file that it may try to read, write or remove, which its worker is told.
+fn given(file: &Path) -> [(&'static str, &str); 3] {
+    [("GRAB_PATH", arg(file)), ("CIPHERMARK_PASS", "GRAB_PATH"), ("CIPHERMARK_CACHE", "")]
+}
+
 /// `verify` over a library with a file that it may try to read, write or remove.
 fn verify(libraries: &[String], file: &Path, more: &[(&str, &str)]) -> Done {
     let mut arguments = vec!["verify", "--json", "-a", "aes-128-ctr"];
     arguments.extend(libraries.iter().flat_map(|l| ["-l", l.as_str()]));
-    let variables = [&[("GRAB_PATH", arg(file)), ("CIPHERMARK_CACHE", "")], more].concat();
+    let variables = [&given(file), more].concat();
     ciphermark_with(&arguments, &variables)
 }
 
@@ -121,8 +126,7 @@ fn nothing_is_written_at_home_or_among_temporary_files_and_a_record_is_the_sched
     let run =
         ["run", "-a", "aes-128-ctr", "-s", "16", "-l", "openssl", "-l", &writer, "-d", "encrypt"];
     let arguments = [&run[..], &QUICK, &["-o", arg(&record)]].concat();
-    ciphermark_with(&arguments, &[("GRAB_PATH", arg(&record)), ("CIPHERMARK_CACHE", "")])
-        .with_code(3);
+    ciphermark_with(&arguments, &given(&record)).with_code(3);
     let whole = read(&record);
     for (library, state) in [("openssl", "measured"), ("write", "refused")] {
         all_are(where_(rows(&whole, "measurements"), &[("library.name", library)]), state);

@@ -11,6 +11,7 @@ mod advise_nginx;
 mod advise_postgres;
 mod advise_tls;
 mod archive;
+mod circumstances;
 mod claims;
 mod compare;
 mod confined;

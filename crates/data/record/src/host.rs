@@ -1,6 +1,7 @@
 //! Host facts: what a reader must know of the machine to believe a number. Null means that the
 //! machine does not say.
 
+use crate::Circumstance;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -25,6 +26,9 @@ pub struct Host {
     pub pmu: bool,
     /// Load average over the last minute when the run began.
     pub load_average: Option<f64>,
+    /// What is set that decides which code runs, beside the libraries and the CPU (since 1.5).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub circumstances: Vec<Circumstance>,
 }
 
 /// Processor.

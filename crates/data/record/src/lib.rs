@@ -2,6 +2,7 @@
 //! `docs/FORMAT.md` is the long form.
 #![forbid(unsafe_code)]
 
+mod circumstances;
 mod costs;
 mod executed;
 mod file;
@@ -24,6 +25,7 @@ mod samples;
 mod write;
 
 pub use analysis::Estimate;
+pub use circumstances::{Circumstance, differing_circumstances};
 pub use costs::{Fit, KeySetup, Latencies, Latency, Rekeying, ThreadShare};
 pub use executed::{
     ClassCount, Executed, ExecutedSize, FunctionCount, PmuCount, Share, UncountedSize,

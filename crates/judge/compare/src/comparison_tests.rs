@@ -122,11 +122,19 @@ fn the_same_core_is_compared_in_cycles_and_another_one_in_time() {
     let c = compare(&side(&base), &side(&new), &SETTINGS);
     assert_eq!((c.unit, c.cases[0].verdict), (Unit::Nanoseconds, Verdict::Same));
     assert!(c.warnings[0].starts_with("the processors differ"), "{:?}", c.warnings);
+    let circumstance = record::Circumstance {
+        name: "OPENSSL_ia32cap".into(),
+        value: Some("~0x2".into()),
+        ..record::Circumstance::default()
+    };
+    base.host.circumstances.push(circumstance);
     base.tool.version = "0.0.9".to_owned();
     base.format_version = "1.0".to_owned();
     let warnings = compare(&side(&base), &side(&new), &SETTINGS).warnings.join("\n");
     assert!(warnings.contains("ciphermark's version differs: 0.0.9 and 0.1.0"), "{warnings}");
     assert!(warnings.contains("the record's format differs: 1.0 and 1."), "{warnings}");
+    let decides = "OPENSSL_ia32cap decides which code runs, and differs: ~0x2 and not set";
+    assert!(warnings.contains(decides), "{warnings}");
 }
 
 #[test]

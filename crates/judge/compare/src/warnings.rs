@@ -2,7 +2,7 @@
 
 use crate::comparison::{Case, Side};
 use crate::costs::Unit;
-use record::{Cpu, LibraryId, Record};
+use record::{Cpu, LibraryId, Record, differing_circumstances};
 use std::collections::BTreeSet;
 
 /// The part of clean samples below which a run was disturbed enough to say so.
@@ -60,8 +60,16 @@ pub(crate) fn of(
     differ("the machine", &machine(b), &machine(n));
     differ("the clock", &b.host.clock.source, &n.host.clock.source);
     differ("the tiers", &tiers(base), &tiers(new));
+    let circumstances = differing_circumstances(&b.host.circumstances, &n.host.circumstances);
+    let of_circumstance = |[name, b, n]: &[String; 3]| {
+        let set = |text: &String| if text.is_empty() { "not set".to_owned() } else { text.clone() };
+        format!("{name} decides which code runs, and differs: {} and {}", set(b), set(n))
+    };
+    warnings.extend(circumstances.iter().map(of_circumstance));
     warnings.extend([base, new].into_iter().filter_map(noisy));
-    warnings.extend(same_build(pairs, b.started == n.started));
+    if circumstances.is_empty() {
+        warnings.extend(same_build(pairs, b.started == n.started));
+    }
     warnings
 }
 

@@ -4,7 +4,7 @@ use crate::finding::Finding;
 use crate::live::Live;
 use crate::machine::Machine;
 use crate::{confinement, hardware, instructions, noise};
-use record::{Cpu, Library};
+use record::{Circumstance, Cpu, Library};
 
 /// Memory below which runs with many workers may meet the end of it: the survey of all libraries
 /// stays below 500 MB.
@@ -23,6 +23,7 @@ pub fn examine(machine: &Machine, live: &Live) -> Vec<Finding> {
     findings.push(isolated(&machine.host.cpu));
     findings.push(memory(machine));
     findings.push(huge_pages(machine));
+    findings.extend(circumstances(&machine.host.circumstances));
     findings.push(clock(live));
     findings.push(drift(live));
     findings.push(core_clock(live));
@@ -113,6 +114,25 @@ fn huge_pages(machine: &Machine) -> Finding {
         "large buffers may lie in huge pages or not, by luck: \
          echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled",
     )
+}
+
+/// What decides which code runs: figures and verdicts are of that code.
+fn circumstances(set: &[Circumstance]) -> Vec<Finding> {
+    const NAME: &str = "circumstances";
+    if set.is_empty() {
+        let found = "nothing is set that decides which code libraries run";
+        return vec![Finding::ok("machine", NAME, found)];
+    }
+    let finding = |c: &Circumstance| {
+        let mend = match c.name.strip_prefix('/') {
+            Some(_) => "figures and verdicts are of the code that this chooses".to_owned(),
+            None => {
+                format!("figures and verdicts are of the code that this chooses; unset {}", c.name)
+            }
+        };
+        Finding::ok("machine", NAME, c.sentence()).note(mend)
+    };
+    set.iter().map(finding).collect()
 }
 
 fn clock(live: &Live) -> Finding {

@@ -70,6 +70,14 @@ fn what_bears_on_measuring_is_a_problem_or_a_note() {
     broken.libraries.push(library("mine", Some("is no shared object")));
     let empty = Machine { libraries: Vec::new(), ..machine() };
     let poor = Machine { available_bytes: Some(100 << 20), ..machine() };
+    let mut masked = machine();
+    masked.host.circumstances = vec![record::Circumstance {
+        name: "OPENSSL_ia32cap".into(),
+        value: Some("~0x2".into()),
+        concerns: vec!["openssl".into()],
+        effect: "hides CPU features".into(),
+        sha256: None,
+    }];
     let shared = vec![Neighbour { cpu: 0, left: 0.55 }];
     let busy = Live { gap_seconds: 0.6, preempted: 300, ..live() };
     for (name, expected, machine, live) in [
@@ -77,6 +85,7 @@ fn what_bears_on_measuring_is_a_problem_or_a_note() {
         ("stolen time", Problem, machine(), Live { stolen_seconds: Some(0.3), ..live() }),
         ("contention", Problem, machine(), Live { contended: 0.9, ..live() }),
         ("memory", Problem, poor, live()),
+        ("circumstances", Note, masked, live()),
         ("found", Problem, empty, live()),
         ("interruptions", Note, machine(), busy.clone()),
         ("other programs", Note, machine(), busy),

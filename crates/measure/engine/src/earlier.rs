@@ -15,15 +15,16 @@ pub(crate) fn head(
     command: &[String],
     cpu: u32,
 ) -> JournalHead {
-    let facts = host::facts(cpu).cpu;
+    let host = host::facts(cpu);
     JournalHead {
         format_version: record::FORMAT_VERSION.to_owned(),
         kind: kind.to_owned(),
         started: jiff::Timestamp::now().to_string(),
         command: command.to_vec(),
-        cpu: facts.name,
-        microcode: facts.microcode,
+        cpu: host.cpu.name,
+        microcode: host.cpu.microcode,
         machine: host::machine_hash(),
+        circumstances: host.circumstances,
         plan,
         cases,
         libraries,
@@ -129,6 +130,11 @@ fn difference(then: &JournalHead, now: &JournalHead) -> Option<String> {
             shown(now)
         ));
     }
+    let differing = record::differing_circumstances(&then.circumstances, &now.circumstances);
+    if let Some([name, was, is]) = differing.first() {
+        let shown = |text: &String| if text.is_empty() { "not set".into() } else { text.clone() };
+        return Some(format!("{name} was {} then and is {} now", shown(was), shown(is)));
+    }
     for ((_, a), (_, b)) in then.libraries.iter().zip(&now.libraries) {
         if (&a.path, &a.id) != (&b.path, &b.id) {
             return Some(format!("library '{}' is another build than it was", a.path));
@@ -158,6 +164,7 @@ mod tests {
             cpu: "a CPU".into(),
             microcode: Some("0x1".into()),
             machine: Some("one".into()),
+            circumstances: Vec::new(),
             plan: Plan {
                 suite: None,
                 algorithms: Vec::new(),
@@ -197,6 +204,11 @@ mod tests {
         named(|h| h.cpu = "other CPU".into(), "it ran on 'other CPU', this is 'a CPU'");
         named(|h| h.machine = Some("two".into()), "another machine with the same CPU");
         named(|h| h.microcode = None, "microcode was none then and is 0x1 now");
+        let mask = |h: &mut JournalHead| {
+            let (name, value) = ("OPENSSL_ia32cap".into(), Some("~0x2".into()));
+            h.circumstances = vec![record::Circumstance { name, value, ..Default::default() }];
+        };
+        named(mask, "OPENSSL_ia32cap was ~0x2 then and is not set now");
         named(|h| h.libraries[0].1.id = "sha256:2".into(), "'/l.so' is another build");
         named(|h| h.libraries.clear(), "other algorithms");
         named(|h| h.cases = 3, "other algorithms");

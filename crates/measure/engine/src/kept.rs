@@ -1,5 +1,6 @@
-//! What single-stepping showed in earlier runs. It is the same as long as the code is: the library's, that of the
-//! objects that it runs through, and the program's own, whose adapters are part of an operation.
+//! What single-stepping showed in earlier runs. It is the same as long as the code that runs is: the library's, that of
+//! the objects that it runs through, and the program's own, whose adapters are part of an operation. Which of it runs is
+//! decided by CPU, kernel, tier and circumstances.
 //!
 //! A file an entry, named after the hash of all that it hangs on, written beside and renamed, with
 //! a hash of its content in its first line: an entry is either whole or not there. Nothing that
@@ -7,6 +8,7 @@
 
 use crate::attached::Attached;
 use model::Tier;
+use record::Circumstance;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -32,6 +34,8 @@ pub(crate) struct Key {
     program: String,
     /// CPU and kernel, in words: what libraries look at to choose their code.
     machine: String,
+    /// All that are set: which of them a library heeds is not known.
+    circumstances: Vec<Circumstance>,
     tier: String,
     /// How the tier was applied.
     mechanism: Option<String>,
@@ -52,6 +56,7 @@ struct Entry<T> {
 pub(crate) struct Cache {
     directory: Option<PathBuf>,
     machine: String,
+    circumstances: Vec<Circumstance>,
     program: PathBuf,
     hashes: Mutex<HashMap<PathBuf, Option<String>>>,
 }
@@ -59,15 +64,16 @@ pub(crate) struct Cache {
 impl Cache {
     /// The user's, of this name, where there is one.
     pub(crate) fn open(name: &str) -> Self {
-        Self::at(host::cache_directory(name), machine())
+        let host = host::facts(0);
+        Self::at(host::cache_directory(name), machine(&host), host.circumstances)
     }
 
-    fn at(directory: Option<PathBuf>, machine: String) -> Self {
+    fn at(directory: Option<PathBuf>, machine: String, circumstances: Vec<Circumstance>) -> Self {
         let program = std::env::current_exe().unwrap_or_default();
         if let Some(directory) = &directory {
             remove_old(directory);
         }
-        Self { directory, machine, program, hashes: Mutex::default() }
+        Self { directory, machine, circumstances, program, hashes: Mutex::default() }
     }
 
     /// What the subject's entry hangs on; `None` where nothing is kept.
@@ -86,6 +92,7 @@ impl Cache {
             name: library.given_name.clone().or_else(|| library.bundled_name.clone()),
             program: self.hash(&self.program)?,
             machine: self.machine.clone(),
+            circumstances: self.circumstances.clone(),
             tier: tier.to_string(),
             mechanism: applied.and_then(|t| t.mechanism.clone()),
             subject: subject.to_vec(),
@@ -146,8 +153,7 @@ impl Cache {
 
 /// CPU and kernel. Which code a library chooses hangs on the CPU's features and caches; the kernel
 /// decides which tiers can be applied how.
-fn machine() -> String {
-    let host = host::facts(0);
+fn machine(host: &record::Host) -> String {
     let caches: Vec<u64> = host.cpu.caches.iter().map(|c| c.size_bytes).collect();
     let cpu = &host.cpu;
     format!(
@@ -194,7 +200,7 @@ mod tests {
 
         /// A cache as a new run opens it: nothing is remembered but what is on disk.
         fn cache(&self, machine: &str) -> Cache {
-            Cache::at(Some(self.directory.path().join("evidence")), machine.to_owned())
+            Cache::at(Some(self.directory.path().join("evidence")), machine.to_owned(), Vec::new())
         }
 
         fn key(&self, cache: &Cache, tier: Tier) -> Key {
@@ -207,6 +213,24 @@ mod tests {
             };
             let library = Attached { facts, ..Attached::default() };
             cache.key(1, &library, tier, &["aes-128-gcm".to_owned()]).unwrap()
+        }
+
+        fn key_of(&self, given: &Given) -> Key {
+            let facts = record::Library {
+                path: self.library.display().to_string(),
+                tiers: vec![record::AppliedTier {
+                    mechanism: given.mechanism.map(ToOwned::to_owned),
+                    ..record::AppliedTier::default()
+                }],
+                ..record::Library::default()
+            };
+            let given_name = given.name.map(ToOwned::to_owned);
+            let library = Attached { facts, given_name, ..Attached::default() };
+            let directory = Some(self.directory.path().join("evidence"));
+            let mut cache = Cache::at(directory, given.machine.into(), given.circumstances.clone());
+            cache.program.clone_from(&given.program);
+            let subject = [given.subject.to_owned()];
+            cache.key(given.version, &library, given.tier, &subject).unwrap()
         }
 
         /// What is kept of this scene.
@@ -223,6 +247,72 @@ mod tests {
             let mut entries = std::fs::read_dir(self.directory.path().join("evidence")).unwrap();
             entries.next().unwrap().unwrap().path()
         }
+    }
+
+    /// Each input of a key.
+    #[derive(Clone)]
+    struct Given {
+        version: u32,
+        name: Option<&'static str>,
+        program: PathBuf,
+        machine: &'static str,
+        circumstances: Vec<Circumstance>,
+        tier: Tier,
+        mechanism: Option<&'static str>,
+        subject: &'static str,
+    }
+
+    #[test]
+    fn changing_any_input_of_a_key_misses() {
+        let scene = Scene::new();
+        let given = Given {
+            version: 1,
+            name: None,
+            program: scene.other.clone(),
+            machine: "m",
+            circumstances: Vec::new(),
+            tier: Tier::Native,
+            mechanism: None,
+            subject: "aes-128-gcm",
+        };
+        let set = |value: &str| Circumstance {
+            name: "OPENSSL_ia32cap".into(),
+            value: Some(value.into()),
+            ..Circumstance::default()
+        };
+        let masked = Given { circumstances: vec![set("~0x2")], ..given.clone() };
+        let file = Circumstance { name: "/etc/x".into(), sha256: Some("1".into()), ..set("") };
+        let changed = |file: &Circumstance, sha256: &str| Circumstance {
+            sha256: Some(sha256.into()),
+            ..file.clone()
+        };
+        let others = [
+            masked.clone(),
+            Given { circumstances: vec![set("~0x4")], ..given.clone() },
+            Given { circumstances: vec![file.clone()], ..given.clone() },
+            Given { circumstances: vec![changed(&file, "2")], ..given.clone() },
+            Given { circumstances: vec![set("~0x2"), file], ..given.clone() },
+            Given { version: 2, ..given.clone() },
+            Given { name: Some("mine"), ..given.clone() },
+            Given { program: scene.library.clone(), ..given.clone() },
+            Given { machine: "another", ..given.clone() },
+            Given { tier: Tier::Noaes, ..given.clone() },
+            Given { mechanism: Some("cpuid-fault"), ..given.clone() },
+            Given { subject: "aes-256-gcm", ..given.clone() },
+        ];
+        for (at, other) in others.iter().enumerate() {
+            let cache = scene.cache("m");
+            let key = scene.key_of(other);
+            cache.store(&key, &vec![at], std::iter::empty());
+            assert_eq!(cache.load::<Vec<usize>>(&scene.key_of(&given)), None, "{key:?}");
+            assert_eq!(cache.load::<Vec<usize>>(&key), Some(vec![at]));
+        }
+        for (at, other) in others.iter().enumerate() {
+            // None has overwritten another one.
+            assert_eq!(scene.cache("m").load(&scene.key_of(other)), Some(vec![at]));
+        }
+        std::fs::write(&scene.library, "another build").unwrap();
+        assert_eq!(scene.cache("m").load::<Vec<usize>>(&scene.key_of(&masked)), None);
     }
 
     fn kept(scene: &Scene, machine: &str, tier: Tier) -> Option<Kept> {
@@ -270,7 +360,7 @@ mod tests {
     #[test]
     fn a_directory_that_cannot_be_written_is_no_error() {
         let scene = Scene::new();
-        let cache = Cache::at(Some(scene.library.join("evidence")), "m".into());
+        let cache = Cache::at(Some(scene.library.join("evidence")), "m".into(), Vec::new());
         let key = scene.key(&cache, Tier::Native);
         scene.store(&cache, &key);
         assert_eq!(cache.load::<Kept>(&key), None);

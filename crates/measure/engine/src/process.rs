@@ -106,8 +106,15 @@ impl Worker {
         let stderr = rustix::fs::memfd_create("ciphermark:stderr", MemfdFlags::CLOEXEC);
         let stderr = File::from(stderr.map_err(|e| start(e.into()))?);
         let mut command = Command::new(std::env::current_exe().map_err(start)?);
+        command.env_clear().envs(host::environment());
         if let Some(object) = preload {
-            command.env("LD_PRELOAD", object);
+            // Before the user's own.
+            let mut list = object.as_os_str().to_owned();
+            if let Some(own) = std::env::var_os("LD_PRELOAD").filter(|own| !own.is_empty()) {
+                list.push(":");
+                list.push(own);
+            }
+            command.env("LD_PRELOAD", list);
         }
         let mut child = command
             .arg(SUBCOMMAND)
@@ -116,9 +123,6 @@ impl Worker {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(stderr.try_clone().map_err(start)?)
-            // Libraries read configuration from the environment's files: measure the library, not
-            // the machine's configuration of it.
-            .env("OPENSSL_CONF", "/dev/null")
             // What a panicking worker says last is a message, not a backtrace.
             .env("RUST_BACKTRACE", "0")
             // The C library's own functions follow the tier.

@@ -16,6 +16,7 @@ fn places() -> Places {
         libraries: std::env::split_paths(&libraries)
             .filter(|p| !p.as_os_str().is_empty())
             .collect(),
+        environment: host::environment(),
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod bundled;
 mod caches;
+mod circumstances;
 mod code;
 mod cpu;
 mod elf;
@@ -24,6 +25,7 @@ mod tree;
 
 pub use bundled::{Bundled, bundled};
 pub use caches::cache_directory;
+pub use circumstances::{circumstances, configuration_files, environment};
 pub use code::{instructions_in, loaded_objects, loaded_objects_of};
 pub use elf::{check_bytes, check_elf};
 pub use find::{Family, Found, companion, find_libraries, find_stacks, is_stack};
@@ -42,7 +44,7 @@ use tree::Tree;
 /// Of `clock` only the kernel's source is filled in; the other fields are measured by the run.
 #[must_use]
 pub fn facts(measuring_cpu: u32) -> Host {
-    facts_of(&Tree::at("/"), measuring_cpu)
+    Host { circumstances: circumstances(), ..facts_of(&Tree::at("/"), measuring_cpu) }
 }
 
 /// The highest frequency that the driver offers for a CPU, in kHz; `None` where it does not say.
@@ -83,6 +85,7 @@ fn facts_of(tree: &Tree, measuring_cpu: u32) -> Host {
         hypervisor: cpu::hypervisor(tree, measuring_cpu),
         pmu: kernel::has_pmu(tree),
         load_average: kernel::load_average(tree),
+        circumstances: Vec::new(),
     }
 }
 

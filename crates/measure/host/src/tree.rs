@@ -13,7 +13,7 @@ impl Tree {
         Self { root: root.into() }
     }
 
-    fn place(&self, path: &str) -> PathBuf {
+    pub(crate) fn place(&self, path: &str) -> PathBuf {
         self.root.join(path.trim_start_matches('/'))
     }
 

@@ -95,7 +95,12 @@ pub fn first_screen(record: &Record, path: Option<&str>, options: Options) -> Op
     let notes = summary::foot(record, &selection, &survey).len();
     let screen = Screen { options };
     let precision = whole.precision.as_deref().map(|line| options.hang(line, 0, PLAIN));
-    let above = screen.line(&whole.machine, PLAIN) + &precision.unwrap_or_default() + "\n";
+    let circumstances = summary::circumstances(record);
+    let circumstances = circumstances.iter().take(WARNINGS).map(|line| screen.line(line, CAUTION));
+    let above = screen.line(&whole.machine, PLAIN)
+        + &precision.unwrap_or_default()
+        + &circumstances.collect::<String>()
+        + "\n";
     let newer = whole.newer.as_ref().map(|text| format!("\n{}", screen.line(text, PLAIN)));
     let below = newer.unwrap_or_default() + &screen.avoid(&whole.avoid) + &screen.next(path, notes);
     let taken = above.lines().count() + below.lines().count();

@@ -14,7 +14,17 @@ use text::clean;
 
 /// What stands above the tables: the machine, then the cases.
 pub(crate) fn head(record: &Record, selection: &[&Measurement]) -> Vec<String> {
-    vec![machine(&record.host, &record.started), counts(record, selection)]
+    let mut lines = vec![machine(&record.host, &record.started)];
+    lines.extend(circumstances(record));
+    lines.push(counts(record, selection));
+    lines
+}
+
+/// What was set that decided which code these libraries ran.
+pub(crate) fn circumstances(record: &Record) -> Vec<String> {
+    let libraries: Vec<&str> = record.libraries.iter().map(|l| &*l.path).collect();
+    let set = record.host.circumstances.iter().filter(|c| c.bears_on(&libraries));
+    set.map(|c| clean(&c.sentence())).collect()
 }
 
 fn machine(host: &Host, started: &str) -> String {
@@ -90,11 +100,14 @@ pub(crate) fn foot(
 /// figure that was taken for the library's speed.
 fn software_aes(record: &Record, selection: &[&Measurement]) -> Vec<String> {
     let executed = executed_no_aes(record, selection).into_iter();
+    let hiding =
+        record.host.circumstances.iter().filter(|c| c.effect.contains("hides CPU features"));
+    let hidden: String = hiding.map(|c| format!(", hidden by {}", clean(&c.name))).collect();
     let mut lines: Vec<String> = executed
         .map(|((library, tier), algorithms)| {
             format!(
                 "{} executed no AES instruction at tier {tier} in {}: built without AES \
-                 instructions? This CPU has them, and with them AES is many times faster",
+                 instructions{hidden}? This CPU has them, and with them AES is many times faster",
                 labels::versioned(&library.name, &library.version),
                 algorithms.iter().map(|a| clean(a)).collect::<Vec<_>>().join(", ")
             )

@@ -87,7 +87,7 @@ const TRIES: usize = 3;
 
 impl Nginx {
     /// Starts it on a CPU, with a port for each site and a file for each size. `environment` is added to
-    /// that of this process.
+    /// what every worker gets.
     ///
     /// # Errors
     /// In one line, nginx's own last words.
@@ -134,8 +134,8 @@ impl Nginx {
             .arg(&place)
             .arg("-e")
             .arg(directory.path().join("error.log"))
-            // The library is measured, not the machine's configuration of it.
-            .env("OPENSSL_CONF", "/dev/null")
+            .env_clear()
+            .envs(host::environment())
             .envs(environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
             .stdout(Stdio::null())

@@ -27,9 +27,8 @@ impl Hidden {
         let wrong = |e: std::io::Error| Trouble::of("cannot start a process", e);
         let mut child = Command::new(std::env::current_exe().map_err(wrong)?)
             .args([SUBCOMMAND, what, &std::process::id().to_string(), &cpu.to_string()])
-            // Libraries read configuration from the environment's files: measure the library, not the
-            // machine's configuration of it.
-            .env("OPENSSL_CONF", "/dev/null")
+            .env_clear()
+            .envs(host::environment())
             // An interrupt from the terminal is for the measuring process, which ends everything in order.
             .process_group(0)
             .envs(environment.iter().map(|(name, value)| (name, value)))
@@ -138,7 +137,7 @@ pub struct Minimal {
 }
 
 impl Minimal {
-    /// Starts it and waits until it listens. `environment` is added to that of this process.
+    /// Starts it and waits until it listens. `environment` is added to what every worker gets.
     ///
     /// # Errors
     /// In one line, why not.

@@ -1,6 +1,6 @@
 //! What a journal holds.
 
-use crate::{Latencies, Library, Plan, State};
+use crate::{Circumstance, Latencies, Library, Plan, State};
 use model::{OtherEnd, RawSample, Settling};
 use serde::{Deserialize, Serialize};
 
@@ -22,6 +22,9 @@ pub struct JournalHead {
     /// What tells this machine from others with the same CPU, as a hash; `None` where it has no
     /// such thing.
     pub machine: Option<String>,
+    /// As in the record: they decide which code runs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub circumstances: Vec<Circumstance>,
     /// As in the record.
     pub plan: Plan,
     /// Number of cases that the plan had over these libraries.

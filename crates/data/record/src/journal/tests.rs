@@ -12,6 +12,7 @@ fn head() -> JournalHead {
         cpu: "cpu".into(),
         microcode: None,
         machine: None,
+        circumstances: Vec::new(),
         plan: record.plan,
         cases: 3,
         libraries: record.libraries.into_iter().map(|l| (None, l)).collect(),

@@ -118,7 +118,7 @@ impl Known {
             samples: samples_digest(record),
             started: record.started.clone(),
             cpu: Kin::of(&record.host.cpu),
-            cases: measured.map(|m| (case(m), KnownCase::of(m))).collect(),
+            cases: measured.map(|m| (case(record, m), KnownCase::of(m))).collect(),
             instructions: instructions(record)
                 .map(|counted| (counted.key, counted.count))
                 .collect(),
@@ -188,9 +188,18 @@ fn hash(fields: &impl Serialize) -> u64 {
     short(Sha256::new_with_prefix(text))
 }
 
-/// Which build and case.
-pub(super) fn case(m: &Measurement) -> u64 {
-    hash(&(&m.library.name, &m.library.id, m.model_version, Case::of(m)))
+/// Which build and case, under which circumstances.
+pub(super) fn case(record: &Record, m: &Measurement) -> u64 {
+    let case = hash(&(&m.library.name, &m.library.id, m.model_version, Case::of(m)));
+    under_circumstances(case, record)
+}
+
+/// The same where nothing is set, as in records that do not say.
+fn under_circumstances(key: u64, record: &Record) -> u64 {
+    match &record.host.circumstances[..] {
+        [] => key,
+        set => hash(&(key, set.iter().map(|c| (&c.name, &c.value, &c.sha256)).collect::<Vec<_>>())),
+    }
 }
 
 /// Instructions of one operation.
@@ -205,7 +214,7 @@ pub(super) struct Counted<'a> {
 pub(super) fn instructions(record: &Record) -> impl Iterator<Item = Counted<'_>> {
     // Libraries choose their code by the CPU; adapters are the tool's.
     let cpu = (Kin::of(&record.host.cpu), &record.host.cpu.features, &record.tool.version);
-    let cpu = hash(&cpu);
+    let cpu = under_circumstances(hash(&cpu), record);
     record.executed.iter().flat_map(move |e| {
         let name =
             (cpu, &e.library.name, &e.library.id, &e.algorithm, e.direction, e.model, e.tier);

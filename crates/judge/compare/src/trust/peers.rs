@@ -25,7 +25,7 @@ pub(super) fn check(record: &Record, told: &Told<'_>, peers: &[Known], findings:
         .iter()
         .enumerate()
         .filter(|(_, m)| m.state == State::Measured)
-        .map(|(at, m)| (known::case(m), (at, KnownCase::of(m))))
+        .map(|(at, m)| (known::case(record, m), (at, KnownCase::of(m))))
         .collect();
     copies(record, &own, findings);
     let kin = Kin::of(&record.host.cpu);

@@ -324,6 +324,26 @@ fn believed(names: &[&str]) {
 }
 
 #[test]
+fn a_run_under_other_circumstances_is_held_to_no_counts_and_speeds_of_the_same_build() {
+    let honest = Known::of("first.json", None, &ladder());
+    let mut masked = ladder();
+    masked.started = "2026-11-25T10:00:00Z".to_owned();
+    measured(&masked).into_iter().for_each(|at| scale_samples(&mut masked, at, 2.0));
+    masked.fits.clear();
+    let peers = std::slice::from_ref(&honest);
+    assert!(codes(&masked, &told(), peers).contains(&Code::UnlikePeers));
+    masked.host.circumstances.push(record::Circumstance {
+        name: "OPENSSL_ia32cap".into(),
+        value: Some("~0x2".into()),
+        ..record::Circumstance::default()
+    });
+    assert!(!codes(&masked, &told(), peers).contains(&Code::UnlikePeers));
+    let known = Known::of("masked.json", None, &masked);
+    let counts = |known: &Known| known.instructions.keys().copied().collect::<BTreeSet<u64>>();
+    assert!(!counts(&known).is_empty() && counts(&known).is_disjoint(&counts(&honest)));
+}
+
+#[test]
 fn the_same_run_again_is_no_replay_and_an_unfinished_one_is_none_either() {
     let whole = ladder();
     let known = Known::of("whole.json", None, &whole);

@@ -28,7 +28,7 @@ use api::Api;
 use contract::loader::{LoadError, SharedObject};
 use contract::{OpenError, raw};
 use identity::Product;
-use std::ffi::c_void;
+use std::ffi::{OsString, c_void};
 use std::ptr;
 
 /// Attaches any library of the family, of any version.
@@ -44,12 +44,18 @@ pub(crate) fn attach(object: SharedObject, name: Option<&str>) -> Attached {
     family::library((name, &own), &version, build, Evp { product, api, object })
 }
 
-/// Initialises the library without its configuration file, so that what is measured is the file
-/// that was named and not this machine's `openssl.cnf` (providers, engines, default properties).
+/// Initialises the library without this machine's `openssl.cnf` (providers, engines, default properties), so that what is
+/// measured is the file that was named; with the configuration that `OPENSSL_CONF` names, if it does.
 /// From OpenSSL 3 on the first fetch would read it; the first of the two requests wins for good.
 fn initialise(object: &SharedObject) -> Result<(), LoadError> {
-    /// `OPENSSL_INIT_NO_LOAD_CONFIG`, the same in every library that has the function.
+    /// `OPENSSL_INIT_LOAD_CONFIG` and its opposite, the same in every library that has the function.
+    const LOAD_CONFIG: u64 = 0x40;
     const NO_LOAD_CONFIG: u64 = 0x80;
+    let is_named = |file: &OsString| !file.is_empty() && file != "/dev/null";
+    let wanted = match std::env::var_os("OPENSSL_CONF").filter(is_named) {
+        Some(_) => LOAD_CONFIG,
+        None => NO_LOAD_CONFIG,
+    };
     type InitFn = unsafe extern "C" fn(u64, *const c_void) -> i32;
     type AddAllFn = unsafe extern "C" fn();
     // SAFETY: the types are those of crypto.h and, before OpenSSL 1.1.0, evp.h.
@@ -61,7 +67,7 @@ fn initialise(object: &SharedObject) -> Result<(), LoadError> {
     };
     if let Some(init) = init {
         // SAFETY: settings may be null.
-        if unsafe { init(NO_LOAD_CONFIG, ptr::null()) } != 1 {
+        if unsafe { init(wanted, ptr::null()) } != 1 {
             return Err(object.unusable("OPENSSL_init_crypto failed"));
         }
     } else if let Some(add_all) = add_all {

@@ -3,7 +3,6 @@
 use super::programs::{Places, Program, find, said, unpacked};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// A provider in a jar: its word, how the file's name begins, where Maven keeps it, and what to fetch.
 const JARS: [(&str, &str, &str, &str); 3] = [
@@ -37,7 +36,7 @@ pub(super) fn prepare(
     let classes = directory.join("classes");
     if !classes.join("Main.class").is_file() {
         let fresh = directory.join(format!("classes.{}", std::process::id()));
-        let mut compile = Command::new(&compiler);
+        let mut compile = places.compiler(&compiler);
         compile
             .current_dir(&directory)
             .arg("-d")

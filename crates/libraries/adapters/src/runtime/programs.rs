@@ -15,7 +15,44 @@ pub struct Places {
     pub cache: Option<PathBuf>,
     /// Directories that jars of Java's providers may lie in.
     pub libraries: Vec<PathBuf>,
+    /// The environment of compilers. What it says of how to compile is part of a program's name in the cache.
+    pub environment: Vec<(OsString, OsString)>,
 }
+
+/// Variables that change what compilers make of the same sources.
+pub(super) const COMPILING: [&str; 10] = [
+    "GOAMD64",
+    "GOARM64",
+    "GOFLAGS",
+    "GOEXPERIMENT",
+    "GOFIPS140",
+    "GOROOT",
+    "CGO_ENABLED",
+    "JAVA_HOME",
+    "JAVA_TOOL_OPTIONS",
+    "_JAVA_OPTIONS",
+];
+
+impl Places {
+    /// A compiler that gets this environment and no other.
+    pub(super) fn compiler(&self, tool: &Path) -> Command {
+        let mut command = Command::new(tool);
+        command.env_clear().envs(self.environment.iter().cloned());
+        // `go env -w` writes a file that would decide, too.
+        command.env("GOENV", "off");
+        command
+    }
+
+    /// What the environment says of how to compile.
+    fn compiling(&self) -> String {
+        let of = |name: &&str| self.environment.iter().find(|(own, _)| own == *name);
+        let set = COMPILING.iter().filter_map(of);
+        set.map(|(name, value)| format!("{}={}\n", name.display(), value.display())).collect()
+    }
+}
+
+/// What counts allocations in the worker, by the beginning of its file's name.
+const METER: &str = "libciphermarkmeter";
 
 /// A program that is ready to start.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +76,11 @@ impl Program {
         let mut command = Command::new(&self.tool);
         command.args(&self.arguments).envs(self.environment.iter().cloned());
         // The meter counts what C allocates in the worker, and is none of the runtime's.
-        command.env_remove("LD_PRELOAD");
+        if let Some(list) = std::env::var_os("LD_PRELOAD") {
+            let list = list.to_string_lossy();
+            let rest: Vec<&str> = list.split([':', ' ']).filter(|o| !o.contains(METER)).collect();
+            command.env("LD_PRELOAD", rest.join(":"));
+        }
         command
     }
 }
@@ -143,14 +184,14 @@ fn go(places: &Places) -> Result<Program, String> {
     let (directory, key) = unpacked(&tool, GO, places)?;
     let program = directory.join("program");
     if !program.is_file() {
-        let root = said(Command::new(&tool).args(["env", "GOROOT"]))?;
+        let root = said(places.compiler(&tool).args(["env", "GOROOT"]))?;
         let own = Path::new(root.trim()).join("src");
         let module = std::fs::read_to_string(own.join("go.mod"))
             .map_err(|e| format!("Go's own go.mod: {e}"))?;
         let written = module.replacen("module std", "module ciphermark", 1);
         std::fs::write(directory.join("go.mod"), written).map_err(|e| e.to_string())?;
         let _ = std::os::unix::fs::symlink(own.join("vendor"), directory.join("vendor"));
-        let mut build = Command::new(&tool);
+        let mut build = places.compiler(&tool);
         let fresh = directory.join(format!("program.{}", std::process::id()));
         build.args(["build", "-mod=vendor", "-trimpath", "-o"]).arg(&fresh).arg(".");
         build
@@ -189,7 +230,8 @@ pub(super) fn unpacked(
     let real = tool.canonicalize().unwrap_or_else(|_| tool.to_owned());
     let meta = real.metadata().map_err(|e| format!("'{}': {e}", real.display()))?;
     let build = format!("{} {} {:?}", real.display(), meta.len(), meta.modified().ok());
-    let mut parts: Vec<&[u8]> = vec![build.as_bytes()];
+    let compiling = places.compiling();
+    let mut parts: Vec<&[u8]> = vec![build.as_bytes(), compiling.as_bytes()];
     parts.extend(sources.iter().map(|(_, text)| text.as_bytes()));
     let key = format!("{:016x}", hash(&parts));
     let directory = cache.join(&key);

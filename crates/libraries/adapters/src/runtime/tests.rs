@@ -2,7 +2,8 @@ use super::*;
 use contract::{Placed, Turn};
 
 fn places(directory: &std::path::Path) -> Places {
-    Places { cache: Some(directory.to_owned()), libraries: Vec::new() }
+    let environment = std::env::vars_os().collect();
+    Places { cache: Some(directory.to_owned()), libraries: Vec::new(), environment }
 }
 
 #[test]
@@ -20,6 +21,22 @@ fn without_a_cache_the_reason_says_what_to_set() {
             "{error}"
         );
     }
+}
+
+#[test]
+fn what_changes_how_compilers_compile_names_another_program() {
+    let directory = tempfile::tempdir().unwrap();
+    let tool = directory.path().join("tool");
+    std::fs::write(&tool, "a compiler").unwrap();
+    let key = |name: &str, value: &str| {
+        let environment = vec![("PATH".into(), "/bin".into()), (name.into(), value.into())];
+        let places = Places { environment, ..places(directory.path()) };
+        programs::unpacked(&tool, &[("main.go", "source")], &places).unwrap().1
+    };
+    for name in programs::COMPILING {
+        assert!(key(name, "1") != key(name, "2") && key(name, "1") != key("OTHER", "1"), "{name}");
+    }
+    assert_eq!(key("OTHER", "1"), key("OTHER", "2"));
 }
 
 #[test]

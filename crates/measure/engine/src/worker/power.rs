@@ -27,14 +27,16 @@ impl Power {
             return Ok(Self::Needless);
         }
         let library = hello.path.canonicalize().unwrap_or_else(|_| hello.path.clone());
-        let needs = Needs { library: &library, files: &prepared.files, copies: prepared.copies };
+        let files = [prepared.files.clone(), host::configuration_files()].concat();
+        let needs = Needs { library: &library, files: &files, copies: prepared.copies };
         confine::before_loading(&needs).map(Self::Confined)
     }
 
     /// The same before a TLS stack is loaded.
     pub(super) fn give_up_for_stack(hello: &tls::StackHello) -> Result<Self, String> {
         let whole = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
-        let files: Vec<PathBuf> = hello.crypto.iter().map(whole).collect();
+        let mut files: Vec<PathBuf> = hello.crypto.iter().map(whole).collect();
+        files.extend(host::configuration_files());
         let needs = Needs { library: &whole(&hello.path), files: &files, copies: &[] };
         confine::before_loading(&needs).map(Self::Confined)
     }
@@ -42,7 +44,9 @@ impl Power {
     /// Gives up what only loading needed.
     pub(super) fn give_up_more(self, objects: &[PathBuf]) -> Result<Option<Confinement>, String> {
         let Self::Confined(mut confined) = self else { return Ok(None) };
-        confined.after_loading(objects).map_err(|why| format!("cannot be confined: {why}"))?;
+        // OpenSSL reads its configuration, and loads what that names, when it is first asked for something.
+        let readable = [objects, &host::configuration_files()].concat();
+        confined.after_loading(&readable).map_err(|why| format!("cannot be confined: {why}"))?;
         let denied = confine::take_denied();
         if let Some(why) = denied.hostile() {
             return Err(format!("{why}, while it was loaded"));

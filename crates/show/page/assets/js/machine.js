@@ -31,6 +31,7 @@ const FACTS = [
   ["Caches", ({ facts: { host: { cpu } } }) => cpu.caches.map((c) => `L${c.level} ${c.kind.toLowerCase()} ${bytesName(c.size_bytes)}`).join(", ")],
   ["Memory", ({ facts: { host: { memory } } }) => `${bytesName(memory.total_bytes)}, pages of ${bytesName(memory.page_bytes)}, huge pages ${memory.transparent_hugepages ?? "not told"}`],
   ["System", (r) => [r.facts.host.os, `Linux ${r.facts.host.kernel.release}`].filter(Boolean).join(", ")],
+  ["Circumstances", ({ facts: { host } }) => (host.circumstances ?? []).map((c) => `${c.name}${c.value === undefined ? "" : `=${c.value}`} ${c.effect}`).join("; ") || "none recorded"],
   ["CPU features", ({ facts: { host: { cpu } } }) => cpu.features.join(" ")],
   ["Mitigations", (r) => r.facts.host.kernel.mitigations.filter((m) => m.state !== "Not affected").map((m) => `${m.name}: ${m.state}`).join("; ")],
   ["Performance counters", (r) => (r.facts.host.pmu ? "usable" : "not usable")],

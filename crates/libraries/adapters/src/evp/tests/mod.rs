@@ -115,27 +115,31 @@ fn a_key_of_another_length_and_a_direction_that_is_none_are_refused() {
 
 /// Where the test below says that it is to be the child.
 const CHILD: &str = "CIPHERMARK_TEST_EVP_CHILD";
+/// How it ends.
+const OPENED: i32 = 40;
+const NOT_OPENED: i32 = 41;
 
-/// A configuration under which no cipher can be fetched; a process of its own, because the
-/// library reads it once in a process's life or, as here, never.
+/// A configuration under which no cipher can be fetched; in processes of its own, because the library reads one once in
+/// a process's life, or never.
 #[test]
-fn the_machines_configuration_file_is_not_read() {
+fn a_configuration_is_read_where_one_is_named() {
     let gcm = Algorithm::find("aes-128-gcm").unwrap();
     if std::env::var_os(CHILD).is_some() {
-        library().open(gcm, Direction::Encrypt, &[0; 16]).unwrap();
-        return;
+        let opened = library().open(gcm, Direction::Encrypt, &[0; 16]);
+        std::process::exit(if opened.is_ok() { OPENED } else { NOT_OPENED });
     }
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let text = "openssl_conf = top\n[top]\nalg_section = algorithms\n[algorithms]\n\
                 default_properties = provider=nobody\n";
     std::io::Write::write_all(&mut file, text.as_bytes()).unwrap();
-    let status = std::process::Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "evp::tests::the_machines_configuration_file_is_not_read"])
-        .env(CHILD, "1")
-        .env("OPENSSL_CONF", file.path())
-        .status()
-        .unwrap();
-    assert!(status.success());
+    for (named, code) in [("".as_ref(), OPENED), (file.path(), NOT_OPENED)] {
+        let status = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "evp::tests::a_configuration_is_read_where_one_is_named"])
+            .env(CHILD, "1")
+            .env("OPENSSL_CONF", named)
+            .status();
+        assert_eq!(status.unwrap().code(), Some(code), "{}", named.display());
+    }
 }
 
 #[test]
