@@ -219,8 +219,12 @@ mod tests {
             let facts = record::Library {
                 path: self.library.display().to_string(),
                 tiers: vec![record::AppliedTier {
+                    tier: given.tier,
                     mechanism: given.mechanism.map(ToOwned::to_owned),
-                    ..record::AppliedTier::default()
+                    cpuid_instructions: None,
+                    cpuid_answered: None,
+                    proof: None,
+                    reason: None,
                 }],
                 ..record::Library::default()
             };
