@@ -183,6 +183,21 @@ mod tests {
     }
 
     #[test]
+    fn pairs_are_measured_under_the_circumstances_of_the_records_alone() {
+        let here = Record { host: host::facts(0), ..Record::default() };
+        assert_eq!(elsewhere([&here, &here]), None);
+        let mut masked = here.clone();
+        masked.host.circumstances.clear();
+        masked.host.circumstances.push(record::Circumstance {
+            name: "A_MASK".into(),
+            value: Some("~0x2".into()),
+            ..record::Circumstance::default()
+        });
+        let why = elsewhere([&here, &masked]).unwrap();
+        assert_eq!(why, "measured under another A_MASK, which decides which code runs");
+    }
+
+    #[test]
     fn a_build_that_is_gone_or_was_replaced_is_named() {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("libx.so");

@@ -117,13 +117,9 @@ fn every_library_the_loader_and_files_of_the_system_are_kept_apart_by_what_is_se
     let preloaded = in_workers(directory.path(), &hides);
     let preload = Set::variable("LD_PRELOAD", arg(&preloaded));
     holds(|cache, set| executed(&openssl, cache, set), preload);
-    for (file, variable, value) in [
-        ("libbotan-2.so.19", "BOTAN_CLEAR_CPUID", "aesni,aes_ni,intel_aes,clmul"),
-        ("libnettle.so.8", "NETTLE_FAT_OVERRIDE", "vendor:intel"),
-    ] {
-        let library = system(file);
-        holds(|cache, set| executed(&library, cache, set), Set::variable(variable, value));
-    }
+    let nettle = system("libnettle.so.8");
+    let set = Set::variable("NETTLE_FAT_OVERRIDE", "vendor:intel");
+    holds(|cache, set| executed(&nettle, cache, set), set);
     let denied = "intel-aesni\nintel-pclmul\nintel-vaes-vpclmul\n";
     let etc = scratch();
     fs::create_dir(etc.path().join("gcrypt")).unwrap();

@@ -63,6 +63,9 @@ fn foot<R: Rendered>(run: &Run<R>) -> Vec<String> {
     lines.push(format!("{}: {}.", R::SPAN, clean(&run.span)));
     lines.extend(R::NOTE.map(str::to_owned));
     lines.push(machine_and_noise(&run.noise, run.seconds, &run.host));
+    let stacks: Vec<&str> = run.stacks.iter().map(|stack| &*stack.path).collect();
+    let set = run.host.circumstances.iter().filter(|c| c.bears_on(&stacks));
+    lines.extend(set.map(|c| format!("{}.", clean(&c.sentence()))));
     lines
 }
 
