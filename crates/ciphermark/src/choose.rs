@@ -60,9 +60,7 @@ pub fn discover(choices: &[LibraryChoice]) -> Vec<Attached> {
     if !choices.iter().any(|c| matches!(c, LibraryChoice::Path { .. })) {
         tell_what_is_not_beside();
     }
-    let found = engine::discover(choices);
-    tell_circumstances(found.iter().map(|library| &*library.facts.path));
-    found
+    engine::discover(choices)
 }
 
 /// Says once what is set that decides which code these libraries run.
@@ -110,16 +108,19 @@ pub fn attached_of_those(globs: &[String], quiet: bool) -> Result<Vec<Attached>,
     if usable.is_empty() {
         return Err(Failure::not_done(engine::SelectError::None));
     }
+    tell_circumstances(usable.iter().map(|library| &*library.facts.path));
     Ok(usable)
 }
 
 /// Finds, loads and selects libraries.
 pub fn attached(texts: &[String]) -> Result<Vec<Attached>, Failure> {
     let choices = libraries(texts)?;
-    engine::select(discover(&choices), &choices).map_err(|e| match e {
+    let selected = engine::select(discover(&choices), &choices).map_err(|e| match e {
         engine::SelectError::None => Failure::not_done(e),
         _ => Failure::usage(e),
-    })
+    })?;
+    tell_circumstances(selected.iter().map(|library| &*library.facts.path));
+    Ok(selected)
 }
 
 /// The one library that matches.
