@@ -62,6 +62,11 @@ impl Group {
     }
 }
 
+/// The chance that all of one group lie above all of another alike.
+fn all_above(n: usize, m: usize) -> f64 {
+    (1..=n).map(|i| i as f64 / (m + i) as f64).product()
+}
+
 /// The difference of two groups of logarithms.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Difference<'g> {
@@ -72,7 +77,8 @@ pub struct Difference<'g> {
 impl Difference<'_> {
     /// As a ratio, whose interval misses the true one with the chance `alpha`; `common` is the part (a fraction) by
     /// which a run may have moved all costs of a case. Estimate and interval are those of J. L. Hodges and E. L. Lehmann that belong to the
-    /// rank sums. Groups that are too small for `alpha` have an interval that holds every ratio between them.
+    /// rank sums. Groups that are too small for `alpha` have an interval that holds every ratio between them, at the
+    /// level that this has.
     #[must_use]
     pub fn ratio(&self, alpha: f64, common: f64) -> Ratio {
         let (n, m) = (self.new.len(), self.base.len());
@@ -81,9 +87,11 @@ impl Difference<'_> {
             all.extend(self.base.iter().map(|base| new - base));
         }
         let estimate = median(&mut all).expect("costs in each group");
-        let rank = rare_pairs(alpha / 2.0, n, m).unwrap_or(0);
+        let rank = rare_pairs(alpha / 2.0, n, m);
+        let level = 1.0 - if rank.is_some() { alpha } else { 2.0 * all_above(n, m) };
+        let rank = rank.unwrap_or(0);
         let (low, high) = (all[rank] - common, all[n * m - 1 - rank] + common);
-        Ratio { estimate: estimate.exp(), low: low.exp(), high: high.exp() }
+        Ratio { estimate: estimate.exp(), low: low.exp(), high: high.exp(), level }
     }
 
     /// By how much the whole of the group lies above the base (a logarithm; below it: negative): by what its lower and its

@@ -46,16 +46,17 @@ pub fn holm(chances: &[f64], alpha: f64) -> Vec<bool> {
 ///
 /// That is what errors which all cases share give: they do not average out. Cases of one library
 /// have its processes in common, so part of their errors is shared, and nobody knows how much. Where
-/// they are independent the interval is wider than it had to be.
+/// they are independent the interval is wider than it had to be. Its level is the lowest of theirs.
 #[must_use]
 pub fn geometric_mean<'a>(ratios: impl IntoIterator<Item = &'a Ratio>) -> Option<Ratio> {
-    let (mut n, mut logs) = (0.0, [0.0; 3]);
+    let (mut n, mut logs, mut level) = (0.0, [0.0; 3], 1.0_f64);
     for r in ratios {
         n += 1.0;
         logs = [logs[0] + r.estimate.ln(), logs[1] + r.low.ln(), logs[2] + r.high.ln()];
+        level = level.min(r.level);
     }
     let [estimate, low, high] = logs.map(|sum| (sum / n).exp());
-    (n > 0.0).then_some(Ratio { estimate, low, high })
+    (n > 0.0).then_some(Ratio { estimate, low, high, level })
 }
 
 /// What is said of one of many cases: `differs` is its answer from [`holm`], `ratio` its own

@@ -58,8 +58,12 @@ fn the_truly_fastest_is_nearly_always_among_those_that_tie() {
 
 #[test]
 fn the_verdict_needs_both_a_sure_difference_and_one_that_matters() {
-    let ratio =
-        |estimate: f64, half: f64| Ratio { estimate, low: estimate - half, high: estimate + half };
+    let ratio = |estimate: f64, half: f64| Ratio {
+        estimate,
+        low: estimate - half,
+        high: estimate + half,
+        level: 0.95,
+    };
     let verdict = |estimate, half, differs| verdict_of_many(&ratio(estimate, half), differs, 0.005);
     assert_eq!(verdict(1.001, 0.003, true), Verdict::Same);
     assert_eq!(verdict(1.004, 0.003, true), Verdict::Undecided, "sure, and perhaps too small");
@@ -75,6 +79,7 @@ fn ratios() -> impl Strategy<Value = Vec<Ratio>> {
         estimate,
         low: estimate * (1.0 - below),
         high: estimate * (1.0 + above),
+        level: 0.95,
     });
     prop::collection::vec(ratio, 1..40)
 }
@@ -89,7 +94,12 @@ proptest! {
         prop_assert!(mean.low <= mean.estimate && mean.estimate <= mean.high);
         let turned: Vec<Ratio> = ratios
             .iter()
-            .map(|r| Ratio { estimate: 1.0 / r.estimate, low: 1.0 / r.high, high: 1.0 / r.low })
+            .map(|r| Ratio {
+                estimate: 1.0 / r.estimate,
+                low: 1.0 / r.high,
+                high: 1.0 / r.low,
+                level: r.level,
+            })
             .collect();
         let back = geometric_mean(&turned).unwrap();
         prop_assert!((back.estimate * mean.estimate - 1.0).abs() < 1e-9);

@@ -81,9 +81,17 @@ pub struct Ratio {
     pub low: f64,
     /// Upper end.
     pub high: f64,
+    /// The chance that the interval holds the true ratio: 0.95.
+    pub level: f64,
 }
 
 impl Ratio {
+    /// Of what does not scatter.
+    #[must_use]
+    pub fn exact(ratio: f64) -> Self {
+        Self { estimate: ratio, low: ratio, high: ratio, level: 1.0 }
+    }
+
     /// What it says, where differences up to `margin` (a fraction) do not matter.
     ///
     /// `Faster` and `Slower` need an interval without 1 in it, so that is where the chance of a
@@ -118,7 +126,7 @@ pub fn ratio_of_pairs(pairs: &[(f64, f64)], alpha: f64) -> Option<Ratio> {
         return None;
     }
     let [estimate, low, high] = middle(&logs, alpha)?.map(f64::exp);
-    Some(Ratio { estimate, low, high })
+    Some(Ratio { estimate, low, high, level: 1.0 - alpha })
 }
 
 #[cfg(test)]

@@ -200,7 +200,7 @@ fn steady_cases_of_the_same_speed_are_called_the_same() {
 
 #[test]
 fn verdicts_follow_from_the_interval_and_the_margin() {
-    let verdict = |low, estimate, high| Ratio { estimate, low, high }.verdict(0.02);
+    let verdict = |low, estimate, high| Ratio { estimate, low, high, level: 0.95 }.verdict(0.02);
     assert_eq!(verdict(1.03, 1.04, 1.05), Verdict::Slower);
     assert_eq!(verdict(0.90, 0.92, 0.94), Verdict::Faster);
     assert_eq!(verdict(0.99, 1.00, 1.01), Verdict::Same);

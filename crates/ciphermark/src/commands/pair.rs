@@ -86,7 +86,7 @@ fn text_of(
         base.label()
     );
     for outcome in outcomes {
-        out += &format!("{}\n", line(outcome));
+        out += &format!("{}\n", line(outcome, args.margin));
     }
     if let [only] = outcomes
         && only.verdict == Verdict::Undecided
@@ -103,16 +103,14 @@ fn text_of(
     out
 }
 
-fn line(o: &PairOutcome) -> String {
+fn line(o: &PairOutcome, margin: f64) -> String {
     let spent = format!("{} pairs of processes, {:.2} s", o.pairs.len(), o.seconds);
     let clean = o.samples as u64 - o.disturbed.total();
     match o.ratio {
         Some(r) => format!(
-            "  {:<9} {:+.2} % ({:+.2} to {:+.2}) {} per operation; {spent}, {clean} of {} samples clean",
+            "  {:<9} {} {} per operation; {spent}, {clean} of {} samples clean",
             o.verdict.name(),
-            (r.estimate - 1.0) * 100.0,
-            (r.low - 1.0) * 100.0,
-            (r.high - 1.0) * 100.0,
+            report::change_of_pairs(r, margin),
             o.unit,
             o.samples
         ),
@@ -135,8 +133,9 @@ fn document(
         .map(|o| {
             let advice =
                 (o.verdict == Verdict::Undecided).then(|| advice(o, args.margin, args.budget));
-            let ratio =
-                o.ratio.map(|r| json!({"median": r.estimate, "low": r.low, "high": r.high}));
+            let ratio = o.ratio.map(
+                |r| json!({"median": r.estimate, "low": r.low, "high": r.high, "level": r.level}),
+            );
             json!({
                 "verdict": o.verdict.name(), "ratio": ratio, "unit": o.unit, "pairs": o.pairs,
                 "seconds": o.seconds, "sampling_seconds": o.sampling_seconds,

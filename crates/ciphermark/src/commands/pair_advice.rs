@@ -55,7 +55,7 @@ mod tests {
     fn outcome(pairs: usize, ratio: Option<(f64, f64, f64)>) -> PairOutcome {
         PairOutcome {
             verdict: Verdict::Undecided,
-            ratio: ratio.map(|(low, estimate, high)| Ratio { estimate, low, high }),
+            ratio: ratio.map(|(low, estimate, high)| Ratio { estimate, low, high, level: 0.999 }),
             pairs: vec![(1.0, 1.0); pairs],
             unit: "cycles",
             seconds: 1.0,

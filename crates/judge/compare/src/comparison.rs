@@ -284,7 +284,7 @@ fn judge(
             _ => false,
         };
         let ratio = match known {
-            Known::Identical => Some(Ratio { estimate: 1.0, low: 1.0, high: 1.0 }),
+            Known::Identical => Some(Ratio::exact(1.0)),
             Known::Costs { base, new } => Some(new.less(base).ratio(ALPHA, common)),
             Known::Nothing(_) => None,
         };

@@ -32,7 +32,7 @@ fn a_record_against_itself_is_the_same_however_wide_its_intervals_and_says_why()
     let c = compare(&side(&one), &side(&one), &SETTINGS);
     assert_eq!((c.tally.same, c.tally.identical, c.tally.cases()), (2, 2, 2));
     assert!(c.warnings[0].contains("the very same samples"), "{:?}", c.warnings);
-    assert_eq!(c.overall[0].ratio.unwrap(), Ratio { estimate: 1.0, low: 1.0, high: 1.0 });
+    assert_eq!(c.overall[0].ratio.unwrap(), Ratio::exact(1.0));
     for condition in ["slower", "mean", "refused", "missing", "undecided"] {
         assert_eq!(finds(&c, condition), None, "{condition}");
     }

@@ -184,7 +184,7 @@ mod tests {
     fn a_settled_case_has_the_verdict_of_pairs_and_an_undecided_one_keeps_its_own() {
         let mut c = compared(&[("aes-128-cbc", 1.1, STEADY), ("aes-128-gcm", 1.2, STEADY)]);
         let before = c.cases[0].ratio;
-        let by_pairs = Ratio { estimate: 1.0, low: 0.999, high: 1.001 };
+        let by_pairs = Ratio { estimate: 1.0, low: 0.999, high: 1.001, level: 0.9995 };
         let told = Told { ratio: Some(by_pairs), pairs: 12, seconds: 1.0 };
         c.settle(0, Verdict::Same, told);
         c.settle(1, Verdict::Undecided, told);

@@ -375,10 +375,9 @@ fn exact_places(ranked: &[Contender<'_>], shown: usize) -> Vec<(usize, usize)> {
 }
 
 fn ranked(c: &Contender<'_>, faster: usize, tied: bool, first: Option<&Contender<'_>>) -> Ranked {
-    let exactly = |ratio: f64| Ratio { estimate: ratio, low: ratio, high: ratio };
     let behind = first.map(|first| match (&c.group, &first.group) {
         (Some(own), Some(best)) => own.less(best).ratio(ALPHA, 0.0),
-        _ => exactly(c.cost / first.cost),
+        _ => Ratio::exact(c.cost / first.cost),
     });
     Ranked {
         place: faster + 1,

@@ -44,7 +44,7 @@ pub use archive::{
 };
 pub use calls::{CallRow, MessageCost, calls};
 pub use checks::{CheckRow, checks, pairs};
-pub use comparison::{ComparisonFormat, comparison};
+pub use comparison::{ComparisonFormat, change_of_pairs, comparison};
 pub use costs::{costs, is_of as is_on};
 pub use executed::ExecutedRow;
 pub use first_screen::{Line, Summary, first_screen};

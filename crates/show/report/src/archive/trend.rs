@@ -225,7 +225,7 @@ mod tests {
             ns_per_op: Estimate { median: ns, low: ns * 0.99, high: ns * 1.01 },
             mb_per_s: Some(8192e3 / ns),
             verdict,
-            ratio: Some(Ratio { estimate: 1.1, low: 1.09, high: 1.11 }),
+            ratio: Some(Ratio { estimate: 1.1, low: 1.09, high: 1.11, level: 0.95 }),
         };
         Line {
             machine: machine.to_owned(),

@@ -31,7 +31,7 @@ struct Row<'a> {
 /// A column's name and what it holds of a row.
 type Column = (&'static str, fn(&Row<'_>) -> String);
 
-const COLUMNS: [Column; 26] = [
+const COLUMNS: [Column; 27] = [
     ("base_library_name", |row| of(row.base, |l| l.name.clone())),
     ("base_library_version", |row| of(row.base, |l| l.version.clone())),
     ("base_library_id", |row| of(row.base, |l| l.id.clone())),
@@ -53,6 +53,7 @@ const COLUMNS: [Column; 26] = [
     ("time_ratio", |row| of(row.c.and_then(|c| c.ratio), |r| r.estimate.to_string())),
     ("time_ratio_low", |row| of(row.c.and_then(|c| c.ratio), |r| r.low.to_string())),
     ("time_ratio_high", |row| of(row.c.and_then(|c| c.ratio), |r| r.high.to_string())),
+    ("time_ratio_level", |row| of(row.c.and_then(|c| c.ratio), |r| r.level.to_string())),
     ("base_cost_per_op", |row| of(row.c.and_then(|c| c.base_cost), |cost| cost.to_string())),
     ("new_cost_per_op", |row| of(row.c.and_then(|c| c.new_cost), |cost| cost.to_string())),
     ("reason", |row| row.reason.to_owned()),

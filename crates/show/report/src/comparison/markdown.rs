@@ -60,7 +60,7 @@ fn headline(c: &Comparison, found: &[Found]) -> String {
     let sign = if found.is_empty() { "✅" } else { "❌" };
     let mean = match &c.overall[..] {
         [Summary { ratio: Some(r), libraries: None, .. }, ..] => {
-            format!("; time {} % on average", words::of_ratio(*r)[0])
+            format!("; time {} % on average", words::of_ratio(*r, None)[0])
         }
         _ => String::new(),
     };
@@ -78,11 +78,12 @@ fn means(c: &Comparison, summaries: &[Summary]) -> String {
     let several = c.several;
     let mut heads = vec!["geometric mean of"];
     heads.extend(several.then_some("libraries"));
-    heads.extend(["time %", "95 % interval", "×", "slower", "faster", "undecided", "same"]);
+    let heading = words::interval_heading(summaries.iter().filter_map(|s| s.ratio.as_ref()));
+    heads.extend(["time %", heading, "×", "slower", "faster", "undecided", "same"]);
     let row = |s: &Summary| {
         let mut cells = vec![words::of_what(s)];
         cells.extend(several.then(|| words::of_which(s)));
-        cells.extend(words::of_ratio(s.ratio?));
+        cells.extend(words::with_level(s.ratio?, None, heading));
         let t = &s.tally;
         cells.extend([t.slower, t.faster, t.undecided, t.same].map(|n| n.to_string()));
         Some(cells)
@@ -111,8 +112,9 @@ fn cases(c: &Comparison, verdict: Verdict, rows: usize) -> String {
     let [base, new] = words::per_byte_heading(c);
     let mut heads = vec!["algorithm"];
     heads.extend(several.then_some("libraries"));
-    heads.extend(["bytes", "time %", "95 % interval", "×", base, new]);
-    let rows = shown.iter().map(|case| row(case, several));
+    let heading = words::interval_heading(shown.iter().filter_map(|case| case.ratio.as_ref()));
+    heads.extend(["bytes", "time %", heading, "×", base, new]);
+    let rows = shown.iter().map(|case| row(case, c, heading));
     let mut inside = table(&heads, 1 + usize::from(several), rows);
     if all > shown.len() {
         inside += &format!("\n… and {} more.\n", all - shown.len());
@@ -131,7 +133,7 @@ fn capital(word: &str) -> String {
     first.to_uppercase() + rest
 }
 
-fn row(case: &Compared, several: bool) -> Vec<String> {
+fn row(case: &Compared, c: &Comparison, heading: &str) -> Vec<String> {
     let mut name = clean(&case.case.algorithm);
     let direction = words::direction(case.case.direction);
     let setting = words::setting(&case.case, case.base_tier);
@@ -143,11 +145,12 @@ fn row(case: &Compared, several: bool) -> Vec<String> {
         name += &format!(" ({})", words::remark(case));
     }
     let mut cells = vec![name];
-    cells.extend(several.then(pair));
+    cells.extend(c.several.then(pair));
     cells.push(size(case.case.size));
     let reason = || clean(case.reason.as_deref().unwrap_or_default());
     let without = || [String::new(), reason(), String::new()];
-    cells.extend(case.ratio.map_or_else(without, words::of_ratio));
+    let with = |r| words::with_level(r, Some(c.tolerance), heading);
+    cells.extend(case.ratio.map_or_else(without, with));
     cells.extend([case.base_cost, case.new_cost].map(|cost| words::per_byte(cost, &case.case)));
     cells
 }

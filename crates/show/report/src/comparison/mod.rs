@@ -5,6 +5,8 @@ mod markdown;
 mod table;
 pub(crate) mod words;
 
+pub use words::change_of_pairs;
+
 use compare::{Comparison, Found};
 use text::Options;
 

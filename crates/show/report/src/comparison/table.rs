@@ -55,7 +55,7 @@ const SUMMARY: [Column; 9] = [
     Column::new("geometric mean of", Align::Left),
     Column::new("libraries", Align::Left),
     Column::new("time %", Align::Point),
-    Column::new("95 % interval", Align::Right).goes(5),
+    Column::new("interval", Align::Right).goes(5),
     Column::new("×", Align::Right).goes(6),
     Column::new("slower", Align::Right).goes(4),
     Column::new("faster", Align::Right).goes(3),
@@ -66,11 +66,15 @@ const SUMMARY: [Column; 9] = [
 fn summaries(c: &Comparison, options: Options) -> String {
     // Of one library against many others there are hundreds of families.
     let families = if c.families.len() <= MOST_FAMILIES { &c.families[..] } else { &[] };
-    let rows: Vec<Vec<Cell>> = c.overall.iter().chain(families).map(summary).collect();
+    let shown = || c.overall.iter().chain(families);
+    let heading = words::interval_heading(shown().filter_map(|s| s.ratio.as_ref()));
+    let rows: Vec<Vec<Cell>> = shown().map(|s| summary(s, heading)).collect();
     if rows.is_empty() {
         return String::new();
     }
-    let table = Table::new(SUMMARY, rows);
+    let mut columns = SUMMARY;
+    columns[3] = Column::new(heading, Align::Right).goes(5);
+    let table = Table::new(columns, rows);
     let mut out = format!("\n{}", table.text(options));
     if families.len() < c.families.len() {
         out += &format!("{} families of algorithms: --format json\n", c.families.len());
@@ -78,13 +82,14 @@ fn summaries(c: &Comparison, options: Options) -> String {
     out
 }
 
-fn summary(s: &Summary) -> Vec<Cell> {
+fn summary(s: &Summary, heading: &str) -> Vec<Cell> {
     let style = match s.ratio {
         Some(r) if r.low > 1.0 => ALARM,
         Some(r) if r.high < 1.0 => GOOD,
         _ => PLAIN,
     };
-    let [change, interval, factor] = s.ratio.map(words::of_ratio).unwrap_or_default();
+    let [change, interval, factor] =
+        s.ratio.map(|r| words::with_level(r, None, heading)).unwrap_or_default();
     let count = |n: usize| Cell::new(if n == 0 { "–".to_owned() } else { n.to_string() }, PLAIN);
     vec![
         Cell::plain(words::of_what(s)),
@@ -105,7 +110,8 @@ fn cases(c: &Comparison, verdict: Verdict, rows: usize, options: Options) -> Str
         return String::new();
     }
     let style = style(verdict);
-    let cells = shown.iter().map(|case| row(case, c, style)).collect();
+    let heading = words::interval_heading(shown.iter().filter_map(|case| case.ratio.as_ref()));
+    let cells = shown.iter().map(|case| row(case, c, style, heading)).collect();
     let [base, new] = words::per_byte_heading(c);
     let columns = [
         Column::new("algorithm", Align::Left),
@@ -114,7 +120,7 @@ fn cases(c: &Comparison, verdict: Verdict, rows: usize, options: Options) -> Str
         Column::new("", Align::Left).goes(6),
         Column::new("libraries", Align::Left).goes(8),
         Column::new("time %", Align::Point),
-        Column::new("95 % interval", Align::Right).goes(5),
+        Column::new(heading, Align::Right).goes(5),
         Column::new("×", Align::Right).goes(3),
         Column::new(base, Align::Point).goes(1),
         Column::new(new, Align::Point).goes(2),
@@ -138,11 +144,12 @@ fn style(verdict: Verdict) -> Style {
     }
 }
 
-fn row(case: &Compared, c: &Comparison, style: Style) -> Vec<Cell> {
+fn row(case: &Compared, c: &Comparison, style: Style, heading: &str) -> Vec<Cell> {
     let several = c.several;
     let libraries =
         if several { words::pair(&case.base_library, &case.new_library) } else { String::new() };
-    let [change, interval, factor] = case.ratio.map(words::of_ratio).unwrap_or_default();
+    let [change, interval, factor] =
+        case.ratio.map(|r| words::with_level(r, Some(c.tolerance), heading)).unwrap_or_default();
     let interval = if case.identical { "same samples".to_owned() } else { interval };
     vec![
         Cell::plain(clean(&case.case.algorithm)),

@@ -93,3 +93,44 @@ fn json_has_everything_and_csv_one_row_a_case() {
     let lists = ["cases", "states", "only"].map(|l| json[l].as_array().unwrap().len());
     assert_eq!(rows.len(), lists.iter().sum::<usize>());
 }
+
+#[test]
+fn a_printed_interval_shows_the_decision_that_it_was_made_by() {
+    let ratio = |low, estimate, high| analysis::Ratio { estimate, low, high, level: 0.95 };
+    let shown = |r, tolerance| {
+        let [change, interval, _] = words::of_ratio(r, tolerance);
+        format!("{change}, {interval}")
+    };
+    let usual = ratio(1.01, 1.04, 1.07);
+    assert_eq!(shown(usual, Some(0.005)), "+4, +1.0 to +7.0");
+    assert_eq!(shown(ratio(1.002, 1.04, 1.07), Some(0.005)), "+4, +0.2 to +7.0");
+    assert_eq!(shown(ratio(0.93, 0.96, 0.9996), Some(0.005)), "-4, -7.00 to -0.04");
+    assert_eq!(shown(ratio(0.998, 1.04, 1.07), Some(0.005)), "+4, -0.2 to +7.0");
+    // Beyond a tolerance of 4 %, and within one of 5 %.
+    assert_eq!(shown(ratio(1.02, 1.042, 1.07), Some(0.04)), "+4.2, +2 to +7");
+    assert_eq!(shown(ratio(0.99, 1.01, 1.0496), Some(0.05)), "+1, -1.00 to +4.96");
+    // Undecided: nothing hangs on the estimate's sign.
+    assert_eq!(shown(ratio(0.97, 1.001, 1.03), None), "0, -3 to +3");
+}
+
+#[test]
+fn intervals_of_another_level_than_95_per_cent_say_so() {
+    let by_pairs = analysis::Ratio { estimate: 1.04, low: 1.03, high: 1.05, level: 0.999_97 };
+    let (mut c, _) = held(&before(), &after());
+    let index = c.cases.iter().position(|case| case.verdict == analysis::Verdict::Slower).unwrap();
+    let told = compare::Told { ratio: Some(by_pairs), pairs: 192, seconds: 1.0 };
+    c.settle(index, analysis::Verdict::Slower, told);
+    c.sum_up(Matching::ByName, compare::Confirmation::default());
+    let all = |format| comparison(&c, &[], format, 50, Options { width: 160, color: false });
+    for format in [ComparisonFormat::Text, ComparisonFormat::Markdown] {
+        let text = all(format);
+        assert!(text.contains("+3 to +5 (99.997 %)"), "{text}");
+        // Beside it in the same table, and alone in another one.
+        assert!(text.contains(" (95 %)") && text.contains("95 % interval"), "{text}");
+    }
+    assert!(all(ComparisonFormat::Csv).contains(",0.99997,"));
+    assert!(all(ComparisonFormat::Json).contains("\"level\": 0.99997"));
+    assert_eq!(change_of_pairs(by_pairs, 0.01), "+4.00 % (+3.00 to +5.00 at 99.997 %)");
+    let near = analysis::Ratio { low: 1.000_02, ..by_pairs };
+    assert_eq!(change_of_pairs(near, 0.01), "+4.00 % (+0.002 to +5.000 at 99.997 %)");
+}

@@ -110,14 +110,26 @@ pub(super) fn leaks(c: &Comparison) -> (usize, Vec<(bool, String)>) {
     (c.leaks.len() - changed.len(), lines)
 }
 
-/// A ratio's change, interval and factor.
-pub(super) fn of_ratio(r: Ratio) -> [String; 3] {
-    [change(r.estimate, (r.high - r.low) / 2.0), interval(r.low, r.high), factor(r.estimate)]
+/// A ratio's change, interval and factor, with digits that show on which side of 0 and of the tolerance, where there is
+/// one, the interval ends, and on which side of the tolerance the change itself lies: verdicts hang on that.
+pub(super) fn of_ratio(r: Ratio, tolerance: Option<f64>) -> [String; 3] {
+    let half_width = (r.high - r.low) / 2.0;
+    let [own, ends] = digits(r, decimals(half_width), tolerance);
+    let interval = if half_width == 0.0 {
+        "exact".to_owned()
+    } else {
+        format!("{} to {}", signed(r.low, ends), signed(r.high, ends))
+    };
+    [signed(r.estimate, own), interval, factor(r.estimate)]
 }
 
 /// Change of time in per cent, with as many digits as the interval allows.
 pub(crate) fn change(ratio: f64, half_width: f64) -> String {
-    let text = format!("{:+.*}", decimals(half_width), (ratio - 1.0) * 100.0);
+    signed(ratio, decimals(half_width))
+}
+
+fn signed(ratio: f64, decimals: usize) -> String {
+    let text = format!("{:+.*}", decimals, (ratio - 1.0) * 100.0);
     // Nothing is neither more nor less.
     if text.trim_start_matches(['+', '-', '0', '.']).is_empty() {
         text.trim_start_matches(['+', '-']).to_owned()
@@ -134,13 +146,68 @@ fn decimals(half_width: f64) -> usize {
     }
 }
 
-/// The ends of the interval: `-2.4 to -1.9`.
-pub(crate) fn interval(low: f64, high: f64) -> String {
-    let half = (high - low) / 2.0;
-    if half == 0.0 {
-        return "exact".to_owned();
+/// More digits than these, and a difference is none that anybody measures.
+const MOST_DECIMALS: usize = 5;
+
+/// Digits with which a change lies on the same side of each edge as it does itself.
+fn deciding(ratio: f64, decimals: usize, edges: &[f64]) -> usize {
+    let shown = |digits: usize| {
+        let scale = 10_f64.powi(digits as i32);
+        ((ratio - 1.0) * 100.0 * scale).round() / scale
+    };
+    let same_side = |digits: usize| {
+        edges.iter().all(|edge| {
+            let of = |percent: f64| percent.partial_cmp(&(edge * 100.0));
+            of(shown(digits)) == of((ratio - 1.0) * 100.0)
+        })
+    };
+    (decimals..MOST_DECIMALS).find(|digits| same_side(*digits)).unwrap_or(decimals)
+}
+
+/// Decimals of a ratio's estimate and of its interval's ends, `least` at least.
+fn digits(r: Ratio, least: usize, tolerance: Option<f64>) -> [usize; 2] {
+    let edges: Vec<f64> =
+        tolerance.into_iter().flat_map(|t| [t, 1.0 / (1.0 + t) - 1.0]).chain([0.0]).collect();
+    let of_end = |end| deciding(end, least, &edges);
+    let without_zero = &edges[..edges.len() - 1];
+    [deciding(r.estimate, least, without_zero), of_end(r.low).max(of_end(r.high))]
+}
+
+/// `95 % interval` where all have that level, else `interval`: each then says its own.
+pub(crate) fn interval_heading<'a>(ratios: impl Iterator<Item = &'a Ratio>) -> &'static str {
+    let mut others = ratios.filter(|r| !is_usual(r));
+    if others.next().is_none() { "95 % interval" } else { "interval" }
+}
+
+fn is_usual(r: &Ratio) -> bool {
+    (r.level - USUAL).abs() < 1e-9 || r.low == r.high
+}
+
+/// The level of intervals, but of pairs of processes and of very few processes.
+const USUAL: f64 = 0.95;
+
+/// As [`of_ratio`], the interval with its level under the heading `interval`.
+pub(crate) fn with_level(r: Ratio, tolerance: Option<f64>, heading: &str) -> [String; 3] {
+    let [change, mut interval, factor] = of_ratio(r, tolerance);
+    if heading == "interval" && r.low != r.high {
+        interval += &format!(" ({})", level(r.level));
     }
-    format!("{} to {}", change(low, half), change(high, half))
+    [change, interval, factor]
+}
+
+/// `+4.12 % (+3.90 to +4.31 at 99.95 %)`, where a verdict hangs on 0 and on `margin`.
+#[must_use]
+pub fn change_of_pairs(r: Ratio, margin: f64) -> String {
+    let [own, ends] = digits(r, 2, Some(margin));
+    let [change, low, high] =
+        [(r.estimate, own), (r.low, ends), (r.high, ends)].map(|(value, n)| signed(value, n));
+    format!("{change} % ({low} to {high} at {})", level(r.level))
+}
+
+/// `99.95 %`.
+fn level(level: f64) -> String {
+    let text = format!("{:.3}", level * 100.0);
+    format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// Old speed to new one as a factor: `2.41×`.
@@ -273,7 +340,7 @@ pub(super) fn legend(comparison: &Comparison) -> Vec<String> {
     let all = vec![
         format!(
             "time %: change of an operation's {unit}, new against base (below zero is faster), with its \
-             95 % interval; ×: speed, new over base"
+             interval at the level given; ×: speed, new over base"
         ),
         format!(
             "same: the interval lies within ±{tolerance} %; faster and slower: beyond that, and sure for \

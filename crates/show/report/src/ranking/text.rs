@@ -1,6 +1,6 @@
 //! Answers for a terminal and in Markdown.
 
-use crate::comparison::words::{change, interval};
+use crate::comparison::words::{interval_heading, with_level};
 use crate::digits::supported;
 use crate::labels::{size, versioned};
 use crate::secrets::mark as mark_of;
@@ -40,15 +40,17 @@ fn one(answer: &Ranking, options: Options) -> String {
 fn table(answer: &Ranking) -> Table {
     // Where groups have no column of their own, the first one goes.
     let from = usize::from(!is_grouped(answer));
+    let shown = answer.standings.iter().flat_map(|s| &s.rows);
+    let heading = interval_heading(shown.filter_map(|r| r.behind.as_ref()));
     let row = |s: &Standing, (i, r): (usize, &Ranked)| {
-        cells(r, group(answer, s, i), answer.terms.by).split_off(from)
+        cells(r, group(answer, s, i), answer.terms.by, heading).split_off(from)
     };
     let rows = answer.standings.iter();
     let rows = rows.flat_map(|s| s.rows.iter().enumerate().map(move |ranked| row(s, ranked)));
-    Table::new(columns(answer).split_off(from), rows.collect())
+    Table::new(columns(answer, heading).split_off(from), rows.collect())
 }
 
-fn columns(answer: &Ranking) -> Vec<Column> {
+fn columns(answer: &Ranking, heading: &'static str) -> Vec<Column> {
     let has_bytes = answer.terms.model.has_bytes();
     let cost = match answer.terms.by {
         By::Time if has_bytes => "MB/s",
@@ -65,7 +67,7 @@ fn columns(answer: &Ranking) -> Vec<Column> {
         Column::new(cycles, Align::Point).goes(4),
         Column::new("ns", Align::Point).goes(2),
         Column::new("behind %", Align::Point).goes(6),
-        Column::new("95 % interval", Align::Right).goes(1),
+        Column::new(heading, Align::Right).goes(1),
         Column::new("limit %", Align::Right).goes(3),
         Column::new("", Align::Left).goes(5),
     ]
@@ -87,7 +89,7 @@ fn place(r: &Ranked) -> String {
     format!("{}{}", r.place, if r.tied { "=" } else { "" })
 }
 
-fn cells(r: &Ranked, group: String, by: By) -> Vec<Cell> {
+fn cells(r: &Ranked, group: String, by: By, heading: &str) -> Vec<Cell> {
     let style = match (r.place, r.tied) {
         (1, false) => BEST,
         (1, true) => GOOD,
@@ -98,7 +100,7 @@ fn cells(r: &Ranked, group: String, by: By) -> Vec<Cell> {
         let bytes = if r.case.model.has_bytes() { r.case.size.max(1) as f64 } else { 1.0 };
         cost.map(|e| supported(e.median / bytes, Some(&e))).unwrap_or_default()
     };
-    let half = r.behind.map_or(0.0, |b| (b.high - b.low) / 2.0);
+    let [behind, interval, _] = r.behind.map(|b| with_level(b, None, heading)).unwrap_or_default();
     let main = match by {
         By::Time if r.case.model.has_bytes() => {
             r.mb_per_s.map(|v| supported(v, r.ns_per_op.as_ref()))
@@ -114,8 +116,8 @@ fn cells(r: &Ranked, group: String, by: By) -> Vec<Cell> {
         Cell::number(format!("{mark}{}", main.unwrap_or_default()), style),
         Cell::number(of_bytes(r.cycles_per_op), PLAIN),
         Cell::number(r.ns_per_op.map(|e| supported(e.median, Some(&e))).unwrap_or_default(), PLAIN),
-        Cell::number(r.behind.map(|b| change(b.estimate, half)).unwrap_or_default(), PLAIN),
-        Cell::new(r.behind.map(|b| interval(b.low, b.high)).unwrap_or_default(), ASIDE),
+        Cell::number(behind, PLAIN),
+        Cell::new(interval, ASIDE),
         Cell::new(r.limit_fraction.map(|f| format!("{:.0}", f * 100.0)).unwrap_or_default(), PLAIN),
         Cell::new(r.label.as_deref().map(clean).unwrap_or_default(), CAUTION),
     ]
@@ -163,7 +165,7 @@ fn legend(answers: &[Ranking]) -> Vec<String> {
         "#: one more than the cases that are surely faster (95 % for all of a row's comparisons together, \
          C. E. Bonferroni); =: others have the same place. The truly fastest is among those in place 1"
             .to_owned(),
-        "behind %: cost above the first one's, with its own 95 % interval".to_owned(),
+        "behind %: cost above the first one's, with its own interval".to_owned(),
     ];
     let ranked = || answers.iter().flat_map(|a| &a.standings).flat_map(|s| &s.rows);
     if ranked().any(|r| r.contended) {
