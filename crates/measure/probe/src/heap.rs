@@ -16,3 +16,91 @@ pub fn give_large_blocks_back() {
         libc::mallopt(libc::M_ARENA_MAX, 2);
     }
 }
+
+/// Has the next allocations lie one behind the other from an address that is always the same modulo 64 KiB. Where they
+/// lie decides which way some code goes (AES-GCM of OpenSSL moves its stack where that shares cache sets with the key),
+/// and what was freed before leaves holes that differ by the length of a library's name. What fills the holes stays
+/// allocated.
+pub fn lay_heap_out() {
+    #[cfg(target_env = "gnu")]
+    {
+        fill_holes();
+        let at = allocate(SMALLEST) + CHUNK;
+        let pad = (FIRST.wrapping_sub(at)) % PLACES;
+        allocate(if pad < CHUNK { pad + PLACES } else { pad } - HEADER);
+    }
+}
+
+/// Where allocations begin, modulo so much: behind a page's begin and a header.
+#[cfg(target_env = "gnu")]
+const PLACES: usize = 64 << 10;
+#[cfg(target_env = "gnu")]
+const FIRST: usize = 16;
+/// What the C library adds to an allocation, the smallest that it makes, and what that takes.
+#[cfg(target_env = "gnu")]
+const HEADER: usize = 8;
+#[cfg(target_env = "gnu")]
+const SMALLEST: usize = 24;
+#[cfg(target_env = "gnu")]
+const CHUNK: usize = 32;
+
+/// Allocates of each size until none is left but at the heap's end.
+#[cfg(target_env = "gnu")]
+fn fill_holes() {
+    /// Below the C library's limit for mappings of their own.
+    const LARGEST: usize = 96 << 10;
+    /// Up to here it keeps what is freed by size, and joins it with nothing.
+    const BY_SIZE: usize = 1032;
+    let mut end = 0;
+    // What the first turn takes for the heap's end may be a hole.
+    for _ in 0..2 {
+        let mut size = LARGEST;
+        while size >= SMALLEST {
+            let mut at = allocate(size);
+            while at != 0 && at < end {
+                at = allocate(size);
+            }
+            end = end.max(at);
+            if size > BY_SIZE {
+                // SAFETY: allocated just now, and nobody has it.
+                unsafe { libc::free(at as *mut libc::c_void) };
+                size = (size / 2).max(BY_SIZE);
+            } else {
+                size -= 16;
+            }
+        }
+    }
+}
+
+#[cfg(target_env = "gnu")]
+fn allocate(size: usize) -> usize {
+    // SAFETY: any size may be asked for. What nobody uses the compiler would not allocate.
+    std::hint::black_box(unsafe { libc::malloc(size) }) as usize
+}
+
+#[cfg(all(test, target_env = "gnu"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn allocations_lie_alike_whatever_was_freed_before() {
+        // In a thread of its own, whose part of the heap no other test uses.
+        let laid_out = |sizes: &'static [usize]| {
+            let lie = move || {
+                let mut before: Vec<Vec<u8>> = sizes.iter().map(|n| vec![0; *n]).collect();
+                before.iter_mut().step_by(2).for_each(|hole| *hole = Vec::new());
+                lay_heap_out();
+                let places = [24, 700, 40, 5000, 24].map(|n| allocate(n) % PLACES);
+                drop(before);
+                places
+            };
+            std::thread::spawn(lie).join().unwrap()
+        };
+        let plain = laid_out(&[]);
+        assert_eq!(plain[0], FIRST);
+        for sizes in [&[24, 24, 24, 24, 24][..], &[300, 40, 5000, 24, 700, 60], &[20_000, 24, 700]]
+        {
+            assert_eq!(laid_out(sizes), plain, "{sizes:?}");
+        }
+    }
+}

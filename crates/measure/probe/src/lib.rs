@@ -39,7 +39,7 @@ pub use batch::Batch;
 pub use clock::{Anchor, Clock};
 pub use counter::InstructionCounter;
 pub use forget::forget_branches;
-pub use heap::give_large_blocks_back;
+pub use heap::{give_large_blocks_back, lay_heap_out};
 pub use limits::{Move, Prober, Reading, Reads, Stretch, Subject};
 pub use messages::{Done, MAX_MESSAGES, MessageBatch, MessageSet, Stepped, messages_for};
 pub use meter::{Counts, Meter};
