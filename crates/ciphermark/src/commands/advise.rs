@@ -324,14 +324,13 @@ fn sizes(size: usize) -> Vec<usize> {
 }
 
 fn surroundings(libraries: &[record::Library], today: Date) -> Surroundings {
-    let mut paths: Vec<&str> = libraries.iter().map(|l| l.path.as_str()).collect();
-    paths.sort_unstable();
-    paths.dedup();
-    let now = |path: &&str| LibraryNow {
-        path: (*path).to_owned(),
-        id: host::file_id(Path::new(path)).ok(),
-    };
-    let files = paths.iter().filter(|p| !model::runs_elsewhere(Path::new(p)) && !p.is_empty());
+    let mut sorted: Vec<&record::Library> = libraries.iter().collect();
+    sorted.sort_by_key(|l| &l.path);
+    sorted.dedup_by_key(|l| &l.path);
+    let now = |l: &&record::Library| LibraryNow { path: l.path.clone(), id: host::id_now(l).ok() };
+    let is_file =
+        |l: &&&record::Library| !model::runs_elsewhere(Path::new(&l.path)) && !l.path.is_empty();
+    let files = sorted.iter().filter(is_file);
     Surroundings { today, cpu: Some(host::facts(0).cpu.name), libraries: files.map(now).collect() }
 }
 

@@ -9,7 +9,7 @@ use analysis::Verdict;
 use compare::{Compared, Comparison, Confirmation, Matching, Told};
 use engine::{Attached, Budget, PairBench, PairError, Request, Stop};
 use model::{Algorithm, Direction};
-use record::{LibraryId, Record};
+use record::{LibraryId, Record, WITH};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -156,16 +156,21 @@ fn attach(id: &LibraryId) -> Result<Attached, String> {
     if !Path::new(&id.path).is_file() {
         return Err(format!("{label} is not available: '{}' does not exist", id.path));
     }
+    let other = |here: &str| {
+        format!("{label} is not available: '{}' is another build now ({here})", id.path)
+    };
     let here = host::file_id(Path::new(&id.path)).map_err(|e| format!("'{}': {e}", id.path))?;
-    if here != id.id {
-        return Err(format!(
-            "{label} is not available: '{}' is another build now ({here})",
-            id.path
-        ));
+    if id.own_file() != here {
+        return Err(other(&here));
     }
     let mut found = choose::attached(&[format!("{}={}", id.name, id.path)])
         .map_err(|e| format!("{label} cannot be loaded: {}", e.message))?;
-    found.pop().ok_or_else(|| format!("{label} cannot be loaded"))
+    let found = found.pop().ok_or_else(|| format!("{label} cannot be loaded"))?;
+    // Ids of older records are of the library's own file alone.
+    if id.id.contains(WITH) && found.facts.id != id.id {
+        return Err(other(&found.facts.id));
+    }
+    Ok(found)
 }
 
 #[cfg(test)]

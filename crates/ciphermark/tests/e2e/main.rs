@@ -27,6 +27,7 @@ mod formats;
 mod gate;
 mod in_flight;
 mod libs;
+mod linked;
 mod list;
 mod meta;
 mod once;

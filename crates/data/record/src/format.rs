@@ -88,7 +88,8 @@ pub struct Library {
     pub version: String,
     /// Path of the shared object, links resolved.
     pub path: String,
-    /// `build-id:…` (ELF note) or `sha256:…` (content).
+    /// `build-id:…` (ELF note) or `sha256:…` (content) of the file; behind a plus sign a hash of the other files that
+    /// it maps, where there are any.
     pub id: String,
     /// How it was built, one fact a line, as far as it says so.
     pub build: Vec<String>,
@@ -98,6 +99,10 @@ pub struct Library {
     /// (`aes`, `vaes`, `pclmulqdq`, `vpclmulqdq`, `gfni`); null where that cannot be told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<Vec<String>>,
+    /// The other files that its code is in: dependencies, providers, what a runtime has loaded; not the C and C++
+    /// run-time libraries. Null in records from before they were part of `id`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objects: Option<Vec<LoadedFile>>,
     /// What runs inside the clock, for each algorithm and direction of the plan that it offers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<Call>,
@@ -108,6 +113,21 @@ pub struct Library {
     /// of a file was loaded: the kernel's own ciphers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub confinement: Option<Confinement>,
+}
+
+impl Record {
+    /// Whether one of this record's libraries and one of another's are the same build. Records from before ids covered
+    /// all files that a library maps have its own file's alone, which then decides.
+    #[must_use]
+    pub fn has_same_build(&self, own: &LibraryId, other: &Self, theirs: &LibraryId) -> bool {
+        let covers_all = |record: &Self, id: &LibraryId| {
+            let mut of_build =
+                record.libraries.iter().filter(|l| l.path == id.path && l.id == id.id);
+            of_build.any(|l| l.objects.is_some())
+        };
+        let whole = covers_all(self, own) && covers_all(other, theirs);
+        own.id == theirs.id || !whole && own.own_file() == theirs.own_file()
+    }
 }
 
 impl Library {
@@ -121,6 +141,15 @@ impl Library {
             id: self.id.clone(),
         }
     }
+}
+
+/// A file that a library maps.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadedFile {
+    /// Where it was.
+    pub path: String,
+    /// `sha256:…` of its content.
+    pub id: String,
 }
 
 /// What a worker process gave up, so that a library's code can do less with it.

@@ -18,6 +18,9 @@ pub struct Host {
     pub memory: Memory,
     /// Name of the distribution.
     pub os: Option<String>,
+    /// The C library that libraries call, by its own words and id (since 1.3); no part of a library's build.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub c_library: Option<String>,
     /// Maker and model of the machine, physical or virtual, as its firmware gives them.
     pub machine: Option<String>,
     /// Hypervisor's name, when there is one.

@@ -33,8 +33,8 @@ pub use executed::{
 pub use file::{RecordError, check_writable, save};
 pub use finding::Finding;
 pub use format::{
-    AppliedTier, Call, Confinement, FORMAT_VERSION, Library, Limits, Plan, Record, Restriction,
-    Tool, WITHOUT_SAMPLES, schema,
+    AppliedTier, Call, Confinement, FORMAT_VERSION, Library, Limits, LoadedFile, Plan, Record,
+    Restriction, Tool, WITHOUT_SAMPLES, schema,
 };
 pub use host::{Cache, Clock, Cpu, Host, Kernel, Memory, Mitigation};
 pub use journal::{
@@ -43,7 +43,7 @@ pub use journal::{
 pub use json::to_json;
 pub use leaks::{Leak, LeakKind, LeakVerdict, Leaks, SteppedOperation};
 pub use measurement::{
-    Check, Evidence, Imported, LibraryId, Measurement, ProcessKind, Settled, State, Stopped,
+    Check, Evidence, Imported, LibraryId, Measurement, ProcessKind, Settled, State, Stopped, WITH,
 };
 pub use noise::{Disturbances, Noise, QuietCpu};
 pub use packed::pack;

@@ -103,8 +103,19 @@ pub struct LibraryId {
     pub version: String,
     /// Path of the shared object.
     pub path: String,
-    /// `build-id:…` or `sha256:…`.
+    /// `build-id:…` or `sha256:…`, with a plus sign and a hash behind it where other files are part of the build.
     pub id: String,
+}
+
+/// What stands in an id between the file's own and that of the other files which it maps.
+pub const WITH: char = '+';
+
+impl LibraryId {
+    /// The part of the id that is of the library's own file.
+    #[must_use]
+    pub fn own_file(&self) -> &str {
+        self.id.split(WITH).next().unwrap_or_default()
+    }
 }
 
 /// A check that passed.

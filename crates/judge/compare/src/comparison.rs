@@ -331,7 +331,8 @@ fn between_runs(
     (base, new): (&Record, &Record),
     unit: Unit,
 ) -> f64 {
-    let same_build = measured.iter().filter(|(b, n)| b.library.id == n.library.id);
+    let same_build =
+        measured.iter().filter(|(b, n)| base.has_same_build(&b.library, new, &n.library));
     let both =
         |(b, n): &(&Measurement, &Measurement)| costs(base, b, unit).zip(costs(new, n, unit));
     let learned = run_effect(&same_build.filter_map(both).collect::<Vec<_>>());

@@ -327,3 +327,46 @@ fn a_sure_difference_that_equal_builds_may_have_from_run_to_run_is_undecided() {
     assert_eq!((of(1.01), of(1.03)), (Verdict::Undecided, Verdict::Slower));
     assert_eq!((of(0.99), of(0.97)), (Verdict::Undecided, Verdict::Faster));
 }
+
+/// A record of one library, whose other files have these contents; none for a record from before that was kept.
+fn of_build(started: &str, id: &str, objects: Option<&[&str]>) -> Record {
+    let mut one = case("aes-128-gcm", 16, &STEADY);
+    one.library = library("mine", "1", id);
+    one.library.path = "/lib/mine.so".to_owned();
+    let file = |content: &&str| record::LoadedFile {
+        path: "/lib/libcore.so".to_owned(),
+        id: format!("sha256:{content}"),
+    };
+    let facts = record::Library {
+        name: "mine".to_owned(),
+        version: "1".to_owned(),
+        path: one.library.path.clone(),
+        id: id.to_owned(),
+        objects: objects.map(|all| all.iter().map(file).collect()),
+        ..record::Library::default()
+    };
+    Record { libraries: vec![facts], ..record(started, vec![one]) }
+}
+
+#[test]
+fn what_a_library_loads_is_part_of_its_build_and_older_records_know_its_own_file_only() {
+    let one = of_build("a", "build-id:00+1", Some(&["1"]));
+    let swapped = of_build("b", "build-id:00+2", Some(&["2"]));
+    let without = of_build("c", "build-id:00", Some(&[]));
+    let older = of_build("d", "build-id:00", None);
+    let other = of_build("e", "build-id:11", None);
+    let same = |a: &Record, b: &Record| {
+        a.has_same_build(&a.measurements[0].library, b, &b.measurements[0].library)
+    };
+    assert!(same(&one, &one) && !same(&one, &swapped) && !same(&one, &without));
+    for known in [&one, &swapped, &without, &older] {
+        assert!(same(known, &older) && same(&older, known) && !same(known, &other));
+    }
+    let warnings = |base, new| compare(&side(base), &side(new), &SETTINGS).warnings.join("\n");
+    assert!(warnings(&one, &older).contains("the same build on both sides"));
+    let said = warnings(&one, &swapped);
+    assert!(
+        said.contains("by what it loads: libcore.so") && !said.contains("the same build"),
+        "{said}"
+    );
+}

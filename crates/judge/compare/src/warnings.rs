@@ -2,7 +2,7 @@
 
 use crate::comparison::{Case, Side};
 use crate::costs::Unit;
-use record::{Cpu, LibraryId, Record, differing_circumstances};
+use record::{Cpu, Library, LibraryId, LoadedFile, Record, differing_circumstances};
 use std::collections::BTreeSet;
 
 /// The part of clean samples below which a run was disturbed enough to say so.
@@ -52,6 +52,9 @@ pub(crate) fn of(
     differ("ciphermark's version", &b.tool.version, &n.tool.version);
     differ("the record's format", &b.format_version, &n.format_version);
     differ("the kernel", &b.host.kernel.release, &n.host.kernel.release);
+    if let (Some(b), Some(n)) = (&b.host.c_library, &n.host.c_library) {
+        differ("the C library", b, n);
+    }
     let microcode = |r: &Record| r.host.cpu.microcode.clone().unwrap_or_default();
     differ("the microcode", &microcode(b), &microcode(n));
     let hypervisor = |r: &Record| r.host.hypervisor.clone().unwrap_or_default();
@@ -68,8 +71,15 @@ pub(crate) fn of(
     warnings.extend(circumstances.iter().map(of_circumstance));
     warnings.extend([base, new].into_iter().filter_map(noisy));
     if circumstances.is_empty() {
-        warnings.extend(same_build(pairs, b.started == n.started));
+        let same: Vec<&LibraryId> = pairs
+            .iter()
+            .filter(|(old, id)| !old.id.is_empty() && b.has_same_build(old, n, id))
+            .map(|(old, _)| old)
+            .collect();
+        warnings.extend(same_build(&same, b.started == n.started));
     }
+    warnings
+        .extend(pairs.iter().filter_map(|(old, id)| changed_below(libraries([b, n], [old, id])?)));
     warnings
 }
 
@@ -94,13 +104,38 @@ fn noisy(side: &Side<'_>) -> Option<String> {
 }
 
 /// Two records that are to compare two builds, and have only one.
-fn same_build(pairs: &[(LibraryId, LibraryId)], one_run: bool) -> Option<String> {
-    let mut same = pairs.iter().filter(|(b, n)| b.id == n.id && !b.id.is_empty());
-    let first = same.next().filter(|_| !one_run)?;
-    let others = same.count();
+fn same_build(same: &[&LibraryId], one_run: bool) -> Option<String> {
+    let first = same.first().filter(|_| !one_run)?;
+    let others = same.len() - 1;
     let more = if others > 0 { format!(" and {others} more") } else { String::new() };
     Some(format!(
         "{}@{}{more}: the same build on both sides, so differences are the runs' own",
-        first.0.name, first.0.version
+        first.name, first.version
+    ))
+}
+
+fn libraries<'a>(records: [&'a Record; 2], ids: [&LibraryId; 2]) -> Option<[&'a Library; 2]> {
+    let of = |i: usize| records[i].libraries.iter().find(|l| l.identity() == *ids[i]);
+    Some([of(0)?, of(1)?])
+}
+
+/// The library's own file is the same and others that it maps are not: nobody sees that by its name or version.
+fn changed_below([base, new]: [&Library; 2]) -> Option<String> {
+    let own = |library: &Library| library.identity().own_file().to_owned();
+    let (before, now) = (base.objects.as_ref()?, new.objects.as_ref()?);
+    if own(base) != own(new) || base.id == new.id {
+        return None;
+    }
+    let named = |objects: &[LoadedFile], others: &[LoadedFile]| {
+        let only = objects.iter().filter(|object| others.iter().all(|other| other.id != object.id));
+        let file = |object: &LoadedFile| object.path.rsplit('/').next().map(ToOwned::to_owned);
+        only.filter_map(file).collect::<BTreeSet<String>>()
+    };
+    let files: Vec<String> = named(before, now).union(&named(now, before)).cloned().collect();
+    Some(format!(
+        "{}@{}: its own file is the same, and another build all the same, by what it loads: {}",
+        new.name,
+        new.version,
+        files.join(", ")
     ))
 }

@@ -23,6 +23,9 @@ const MOST_REMARKS: usize = 100;
 /// The most windows of settling: an hour has fewer.
 const MOST_WINDOWS: usize = 30;
 
+/// The most files that a library's code is in: a runtime has tens.
+const MOST_OBJECTS: usize = 1000;
+
 /// The largest count: what a double holds exactly, and so few that no sum of them overflows.
 const MOST: u64 = 1 << 53;
 
@@ -62,7 +65,10 @@ fn check(reply: &mut Reply) -> Result<(), String> {
             tidy(why);
             Ok(())
         }
-        Reply::Offers { offers, instructions, cpuid_answered, denied } => {
+        Reply::Offers { offers, instructions, cpuid_answered, denied, objects } => {
+            if objects.len() > MOST_OBJECTS {
+                return Err(format!("{} objects", objects.len()));
+            }
             offers.iter_mut().for_each(tidy_offer);
             instructions.iter_mut().flatten().chain(denied).for_each(tidy);
             at_most(cpuid_answered.unwrap_or(0))

@@ -135,8 +135,9 @@ fn load(file: &File) -> Attached {
         ..Attached::default()
     };
     match file.problem.clone().map_or_else(|| inquire(&attached, &path), Err) {
-        Ok(Answer { ready, offers, instructions, id, confinement }) => {
+        Ok(Answer { ready, offers, instructions, id, objects, confinement }) => {
             attached.facts.confinement = confinement;
+            attached.facts.objects = Some(objects);
             attached.facts.instructions = instructions;
             // What the user or the build calls it stands, whatever the library says.
             if !is_named {
@@ -174,6 +175,7 @@ struct Answer {
     offers: Vec<Offer>,
     instructions: Option<Vec<String>>,
     id: String,
+    objects: Vec<record::LoadedFile>,
     confinement: Option<record::Confinement>,
 }
 
@@ -188,10 +190,24 @@ fn inquire(attached: &Attached, path: &Path) -> Result<Answer, String> {
         host::check_elf(path).map_err(|e| format!("'{}' {e}", path.display()))?;
         host::file_id(path).map_err(|e| format!("cannot read '{}': {e}", path.display()))?
     };
-    let Offered { ready, offers, instructions, confinement, .. } =
+    let Offered { ready, offers, instructions, mut objects, confinement, .. } =
         ask_offers(attached, Tier::Native).map_err(|e| e.to_string())?;
+    objects.extend(
+        ready.build.iter().filter_map(|fact| fact.strip_prefix("jar: ")).map(PathBuf::from),
+    );
+    let own = program.as_ref().map_or(path, |program| program.tool.as_path());
+    let own = own.canonicalize().unwrap_or_else(|_| own.to_owned());
+    objects.retain(|object| *object != own);
+    let objects = host::loaded_files(&objects);
     let id = program.map_or(id, |program| id_of_runtime(&program, &ready));
-    Ok(Answer { ready, offers, instructions, id, confinement })
+    Ok(Answer {
+        id: host::whole_id(&id, &objects),
+        ready,
+        offers,
+        instructions,
+        objects,
+        confinement,
+    })
 }
 
 /// What tells one state of a runtime from another: its program, and what it says of itself and what is under it.
@@ -207,6 +223,8 @@ pub(crate) struct Offered {
     pub(crate) offers: Vec<Offer>,
     /// Instruction sets in its code.
     pub(crate) instructions: Option<Vec<String>>,
+    /// The files that its code is in.
+    pub(crate) objects: Vec<PathBuf>,
     /// CPUID instructions answered.
     pub(crate) cpuid_answered: Option<u64>,
     /// What its process gave up, and what it was denied since.
@@ -256,10 +274,17 @@ fn ask_a_worker(
     loop {
         match worker.reply(OFFERS_DEADLINE)? {
             Reply::Checking { check } => *opened = check,
-            Reply::Offers { offers, instructions, cpuid_answered, denied } => {
+            Reply::Offers { offers, instructions, cpuid_answered, denied, objects } => {
                 let ready = worker.ready().clone();
                 let confinement = ready.confinement.clone().map(|c| with_denied(c, denied));
-                return Ok(Offered { ready, offers, instructions, cpuid_answered, confinement });
+                return Ok(Offered {
+                    ready,
+                    offers,
+                    instructions,
+                    objects,
+                    cpuid_answered,
+                    confinement,
+                });
             }
             other => return Err(out_of_protocol(&other)),
         }

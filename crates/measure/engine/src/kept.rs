@@ -28,6 +28,8 @@ pub(crate) struct Key {
     version: u32,
     /// SHA-256 of the library's file.
     library: String,
+    /// Id of its build, in which all files are that it maps.
+    build: String,
     /// Name that it was given, which chooses the adapter where the file's own does not.
     name: Option<String>,
     /// SHA-256 of this program.
@@ -89,6 +91,7 @@ impl Cache {
         Some(Key {
             version,
             library: self.hash(Path::new(&library.facts.path))?,
+            build: library.facts.id.clone(),
             name: library.given_name.clone().or_else(|| library.bundled_name.clone()),
             program: self.hash(&self.program)?,
             machine: self.machine.clone(),
@@ -151,19 +154,20 @@ impl Cache {
     }
 }
 
-/// CPU and kernel. Which code a library chooses hangs on the CPU's features and caches; the kernel
-/// decides which tiers can be applied how.
+/// CPU, kernel and C library. Which code a library chooses hangs on the CPU's features and caches; the kernel
+/// decides which tiers can be applied how; libraries call the C library.
 fn machine(host: &record::Host) -> String {
     let caches: Vec<u64> = host.cpu.caches.iter().map(|c| c.size_bytes).collect();
     let cpu = &host.cpu;
     format!(
-        "{} {}-{}-{} [{}] {caches:?} {}",
+        "{} {}-{}-{} [{}] {caches:?} {} {}",
         cpu.name,
         cpu.family,
         cpu.model,
         cpu.stepping,
         cpu.features.join(" "),
-        host.kernel.release
+        host.kernel.release,
+        host.c_library.as_deref().unwrap_or_default()
     )
 }
 
@@ -204,11 +208,15 @@ mod tests {
         }
 
         fn key(&self, cache: &Cache, tier: Tier) -> Key {
+            self.key_of_build(cache, tier, "sha256:0+1")
+        }
+
+        fn key_of_build(&self, cache: &Cache, tier: Tier, id: &str) -> Key {
             let facts = record::Library {
                 name: "lib".into(),
                 version: "1".into(),
                 path: self.library.display().to_string(),
-                id: "sha256:0".into(),
+                id: id.into(),
                 ..record::Library::default()
             };
             let library = Attached { facts, ..Attached::default() };
@@ -337,6 +345,9 @@ mod tests {
         assert_eq!(kept(&scene, "m", Tier::Native), Some(scene.runs()));
         assert_eq!(kept(&scene, "another CPU", Tier::Native), None);
         assert_eq!(kept(&scene, "m", Tier::Noaes), None);
+        let cache = scene.cache("m");
+        let swapped = scene.key_of_build(&cache, Tier::Native, "sha256:0+2");
+        assert_eq!(cache.load::<Kept>(&swapped), None, "an object that it is linked to");
         std::fs::write(&scene.other, "changed").unwrap();
         assert_eq!(kept(&scene, "m", Tier::Native), None, "an object that it runs through");
         std::fs::write(&scene.other, "what it calls").unwrap();

@@ -7,6 +7,7 @@
 use model::{Direction, Footprint, Model, RawSample, Settling};
 pub use record::{Finding, Latencies};
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 use std::time::Duration;
 
 mod counting;
@@ -196,6 +197,10 @@ pub enum Reply {
         /// System calls that the library was denied when its algorithms were opened.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         denied: Vec<String>,
+        /// The files whose code came into the process with the library, and a runtime's own, the C and C++
+        /// run-time libraries left out.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        objects: Vec<PathBuf>,
     },
     /// This check begins now, or an algorithm is opened: what a crash that follows is named after.
     Checking {

@@ -133,6 +133,7 @@ fn lie() {
                 instructions: None,
                 cpuid_answered: None,
                 denied: Vec::new(),
+                objects: Vec::new(),
             }),
             Request::Step(asked) => {
                 told += 1;

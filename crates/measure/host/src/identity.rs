@@ -3,9 +3,11 @@
 use object::LittleEndian;
 use object::elf::{self, FileHeader64};
 use object::read::elf::{FileHeader as _, ProgramHeader as _};
+use record::LoadedFile;
 use sha2::{Digest as _, Sha256};
+use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 type Header = FileHeader64<LittleEndian>;
 
@@ -25,12 +27,75 @@ pub fn id_of(bytes: &[u8]) -> String {
     build_id(bytes).unwrap_or_else(|| format!("sha256:{}", hex::encode(Sha256::digest(bytes))))
 }
 
+/// Id of a build whose file `own` maps these others: `own`, a plus sign, and a hash of their contents, wherever they
+/// lie. Without others it is `own`.
+#[must_use]
+pub fn whole_id(own: &str, objects: &[LoadedFile]) -> String {
+    if objects.is_empty() {
+        return own.to_owned();
+    }
+    let mut contents: Vec<&str> = objects.iter().map(|object| object.id.as_str()).collect();
+    contents.sort_unstable();
+    format!("{own}{}{}", record::WITH, &text_hash(&contents.join("\n"))[..32])
+}
+
+/// Files with what tells their contents apart, each once. What cannot be read any more is left out: temporary files that
+/// a runtime loads from.
+#[must_use]
+pub fn loaded_files(paths: &[PathBuf]) -> Vec<LoadedFile> {
+    let sorted: BTreeSet<&PathBuf> = paths.iter().collect();
+    let file = |path: &PathBuf| {
+        let id = format!("sha256:{}", content_hash(path).ok()?);
+        Some(LoadedFile { path: path.display().to_string(), id })
+    };
+    sorted.into_iter().filter_map(file).collect()
+}
+
+/// The id that a library of a record has now, by the files that it mapped then.
+///
+/// # Errors
+/// When its own file cannot be read.
+pub fn id_now(library: &record::Library) -> io::Result<String> {
+    let paths: Vec<PathBuf> =
+        library.objects.iter().flatten().map(|object| PathBuf::from(&object.path)).collect();
+    Ok(whole_id(&file_id(Path::new(&library.path))?, &loaded_files(&paths)))
+}
+
+/// The C library of this process, by its own words and its id: it belongs to the machine, as the kernel does, and is no
+/// part of a library's build.
+#[must_use]
+pub fn c_library() -> Option<String> {
+    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let mut files = maps.lines().filter_map(|line| line.find('/').map(|at| &line[at..]));
+    let path =
+        files.find(|path| path.rsplit('/').next().is_some_and(|n| n.starts_with("libc.so")))?;
+    let bytes = std::fs::read(path).ok()?;
+    let banner = banner(&bytes).unwrap_or_else(|| "C library".to_owned());
+    Some(format!("{banner}, {}", id_of(&bytes)))
+}
+
+/// `GNU C Library (Debian GLIBC 2.36-9) stable release version 2.36`, as it prints it where it is run.
+fn banner(bytes: &[u8]) -> Option<String> {
+    const BEGINS: &[u8] = b"GNU C Library (";
+    const LONGEST: usize = 200;
+    let at = bytes.windows(BEGINS.len()).position(|window| window == BEGINS)?;
+    let line = &bytes[at..bytes.len().min(at + LONGEST)];
+    let end = line.iter().position(|b| matches!(b, b'\n' | 0))?;
+    let text = std::str::from_utf8(&line[..end]).ok()?;
+    Some(text.trim_end_matches('.').to_owned())
+}
+
 /// SHA-256 of a file's content, in hexadecimal: what even a build with a build id is told apart by
 /// when its bytes were changed afterwards.
 ///
 /// # Errors
-/// When the file cannot be read.
+/// When it is no regular file, or larger than any library, or cannot be read.
 pub fn content_hash(path: &Path) -> io::Result<String> {
+    const MOST_BYTES: u64 = 1 << 30;
+    let metadata = std::fs::metadata(path)?;
+    if !metadata.is_file() || metadata.len() > MOST_BYTES {
+        return Err(io::Error::other("no regular file of a library's size"));
+    }
     Ok(hex::encode(Sha256::digest(std::fs::read(path)?)))
 }
 
@@ -85,6 +150,36 @@ fn build_id(bytes: &[u8]) -> Option<String> {
 mod tests {
     use super::*;
     use crate::fixtures;
+
+    #[test]
+    fn a_library_is_another_build_when_any_file_that_it_maps_has_another_content() {
+        let directory = tempfile::tempdir().unwrap();
+        let write = |name: &str, content: &str| {
+            let path = directory.path().join(name);
+            std::fs::write(&path, content).unwrap();
+            path
+        };
+        let id = |paths: &[PathBuf]| whole_id("build-id:ab", &loaded_files(paths));
+        let (core, other) = (write("libcore.so", "core"), write("libother.so", "other"));
+        assert_eq!(id(&[]), "build-id:ab");
+        let both = id(&[core.clone(), other.clone()]);
+        assert!(both.starts_with("build-id:ab+") && both.len() == 12 + 32, "{both}");
+        assert_eq!(both, id(&[other.clone(), core.clone(), other.clone()]));
+        assert_eq!(both, id(&[write("elsewhere.so", "core"), other.clone()]));
+        assert_ne!(both, id(&[core.clone()]));
+        assert_eq!(both, id(&[core.clone(), other.clone(), PathBuf::from("/dev/zero")]));
+        write("libcore.so", "slow core");
+        assert_ne!(both, id(&[core, other]));
+    }
+
+    #[test]
+    fn the_c_library_says_its_version_and_its_id() {
+        if !cfg!(target_env = "gnu") {
+            return;
+        }
+        let said = c_library().unwrap();
+        assert!(said.starts_with("GNU C Library (") && said.contains(", build-id:"), "{said}");
+    }
 
     #[test]
     fn a_library_of_the_distribution_has_a_build_id() {

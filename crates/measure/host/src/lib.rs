@@ -29,7 +29,9 @@ pub use circumstances::{circumstances, configuration_files, environment};
 pub use code::{instructions_in, loaded_objects, loaded_objects_of};
 pub use elf::{check_bytes, check_elf};
 pub use find::{Family, Found, companion, find_libraries, find_stacks, is_stack};
-pub use identity::{content_hash, file_id, id_of, kernel_id, text_hash};
+pub use identity::{
+    c_library, content_hash, file_id, id_now, id_of, kernel_id, loaded_files, text_hash, whole_id,
+};
 pub use kernel::Counters;
 pub use remembered::Remembered;
 pub use stat::{CpuTimes, cpu_times, ticks_per_second};
@@ -44,7 +46,8 @@ use tree::Tree;
 /// Of `clock` only the kernel's source is filled in; the other fields are measured by the run.
 #[must_use]
 pub fn facts(measuring_cpu: u32) -> Host {
-    Host { circumstances: circumstances(), ..facts_of(&Tree::at("/"), measuring_cpu) }
+    let (circumstances, c_library) = (circumstances(), c_library());
+    Host { circumstances, c_library, ..facts_of(&Tree::at("/"), measuring_cpu) }
 }
 
 /// The highest frequency that the driver offers for a CPU, in kHz; `None` where it does not say.
@@ -81,6 +84,7 @@ fn facts_of(tree: &Tree, measuring_cpu: u32) -> Host {
         kernel: kernel::kernel(tree),
         memory: memory::memory(tree),
         os: kernel::distribution(tree),
+        c_library: None,
         machine: kernel::machine(tree),
         hypervisor: cpu::hypervisor(tree, measuring_cpu),
         pmu: kernel::has_pmu(tree),

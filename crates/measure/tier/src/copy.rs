@@ -1,9 +1,4 @@
-//! Copies of objects in memory, to be loaded instead of their files.
-//!
-//! The pages of a file lie where the page cache once put them, the same for every process that loads it
-//! and for hours. Where code lies in physical memory can change its speed by some percent, so figures of
-//! processes that all load the same pages agree with each other and not with tomorrow's. A copy has pages
-//! of its own.
+//! Copies of objects in memory, in which a tier has changed what it must, to be loaded instead of their files.
 
 use rustix::fs::{MemfdFlags, SealFlags};
 use std::fs::File;
@@ -12,15 +7,6 @@ use std::path::Path;
 
 /// How the names of copies begin: the kernel shows `/memfd:ciphermark:libx.so (deleted)`.
 const COPY: &str = "ciphermark:";
-
-/// A copy of what can be read at `from`, under the name of the file `of`.
-///
-/// # Errors
-/// Why there is none.
-pub fn copy_of(of: &Path, from: &Path) -> Result<File, String> {
-    let bytes = std::fs::read(from).map_err(|e| format!("'{}': {e}", from.display()))?;
-    of_bytes(of, &bytes)
-}
 
 /// The bytes in memory or, where memory cannot be executed, in a file without a name.
 pub(crate) fn of_bytes(of: &Path, bytes: &[u8]) -> Result<File, String> {
@@ -61,14 +47,15 @@ mod tests {
     use std::io::{Read as _, Seek as _};
 
     #[test]
-    fn a_copy_has_the_files_bytes_and_name_and_nobody_can_change_it() {
+    fn a_copy_has_the_bytes_and_the_files_name_and_nobody_can_change_it() {
         let original = std::env::current_exe().unwrap();
-        let mut copy = copy_of(&original, &original).unwrap();
+        let content = std::fs::read(&original).unwrap();
+        let mut copy = of_bytes(&original, &content).unwrap();
         assert!(copy.write_all(b"other").is_err());
         let mut bytes = Vec::new();
         copy.rewind().unwrap();
         copy.read_to_end(&mut bytes).unwrap();
-        assert!(bytes == std::fs::read(&original).unwrap());
+        assert!(bytes == content);
         let mapped =
             std::fs::read_link(format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&copy)));
         let name = original.file_name().unwrap().to_str();

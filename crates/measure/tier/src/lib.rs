@@ -15,6 +15,7 @@ mod environment;
 pub mod hwcap;
 mod image;
 pub mod mask;
+mod pages;
 mod plan;
 mod rewrite;
 
@@ -31,8 +32,9 @@ mod arch;
 #[cfg(target_arch = "x86_64")]
 pub use arch::read_object;
 pub use arch::{answered, apply, hide, machine};
-pub use copy::{copied_name, copy_of};
+pub use copy::copied_name;
 pub use environment::environment;
+pub use pages::give_own_pages;
 pub use plan::{Applied, Copies, Object, Plan};
 pub use rewrite::prepare;
 

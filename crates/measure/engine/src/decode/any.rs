@@ -10,6 +10,7 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use record::{Check, Leak, LeakKind, State, SteppedOperation};
+use std::path::PathBuf;
 
 /// One line with an end, in any script.
 fn text() -> impl Strategy<Value = String> {
@@ -119,8 +120,9 @@ prop_compose! {
     fn offers()(
         offers in vec(offer(), 0..5), instructions in option::of(vec(text(), 0..4)),
         cpuid_answered in option::of(0..=MOST), denied in vec(text(), 0..4),
+        objects in vec(text().prop_map(PathBuf::from), 0..4),
     ) -> Reply {
-        Reply::Offers { offers, instructions, cpuid_answered, denied }
+        Reply::Offers { offers, instructions, cpuid_answered, denied, objects }
     }
 }
 

@@ -159,6 +159,8 @@ struct State {
     tier: Option<Applied>,
     /// The library's file.
     file: PathBuf,
+    /// The files whose code was in the process before the library.
+    before: BTreeSet<PathBuf>,
     /// The files whose code came into the process with the library.
     objects: Vec<PathBuf>,
     bench: Bench,
@@ -274,11 +276,14 @@ fn load(hello: &Hello) -> Result<State, String> {
     if hello.cpu.is_some() {
         initialise(library);
     }
+    let loaded: Vec<PathBuf> = host::loaded_objects().difference(&before).cloned().collect();
+    if hello.cpu.is_some() {
+        ::tier::give_own_pages(&loaded);
+    }
     if let Some(memory) = memory {
         memory.keep_code_for_forks();
     }
-    let objects = host::loaded_objects().difference(&before).cloned().collect();
-    let objects = super::tier::originals(objects, &files);
+    let objects = super::tier::originals(loaded, &files);
     pin()?;
     let mut reins = Reins::of(library);
     reins.let_go()?;
@@ -291,6 +296,7 @@ fn load(hello: &Hello) -> Result<State, String> {
         library,
         tier,
         file,
+        before,
         objects,
         bench,
         sampler,
@@ -355,8 +361,8 @@ fn offer(state: &State, without: &[String], replies: &mut Replies) -> std::io::R
     let offers = offers(state.library, state.tier_of(), without, &mut announce)?;
     let instructions = host::instructions_in(&state.objects);
     let cpuid_answered = state.tier.as_ref().and_then(super::tier::answered);
-    let denied = super::power::denied();
-    say(replies, &Reply::Offers { offers, instructions, cpuid_answered, denied })
+    let (denied, objects) = (super::power::denied(), state.all_objects());
+    say(replies, &Reply::Offers { offers, instructions, cpuid_answered, denied, objects })
 }
 
 fn answer(state: &mut State, request: Request, replies: &mut Replies) -> std::io::Result<()> {
@@ -408,6 +414,16 @@ impl State {
         let (library, objects, file) = (self.library, &self.objects, &*self.file);
         let mapped = self.tier.as_ref().map_or(file, |applied| &applied.load);
         super::leaks::Loaded { library, objects, file, mapped }
+    }
+
+    /// The files that the library's code is in by now, what it has loaded itself among them; a runtime's.
+    fn all_objects(&self) -> Vec<PathBuf> {
+        if let Some(process) = self.library.process() {
+            let files = host::loaded_objects_of(process).unwrap_or_default();
+            return files.into_iter().collect();
+        }
+        let loaded = host::loaded_objects().difference(&self.before).cloned().collect();
+        super::tier::originals(loaded, &self.objects)
     }
 
     fn tier_of(&self) -> Tier {

@@ -13,8 +13,6 @@ use std::path::{Path, PathBuf};
 pub(super) struct Prepared {
     /// `None` at `native`.
     plan: Option<Result<Plan, String>>,
-    /// At `native`, what to load in the file's place; `None` where that is the file itself.
-    load: Option<PathBuf>,
     /// The files of the plan.
     pub(super) files: Vec<PathBuf>,
     /// The copies that the plan loads, which stay open: the loader knows an object by its name, and the name
@@ -26,7 +24,7 @@ pub(super) struct Prepared {
 /// that has given up its power can.
 pub(super) fn prepare(hello: &Hello) -> Result<Prepared, String> {
     if hello.tier == Tier::Native {
-        return Ok(prepare_native(hello));
+        return Ok(Prepared { plan: None, files: Vec::new(), copies: &[] });
     }
     if model::runs_elsewhere(&hello.path) {
         let kernel = hello.path.as_os_str() == KERNEL_PATH;
@@ -35,60 +33,29 @@ pub(super) fn prepare(hello: &Hello) -> Result<Prepared, String> {
     }
     ::tier::hide(hello.tier)?;
     let own = if hello.plan.is_none() { Some(::tier::prepare(&hello.path)) } else { None };
-    let measures = measures(hello);
     let plan = match (&hello.plan, &own) {
         (Some(plan), _) => Ok(plan.clone()),
         (None, Some(Ok(copies))) => Ok(copies.plan.clone()),
         (None, Some(Err(why))) => Err(why.clone()),
         (None, None) => unreachable!("one of them is there"),
     };
-    let (plan, copies) = match plan.and_then(|plan| adopt(plan, measures)) {
+    let (plan, copies) = match plan.and_then(adopt) {
         Ok((plan, copies)) => (Ok(plan), copies),
         Err(why) => (Err(why), Vec::new()),
     };
     let objects = plan.iter().flat_map(|plan| &plan.objects);
     let files = objects.map(|object| object.original.clone()).collect();
-    Ok(Prepared { plan: Some(plan), load: None, files, copies: Vec::leak(copies) })
+    Ok(Prepared { plan: Some(plan), files, copies: Vec::leak(copies) })
 }
 
-/// Whether figures are to come from this process: only they depend on where pages lie, and a copy of a large
-/// library takes as long as all else that asking what it offers takes.
-fn measures(hello: &Hello) -> bool {
-    hello.cpu.is_some()
-}
-
-/// The library in pages of this process alone, so that where the page cache has the file's is not what all
-/// processes measure; the file itself where nothing is measured or no copy can be made.
-fn prepare_native(hello: &Hello) -> Prepared {
-    let file = hello.path.canonicalize().unwrap_or_else(|_| hello.path.clone());
-    let wanted = measures(hello) && !model::runs_elsewhere(&hello.path);
-    let copy = if wanted { ::tier::copy_of(&file, &file).ok() } else { None };
-    let load = copy.as_ref().map(path_of);
-    let (files, copies) = copy.map(|copy| (vec![file], vec![copy])).unwrap_or_default();
-    Prepared { plan: None, load, files, copies: Vec::leak(copies) }
-}
-
-/// By which the loader finds a copy, and knows it.
-fn path_of(copy: &File) -> PathBuf {
-    PathBuf::from(format!("/proc/self/fd/{}", copy.as_raw_fd()))
-}
-
-/// The plan with copies that this process has opened itself, in pages of its own where it measures and that
-/// can be had.
-fn adopt(mut plan: Plan, measures: bool) -> Result<(Plan, Vec<File>), String> {
+/// The plan with its copies opened by this process.
+fn adopt(mut plan: Plan) -> Result<(Plan, Vec<File>), String> {
     let mut copies = Vec::new();
     for object in plan.objects.iter_mut().filter(|o| o.load != o.original) {
-        let shared = || {
-            File::open(&object.load).map_err(|e| {
-                format!("the copy of '{}' cannot be opened: {e}", object.original.display())
-            })
-        };
-        let own = measures.then(|| ::tier::copy_of(&object.original, &object.load));
-        let copy = match own {
-            Some(Ok(copy)) => copy,
-            Some(Err(_)) | None => shared()?,
-        };
-        object.load = path_of(&copy);
+        let copy = File::open(&object.load).map_err(|e| {
+            format!("the copy of '{}' cannot be opened: {e}", object.original.display())
+        })?;
+        object.load = PathBuf::from(format!("/proc/self/fd/{}", copy.as_raw_fd()));
         copies.push(copy);
     }
     Ok((plan, copies))
@@ -101,11 +68,7 @@ pub(super) fn load(
 ) -> Result<(Box<dyn Library>, Option<Applied>), String> {
     let (path, name) = (hello.path.as_path(), hello.name.as_deref());
     let Some(plan) = prepared.plan else {
-        let library = match &prepared.load {
-            Some(copy) => adapters::load_copy(path, copy, name),
-            None => adapters::load(path, name),
-        };
-        return Ok((library.map_err(|e| e.to_string())?, None));
+        return Ok((adapters::load(path, name).map_err(|e| e.to_string())?, None));
     };
     let applied = ::tier::apply(hello.tier, path, plan, Mechanism::wanted()?)?;
     let library = adapters::load_copy(path, &applied.load, name).map_err(|e| e.to_string())?;
