@@ -8,6 +8,7 @@ use crate::protocol::{
 };
 use model::Settling;
 use record::{Leak, State, impossible_latencies, impossible_sample};
+use std::path::PathBuf;
 use tls::{Facts, Found, HandshakeSample, Negotiated};
 
 /// The longest line that is taken of anything but the output of one operation: ten times what the
@@ -66,9 +67,7 @@ fn check(reply: &mut Reply) -> Result<(), String> {
             Ok(())
         }
         Reply::Offers { offers, instructions, cpuid_answered, denied, objects } => {
-            if objects.len() > MOST_OBJECTS {
-                return Err(format!("{} objects", objects.len()));
-            }
+            few_enough(objects)?;
             offers.iter_mut().for_each(tidy_offer);
             instructions.iter_mut().flatten().chain(denied).for_each(tidy);
             at_most(cpuid_answered.unwrap_or(0))
@@ -170,8 +169,13 @@ fn check_ready(ready: &mut Ready) -> Result<(), String> {
         at_most(applied.cpuid_answered.unwrap_or(0))?;
     }
     ready.confinement.iter_mut().for_each(tidy_confinement);
+    few_enough(&ready.objects)?;
     at_most(ready.step_ticks)?;
     at_most(ready.overhead_ticks)
+}
+
+fn few_enough(objects: &[PathBuf]) -> Result<(), String> {
+    if objects.len() > MOST_OBJECTS { Err(format!("{} objects", objects.len())) } else { Ok(()) }
 }
 
 fn tidy_confinement(confinement: &mut record::Confinement) {

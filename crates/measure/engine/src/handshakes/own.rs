@@ -32,7 +32,9 @@ fn loaded(path: &Path, name: Option<&String>) -> Result<StackFile, String> {
     let path = path.canonicalize().map_err(|e| format!("'{}': {e}", path.display()))?;
     host::check_elf(&path).map_err(|e| format!("'{}' {e}", path.display()))?;
     let id = host::file_id(&path).map_err(|e| format!("'{}': {e}", path.display()))?;
-    let ready = ask(&path).map_err(|e| e.to_string())?;
+    let mut ready = ask(&path).map_err(|e| e.to_string())?;
+    ready.objects.retain(|object| *object != path);
+    let id = host::whole_id(&id, &host::loaded_files(&ready.objects));
     let name = name.cloned().unwrap_or(ready.name);
     let shown = path.display().to_string();
     let mut build = ready.build;

@@ -78,6 +78,9 @@ pub struct Ready {
     /// What the process gave up before it loaded the library and after.
     #[serde(default, skip_serializing_if = "is_default")]
     pub confinement: Option<record::Confinement>,
+    /// Of a TLS stack: the files whose code came into the process with it. A library's come with its offers.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub objects: Vec<PathBuf>,
 }
 
 /// What a library offers of one algorithm in one direction.

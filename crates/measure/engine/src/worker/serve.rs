@@ -192,6 +192,7 @@ fn greet(hello: &Hello, replies: &mut Replies) -> std::io::Result<Option<State>>
                 core_alone: state.core_alone,
                 one_thread_only: state.library.one_thread_only().map(ToOwned::to_owned),
                 confinement: state.confinement.clone(),
+                objects: Vec::new(),
             };
             say(replies, &Reply::Ready(Box::new(ready)))?;
             Ok(Some(state))

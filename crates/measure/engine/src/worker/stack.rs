@@ -45,6 +45,8 @@ pub(super) struct StackBench {
     evictor: Evictor,
     /// Whether any connection was made in this process.
     used: bool,
+    /// The files whose code came with it.
+    objects: Vec<PathBuf>,
 }
 
 /// What a visit gave, ...
@@ -117,6 +119,7 @@ impl StackBench {
             primitives: Primitives::default(),
             evictor: Evictor::new(EVICTED_BYTES),
             used: false,
+            objects,
         })
     }
 
@@ -134,6 +137,7 @@ impl StackBench {
             cycles_reason: self.clock.cycles_reason().map(ToOwned::to_owned),
             core_alone: self.core_alone,
             confinement: self.confinement.clone(),
+            objects: self.objects.clone(),
             ..Ready::default()
         }
     }
