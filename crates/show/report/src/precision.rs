@@ -24,21 +24,37 @@ pub(crate) fn line(record: &Record, selection: &[&Measurement]) -> Option<String
     }
     let all = measured.len();
     let rough: Vec<&Measurement> = measured.into_iter().filter(|m| is_rough(m)).collect();
-    let asked = percent(asked);
-    let asked = asked.trim_end_matches(".0");
+    let shown = percent(asked);
+    let shown = shown.trim_end_matches(".0");
     if rough.is_empty() {
-        return Some(format!("all {all} numbers reached ±{asked} %"));
+        return Some(format!("all {all} numbers reached ±{shown} %"));
     }
-    let mut line = format!("{} of {all} numbers did not reach ±{asked} %", rough.len());
-    line +=
-        &median(&rough).map(|m| format!(": half of them are known to ±{m} %")).unwrap_or_default();
+    let is_narrow = |m: &&Measurement| m.precision.is_some_and(|precision| precision <= asked);
+    let (few, wide): (Vec<&Measurement>, Vec<&Measurement>) =
+        rough.iter().partition(|m| is_narrow(m));
+    let mut parts = Vec::new();
+    if !wide.is_empty() {
+        let known = median(&wide).map(|m| format!(": half of them are known to ±{m} %"));
+        let known = known.unwrap_or_default();
+        parts.push(format!("{} of {all} numbers did not reach ±{shown} %{known}", wide.len()));
+    }
+    if let Some((least, most)) = processes(&few) {
+        let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
+        let few = few.len();
+        parts.push(format!("{few} of {all} are within ±{shown} %, but by {range} processes only"));
+    }
     let quiet = record.noise.as_ref().filter(|n| n.samples > 0);
     let quiet = quiet.map(|n| n.clean as f64 / n.samples as f64).filter(|share| *share < QUIET);
-    if let Some(share) = quiet {
-        line +=
-            &format!("; only {} % of samples were taken while the core was quiet", percent(share));
-    }
-    Some(line + ". " + &help(record, &rough, quiet.is_some()))
+    parts.extend(quiet.map(|share| {
+        format!("only {} % of samples were taken while the core was quiet", percent(share))
+    }));
+    Some(parts.join("; ") + ". " + &help(record, &rough, quiet.is_some()))
+}
+
+/// The fewest and the most processes that these come from.
+fn processes(of: &[&Measurement]) -> Option<(u32, u32)> {
+    let counts = || of.iter().map(|m| m.processes);
+    counts().min().zip(counts().max())
 }
 
 fn median(rough: &[&Measurement]) -> Option<String> {
@@ -55,7 +71,7 @@ fn help(record: &Record, rough: &[&Measurement], is_noisy: bool) -> String {
     let seconds = LONGER * record.plan.budget_seconds.max(record.measuring_seconds);
     let step = if seconds < 60.0 { 10.0 } else { 60.0 };
     let quieter = if is_noisy { " or a quieter machine" } else { "" };
-    format!("A longer run (--budget {:.0}s){quieter} narrows them.", (seconds / step).ceil() * step)
+    format!("A longer run (--budget {:.0}s){quieter} helps.", (seconds / step).ceil() * step)
 }
 
 #[cfg(test)]
@@ -90,13 +106,23 @@ mod tests {
         assert_eq!(
             said(&record(Stopped::Budget, 38)).unwrap(),
             "2 of 4 numbers did not reach ±1 %: half of them are known to ±2.4 %; only 38 % of samples were taken \
-             while the core was quiet. A longer run (--budget 120s) or a quieter machine narrows them."
+             while the core was quiet. A longer run (--budget 120s) or a quieter machine helps."
         );
         let quiet = said(&record(Stopped::Budget, 97)).unwrap();
-        assert!(quiet.ends_with("±2.4 %. A longer run (--budget 120s) narrows them."), "{quiet}");
+        assert!(quiet.ends_with("±2.4 %. A longer run (--budget 120s) helps."), "{quiet}");
         let scattered = said(&record(Stopped::Scatter, 97)).unwrap();
         assert!(scattered.ends_with("so a longer run does not help."), "{scattered}");
         assert_eq!(said(&record(Stopped::Precision, 38)).unwrap(), "all 4 numbers reached ±1 %");
+        let mut few = record(Stopped::Budget, 97);
+        few.measurements
+            .iter_mut()
+            .zip(2..)
+            .for_each(|(m, n)| (m.precision, m.processes) = (Some(0.004), n));
+        let few = said(&few).unwrap();
+        assert!(
+            few.starts_with("2 of 4 are within ±1 %, but by 4 to 5 processes only. A"),
+            "{few}"
+        );
         let mut nothing_asked = record(Stopped::Budget, 38);
         nothing_asked.plan.precision = 0.0;
         assert_eq!(said(&nothing_asked), None);
