@@ -26,6 +26,7 @@ mod fleet_manifests;
 mod formats;
 mod gate;
 mod in_flight;
+mod lab;
 mod libs;
 mod linked;
 mod list;

@@ -1,0 +1,443 @@
+/* Times libcrypto's EVP calls in a plain loop, to check ciphermark from outside. Shares no code with it; see README.md.
+ *
+ *   loop LIBCRYPTO                       known answers, through the calls that are timed
+ *   loop LIBCRYPTO CPU SECONDS CASE...   the same, then times each CASE, as aes-256-gcm:message:16, after SECONDS of settling
+ *
+ * Prints a line of JSON for each case. Exit code 2: the library lacks something or answers wrongly.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+typedef unsigned char Byte;
+typedef void *Ptr;
+
+static void die(const char *form, ...)
+{
+    va_list args;
+    va_start(args, form);
+    vfprintf(stderr, form, args);
+    va_end(args);
+    fputc('\n', stderr);
+    exit(2);
+}
+
+/* ---- libcrypto, by name: none of its headers is needed ---- */
+
+#define FUNCTIONS(F)                                                  \
+    F(int, OPENSSL_init_crypto, (uint64_t, Ptr))                      \
+    F(Ptr, EVP_CIPHER_fetch, (Ptr, const char *, const char *))       \
+    F(Ptr, EVP_CIPHER_CTX_new, (void))                                \
+    F(int, EVP_CIPHER_CTX_set_padding, (Ptr, int))                    \
+    F(int, EVP_CIPHER_CTX_ctrl, (Ptr, int, int, Ptr))                 \
+    F(int, EVP_EncryptInit_ex, (Ptr, Ptr, Ptr, const Byte *, const Byte *)) \
+    F(int, EVP_EncryptUpdate, (Ptr, Byte *, int *, const Byte *, int)) \
+    F(int, EVP_EncryptFinal_ex, (Ptr, Byte *, int *))                 \
+    F(Ptr, EVP_MD_fetch, (Ptr, const char *, const char *))           \
+    F(Ptr, EVP_MD_CTX_new, (void))                                    \
+    F(int, EVP_DigestInit_ex2, (Ptr, Ptr, Ptr))                       \
+    F(int, EVP_DigestUpdate, (Ptr, const void *, size_t))             \
+    F(int, EVP_DigestFinal_ex, (Ptr, Byte *, unsigned *))
+
+#define DECLARE(type, name, arguments) static type(*name) arguments;
+FUNCTIONS(DECLARE)
+
+static void load(const char *path)
+{
+    Ptr file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!file)
+        die("cannot load %s: %s", path, dlerror());
+#define FIND(type, name, arguments)             \
+    if (!(*(Ptr *)&name = dlsym(file, #name)))  \
+        die("%s has no %s: this needs OpenSSL 3 or newer", path, #name);
+    FUNCTIONS(FIND)
+    OPENSSL_init_crypto(0x80 /* OPENSSL_INIT_NO_LOAD_CONFIG */, NULL);
+}
+
+/* ---- one operation: the calls of crates/libraries/adapters/src/evp/README.md ---- */
+
+typedef struct Work Work;
+struct Work {
+    int (*run)(const Work *);
+    Ptr ctx, md;
+    const Byte *in, *nonce, *aad;
+    Byte *out, *tag;
+    int bytes, aad_bytes;
+};
+
+static int message(const Work *w)
+{
+    int n;
+    return EVP_EncryptInit_ex(w->ctx, NULL, NULL, NULL, w->nonce) == 1
+        && EVP_EncryptUpdate(w->ctx, w->out, &n, w->in, w->bytes) == 1
+        && EVP_EncryptFinal_ex(w->ctx, w->out + n, &n) == 1;
+}
+
+static int sealed(const Work *w)
+{
+    int n;
+    return EVP_EncryptInit_ex(w->ctx, NULL, NULL, NULL, w->nonce) == 1
+        && EVP_EncryptUpdate(w->ctx, NULL, &n, w->aad, w->aad_bytes) == 1
+        && EVP_EncryptUpdate(w->ctx, w->out, &n, w->in, w->bytes) == 1
+        && EVP_EncryptFinal_ex(w->ctx, w->out + n, &n) == 1
+        && EVP_CIPHER_CTX_ctrl(w->ctx, 0x10 /* EVP_CTRL_AEAD_GET_TAG */, 16, w->tag) == 1;
+}
+
+static int digest(const Work *w)
+{
+    unsigned n;
+    return EVP_DigestInit_ex2(w->ctx, w->md, NULL) == 1 && EVP_DigestUpdate(w->ctx, w->in, w->bytes) == 1
+        && EVP_DigestFinal_ex(w->ctx, w->tag, &n) == 1;
+}
+
+static int update(const Work *w)
+{
+    int n;
+    return EVP_EncryptUpdate(w->ctx, w->out, &n, w->in, w->bytes) == 1;
+}
+
+/* ---- algorithms, each with a published answer ---- */
+
+typedef struct {
+    const char *name;
+    int (*whole)(const Work *);
+    const char *key, *nonce, *aad, *in, *out, *tag;
+} Algorithm;
+
+static const Algorithm ALGORITHMS[] = {
+    /* SP 800-38A, F.2.1 and F.5.5 */
+    {"aes-128-cbc", message, "2b7e151628aed2a6abf7158809cf4f3c", "000102030405060708090a0b0c0d0e0f", "",
+     "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51",
+     "7649abac8119b246cee98e9b12e9197d5086cb9b507219ee95db113a917678b2", ""},
+    {"aes-256-ctr", message, "603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4",
+     "f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff", "", "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51",
+     "601ec313775789a5b7a7f504bbf3d228f443e3ca4d62b59aca84e990cacaf5c5", ""},
+    /* McGrew and Viega, The Galois/Counter Mode of Operation, test case 16 */
+    {"aes-256-gcm", sealed, "feffe9928665731c6d6a8f9467308308feffe9928665731c6d6a8f9467308308",
+     "cafebabefacedbaddecaf888", "feedfacedeadbeeffeedfacedeadbeefabaddad2",
+     "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39",
+     "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c97598a2bd2555d1aa8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0abcc9f662",
+     "76fc6ece0f4e1768cddf8853bb2d551b"},
+    /* RFC 8439, 2.8.2 */
+    {"chacha20-poly1305", sealed, "808182838485868788898a8b8c8d8e8f909192939495969798999a9b9c9d9e9f",
+     "070000004041424344454647", "50515253c0c1c2c3c4c5c6c7",
+     "4c616469657320616e642047656e746c656d656e206f662074686520636c617373206f66202739393a204966204920636f756c64206f666665722079"
+     "6f75206f6e6c79206f6e652074697020666f7220746865206675747572652c2073756e73637265656e20776f756c642062652069742e",
+     "d31a8d34648e60db7b86afbc53ef7ec2a4aded51296e08fea9e2b5a736ee62d63dbea45e8ca9671282fafb69da92728b1a71de0a9e060b2905d6a5b6"
+     "7ecd3b3692ddbd7f2d778b8c9803aee328091b58fab324e4fad675945585808b4831d7bc3ff4def08e4b7a9de576d26586cec64b6116",
+     "1ae10b594f09e26a7e902ecbd0600691"},
+    /* FIPS 180-4's example */
+    {"sha256", digest, "", "", "", "616263", "",
+     "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"},
+};
+enum { KNOWN = sizeof ALGORITHMS / sizeof *ALGORITHMS };
+
+static int unhex(Byte *out, const char *hex)
+{
+    int n = 0;
+    for (unsigned byte; sscanf(hex, "%2x", &byte) == 1; hex += 2)
+        out[n++] = byte;
+    return n;
+}
+
+/* The key is set, and the nonce as well. Padding is CBC's: turned off elsewhere, it would be turned off again at each nonce. */
+static Work begin(const Algorithm *a, int streams)
+{
+    static Byte key[64], nonce[16], aad[32], tag[64];
+    unhex(key, a->key);
+    unhex(nonce, a->nonce);
+    Work w = {.run = streams ? update : a->whole, .nonce = nonce, .aad = aad, .tag = tag};
+    w.aad_bytes = unhex(aad, a->aad);
+    if (a->whole == digest) {
+        if (streams)
+            die("%s has messages only", a->name);
+        w.md = EVP_MD_fetch(NULL, a->name, NULL);
+        w.ctx = EVP_MD_CTX_new();
+        if (!w.md || !w.ctx)
+            die("this libcrypto has no %s", a->name);
+        return w;
+    }
+    Ptr cipher = EVP_CIPHER_fetch(NULL, a->name, NULL);
+    w.ctx = EVP_CIPHER_CTX_new();
+    if (!cipher || !w.ctx)
+        die("this libcrypto has no %s", a->name);
+    if (EVP_EncryptInit_ex(w.ctx, cipher, NULL, key, nonce) != 1
+        || (strstr(a->name, "-cbc") && EVP_CIPHER_CTX_set_padding(w.ctx, 0) != 1))
+        die("this libcrypto takes no key of %s", a->name);
+    return w;
+}
+
+/* The second message must not depend on the first; a stream is not begun again, so it has one. */
+static void check(const Algorithm *a, int streams)
+{
+    Byte in[256], out[256], expected[256], tag[64];
+    Work w = begin(a, streams);
+    w.in = in;
+    w.out = streams ? in : out;
+    w.bytes = unhex(in, a->in);
+    for (int i = 0; i < 2 - streams; i++) {
+        memset(out, 0, sizeof out);
+        memset(w.tag, 0, sizeof tag);
+        if (!w.run(&w))
+            die("%s: a call failed", a->name);
+        if (memcmp(w.out, expected, unhex(expected, a->out)) || (!streams && memcmp(w.tag, tag, unhex(tag, a->tag))))
+            die("%s: a wrong answer", a->name);
+    }
+}
+
+/* ---- clocks ---- */
+
+#if defined(__x86_64__)
+#define CHAIN_CYCLES 30000.0
+static uint64_t ticks(void)
+{
+    uint32_t low, high, cpu;
+    __asm__ volatile("lfence; rdtscp; lfence" : "=a"(low), "=d"(high), "=c"(cpu)::"memory");
+    return (uint64_t)high << 32 | low;
+}
+/* Ten thousand multiplications, each of the result before: three cycles each on AMD's cores since Zen and Intel's since
+ * Nehalem. */
+static void chain(void)
+{
+    uint64_t x = 3, n = 500;
+    __asm__ volatile("1: .rept 20; imul %0, %0; .endr; dec %1; jnz 1b" : "+r"(x), "+r"(n)::"cc");
+}
+/* As many instructions as the core can begin at once: a sibling thread that runs takes some of their slots. */
+static void crowd(void)
+{
+    uint64_t a = 0, b = 0, c = 0, d = 0, n = 500;
+    __asm__ volatile("1: .rept 24; add $1, %0; add $1, %1; add $1, %2; add $1, %3; .endr; dec %4; jnz 1b"
+                     : "+r"(a), "+r"(b), "+r"(c), "+r"(d), "+r"(n)::"cc");
+}
+#else
+#define CHAIN_CYCLES 0.0
+static uint64_t ticks(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+    return t.tv_sec * 1000000000ull + t.tv_nsec;
+}
+static void chain(void) {}
+static void crowd(void) {}
+#endif
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+    return t.tv_sec + t.tv_nsec * 1e-9;
+}
+
+static double took(void (*code)(void))
+{
+    uint64_t from = ticks();
+    code();
+    return ticks() - from;
+}
+
+/* The core beside a window: ticks of the chain, and what the crowd takes as a part of that; huge if the clock moved. */
+typedef struct {
+    double chain, crowd;
+} Core;
+
+static double least_crowd = 1e9;
+
+static int agree(double a, double b)
+{
+    return a < 1.01 * b && b < 1.01 * a;
+}
+
+static Core core(void)
+{
+    double first = took(chain), middle = took(crowd), last = took(chain);
+    if (!agree(first, last))
+        return (Core){first < last ? first : last, 1e9};
+    Core seen = {(first + last) / 2, middle * 2 / (first + last)};
+    if (seen.crowd < least_crowd)
+        least_crowd = seen.crowd;
+    return seen;
+}
+
+/* Whether the clock stood still and the core was about as free as it ever was. */
+static int undisturbed(Core a, Core b)
+{
+    double most = 1.05 * least_crowd;
+    return CHAIN_CYCLES == 0 || (agree(a.chain, b.chain) && a.crowd < most && b.crowd < most);
+}
+
+/* ---- timing ---- */
+
+enum { PLACES = 16, NONCES = 64, WINDOWS = 64, ROOM = 64 * 4096, LARGEST = 16384 };
+static const double WINDOW_NS = 200e3, PATIENCE = 10;
+
+static struct {
+    Byte in[ROOM + LARGEST], out[ROOM + LARGEST], nonces[NONCES][16];
+} memory __attribute__((aligned(4096)));
+
+/* Few stores: some libraries read what they stored in other pieces, and then wait for all stores before. */
+static __attribute__((noinline)) int operations(Work *w, long count)
+{
+    static long at;
+    int failed = 0;
+    if (w->run == digest || w->run == update) {
+        for (long i = 0; i < count; i++)
+            failed |= !w->run(w);
+        return failed;
+    }
+    for (long i = at; i < at + count; i++) {
+        Byte *nonce = memory.nonces[i % NONCES];
+        w->nonce = nonce;
+        failed |= !w->run(w);
+        /* After its use, so that no library reads a nonce right after a store to it. */
+        ++*(uint64_t *)nonce;
+    }
+    at += count;
+    return failed;
+}
+
+/* Each place has other lines for the buffers and another part of a page for the stack. */
+static __attribute__((noinline)) void at_place(Work *w, int place, long count)
+{
+    static unsigned lines[2][PLACES];
+    if (!lines[0][place])
+        for (int i = 0; i < 2; i++)
+            lines[i][place] = 1 + rand() % (ROOM / 64 - 1);
+    volatile Byte *shift = __builtin_alloca(16 + place * 256 + place % 4 * 16);
+    *shift = 0;
+    w->out = memory.out + 64 * lines[1][place];
+    w->in = w->run == update ? w->out : memory.in + 64 * lines[0][place];
+    if (operations(w, count))
+        die("a call failed");
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double quantile(double *values, int n, double share)
+{
+    qsort(values, n, sizeof *values, by_value);
+    return values[(int)(share * (n - 1) + 0.5)];
+}
+
+static double mean(const double *places)
+{
+    double sum = 0;
+    for (int p = 0; p < PLACES; p++)
+        sum += places[p];
+    return sum / PLACES;
+}
+
+/* What one operation takes at each place, in ns and cycles: the tenth percentile of its windows. Returns how many of all windows
+ * were disturbed and count because there were too few others. */
+static int measure(Work *w, long ops, double ticks_per_ns, double *ns, double *cycles)
+{
+    int disturbed = 0;
+    static double window_ns[PLACES][WINDOWS], window_cycles[PLACES][WINDOWS];
+    int kept[PLACES] = {0}, missing = PLACES * WINDOWS;
+    double begun = now();
+    for (int p = 0; missing > 0; p = (p + 1) % PLACES) {
+        if (kept[p] == WINDOWS)
+            continue;
+        at_place(w, p, 2);
+        Core before = core();
+        double from = ticks();
+        at_place(w, p, ops);
+        double each = (ticks() - from) / ops;
+        Core after = core();
+        if (!undisturbed(before, after)) {
+            if (now() - begun < PATIENCE)
+                continue;
+            disturbed++;
+        }
+        window_ns[p][kept[p]] = each / ticks_per_ns;
+        window_cycles[p][kept[p]++] = each * CHAIN_CYCLES / ((before.chain + after.chain) / 2);
+        missing--;
+    }
+    for (int p = 0; p < PLACES; p++) {
+        ns[p] = quantile(window_ns[p], WINDOWS, 0.1);
+        cycles[p] = quantile(window_cycles[p], WINDOWS, 0.1);
+    }
+    qsort(ns, PLACES, sizeof *ns, by_value);
+    qsort(cycles, PLACES, sizeof *cycles, by_value);
+    return disturbed;
+}
+
+static void time_case(const Algorithm *a, int streams, int bytes, double seconds, double ticks_per_ns)
+{
+    Work w = begin(a, streams);
+    w.bytes = bytes;
+    w.aad_bytes = w.aad_bytes ? 16 : 0;
+    long settling = 0;
+    double begun = now(), ns[PLACES], cycles[PLACES];
+    for (; now() - begun < seconds; settling += 16)
+        at_place(&w, settling / 1024 % PLACES, 16);
+    long ops = 1 + (long)(WINDOW_NS * settling / ((now() - begun) * 1e9));
+    double disturbed = measure(&w, ops, ticks_per_ns, ns, cycles);
+    printf("{\"algorithm\": \"%s\", \"model\": \"%s\", \"size\": %d, \"ns\": %.3f, \"cycles\": %.3f, \"places\": [%.3f, %.3f], "
+           "\"disturbed\": %.2f}\n",
+           a->name, streams ? "stream" : "message", bytes, mean(ns), mean(cycles), cycles[0], cycles[PLACES - 1],
+           disturbed / (PLACES * WINDOWS));
+    fflush(stdout);
+}
+
+/* Meanwhile it sees how free the core can be. */
+static double ticks_per_ns(void)
+{
+    double begun = now();
+    uint64_t from = ticks();
+    while (now() - begun < 0.5)
+        core();
+    return (ticks() - from) / ((now() - begun) * 1e9);
+}
+
+static void pin(int cpu)
+{
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    if (sched_setaffinity(0, sizeof one, &one))
+        die("cannot run on CPU %d", cpu);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 2 && argc < 5)
+        die("usage: loop LIBCRYPTO [CPU SECONDS ALGORITHM:message|stream:BYTES...]");
+    load(argv[1]);
+    if (argc == 2) {
+        for (int i = 0; i < KNOWN; i++)
+            for (int streams = 0; streams < 2; streams++)
+                if (!streams || ALGORITHMS[i].whole != digest)
+                    check(&ALGORITHMS[i], streams);
+        printf("%d algorithms answer rightly\n", KNOWN);
+        return 0;
+    }
+    pin(atoi(argv[2]));
+    srand(time(NULL));
+    for (Byte *b = memory.in; b < memory.nonces[NONCES]; b++)
+        *b = rand();
+    double rate = ticks_per_ns();
+    for (int i = 4; i < argc; i++) {
+        char name[32], model[8];
+        int bytes, known = 0;
+        if (sscanf(argv[i], "%31[^:]:%7[^:]:%d", name, model, &bytes) != 3 || bytes < 16 || bytes > LARGEST)
+            die("'%s' is not ALGORITHM:message|stream:BYTES", argv[i]);
+        while (known < KNOWN && strcmp(name, ALGORITHMS[known].name))
+            known++;
+        if (known == KNOWN)
+            die("no known answer for %s", name);
+        int streams = !strcmp(model, "stream");
+        check(&ALGORITHMS[known], streams);
+        time_case(&ALGORITHMS[known], streams, bytes, atof(argv[3]), rate);
+    }
+    return 0;
+}
