@@ -4,7 +4,7 @@ CARGO ?= cargo
 CIPHERMARK := target/release/ciphermark
 RECORD ?= bench.json
 
-.PHONY: help setup libs web build first attached program bench bench-page gallery test test-all test-long test-kubernetes lint fmt verify agree repeat selfcheck kill-test claims fuzz asan zoo test-aarch64 add-record install packages test-packages clean
+.PHONY: help setup libs web build first attached program bench bench-page gallery test test-all test-long test-kubernetes lint fmt verify agree repeat accuracy kill-test claims fuzz asan zoo test-aarch64 add-record install packages test-packages clean
 
 help: ## show the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -106,14 +106,14 @@ gallery: build ## the published records as an archive and a site, in target/gall
 verify: build libs ## run every check over every library found, no timing
 	$(CIPHERMARK) verify
 
-agree: build ## compare with `openssl speed -evp` of OpenSSL 3 and 4, in turn
+agree: build ## compare with a C loop and with `openssl speed -evp` of OpenSSL 3 and 4, in turn (a quarter of an hour)
 	scripts/agree $(CIPHERMARK)
 
 repeat: build ## run the same survey twice and compare the two
 	scripts/repeat $(CIPHERMARK)
 
-selfcheck: build ## measure ciphermark itself and write docs/ACCURACY.md (a quarter of an hour)
-	scripts/selfcheck $(CIPHERMARK)
+accuracy: build libs ## measure how accurate ciphermark is on this kind of CPU: adds it to docs/ACCURACY.md (20 minutes)
+	scripts/accuracy $(CIPHERMARK)
 
 kill-test: build ## kill 200 runs at random moments, go on with each, compare with one that was not killed (a quarter of an hour)
 	scripts/kill-test $(CIPHERMARK) --jobs 4

@@ -6,6 +6,7 @@
 
 mod support;
 
+mod accuracy;
 mod advise;
 mod advise_nginx;
 mod advise_postgres;

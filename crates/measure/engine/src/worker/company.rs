@@ -1,4 +1,4 @@
-//! Company for an experiment (`scripts/selfcheck`): what else a visit's process does before it samples its case.
+//! Company for an experiment (docs/METHOD.md, What a number is): what else a visit's process does before it samples its case.
 //! Without the variable it does nothing.
 
 use super::bench::Bench;
