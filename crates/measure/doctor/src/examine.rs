@@ -14,10 +14,13 @@ const LEAST_MEMORY: u64 = 500 << 20;
 /// part in a million over seconds, and a reading is good to a few.
 const MOST_DRIFT_PPM: f64 = 100.0;
 
+/// `VENDOR-FAMILY-MODEL` of the CPUs on which `make accuracy` ran, separated by slashes.
+const KINDS: &str = env!("KINDS");
+
 /// Looks at everything, in the order in which it is shown.
 #[must_use]
 pub fn examine(machine: &Machine, live: &Live) -> Vec<Finding> {
-    let mut findings = vec![processor(&machine.host.cpu)];
+    let mut findings = vec![processor(&machine.host.cpu), accuracy(&machine.host.cpu)];
     findings.extend(virtual_machine(machine));
     findings.extend(frequency(&machine.host.cpu));
     findings.push(isolated(&machine.host.cpu));
@@ -44,6 +47,15 @@ fn processor(cpu: &Cpu) -> Finding {
         cpu.cpus_allowed < 2,
         "with one CPU the scheduler works on the one that is measured on; give it a second one",
     )
+}
+
+fn accuracy(cpu: &Cpu) -> Finding {
+    let kind = format!("{}-{}-{}", cpu.vendor, cpu.family, cpu.model);
+    if KINDS.split('/').any(|known| known == kind) {
+        return Finding::ok("machine", "accuracy", "checked on this kind of CPU: docs/ACCURACY.md");
+    }
+    Finding::ok("machine", "accuracy", "never checked on this CPU")
+        .note("`make accuracy` takes 20 minutes, in a clone")
 }
 
 fn virtual_machine(machine: &Machine) -> Option<Finding> {

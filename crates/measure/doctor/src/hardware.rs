@@ -21,7 +21,6 @@ pub(crate) fn examine(machine: &Machine, live: &Live) -> Vec<Finding> {
         additions(machine, live),
         asked("repeats", "whether two runs agree", "make repeat"),
         asked("agrees with openssl speed", "whether both time the same", "make agree"),
-        asked("accuracy", "how true a known difference is measured", "make selfcheck"),
         asked(
             "cost of a step",
             "how long counting instructions takes",

@@ -99,6 +99,31 @@ fn what_bears_on_measuring_is_a_problem_or_a_note() {
 }
 
 #[test]
+fn a_kind_of_cpu_whose_accuracy_was_never_checked_is_told_what_checks_it() {
+    let of = |vendor: &str, family, model| {
+        let mut machine = machine();
+        machine.host.cpu = Cpu { vendor: vendor.into(), family, model, ..machine.host.cpu.clone() };
+        let findings = examine(&machine, &live());
+        let found = findings.into_iter().find(|f| f.name == "accuracy").unwrap();
+        (found.found, found.mend)
+    };
+    assert!(KINDS.split('/').count() >= 2, "{KINDS}");
+    for kind in KINDS.split('/') {
+        let parts: Vec<&str> = kind.split('-').collect();
+        let [vendor, family, model] = parts[..] else { panic!("{kind}") };
+        let (found, mend) = of(vendor, family.parse().unwrap(), model.parse().unwrap());
+        assert!(found.starts_with("checked on this kind") && mend.is_none(), "{kind}: {found}");
+    }
+    for (vendor, family, model) in
+        [("AuthenticAMD", 25, 9999), ("GenuineIntel", 25, 17), ("AuthenticAMD", 2, 17), ("", 0, 0)]
+    {
+        let (found, mend) = of(vendor, family, model);
+        assert_eq!(found, "never checked on this CPU", "{vendor} {family} {model}");
+        assert!(mend.unwrap().starts_with("`make accuracy` takes 20 minutes"));
+    }
+}
+
+#[test]
 fn counters_that_are_forbidden_are_told_apart_from_none() {
     let text = |device, paranoid| {
         let counters = host::Counters { device, paranoid };
