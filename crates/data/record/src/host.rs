@@ -29,7 +29,7 @@ pub struct Host {
     pub pmu: bool,
     /// Load average over the last minute when the run began.
     pub load_average: Option<f64>,
-    /// What is set that decides which code runs, beside the libraries and the CPU (since 1.5).
+    /// What is set that decides which code runs, beside the libraries and the CPU (since 1.6).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub circumstances: Vec<Circumstance>,
 }
