@@ -102,7 +102,7 @@ fn a_printed_interval_shows_the_decision_that_it_was_made_by() {
         format!("{change}, {interval}")
     };
     let usual = ratio(1.01, 1.04, 1.07);
-    assert_eq!(shown(usual, Some(0.005)), "+4, +1.0 to +7.0");
+    assert_eq!(shown(usual, Some(0.005)), "+4, +1 to +7");
     assert_eq!(shown(ratio(1.002, 1.04, 1.07), Some(0.005)), "+4, +0.2 to +7.0");
     assert_eq!(shown(ratio(0.93, 0.96, 0.9996), Some(0.005)), "-4, -7.00 to -0.04");
     assert_eq!(shown(ratio(0.998, 1.04, 1.07), Some(0.005)), "+4, -0.2 to +7.0");
