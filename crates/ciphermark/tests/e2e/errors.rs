@@ -195,7 +195,7 @@ fn a_place_that_takes_no_record_is_refused_before_measuring_and_left_as_it_was()
     let place = arg(directory.path());
     refuses("run -o /no/such/directory/r.json", &["/no/such/directory"]);
     refuses(&format!("run -o {place}"), &[place]);
-    let of_later_version = sample_record().replacen("\"1.5\"", "\"99.0\"", 1);
+    let of_later_version = sample_record().replacen("\"1.6\"", "\"99.0\"", 1);
     for text in ["years of work\n", &of_later_version] {
         let path = write(directory.path(), "thesis.txt", text);
         refuses(&format!("run -o {path}"), &["thesis.txt", "not overwritten"]);

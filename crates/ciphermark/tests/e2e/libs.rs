@@ -282,6 +282,6 @@ fn a_program_without_the_libraries_that_come_with_it_says_how_to_get_them() {
     assert_eq!(alone.lines().count(), 1, "{alone}");
     let own = installed.path().join("lib/ciphermark");
     std::fs::create_dir_all(&own).unwrap();
-    std::fs::write(own.join("libciphermarkmeter.so"), "").unwrap();
+    std::fs::write(own.join("libciphermark_baselines.so"), "").unwrap();
     assert_eq!(said(), "");
 }

@@ -3,8 +3,8 @@
 use crate::support::*;
 use std::path::{Path, PathBuf};
 
-/// Times that the slow core does nothing: more than all else that a message of 64 bytes takes, several times over.
-const SLOW: u32 = 20_000;
+/// Times that the slow core does nothing: as much as all else that a message of 64 bytes takes, and few enough instructions to be counted.
+const SLOW: u32 = 3_000;
 
 /// A directory with the adapter and its core, which was told to work so often.
 struct Linked(tempfile::TempDir);

@@ -48,7 +48,7 @@ fn a_table_has_the_sign_and_who_it_is_and_the_rows_of_csv_the_words() {
     assert!(table.contains(note), "{table}");
     let csv = call(&format!("show {path} -l openssl@3.0.19 -a aes-256-gcm -t native --format csv"));
     let csv = csv.with_code(0).stdout;
-    assert!(csv.lines().next().unwrap().ends_with(",leaks,leaks_words"), "{csv}");
+    assert!(csv.lines().next().unwrap().contains(",leaks,leaks_words"), "{csv}");
     let row = csv.lines().nth(1).unwrap();
     assert!(row.contains(",depends,\"secret-dependent lookups in AES_encrypt"), "{row}");
 }

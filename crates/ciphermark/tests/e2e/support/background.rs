@@ -23,7 +23,8 @@ impl Background {
 
     /// Starts another command, without input and with its output kept.
     pub fn of(mut command: Command) -> Self {
-        command.stdin(Stdio::null());
+        // Cargo's, which a run notes as what decides which code runs.
+        command.env_remove("LD_LIBRARY_PATH").stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let _running = running();
         Self { child: Some(command.spawn().unwrap()), _running }
