@@ -55,7 +55,8 @@ CONTROL(alloca_size) {
   room[0] = 1;
 }
 CONTROL(malloc_size) {
-  void *volatile room = malloc(32 + 64 * (k[0] & 7));
+  /* Never of the size of a session, whose place the freed piece would then be. */
+  void *volatile room = malloc(32 + 64 * (k[0] & 5));
   free(room);
 }
 CONTROL(memcpy_to) { memcpy(table + 2048 + k[0], table, 32 + (sink & 0)); }

@@ -415,7 +415,8 @@ impl<'a> Schedule<'a> {
     fn settle_longer(&mut self) {
         let quiet = self.quiet.rates();
         let mut raised = Vec::new();
-        for progress in self.all_progress.iter_mut().filter(|t| t.is_due()) {
+        let has_no_finding = |t: &&mut CaseProgress| !matches!(t.end, Some(End::Found(_)));
+        for progress in self.all_progress.iter_mut().filter(has_no_finding).filter(|t| t.is_due()) {
             if progress.settling.compare(&progress.samples, quiet) {
                 progress.mark_unsettled();
                 progress.look_again();

@@ -169,3 +169,26 @@ fn cases_that_wait_have_their_turn_when_nobody_else_is_left() {
     assert!(schedule.all_progress.iter().all(|t| t.waits && t.end.is_none()));
     assert_eq!(schedule.in_turn().count(), 2);
 }
+
+#[test]
+fn a_case_that_longer_settling_made_cheaper_is_sampled_again_and_one_with_a_finding_is_not() {
+    let libraries = [attached()];
+    let is_longer = |process: u32| process % 2 == 1;
+    let mut precise =
+        sampled(progress(0, 1), |process| if is_longer(process) { 9_000 } else { 10_000 }, 14);
+    for sample in &mut precise.samples {
+        sample.settled_us = if is_longer(sample.process) { 400 } else { 100 };
+    }
+    precise.end = Some(End::Stopped(Stopped::Precision));
+    let refused = End::Found(Finding::refused("a wrong byte"));
+    let mut without = precise.clone();
+    without.end = Some(refused.clone());
+    let mut schedule = schedule(&libraries, vec![precise, without], 1);
+    schedule.judge();
+    let [precise, without] = &schedule.all_progress[..] else { panic!("two cases") };
+    assert_eq!(precise.end, None);
+    assert!(precise.settling.needed_us() > 100);
+    let unsettled = precise.samples.iter().filter(|s| s.unsettled).map(|s| s.process);
+    assert!(unsettled.clone().count() > 0 && unsettled.clone().all(|process| !is_longer(process)));
+    assert_eq!(without.end, Some(refused));
+}
