@@ -86,9 +86,10 @@ impl Settling {
     }
 
     /// Microseconds after which it was as fast as at the end: up to the end of the first window that shows it. What is
-    /// slower later is a neighbour's doing. `None` where a busy core hides when that was.
+    /// slower later is a neighbour's doing. Whether that is sure beside: a busy core may have hidden windows before it.
+    /// `None` where no window is known.
     #[must_use]
-    pub fn needed_us(&self) -> Option<u32> {
+    pub fn needed_us(&self) -> Option<(u32, bool)> {
         let known = |ns: &&f64| **ns > 0.0;
         let end = self.ns_per_op.iter().rev().filter(known).take(3).copied().reduce(f64::min)?;
         let is_there = |ns: &f64| *ns > 0.0 && *ns <= end * (1.0 + Self::AGREE);
@@ -96,7 +97,7 @@ impl Settling {
         // In windows that are shorter than an operation no other could have ended.
         let has_room = |window: usize| f64::from(Self::FIRST_WINDOW_US << window) * 1e3 > 2.0 * end;
         let is_hidden = |before: usize| self.ns_per_op[before] <= 0.0 && has_room(before);
-        (!(0..window).any(is_hidden)).then(|| Self::FIRST_WINDOW_US << (window + 1).min(8))
+        Some((Self::FIRST_WINDOW_US << (window + 1).min(8), !(0..window).any(is_hidden)))
     }
 }
 
@@ -304,13 +305,21 @@ mod tests {
     #[test]
     fn what_a_process_needs_ends_with_the_first_window_that_is_as_fast_as_the_last() {
         let needed = |ns: &[f64]| settling(ns).needed_us();
-        assert_eq!(needed(&[60.0, 60.2, 60.1, 60.0]), Some(100), "from the first on");
-        assert_eq!(needed(&[71.0, 71.0, 60.4, 60.0]), Some(400));
-        assert_eq!(needed(&[71.0, 60.0, 75.0, 60.0]), Some(200), "a neighbour in between");
-        assert_eq!(needed(&[60.0, 60.0, 60.0, 80.0]), Some(100), "slower is not settled later");
-        assert_eq!(needed(&[60.0, 60.0, 60.0, 9000.0]), Some(100), "a stall at the end");
-        assert_eq!(needed(&[0.0, 0.0, 60.0, 60.0]), None, "hidden by a busy core");
-        assert_eq!(needed(&[0.0, 7e4, 7e4, 7e4]), Some(200), "no operation fits the first window");
+        assert_eq!(needed(&[60.0, 60.2, 60.1, 60.0]), Some((100, true)), "from the first on");
+        assert_eq!(needed(&[71.0, 71.0, 60.4, 60.0]), Some((400, true)));
+        assert_eq!(needed(&[71.0, 60.0, 75.0, 60.0]), Some((200, true)), "a neighbour in between");
+        assert_eq!(
+            needed(&[60.0, 60.0, 60.0, 80.0]),
+            Some((100, true)),
+            "slower is not settled later"
+        );
+        assert_eq!(needed(&[60.0, 60.0, 60.0, 9000.0]), Some((100, true)), "a stall at the end");
+        assert_eq!(needed(&[0.0, 0.0, 60.0, 60.0]), Some((400, false)), "hidden by a busy core");
+        assert_eq!(
+            needed(&[0.0, 7e4, 7e4, 7e4]),
+            Some((200, true)),
+            "no operation fits the first window"
+        );
         assert_eq!(needed(&[]), None);
     }
 
