@@ -62,7 +62,9 @@ impl Process {
             }
         };
         note(self.directory != later.directory, "the working directory");
-        note(self.umask != later.umask, "the file mode mask");
+        // What could not be read once says nothing.
+        let masks = self.umask.as_ref().zip(later.umask.as_ref());
+        note(masks.is_some_and(|(before, after)| before != after), "the file mode mask");
         note(self.limits != later.limits, "a resource limit");
         note(self.timers != later.timers, "an interval timer");
         for ((before, after), (_, what)) in self.modes.iter().zip(&later.modes).zip(MODES) {
