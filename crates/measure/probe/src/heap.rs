@@ -44,20 +44,27 @@ const SMALLEST: usize = 24;
 #[cfg(target_env = "gnu")]
 const CHUNK: usize = 32;
 
-/// Allocates of each size until none is left but at the heap's end.
+/// Where the heap goes on below what it had (a thread's, or the process's where another mapping stopped it), everything
+/// would be a hole.
 #[cfg(target_env = "gnu")]
-fn fill_holes() {
+const MOST_FILLED_BYTES: usize = 16 << 20;
+
+/// Allocates of each size until none is left but at the heap's end. Returns what that took.
+#[cfg(target_env = "gnu")]
+fn fill_holes() -> usize {
     /// Below the C library's limit for mappings of their own.
     const LARGEST: usize = 96 << 10;
     /// Up to here it keeps what is freed by size, and joins it with nothing.
     const BY_SIZE: usize = 1032;
     let mut end = 0;
+    let mut filled_bytes = 0;
     // What the first turn takes for the heap's end may be a hole.
     for _ in 0..2 {
         let mut size = LARGEST;
         while size >= SMALLEST {
             let mut at = allocate(size);
-            while at != 0 && at < end {
+            while at != 0 && at < end && filled_bytes < MOST_FILLED_BYTES {
+                filled_bytes += size;
                 at = allocate(size);
             }
             end = end.max(at);
@@ -70,6 +77,7 @@ fn fill_holes() {
             }
         }
     }
+    filled_bytes
 }
 
 #[cfg(target_env = "gnu")]
@@ -82,25 +90,56 @@ fn allocate(size: usize) -> usize {
 mod tests {
     use super::*;
 
+    /// In a process of its own with one heap for all threads, as a worker has it.
     #[test]
     fn allocations_lie_alike_whatever_was_freed_before() {
-        // In a thread of its own, whose part of the heap no other test uses.
-        let laid_out = |sizes: &'static [usize]| {
-            let lie = move || {
-                let mut before: Vec<Vec<u8>> = sizes.iter().map(|n| vec![0; *n]).collect();
-                before.iter_mut().step_by(2).for_each(|hole| *hole = Vec::new());
-                lay_heap_out();
-                let places = [24, 700, 40, 5000, 24].map(|n| allocate(n) % PLACES);
-                drop(before);
-                places
-            };
-            std::thread::spawn(lie).join().unwrap()
+        const ALONE: &str = "CIPHERMARK_TEST_HEAP";
+        let Some(case) = std::env::var_os(ALONE) else {
+            let places = ["plain", "small", "mixed", "large"].map(|case| {
+                let output = std::process::Command::new(std::env::current_exe().unwrap())
+                    .args([
+                        "--exact",
+                        "heap::tests::allocations_lie_alike_whatever_was_freed_before",
+                    ])
+                    .args(["--nocapture", "--test-threads=1"])
+                    .env("MALLOC_ARENA_MAX", "1")
+                    .env(ALONE, case)
+                    .output()
+                    .unwrap();
+                let text = String::from_utf8(output.stdout).unwrap();
+                let places = text.lines().find_map(|line| line.strip_prefix("places: "));
+                places.unwrap_or_else(|| panic!("{case}: {text}")).to_owned()
+            });
+            assert!(places[0].starts_with(&format!("[{FIRST}, ")), "{places:?}");
+            assert!(places.iter().all(|other| *other == places[0]), "{places:?}");
+            return;
         };
-        let plain = laid_out(&[]);
-        assert_eq!(plain[0], FIRST);
-        for sizes in [&[24, 24, 24, 24, 24][..], &[300, 40, 5000, 24, 700, 60], &[20_000, 24, 700]]
-        {
-            assert_eq!(laid_out(sizes), plain, "{sizes:?}");
-        }
+        let sizes: &[usize] = match case.to_str().unwrap() {
+            "plain" => &[],
+            "small" => &[24, 24, 24, 24, 24],
+            "mixed" => &[300, 40, 5000, 24, 700, 60],
+            _ => &[20_000, 24, 700],
+        };
+        let mut before: Vec<Vec<u8>> = sizes.iter().map(|n| vec![0; *n]).collect();
+        before.iter_mut().step_by(2).for_each(|hole| *hole = Vec::new());
+        lay_heap_out();
+        let places = [24, 700, 40, 5000, 24].map(|n| allocate(n) % PLACES);
+        drop(before);
+        println!("\nplaces: {places:?}");
+    }
+
+    /// A thread's heap begins anew wherever there is room, also below.
+    #[test]
+    fn filling_holes_ends_where_a_heap_goes_on_below_itself() {
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let kept: Vec<Vec<u8>> = (0..1200).map(|_| vec![1; 60 << 10]).collect();
+                    let filled_bytes = fill_holes();
+                    drop(kept);
+                    assert!(filled_bytes <= MOST_FILLED_BYTES + (96 << 10), "{filled_bytes}");
+                });
+            }
+        });
     }
 }

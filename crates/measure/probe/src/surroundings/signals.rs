@@ -107,19 +107,46 @@ mod tests {
 
     #[test]
     fn a_default_that_is_put_back_by_another_function_is_no_change() {
-        let before = Signals::now();
-        // SAFETY: no handler is installed, and nothing else in these tests uses the signal.
+        let changes = in_a_child(|| {
+            // SAFETY: no handler is installed.
+            unsafe {
+                libc::signal(libc::SIGUSR2, libc::SIG_IGN);
+                libc::signal(libc::SIGUSR2, libc::SIG_DFL);
+            }
+        });
+        assert_eq!(changes, 0);
+    }
+
+    /// How many changes `act` makes, in a process without the threads of other tests, which install handlers too.
+    fn in_a_child(act: impl FnOnce()) -> i32 {
+        // SAFETY: the child has this thread only, and ends without returning.
         unsafe {
-            libc::signal(libc::SIGUSR2, libc::SIG_IGN);
-            libc::signal(libc::SIGUSR2, libc::SIG_DFL);
+            let child = libc::fork();
+            if child == 0 {
+                let before = Signals::now();
+                act();
+                libc::_exit(before.changes(&Signals::now()).len() as i32);
+            }
+            let mut status = 0;
+            assert_eq!(libc::waitpid(child, &raw mut status, 0), child);
+            assert!(libc::WIFEXITED(status), "{status:#x}");
+            libc::WEXITSTATUS(status)
         }
-        assert_eq!(before.changes(&Signals::now()), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_handler_that_is_installed_is_a_change() {
+        // SAFETY: ignoring needs no handler.
+        let ignored = in_a_child(|| unsafe {
+            libc::signal(libc::SIGUSR2, libc::SIG_IGN);
+        });
+        assert_eq!(ignored, 1);
     }
 
     #[test]
     fn nothing_changes_by_itself_and_a_handler_or_mask_that_does_is_named() {
+        assert_eq!(in_a_child(|| ()), 0);
         let before = Signals::now();
-        assert_eq!(before.changes(&Signals::now()), Vec::<String>::new());
         let mut after = before.clone();
         after.actions[9].0 ^= 1;
         assert_eq!(before.changes(&after), ["the handling of SIGSEGV was changed"]);
