@@ -243,10 +243,7 @@ impl Lane {
             StreamBatch::place(&mut subject.session, &mut self.arena, initial, nonce, roll);
         around.gather(begun(batch.restart()))?;
         let (taken, ops) = around.measure(&mut batch, visit, &|batch, warm_up, _| {
-            // An outcome other than done shows in the buffer, which is checked.
-            batch.restart();
-            batch.run(warm_up);
-            batch.restart();
+            batch.warm_up(warm_up);
         });
         codes(taken.codes, visit.model)?;
         let (left, all) = (batch.buffer().to_vec(), batch.updates());
