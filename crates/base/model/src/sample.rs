@@ -52,6 +52,9 @@ pub struct RawSample {
     /// Whether that was shorter than the case needs, as other processes have shown.
     #[serde(default, skip_serializing_if = "is_false")]
     pub unsettled: bool,
+    /// Microseconds for which the core was waited for to be quiet, since the sample before.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub waited_us: u32,
 }
 
 /// How a case came to its speed in a new process, before the first sample.

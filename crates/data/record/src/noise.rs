@@ -18,6 +18,9 @@ pub struct Noise {
     /// Seconds that the hypervisor took from the measuring CPUs during the run, in the kernel's
     /// steps of 10 ms; null where the kernel does not count them.
     pub stolen_seconds: Option<f64>,
+    /// Seconds for which workers waited for their core to be quiet, of all CPUs together (since 1.6).
+    #[serde(default, skip_serializing_if = "is_no_time")]
+    pub waited_seconds: f64,
     /// What kept other programs off the core's other hardware threads: `core-scheduling`, where the
     /// kernel let nothing else run there while a worker ran, or `none`.
     pub shield: String,
@@ -42,6 +45,11 @@ pub struct Disturbances {
     /// The process had not run the case for as long as it needs to reach its speed (since 1.6).
     #[serde(skip_serializing_if = "is_zero")]
     pub unsettled: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_no_time(seconds: &f64) -> bool {
+    *seconds == 0.0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]

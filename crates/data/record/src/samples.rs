@@ -54,6 +54,10 @@ pub struct Samples {
     /// Whether that was shorter than the case needs (since 1.6); absent where it never was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unsettled: Vec<bool>,
+    /// Microseconds for which the core was waited for to be quiet, since the sample before (since 1.6); absent where it
+    /// never was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waited_us: Vec<u32>,
 }
 
 /// The clock's readings scatter by some 0.1 %: digits past the fifth are noise.
@@ -84,6 +88,7 @@ impl Samples {
         push_rare(&mut self.cpu, before, s.cpu);
         push_rare(&mut self.settled_us, before, s.settled_us);
         push_rare(&mut self.unsettled, before, s.unsettled);
+        push_rare(&mut self.waited_us, before, s.waited_us);
     }
 
     /// How many there are.
@@ -119,6 +124,7 @@ impl Samples {
                 cpu: rare(&self.cpu, i),
                 settled_us: rare(&self.settled_us, i),
                 unsettled: rare(&self.unsettled, i),
+                waited_us: rare(&self.waited_us, i),
             };
             (sample, self.clean[i])
         })
@@ -146,14 +152,15 @@ impl Samples {
             cpu,
             settled_us,
             unsettled,
+            waited_us,
         } = self;
         macro_rules! lengths {
             ($($column:ident)*) => { [$($column.len()),*] };
         }
         let always = lengths!(process ops clock_before clock_after probe_before probe_after
             switches migrated clean);
-        let rare =
-            lengths!(thread voluntary page_faults major_faults stolen cpu settled_us unsettled);
+        let rare = lengths!(thread voluntary page_faults major_faults stolen cpu settled_us unsettled
+            waited_us);
         always.iter().all(|length| *length == ticks.len())
             && rare.iter().all(|length| *length == 0 || *length == ticks.len())
     }
@@ -203,6 +210,7 @@ mod tests {
         cpu: 0,
         settled_us: 0,
         unsettled: false,
+        waited_us: 0,
     };
 
     #[test]

@@ -20,6 +20,7 @@ pub(crate) fn noise(sampled: &Sampled<'_>) -> Noise {
         ..Noise::default()
     };
     for sample in samples {
+        noise.waited_seconds += f64::from(sample.waited_us) / 1e6;
         count(&mut noise, sample, sampled.quiet.of(sample.cpu));
     }
     noise

@@ -2,6 +2,7 @@
 
 use crate::arch;
 use model::QUIET_PROBE_FRACTION;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// Where ticks come from.
@@ -24,6 +25,17 @@ pub struct Clock {
     link_cycles: Result<f64, String>,
     quiet_rate: f64,
     longest_wait: Duration,
+    waited: Waited,
+}
+
+/// Microseconds of waiting that no sample says yet.
+#[derive(Debug, Default)]
+struct Waited(AtomicU32);
+
+impl Clone for Waited {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 /// Steps of this many nanoseconds are short: lengths of samples, chains and probes are for them.
@@ -76,6 +88,7 @@ impl Clock {
             link_cycles: Ok(0.0),
             quiet_rate: 0.0,
             longest_wait: Duration::ZERO,
+            waited: Waited::default(),
         };
         let mut empty: Vec<u64> = (0..EMPTY_REGIONS)
             .map(|_| {
@@ -247,7 +260,15 @@ impl Clock {
         while begun.elapsed() < self.longest_wait && !self.is_quiet() {
             waited = true;
         }
+        if waited {
+            self.waited.0.fetch_add(begun.elapsed().as_micros() as u32, Ordering::Relaxed);
+        }
         waited
+    }
+
+    /// Microseconds that [`Clock::wait_until_quiet`] has waited since this was last asked.
+    pub(crate) fn take_waited_us(&self) -> u32 {
+        self.waited.0.swap(0, Ordering::Relaxed)
     }
 
     /// Whether the throughput probe sees no other program on the core; true where its quiet rate is not known.
@@ -378,6 +399,8 @@ mod tests {
         clock.expect_quiet(1e9, most);
         let begun = Instant::now();
         assert!(clock.wait_until_quiet() && begun.elapsed() >= most);
+        assert!(clock.take_waited_us() >= 3000);
+        assert_eq!(clock.take_waited_us(), 0, "told once");
     }
 
     #[test]

@@ -31,6 +31,7 @@ pub fn around_parts<R>(clock: &Clock, process: u32, run: impl FnOnce() -> R) -> 
         clock_after,
         probe_before,
         probe_after,
+        waited_us: clock.take_waited_us(),
         ..quiet.end().noted()
     };
     (result, sample)

@@ -63,6 +63,7 @@ pub(crate) fn bracket(clock: &Clock, process: u32, ops: u32, batch: impl FnOnce(
         clock_after,
         probe_before,
         probe_after,
+        waited_us: clock.take_waited_us(),
         ..quiet.end().noted()
     };
     Taken { sample, codes }

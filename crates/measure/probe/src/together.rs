@@ -103,6 +103,7 @@ pub fn sample_together<B: Batch>(
         clock_after,
         probe_before,
         probe_after,
+        waited_us: if thread == 0 { clock.take_waited_us() } else { 0 },
         ..met.noted()
     };
     Taken { sample, codes }

@@ -7,6 +7,9 @@ use record::{Measurement, Record, State, Stopped};
 /// From this share of clean samples on a quieter machine hardly helps.
 const QUIET: f64 = 0.9;
 
+/// From this share of the time on waiting is worth a word.
+const WAITED: f64 = 0.05;
+
 /// A run so many times as long has intervals that are narrower by enough to see.
 const LONGER: f64 = 4.0;
 
@@ -46,9 +49,19 @@ pub(crate) fn line(record: &Record, selection: &[&Measurement]) -> Option<String
     let quiet = record.noise.as_ref().filter(|n| n.samples > 0);
     let quiet = quiet.map(|n| n.clean as f64 / n.samples as f64).filter(|share| *share < QUIET);
     parts.extend(quiet.map(|share| {
-        format!("only {} % of samples were taken while the core was quiet", percent(share))
+        let waited = waited(record).unwrap_or_default();
+        format!("only {} % of samples were taken while the core was quiet{waited}", percent(share))
     }));
     Some(parts.join("; ") + ". " + &help(record, &rough, quiet.is_some()))
+}
+
+/// How much of the time went by until the core was quiet.
+fn waited(record: &Record) -> Option<String> {
+    let noise = record.noise.as_ref()?;
+    let measured = record.measuring_seconds * noise.quiet.len().max(1) as f64;
+    let share = noise.waited_seconds / measured.max(f64::MIN_POSITIVE);
+    (share >= WAITED)
+        .then(|| format!(", and waiting for that took {} % of the time", percent(share)))
 }
 
 /// The fewest and the most processes that these come from.
@@ -107,6 +120,13 @@ mod tests {
             said(&record(Stopped::Budget, 38)).unwrap(),
             "2 of 4 numbers did not reach ±1 %: half of them are known to ±2.4 %; only 38 % of samples were taken \
              while the core was quiet. A longer run (--budget 120s) or a quieter machine helps."
+        );
+        let mut waited = record(Stopped::Budget, 38);
+        waited.noise.as_mut().unwrap().waited_seconds = 6.0;
+        let waited = said(&waited).unwrap();
+        assert!(
+            waited.contains("the core was quiet, and waiting for that took 25 % of the time. "),
+            "{waited}"
         );
         let quiet = said(&record(Stopped::Budget, 97)).unwrap();
         assert!(quiet.ends_with("±2.4 %. A longer run (--budget 120s) helps."), "{quiet}");
