@@ -9,7 +9,7 @@ use crate::units::{parse_duration, parse_fraction};
 use crate::{choose, screen};
 use engine::{Attached, Budget, Keeping, Outcome, Request, Stop, SurveyError};
 use model::{Algorithm, Direction, Footprint, Model, Tier};
-use record::{Journal, Record, RecordError, State};
+use record::{Journal, Measurement, Record, RecordError, State};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
@@ -270,9 +270,17 @@ pub fn watch_signals() -> Result<Stop, Failure> {
 }
 
 fn exit(record: &Record) -> Result<Exit, Failure> {
-    let state = |s| record.measurements.iter().any(|m| m.state == s);
-    if state(State::Refused) || state(State::Failed) {
+    let bad =
+        |m: &Measurement| matches!(m.state, State::Refused | State::Failed) && !m.is_left_out();
+    if record.measurements.iter().any(bad) {
         return Ok(Exit::SomeRefused);
+    }
+    if record.measurements.iter().any(Measurement::is_left_out)
+        && record.measurements.iter().all(|m| m.is_left_out() || m.state == State::Unsupported)
+    {
+        return Err(Failure::not_done(
+            "nothing was measured: the time was over before any case had a number; raise --budget",
+        ));
     }
     if record.measurements.iter().all(|m| m.state == State::Unsupported) {
         return Err(Failure::not_done(

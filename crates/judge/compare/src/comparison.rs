@@ -207,6 +207,15 @@ struct Meeting<'a> {
     only: Vec<Only>,
 }
 
+/// Why the other side has no number.
+fn why_not(other: &Measurement) -> &'static str {
+    if other.is_left_out() {
+        "not measured in the time of the other side"
+    } else {
+        "not offered on the other side"
+    }
+}
+
 impl<'a> Meeting<'a> {
     fn pair(&mut self, base: &Cases<'a>, new: &Cases<'a>) {
         for (key, b) in base {
@@ -217,15 +226,11 @@ impl<'a> Meeting<'a> {
                     self.alone(b, OnlyIn::Base, why);
                     self.alone(n, OnlyIn::New, why);
                 }
-                Some(n) => match meet(b.state, n.state) {
+                Some(n) => match meet(b, n) {
                     Met::Compared => self.measured.push((b, n)),
                     Met::Changed(change) => self.states.push(state_row(change, Key::of(n), b, n)),
-                    Met::Only(OnlyIn::Base) => {
-                        self.alone(b, OnlyIn::Base, "not offered on the other side")
-                    }
-                    Met::Only(OnlyIn::New) => {
-                        self.alone(n, OnlyIn::New, "not offered on the other side")
-                    }
+                    Met::Only(OnlyIn::Base) => self.alone(b, OnlyIn::Base, why_not(n)),
+                    Met::Only(OnlyIn::New) => self.alone(n, OnlyIn::New, why_not(b)),
                     Met::Nothing => {}
                 },
             }

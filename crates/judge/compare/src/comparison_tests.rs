@@ -65,6 +65,17 @@ fn wide_intervals_leave_a_case_undecided() {
 }
 
 #[test]
+fn what_there_was_no_time_for_on_one_side_is_missing_there_and_not_broken() {
+    let good = case("aes-128-gcm", 16, &STEADY);
+    let mut late = without_number(good.clone(), State::Failed, "2 samples in the time budget");
+    late.stopped = Some(record::Stopped::Budget);
+    let c = compared(vec![good.clone()], vec![late.clone()]);
+    assert!(c.states.is_empty() && finds(&c, "refused").is_none());
+    assert_eq!(c.only[0].reason, "not measured in the time of the other side");
+    assert!(compared(vec![late.clone()], vec![late]).states.is_empty());
+}
+
+#[test]
 fn what_was_measured_and_is_refused_now_is_a_failure_with_its_reason() {
     let good = case("aes-128-gcm", 16, &STEADY);
     let bad = without_number(good.clone(), State::Refused, "tamper: accepted a changed tag");

@@ -99,6 +99,8 @@ pub struct Absent {
     pub case: Case,
     /// What became of it.
     pub state: State,
+    /// Whether there was no time for it: then nothing is wrong with it.
+    pub left_out: bool,
     /// Why.
     pub reason: Option<String>,
 }
@@ -193,6 +195,7 @@ fn absent(m: &&Measurement) -> Option<Absent> {
         library: m.library.clone(),
         case: Case::of(m),
         state: m.state,
+        left_out: m.is_left_out(),
         reason: m.reason.clone(),
     })
 }

@@ -87,11 +87,16 @@ pub(crate) enum Met {
     Nothing,
 }
 
-pub(crate) fn meet(base: State, new: State) -> Met {
+pub(crate) fn meet(base: &Measurement, new: &Measurement) -> Met {
     use State::{Failed, Imported, Measured, Refused, Unsupported};
-    // A figure from elsewhere is one; that it cannot be judged is said of the case.
-    let as_figure = |state| if state == Imported { Measured } else { state };
-    match (as_figure(base), as_figure(new)) {
+    let state = |m: &Measurement| match m.state {
+        // A figure from elsewhere is one; that it cannot be judged is said of the case.
+        Imported => Measured,
+        // What there was no time for says nothing of the library.
+        Failed if m.is_left_out() => Unsupported,
+        state => state,
+    };
+    match (state(base), state(new)) {
         (Measured, Measured) => Met::Compared,
         (Measured, Refused | Failed) => Met::Changed(Change::Broken),
         (Unsupported, Refused | Failed) => Met::Changed(Change::NewlyRefused),

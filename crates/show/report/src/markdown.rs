@@ -1,7 +1,7 @@
 //! The ranked tables as GitHub-flavoured Markdown.
 
 use crate::digits::{cycles_per_byte, percent, speed};
-use crate::survey::{CUT_OFF, Row, Section, Survey, mark, shout};
+use crate::survey::{LEFT_OUT, Row, Section, Survey, mark, shout};
 use crate::{labels, summary};
 use record::{Measurement, Record, State};
 use text::{Align, Cell, Column, Table, escape_markdown as escape};
@@ -57,7 +57,7 @@ fn number(m: Option<&Measurement>) -> String {
             format!("{}{}", mark(m), speed(m).unwrap_or_else(|| "?".to_owned()))
         }
         State::Unsupported => "–".to_owned(),
-        State::Failed if m.is_cut_off() => CUT_OFF.to_owned(),
+        State::Failed if m.is_left_out() => LEFT_OUT.to_owned(),
         State::Refused | State::Failed => shout(m.state),
     }
 }

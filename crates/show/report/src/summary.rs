@@ -6,7 +6,7 @@ use crate::labels;
 use crate::offers::not_offered;
 use crate::precision;
 use crate::secrets;
-use crate::survey::{CUT_OFF, DOUBTED, Survey, is_bad, is_doubted, mark, shout};
+use crate::survey::{DOUBTED, LEFT_OUT, Survey, is_bad, is_doubted, mark, shout};
 use model::{Algorithm, Disturbance, Kind, Primitive, Tier};
 use record::{Estimate, Executed, Host, Library, LibraryId, Measurement, Noise, Record, State};
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,7 +62,8 @@ fn counts(record: &Record, selection: &[&Measurement]) -> String {
     };
     let states = [State::Measured, State::Unsupported, State::Refused, State::Failed];
     let cut_off = selection.iter().filter(|m| m.is_cut_off()).count();
-    let count = |state| selection.iter().filter(|m| m.state == state && !m.is_cut_off()).count();
+    let left_out = selection.iter().filter(|m| m.is_left_out()).count();
+    let count = |state| selection.iter().filter(|m| m.state == state && !m.is_left_out()).count();
     let mut counted: Vec<String> =
         states.map(|state| format!("{} {}", count(state), state.name())).to_vec();
     match count(State::Imported) {
@@ -71,6 +72,9 @@ fn counts(record: &Record, selection: &[&Measurement]) -> String {
     }
     if cut_off > 0 {
         counted.push(format!("{cut_off} NOT MEASURED: the run was interrupted"));
+    }
+    if left_out > cut_off {
+        counted.push(format!("{} NOT MEASURED: the time was over", left_out - cut_off));
     }
     let seconds = record.measuring_seconds;
     format!("{cases}: {}; {seconds:.1} s of measuring", counted.join(", "))
@@ -248,8 +252,11 @@ fn legend(record: &Record, selection: &[&Measurement], survey: &Survey<'_>) -> V
             .push(format!("~: {}", short.as_deref().unwrap_or("short of the precision asked for")));
     }
     lines.extend(imported(selection));
-    if selection.iter().any(|m| m.is_cut_off()) {
-        lines.push(format!("{CUT_OFF}: not measured, because the run was interrupted"));
+    if selection.iter().any(|m| m.is_left_out()) {
+        let interrupted = selection.iter().any(|m| m.is_cut_off());
+        let why =
+            if interrupted { "the run was interrupted" } else { "the time was over (--budget)" };
+        lines.push(format!("{LEFT_OUT}: not measured, because {why}"));
     }
     if lacks_a_size(survey) {
         lines.push("–: not defined or not offered at this size".to_owned());

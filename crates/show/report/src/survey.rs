@@ -64,8 +64,8 @@ pub(crate) struct Row<'a> {
     pub(crate) cells: BTreeMap<usize, &'a Measurement>,
 }
 
-/// What stands where an interrupt came before a number.
-pub(crate) const CUT_OFF: &str = "…";
+/// What stands where the time was over before there was a number.
+pub(crate) const LEFT_OUT: &str = "…";
 
 /// A reason for which cells of a row have no number.
 pub(crate) struct Problem {
@@ -122,8 +122,8 @@ fn sections<'a>(
     }
     let sections = found.into_iter().map(|(common, rows)| {
         let rows = rows.into_values().filter(|cells| !all_unsupported(cells));
-        // Above the tables it is said how many an interrupt cut off.
-        let rows = rows.filter(|cells| !cells.values().all(|m| m.is_cut_off()));
+        // Above the tables it is said how many there was no time for.
+        let rows = rows.filter(|cells| !cells.values().all(|m| m.is_left_out()));
         let mut rows: Vec<Row<'_>> =
             rows.filter_map(|cells| Row::of(cells, libraries, record)).collect();
         rows.sort_by(|a, b| a.rank(b, reference));
@@ -272,9 +272,9 @@ impl Problem {
     }
 }
 
-/// Whether a check, or the library, failed: what an interrupt cut off is no fault of anything.
+/// Whether a check, or the library, failed: what there was no time for is no fault of anything.
 pub(crate) fn is_bad(m: &Measurement) -> bool {
-    matches!(m.state, State::Refused | State::Failed) && !m.is_cut_off()
+    matches!(m.state, State::Refused | State::Failed) && !m.is_left_out()
 }
 
 /// The state so that nobody overlooks it.

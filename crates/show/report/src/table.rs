@@ -1,7 +1,7 @@
 //! The ranked tables for a terminal.
 
 use crate::digits::{cycles_per_byte, percent, speed};
-use crate::survey::{CUT_OFF, Row, Section, Survey, mark, shout};
+use crate::survey::{LEFT_OUT, Row, Section, Survey, mark, shout};
 use crate::{labels, summary};
 use anstyle::Style;
 use compare::Best;
@@ -336,7 +336,7 @@ fn number(m: Option<&Measurement>, style: Style) -> Cell {
             Cell::number(format!("{mark}{text}"), style)
         }
         State::Unsupported => Cell::new("–", ASIDE),
-        State::Failed if m.is_cut_off() => Cell::new(CUT_OFF, ASIDE),
+        State::Failed if m.is_left_out() => Cell::new(LEFT_OUT, ASIDE),
         State::Refused | State::Failed => Cell::new(shout(m.state), ALARM),
     }
 }

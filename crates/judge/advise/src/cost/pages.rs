@@ -117,10 +117,13 @@ impl<'a> Pages<'a> {
         }
         let of_it: Vec<_> = self.record.verified.iter().filter(|v| v.scheme == scheme).collect();
         for state in [State::Refused, State::Failed] {
-            if let Some(v) = of_it.iter().find(|v| v.state == state) {
+            if let Some(v) = of_it.iter().find(|v| v.state == state && !v.is_left_out()) {
                 let why = v.reason.clone().unwrap_or_default();
                 return format!("{} in {}: {why}", state.name(), name(v.library));
             }
+        }
+        if of_it.iter().any(|v| v.is_left_out()) {
+            return "the record's time was over before it was verified".to_owned();
         }
         if of_it.iter().any(|v| v.state == State::Measured) {
             return "no time was taken of it in memory or in a file, in both directions".to_owned();

@@ -98,7 +98,7 @@ impl<'a> Parts<'a> {
     pub fn why_not(&self, algorithms: &[&'static Algorithm]) -> String {
         let of_them = algorithms.iter().filter_map(|a| self.rows.get(a.name));
         let rows: Vec<&Measurement> = of_them.flatten().copied().collect();
-        let of = |state: State| rows.iter().find(|m| m.state == state);
+        let of = |state: State| rows.iter().find(|m| m.state == state && !m.is_left_out());
         let reason = |m: &Measurement| m.reason.clone().unwrap_or_default();
         if let Some(m) = of(State::Refused) {
             return format!("refused in {}: {}", m.library.name, reason(m));
@@ -108,6 +108,9 @@ impl<'a> Parts<'a> {
         }
         if rows.is_empty() {
             return "the record did not ask for it".to_owned();
+        }
+        if rows.iter().any(|m| m.is_left_out()) {
+            return "the record's time was over before it was measured".to_owned();
         }
         if of(State::Measured).is_some() {
             return format!("not all of it was measured around {} bytes", self.size);

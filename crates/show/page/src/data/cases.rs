@@ -49,7 +49,7 @@ columns! {
     threads: u32 = m.threads;
     footprint: usize = names.footprints.number(m.footprint.name());
     in_place: u8 = m.in_place.into();
-    state: &'static str = m.state.name();
+    state: &'static str = if m.is_left_out() { "left-out" } else { m.state.name() };
     reason: Option<usize> = said(m).map(|r| names.texts.number(&r));
     /// Where a figure comes from that was not measured here.
     imported: Option<usize> = m.imported.as_ref().map(|i| names.texts.number(&source(i)));

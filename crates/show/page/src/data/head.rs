@@ -45,7 +45,7 @@ pub(crate) struct RecordFacts {
     pub(crate) started: String,
     /// The day of it.
     pub(crate) day: String,
-    /// Cases by what became of them: measured, unsupported, refused, failed, imported.
+    /// Cases by what became of them: measured, unsupported, refused, failed, imported. Without those that there was no time for.
     pub(crate) states: [usize; 5],
     /// Everything else, as in the record.
     facts: Value,
@@ -131,7 +131,8 @@ fn survey(r: &Record, label: String, file: String) -> RecordFacts {
         cpu: clean(&r.host.cpu.name),
         started: clean(&r.started),
         day: day(&r.started),
-        states: STATES.map(|s| r.measurements.iter().filter(|m| m.state == s).count()),
+        states: STATES
+            .map(|s| r.measurements.iter().filter(|m| m.state == s && !m.is_left_out()).count()),
         facts: facts(r),
     }
 }

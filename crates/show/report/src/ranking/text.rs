@@ -4,6 +4,7 @@ use crate::comparison::words::{interval_heading, with_level};
 use crate::digits::supported;
 use crate::labels::{size, versioned};
 use crate::secrets::mark as mark_of;
+use crate::survey::shout;
 use compare::{Absent, By, Per, Ranked, Ranking, Standing};
 use text::escape_markdown as escape;
 use text::{
@@ -151,7 +152,7 @@ fn notes(answer: &Ranking) -> Vec<String> {
 fn refused(absent: &Absent) -> String {
     format!(
         "{}: {} {} at {}: {}",
-        absent.state.name().to_uppercase(),
+        if absent.left_out { "NOT MEASURED".to_owned() } else { shout(absent.state) },
         versioned(&absent.library.name, &absent.library.version),
         clean(&absent.case.algorithm),
         size(absent.case.size),

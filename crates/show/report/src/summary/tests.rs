@@ -38,12 +38,28 @@ fn what_an_interrupt_cut_off_is_counted_and_is_no_failure() {
     assert!(survey.sections.is_empty(), "nothing but what was cut off");
     let mut one = record.clone();
     one.measurements[0] = sample::record().measurements[0].clone();
-    one.measurements[0].state = State::Failed;
+    (one.measurements[0].state, one.measurements[0].stopped) = (State::Failed, None);
     let foot = footed(&one);
     assert!(foot.contains("FAILED: crash, hang or error"), "{foot}");
     assert!(foot.contains("…: not measured, because the run was interrupted"), "{foot}");
     one.measurements[0].stopped = Some(record::Stopped::Interrupted);
     assert!(!footed(&one).contains("FAILED"));
+}
+
+#[test]
+fn what_there_was_no_time_for_is_counted_and_is_no_failure() {
+    let mut record = sample::record();
+    let m = record.measurements.iter_mut().find(|m| m.state == State::Measured).unwrap();
+    (m.state, m.stopped) = (State::Failed, Some(record::Stopped::Budget));
+    m.reason = Some("2 samples in the time budget, too few for a number".to_owned());
+    let failed = record.measurements.iter().filter(|m| m.state == State::Failed).count() - 1;
+    let selection: Vec<&Measurement> = record.measurements.iter().collect();
+    let counted = counts(&record, &selection);
+    let words = format!("{failed} failed, ");
+    assert!(counted.contains(&words), "{counted}");
+    assert!(counted.contains("1 NOT MEASURED: the time was over"), "{counted}");
+    let foot = footed(&record);
+    assert!(foot.contains("…: not measured, because the time was over (--budget)"), "{foot}");
 }
 
 #[test]
