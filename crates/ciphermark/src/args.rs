@@ -170,8 +170,8 @@ pub struct Filter {
     /// Algorithms by name or glob, separated by commas, e.g. 'aes-*-gcm'; may be repeated.
     #[arg(short, long, value_name = "GLOB")]
     pub algorithm: Vec<String>,
-    /// Libraries found on this machine, by name or name@version glob, or NAME=PATH to add a file;
-    /// may be repeated.
+    /// Libraries found on this machine, by name or name@version glob, separated by commas, or NAME=PATH
+    /// to add a file; may be repeated.
     #[arg(short, long, value_name = "GLOB|NAME=PATH")]
     pub library: Vec<String>,
     /// Message sizes in bytes: 16,64,1K or 16..64K (doubling) or 16..256+16 (in steps).
@@ -183,8 +183,8 @@ pub struct Filter {
     /// What one timed operation is; may be repeated, or a list: message,rekey.
     #[arg(short, long, value_name = "MODEL", value_delimiter = ',')]
     pub model: Vec<Model>,
-    /// Which CPU instructions the library may use; may be repeated.
-    #[arg(short, long, value_name = "TIER")]
+    /// Which CPU instructions the library may use; may be repeated, or a list: native,noaes.
+    #[arg(short, long, value_name = "TIER", value_delimiter = ',')]
     pub tier: Vec<Tier>,
     /// How much memory the operations cycle through; may be repeated, or a list: hot,l2,memory.
     #[arg(long, value_name = "FOOTPRINT", value_delimiter = ',')]

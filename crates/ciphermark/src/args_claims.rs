@@ -18,7 +18,7 @@ pub struct ClaimsArgs {
     /// Records and runs of `tls handshake` to judge by; without any, what is needed is measured.
     #[arg(value_name = "RECORD")]
     pub records: Vec<PathBuf>,
-    /// Only these claims, by name or glob; may be repeated.
+    /// Only these claims, by name or glob, separated by commas; may be repeated.
     #[arg(long, value_name = "GLOB")]
     pub only: Vec<String>,
     /// Only the claims of this source; may be repeated.

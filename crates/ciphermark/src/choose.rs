@@ -32,9 +32,17 @@ fn no_algorithm(text: &str) -> Failure {
     }
 }
 
-/// Reads `--library`: a glob, or NAME=PATH.
+/// Reads `--library`: globs with commas between, or NAME=PATH.
 pub fn libraries(texts: &[String]) -> Result<Vec<LibraryChoice>, Failure> {
-    texts.iter().map(|text| library(text)).collect()
+    each_library(texts).map(library).collect()
+}
+
+/// What stands between the commas. A path may have some of its own.
+pub fn each_library(texts: &[String]) -> impl Iterator<Item = &str> {
+    texts.iter().flat_map(|text| match text.contains('=') {
+        true => vec![text.as_str()],
+        false => NameGlob::of_list(text).collect(),
+    })
 }
 
 fn library(text: &str) -> Result<LibraryChoice, Failure> {
@@ -92,10 +100,8 @@ fn tell_what_is_not_beside() {
 }
 
 /// The libraries of a suite that are there. Those that are not are named, and why.
-pub fn attached_of_those(globs: &[String], quiet: bool) -> Result<Vec<Attached>, Failure> {
-    let choices = libraries(globs)?;
-    let wanted = globs.iter().map(|text| NameGlob::parse(text)).collect::<Result<Vec<_>, _>>();
-    let wanted = wanted.map_err(Failure::usage)?;
+pub fn attached_of_those(texts: &[String], quiet: bool) -> Result<Vec<Attached>, Failure> {
+    let (choices, wanted) = (libraries(texts)?, globs(texts)?);
     let is_wanted =
         |l: &Attached| wanted.iter().any(|glob| is_library(glob, &l.facts.name, &l.facts.version));
     let found: Vec<Attached> = discover(&choices).into_iter().filter(is_wanted).collect();
@@ -290,4 +296,16 @@ fn known<'a, I: Iterator<Item = &'a str>>(
 fn missing(what: &str, text: &str, near: Option<String>) -> Failure {
     let hint = near.map(|n| format!(", did you mean '{n}'?")).unwrap_or_default();
     Failure::usage(format!("the record has no {what} that matches '{text}'{hint}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_libraries_are_parted_at_commas_and_paths_are_not() {
+        let texts = ["openssl@{3,4}*,nettle", "mine=/a,b/lib.so"].map(str::to_owned);
+        let each: Vec<&str> = each_library(&texts).collect();
+        assert_eq!(each, ["openssl@{3,4}*", "nettle", "mine=/a,b/lib.so"]);
+    }
 }

@@ -31,7 +31,7 @@ pub struct ExplainArgs {
     #[arg(short, long, value_name = "MODEL", default_value = "message")]
     pub model: Model,
     /// Which CPU instructions the library may use, for instructions; may be repeated.
-    #[arg(short, long, value_name = "TIER")]
+    #[arg(short, long, value_name = "TIER", value_delimiter = ',')]
     pub tier: Vec<Tier>,
     /// Encrypt, decrypt or both.
     #[arg(short, long, value_name = "DIRECTION", default_value = "both")]

@@ -32,7 +32,7 @@ pub struct LeaksArgs {
     #[arg(short, long, value_name = "GLOB|NAME=PATH")]
     pub library: Vec<String>,
     /// Which CPU instructions the library may use; may be repeated.
-    #[arg(short, long, value_name = "TIER", default_value = "native")]
+    #[arg(short, long, value_name = "TIER", value_delimiter = ',', default_value = "native")]
     pub tier: Vec<Tier>,
     /// Message sizes in bytes, as for `run` [default: a part of a block, a block, and one that meets
     /// the widest loops].

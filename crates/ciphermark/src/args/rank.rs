@@ -69,10 +69,10 @@ pub struct QuestionArgs {
     /// Only cases whose traces were the same for all secrets (`ciphermark leaks`).
     #[arg(long)]
     pub same_trace: bool,
-    /// Algorithms by name or glob; may be repeated.
+    /// Algorithms by name or glob, separated by commas; may be repeated.
     #[arg(short, long, value_name = "GLOB")]
     pub algorithm: Vec<String>,
-    /// Libraries by name or name@version glob; may be repeated. To measure now also NAME=PATH.
+    /// Libraries by name or name@version glob, separated by commas; may be repeated. To measure now also NAME=PATH.
     #[arg(short, long, value_name = "GLOB")]
     pub library: Vec<String>,
     /// Bytes of plaintext.

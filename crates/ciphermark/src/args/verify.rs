@@ -25,7 +25,14 @@ pub struct VerifyArgs {
     #[arg(short, long, value_name = "GLOB|NAME=PATH")]
     pub library: Vec<String>,
     /// Which CPU instructions the library may use; may be repeated.
-    #[arg(short, long, value_name = "TIER", default_value = "native", conflicts_with = "vectors")]
+    #[arg(
+        short,
+        long,
+        value_name = "TIER",
+        value_delimiter = ',',
+        default_value = "native",
+        conflicts_with = "vectors"
+    )]
     pub tier: Vec<Tier>,
     /// Message sizes to check besides the fixed and random ones, as for `run`: 777,3000 or 16..64K.
     #[arg(short, long, value_name = "LIST", conflicts_with = "vectors")]

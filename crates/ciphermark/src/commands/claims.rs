@@ -59,11 +59,7 @@ fn chosen<'a>(
     if let Some(unknown) = args.source.iter().find(|name| !sources.iter().any(|s| s.id == **name)) {
         return Err(unknown_source(sources, unknown));
     }
-    let globs: Vec<NameGlob> = args
-        .only
-        .iter()
-        .map(|text| NameGlob::parse(text).map_err(Failure::usage))
-        .collect::<Result<_, _>>()?;
+    let globs = choose::globs(&args.only)?;
     let ids = || sources.iter().flat_map(|s| &s.claims).map(|c| c.id.as_str());
     if let Some(glob) = globs.iter().find(|g| !ids().any(|id| g.matches(id))) {
         let near = nearest(glob.text(), ids());

@@ -7,7 +7,7 @@ use crate::suites;
 use crate::{choose, kinds, screen};
 use clap::Parser as _;
 use compare::{Class, Question, Ranking};
-use model::{Algorithm, NameGlob};
+use model::Algorithm;
 use record::Record;
 use std::path::Path;
 
@@ -54,11 +54,9 @@ pub fn rank(args: &RankArgs) -> Result<Exit, Failure> {
 }
 
 fn question(args: &QuestionArgs) -> Result<Question, Failure> {
-    let globs = |texts: &[String]| -> Result<Vec<NameGlob>, Failure> {
-        // NAME=PATH is for measuring; afterwards the name is what it goes by.
-        let name = |t: &String| t.split('=').next().unwrap_or_default().to_owned();
-        texts.iter().map(|t| NameGlob::parse(&name(t)).map_err(Failure::usage)).collect()
-    };
+    // NAME=PATH is for measuring; afterwards the name is what it goes by.
+    let name = |text: &str| text.split('=').next().unwrap_or_default().to_owned();
+    let libraries: Vec<String> = choose::each_library(&args.library).map(name).collect();
     let one = |what: &str, flag: &str, text: &str, found: usize| match found {
         1 => Ok(()),
         _ => Err(Failure::usage(format!("{flag} '{text}': a question is about one {what}"))),
@@ -88,8 +86,8 @@ fn question(args: &QuestionArgs) -> Result<Question, Failure> {
         in_place: args.in_place.map(|w| matches!(w, InPlaceArg::Yes)),
         setting: args.setting.clone(),
         same_trace: args.same_trace,
-        algorithms: globs(&args.algorithm)?,
-        libraries: globs(&args.library)?,
+        algorithms: choose::globs(&args.algorithm)?,
+        libraries: choose::globs(&libraries)?,
     })
 }
 

@@ -167,7 +167,7 @@ pub(super) fn stacks(
     texts: &[String],
     bare: bool,
 ) -> Result<(Vec<StackFile>, Vec<Attached>), Failure> {
-    let texts: Vec<String> = texts.iter().map(|text| of_library(text)).collect();
+    let texts: Vec<String> = choose::each_library(texts).map(of_library).collect();
     let choices = choose::libraries(&texts)?;
     let selected = engine::select_stacks(&choices, bare).map_err(|e| match e {
         engine::SelectError::None => Failure::not_done(e),
