@@ -256,6 +256,7 @@ mod tests {
         cpu: 0,
         settled_us: 100,
         unsettled: false,
+        waited_us: 0,
     };
 
     #[test]

@@ -139,8 +139,7 @@ fn asked(algorithm: &str) -> Option<Asked> {
     match algorithm.kind {
         Kind::Aead => Some(Asked::Authenticated),
         Kind::Cipher if algorithm.mode != Mode::Ecb => Some(Asked::KeepsLength),
-        // A checksum finds accidents only.
-        Kind::Digest | Kind::Mac if algorithm.warning_label().is_none() => Some(Asked::Digest),
+        Kind::Digest | Kind::Mac if !algorithm.is_checksum() => Some(Asked::Digest),
         _ => None,
     }
 }
@@ -307,6 +306,20 @@ mod tests {
         let newer = answer.newer.unwrap();
         assert_eq!((&*newer.library.version, newer.tally.faster), ("4.0.3", 1));
         assert!((newer.ratio.estimate - 0.625).abs() < 0.01, "{}", newer.ratio.estimate);
+    }
+
+    #[test]
+    fn digests_and_macs_have_a_question_of_their_own_and_checksums_none() {
+        let digest = |algorithm, ns| Measurement {
+            direction: Direction::Digest,
+            ..of("fast", "1", "/opt/fast.so", algorithm, ns)
+        };
+        let rows = ["sha256", "hmac-sha256", "xxh3-64"].map(|name| digest(name, 900.0));
+        let answer = record("a", [&rows[..], &[openssl("aes-256-gcm", 4000.0)]].concat());
+        let answer = Answer::of(&answer).unwrap();
+        let (asked, families) = answer.questions.last().unwrap();
+        let names: BTreeSet<&str> = families.iter().map(|f| f.algorithm).collect();
+        assert_eq!((*asked, names), (Asked::Digest, BTreeSet::from(["hmac-sha256", "sha256"])));
     }
 
     #[test]

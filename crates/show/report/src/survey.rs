@@ -39,6 +39,7 @@ pub(crate) struct Common {
 enum Group {
     Encrypt,
     Decrypt,
+    Digests,
     Baselines,
 }
 
@@ -155,7 +156,8 @@ impl Common {
             group: match m.direction {
                 Direction::Encrypt => Group::Encrypt,
                 Direction::Decrypt => Group::Decrypt,
-                Direction::Digest | Direction::Copy => Group::Baselines,
+                Direction::Digest => Group::Digests,
+                Direction::Copy => Group::Baselines,
                 // Tables of their own show these: `tls::render`.
                 Direction::Server | Direction::Send | Direction::Whole => Group::Encrypt,
                 Direction::Client | Direction::Receive | Direction::Call => Group::Decrypt,
@@ -171,6 +173,7 @@ impl Section<'_> {
         let what = match common.group {
             Group::Encrypt => "encrypt",
             Group::Decrypt => "decrypt",
+            Group::Digests => "digests, checksums and MACs",
             Group::Baselines => "baselines",
         };
         format!("{what}, {}", common.words())

@@ -289,6 +289,12 @@ impl Algorithm {
         !matches!(self.kind, Kind::Digest | Kind::Mac | Kind::Null)
     }
 
+    /// Whether it is a digest that is not made to be hard to meet on purpose.
+    #[must_use]
+    pub fn is_checksum(&self) -> bool {
+        self.kind == Kind::Digest && matches!(self.cipher, Primitive::Xxh3 | Primitive::Crc32c)
+    }
+
     /// What a reader must be told wherever the algorithm is shown; `None` where there is nothing.
     #[must_use]
     pub fn warning(&self) -> Option<&'static str> {
@@ -298,7 +304,10 @@ impl Algorithm {
             }
             (Kind::Cipher, _) => Some("no integrity: tampering is not noticed"),
             (Kind::Checked, _) => Some("finds accidental damage only: tampering is not noticed"),
-            (Kind::Digest, _) => Some("no encryption; finds accidental damage, not tampering"),
+            (Kind::Digest, _) if self.is_checksum() => {
+                Some("no encryption: a checksum, which finds accidental damage only")
+            }
+            (Kind::Digest, _) => Some("no encryption: a digest, without a key"),
             (Kind::Mac, _) => Some("no encryption: authentication alone"),
             (Kind::Copy, _) => Some("no encryption: a baseline"),
             (Kind::Null, _) => Some("no work at all: what the harness itself costs"),
