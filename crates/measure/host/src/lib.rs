@@ -5,6 +5,7 @@
 mod bundled;
 mod caches;
 mod circumstances;
+mod closure;
 mod code;
 mod cpu;
 mod elf;
@@ -26,6 +27,7 @@ mod tree;
 pub use bundled::{Bundled, bundled};
 pub use caches::cache_directory;
 pub use circumstances::{circumstances, configuration_files, environment};
+pub use closure::{Dynamic, dependencies, is_object, library_path};
 pub use code::{instructions_in, loaded_objects, loaded_objects_of};
 pub use elf::{check_bytes, check_elf};
 pub use find::{Family, Found, companion, find_libraries, find_stacks, is_stack};
