@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// What a stand-in does, and the system call that the reason names; none where the kernel refuses the call's
 /// argument, which a library may go on without.
-const DEEDS: [(&str, Option<&str>); 18] = [
+const DEEDS: [(&str, Option<&str>); 19] = [
     ("CONNECT", Some("socket")),
     ("SERVICE", Some("socket")),
     ("EXEC", Some("execve")),
@@ -27,6 +27,8 @@ const DEEDS: [(&str, Option<&str>); 18] = [
     ("SIGNAL_OWNER", Some("fcntl")),
     ("HIDE", Some("rt_sigaction")),
     ("RING", Some("io_uring_setup")),
+    // Nothing in its own memory opens the cage.
+    ("SEARCH", Some("kill")),
 ];
 
 /// Calls that are no accident: a library that makes one while it is loaded is not used.
@@ -107,6 +109,25 @@ fn each_deed_of_an_initialiser_fails_and_is_named() {
         } else {
             assert_eq!(done.code, 0, "{deed}: {done:?}");
             assert_eq!(text(&done.rows()[0], "state"), "passed", "{deed}");
+        }
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");
+}
+
+/// As on kernels before 5.13: what no file is needed for.
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn without_landlock_nothing_is_reached_but_files_that_are_read() {
+    assert!(here(), "this kernel has no seccomp filter");
+    let directory = scratch();
+    let file = directory.path().join("mine");
+    std::fs::write(&file, "kept").unwrap();
+    for (deed, _) in DEEDS.iter().filter(|(deed, _)| !["READ", "PEEK"].contains(deed)) {
+        for when in ["LOAD", "WORK"] {
+            let without = [("CIPHERMARK_CONFINEMENT", "landlock")];
+            let done = verify(&[library(when, deed)], &file, &without);
+            let all = format!("{}{}", done.stdout, done.stderr);
+            assert!(!all.contains("the deed succeeded"), "{when} {deed}: {done:?}");
         }
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");
