@@ -1,6 +1,8 @@
 //! Which system calls a worker may make, and with which arguments. All others are denied: those that the
 //! kernel will have tomorrow too.
 
+use crate::Sockets;
+
 /// A call that is matched, in all or in some of its uses.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
@@ -174,6 +176,44 @@ pub(crate) fn allowed(own: u32, word: u64) -> Vec<Rule> {
     rules
 }
 
+/// What a process that serves or makes connections calls beside these. An address lies in memory, where no filter looks: Landlock
+/// says which ports.
+pub(crate) fn of_sockets(sockets: Sockets<'_>) -> Vec<Rule> {
+    if sockets == Sockets::None {
+        return Vec::new();
+    }
+    let rule = |call, conditions| Rule { call, conditions };
+    let mut rules = vec![rule(libc::SYS_shutdown, Vec::new())];
+    // Over connections that are there: no address.
+    for call in [libc::SYS_sendto, libc::SYS_recvfrom] {
+        rules.push(rule(call, vec![Condition::Null { argument: 4 }]));
+    }
+    let options = [
+        (libc::IPPROTO_TCP, libc::TCP_NODELAY),
+        (libc::SOL_SOCKET, libc::SO_RCVTIMEO),
+        (libc::SOL_SOCKET, libc::SO_SNDTIMEO),
+    ];
+    rules.extend(options.map(|(level, option)| {
+        rule(
+            libc::SYS_setsockopt,
+            vec![Condition::is(1, level as u32), Condition::is(2, option as u32)],
+        )
+    }));
+    match sockets {
+        Sockets::None => {}
+        Sockets::Taken => rules.push(rule(libc::SYS_accept4, Vec::new())),
+        Sockets::Made(_) => {
+            let stream =
+                Condition::Masked { argument: 1, mask: 0xf, value: libc::SOCK_STREAM as u32 };
+            rules
+                .push(rule(libc::SYS_socket, vec![Condition::is(0, libc::AF_INET as u32), stream]));
+            rules.push(rule(libc::SYS_connect, Vec::new()));
+            rules.push(rule(libc::SYS_socketpair, vec![Condition::is(0, libc::AF_UNIX as u32)]));
+        }
+    }
+    rules
+}
+
 /// Calls whose arguments lie in memory, where no filter looks: the C library does without them where the
 /// kernel does not know them.
 pub(crate) fn unknown() -> Vec<Rule> {
@@ -258,6 +298,37 @@ mod tests {
         assert!(!permits(libc::SYS_tkill, [77, 9, 0]));
         assert!(permits(libc::SYS_rt_sigaction, [libc::SIGSEGV as u32, 0, 0]));
         assert!(!permits(libc::SYS_rt_sigaction, [libc::SIGSYS as u32, 0, 0]));
+    }
+
+    #[test]
+    fn sockets_are_those_that_a_process_is_for() {
+        let socket = |sockets, domain: i32, kind: i32| {
+            let of_socket = |rule: &Rule| rule.call == libc::SYS_socket;
+            of_sockets(sockets).iter().filter(|rule| of_socket(rule)).any(|rule| {
+                rule.conditions.iter().all(|condition| match *condition {
+                    Condition::Masked { argument: 0, mask, value } => domain as u32 & mask == value,
+                    Condition::Masked { argument: 1, mask, value } => kind as u32 & mask == value,
+                    _ => false,
+                })
+            })
+        };
+        assert!(of_sockets(Sockets::None).is_empty());
+        let made = Sockets::Made(&[443]);
+        assert!(socket(made, libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC));
+        assert!(!socket(Sockets::Taken, libc::AF_INET, libc::SOCK_STREAM));
+        for (domain, kind) in [
+            (libc::AF_INET, libc::SOCK_DGRAM),
+            (libc::AF_INET, libc::SOCK_RAW),
+            (libc::AF_UNIX, libc::SOCK_STREAM),
+            (libc::AF_INET6, libc::SOCK_STREAM),
+            (libc::AF_NETLINK, libc::SOCK_RAW),
+        ] {
+            assert!(!socket(made, domain, kind), "{domain} {kind}");
+        }
+        let calls: Vec<i64> = of_sockets(Sockets::Taken).iter().map(|rule| rule.call).collect();
+        for call in [libc::SYS_connect, libc::SYS_bind, libc::SYS_listen, libc::SYS_sendmsg] {
+            assert!(!calls.contains(&call), "{call}");
+        }
     }
 
     #[test]
