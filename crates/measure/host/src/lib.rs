@@ -4,6 +4,7 @@
 
 mod bundled;
 mod caches;
+mod child;
 mod circumstances;
 mod closure;
 mod code;
@@ -26,6 +27,7 @@ mod tree;
 
 pub use bundled::{Bundled, bundled};
 pub use caches::cache_directory;
+pub use child::output;
 pub use circumstances::{circumstances, configuration_files, environment};
 pub use closure::{Dynamic, dependencies, is_object, library_path};
 pub use code::{instructions_in, loaded_objects, loaded_objects_of};
