@@ -69,7 +69,8 @@ fn an_objects_dependencies_are_those_that_the_loader_finds() {
     );
     let found = dependencies(&newer, is_c_library).unwrap();
     assert_eq!(found.keys().collect::<Vec<_>>(), ["libmiddle.so.1"]);
-    assert_eq!(canonical(found), canonical(listed_by_the_loader(&newer)));
+    // Then the loader lists nothing.
+    assert!(listed_by_the_loader(&newer).is_empty());
 }
 
 #[test]
@@ -101,10 +102,12 @@ fn an_object_that_names_an_audit_module_is_refused_and_the_module_does_not_run()
     assert!(compiler.status().unwrap().success());
     for flag in ["--audit", "--depaudit"] {
         let flag = format!("-Wl,{flag}={}", module.display());
+        // Linked to a plain one: a linker would tell the user of the module, too.
+        let own = object(&at, "libaudited.so", &[]);
+        let user = object(&at, "libuser.so", &[own.to_str().unwrap(), "-Wl,-rpath,$ORIGIN"]);
         let own = object(&at, "libaudited.so", &[&flag]);
         assert!(check_elf(&own).unwrap_err().contains("DT_AUDIT"), "{flag}");
         // One that needs it is no better.
-        let user = object(&at, "libuser.so", &[own.to_str().unwrap(), "-Wl,-rpath,$ORIGIN"]);
         check_elf(&user).unwrap();
         let why = dependencies(&user, is_c_library).unwrap_err();
         assert!(why.contains("libaudited.so' names an audit module"), "{why}");
