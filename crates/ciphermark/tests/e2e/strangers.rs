@@ -2,11 +2,13 @@
 //! they say, nothing waits or grows without end, and nobody reads along.
 
 use crate::support::*;
+use rustix::process::Signal;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 /// A module that leaves a mark where the loader runs it, and a right library that names it.
 fn audited(directory: &Path) -> (std::path::PathBuf, std::path::PathBuf) {
@@ -120,4 +122,32 @@ fn an_argument_of_any_bytes_is_an_argument() {
     assert!(done.status.success(), "{done:?}");
     let typed = rows(&read(&record)["tool"], "command").last().unwrap().clone();
     assert!(typed.as_str().unwrap().ends_with("r\u{fffd}.json"), "{typed}");
+}
+
+/// What waits for a file that never comes ends, though the first signal only asks it to.
+#[test]
+fn a_second_signal_ends_a_command_wherever_it_waits() {
+    let directory = scratch();
+    let suite = file(&directory, "suite.toml");
+    assert!(Command::new("mkfifo").arg(&suite).status().unwrap().success());
+    let mut running = Background::start(&["run", "--suite", &suite]);
+    let id = running.id();
+    let catches = || {
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:\t"));
+        caught.is_some_and(|bits| u64::from_str_radix(bits, 16).unwrap() & (1 << 14) != 0)
+    };
+    running.wait_until("it watches for SIGTERM", catches);
+    for _ in 0..2 {
+        running.send(Signal::TERM);
+        // Two that are pending at once are one.
+        running.wait_until("the signal was taken", || !is_pending(id));
+    }
+    running.ends_within(Duration::from_secs(60)).with_code(BY_SIGNAL);
+}
+
+fn is_pending(id: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
+    let shared = status.lines().find_map(|line| line.strip_prefix("ShdPnd:\t"));
+    shared.is_some_and(|bits| u64::from_str_radix(bits, 16).unwrap() != 0)
 }

@@ -1,7 +1,7 @@
 //! What a shared object needs, as the dynamic loader would find it (ld.so(8)): read, never run. The loader's own
 //! `--list` loads and runs audit modules that the object names.
 
-use crate::elf::{check_elf, this_machine};
+use crate::elf::{MOST_BYTES, check_elf, this_machine};
 use object::elf::{self, FileHeader64};
 use object::read::elf::{Dyn as _, FileHeader as _, ProgramHeader as _};
 use object::{LittleEndian, ReadCache, ReadRef};
@@ -15,6 +15,8 @@ const ENDIAN: LittleEndian = LittleEndian;
 
 /// No library needs as many objects.
 const MOST_OBJECTS: usize = 256;
+/// Most bytes of what an object tells the loader, and of the names in it.
+const MOST_TABLE_BYTES: u64 = 16 << 20;
 /// The largest cache known has a twentieth of this.
 const MOST_CACHE_BYTES: u64 = 16 << 20;
 
@@ -36,21 +38,24 @@ impl Dynamic {
         Self::read(&ReadCache::new(object_at(path)?))
     }
 
-    fn read<'a>(bytes: impl ReadRef<'a>) -> Option<Self> {
+    pub(crate) fn read<'a>(bytes: impl ReadRef<'a>) -> Option<Self> {
         let header = FileHeader64::<LittleEndian>::parse(bytes).ok()?;
         let segments = header.program_headers(ENDIAN, bytes).ok()?;
-        let entries: Vec<(i64, u64)> = segments
-            .iter()
-            .filter_map(|s| s.dynamic(ENDIAN, bytes).ok().flatten())
-            .flatten()
-            .map(|d| (d.d_tag(ENDIAN).0, d.d_val(ENDIAN)))
-            .collect();
+        // As the loader takes it: the last one. A table that is longer is none of a library's.
+        let table = segments.iter().rfind(|s| s.p_type(ENDIAN) == elf::PT_DYNAMIC)?;
+        if table.p_filesz(ENDIAN) > MOST_TABLE_BYTES {
+            return None;
+        }
+        let entries = table.dynamic(ENDIAN, bytes).ok()??;
+        let entries: Vec<(i64, u64)> =
+            entries.iter().map(|d| (d.d_tag(ENDIAN).0, d.d_val(ENDIAN))).collect();
         let table = entries.iter().find(|(tag, _)| *tag == elf::DT_STRTAB.0)?.1;
         let strings = segments.iter().find_map(|s| {
             let within = table.checked_sub(s.p_vaddr(ENDIAN))?;
             let loaded = s.p_type(ENDIAN) == elf::PT_LOAD && within < s.p_filesz(ENDIAN);
             let at = loaded.then(|| s.p_offset(ENDIAN).checked_add(within)).flatten()?;
-            bytes.read_bytes_at(at, s.p_filesz(ENDIAN) - within).ok()
+            let length = (s.p_filesz(ENDIAN) - within).min(MOST_TABLE_BYTES);
+            bytes.read_bytes_at(at, length).ok()
         })?;
         let text = |at: u64| {
             let rest = strings.get(usize::try_from(at).ok()?..)?;
@@ -118,7 +123,7 @@ pub fn dependencies(
     skip: fn(&Path) -> bool,
 ) -> Result<BTreeMap<String, PathBuf>, String> {
     let system = System::here();
-    let mut found = BTreeMap::new();
+    let (mut found, mut bytes) = (BTreeMap::new(), 0);
     let (mut seen, mut open) = (BTreeSet::new(), VecDeque::new());
     open.push_back((library.to_owned(), Vec::new()));
     while let Some((object, inherited)) = open.pop_front() {
@@ -140,8 +145,11 @@ pub fn dependencies(
                 continue;
             };
             check_elf(&path).map_err(|why| format!("'{}' {why}", path.display()))?;
-            if found.len() == MOST_OBJECTS {
-                return Err(format!("it needs more than {MOST_OBJECTS} objects"));
+            bytes += path.metadata().map_or(0, |m| m.len());
+            if found.len() == MOST_OBJECTS || bytes > MOST_BYTES {
+                return Err(format!(
+                    "it needs more than {MOST_OBJECTS} objects, or more than 1 GiB of them"
+                ));
             }
             open.push_back((path.clone(), handed_on.clone()));
             found.insert(name, path);
@@ -238,7 +246,7 @@ fn variants() -> Vec<&'static str> {
 }
 
 /// Paths by name, of the cache that ldconfig(8) writes (`struct cache_file_new` of glibc's dl-cache.h).
-fn cached(bytes: &[u8]) -> BTreeMap<String, Vec<PathBuf>> {
+pub(crate) fn cached(bytes: &[u8]) -> BTreeMap<String, Vec<PathBuf>> {
     const MAGIC: &[u8] = b"glibc-ld.so.cache1.1";
     const HEAD: usize = 48;
     const ENTRY: usize = 24;

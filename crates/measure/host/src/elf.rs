@@ -10,7 +10,7 @@ type Header = FileHeader64<LittleEndian>;
 const ENDIAN: LittleEndian = LittleEndian;
 
 /// A file is read whole, several times; the largest library known has a twentieth of this.
-const MOST_BYTES: u64 = 1 << 30;
+pub(crate) const MOST_BYTES: u64 = 1 << 30;
 
 /// What has the loader run another file's code beside an object (rtld-audit(7)).
 const AUDITS: [elf::DynamicTag; 2] = [elf::DT_AUDIT, elf::DT_DEPAUDIT];
