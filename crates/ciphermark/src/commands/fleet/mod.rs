@@ -52,7 +52,7 @@ struct Survey {
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Locks a survey, by its file: no two programs submit its jobs.
-fn lock(path: &Path) -> Result<Option<File>, Failure> {
+fn lock(path: &Path, patience: Duration) -> Result<Option<File>, Failure> {
     let file = File::open(path)
         .map_err(|e| Failure::usage(format!("cannot read '{}': {e}", path.display())))?;
     let begun = Instant::now();
@@ -60,7 +60,7 @@ fn lock(path: &Path) -> Result<Option<File>, Failure> {
         match file.try_lock() {
             // A file system without locks must do without.
             Ok(()) | Err(TryLockError::Error(_)) => return Ok(Some(file)),
-            Err(TryLockError::WouldBlock) if begun.elapsed() > PATIENCE => return Ok(None),
+            Err(TryLockError::WouldBlock) if begun.elapsed() >= patience => return Ok(None),
             Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(100)),
         }
     }
@@ -82,7 +82,7 @@ impl Survey {
     /// Reads both. A state of another survey is not this one's.
     fn look(args: &FileArgs) -> Result<Self, Failure> {
         let fleet = load(&args.file)?;
-        let lock = lock(&args.file)?;
+        let lock = lock(&args.file, PATIENCE)?;
         let path = args.state.clone().unwrap_or_else(|| State::path(&args.file));
         let state = State::load(&path).map_err(Failure::usage)?;
         let state = state.unwrap_or_else(|| State::new(&fleet.survey));
@@ -258,4 +258,20 @@ fn cancel(args: &FileArgs) -> Result<Exit, Failure> {
         tell(machine, "cancelled")?;
     }
     Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_survey_is_changed_by_one_program_at_a_time() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("fleet.toml");
+        std::fs::write(&path, "").unwrap();
+        let first = lock(&path, Duration::ZERO).unwrap();
+        assert!(first.is_some() && lock(&path, Duration::ZERO).unwrap().is_none());
+        drop(first);
+        assert!(lock(&path, Duration::ZERO).unwrap().is_some());
+    }
 }

@@ -36,6 +36,9 @@ const MOST_BYTES: u64 = 4 << 30;
 /// How often a journal that vanishes while it is opened is opened again.
 const MOST_TRIES: usize = 100;
 
+/// More than any head has.
+const MOST_HEAD_BYTES: u64 = 64 << 20;
+
 /// Most bytes that wait for a disk with room. What comes after them is not kept.
 const MOST_WAITING: usize = 256 << 20;
 
@@ -75,8 +78,9 @@ impl Journal {
         let path = Self::path_for(record);
         let file = locked(&path, record, true)?;
         let mut journal = Self::of(path, file);
-        let bytes = journal.bytes()?;
-        if !lines::is_torn_head(&bytes) {
+        // A torn head is all that there is: more than a head is none.
+        let bytes = journal.bytes(MOST_HEAD_BYTES)?;
+        if bytes.len() as u64 == MOST_HEAD_BYTES || !lines::is_torn_head(&bytes) {
             let (record, path) = (record.to_owned(), journal.path.clone());
             if bytes.starts_with(lines::MAGIC) {
                 return Err(RecordError::CutShort { record, path });
@@ -97,7 +101,7 @@ impl Journal {
         let path = Self::path_for(record);
         let file = locked(&path, record, false)?;
         let mut journal = Self::of(path, file);
-        let bytes = journal.bytes()?;
+        let bytes = journal.bytes(MOST_BYTES)?;
         let (kept, sound) = lines::read(&bytes, &journal.path.display().to_string())?;
         journal.written = sound;
         Ok((journal, kept))
@@ -125,10 +129,10 @@ impl Journal {
         }
     }
 
-    fn bytes(&self) -> Result<Vec<u8>, RecordError> {
+    fn bytes(&self, most: u64) -> Result<Vec<u8>, RecordError> {
         let mut bytes = Vec::new();
         (&self.file)
-            .take(MOST_BYTES)
+            .take(most)
             .read_to_end(&mut bytes)
             .map_err(|source| RecordError::Read { path: self.path.clone(), source })?;
         Ok(bytes)
