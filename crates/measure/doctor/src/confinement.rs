@@ -42,7 +42,9 @@ pub(crate) fn examine(libraries: &[Library]) -> Vec<Finding> {
 fn without(name: &str) -> &'static str {
     match name {
         "seccomp" => "a library can do what you can do: measure none that you do not trust",
-        "landlock" => "a library can read what you can read; it has no network, but its texts go into records",
+        "landlock" => {
+            "a library can read what you can read; it has no network, but its texts go into records"
+        }
         _ => "a library that you were handed can do more in a worker than it needs; records say so",
     }
 }
