@@ -106,6 +106,7 @@ fn containers(kubernetes: &spec::Kubernetes, name: &str, script: &str, seed: u64
           args:
             - |
 {script}          resources: {{requests: {{cpu: {cpu}, memory: {memory}}}}}
+          workingDir: /out
           securityContext: {CONTAINER}
           volumeMounts: [{{name: out, mountPath: /out}}]
       containers:
@@ -114,7 +115,8 @@ fn containers(kubernetes: &spec::Kubernetes, name: &str, script: &str, seed: u64
           command: [/bin/sh, -c]
           args:
             - |
-{hold}          securityContext: {CONTAINER}
+{hold}          workingDir: /out
+          securityContext: {CONTAINER}
           volumeMounts: [{{name: out, mountPath: /out}}]
       volumes:
         - name: out
