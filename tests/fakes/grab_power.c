@@ -14,6 +14,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -43,6 +44,7 @@
 #define SIGNAL_OWNER 16
 #define HIDE 17
 #define RING 18
+#define SEARCH 19
 
 #ifdef LOAD
 #define DEED LOAD
@@ -54,6 +56,31 @@ static inline int open_path(int flags) {
   const char *path = getenv("GRAB_PATH");
   return path != NULL && open(path, flags, 0600) >= 0;
 }
+
+#if DEED == SEARCH
+/* Tries every word of this process's memory as the secret that would let it signal its parent. */
+static int searched(void) {
+  static int tried;
+  char line[512];
+  if (tried++) return 0;
+  FILE *maps = fopen("/proc/self/maps", "r");
+  int found = 0;
+  while (maps != NULL && !found && fgets(line, sizeof line, maps) != NULL) {
+    unsigned long from, to;
+    char read, write;
+    if (sscanf(line, "%lx-%lx %c%c", &from, &to, &read, &write) != 4 || write != 'w' ||
+        strstr(line, "[stack") != NULL)
+      continue;
+    for (unsigned long at = from; at < to && !found; at += sizeof(long)) {
+      unsigned long word = *(volatile unsigned long *)at;
+      /* Addresses and small numbers are no secrets. */
+      if (word >> 48 != 0 && word >> 48 != 0xffff)
+        found = syscall(SYS_kill, getppid(), 0, 0, 0, 0, word) == 0;
+    }
+  }
+  return found;
+}
+#endif
 
 /* Whether the deed succeeded. */
 static int deed(void) {
@@ -113,6 +140,8 @@ static int deed(void) {
 #elif DEED == RING
   char parameters[256] = {0};
   return syscall(SYS_io_uring_setup, 1, parameters) >= 0;
+#elif DEED == SEARCH
+  return searched();
 #else
 #error "no deed is named"
 #endif

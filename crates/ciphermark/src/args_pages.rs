@@ -72,7 +72,8 @@ pub struct PagesArgs {
     #[command(flatten)]
     pub time: TimeArgs,
     /// Resume the run that was to write FILE and was killed or interrupted, over the same store. Its flags
-    /// count again; only --budget, --thorough, --format and --quiet may be new.
+    /// count again, but for --decrypt-to and --scratch, which are typed again; only --budget, --thorough,
+    /// --format and --quiet may be new.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["path", "synthetic", "library", "precision", "seed", "output"])]
     pub resume: Option<PathBuf>,
     /// Pages in a visit in memory; files take fewer.

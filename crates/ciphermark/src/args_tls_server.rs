@@ -31,7 +31,8 @@ pub struct CalibrateArgs {
     /// Measure the minimal server in place of nginx.
     #[arg(long, conflicts_with = "nginx", requires = "library")]
     pub no_nginx: bool,
-    /// The stack of the minimal server, by the name of its library or NAME=PATH [default: nginx's].
+    /// The stack of the minimal server, by the name of its library or NAME=PATH [default: nginx's]. It is confined to its
+    /// servers' ports, for which the kernel must know them (Linux 6.7).
     #[arg(short, long, value_name = "GLOB|NAME=PATH")]
     pub library: Option<String>,
     #[command(flatten)]

@@ -164,3 +164,110 @@ fn every_ignored_test_is_a_long_one_with_a_reason_or_a_child_of_another() {
     }
     assert!(long > 10, "{long} long tests");
 }
+
+/// What loads code into a process, or starts one.
+const DOORS: [&str; 11] = [
+    "libc::dlopen(",
+    "libc::dlmopen(",
+    "Library::open(",
+    "Library::new(",
+    "Command::new(",
+    ".exec()",
+    "libc::exec",
+    "libc::fork(",
+    "libc::posix_spawn",
+    "libc::syscall(libc::SYS_clone",
+    "libc::syscall(libc::SYS_exec",
+];
+
+/// Each place that has one outside of tests, how often, and why no stranger's code runs there outside of the cage. A new
+/// one needs a line here, with a reason that a reader believes.
+#[rustfmt::skip]
+const OPENED: &[(&str, &str, usize, &str)] = &[
+    ("crates/libraries/contract/src/loader.rs", "Library::open(", 1, "the door: every library of every command; in a confined process"),
+    ("crates/measure/tier/src/rewrite.rs", "libc::dlopen(", 1, "a dependency's copy, by a worker that is confined already"),
+    ("crates/measure/tier/src/x86_64/switch.rs", "libc::dlopen(", 1, "a library to be switched, by a worker that is confined already"),
+    ("crates/measure/probe/src/step/x86_64/vdso.rs", "libc::dlopen(", 1, "the kernel's own object, which is mapped already"),
+    ("crates/measure/confine/src/fork.rs", "libc::syscall(libc::SYS_clone", 1, "a confined worker's copy of itself"),
+    ("crates/measure/probe/src/step/aarch64/helper.rs", "libc::fork(", 2, "the process that steps the worker, before a library is loaded"),
+    ("crates/measure/engine/src/process.rs", "Command::new(", 1, "a worker: this program"),
+    ("crates/workloads/tls-server/src/process.rs", "Command::new(", 1, "a client or server of the loopback: this program"),
+    ("crates/measure/doctor/src/quietly/kept.rs", "Command::new(", 2, "this program, and what the user typed after `quietly`"),
+    ("crates/measure/doctor/src/quietly/kept.rs", ".exec()", 1, "what the user typed after `quietly`, and nginx"),
+    ("crates/workloads/tls-server/src/nginx.rs", "Command::new(", 1, "nginx: the user's own, asked for its version"),
+    ("crates/libraries/adapters/src/runtime/programs.rs", "Command::new(", 2, "compilers over our sources; a runtime, confined by its worker"),
+    ("crates/libraries/built/src/lib.rs", "Command::new(", 1, "rustc, when this program is built"),
+    ("crates/ciphermark/src/signing.rs", "Command::new(", 1, "ssh-keygen, over a manifest"),
+    ("crates/ciphermark/src/commands/advise_postgres.rs", "Command::new(", 1, "psql, with a deadline and a bound"),
+    ("crates/ciphermark/src/commands/fleet/programs.rs", "Command::new(", 1, "the scheduler's programs, with a deadline and a bound"),
+];
+
+/// A file's text without its unit tests, which stand at its end; nothing of one that is tests alone.
+fn untested(path: &Path) -> String {
+    let text = fs::read_to_string(path).expect("a file of the repository");
+    let file = path.file_name().expect("a file has a name").to_string_lossy();
+    let is_fixture = file.ends_with("tests.rs") || file == "fixtures.rs";
+    if is_fixture
+        || path.iter().any(|part| part == "tests" || part == "testing")
+        || text.contains("\nuse proptest::")
+    {
+        return String::new();
+    }
+    let mut kept = String::new();
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        if line.starts_with("#[cfg(")
+            && line.contains("test")
+            && lines.peek().is_some_and(|next| next.starts_with("mod tests {"))
+        {
+            break;
+        }
+        if !line.trim_start().starts_with("//") {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+    }
+    kept
+}
+
+#[test]
+fn every_way_to_run_other_code_has_a_reason() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let mut found = BTreeMap::new();
+    for path in sources(&root.join("crates")) {
+        let name = path.strip_prefix(&root).unwrap().display().to_string();
+        let text = untested(&path);
+        for door in DOORS {
+            let times = text.matches(door).count();
+            if times > 0 {
+                found.insert((name.clone(), door), times);
+            }
+        }
+    }
+    let known: BTreeMap<_, _> =
+        OPENED.iter().map(|(path, door, times, _)| (((*path).to_owned(), *door), *times)).collect();
+    assert_eq!(found, known, "each has a line in OPENED, and each line is still true");
+    assert!(OPENED.iter().all(|(.., why)| why.len() > 10));
+}
+
+/// Who opens libraries by the one function that does.
+#[test]
+fn the_door_is_opened_by_those_that_a_confined_process_calls() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    let mut found = Names::new();
+    for path in sources(&root.join("crates")) {
+        let name = path.strip_prefix(&root).unwrap().display().to_string();
+        if untested(&path).contains("SharedObject::open") {
+            found.insert(name);
+        }
+    }
+    let known = [
+        // By a worker: `adapters::load`.
+        "crates/libraries/adapters/src/lib.rs",
+        // By a worker's TLS stack.
+        "crates/measure/tls-stack/src/lib.rs",
+        // By a client or server of the loopback.
+        "crates/measure/tls-stack/src/openssl/socket.rs",
+    ];
+    assert_eq!(found, known.map(str::to_owned).into());
+}

@@ -7,6 +7,7 @@ mod csv;
 mod library;
 mod markdown;
 mod prices;
+mod secret;
 mod suite;
 mod table;
 mod terminal;
@@ -18,6 +19,7 @@ pub use csv::{csv, csv_as_is, guarded};
 pub use library::{BadLibrary, LibraryText};
 pub use markdown::escape as escape_markdown;
 pub use prices::{BadPrices, Price, Prices};
+pub use secret::{has_password, masked};
 pub use suite::{BadSuite, Suite, from_toml};
 pub use table::{Column, Table};
 pub use terminal::{

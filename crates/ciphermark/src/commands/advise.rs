@@ -312,7 +312,7 @@ fn request(data: &Data, args: &AdviseArgs, question: &Question<'_>) -> Request {
         budget: Budget { precision: PRECISION, time: args.time.sampling(THOROUGH) },
         evidence: false,
         seed: random_seed(),
-        command: std::env::args().collect(),
+        command: super::typed(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `ciphermark advise --for postgres --from`: what encryption would take of a running server.
 
 use super::advise::{evidence, prices, question};
+use super::no_password;
 use crate::args_advise::{AdviseArgs, UseArg};
 use crate::error::{Exit, Failure};
 use crate::screen;
@@ -9,7 +10,7 @@ use advise::postgres::{LEAST_SECONDS, QUERY, QUERY_IO, Snapshot, Work};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 /// Time between two snapshots that nobody chose.
@@ -18,8 +19,15 @@ const INTERVAL: Duration = Duration::from_secs(60);
 /// The first version with `pg_stat_io`.
 const WITH_IO: u32 = 160_000;
 
+/// Most bytes of a snapshot: a server may be anybody's.
+const MOST_BYTES: u64 = 64 << 20;
+
+/// How long a server may take for a query.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Prints the prediction.
 pub fn predict(args: &AdviseArgs, from: &str) -> Result<Exit, Failure> {
+    no_password(from, "--from")?;
     if !matches!(args.used, UseArg::Postgres) {
         return Err(Failure::usage("--from is for --for postgres only"));
     }
@@ -61,6 +69,7 @@ fn files(from: &str) -> Result<Option<(Snapshot, Snapshot)>, Failure> {
     if is_address || from.contains('=') {
         return Ok(None);
     }
+    let from = text::masked(from);
     Err(Failure::usage(format!(
         "--from '{from}': a connection string ('host=… dbname=…' or postgresql://…), or two snapshots FIRST,SECOND"
     )))
@@ -97,18 +106,18 @@ fn watched(connection: &str, args: &AdviseArgs) -> Result<(Snapshot, Snapshot), 
 
 /// What psql prints of one query. It never asks for a password: ~/.pgpass and PGPASSWORD serve.
 fn psql(connection: &str, query: &str) -> Result<String, Failure> {
-    let done = Command::new("psql")
+    let mut command = Command::new("psql");
+    command
         .args(["--no-psqlrc", "--quiet", "--no-align", "--tuples-only", "--no-password"])
         .args(["--dbname", connection, "--command", query])
-        .env("PGCONNECT_TIMEOUT", "10")
-        .stdin(Stdio::null())
-        .output();
+        .env("PGCONNECT_TIMEOUT", "10");
+    let done = host::output(&mut command, &[], PATIENCE, MOST_BYTES);
     let done = done.map_err(|e| {
         Failure::not_done(match e.kind() {
             std::io::ErrorKind::NotFound => {
                 "there is no psql here: install postgresql-client, or take two snapshots on the server (docs/AT-REST.md)".to_owned()
             }
-            _ => format!("cannot run psql: {e}"),
+            _ => format!("--from '{connection}': psql: {e}"),
         })
     })?;
     if done.status.success() {

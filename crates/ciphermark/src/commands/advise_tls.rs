@@ -121,7 +121,7 @@ fn measure(args: &AdviseArgs, question: &Question) -> Result<Document, Failure> 
         time: args.time.sampling(THOROUGH),
         seed: random_seed(),
         cpu: engine::measuring_cpu(),
-        command: std::env::args().collect(),
+        command: super::typed(),
     };
     let outcome = super::tls::sampled(args.quiet, &stop, |stop, events| {
         let keeping = engine::Keeping::default();

@@ -192,7 +192,7 @@ fn handshakes(
         time: time.max(Duration::from_secs(3)),
         seed: random_seed(),
         cpu: engine::measuring_cpu(),
-        command: std::env::args().collect(),
+        command: super::typed(),
     };
     let bar = Bar::new(args.quiet);
     let keeping = engine::Keeping::default();
@@ -266,7 +266,7 @@ fn request(need: &Need, time: Duration) -> Result<Request, Failure> {
         budget: Budget { precision: 0.005, time },
         evidence: need.instructions,
         seed: random_seed(),
-        command: std::env::args().collect(),
+        command: super::typed(),
     })
 }
 

@@ -45,7 +45,7 @@ pub fn leaks(args: &LeaksArgs) -> Result<Exit, Failure> {
     }
     let exit = exit(&judged);
     if let Some(path) = &args.output {
-        let command = std::env::args().collect();
+        let command = super::typed();
         let record = engine::record_of_leaks(&libraries, judged.leaks.clone(), command);
         record::save(&record, path).map_err(Failure::not_done)?;
     }

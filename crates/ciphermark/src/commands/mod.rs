@@ -40,6 +40,23 @@ fn identity(library: &engine::Attached) -> Value {
     json!({"name": facts.name, "version": facts.version, "path": facts.path, "id": facts.id})
 }
 
+/// What was typed, for records: whatever its bytes, and without passwords.
+pub fn typed() -> Vec<String> {
+    std::env::args_os().map(|argument| text::masked(&argument.to_string_lossy())).collect()
+}
+
+/// Refuses a connection string with a password: every user of the machine sees what was typed.
+pub fn no_password(typed: &str, option: &str) -> Result<(), Failure> {
+    if !text::has_password(typed) {
+        return Ok(());
+    }
+    Err(Failure::usage(format!(
+        "{option} '{}' holds a password, which the process list shows to everybody: \
+         put it into ~/.pgpass, or into the environment as PGPASSWORD",
+        text::masked(typed)
+    )))
+}
+
 /// Hidden: serves one library over pipes.
 pub fn worker() -> Result<Exit, Failure> {
     engine::worker::serve()

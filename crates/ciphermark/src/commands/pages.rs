@@ -17,7 +17,7 @@ use engine::pages::{PagesError, PagesPlan};
 use engine::{Keeping, Stop, SurveyError};
 use model::NameGlob;
 use record::State;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Bytes of a synthetic store's page.
@@ -54,10 +54,34 @@ fn resumed(path: &Path, args: &PagesArgs) -> Result<Exit, Failure> {
         return Err(Failure::usage(why));
     };
     again.time = args.time.or(again.time);
+    again.time.thorough |= again.decrypt_to.is_some();
+    again.decrypt_to = copy_again(again.decrypt_to.as_deref(), args)?;
+    // What is written, and where, is what was typed now: a journal may be anybody's.
+    again.scratch.clone_from(&args.scratch);
     again.quiet = args.quiet;
     again.format = args.format;
     again.output = Some(path.to_owned());
     measure(&again, Some((journal, kept)))
+}
+
+/// Where a resumed run writes its copy; nowhere where the copy is there already.
+fn copy_again(before: Option<&Path>, args: &PagesArgs) -> Result<Option<PathBuf>, Failure> {
+    match (before, args.decrypt_to.as_deref()) {
+        (None, None) => Ok(None),
+        (Some(before), None) => Err(Failure::usage(format!(
+            "this run writes a copy to '{}': resume it with --decrypt-to PATH",
+            before.display()
+        ))),
+        (None, Some(_)) => {
+            Err(Failure::usage("this run writes no copy: resume it without --decrypt-to"))
+        }
+        (Some(_), Some(path)) => {
+            let is_there = path.symlink_metadata().is_ok();
+            let shown = format!("'{}' is there already: it is not written again", path.display());
+            say(args.quiet, is_there, &shown);
+            Ok((!is_there).then(|| path.to_owned()))
+        }
+    }
 }
 
 fn measure(args: &PagesArgs, begun: Begun) -> Result<Exit, Failure> {

@@ -102,7 +102,7 @@ fn request(args: &RunArgs, suite: Suite) -> Result<Request, Failure> {
         evidence: !args.no_evidence,
         seed: args.seed.unwrap_or_else(random_seed),
         suite: Some(suite.name),
-        command: std::env::args().collect(),
+        command: super::typed(),
     })
 }
 
@@ -122,7 +122,7 @@ pub fn plain_request(algorithms: Vec<&'static Algorithm>, budget: Budget) -> Req
         budget,
         evidence: false,
         seed: random_seed(),
-        command: std::env::args().collect(),
+        command: super::typed(),
     }
 }
 

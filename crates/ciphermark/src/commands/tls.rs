@@ -95,7 +95,7 @@ fn measure(command: &TlsCommand, begun: Begun) -> Result<Exit, Failure> {
 /// What was typed, when the run began.
 pub(super) fn command(keeping: &Keeping) -> Vec<String> {
     let earlier = keeping.earlier.as_ref().map(|kept| kept.head.command.clone());
-    earlier.unwrap_or_else(|| std::env::args().collect())
+    earlier.unwrap_or_else(super::typed)
 }
 
 fn handshake(args: &HandshakeArgs, begun: Begun) -> Result<Exit, Failure> {

@@ -84,7 +84,7 @@ fn measure(fleet: &Fleet, seed: u64, run: &str, directory: &str) -> String {
     let arguments = arguments.join(" ");
     format!(
         r#"directory={directory}
-mkdir -p "$directory" && : >"$directory/.try" || exit {NO_DIRECTORY}
+mkdir -p "$directory" && [ -O "$directory" ] && [ ! -L "$directory" ] && : >"$directory/.try" || exit {NO_DIRECTORY}
 rm -f "$directory/.try"
 cd "$directory" || exit {NO_DIRECTORY}
 if [ ! -e record.json.sha256 ]; then

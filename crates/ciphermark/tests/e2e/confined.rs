@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// What a stand-in does, and the system call that the reason names; none where the kernel refuses the call's
 /// argument, which a library may go on without.
-const DEEDS: [(&str, Option<&str>); 18] = [
+const DEEDS: [(&str, Option<&str>); 19] = [
     ("CONNECT", Some("socket")),
     ("SERVICE", Some("socket")),
     ("EXEC", Some("execve")),
@@ -27,6 +27,8 @@ const DEEDS: [(&str, Option<&str>); 18] = [
     ("SIGNAL_OWNER", Some("fcntl")),
     ("HIDE", Some("rt_sigaction")),
     ("RING", Some("io_uring_setup")),
+    // Nothing in its own memory opens the cage.
+    ("SEARCH", Some("kill")),
 ];
 
 /// Calls that are no accident: a library that makes one while it is loaded is not used.
@@ -107,6 +109,71 @@ fn each_deed_of_an_initialiser_fails_and_is_named() {
         } else {
             assert_eq!(done.code, 0, "{deed}: {done:?}");
             assert_eq!(text(&done.rows()[0], "state"), "passed", "{deed}");
+        }
+    }
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");
+}
+
+/// Each command that loads a library which it is told by its path, with what it needs to do so.
+const LOADING: [&str; 15] = [
+    "run -a aes-128-ctr -s 16 -l",
+    "list algorithms -l",
+    "verify -a aes-128-ctr -l",
+    "leaks -a aes-128-ctr -l",
+    "once -a aes-128-ctr --key 00112233445566778899aabbccddeeff --nonce 00112233445566778899aabbccddeeff -l",
+    "advise --for tls-server -l",
+    "claims -l",
+    "explain -a aes-128-ctr -s 64 -l",
+    "rank -a aes-128-ctr -s 64 -l",
+    "pages --synthetic 1M --media none -l",
+    "pair -a aes-128-ctr openssl",
+    "tls handshake -l",
+    "tls records -l",
+    "tls primitives -l",
+    "tls calibrate --no-nginx -l",
+];
+
+/// Which choose among what a record has; `compare` measures that again, in workers.
+const CHOOSING: [&str; 3] = ["show", "trend", "compare"];
+
+#[test]
+fn every_command_that_loads_a_library_does_so_in_the_cage() {
+    let hostile = library("LOAD", "KILL");
+    for line in LOADING {
+        let words: Vec<&str> = line.split(' ').chain([hostile.as_str()]).collect();
+        let done = ciphermark(&words, b"").with_code(2);
+        let said = done.only_line_on_stderr();
+        assert!(said.contains("confinement: the library called kill"), "{line}: {said}");
+    }
+    let names = |of: &str| -> Vec<String> {
+        let help = call(&format!("{of} --help")).stdout;
+        let listed = help.lines().skip_while(|l| *l != "Commands:").skip(1);
+        let listed = listed.take_while(|l| !l.is_empty());
+        let named = listed.filter_map(|l| l.strip_prefix("  ").filter(|l| !l.starts_with(' ')));
+        named.map(|l| format!("{of} {}", l.split(' ').next().unwrap()).trim().to_owned()).collect()
+    };
+    for command in [names(""), names("tls")].concat() {
+        let is_tried = LOADING.iter().any(|line| line.starts_with(&format!("{command} ")));
+        let takes = call(&format!("{command} --help")).stdout.contains("NAME=PATH");
+        let is_known = is_tried || CHOOSING.contains(&&*command) || command == "tls";
+        assert!(is_known || !takes, "{command} loads libraries: say how in LOADING");
+    }
+}
+
+/// As on kernels before 5.13: what no file is needed for.
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn without_landlock_nothing_is_reached_but_files_that_are_read() {
+    assert!(here(), "this kernel has no seccomp filter");
+    let directory = scratch();
+    let file = directory.path().join("mine");
+    std::fs::write(&file, "kept").unwrap();
+    for (deed, _) in DEEDS.iter().filter(|(deed, _)| !["READ", "PEEK"].contains(deed)) {
+        for when in ["LOAD", "WORK"] {
+            let without = [("CIPHERMARK_CONFINEMENT", "landlock")];
+            let done = verify(&[library(when, deed)], &file, &without);
+            let all = format!("{}{}", done.stdout, done.stderr);
+            assert!(!all.contains("the deed succeeded"), "{when} {deed}: {done:?}");
         }
     }
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "kept");

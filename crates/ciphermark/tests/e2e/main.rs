@@ -52,6 +52,7 @@ mod runtimes;
 mod screen;
 mod secrets;
 mod settling;
+mod strangers;
 mod survive;
 mod tiers;
 mod tls;

@@ -101,3 +101,26 @@ fn a_run_over_a_store_that_took_no_time_is_shown_again() {
     assert!(printed.contains("2 schemes in 1 libraries"), "{printed}");
     assert_eq!(call(&format!("show {record}")).with_code(0).stdout, printed);
 }
+
+#[test]
+#[ignore = "long: takes ten seconds or more"]
+fn a_killed_run_that_writes_a_copy_is_resumed_and_writes_only_where_it_is_told() {
+    let directory = scratch();
+    let (store, record) = (directory.path().join("store"), directory.path().join("p.json"));
+    std::fs::write(&store, (0..1_u32 << 18).flat_map(u32::to_le_bytes).collect::<Vec<u8>>())
+        .unwrap();
+    let copy = directory.path().join("copy");
+    let what = ["pages", arg(&store), "-l", "openssl", "-s", "aes-128-gcm", "--pages", "32"];
+    let how = ["--media", "memory", "--probes", "0", "--decrypt-to", arg(&copy)];
+    let running = Background::start_kept(&[&what[..], &how].concat(), &record, "10m", 30);
+    running.send(Signal::KILL);
+    running.ends_within(SOON).with_code(BY_SIGNAL);
+    assert_eq!(std::fs::read(&copy).unwrap(), std::fs::read(&store).unwrap());
+    let resume = format!("pages -q --resume {} --budget 10s", arg(&record));
+    refuses(&resume, &["resume it with --decrypt-to PATH"]);
+    // It is there already, and stays as it is.
+    std::fs::write(&copy, "mine").unwrap();
+    call(&format!("{resume} --decrypt-to {}", arg(&copy))).with_code(0);
+    assert_eq!(std::fs::read_to_string(&copy).unwrap(), "mine");
+    assert!(!journal(&record).exists());
+}

@@ -115,7 +115,7 @@ impl Archive {
     ) -> Result<Self, ArchiveError> {
         let is_server = ["postgres://", "postgresql://"].iter().any(|s| store.starts_with(s));
         let (db, objects) = if is_server { server(store)? } else { file(store, create)? };
-        let mut archive = Self { name: shown(store), db, objects, words: None };
+        let mut archive = Self { name: text::masked(store), db, objects, words: None };
         let has_tables = archive.db.has_table("meta").map_err(archive.failed())?;
         if !has_tables && !create {
             return Err(ArchiveError::Absent(archive.name));
@@ -308,7 +308,7 @@ fn listed(row: &Row) -> Result<Listed, String> {
     let trust = row.text(8)?;
     Ok(Listed {
         id: row.int(0)?,
-        sha256: row.text(1)?,
+        sha256: row.sha256(1)?,
         machine: row.text(2)?,
         region: row.optional_text(3)?,
         cpu: row.text(4)?,
@@ -343,25 +343,12 @@ fn file(store: &str, create: bool) -> Result<Opened, ArchiveError> {
 
 #[cfg(feature = "postgres")]
 fn server(store: &str) -> Result<Opened, ArchiveError> {
-    let failed = |why| ArchiveError::Database { store: shown(store), why };
+    let failed = |why| ArchiveError::Database { store: text::masked(store), why };
     let db = crate::postgres::Postgres::connect(store).map_err(failed)?;
     Ok((Box::new(db), Objects::Table))
 }
 
 #[cfg(not(feature = "postgres"))]
 fn server(store: &str) -> Result<Opened, ArchiveError> {
-    Err(ArchiveError::NoPostgres(shown(store)))
-}
-
-/// Without the password that an address may have.
-fn shown(store: &str) -> String {
-    let parts =
-        store.split_once("://").and_then(|(scheme, rest)| Some((scheme, rest.split_once('@')?)));
-    match parts {
-        Some((scheme, (user, host))) => {
-            let user = user.split(':').next().unwrap_or_default();
-            format!("{scheme}://{user}@{host}")
-        }
-        None => store.to_owned(),
-    }
+    Err(ArchiveError::NoPostgres(text::masked(store)))
 }

@@ -46,6 +46,11 @@ impl<T: Into<Self>> From<Option<T>> for Value {
     }
 }
 
+/// 64 hexadecimal digits in lower case.
+pub(crate) fn is_sha256(text: &str) -> bool {
+    text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+}
+
 /// A row; fields are taken by their place. A field of another type is an error: the store is damaged.
 #[derive(Clone, Debug)]
 pub(crate) struct Row(pub(crate) Vec<Value>);
@@ -63,6 +68,15 @@ impl Row {
             Some(Value::Text(text)) => Ok(text.clone()),
             other => Err(format!("field {at} is {other:?}, no text")),
         }
+    }
+
+    /// A hash, which becomes a file's name: nothing but its digits.
+    pub(crate) fn sha256(&self, at: usize) -> Result<String, String> {
+        let text = self.text(at)?;
+        if is_sha256(&text) {
+            return Ok(text);
+        }
+        Err(format!("{:?} is no SHA-256", record::printable(&text)))
     }
 
     pub(crate) fn bytes(&self, at: usize) -> Result<&[u8], String> {

@@ -1,12 +1,17 @@
 //! The records themselves, compressed, by the SHA-256 of what they unpack to: files in a directory beside the
 //! database, or a table of it.
 
-use crate::database::Database;
+use crate::database::{Database, is_sha256};
 use flate2::Compression;
 use flate2::read::{GzEncoder, MultiGzDecoder};
+use record::RecordError;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
+
+/// Most bytes of a record's text, as `record` has it.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// Where records are kept.
 #[derive(Debug)]
@@ -35,10 +40,11 @@ impl From<String> for Trouble {
 }
 
 impl Objects {
-    /// The file of a record.
+    /// The file of a record. The hash was checked where it was read ([`Row::sha256`](crate::database::Row::sha256)).
     pub(crate) fn path(&self, sha256: &str) -> Option<PathBuf> {
         let Self::Directory(directory) = self else { return None };
-        Some(directory.join(sha256.get(..2)?).join(format!("{sha256}.json.gz")))
+        assert!(is_sha256(sha256), "a hash is 64 digits");
+        Some(directory.join(&sha256[..2]).join(format!("{sha256}.json.gz")))
     }
 
     /// Keeps a compressed record. A file is written whole under another name, then renamed.
@@ -69,10 +75,13 @@ impl Objects {
             let rows = db.rows("SELECT content FROM object WHERE sha256 = $1", &[sha256.into()])?;
             return Ok(rows.first().map(|row| row.bytes(0).map(<[u8]>::to_vec)).transpose()?);
         };
-        match fs::read(&path) {
+        match record::bytes(&path) {
             Ok(packed) => Ok(Some(packed)),
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(e) => Err(Trouble::File(path, e)),
+            Err(RecordError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+                Ok(None)
+            }
+            Err(RecordError::Read { source, .. }) => Err(Trouble::File(path, source)),
+            Err(other) => Err(Trouble::Database(other.to_string())),
         }
     }
 
@@ -114,11 +123,13 @@ fn entries(directory: &Path) -> Result<Vec<PathBuf>, Trouble> {
 fn write(path: &Path, packed: &[u8]) -> io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("."));
     fs::create_dir_all(directory)?;
-    let mut file = tempfile::Builder::new().prefix(".adding-").tempfile_in(directory)?;
+    // As any program makes files: the process's mask says who reads it.
+    let mode = fs::Permissions::from_mode(0o666);
+    let mut new = tempfile::Builder::new();
+    let mut file = new.prefix(".adding-").permissions(mode).tempfile_in(directory)?;
     file.write_all(packed)?;
     file.as_file().sync_all()?;
     let file = file.persist(path).map_err(|e| e.error)?;
-    fs::set_permissions(path, std::os::unix::fs::PermissionsExt::from_mode(0o644))?;
     drop(file);
     fs::File::open(directory)?.sync_all()
 }
@@ -130,9 +141,31 @@ pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
     packed
 }
 
-/// Unpacks what [`pack`] packed.
+/// Unpacks what [`pack`] packed, as much of it as a record may have: a store may be anybody's.
 pub(crate) fn unpack(packed: &[u8]) -> Result<Vec<u8>, String> {
+    unpack_at_most(packed, MOST_BYTES)
+}
+
+fn unpack_at_most(packed: &[u8], most: u64) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
-    MultiGzDecoder::new(packed).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+    let unpacked = MultiGzDecoder::new(packed).take(most + 1).read_to_end(&mut bytes);
+    unpacked.map_err(|e| e.to_string())?;
+    if bytes.len() as u64 > most {
+        return Err(format!("it is more than {} MiB unpacked", most >> 20));
+    }
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_unpacks_to_more_than_a_record_may_have_is_refused() {
+        let packed = pack(&vec![0; 4 << 20]);
+        assert!(packed.len() < 1 << 16);
+        assert_eq!(unpack_at_most(&packed, 4 << 20).unwrap().len(), 4 << 20);
+        let why = unpack_at_most(&packed, (4 << 20) - 1).unwrap_err();
+        assert_eq!(why, "it is more than 3 MiB unpacked");
+    }
 }

@@ -2,13 +2,22 @@
 
 use crate::database::{Database, Row, Table, Value};
 use ::postgres::binary_copy::BinaryCopyInWriter;
+use ::postgres::config::Host;
 use ::postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
-use ::postgres::{Client, NoTls, Statement};
+use ::postgres::{Client, Config, NoTls, Statement};
 use std::collections::HashMap;
 use std::error::Error;
+use std::os::unix::ffi::OsStringExt as _;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::sync::mpsc::channel;
+use std::time::Duration;
 
 /// Writers of archives wait for each other by this number (an advisory lock).
 const WRITERS: i64 = 0x636d_726b;
+
+/// How long a server may take until it has answered for the first time.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The planner takes a search for some rows of each record for millions of rows, and compiles it anew each time, for 40 ms.
 const INTERPRETED: &str =
@@ -22,8 +31,25 @@ pub(crate) struct Postgres {
 impl Postgres {
     /// Connects to a server: `postgres://…`, as libpq writes it. Without TLS: over a network, use a tunnel or a socket.
     pub(crate) fn connect(address: &str) -> Result<Self, String> {
-        let mut client = Client::connect(address, NoTls).map_err(words)?;
-        client.batch_execute(INTERPRETED).map_err(words)?;
+        let mut config: Config = address.parse().map_err(words)?;
+        if config.get_password().is_none()
+            && let Some(password) = password(&config)
+        {
+            config.password(password);
+        }
+        // The library waits for its socket, and for no answer.
+        let (send, connected) = channel();
+        std::thread::spawn(move || {
+            let client = config.connect(NoTls).and_then(|mut client| {
+                client.batch_execute(INTERPRETED)?;
+                Ok(client)
+            });
+            // Nobody waits any more where the time is over.
+            let _ = send.send(client.map_err(words));
+        });
+        let client = connected
+            .recv_timeout(PATIENCE)
+            .map_err(|_| format!("it did not answer within {} s", PATIENCE.as_secs()))??;
         Ok(Self { client, prepared: HashMap::new() })
     }
 
@@ -35,6 +61,45 @@ impl Postgres {
         self.prepared.insert(sql.to_owned(), prepared.clone());
         Ok(prepared)
     }
+}
+
+/// As libpq has it: of the environment, else of the password file, which must be nobody else's to read.
+fn password(config: &Config) -> Option<Vec<u8>> {
+    if let Some(password) = std::env::var_os("PGPASSWORD") {
+        return Some(password.into_vec());
+    }
+    let file = std::env::var_os("PGPASSFILE")
+        .map(PathBuf::from)
+        .or_else(|| std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".pgpass")))?;
+    let metadata = file.metadata().ok()?;
+    if !metadata.is_file() || metadata.permissions().mode() & 0o077 != 0 {
+        return None;
+    }
+    let lines = std::fs::read_to_string(file).ok()?;
+    let host = match config.get_hosts().first() {
+        Some(Host::Tcp(host)) => host.clone(),
+        Some(Host::Unix(_)) | None => "localhost".to_owned(),
+    };
+    let port = config.get_ports().first().copied().unwrap_or(5432).to_string();
+    let user = config.get_user().unwrap_or_default();
+    let database = config.get_dbname().unwrap_or(user);
+    lines.lines().find_map(|line| of_line(line, [&host, &port, database, user])).map(Vec::from)
+}
+
+/// `host:port:database:user:password` (libpq, "The Password File"), where `*` is any and a backslash hides a colon.
+fn of_line(line: &str, wanted: [&str; 4]) -> Option<String> {
+    let (mut fields, mut hidden) = (vec![String::new()], false);
+    for c in line.chars() {
+        match c {
+            _ if std::mem::take(&mut hidden) => fields.last_mut()?.push(c),
+            '\\' => hidden = true,
+            ':' if fields.len() < 5 => fields.push(String::new()),
+            _ => fields.last_mut()?.push(c),
+        }
+    }
+    let password = fields.pop().filter(|_| fields.len() == 4 && !line.starts_with('#'))?;
+    let fits = |(field, wanted): (&String, &str)| field == "*" || field == wanted;
+    fields.iter().zip(wanted).all(fits).then_some(password)
 }
 
 /// The server's own message, where it is one.
@@ -153,5 +218,24 @@ impl Database for Postgres {
 
     fn dialect(&self, sql: &str) -> String {
         sql.replace("/*without rowid*/", "")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_password_file_is_for_its_server_alone() {
+        let wanted = ["db.example", "5432", "fleet", "me"];
+        let of = |line| of_line(line, wanted);
+        assert_eq!(of("db.example:5432:fleet:me:secret").as_deref(), Some("secret"));
+        assert_eq!(of("*:*:*:me:se:c\\\\ret").as_deref(), Some("se:c\\ret"));
+        for line in
+            ["", "# db.example", "other:5432:fleet:me:secret", "*:*:*:secret", "#*:*:*:*:secret"]
+        {
+            assert_eq!(of(line), None, "{line}");
+        }
+        assert_eq!(of_line("a\\:b:*:*:*:secret", ["a:b", "", "", ""]).as_deref(), Some("secret"));
     }
 }

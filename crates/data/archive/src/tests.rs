@@ -87,6 +87,32 @@ fn a_record_is_added_once_and_comes_back_with_the_costs_of_its_processes() {
 }
 
 #[test]
+fn a_strangers_store_names_no_file_but_by_its_hash() {
+    let (directory, mut archive) = archive();
+    add(&mut archive, &record(), "type-a", Trust::Own);
+    let victim = directory.path().join("victim.json.gz");
+    std::fs::write(&victim, "precious").unwrap();
+    let digits = "A".repeat(64);
+    for sha256 in ["aa/../../../victim", "../victim", "", "aa", &*digits] {
+        archive.run("UPDATE record SET sha256 = $1", &[sha256.into()]).unwrap();
+        let why = archive.list(&Selection::default(), true).unwrap_err().to_string();
+        assert!(why.contains("is damaged") && why.contains("is no SHA-256"), "{why}");
+    }
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "precious");
+}
+
+#[test]
+fn an_object_is_no_more_open_than_the_processs_mask_allows() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let (directory, mut archive) = archive();
+    let (sha256, _) = add(&mut archive, &record(), "type-a", Trust::Own);
+    let plain = directory.path().join("plain");
+    std::fs::write(&plain, "").unwrap();
+    let mode = |path: &Path| path.metadata().unwrap().permissions().mode();
+    assert_eq!(mode(&archive.object_path(&sha256).unwrap()), mode(&plain));
+}
+
+#[test]
 fn only_the_chosen_cases_are_read() {
     let (_directory, mut archive) = archive();
     add(&mut archive, &record(), "type-a", Trust::Own);

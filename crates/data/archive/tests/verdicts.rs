@@ -4,6 +4,7 @@
 use ciphermark_archive::{Archive, Chosen, Entry, Selection, Trust};
 use compare::{Comparison, Matching, Question, Settings, Side, compare, rank};
 use record::Record;
+use sha2::{Digest as _, Sha256};
 use std::path::Path;
 
 const SURVEYS: [&str; 4] = [
@@ -24,10 +25,11 @@ fn both(directory: &Path) -> Vec<(Record, Record)> {
     let mut archive = Archive::open(&directory.join("a.db").display().to_string(), true).unwrap();
     let mut add = |name: &str| {
         let (record, packed) = published(name);
+        let sha256 = hex::encode(Sha256::digest(name));
         let entry = Entry {
             record: &record,
             packed: &packed,
-            sha256: name,
+            sha256: &sha256,
             samples: None,
             machine: "gnr",
             region: None,
@@ -38,7 +40,7 @@ fn both(directory: &Path) -> Vec<(Record, Record)> {
             added: 0,
         };
         archive.add(&entry).unwrap();
-        let of = Selection { record: Some(name.to_owned()), ..Selection::default() };
+        let of = Selection { record: Some(sha256), ..Selection::default() };
         let listed = archive.list(&of, true).unwrap().remove(0);
         let kept = archive.load(&listed, &Chosen::default()).unwrap();
         (record, kept)

@@ -44,7 +44,7 @@ pub enum RecordError {
         found: String,
     },
     /// The journal of a run cannot be gone on from.
-    #[error("cannot go on from '{path}': {why}")]
+    #[error("cannot use journal '{path}': {why}")]
     Journal {
         /// Which file.
         path: PathBuf,

@@ -50,7 +50,8 @@ pub use packed::pack;
 pub use plausible::{contradiction, impossible_latencies, impossible_sample};
 pub use process_costs::ProcessCosts;
 pub use read::{
-    from_bytes, from_json, load, load_text, older_kind, printable, text, unmarked, value_from_json,
+    bytes, from_bytes, from_json, load, load_text, older_kind, printable, text, unmarked,
+    value_from_json,
 };
 pub use samples::Samples;
 pub use write::write_file;

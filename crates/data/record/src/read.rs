@@ -27,8 +27,15 @@ pub fn load(path: &Path) -> Result<Record, RecordError> {
 /// # Errors
 /// [`RecordError`], one line.
 pub fn load_text(path: &Path) -> Result<String, RecordError> {
-    let bytes = read(path).map_err(|source| RecordError::Read { path: path.to_owned(), source })?;
-    text(bytes, &path.display().to_string())
+    text(bytes(path)?, &path.display().to_string())
+}
+
+/// A file's content as it is, up to 1 GiB: a device has no end.
+///
+/// # Errors
+/// [`RecordError::Read`], one line.
+pub fn bytes(path: &Path) -> Result<Vec<u8>, RecordError> {
+    read(path).map_err(|source| RecordError::Read { path: path.to_owned(), source })
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {

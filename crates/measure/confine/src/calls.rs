@@ -1,6 +1,8 @@
 //! Which system calls a worker may make, and with which arguments. All others are denied: those that the
 //! kernel will have tomorrow too.
 
+use crate::Sockets;
+
 /// A call that is matched, in all or in some of its uses.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
@@ -68,8 +70,6 @@ const SET_DEATH_SIGNAL: u32 = 1;
 pub(crate) const FORK_FLAGS: u32 =
     (libc::CLONE_CHILD_SETTID | libc::CLONE_CHILD_CLEARTID | libc::SIGCHLD) as u32;
 pub(crate) const FORK_WORD_AT: u8 = 2;
-/// The argument of kill(2) and tgkill(2) that the kernel does not look at.
-pub(crate) const KILL_WORD_AT: u8 = 5;
 
 /// PR_SCHED_CORE: a core of its own, which the worker asks for once the library is there.
 const SCHED_CORE: u32 = 62;
@@ -124,7 +124,8 @@ const OLDER: &[i64] = &[
 const OLDER: &[i64] = &[];
 
 /// What is allowed from before the library is loaded; `own` is this process's number, `word` what this
-/// program passes where it forks, or has a forked process end itself.
+/// program passes where it forks. The word lies in the library's memory too: it opens nothing but forks, which are as
+/// confined.
 pub(crate) fn allowed(own: u32, word: u64) -> Vec<Rule> {
     let any = |call: &i64| Rule { call: *call, conditions: Vec::new() };
     let mut rules: Vec<Rule> = ANY_USE.iter().chain(OLDER).map(any).collect();
@@ -139,10 +140,6 @@ pub(crate) fn allowed(own: u32, word: u64) -> Vec<Rule> {
         [libc::SYS_kill, libc::SYS_tgkill, libc::SYS_rt_sigqueueinfo, libc::SYS_rt_tgsigqueueinfo]
     {
         rules.extend(some(call, 0, [own]));
-    }
-    for call in [libc::SYS_kill, libc::SYS_tgkill] {
-        let conditions = vec![Condition::Word { argument: KILL_WORD_AT, value: word }];
-        rules.push(Rule { call, conditions });
     }
     rules.push(Rule {
         call: libc::SYS_clone,
@@ -176,6 +173,44 @@ pub(crate) fn allowed(own: u32, word: u64) -> Vec<Rule> {
     rules.push(Rule { call: libc::SYS_openat, conditions: reading(2) });
     #[cfg(target_arch = "x86_64")]
     rules.push(Rule { call: libc::SYS_open, conditions: reading(1) });
+    rules
+}
+
+/// What a process that serves or makes connections calls beside these. An address lies in memory, where no filter looks: Landlock
+/// says which ports.
+pub(crate) fn of_sockets(sockets: Sockets<'_>) -> Vec<Rule> {
+    if sockets == Sockets::None {
+        return Vec::new();
+    }
+    let rule = |call, conditions| Rule { call, conditions };
+    let mut rules = vec![rule(libc::SYS_shutdown, Vec::new())];
+    // Over connections that are there: no address.
+    for call in [libc::SYS_sendto, libc::SYS_recvfrom] {
+        rules.push(rule(call, vec![Condition::Null { argument: 4 }]));
+    }
+    let options = [
+        (libc::IPPROTO_TCP, libc::TCP_NODELAY),
+        (libc::SOL_SOCKET, libc::SO_RCVTIMEO),
+        (libc::SOL_SOCKET, libc::SO_SNDTIMEO),
+    ];
+    rules.extend(options.map(|(level, option)| {
+        rule(
+            libc::SYS_setsockopt,
+            vec![Condition::is(1, level as u32), Condition::is(2, option as u32)],
+        )
+    }));
+    match sockets {
+        Sockets::None => {}
+        Sockets::Taken => rules.push(rule(libc::SYS_accept4, Vec::new())),
+        Sockets::Made(_) => {
+            let stream =
+                Condition::Masked { argument: 1, mask: 0xf, value: libc::SOCK_STREAM as u32 };
+            rules
+                .push(rule(libc::SYS_socket, vec![Condition::is(0, libc::AF_INET as u32), stream]));
+            rules.push(rule(libc::SYS_connect, Vec::new()));
+            rules.push(rule(libc::SYS_socketpair, vec![Condition::is(0, libc::AF_UNIX as u32)]));
+        }
+    }
     rules
 }
 
@@ -243,6 +278,18 @@ mod tests {
     }
 
     #[test]
+    fn whoever_finds_the_word_can_fork_and_nothing_else() {
+        let has_word =
+            |rule: &Rule| rule.conditions.iter().any(|c| matches!(c, Condition::Word { .. }));
+        let calls: Vec<i64> = allowed(77, 1 << 40)
+            .iter()
+            .filter(|rule| has_word(rule))
+            .map(|rule| rule.call)
+            .collect();
+        assert_eq!(calls, [libc::SYS_clone]);
+    }
+
+    #[test]
     fn signals_go_to_this_process_alone() {
         assert!(permits(libc::SYS_tgkill, [77, 78, 6]) && permits(libc::SYS_kill, [77, 6, 0]));
         for other in [1, 76, 0, u32::MAX] {
@@ -251,6 +298,37 @@ mod tests {
         assert!(!permits(libc::SYS_tkill, [77, 9, 0]));
         assert!(permits(libc::SYS_rt_sigaction, [libc::SIGSEGV as u32, 0, 0]));
         assert!(!permits(libc::SYS_rt_sigaction, [libc::SIGSYS as u32, 0, 0]));
+    }
+
+    #[test]
+    fn sockets_are_those_that_a_process_is_for() {
+        let socket = |sockets, domain: i32, kind: i32| {
+            let of_socket = |rule: &Rule| rule.call == libc::SYS_socket;
+            of_sockets(sockets).iter().filter(|rule| of_socket(rule)).any(|rule| {
+                rule.conditions.iter().all(|condition| match *condition {
+                    Condition::Masked { argument: 0, mask, value } => domain as u32 & mask == value,
+                    Condition::Masked { argument: 1, mask, value } => kind as u32 & mask == value,
+                    _ => false,
+                })
+            })
+        };
+        assert!(of_sockets(Sockets::None).is_empty());
+        let made = Sockets::Made(&[443]);
+        assert!(socket(made, libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC));
+        assert!(!socket(Sockets::Taken, libc::AF_INET, libc::SOCK_STREAM));
+        for (domain, kind) in [
+            (libc::AF_INET, libc::SOCK_DGRAM),
+            (libc::AF_INET, libc::SOCK_RAW),
+            (libc::AF_UNIX, libc::SOCK_STREAM),
+            (libc::AF_INET6, libc::SOCK_STREAM),
+            (libc::AF_NETLINK, libc::SOCK_RAW),
+        ] {
+            assert!(!socket(made, domain, kind), "{domain} {kind}");
+        }
+        let calls: Vec<i64> = of_sockets(Sockets::Taken).iter().map(|rule| rule.call).collect();
+        for call in [libc::SYS_connect, libc::SYS_bind, libc::SYS_listen, libc::SYS_sendmsg] {
+            assert!(!calls.contains(&call), "{call}");
+        }
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Files, TCP ports, abstract sockets and signals, by Landlock (landlock(7), Linux 5.13 and later).
 
-use crate::{Needs, needed};
+use crate::{Needs, Sockets, needed};
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, BitFlags, LandlockStatus, PathBeneath, PathFd,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, LandlockStatus, NetPort, PathBeneath, PathFd,
     RestrictSelfAttr as _, RestrictionStatus, Ruleset, RulesetAttr as _, RulesetCreated,
     RulesetCreatedAttr as _, RulesetStatus, Scope,
 };
@@ -27,6 +27,9 @@ const ALWAYS: [&str; 9] = [
     "/proc/sys/crypto", "/proc/sys/kernel/random", "/sys/devices/system",
 ];
 
+/// What is said of a kernel that holds connections to ports.
+pub(crate) const PORTS: &str = ", TCP to its servers alone";
+
 /// From now on the process reads what loading needs, and writes nothing; reaches no other process.
 pub(crate) fn only_what_loading_reads(needs: &Needs<'_>) -> Result<String, String> {
     let mut rules = ruleset()?;
@@ -41,6 +44,12 @@ pub(crate) fn only_what_loading_reads(needs: &Needs<'_>) -> Result<String, Strin
     paths.extend(needed::objects(needs.library));
     paths.extend(std::env::current_exe());
     rules = allow_all(rules, &paths)?;
+    if let Sockets::Made(ports) = needs.sockets {
+        for port in ports {
+            let rule = NetPort::new(*port, AccessNet::ConnectTcp);
+            rules = rules.add_rule(rule).map_err(|e| e.to_string())?;
+        }
+    }
     for copy in needs.copies {
         // A copy in memory has no place among files and needs no rule, and gets none.
         let rule = PathBeneath::new(copy, BitFlags::from(AccessFs::ReadFile));
@@ -50,7 +59,11 @@ pub(crate) fn only_what_loading_reads(needs: &Needs<'_>) -> Result<String, Strin
         };
     }
     let status = enforce(rules)?;
-    Ok(described(&status))
+    let mut described = described(&status);
+    if let Sockets::Made(_) = needs.sockets {
+        described = described.replacen(", no TCP", PORTS, 1);
+    }
+    Ok(described)
 }
 
 /// From now on the process reads the objects that were loaded, and itself. Threads that the library has

@@ -1,7 +1,7 @@
 //! System calls, by seccomp (seccomp(2), Linux 3.17 and later).
 
 use crate::calls::{self, Condition, Rule};
-use crate::fork;
+use crate::{Sockets, fork};
 use seccompiler::{
     BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition,
     SeccompFilter, SeccompRule, TargetArch, sock_filter,
@@ -13,8 +13,9 @@ use std::collections::BTreeMap;
 const FLAGS: libc::c_ulong = libc::SECCOMP_FILTER_FLAG_TSYNC | libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW;
 
 /// From now on only the calls that computing and loading need.
-pub(crate) fn while_loading() -> Result<String, String> {
-    let allowed = calls::allowed(std::process::id(), fork::word());
+pub(crate) fn while_loading(sockets: Sockets<'_>) -> Result<String, String> {
+    let mut allowed = calls::allowed(std::process::id(), fork::word());
+    allowed.extend(calls::of_sockets(sockets));
     let count = allowed.len();
     // First those that are to be taken for unknown: the C library does without them then. The other filter
     // must allow them, for what it catches comes before an error number.
@@ -23,9 +24,12 @@ pub(crate) fn while_loading() -> Result<String, String> {
     let allowed = program(allowed, SeccompAction::Allow, SeccompAction::Trap)?;
     set(&unknown)?;
     set(&allowed)?;
-    Ok(format!(
-        "{count} system calls: no sockets, no programs, no other processes, no files to write"
-    ))
+    let which = match sockets {
+        Sockets::None => "no sockets",
+        Sockets::Taken => "no sockets but those it listens at",
+        Sockets::Made(_) => "no sockets but TCP",
+    };
+    Ok(format!("{count} system calls: {which}, no programs, no other processes, no files to write"))
 }
 
 /// From now on also without those that only loading needs.

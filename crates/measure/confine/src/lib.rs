@@ -42,6 +42,19 @@ pub struct Needs<'a> {
     pub files: &'a [PathBuf],
     /// Opened files that are loaded: a tier's copies.
     pub copies: &'a [File],
+    /// What it does with sockets.
+    pub sockets: Sockets<'a>,
+}
+
+/// What a process that holds a library does with sockets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sockets<'a> {
+    /// Nothing.
+    None,
+    /// It takes connections from those that it opened before, and makes none.
+    Taken,
+    /// It makes TCP connections to these ports of this machine.
+    Made(&'a [u16]),
 }
 
 /// A process that has given up what loading a library does not need.
@@ -76,7 +89,11 @@ pub fn before_loading(needs: &Needs<'_>) -> Result<Confined, String> {
         add(&mut facts, "capabilities", privileges::drop_capabilities(paths_limited));
     }
     if wanted(Part::Seccomp) {
-        add(&mut facts, "seccomp", denied::install().and_then(|()| filter::while_loading()));
+        add(
+            &mut facts,
+            "seccomp",
+            denied::install().and_then(|()| filter::while_loading(needs.sockets)),
+        );
     }
     Ok(Confined { facts, store_bypass })
 }
@@ -108,6 +125,13 @@ impl Confined {
             });
         }
         Ok(())
+    }
+
+    /// Whether the kernel holds connections to the ports that were named; seccomp does not see them.
+    #[must_use]
+    pub fn limits_ports(&self) -> bool {
+        let landlock = self.facts.in_force.iter().find(|r| r.name == "landlock");
+        landlock.is_some_and(|r| r.detail.contains(files::PORTS))
     }
 
     /// What is in force and what is not.

@@ -25,10 +25,9 @@ pub(crate) fn examine(libraries: &[Library]) -> Vec<Finding> {
     }
     findings.extend(missing.into_iter().map(|((name, why), count)| {
         let found = format!("missing with {count} of {} libraries: {why}", confined.len());
-        Finding::ok("confinement", name, found).note(
-            "a library that you were handed can do more in a worker than it needs; records say so",
-        )
+        Finding::ok("confinement", name, found).note(without(name))
     }));
+    findings.extend(older(first));
     if let Some(why) = &first.switched_off {
         findings.push(
             Finding::ok("confinement", "switched off", why.as_str())
@@ -37,6 +36,28 @@ pub(crate) fn examine(libraries: &[Library]) -> Vec<Finding> {
     }
     findings.extend(denied(&confined));
     findings
+}
+
+/// What a library can do without a restriction (docs/TRUST.md, "Least power").
+fn without(name: &str) -> &'static str {
+    match name {
+        "seccomp" => "a library can do what you can do: measure none that you do not trust",
+        "landlock" => {
+            "a library can read what you can read; it has no network, but its texts go into records"
+        }
+        _ => "a library that you were handed can do more in a worker than it needs; records say so",
+    }
+}
+
+/// That Landlock is there, and is older than its rules for TCP.
+fn older(first: &Confinement) -> Option<Finding> {
+    let landlock = first.in_force.iter().find(|r| r.name == "landlock")?;
+    let is_older = !landlock.detail.contains("no TCP");
+    is_older.then(|| {
+        Finding::ok("confinement", "TCP", "this kernel's Landlock has no rules for it (Linux 6.7)").note(
+            "`tls calibrate` refuses a library that you name: nothing would hold it to its servers",
+        )
+    })
 }
 
 fn denied(confined: &[(&str, &Confinement)]) -> Option<Finding> {
@@ -62,6 +83,24 @@ mod tests {
 
     fn restriction(name: &str) -> Restriction {
         Restriction { name: name.into(), detail: "so and so".into() }
+    }
+
+    #[test]
+    fn each_kernel_is_told_what_it_lets_a_library_do() {
+        let of = |in_force: Vec<Restriction>, missing: Vec<Restriction>| {
+            let confinement = Confinement { in_force, missing, ..Confinement::default() };
+            let found = examine(&[library(Some(confinement))]);
+            found.into_iter().map(|f| (f.name, f.mend.unwrap_or_default())).collect::<Vec<_>>()
+        };
+        let landlock =
+            |detail: &str| Restriction { detail: detail.into(), ..restriction("landlock") };
+        let whole = of(vec![landlock("files read-only, no TCP")], Vec::new());
+        assert_eq!(whole.len(), 1, "{whole:?}");
+        let older = of(vec![landlock("files read-only")], Vec::new());
+        assert!(older[1].0 == "TCP" && older[1].1.contains("`tls calibrate` refuses"), "{older:?}");
+        let none = of(Vec::new(), vec![restriction("landlock"), restriction("seccomp")]);
+        assert!(none[0].1.contains("can read what you can read"), "{none:?}");
+        assert!(none[1].1.contains("can do what you can do"), "{none:?}");
     }
 
     #[test]

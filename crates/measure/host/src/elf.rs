@@ -10,7 +10,10 @@ type Header = FileHeader64<LittleEndian>;
 const ENDIAN: LittleEndian = LittleEndian;
 
 /// A file is read whole, several times; the largest library known has a twentieth of this.
-const MOST_BYTES: u64 = 1 << 30;
+pub(crate) const MOST_BYTES: u64 = 1 << 30;
+
+/// What has the loader run another file's code beside an object (rtld-audit(7)).
+const AUDITS: [elf::DynamicTag; 2] = [elf::DT_AUDIT, elf::DT_DEPAUDIT];
 
 /// Whether the file can be a shared object for this machine.
 ///
@@ -100,11 +103,18 @@ fn check_segments(header: &Header, bytes: &[u8]) -> Result<(), String> {
         if flags.is_some_and(|f| f.d_val(ENDIAN) & elf::DF_1_PIE.0 != 0) {
             return Err("is an executable, not a shared object".to_owned());
         }
+        if entries.iter().any(|e| AUDITS.contains(&e.d_tag(ENDIAN))) {
+            return Err(
+                "names an audit module (DT_AUDIT), code that the dynamic loader runs around it: \
+                        no library is measured with one"
+                    .to_owned(),
+            );
+        }
     }
     Ok(())
 }
 
-fn this_machine() -> elf::Machine {
+pub(crate) fn this_machine() -> elf::Machine {
     if cfg!(target_arch = "aarch64") { elf::EM_AARCH64 } else { elf::EM_X86_64 }
 }
 

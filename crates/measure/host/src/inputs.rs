@@ -1,6 +1,6 @@
 //! The readers of this crate over any text or bytes: for tests of what input does to them.
 
-use crate::{bundled, code, cpu, kernel, tree};
+use crate::{bundled, closure, code, cpu, kernel, tree};
 
 /// Lines as the kernel's files have them: lists of CPUs, sizes, fields, mappings, flags.
 pub fn read_kernel_text(text: &str) {
@@ -23,4 +23,12 @@ pub fn read_manifest(text: &str) -> Result<(), String> {
 /// The instruction sets for ciphers in the code of an object.
 pub fn instruction_counts(file: &[u8]) -> Option<usize> {
     code::count_of(file)
+}
+
+/// What an object tells the dynamic loader, and the cache that the loader keeps.
+pub fn read_for_loader(bytes: &[u8]) {
+    if let Some(dynamic) = closure::Dynamic::read(bytes) {
+        let _ = dynamic.directories(std::path::Path::new("/origin"));
+    }
+    let _ = closure::cached(bytes);
 }

@@ -4,7 +4,9 @@
 
 mod bundled;
 mod caches;
+mod child;
 mod circumstances;
+mod closure;
 mod code;
 mod cpu;
 mod elf;
@@ -25,7 +27,9 @@ mod tree;
 
 pub use bundled::{Bundled, bundled};
 pub use caches::cache_directory;
+pub use child::output;
 pub use circumstances::{circumstances, configuration_files, environment};
+pub use closure::{Dynamic, dependencies, is_object, library_path};
 pub use code::{instructions_in, loaded_objects, loaded_objects_of};
 pub use elf::{check_bytes, check_elf};
 pub use find::{Family, Found, companion, find_libraries, find_stacks, is_stack};

@@ -3,7 +3,7 @@
 //! every resolver of indirect functions gets the tier's answer. Nothing else in it differs.
 
 use crate::arch;
-use crate::closure::{dependencies, is_runtime, sorted};
+use crate::closure::{is_runtime, sorted};
 use crate::copy::of_bytes;
 use crate::image::Image;
 use crate::plan::{Copies, Object, Plan};
@@ -41,7 +41,9 @@ pub struct Patch {
 pub fn prepare(library: &Path) -> Result<Copies, String> {
     let library = library.canonicalize().map_err(|e| format!("'{}': {e}", library.display()))?;
     let library_name = library.to_string_lossy().into_owned();
-    let mut paths = dependencies(&library)?;
+    // Read, not asked of the loader: this process is not confined.
+    host::check_elf(&library).map_err(|why| format!("'{}' {why}", library.display()))?;
+    let mut paths = host::dependencies(&library, is_runtime)?;
     paths.insert(library_name.clone(), library.clone());
     let files = read_all(&paths)?;
     let mut images = BTreeMap::new();

@@ -21,6 +21,7 @@ fn object(bytes: &[u8]) {
     assert!(["build-id", "sha256"].contains(&kind) && !digits.is_empty(), "{id}");
     assert!(digits.chars().all(|c| c.is_ascii_hexdigit()), "{id}");
     let _ = host::inputs::instruction_counts(bytes);
+    host::inputs::read_for_loader(bytes);
     #[cfg(target_arch = "x86_64")]
     if let Err(why) = tier::read_object(bytes) {
         check::shown(&why);

@@ -1,7 +1,7 @@
 //! One thing that is measured in every round: which server, what is served, how it is asked.
 
 use crate::calibrate::{FIRST, own_code};
-use crate::job::{Ends, Job, Libraries, MinimalTls};
+use crate::job::{Ends, Job, MinimalTls};
 use crate::nginx::{Sessions, Site, SiteTls};
 use tls::{Case, Certificate, Exchange, Kind, Version};
 use tls_load::{Http, Regime, Role, Served, Unit, Work};
@@ -97,7 +97,7 @@ impl Cell {
         self.is_real().then(|| site(self.served.work.case().map(tls)))
     }
 
-    pub(crate) fn job(&self, libraries: &Libraries, port: u16, seconds: f64) -> Job {
+    pub(crate) fn job(&self, port: u16, seconds: f64) -> Job {
         let (tls, ends) = match self.served.work {
             Work::Plain => (None, Ends::Answered),
             Work::Handshake { case, .. } => (Some(case), Ends::Answered),
@@ -112,7 +112,6 @@ impl Cell {
             Regime::Saturated => (AT_ONCE, 0, SATURATED_SLICE_SECONDS),
         };
         Job {
-            libraries: tls.map(|_| libraries.clone()),
             port,
             tls,
             http: self.served.http,

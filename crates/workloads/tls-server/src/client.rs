@@ -7,7 +7,7 @@ mod stream;
 mod tap;
 
 use crate::Trouble;
-use crate::job::{Answer, Job, Told};
+use crate::job::{Answer, Job, Libraries, Told};
 use lane::Lane;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
@@ -16,17 +16,18 @@ use std::time::Instant;
 /// Does one job: makes ready, says so, and at each word does a slice and tells of it; when all is done, it
 /// tells so at the next word, and what was held open is closed. `go` is false where nobody waits any more.
 pub(crate) fn run(
+    libraries: &Libraries,
     job: &Job,
     say: &mut dyn FnMut(&Answer) -> Result<(), Trouble>,
     go: &mut dyn FnMut() -> bool,
 ) -> Result<(), Trouble> {
-    let seen = match tap::look(job) {
+    let seen = match tap::look(libraries, job) {
         Ok(seen) => seen,
         Err(why) => return say(&Answer::Failed(why)),
     };
     std::thread::scope(|scope| {
         let lanes: Vec<Running> =
-            (0..job.at_once.max(1)).map(|at| Running::start(scope, job, at)).collect();
+            (0..job.at_once.max(1)).map(|at| Running::start(scope, (libraries, job), at)).collect();
         if let Some(why) = lanes.iter().find_map(Running::failed) {
             return say(&Answer::Failed(why));
         }
@@ -68,10 +69,14 @@ struct Running {
 }
 
 impl Running {
-    fn start<'scope>(scope: &'scope Scope<'scope, '_>, job: &'scope Job, at: u32) -> Self {
+    fn start<'scope>(
+        scope: &'scope Scope<'scope, '_>,
+        (libraries, job): (&'scope Libraries, &'scope Job),
+        at: u32,
+    ) -> Self {
         let ((start, begin), (is_ready, ready), (tell, told)) = (channel(), channel(), channel());
         scope.spawn(move || {
-            let mut lane = match Lane::ready(job, at) {
+            let mut lane = match Lane::ready(libraries, job, at) {
                 Ok(lane) => lane,
                 Err(why) => return drop(is_ready.send(Some(why))),
             };

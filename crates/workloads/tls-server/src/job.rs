@@ -23,11 +23,25 @@ pub struct MinimalPlan {
     pub ports: Vec<Option<MinimalTls>>,
 }
 
-/// What the minimal server answers when it listens.
+/// What the minimal server answers when it listens, or why it does not.
+pub type Listening = Result<Listens, String>;
+
+/// The ports at which the minimal server listens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listens {
     /// As many as were asked for; the stack's words where it does not offer a case.
     pub ports: Vec<Result<u16, String>>,
+}
+
+/// What a client process is for. It is confined to this before it loads a library.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClientPlan {
+    /// Its libssl.
+    pub libraries: Libraries,
+    /// The servers' ports of 127.0.0.1.
+    pub ports: Vec<u16>,
+    /// Whether somebody chose the library: where no kernel holds it to the ports, it is not loaded.
+    pub chosen: bool,
 }
 
 /// A port of the minimal server with TLS.
@@ -59,8 +73,6 @@ pub enum Ends {
 /// What a client is to do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Job {
-    /// Its libssl; needed for TLS only.
-    pub libraries: Option<Libraries>,
     /// Port of 127.0.0.1.
     pub port: u16,
     /// What is to be negotiated; none for plain HTTP. A kind that resumes says how those resume that do.

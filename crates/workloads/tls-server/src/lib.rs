@@ -10,6 +10,7 @@ mod calibrate;
 mod cell;
 mod client;
 mod cpu;
+mod door;
 mod hidden;
 mod job;
 mod level;
@@ -25,7 +26,9 @@ pub use calibrate::{Calibrating, calibrate, calibration_cells};
 pub use cell::{Cell, plain, secured};
 pub use cpu::{Cpu, Usage, client_cpu};
 pub use hidden::{SUBCOMMAND, serve};
-pub use job::{Answer, Ends, Job, Libraries, Listens, MinimalPlan, MinimalTls, STREAMS, Told};
+pub use job::{
+    Answer, ClientPlan, Ends, Job, Libraries, Listens, MinimalPlan, MinimalTls, STREAMS, Told,
+};
 pub use level::Level;
 pub use nginx::{Nginx, NginxFacts, Sessions, Site, SiteTls, find as find_nginx};
 pub use points::{PARTS, Planned, part};

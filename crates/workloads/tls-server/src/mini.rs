@@ -6,8 +6,8 @@
 
 mod connection;
 
-use crate::Trouble;
-use crate::job::{Libraries, Listens, MinimalPlan};
+use crate::job::{Libraries, Listening, Listens, MinimalPlan};
+use crate::{Trouble, door};
 use connection::{Connection, Wire};
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, EventData, EventFlags};
@@ -33,32 +33,44 @@ struct Listener {
 /// Serves until standard input ends.
 pub(crate) fn serve(
     plan: &MinimalPlan,
-    say: &mut dyn FnMut(&Listens) -> Result<(), Trouble>,
+    say: &mut dyn FnMut(&Listening) -> Result<(), Trouble>,
 ) -> Result<(), Trouble> {
+    match open(plan) {
+        Ok((mut server, listens)) => {
+            say(&Ok(listens))?;
+            server.run().map_err(|e| Trouble::of("epoll", e))
+        }
+        Err(why) => say(&Err(why.to_string())),
+    }
+}
+
+/// Listens first: a process that holds a library opens no socket.
+fn open(plan: &MinimalPlan) -> Result<(Server, Listens), Trouble> {
+    let bound: Vec<_> = plan.ports.iter().map(|_| listen()).collect();
+    let _confined = door::close_behind(&plan.libraries, confine::Sockets::Taken)?;
     let Libraries { ssl, crypto } = &plan.libraries;
     let sockets = Sockets::load(ssl, Some(crypto)).map_err(Trouble)?;
     let (mut listeners, mut ports) = (Vec::new(), Vec::new());
-    for case in &plan.ports {
+    for (case, bound) in plan.ports.iter().zip(bound) {
         let side = case.map(|tls| sockets.server(&tls.case, tls.tickets)).transpose();
         let side = side.map_err(|t| t.to_string());
         ports.push(side.and_then(|side| {
+            let (socket, port) = bound.map_err(|e| format!("cannot listen: {e}"))?;
             let piece = case.map_or(usize::MAX, |tls| tls.record_bytes as usize);
-            let (listener, port) =
-                listen(side, piece).map_err(|e| format!("cannot listen: {e}"))?;
-            listeners.push(listener);
+            listeners.push(Listener { socket, side, piece });
             Ok(port)
         }));
     }
-    let mut server = Server::new(listeners).map_err(|e| Trouble::of("epoll", e))?;
-    say(&Listens { ports })?;
-    server.run().map_err(|e| Trouble::of("epoll", e))
+    door::is_peaceful().map_err(Trouble)?;
+    let server = Server::new(listeners).map_err(|e| Trouble::of("epoll", e))?;
+    Ok((server, Listens { ports }))
 }
 
-fn listen(side: Option<Side>, piece: usize) -> std::io::Result<(Listener, u16)> {
+fn listen() -> std::io::Result<(TcpListener, u16)> {
     let socket = TcpListener::bind(("127.0.0.1", 0))?;
     socket.set_nonblocking(true)?;
     let port = socket.local_addr()?.port();
-    Ok((Listener { socket, side, piece }, port))
+    Ok((socket, port))
 }
 
 struct Server {

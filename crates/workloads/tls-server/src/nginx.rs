@@ -10,7 +10,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, DirBuilder, File};
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -51,8 +51,8 @@ pub fn find(named: Option<&Path>) -> Result<NginxFacts, Trouble> {
 
 fn facts(path: &Path) -> Result<NginxFacts, String> {
     let path = path.canonicalize().map_err(|e| e.to_string())?;
-    let said =
-        Command::new(&path).arg("-V").stdin(Stdio::null()).output().map_err(|e| e.to_string())?;
+    let asked = host::output(Command::new(&path).arg("-V"), &[], PATIENCE, MOST_WORDS);
+    let said = asked.map_err(|e| e.to_string())?;
     let said = String::from_utf8_lossy(&said.stderr).into_owned();
     let version = said.lines().find_map(|line| line.strip_prefix("nginx version: nginx/"));
     let version = version.ok_or("it does not say its version")?.trim().to_owned();
@@ -78,9 +78,13 @@ pub struct Nginx {
     pub configuration: String,
     /// Removed with the value, after nginx has ended.
     directory: TempDir,
+    /// Its lock: as long as it is held, the directory is in use, whatever numbers processes have elsewhere.
+    _held: File,
 }
 
-/// How long it may take to listen, and to end.
+/// Most bytes of what it says of its version.
+const MOST_WORDS: u64 = 1 << 20;
+/// How long it may take to listen, to end, and to say its version.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// Free ports may be taken by others between being found and being used.
 const TRIES: usize = 3;
@@ -115,7 +119,7 @@ impl Nginx {
         cpu: u32,
         environment: &[(String, String)],
     ) -> Result<Self, Trouble> {
-        let directory =
+        let (directory, held) =
             prepare(files).map_err(|e| Trouble::of("cannot prepare a directory for nginx", e))?;
         let ports = free_ports(sites.len()).map_err(|e| Trouble::of("no free port", e))?;
         let configuration = config::text(directory.path(), sites, &ports, environment);
@@ -142,7 +146,7 @@ impl Nginx {
             .stderr(said)
             .spawn()
             .map_err(wrong)?;
-        let mut nginx = Self { master, worker: 0, ports, configuration, directory };
+        let mut nginx = Self { master, worker: 0, ports, configuration, directory, _held: held };
         nginx.worker = nginx.wait_for_worker()?;
         Ok(nginx)
     }
@@ -243,18 +247,29 @@ fn sweep() {
         let is_left = owner.is_some_and(|(pid, _)| {
             pid.parse::<u32>().is_ok() && !Path::new("/proc").join(pid).exists()
         });
-        if is_left {
+        // Another container's processes have numbers of their own: the lock says whether one is in use.
+        if is_left && hold(&entry.path()).is_ok() {
             // Another user's stays where it is.
             let _ = fs::remove_dir_all(entry.path());
         }
     }
 }
 
-/// A directory for nobody else, with a file of each size.
-fn prepare(files: &[u64]) -> std::io::Result<TempDir> {
+/// A directory's lock.
+fn hold(directory: &Path) -> std::io::Result<File> {
+    let flags = rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::NOFOLLOW;
+    let directory =
+        File::options().read(true).custom_flags(flags.bits().cast_signed()).open(directory)?;
+    directory.try_lock()?;
+    Ok(directory)
+}
+
+/// A directory for nobody else, with a file of each size, and its lock.
+fn prepare(files: &[u64]) -> std::io::Result<(TempDir, File)> {
     sweep();
     let prefix = format!("{PREFIX}{}-", std::process::id());
     let directory = tempfile::Builder::new().prefix(&prefix).tempdir()?;
+    let held = hold(directory.path())?;
     let files_in = directory.path().join("files");
     DirBuilder::new().mode(0o700).create(&files_in)?;
     DirBuilder::new().mode(0o700).create(directory.path().join("keys"))?;
@@ -263,7 +278,7 @@ fn prepare(files: &[u64]) -> std::io::Result<TempDir> {
         std::io::copy(&mut std::io::repeat(FILLER).take(*bytes), &mut file)?;
         file.flush()?;
     }
-    Ok(directory)
+    Ok((directory, held))
 }
 
 /// Held open together, so that they differ.
@@ -311,11 +326,18 @@ mod tests {
         ports.sort_unstable();
         ports.dedup();
         assert_eq!(ports.len(), 5);
-        let directory = prepare(&[0, 70_000]).unwrap();
+        let (directory, _held) = prepare(&[0, 70_000]).unwrap();
         let left = std::env::temp_dir().join(format!("{PREFIX}{}-left", u32::MAX));
         fs::create_dir_all(&left).unwrap();
+        // One of a process that has this number elsewhere.
+        let others = std::env::temp_dir().join(format!("{PREFIX}{}-others", u32::MAX));
+        fs::create_dir_all(&others).unwrap();
+        let in_use = hold(&others).unwrap();
         sweep();
-        assert!(!left.exists() && directory.path().exists());
+        assert!(!left.exists() && directory.path().exists() && others.exists());
+        drop(in_use);
+        sweep();
+        assert!(!others.exists());
         let file = fs::read(directory.path().join("files/70000")).unwrap();
         assert!(file.len() == 70_000 && file.iter().all(|b| *b == FILLER));
     }

@@ -3,7 +3,7 @@
 use crate::Trouble;
 use crate::cpu::Cpu;
 use crate::hidden::{CLIENT, SERVER, SUBCOMMAND};
-use crate::job::{Answer, Job, Listens, MinimalPlan, Told};
+use crate::job::{Answer, ClientPlan, Job, Listening, MinimalPlan, Told};
 use serde::de::DeserializeOwned;
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -34,6 +34,8 @@ impl Hidden {
             .envs(environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            // What a library prints is nobody's answer, and nothing for a terminal.
+            .stderr(Stdio::null())
             .spawn()
             .map_err(wrong)?;
         let (to, from) = (child.stdin.take(), child.stdout.take());
@@ -88,8 +90,10 @@ impl Client {
     ///
     /// # Errors
     /// In one line, why not.
-    pub fn start(cpu: u32) -> Result<Self, Trouble> {
-        Hidden::start(CLIENT, cpu, &[]).map(Self)
+    pub fn start(plan: &ClientPlan, cpu: u32) -> Result<Self, Trouble> {
+        let mut process = Hidden::start(CLIENT, cpu, &[])?;
+        process.tell(&serde_json::to_string(plan).map_err(|e| Trouble::of("plan", e))?)?;
+        Ok(Self(process))
     }
 
     /// Has a job done. `around` is called when everything is ready and nothing has begun, with none, and after each
@@ -149,8 +153,9 @@ impl Minimal {
         let mut process = Hidden::start(SERVER, cpu, environment)?;
         let line = serde_json::to_string(plan).map_err(|e| Trouble::of("plan", e))?;
         process.tell(&line)?;
-        let listens: Listens = process.hear(PATIENCE)?;
-        Ok(Self { process, ports: listens.ports })
+        let listening: Listening = process.hear(PATIENCE)?;
+        let ports = listening.map_err(Trouble)?.ports;
+        Ok(Self { process, ports })
     }
 
     /// Its CPU time.

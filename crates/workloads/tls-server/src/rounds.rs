@@ -3,7 +3,7 @@
 use crate::Trouble;
 use crate::cell::Cell;
 use crate::cpu::{Cpu, Usage};
-use crate::job::{Libraries, MinimalPlan, MinimalTls};
+use crate::job::{ClientPlan, Libraries, MinimalPlan, MinimalTls};
 use crate::level::Level;
 use crate::nginx::{Nginx, NginxFacts, Site};
 use crate::process::{Client, Minimal};
@@ -52,6 +52,7 @@ fn had_its_cpu(usage: Usage) -> bool {
 #[derive(Debug)]
 pub struct Loopback {
     client: Client,
+    client_plan: ClientPlan,
     client_cpu: u32,
     prober: Prober,
     nginx: Vec<(bool, Nginx)>,
@@ -76,8 +77,14 @@ impl Loopback {
             (None, None) => return Err(Trouble("no TLS library was named".to_owned())),
         };
         let minimal = start_minimal(cells, &libraries, setting)?;
+        let of_nginx = nginx.iter().flat_map(|(_, nginx)| nginx.ports.iter().copied());
+        let of_minimal = minimal.iter().flat_map(|(_, minimal)| minimal.ports.iter().flatten());
+        let ports = of_nginx.chain(of_minimal.copied()).collect();
+        let chosen = setting.libraries.is_some();
+        let client_plan = ClientPlan { libraries: libraries.clone(), ports, chosen };
         let mut loopback = Self {
-            client: Client::start(setting.client_cpu)?,
+            client: Client::start(&client_plan, setting.client_cpu)?,
+            client_plan,
             client_cpu: setting.client_cpu,
             prober: Prober::start(setting.server_cpu)?,
             nginx,
@@ -102,7 +109,7 @@ impl Loopback {
     pub fn visit(&mut self, cell: &Cell, at: usize, seconds: f64) -> Result<Visit, Trouble> {
         let (port, cpu) = self.targets[at].clone().map_err(Trouble)?;
         let longer = if cell.is_in_every_prediction() { LONGER } else { 1.0 };
-        let job = cell.job(&self.libraries, port, seconds * longer);
+        let job = cell.job(port, seconds * longer);
         let (mut calm, mut all) = (Visit::default(), Visit::default());
         let (mut before, mut rates) = (None, Vec::new());
         let prober = &mut self.prober;
@@ -122,7 +129,7 @@ impl Loopback {
             Ok(done) => done,
             Err(why) => {
                 // It may be out of step; the next visit needs one that is not.
-                self.client = Client::start(self.client_cpu)?;
+                self.client = Client::start(&self.client_plan, self.client_cpu)?;
                 return Err(why);
             }
         };
@@ -143,7 +150,7 @@ impl Loopback {
             held: true,
             at_once,
             connections: u64::from(at_once),
-            ..cell.job(&self.libraries, port, 60.0)
+            ..cell.job(port, 60.0)
         };
         let (few, many) = (held(2), held(connections));
         // What a server sets up for its first connections is not theirs.
@@ -171,7 +178,7 @@ impl Loopback {
     ) -> Result<Vec<Picked>, Trouble> {
         let (port, _) = self.targets[at].clone().map_err(Trouble)?;
         let offers = offers.iter().map(|&offer| offer.to_owned()).collect();
-        let job = crate::Job { offers, connections: 1, ..cell.job(&self.libraries, port, 1.0) };
+        let job = crate::Job { offers, connections: 1, ..cell.job(port, 1.0) };
         Ok(self.client.run(&job, &mut |_| Ok(()))?.picked)
     }
 

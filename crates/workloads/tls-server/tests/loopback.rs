@@ -5,10 +5,11 @@
 #![allow(clippy::unwrap_used, reason = "a test, though with a main of its own")]
 
 use ciphermark_tls_server::{
-    Client, Ends, Job, Libraries, Minimal, MinimalPlan, MinimalTls, Nginx, SUBCOMMAND, Sessions,
-    Site, SiteTls, Told, find_nginx, serve,
+    Client, ClientPlan, Ends, Job, Libraries, Minimal, MinimalPlan, MinimalTls, Nginx, SUBCOMMAND,
+    Sessions, Site, SiteTls, Told, find_nginx, serve,
 };
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use tls::{Case, Certificate, Exchange, Kind, Version};
 use tls_load::Http;
 
@@ -29,12 +30,13 @@ fn main() {
     let Some(libraries) = libraries() else {
         return eprintln!("left out: there is no libssl.so.3");
     };
-    let tests: [Test; 6] = [
+    let tests: [Test; 7] = [
         ("the_minimal_server_answers_every_case_that_is_asked", every_case),
         ("a_share_that_resumes_is_counted", shares),
         ("connections_that_are_held_are_made_before_the_word", held),
         ("handshakes_that_are_to_fail_do", failures),
         ("a_case_that_the_server_does_not_have_is_told_by_the_client", contradiction),
+        ("a_library_does_nothing_outside_while_it_is_loaded", confined),
         ("nginx_answers_and_leaves_nothing_behind", nginx),
     ];
     for (name, test) in tests {
@@ -73,9 +75,8 @@ fn cpu(at: usize) -> u32 {
     cpus[at.min(cpus.len() - 1)]
 }
 
-fn job(libraries: &Libraries, port: u16, tls: Option<Case>) -> Job {
+fn job(port: u16, tls: Option<Case>) -> Job {
     Job {
-        libraries: tls.map(|_| libraries.clone()),
         port,
         tls,
         http: Http::Http1,
@@ -91,6 +92,12 @@ fn job(libraries: &Libraries, port: u16, tls: Option<Case>) -> Job {
         slice_seconds: 60.0,
         offers: Vec::new(),
     }
+}
+
+fn client(libraries: &Libraries, ports: &[Result<u16, String>]) -> Client {
+    let ports = ports.iter().filter_map(|port| port.clone().ok()).collect();
+    let plan = ClientPlan { libraries: libraries.clone(), ports, chosen: false };
+    Client::start(&plan, cpu(1)).unwrap()
 }
 
 fn run(client: &mut Client, job: &Job) -> Told {
@@ -111,14 +118,14 @@ fn port(server: &Minimal, at: usize) -> u16 {
 }
 
 fn every_case(libraries: &Libraries) {
-    let (mut client, cases) =
-        (Client::start(cpu(1)).unwrap(), [cases(), demanding().to_vec()].concat());
+    let cases = [cases(), demanding().to_vec()].concat();
     let server = minimal(libraries, &cases);
+    let mut client = client(libraries, &server.ports);
     let before = server.cpu().at_rest().unwrap();
-    let told = run(&mut client, &job(libraries, port(&server, 0), None));
+    let told = run(&mut client, &job(port(&server, 0), None));
     assert_eq!((told.connections, told.requests, told.bytes), (6, 12, 6 * 41_024));
     for (at, case) in cases.iter().enumerate() {
-        let told = run(&mut client, &job(libraries, port(&server, at + 1), Some(*case)));
+        let told = run(&mut client, &job(port(&server, at + 1), Some(*case)));
         assert_eq!((told.connections, told.requests), (6, 12), "{case}");
         assert_eq!(told.resumed, if case.kind.is_resumed() { 6 } else { 0 }, "{case}: {told:?}");
         let full = told.full.unwrap();
@@ -134,11 +141,10 @@ fn every_case(libraries: &Libraries) {
 }
 
 fn shares(libraries: &Libraries) {
-    let mut client = Client::start(cpu(1)).unwrap();
     let case = Case::usual(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::ResumedPsk);
     let server = minimal(libraries, &[case]);
-    let mixed =
-        Job { resumed: 0.6, connections: 10, ..job(libraries, port(&server, 1), Some(case)) };
+    let mut client = client(libraries, &server.ports);
+    let mixed = Job { resumed: 0.6, connections: 10, ..job(port(&server, 1), Some(case)) };
     let told = run(&mut client, &mixed);
     assert_eq!((told.connections, told.resumed), (10, 6));
     let told = run(&mut client, &Job { at_once: 3, connections: 30, ..mixed.clone() });
@@ -149,10 +155,10 @@ fn shares(libraries: &Libraries) {
 }
 
 fn held(libraries: &Libraries) {
-    let mut client = Client::start(cpu(1)).unwrap();
     let case = Case::usual(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::Full);
     let server = minimal(libraries, &[case]);
-    let job = Job { held: true, at_once: 4, ..job(libraries, port(&server, 1), Some(case)) };
+    let mut client = client(libraries, &server.ports);
+    let job = Job { held: true, at_once: 4, ..job(port(&server, 1), Some(case)) };
     let mut open = Vec::new();
     let told = client.run(&job, &mut |_| {
         open.push(connections_to(port(&server, 1)));
@@ -171,10 +177,10 @@ fn connections_to(port: u16) -> usize {
 }
 
 fn failures(libraries: &Libraries) {
-    let mut client = Client::start(cpu(1)).unwrap();
     let case = Case::usual(Version::Tls12, Exchange::P256, Certificate::Rsa2048, Kind::Full);
     let server = minimal(libraries, &[case]);
-    let abandoned = Job { ends: Ends::Abandoned, ..job(libraries, port(&server, 1), Some(case)) };
+    let mut client = client(libraries, &server.ports);
+    let abandoned = Job { ends: Ends::Abandoned, ..job(port(&server, 1), Some(case)) };
     assert_eq!(run(&mut client, &abandoned).connections, 6);
     let stranger = Case { certificate: Certificate::P256, ..case };
     let refused = Job { ends: Ends::Refused, tls: Some(stranger), ..abandoned.clone() };
@@ -185,14 +191,72 @@ fn failures(libraries: &Libraries) {
 }
 
 fn contradiction(libraries: &Libraries) {
-    let mut client = Client::start(cpu(1)).unwrap();
     let offered = Case::usual(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::Full);
     let server = minimal(libraries, &[offered]);
+    let mut client = client(libraries, &server.ports);
     let asked = Case { exchange: Exchange::P384, ..offered };
-    let job_of = |asked| job(libraries, port(&server, 1), Some(asked));
+    let job_of = |asked| job(port(&server, 1), Some(asked));
     assert!(client.run(&job_of(asked), &mut |_| Ok(())).is_err());
     // The client is of use all the same.
     run(&mut client, &job_of(offered));
+}
+
+/// libssl behind an object whose initialiser does one deed, and aborts where that succeeds.
+fn reaching(libraries: &Libraries, directory: &Path, deed: &str) -> Libraries {
+    let fakes = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../tests/fakes");
+    let ssl = directory.join(format!("libssl-{deed}.so"));
+    let mut compiler = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+    compiler.args(["-shared", "-fPIC", "-o"]).arg(&ssl).arg("-I").arg(fakes.join("../../include"));
+    if deed == "MAKE" {
+        let source = directory.join("make.c");
+        let made = directory.join("made");
+        let text = format!(
+            "#include <fcntl.h>\n#include <stdlib.h>\n__attribute__((constructor)) static void load(void) \
+             {{ if (open(\"{}\", O_WRONLY | O_CREAT, 0600) >= 0) abort(); }}\n",
+            made.display()
+        );
+        std::fs::write(&source, text).unwrap();
+        compiler.arg(source);
+    } else {
+        compiler.arg(format!("-DLOAD={deed}")).arg(fakes.join("grab_power.c"));
+    }
+    compiler.arg("-Wl,--no-as-needed").args([&libraries.ssl, &libraries.crypto]);
+    let done = compiler.output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    Libraries { ssl, crypto: libraries.crypto.clone() }
+}
+
+fn confined(libraries: &Libraries) {
+    let scratch = tempfile::tempdir().unwrap();
+    let case = Case::usual(Version::Tls13, Exchange::X25519, Certificate::P256, Kind::Full);
+    let server = minimal(libraries, &[case]);
+    let asked = job(port(&server, 1), Some(case));
+    // What fails like that on other systems, too: the library goes on.
+    for deed in ["MAKE", "SERVICE", "READ", "PEEK"] {
+        let own = reaching(libraries, scratch.path(), deed);
+        assert_eq!(run(&mut client(&own, &server.ports), &asked).requests, 12, "{deed}");
+        let servers = minimal(&own, &[case]);
+        let asked = job(port(&servers, 1), Some(case));
+        assert_eq!(run(&mut client(&own, &servers.ports), &asked).requests, 12, "{deed}");
+    }
+    assert!(!scratch.path().join("made").exists());
+    // What no library does by accident ends it.
+    for (deed, call) in [("EXEC", "execve"), ("KILL", "kill"), ("PTRACE", "ptrace")] {
+        let own = reaching(libraries, scratch.path(), deed);
+        let why = client(&own, &server.ports).run(&asked, &mut |_| Ok(())).unwrap_err();
+        assert!(why.to_string().contains(call), "{deed}: {why}");
+        let plan = MinimalPlan { libraries: own, ports: vec![None] };
+        let why = Minimal::start(&plan, cpu(0), &[]).unwrap_err();
+        assert!(why.to_string().contains(call), "{deed}: {why}");
+    }
+    // A client reaches its servers alone, where the kernel knows ports; its servers nobody.
+    let own = reaching(libraries, scratch.path(), "CONNECT");
+    minimal(&own, &[case]);
+    let plan = ClientPlan { libraries: own, ports: vec![port(&server, 1)], chosen: true };
+    match Client::start(&plan, cpu(1)).unwrap().run(&asked, &mut |_| Ok(())) {
+        Ok(told) => assert_eq!(told.requests, 12),
+        Err(why) => assert!(why.to_string().contains("is not loaded: this kernel"), "{why}"),
+    }
 }
 
 fn nginx(libraries: &Libraries) {
@@ -200,7 +264,6 @@ fn nginx(libraries: &Libraries) {
         Ok(facts) => facts,
         Err(why) => return eprintln!("left out: {why}"),
     };
-    let mut client = Client::start(cpu(1)).unwrap();
     let tls = |case: &Case| SiteTls {
         certificate: case.certificate,
         dh: case.exchange.is_finite_field().then_some(case.exchange),
@@ -219,13 +282,15 @@ fn nginx(libraries: &Libraries) {
     }));
     sites.push(Site { tls: Some(tls(&cases[0])), http2: true, sendfile: false });
     let nginx = Nginx::start(&facts, &sites, &[1024, 40_000], cpu(0), &[]).unwrap();
+    let ports: Vec<_> = nginx.ports.iter().copied().map(Ok).collect();
+    let mut client = client(libraries, &ports);
     for http in [Http::Http1, Http::Http2] {
         let at = usize::from(http == Http::Http2);
-        let told = run(&mut client, &Job { http, ..job(libraries, nginx.ports[at], None) });
+        let told = run(&mut client, &Job { http, ..job(nginx.ports[at], None) });
         assert_eq!((told.connections, told.requests, told.bytes), (6, 12, 6 * 41_024), "{http}");
     }
     for (case, port) in cases.iter().zip(&nginx.ports[2..]) {
-        let told = run(&mut client, &job(libraries, *port, Some(*case)));
+        let told = run(&mut client, &job(*port, Some(*case)));
         assert_eq!(told.resumed, if case.kind.is_resumed() { 6 } else { 0 }, "{case}: {told:?}");
         assert_eq!(
             told.full.unwrap().group,
@@ -235,14 +300,14 @@ fn nginx(libraries: &Libraries) {
     }
     // Unpinned: what it picks, by the wire.
     let offers = vec!["P-256:X25519".to_owned(), "P-384:P-256".to_owned()];
-    let offering = Job { offers, ..job(libraries, nginx.ports[2], Some(cases[0])) };
+    let offering = Job { offers, ..job(nginx.ports[2], Some(cases[0])) };
     let picked = run(&mut client, &offering).picked;
     assert_eq!(picked[0].group, Some(tls::Group::P256), "{picked:?}");
     assert!(!picked[0].hello_retry && picked[1].reason.is_none(), "{picked:?}");
     let both = Job {
         http: Http::Http2,
         responses: [1024, 40_000].repeat(10),
-        ..job(libraries, *nginx.ports.last().unwrap(), Some(cases[0]))
+        ..job(*nginx.ports.last().unwrap(), Some(cases[0]))
     };
     assert_eq!(run(&mut client, &both).requests, 120);
     assert!(nginx.cpu().at_rest().unwrap().ns > 0);

@@ -14,7 +14,7 @@
 
 [ -x '/opt/ciphermark/bin/ciphermark' ] || exit 72
 directory='/var/tmp/ciphermark-2026-12-m8g-large-0'
-mkdir -p "$directory" && : >"$directory/.try" || exit 73
+mkdir -p "$directory" && [ -O "$directory" ] && [ ! -L "$directory" ] && : >"$directory/.try" || exit 73
 rm -f "$directory/.try"
 cd "$directory" || exit 73
 if [ ! -e record.json.sha256 ]; then

@@ -1,6 +1,6 @@
 //! `ciphermark archive add`.
 
-use super::open::failure;
+use super::open::{failure, opened};
 use super::trust::{Candidate, Judged, judge};
 use crate::args_archive::AddArgs;
 use crate::error::{Exit, Failure};
@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// Adds records one by one; those before one that cannot be read stay in.
 pub fn add(args: &AddArgs) -> Result<Exit, Failure> {
-    let mut archive = Archive::open(&args.store, true).map_err(failure)?;
+    let mut archive = opened(&args.store, true)?;
     let mut is_doubtful = false;
     for path in &args.records {
         is_doubtful |= one(&mut archive, args, path)? == Trust::Doubtful;
@@ -21,9 +21,7 @@ pub fn add(args: &AddArgs) -> Result<Exit, Failure> {
 }
 
 fn one(archive: &mut Archive, args: &AddArgs, path: &Path) -> Result<Trust, Failure> {
-    let unread =
-        |source| Failure::usage(record::RecordError::Read { path: path.to_owned(), source });
-    let bytes = std::fs::read(path).map_err(unread)?;
+    let bytes = record::bytes(path).map_err(Failure::usage)?;
     let file_sha256 = hex::encode(Sha256::digest(&bytes));
     let text = record::text(bytes, &path.display().to_string()).map_err(Failure::usage)?;
     let record = kinds::read(&text, path).map_err(Failure::usage)?;

@@ -3,6 +3,7 @@
 use crate::args::Filter;
 use crate::args_archive::{PriceArgs, WhichArgs};
 use crate::choose;
+use crate::commands::no_password;
 use crate::error::Failure;
 use crate::files;
 use archive::{Archive, ArchiveError, Chosen, Listed};
@@ -11,7 +12,13 @@ use text::{Price, Prices};
 
 /// Opens an archive that is there.
 pub fn open(store: &str) -> Result<Archive, Failure> {
-    Archive::open(store, false).map_err(failure)
+    opened(store, false)
+}
+
+/// Opens an archive; with `create`, makes one where there is none.
+pub fn opened(store: &str, create: bool) -> Result<Archive, Failure> {
+    no_password(store, "STORE")?;
+    Archive::open(store, create).map_err(failure)
 }
 
 /// What was named wrongly is the command line's fault, the rest is not.

@@ -1,7 +1,7 @@
 //! `ciphermark fleet gather`: records come here whole, are judged, and get a manifest.
 
 use super::engine::{Cluster, Sent};
-use super::{Survey, is_open, keep_nodes, tell};
+use super::{Survey, is_open, keep_nodes, load, tell};
 use crate::args_fleet::GatherArgs;
 use crate::error::{Exit, Failure};
 use crate::fleet::{Fleet, Job, Machine, Phase};
@@ -19,8 +19,7 @@ const TRIES: u32 = 3;
 
 /// Brings every record that is done, and names the next command.
 pub fn gather(args: &GatherArgs) -> Result<Exit, Failure> {
-    let mut survey = Survey::open(&args.file)?;
-    let fleet = survey.fleet.clone();
+    let fleet = load(&args.file.file)?;
     let key = args.key.clone().or_else(|| fleet.key(&args.file.file));
     let records = fleet.records(&args.file.file);
     std::fs::create_dir_all(&records)
@@ -28,7 +27,9 @@ pub fn gather(args: &GatherArgs) -> Result<Exit, Failure> {
     let began = Instant::now();
     let until = began + args.wait.unwrap_or_default();
     let mut has_failed = false;
-    loop {
+    let survey = loop {
+        // Anew each time: between two looks others may cancel what waits.
+        let mut survey = Survey::open(&args.file)?;
         let cluster = Cluster::of(&fleet);
         let seen = survey.seen(&cluster)?;
         keep_nodes(&mut survey, &seen)?;
@@ -46,11 +47,12 @@ pub fn gather(args: &GatherArgs) -> Result<Exit, Failure> {
             }
         }
         if !waits || is_over {
-            break;
+            break survey;
         }
+        drop(survey);
         let again = (began.elapsed() / 10).clamp(SOONEST, LATEST);
         std::thread::sleep(again.min(until.saturating_duration_since(Instant::now())));
-    }
+    };
     finish(&survey, &fleet, &records, has_failed)
 }
 

@@ -10,7 +10,9 @@ use crate::error::{Exit, Failure};
 use crate::fleet::{Fleet, Job, Machine, Phase, Seen, State};
 use crate::{files, screen};
 use engine::Cluster;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 use text::Prices;
 
 /// Does what the command says.
@@ -42,12 +44,45 @@ struct Survey {
     fleet: Fleet,
     path: PathBuf,
     state: State,
+    /// Held as long as the state is changed; none where another program holds it.
+    lock: Option<File>,
+}
+
+/// How long another program's change is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Locks a survey, by its file: no two programs submit its jobs.
+fn lock(path: &Path, patience: Duration) -> Result<Option<File>, Failure> {
+    let file = File::open(path)
+        .map_err(|e| Failure::usage(format!("cannot read '{}': {e}", path.display())))?;
+    let begun = Instant::now();
+    loop {
+        match file.try_lock() {
+            // A file system without locks must do without.
+            Ok(()) | Err(TryLockError::Error(_)) => return Ok(Some(file)),
+            Err(TryLockError::WouldBlock) if begun.elapsed() >= patience => return Ok(None),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(100)),
+        }
+    }
 }
 
 impl Survey {
-    /// Reads both. A state of another survey is not this one's.
+    /// To change it, which one program does at a time.
     fn open(args: &FileArgs) -> Result<Self, Failure> {
+        let survey = Self::look(args)?;
+        if survey.lock.is_some() {
+            return Ok(survey);
+        }
+        Err(Failure::not_done(format!(
+            "another `ciphermark fleet` works on '{}': wait for it",
+            args.file.display()
+        )))
+    }
+
+    /// Reads both. A state of another survey is not this one's.
+    fn look(args: &FileArgs) -> Result<Self, Failure> {
         let fleet = load(&args.file)?;
+        let lock = lock(&args.file, PATIENCE)?;
         let path = args.state.clone().unwrap_or_else(|| State::path(&args.file));
         let state = State::load(&path).map_err(Failure::usage)?;
         let state = state.unwrap_or_else(|| State::new(&fleet.survey));
@@ -61,9 +96,9 @@ impl Survey {
                     state.survey
                 )));
             }
-            return Ok(Self { state: State::new(&fleet.survey), fleet, path });
+            return Ok(Self { state: State::new(&fleet.survey), fleet, path, lock });
         }
-        Ok(Self { fleet, path, state })
+        Ok(Self { fleet, path, state, lock })
     }
 
     fn save(&self) -> Result<(), Failure> {
@@ -179,7 +214,7 @@ fn tell(machine: &Machine, words: &str) -> Result<(), Failure> {
 }
 
 fn status(args: &FileArgs) -> Result<Exit, Failure> {
-    let mut survey = Survey::open(args)?;
+    let mut survey = Survey::look(args)?;
     let fleet = survey.fleet.clone();
     let cluster = Cluster::of(&fleet);
     let seen = survey.seen(&cluster)?;
@@ -207,7 +242,7 @@ fn keep_nodes(survey: &mut Survey, seen: &[Seen]) -> Result<(), Failure> {
             has_changed = true;
         }
     }
-    if has_changed { survey.save() } else { Ok(()) }
+    if has_changed && survey.lock.is_some() { survey.save() } else { Ok(()) }
 }
 
 fn cancel(args: &FileArgs) -> Result<Exit, Failure> {
@@ -223,4 +258,20 @@ fn cancel(args: &FileArgs) -> Result<Exit, Failure> {
         tell(machine, "cancelled")?;
     }
     Ok(Exit::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_survey_is_changed_by_one_program_at_a_time() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("fleet.toml");
+        std::fs::write(&path, "").unwrap();
+        let first = lock(&path, Duration::ZERO).unwrap();
+        assert!(first.is_some() && lock(&path, Duration::ZERO).unwrap().is_none());
+        drop(first);
+        assert!(lock(&path, Duration::ZERO).unwrap().is_some());
+    }
 }

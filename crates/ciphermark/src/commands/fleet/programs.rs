@@ -1,8 +1,13 @@
 //! Runs the scheduler's own programs.
 
 use crate::error::Failure;
-use std::io::Write as _;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
+use std::time::Duration;
+
+/// How long a scheduler's program may take: `srun` waits a minute for a node, and then brings a record.
+const PATIENCE: Duration = Duration::from_secs(600);
+/// Most bytes of what it prints: those of a record.
+const MOST_BYTES: u64 = 1 << 30;
 
 /// What a program did.
 pub struct Done {
@@ -36,19 +41,11 @@ pub fn call(program: &str, arguments: &[&str], input: &str) -> Result<Done, Fail
             _ => format!("cannot run {program}: {e}"),
         })
     };
-    let mut child = Command::new(program)
-        .args(arguments)
-        .env("LC_ALL", "C")
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .map_err(cannot)?;
-    if let Some(mut stdin) = child.stdin.take() {
-        // A program that does not read it is not wrong: what it says counts.
-        let _ = stdin.write_all(input.as_bytes());
-    }
-    child.wait_with_output().map(Done::from).map_err(cannot)
+    let mut command = Command::new(program);
+    command.args(arguments).env("LC_ALL", "C");
+    host::output(&mut command, input.as_bytes(), PATIENCE, MOST_BYTES)
+        .map(Done::from)
+        .map_err(cannot)
 }
 
 fn missing(program: &str) -> String {

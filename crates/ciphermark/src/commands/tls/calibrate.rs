@@ -58,7 +58,7 @@ impl CourseArgs {
             seed: self.seed.unwrap_or_else(random_seed),
         };
         let setting = Setting { nginx, libraries, server_cpu, client_cpu };
-        Ok(Calibrating { setting, course, command: std::env::args().collect() })
+        Ok(Calibrating { setting, course, command: super::super::typed() })
     }
 }
 

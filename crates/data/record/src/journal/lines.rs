@@ -11,8 +11,15 @@ use model::RawSample;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+/// What the first line begins with: no other file is taken for a journal and cut.
+pub(super) const MAGIC: &[u8] = b"ciphermark journal ";
+
 /// Digits of the checksum.
 const DIGITS: usize = 8;
+
+pub(super) fn first_line<T: Serialize>(head: &T) -> Vec<u8> {
+    [MAGIC, &line(head)].concat()
+}
 
 pub(super) fn line<T: Serialize>(value: &T) -> Vec<u8> {
     let json = serde_json::to_vec(value).expect("journal entries are plain data");
@@ -36,8 +43,10 @@ fn parse<T: DeserializeOwned>(line: &[u8]) -> Result<T, String> {
 /// Whether this is what a run that was killed while it wrote its head leaves: nothing is lost with
 /// it.
 pub(super) fn is_torn_head(bytes: &[u8]) -> bool {
-    let digits = &bytes[..bytes.len().min(DIGITS)];
-    !bytes.contains(&b'\n') && digits.iter().all(u8::is_ascii_hexdigit)
+    let is_begun = bytes.strip_prefix(MAGIC).is_some_and(|rest| {
+        !rest.contains(&b'\n') && rest.iter().take(DIGITS).all(u8::is_ascii_hexdigit)
+    });
+    MAGIC.starts_with(bytes) || is_begun
 }
 
 /// What a journal's bytes hold and how many of them are sound: lines count up to the first that is
@@ -64,6 +73,7 @@ pub(super) fn read(bytes: &[u8], origin: &str) -> Result<(Kept, u64), RecordErro
 
 fn head(line: &[u8]) -> Result<JournalHead, String> {
     let line = line.strip_suffix(b"\n").ok_or("nothing was kept in it")?;
+    let line = line.strip_prefix(MAGIC).ok_or("line 1: it is no journal of a run")?;
     parse(line).map_err(|why| format!("line 1: {why}"))
 }
 

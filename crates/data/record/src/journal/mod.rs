@@ -12,9 +12,11 @@ pub use entry::{JournalEntry, JournalFacts, JournalFinding, JournalHead, Journal
 
 use crate::RecordError;
 use crate::write::{directory_of, is_at, sync_directory};
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _};
-use std::os::unix::fs::FileExt as _;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -30,6 +32,12 @@ const RETRY_EVERY: Duration = Duration::from_secs(1);
 
 /// Most bytes of a journal that are read: ten times what the longest run writes.
 const MOST_BYTES: u64 = 4 << 30;
+
+/// How often a journal that vanishes while it is opened is opened again.
+const MOST_TRIES: usize = 100;
+
+/// More than any head has.
+const MOST_HEAD_BYTES: u64 = 64 << 20;
 
 /// Most bytes that wait for a disk with room. What comes after them is not kept.
 const MOST_WAITING: usize = 256 << 20;
@@ -70,9 +78,15 @@ impl Journal {
         let path = Self::path_for(record);
         let file = locked(&path, record, true)?;
         let mut journal = Self::of(path, file);
-        if !lines::is_torn_head(&journal.bytes()?) {
+        // A torn head is all that there is: more than a head is none.
+        let bytes = journal.bytes(MOST_HEAD_BYTES)?;
+        if bytes.len() as u64 == MOST_HEAD_BYTES || !lines::is_torn_head(&bytes) {
             let (record, path) = (record.to_owned(), journal.path.clone());
-            return Err(RecordError::CutShort { record, path });
+            if bytes.starts_with(lines::MAGIC) {
+                return Err(RecordError::CutShort { record, path });
+            }
+            let why = "it is no journal, and stays as it is: name another record".to_owned();
+            return Err(RecordError::Journal { path, why });
         }
         journal.own = true;
         journal.file.set_len(0).map_err(|e| journal.failed(e))?;
@@ -87,7 +101,7 @@ impl Journal {
         let path = Self::path_for(record);
         let file = locked(&path, record, false)?;
         let mut journal = Self::of(path, file);
-        let bytes = journal.bytes()?;
+        let bytes = journal.bytes(MOST_BYTES)?;
         let (kept, sound) = lines::read(&bytes, &journal.path.display().to_string())?;
         journal.written = sound;
         Ok((journal, kept))
@@ -115,10 +129,10 @@ impl Journal {
         }
     }
 
-    fn bytes(&self) -> Result<Vec<u8>, RecordError> {
+    fn bytes(&self, most: u64) -> Result<Vec<u8>, RecordError> {
         let mut bytes = Vec::new();
         (&self.file)
-            .take(MOST_BYTES)
+            .take(most)
             .read_to_end(&mut bytes)
             .map_err(|source| RecordError::Read { path: self.path.clone(), source })?;
         Ok(bytes)
@@ -137,7 +151,7 @@ impl Journal {
         if self.written > 0 {
             return self.file.set_len(self.written).map_err(|e| self.failed(e));
         }
-        let line = lines::line(head);
+        let line = lines::first_line(head);
         self.file
             .write_all_at(&line, 0)
             .and_then(|()| self.file.sync_all())
@@ -239,11 +253,17 @@ impl Drop for Journal {
     }
 }
 
-/// Opens and locks a journal's file.
+/// Opens and locks a journal's file: a regular one, through no link, whoever made it.
 fn locked(path: &Path, record: &Path, create: bool) -> Result<File, RecordError> {
-    loop {
-        let options = File::options().read(true).write(true).create(create).clone();
+    let unusable = |why: &str| RecordError::Journal { path: path.to_owned(), why: why.to_owned() };
+    for _ in 0..MOST_TRIES {
+        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let mut options = File::options();
+        options.read(true).write(true).create(create).custom_flags(flags.bits().cast_signed());
         let file = options.open(path).map_err(|source| {
+            if source.raw_os_error() == Some(Errno::LOOP.raw_os_error()) {
+                return unusable("it is a symbolic link");
+            }
             let path = if create { record } else { path }.to_owned();
             if create {
                 RecordError::Write { path, source }
@@ -251,6 +271,9 @@ fn locked(path: &Path, record: &Path, create: bool) -> Result<File, RecordError>
                 RecordError::Read { path, source }
             }
         })?;
+        if !file.metadata().is_ok_and(|m| m.is_file()) {
+            return Err(unusable("it is not a regular file"));
+        }
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {
                 return Err(RecordError::Held { record: record.to_owned() });
@@ -263,6 +286,7 @@ fn locked(path: &Path, record: &Path, create: bool) -> Result<File, RecordError>
             return Ok(file);
         }
     }
+    Err(unusable("it is another file each time it is opened"))
 }
 
 #[cfg(test)]

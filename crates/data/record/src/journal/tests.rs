@@ -162,11 +162,37 @@ fn a_claim_that_is_given_up_leaves_nothing_behind() {
 fn a_strangers_file_is_left_alone() {
     let directory = tempfile::tempdir().unwrap();
     let record = directory.path().join("r.json");
-    std::fs::write(Journal::path_for(&record), "a novel of mine\nin two parts\n").unwrap();
-    assert!(Journal::claim(&record).is_err());
-    assert!(why(&record).contains("line 1: its checksum is wrong"), "{}", why(&record));
-    let text = std::fs::read_to_string(Journal::path_for(&record)).unwrap();
-    assert_eq!(text, "a novel of mine\nin two parts\n");
+    for text in ["a novel of mine\nin two parts\n", "cafebabe: without a line's end", "decade"] {
+        std::fs::write(Journal::path_for(&record), text).unwrap();
+        let refused = Journal::claim(&record).unwrap_err().to_string();
+        assert!(refused.contains("it is no journal, and stays as it is"), "{refused}");
+        assert!(Journal::reopen(&record).is_err());
+        assert_eq!(std::fs::read_to_string(Journal::path_for(&record)).unwrap(), text);
+    }
+    std::fs::write(Journal::path_for(&record), "a novel of mine\n").unwrap();
+    assert!(why(&record).contains("line 1: it is no journal"), "{}", why(&record));
+}
+
+#[test]
+fn a_link_or_a_pipe_in_the_place_of_a_journal_is_neither_followed_nor_waited_for() {
+    let directory = tempfile::tempdir().unwrap();
+    let (record, victim) = (directory.path().join("r.json"), directory.path().join("victim"));
+    let path = Journal::path_for(&record);
+    let claimed = || Journal::claim(&record).unwrap_err().to_string();
+    std::os::unix::fs::symlink(&victim, &path).unwrap();
+    for why in [claimed(), why(&record)] {
+        assert!(why.ends_with("r.json.partial': it is a symbolic link"), "{why}");
+    }
+    assert!(!victim.exists());
+    std::fs::write(&victim, "").unwrap();
+    assert!(claimed().ends_with("it is a symbolic link"), "{}", claimed());
+    std::fs::remove_file(&path).unwrap();
+    let (fifo, mode) =
+        (rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR);
+    rustix::fs::mknodat(rustix::fs::CWD, &path, fifo, mode, 0).unwrap();
+    for why in [claimed(), why(&record)] {
+        assert!(why.ends_with("it is not a regular file"), "{why}");
+    }
 }
 
 #[test]

@@ -85,7 +85,9 @@ pub(super) fn verify(
         }
         done += part.len() as u64;
     }
-    Ok(())
+    // One that an interrupt has cut off goes.
+    let copy = copy.filter(|_| done == all.len() as u64);
+    copy.map_or(Ok(()), |copy| copy.finish(store).map_err(PagesError::Copy))
 }
 
 /// All pages in random order, but for runs of neighbours: where the time is up, those before are a sample.

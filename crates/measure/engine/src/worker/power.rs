@@ -7,7 +7,7 @@
 
 use super::tier::Prepared;
 use crate::protocol::{Finding, Hello, Offer, Reply, VisitResult};
-use confine::{Confined, Needs};
+use confine::{Confined, Needs, Sockets};
 use record::Confinement;
 use std::path::PathBuf;
 use verify::vector_file::Judged;
@@ -28,7 +28,8 @@ impl Power {
         }
         let library = hello.path.canonicalize().unwrap_or_else(|_| hello.path.clone());
         let files = [prepared.files.clone(), host::configuration_files()].concat();
-        let needs = Needs { library: &library, files: &files, copies: prepared.copies };
+        let (copies, sockets) = (prepared.copies, Sockets::None);
+        let needs = Needs { library: &library, files: &files, copies, sockets };
         confine::before_loading(&needs).map(Self::Confined)
     }
 
@@ -37,7 +38,8 @@ impl Power {
         let whole = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
         let mut files: Vec<PathBuf> = hello.crypto.iter().map(whole).collect();
         files.extend(host::configuration_files());
-        let needs = Needs { library: &whole(&hello.path), files: &files, copies: &[] };
+        let (library, sockets) = (&whole(&hello.path), Sockets::None);
+        let needs = Needs { library, files: &files, copies: &[], sockets };
         confine::before_loading(&needs).map(Self::Confined)
     }
 

@@ -104,7 +104,7 @@ fn requests(replies: &mut Replies) -> std::io::Result<()> {
 /// Whether the scheduler, whose number is the argument, died before its death could be a signal. A
 /// worker that is started by hand has no such argument.
 fn is_orphan() -> bool {
-    let scheduler = std::env::args().nth(2).and_then(|number| number.parse().ok());
+    let scheduler = std::env::args_os().nth(2).and_then(|number| number.to_str()?.parse().ok());
     let parent = rustix::process::getppid().map(|parent| parent.as_raw_nonzero().get());
     scheduler.is_some_and(|scheduler: i32| parent != Some(scheduler))
 }

@@ -3,7 +3,7 @@
 use super::http1;
 use super::http2::Http2;
 use super::stream::Stream;
-use crate::job::{Ends, Job, Told};
+use crate::job::{Ends, Job, Libraries, Told};
 use std::time::{Duration, Instant};
 use tls::{Case, Version};
 use tls_load::Http;
@@ -41,13 +41,13 @@ struct Asker {
 
 impl<'a> Lane<'a> {
     /// Loads the library, gets a session where one is to be resumed, warms up.
-    pub(super) fn ready(job: &'a Job, at: u32) -> Result<Self, String> {
+    pub(super) fn ready(libraries: &Libraries, job: &'a Job, at: u32) -> Result<Self, String> {
         let lanes = u64::from(job.at_once.max(1));
         let share = job.connections / lanes + u64::from(u64::from(at) < job.connections % lanes);
         let requests = job.responses.iter().map(|bytes| http1::request(*bytes, job.request_bytes));
         let asker = Asker { requests: requests.collect(), scratch: vec![0; 1 << 16] };
         let number = u64::from(at);
-        let side = side(job)?;
+        let side = side(libraries, job)?;
         let mut lane = Self { job, number, connections: share, side, asker, held: None, made: 0 };
         let mut uncounted = Told::default();
         if job.resumed > 0.0 {
@@ -167,15 +167,14 @@ impl Open {
 }
 
 /// The client's side of a job.
-pub(super) fn side(job: &Job) -> Result<Option<Side>, String> {
+pub(super) fn side(libraries: &Libraries, job: &Job) -> Result<Option<Side>, String> {
     let Some(case) = job.tls else { return Ok(None) };
     let trust = if job.ends == Ends::Abandoned { Trust::Nobody } else { Trust::Anybody };
-    sockets(job)?.client(&case, alpn(job), trust).map(Some).map_err(|t| t.to_string())
+    sockets(libraries)?.client(&case, alpn(job), trust).map(Some).map_err(|t| t.to_string())
 }
 
-/// The job's library.
-pub(super) fn sockets(job: &Job) -> Result<Sockets, String> {
-    let libraries = job.libraries.as_ref().ok_or("no library was named")?;
+/// The library, loaded once and then the same.
+pub(super) fn sockets(libraries: &Libraries) -> Result<Sockets, String> {
     Sockets::load(&libraries.ssl, Some(&libraries.crypto))
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tls_stack::{Flow, Secured};
 
 /// How long anything of the server may take: the slowest handshake takes a fiftieth of a second.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(super) enum Stream {
     Plain(TcpStream),

@@ -5,57 +5,58 @@
 
 use super::http1;
 use super::lane::{alpn, shake, side, sockets};
-use super::stream::Stream;
-use crate::job::{Ends, Job, Told};
-use std::io::{Read as _, Write as _};
-use std::net::{Shutdown, TcpListener, TcpStream};
+use super::stream::{PATIENCE, Stream};
+use crate::job::{Ends, Job, Libraries, Told};
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::os::unix::net::UnixStream;
 use std::thread::JoinHandle;
 use tls::{Case, EndSays, Kind, Negotiated, Seen};
 use tls_load::{Http, Picked};
-use tls_stack::Side;
+use tls_stack::{Side, Sockets};
 
 /// What connections of the job negotiate: a full one and, where some are to resume, one that does.
-pub(super) fn look(job: &Job) -> Result<Told, String> {
+pub(super) fn look(libraries: &Libraries, job: &Job) -> Result<Told, String> {
     let mut told = Told::default();
     if job.ends != Ends::Answered {
         return Ok(told);
     }
-    if let Some((mut side, case)) = side(job)?.zip(job.tls) {
+    if let Some((mut side, case)) = side(libraries, job)?.zip(job.tls) {
         let kind = if case.kind.is_resumed() { Kind::Full } else { case.kind };
         let full = Case { kind, ..case };
         told.full = Some(negotiated(job, &mut side, &full)?);
         if job.resumed > 0.0 && side.renew() {
             told.by_session = Some(negotiated(job, &mut side, &case)?);
         }
-        let picked = job.offers.iter().map(|offered| picked(job, &case, offered));
+        let sockets = sockets(libraries)?;
+        let picked = job.offers.iter().map(|offered| picked(&sockets, job, &case, offered));
         told.picked = picked.collect();
     }
     Ok(told)
 }
 
 /// What the server picks for a client that leaves it the choice.
-fn picked(job: &Job, case: &Case, offered: &str) -> Picked {
+fn picked(sockets: &Sockets, job: &Job, case: &Case, offered: &str) -> Picked {
     let mut picked = Picked { offered: offered.to_owned(), ..Picked::default() };
-    match seen(job, case, offered) {
+    match seen(sockets, job, case, offered) {
         Ok(seen) => (picked.group, picked.hello_retry) = (seen.group, seen.hello_retry),
         Err(why) => picked.reason = Some(why),
     }
     picked
 }
 
-fn seen(job: &Job, case: &Case, offered: &str) -> Result<Seen, String> {
-    let sockets = sockets(job)?;
+fn seen(sockets: &Sockets, job: &Job, case: &Case, offered: &str) -> Result<Seen, String> {
     let mut side = sockets.offering(case, offered, alpn(job)).map_err(|t| t.to_string())?;
-    let (port, relay) = relay(job.port).map_err(|e| format!("relay: {e}"))?;
-    let connected = connect(job, &mut side, port, false);
+    let (socket, relay) = relay(job.port)?;
+    let connected = connect(job, &mut side, socket, false);
     let [from_client, from_server] = relay.join().map_err(|_| "the relay ended")?;
     connected?;
     tls::read_wire(&from_client, &from_server).map_err(|e| e.to_string())
 }
 
 fn negotiated(job: &Job, side: &mut Side, case: &Case) -> Result<Negotiated, String> {
-    let (port, relay) = relay(job.port).map_err(|e| format!("relay: {e}"))?;
-    let client = connect(job, side, port, case.kind.is_resumed());
+    let (socket, relay) = relay(job.port)?;
+    let client = connect(job, side, socket, case.kind.is_resumed());
     let [from_client, from_server] = relay.join().map_err(|_| "the relay ended")?;
     let client = client?;
     let seen = tls::read_wire(&from_client, &from_server).map_err(|e| e.to_string())?;
@@ -67,8 +68,8 @@ fn negotiated(job: &Job, side: &mut Side, case: &Case) -> Result<Negotiated, Str
 }
 
 /// One connection with one request, so that tickets of TLS 1.3 are read too.
-fn connect(job: &Job, side: &mut Side, port: u16, resume: bool) -> Result<EndSays, String> {
-    let mut secured = shake(side, Stream::connect(port)?.into(), resume)?;
+fn connect(job: &Job, side: &mut Side, to: UnixStream, resume: bool) -> Result<EndSays, String> {
+    let mut secured = shake(side, to.into(), resume)?;
     let says = secured.says();
     if job.http == Http::Http2 {
         // The server says its settings without being asked.
@@ -89,35 +90,41 @@ fn connect(job: &Job, side: &mut Side, port: u16, resume: bool) -> Result<EndSay
 /// What went from the client and from the server.
 type Relay = JoinHandle<[Vec<u8>; 2]>;
 
-/// A port that passes one connection on.
-fn relay(to: u16) -> std::io::Result<(u16, Relay)> {
-    let listener = TcpListener::bind(("127.0.0.1", 0))?;
-    let port = listener.local_addr()?.port();
-    let server = TcpStream::connect(("127.0.0.1", to))?;
-    server.set_nodelay(true)?;
-    let back = server.try_clone()?;
+/// An end of a connection whose bytes are passed on to a server. Not TCP: the process listens nowhere.
+fn relay(to: u16) -> Result<(UnixStream, Relay), String> {
+    let server = Stream::connect(to)?;
+    let made = || {
+        let (end, client) = UnixStream::pair()?;
+        end.set_read_timeout(Some(PATIENCE))?;
+        end.set_write_timeout(Some(PATIENCE))?;
+        Ok((end, client.try_clone()?, client, server.try_clone()?))
+    };
+    let made: std::io::Result<_> = made();
+    let (end, towards, client, back) = made.map_err(|e| format!("relay: {e}"))?;
     let relay = std::thread::spawn(move || {
-        let Ok((client, _)) = listener.accept() else { return [Vec::new(), Vec::new()] };
-        // Nothing depends on it but time.
-        drop(client.set_nodelay(true));
-        let Ok(towards) = client.try_clone() else { return [Vec::new(), Vec::new()] };
-        let from_server = std::thread::spawn(move || pass(back, towards));
-        let from_client = pass(client, server);
+        let from_server = std::thread::spawn(move || {
+            pass(back, towards, |client: &UnixStream| client.shutdown(Shutdown::Write))
+        });
+        let from_client =
+            pass(client, server, |server: &TcpStream| server.shutdown(Shutdown::Write));
         [from_client, from_server.join().unwrap_or_default()]
     });
-    Ok((port, relay))
+    Ok((end, relay))
 }
 
 /// Passes everything on until the end, and keeps it.
-fn pass(mut from: TcpStream, mut to: TcpStream) -> Vec<u8> {
+fn pass<To>(mut from: impl Read, to: To, end: fn(&To) -> std::io::Result<()>) -> Vec<u8>
+where
+    for<'a> &'a To: Write,
+{
     let (mut kept, mut scratch) = (Vec::new(), [0; 1 << 14]);
     while let Ok(taken @ 1..) = from.read(&mut scratch) {
         kept.extend_from_slice(&scratch[..taken]);
-        if to.write_all(&scratch[..taken]).is_err() {
+        if (&to).write_all(&scratch[..taken]).is_err() {
             break;
         }
     }
     // Who is gone already needs no goodbye.
-    drop(to.shutdown(Shutdown::Write));
+    drop(end(&to));
     kept
 }
