@@ -43,14 +43,15 @@ prop_compose! {
 prop_compose! {
     fn sample()(
         process in 0..9_u32, thread in 0..3_u32, ops in 1..u32::MAX, ticks in 0..=MOST,
-        rates in [0.0..1e6, 0.0..1e6, 0.0..9.0, 0.0..9.0], counts: [u32; 6], flags: [bool; 3],
+        rates in [0.0..1e6, 0.0..1e6, 0.0..9.0, 0.0..9.0], counts: [u32; 7], flags: [bool; 3],
     ) -> RawSample {
         let [clock_before, clock_after, probe_before, probe_after] = rates;
-        let [switches, voluntary, page_faults, major_faults, cpu, settled_us] = counts;
+        let [switches, voluntary, page_faults, major_faults, cpu, settled_us, waited_us] = counts;
         let [migrated, stolen, unsettled] = flags;
         RawSample {
             process, thread, ops, ticks, clock_before, clock_after, probe_before, probe_after, switches,
             migrated, voluntary, page_faults, major_faults, stolen, cpu, settled_us, unsettled,
+            waited_us,
         }
     }
 }
