@@ -4,7 +4,7 @@ CARGO ?= cargo
 CIPHERMARK := target/release/ciphermark
 RECORD ?= bench.json
 
-.PHONY: help setup libs web build first attached program bench bench-page gallery test test-all test-long test-kubernetes lint fmt verify agree repeat accuracy kill-test claims fuzz asan zoo test-aarch64 add-record install packages test-packages clean
+.PHONY: help setup libs clean-libs web build first attached program bench bench-page gallery test test-all test-long test-kubernetes lint fmt verify agree repeat accuracy kill-test claims fuzz asan zoo test-aarch64 add-record install packages test-packages clean
 
 help: ## show the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -14,6 +14,9 @@ setup: ## install what is missing (Debian, Ubuntu; nothing if all is there)
 
 libs: setup ## build current releases of the crypto libraries, those that are missing or have changed
 	libs/build
+
+clean-libs: ## remove the built libraries, here and in the user's cache directory
+	libs/build --clean
 
 # What the HTML page embeds and what its tests need, as package-lock.json pins it. The second file is npm's own note
 # of what it has installed.
