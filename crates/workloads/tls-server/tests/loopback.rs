@@ -26,9 +26,6 @@ fn main() {
         }
         return;
     }
-    let Some(libraries) = libraries() else {
-        return eprintln!("left out: there is no libssl.so.3");
-    };
     let tests: [Test; 6] = [
         ("the_minimal_server_answers_every_case_that_is_asked", every_case),
         ("a_share_that_resumes_is_counted", shares),
@@ -37,7 +34,20 @@ fn main() {
         ("a_case_that_the_server_does_not_have_is_told_by_the_client", contradiction),
         ("nginx_answers_and_leaves_nothing_behind", nginx),
     ];
-    for (name, test) in tests {
+    // As test runners ask: for the names, or for one test by its name. None is a long one.
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let has = |word: &str| words.iter().any(|w| w == word);
+    if has("--ignored") {
+        return;
+    }
+    if has("--list") {
+        return tests.iter().for_each(|(name, _)| println!("{name}: test"));
+    }
+    let Some(libraries) = libraries() else {
+        return eprintln!("left out: there is no libssl.so.3");
+    };
+    let all = words.iter().all(|word| word.starts_with("--"));
+    for (name, test) in tests.into_iter().filter(|(name, _)| all || has(name)) {
         test(&libraries);
         println!("test {name} ... ok");
     }
