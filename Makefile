@@ -4,7 +4,7 @@ CARGO ?= cargo
 CIPHERMARK := target/release/ciphermark
 RECORD ?= bench.json
 
-.PHONY: help setup libs web build first attached program bench bench-page gallery test test-all test-long test-kubernetes lint fmt verify agree repeat accuracy kill-test claims fuzz asan zoo test-aarch64 add-record install packages test-packages clean
+.PHONY: help setup libs clean-libs web build first attached program bench bench-page gallery test test-all test-long list-long test-times test-kubernetes lint fmt verify agree repeat accuracy kill-test claims fuzz asan zoo test-aarch64 add-record install packages test-packages clean
 
 help: ## show the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -14,6 +14,9 @@ setup: ## install what is missing (Debian, Ubuntu; nothing if all is there)
 
 libs: setup ## build current releases of the crypto libraries, those that are missing or have changed
 	libs/build
+
+clean-libs: ## remove the built libraries, here and in the user's cache directory
+	libs/build --clean
 
 # What the HTML page embeds and what its tests need, as package-lock.json pins it. The second file is npm's own note
 # of what it has installed.
@@ -56,29 +59,40 @@ bench: first ## build, measure what is here for about a minute, print the answer
 	@missing=$$(libs/build --list | grep -c ' \(missing\|changed\)$$'); [ "$$missing" = 0 ] || echo "$$missing current releases of libraries are not built: make libs builds them in some ten minutes; then make bench measures them too"
 
 # All at once: the features that tests add to dependencies would have everything built a second time. No examples in
-# comments are compiled: there are none.
-TESTED := --locked --workspace --features ciphermark/postgres --lib --bins --tests
+# comments are compiled: there are none. `--tests` has the unit tests, too; with `--lib` cargo would also make test programs of
+# the libraries that have none, and only `cargo build` needs their objects.
+TESTED := --locked --workspace --features ciphermark/postgres
+BUILT_FOR_TESTS := $(CARGO) build $(TESTED) --lib --bins --tests --timings
+NEXTEST := scripts/nextest run $(TESTED) --tests
 # The same random inputs every time, so that a failure is one of the change: `make fuzz` looks for new ones. Any other
 # number, or none, by PROPTEST_RNG_SEED=.
 test test-long: export PROPTEST_RNG_SEED ?= 20261124
 test test-long: export CIPHERMARK_TEST_BUILT := yes
 
 test: setup web ## the tests that need no servers and no bundled libraries: 14 minutes on two cores, compiling included
-	$(CARGO) build $(TESTED)
-	$(CARGO) test $(TESTED) --no-fail-fast
+	$(BUILT_FOR_TESTS)
+	$(NEXTEST)
 
 test-all: test test-long ## those and the long ones: real servers, kills, bundled libraries, planted faults, a browser
 
 test-long: libs
 	@scripts/setup tests
-	$(CARGO) test $(TESTED) --no-fail-fast -- --ignored
+	$(BUILT_FOR_TESTS)
+	$(NEXTEST) --profile long --run-ignored only
 	scripts/webtest
+
+# For .ci/run.
+list-long:
+	@scripts/nextest list $(TESTED) --tests --run-ignored only --message-format oneline
+
+test-times: ## where the time of the last test runs went: by test, by crate compiled, by library built
+	@scripts/test-times
 
 test-kubernetes: web ## a survey through a real Kubernetes of three nodes: ten minutes to build it, once, then two
 	@scripts/setup kubernetes
 	tests/kubernetes/build
-	$(CARGO) build $(TESTED)
-	CIPHERMARK_TEST_BUILT=yes CIPHERMARK_TEST_KUBERNETES=yes $(CARGO) test $(TESTED) -- --ignored --nocapture through_a_real_kubernetes
+	$(BUILT_FOR_TESTS)
+	CIPHERMARK_TEST_BUILT=yes CIPHERMARK_TEST_KUBERNETES=yes $(NEXTEST) --run-ignored only --no-capture through_a_real_kubernetes
 
 bench-page: build ## what the HTML page costs with 20,000 cases: size, first paint, change of a filter
 	@scripts/setup tests

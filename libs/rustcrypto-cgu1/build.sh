@@ -2,6 +2,3 @@
 name=rustcrypto-cgu1
 flags="-C codegen-units=1"
 source "$RECIPES/rustcrypto.sh"
-
-# Another compiler inlines otherwise: it asks for another build.
-depends() { rustc -vV; }

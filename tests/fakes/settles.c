@@ -1,10 +1,11 @@
-/* Takes three times as long, or longer, until it has been used for five milliseconds in its process: what is timed before
- * is not what a program that goes on pays.
+/* Takes three times as long, or longer, for the first calls in its process, 0.8 ms at the least: what is timed before is not
+ * what a program that goes on pays. Counted in calls: time passes while others have the core, too.
  * SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "library.h"
 #include <time.h>
 
-#define SETTLED_NS 5000000ULL
+#define SLOW_CALLS 2000
+#define MORE_NS 400
 
 static uint64_t now_ns(void) {
   struct timespec t;
@@ -13,12 +14,12 @@ static uint64_t now_ns(void) {
 }
 
 static int32_t slow_at_first(void *state, const cm_message *m) {
-  static uint64_t first_ns;
+  static uint32_t calls;
   uint64_t begun_ns = now_ns();
-  if (first_ns == 0) first_ns = begun_ns;
   int32_t code = right_message(state, m);
-  if (begun_ns - first_ns < SETTLED_NS) {
-    uint64_t until_ns = now_ns() + 2 * (now_ns() - begun_ns) + 400;
+  if (calls < SLOW_CALLS) {
+    calls++;
+    uint64_t until_ns = now_ns() + 2 * (now_ns() - begun_ns) + MORE_NS;
     while (now_ns() < until_ns) {
     }
   }

@@ -25,6 +25,9 @@ pub struct QuietlyArgs {
     /// End the program after waiting this long for a quiet moment.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = parse_duration, allow_hyphen_values = true)]
     pub wait: Duration,
+    /// Do not end the program then: run a slice, which the summary does not count as quiet, and wait again.
+    #[arg(long)]
+    pub anyway: bool,
     /// Write the summary to this file (JSON).
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,

@@ -19,7 +19,7 @@ pub fn quietly(args: &QuietlyArgs) -> Result<Exit, Failure> {
     }
     let stop = watch_signals()?;
     let own = std::env::current_exe().map_err(Failure::not_done)?;
-    let patience = Patience { slice: args.slice, wait: args.wait };
+    let patience = Patience { slice: args.slice, wait: args.wait, anyway: args.anyway };
     let cpu = engine::measuring_cpu();
     let seen = doctor::quietly::run(&own, cpu, (program, arguments), patience, stop.flag())
         .map_err(Failure::not_done)?;

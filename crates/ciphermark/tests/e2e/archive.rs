@@ -206,7 +206,7 @@ fn kills(store: &str) {
     let program = program();
     let script = repository("scripts/archive-kills");
     let done = std::process::Command::new(script)
-        .args([arg(std::path::Path::new(&program)), store, "--kills", "200"])
+        .args([arg(std::path::Path::new(&program)), store, "--kills", "60"])
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&done.stdout).into_owned();
@@ -217,7 +217,7 @@ fn kills(store: &str) {
 }
 
 #[test]
-#[ignore = "long: kills 200 additions"]
+#[ignore = "long: kills 60 additions"]
 fn a_killed_addition_leaves_nothing_half_in_a_file() {
     let directory = scratch();
     kills(&file(&directory, "fleet.db"));
@@ -225,7 +225,7 @@ fn a_killed_addition_leaves_nothing_half_in_a_file() {
 
 #[cfg(feature = "postgres")]
 #[test]
-#[ignore = "long: kills 200 additions to a PostgreSQL server"]
+#[ignore = "long: kills 60 additions to a PostgreSQL server"]
 fn a_killed_addition_leaves_nothing_half_on_a_server() {
     let server = Cluster::new();
     server.start(&server.data());

@@ -10,7 +10,8 @@ fn record() -> &'static str {
         let broken = fakes::library("wrong_tag");
         let what = ["-a", "aes-128-{ctr,gcm,ecb}", "-l", "openssl", "-l", &broken, "-s", "16,100"];
         let models = ["-m", "message", "-m", "stream", "--format", "json"];
-        measure(&[&what[..], &models, &QUICK].concat()).with_code(3).stdout
+        let made = || measure(&[&what[..], &models, &QUICK].concat()).with_code(3).stdout.into();
+        shared("formats", made).as_str().unwrap().to_owned()
     })
 }
 

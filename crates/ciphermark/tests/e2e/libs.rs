@@ -10,20 +10,20 @@ use std::process::Command;
 use std::time::Duration;
 
 /// A directory of entries and where they are built.
-struct Driver(tempfile::TempDir);
+pub struct Driver(tempfile::TempDir);
 
 /// What it printed, and its exit status.
-struct Outcome {
-    text: String,
-    code: Option<i32>,
+pub struct Outcome {
+    pub text: String,
+    pub code: Option<i32>,
 }
 
 /// Compiles an object, so that its entry is one that can be built.
-const COMPILE: &str = "cc -shared -o \"$OUT/$object\" -x c - <<< 'int answer = 42;'";
+pub const COMPILE: &str = "cc -shared -o \"$OUT/$object\" -x c - <<< 'int answer = 42;'";
 
 impl Driver {
     /// With one entry for each pair of a name and the commands that build it.
-    fn new(entries: &[(&str, &str)]) -> Self {
+    pub fn new(entries: &[(&str, &str)]) -> Self {
         let driver = Self(scratch());
         for (name, commands) in entries {
             driver.write(name, commands, "");
@@ -31,7 +31,7 @@ impl Driver {
         driver
     }
 
-    fn write(&self, name: &str, commands: &str, more: &str) {
+    pub fn write(&self, name: &str, commands: &str, more: &str) {
         let recipe = format!(
             "name={name}-library\nobject=lib{name}.so\nseconds=1\nsource='a test'\n\
              version() {{ echo 1.2.3; }}\n{more}\nbuild() {{\n  note 'built by a test'\n  {commands}\n}}\n"
@@ -40,30 +40,31 @@ impl Driver {
         std::fs::write(self.path("entries").join(name).join("build.sh"), recipe).unwrap();
     }
 
-    fn path(&self, below: &str) -> PathBuf {
+    pub fn path(&self, below: &str) -> PathBuf {
         self.0.path().join(below)
     }
 
     /// One of the files that a built library consists of.
-    fn built(&self, file: &str) -> PathBuf {
+    pub fn built(&self, file: &str) -> PathBuf {
         self.path("target/libs").join(file)
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
+    pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(repository("libs/build"));
         command.args(arguments).env("LIBS_ENTRIES", self.path("entries"));
         command.env("CARGO_TARGET_DIR", self.path("target")).env("MARKS", self.0.path());
+        command.env("LIBS_CACHE", self.path("cache"));
         command
     }
 
-    fn run(&self, arguments: &[&str]) -> Outcome {
+    pub fn run(&self, arguments: &[&str]) -> Outcome {
         let output = self.command(arguments).output().unwrap();
         let text = [output.stdout, output.stderr].concat();
         Outcome { text: String::from_utf8(text).unwrap(), code: output.status.code() }
     }
 
     /// Builds all, expecting success; gives what was printed.
-    fn builds(&self) -> String {
+    pub fn builds(&self) -> String {
         let outcome = self.run(&[]);
         assert_eq!(outcome.code, Some(0), "{}", outcome.text);
         outcome.text

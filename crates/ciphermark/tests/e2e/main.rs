@@ -29,6 +29,7 @@ mod gate;
 mod in_flight;
 mod lab;
 mod libs;
+mod libs_cache;
 mod linked;
 mod list;
 mod meta;

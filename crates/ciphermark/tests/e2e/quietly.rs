@@ -4,9 +4,12 @@ use crate::support::*;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+/// The program gets its slices on a busy core, too.
+const ANYWAY: [&str; 4] = ["quietly", "--wait", "1ms", "--anyway"];
+
 /// A shell's words on the measuring CPU; nothing is known of how quiet that can be.
 fn quietly(words: &[&str], script: &str) -> Done {
-    let words = [&["quietly"], words, &["--", "sh", "-c", script]].concat();
+    let words = [&ANYWAY[..], words, &["--", "sh", "-c", script]].concat();
     ciphermark_with(&words, &[("CIPHERMARK_CACHE", "")])
 }
 
@@ -34,7 +37,7 @@ fn a_program_runs_to_its_end_and_what_was_seen_is_told() {
 fn the_exit_code_is_the_programs_own() {
     quietly(&["-q"], "exit 7").with_code(7);
     quietly(&["-q"], "kill -9 $$").with_code(128 + 9);
-    let gone = call("quietly -q no-such-program").with_code(127);
+    let gone = call("quietly -q --wait 1ms --anyway no-such-program").with_code(127);
     assert!(gone.stderr.contains("no-such-program"), "{}", gone.stderr);
 }
 
@@ -72,7 +75,7 @@ fn an_interrupt_asks_the_program_to_end() {
     let mark = place.path().join("mark");
     let script =
         format!("trap 'touch {0}.asked; exit 3' TERM; touch {0}; while :; do :; done", arg(&mark));
-    let mut running = Background::start(&["quietly", "sh", "-c", &script]);
+    let mut running = Background::start(&[&ANYWAY[..], &["sh", "-c", &script]].concat());
     running.wait_until("the program runs", || mark.exists());
     running.send(rustix::process::Signal::INT);
     running.ends_within(Duration::from_secs(60)).with_code(3);
@@ -85,7 +88,7 @@ fn a_program_does_not_outlive_ciphermark() {
     let mark = place.path().join("mark");
     let script =
         format!("touch {0}; while [ ! -e {0}.end ]; do :; done; touch {0}.late", arg(&mark));
-    let mut running = Background::start(&["quietly", "sh", "-c", &script]);
+    let mut running = Background::start(&[&ANYWAY[..], &["sh", "-c", &script]].concat());
     running.wait_until("the program runs", || mark.exists());
     let programs = processes_below(running.id());
     assert_eq!(programs.len(), 1, "{programs:?}");

@@ -18,19 +18,29 @@ struct Survey {
 fn survey() -> &'static Survey {
     static SURVEY: OnceLock<Survey> = OnceLock::new();
     SURVEY.get_or_init(|| {
-        let directory = scratch();
-        let path = directory.path().join("survey.json");
-        let what = "-a aes-128-ctr -a aes-128-gcm -a xxh3-64 -a memcpy -a null \
-                    -l openssl -l libgcrypt -l rustcrypto -l baselines \
-                    -m message -m stream -s 16,1K --seed 7 --format json";
-        let what: Vec<&str> = what.split_whitespace().collect();
-        let printed = measure(&[&what[..], &QUICK, &["-o", arg(&path)]].concat());
-        let file = std::fs::read_to_string(&path).unwrap();
+        let made = shared("survey", surveyed);
+        let text = |name: &str| text(&made, name).to_owned();
+        let (stdout, file) = (text("stdout"), text("file"));
+        let bytes = stdout.clone().into_bytes();
+        let code = i32::try_from(made["code"].as_i64().unwrap()).unwrap();
         let rows = measurements(&file);
-        let left = std::fs::read_dir(directory.path()).unwrap().count();
-        assert_eq!(left, 1, "nothing but the record is left in its directory");
-        Survey { printed, file, rows }
+        Survey { printed: Done { code, bytes, stdout, stderr: text("stderr") }, file, rows }
     })
+}
+
+fn surveyed() -> Value {
+    let directory = scratch();
+    let path = directory.path().join("survey.json");
+    let what = "-a aes-128-ctr -a aes-128-gcm -a xxh3-64 -a memcpy -a null \
+                -l openssl -l libgcrypt -l rustcrypto -l baselines \
+                -m message -m stream -s 16,1K --seed 7 --format json";
+    let what: Vec<&str> = what.split_whitespace().collect();
+    let Done { code, stdout, stderr, .. } =
+        measure(&[&what[..], &QUICK, &["-o", arg(&path)]].concat());
+    let file = std::fs::read_to_string(&path).unwrap();
+    let left = std::fs::read_dir(directory.path()).unwrap().count();
+    assert_eq!(left, 1, "nothing but the record is left in its directory");
+    serde_json::json!({ "code": code, "stdout": stdout, "stderr": stderr, "file": file })
 }
 
 fn checks(row: &Value) -> BTreeSet<&str> {

@@ -17,18 +17,21 @@ fn measured(library: &str) -> (tempfile::TempDir, String, Value) {
     (directory, path, row)
 }
 
+/// Up to the end of the first window that has no slow call of `settles.c`, which are 0.8 ms at the least.
+const SLOW_US: f64 = 1600.0;
+
 #[test]
 fn a_library_that_is_slow_in_a_processs_first_milliseconds_gets_its_settled_number() {
     let (_directory, path, row) = measured(&fakes::library("settles"));
     let settled = &row["settled"];
-    assert!(number(settled, "us") >= 6400.0, "{settled}");
+    assert!(number(settled, "us") >= SLOW_US, "{settled}");
     assert!(number(settled, "first_ns") > 2.0 * number(&row, "ns_per_op.median"), "{row}");
     // None of the samples that count were taken before.
     let raw = &row["raw"];
     let all = rows(raw, "clean").iter().zip(rows(raw, "settled_us"));
     let counted: Vec<f64> =
         all.filter(|(clean, _)| **clean == true).filter_map(|(_, us)| us.as_f64()).collect();
-    assert!(!counted.is_empty() && counted.iter().all(|us| *us >= 6400.0), "{counted:?}");
+    assert!(!counted.is_empty() && counted.iter().all(|us| *us >= SLOW_US), "{counted:?}");
     let explained = ciphermark(&["explain", &path], b"").with_code(0).stdout;
     assert!(explained.contains("settles after"), "{explained}");
     assert!(explained.contains("the first operation costs"), "{explained}");

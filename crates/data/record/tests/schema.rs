@@ -23,7 +23,7 @@ fn the_committed_schema_is_the_one_that_the_types_give() {
     let found = std::fs::read_to_string(committed()).unwrap_or_default();
     assert!(
         found == generated(),
-        "docs/record.schema.json is out of date; `BLESS=1 cargo test -p ciphermark-record --test schema` writes it anew"
+        "docs/record.schema.json is out of date; `BLESS=1 cargo test -p ciphermark-record --test all schema` writes it anew"
     );
 }
 

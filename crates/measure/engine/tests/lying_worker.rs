@@ -38,8 +38,16 @@ fn main() {
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [SUBCOMMAND, _] => lie(),
         ["scheduler", lie] => TESTS.iter().find(|(name, _)| *name == lie).unwrap().1(),
-        _ => {
-            let believed = TESTS.iter().filter(|(lie, _)| !in_a_process_of_its_own(lie)).count();
+        // As test runners ask: for the names, or for one test by its name. None is a long one.
+        [.., "--ignored"] | ["--ignored", ..] => {}
+        ["--list", ..] => TESTS.iter().for_each(|(name, _)| println!("{name}: test")),
+        ref asked => {
+            let is_asked = |name: &str| {
+                let mut names = asked.iter().filter(|word| !word.starts_with("--")).peekable();
+                names.peek().is_none() || names.any(|word| *word == name)
+            };
+            let tests = TESTS.iter().filter(|(lie, _)| is_asked(lie));
+            let believed = tests.filter(|(lie, _)| !in_a_process_of_its_own(lie)).count();
             assert_eq!(believed, 0, "lies that were believed");
         }
     }

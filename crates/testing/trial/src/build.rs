@@ -1,6 +1,7 @@
 //! Building objects.
 
 use std::ffi::OsString;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -53,7 +54,7 @@ pub struct Foreign {
 }
 
 impl Foreign {
-    /// The object. `None`, with the reason printed, where the compiler or the library's headers are
+    /// The object, compiled once for all tests until a source, the library or the compiler changes. `None`, with the reason printed, where the compiler or the library's headers are
     /// not on this machine.
     ///
     /// # Panics
@@ -66,32 +67,53 @@ impl Foreign {
             return None;
         }
         let language = if self.ending == "c" { "c" } else { "c++" };
+        // All macros: the library's version and the compiler's are among them.
         let mut probe = Command::new(program);
         probe.args(options).args([
-            "-fsyntax-only",
+            "-E",
+            "-dM",
             "-x",
             language,
             "-include",
             self.header,
             "/dev/null",
         ]);
-        if !succeeds(&mut probe) {
+        let Some(macros) = probe.output().ok().filter(|o| o.status.success()) else {
             println!("skipped: the header {} is not on this machine", self.header);
             return None;
-        }
+        };
         let target = profile_directory().join("trial");
         std::fs::create_dir_all(&target).expect("the target directory can be written");
-        // A variant that a macro makes lies beside the other ones.
-        let macros = options.iter().filter_map(|o| o.strip_prefix("-D")).collect::<String>();
-        let file = format!("libciphermark_{}{}.so", name(self.directory), macros.to_lowercase());
-        let object = target.join(file);
+        let key = self.key(&macros.stdout);
+        let object = target.join(format!("libciphermark_{}-{key:016x}.so", name(self.directory)));
+        if object.is_file() {
+            return Some(object);
+        }
+        // Beside and renamed: another test may compile or load it, too.
+        let fresh = object.with_extension(std::process::id().to_string());
         let mut build = Command::new(program);
         build.args(options).args(["-fPIC", "-shared", "-Wall", "-Wextra", "-Werror"]);
         build.args(sources(&repository(self.directory), self.ending));
         build.arg("-I").arg(repository("include"));
-        build.arg(format!("-l{}", self.link)).arg("-o").arg(&object);
+        build.arg(format!("-l{}", self.link)).arg("-o").arg(&fresh);
         assert!(build.status().expect("the compiler runs").success(), "{build:?}");
+        std::fs::rename(&fresh, &object).expect("the target directory can be written");
         Some(object)
+    }
+
+    /// Of everything that the object depends on.
+    fn key(&self, macros: &[u8]) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        (self.compiler, macros).hash(&mut hasher);
+        for directory in [self.directory, "attach", "include"] {
+            let entries =
+                std::fs::read_dir(repository(directory)).expect("a directory of the repository");
+            let mut files: Vec<PathBuf> =
+                entries.flatten().map(|e| e.path()).filter(|path| path.is_file()).collect();
+            files.sort();
+            files.iter().for_each(|file| std::fs::read(file).ok().hash(&mut hasher));
+        }
+        hasher.finish()
     }
 }
 

@@ -29,8 +29,10 @@ pub fn whole_stack(object: &Path) -> Result<StackOffer, String> {
     let stack = tls_stack::load(object, None)?;
     let identity = stack.identity().unwrap_or_default();
     let (mut handshakes, mut not_offered) = (Vec::new(), Vec::new());
+    // Hundreds of connections: to calibrate for each would be most of what this takes.
+    let clock = Clock::calibrate();
     for case in matrix(&Filter::default()) {
-        match connected(&*stack, &case) {
+        match connected(&*stack, &case, &clock) {
             Ok(negotiated) => {
                 assert_eq!(negotiated.resumed, case.kind.is_resumed(), "{case}");
                 handshakes.push(case);
@@ -38,14 +40,14 @@ pub fn whole_stack(object: &Path) -> Result<StackOffer, String> {
             Err(why) => not_offered.push((case, why.to_string())),
         }
     }
-    let records = Protection::all(&[], &[]).into_iter().filter(|p| carries(&*stack, *p)).collect();
+    let records =
+        Protection::all(&[], &[]).into_iter().filter(|p| carries(&*stack, *p, &clock)).collect();
     Ok(StackOffer { identity, handshakes, not_offered, records })
 }
 
-fn connected(stack: &dyn Stack, case: &Case) -> Result<Negotiated, Trouble> {
-    let clock = Clock::calibrate();
+fn connected(stack: &dyn Stack, case: &Case, clock: &Clock) -> Result<Negotiated, Trouble> {
     let mut bench = stack.open(case)?;
-    let mut make = |case: &Case| connect(&mut *bench, case, &clock, false, &mut || {});
+    let mut make = |case: &Case| connect(&mut *bench, case, clock, false, &mut || {});
     if case.kind.is_resumed() {
         make(&Case { kind: Kind::Full, ..*case })?;
     }
@@ -54,12 +56,11 @@ fn connected(stack: &dyn Stack, case: &Case) -> Result<Negotiated, Trouble> {
     Ok(again.negotiated.unwrap_or_else(|e| panic!("{case}: {e}")))
 }
 
-fn carries(stack: &dyn Stack, protection: Protection) -> bool {
-    let clock = Clock::calibrate();
+fn carries(stack: &dyn Stack, protection: Protection, clock: &Clock) -> bool {
     [1, 1400, tls::LARGEST_RECORD].into_iter().all(|size| {
-        let line = Line::open(stack, protection, size, &clock);
+        let line = Line::open(stack, protection, size, clock);
         line.is_ok_and(|mut line| {
-            line.batch(&clock).unwrap_or_else(|e| panic!("{protection}, {size} bytes: {e}"));
+            line.batch(clock).unwrap_or_else(|e| panic!("{protection}, {size} bytes: {e}"));
             true
         })
     })

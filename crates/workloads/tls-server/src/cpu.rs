@@ -153,14 +153,18 @@ mod tests {
 
     #[test]
     fn a_process_that_works_uses_time_and_one_that_is_gone_has_no_counters() {
-        let own = Cpu::of(std::process::id());
-        let used = || own.reading().unwrap().0;
+        // Another one: the counters are those of a process's first thread, which sleeps while a test runs.
+        let mut child =
+            std::process::Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        let busy = Cpu::of(child.id());
+        let used = || busy.reading().unwrap().0;
         let before = used();
-        let begun = Instant::now();
         while used().since(before).ns == 0 {
-            assert!(begun.elapsed() < PATIENCE, "the counter stands still");
+            std::thread::sleep(STILL);
         }
-        assert!(Cpu::of(u32::MAX).reading().is_err());
-        assert!(own.resident_bytes().unwrap() > 1 << 16);
+        assert!(busy.resident_bytes().unwrap() > 1 << 16);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(busy.reading().is_err() && Cpu::of(u32::MAX).reading().is_err());
     }
 }

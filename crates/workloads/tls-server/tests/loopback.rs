@@ -27,9 +27,6 @@ fn main() {
         }
         return;
     }
-    let Some(libraries) = libraries() else {
-        return eprintln!("left out: there is no libssl.so.3");
-    };
     let tests: [Test; 7] = [
         ("the_minimal_server_answers_every_case_that_is_asked", every_case),
         ("a_share_that_resumes_is_counted", shares),
@@ -39,7 +36,20 @@ fn main() {
         ("a_library_does_nothing_outside_while_it_is_loaded", confined),
         ("nginx_answers_and_leaves_nothing_behind", nginx),
     ];
-    for (name, test) in tests {
+    // As test runners ask: for the names, or for one test by its name. None is a long one.
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let has = |word: &str| words.iter().any(|w| w == word);
+    if has("--ignored") {
+        return;
+    }
+    if has("--list") {
+        return tests.iter().for_each(|(name, _)| println!("{name}: test"));
+    }
+    let Some(libraries) = libraries() else {
+        return eprintln!("left out: there is no libssl.so.3");
+    };
+    let all = words.iter().all(|word| word.starts_with("--"));
+    for (name, test) in tests.into_iter().filter(|(name, _)| all || has(name)) {
         test(&libraries);
         println!("test {name} ... ok");
     }

@@ -1,10 +1,9 @@
 //! Stand-in libraries, compiled from `tests/fakes`.
 
 use super::{arg, repository};
-use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// `--library` for a stand-in under its own name: `early_return` gives `early_return=/…/….so`.
 pub fn library(source: &str) -> String {
@@ -17,31 +16,38 @@ pub fn variant(source: &str, define: &str) -> String {
     format!("{}={}", name.to_lowercase(), arg(&object(source, define)))
 }
 
-/// The compiled stand-in; several macros are separated by spaces.
+/// The compiled stand-in; several macros are separated by spaces. Compiled once for all tests, until a source changes.
 pub fn object(source: &str, define: &str) -> PathBuf {
-    type Compiled = HashMap<(String, String), Arc<OnceLock<PathBuf>>>;
-    static OBJECTS: OnceLock<Mutex<Compiled>> = OnceLock::new();
-    let slot = {
-        let objects = OBJECTS.get_or_init(Mutex::default);
-        let mut objects = objects.lock().unwrap_or_else(PoisonError::into_inner);
-        Arc::clone(objects.entry((source.to_owned(), define.to_owned())).or_default())
-    };
-    slot.get_or_init(|| compile(source, define)).clone()
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fakes").join(sources_hash());
+    let file = format!("{source}{}.so", define.replace(['=', ' '], "-").to_lowercase());
+    let object = directory.join(file);
+    if !object.is_file() {
+        std::fs::create_dir_all(&directory).unwrap();
+        compile(source, define, &object);
+    }
+    object
 }
 
-/// Compiles beside and renames, because another test process may have the object open.
-fn compile(source: &str, define: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fakes");
-    std::fs::create_dir_all(&directory).unwrap();
-    let file = format!("{source}{}.so", define.replace(['=', ' '], "-").to_lowercase());
-    let fresh = tempfile::NamedTempFile::new_in(&directory).unwrap().into_temp_path();
+/// Of all files that a stand-in may be compiled from.
+fn sources_hash() -> String {
+    let below = |directory: &str| std::fs::read_dir(repository(directory)).unwrap();
+    let all = below("tests/fakes").chain(below("include")).map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> = all.filter(|path| path.is_file()).collect();
+    files.sort();
+    let mut hasher = DefaultHasher::new();
+    files.iter().for_each(|file| std::fs::read(file).unwrap().hash(&mut hasher));
+    format!("{:016x}", hasher.finish())
+}
+
+/// Compiles beside and renames, because another test process may compile or open it, too.
+fn compile(source: &str, define: &str, object: &Path) {
+    let directory = object.parent().unwrap();
+    let fresh = tempfile::NamedTempFile::new_in(directory).unwrap().into_temp_path();
     let mut cc = compiler(&fresh);
     cc.args(["-O2", "-I"]).arg(repository("include"));
     cc.args(define.split_whitespace().map(|define| format!("-D{define}")));
     succeed(cc.arg(repository("tests/fakes").join(source).with_extension("c")));
-    let object = directory.join(file);
-    fresh.persist(&object).unwrap();
-    object
+    fresh.persist(object).unwrap();
 }
 
 /// The C compiler, about to make a shared object.

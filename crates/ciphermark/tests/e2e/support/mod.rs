@@ -9,6 +9,7 @@ mod postgres;
 mod program;
 mod rates;
 mod rows;
+mod shared;
 mod slurm;
 mod venv;
 
@@ -22,6 +23,7 @@ pub use program::{
 };
 pub use rates::{QUIETER, kept_rates, remember_rate};
 pub use rows::{all_are, keeps_to, measurements, number, read, rows, run_of, text, where_};
+pub use shared::shared;
 pub use slurm::SlurmCluster;
 pub use venv::python_with;
 

@@ -6,7 +6,6 @@ use serde_json::Value;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
-use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Ends a run as soon as every case has the samples that it needs at least; the time is there for
@@ -106,8 +105,7 @@ pub fn ciphermark_bundled(arguments: &[&str]) -> Done {
 
 /// `ciphermark run` with these arguments. One at a time: two measuring runs disturb each other.
 pub fn measure(arguments: &[&str]) -> Done {
-    static MEASURING: Mutex<()> = Mutex::new(());
-    let _alone = MEASURING.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = company::lock("measuring");
     let run: Vec<&str> = [&["run"], arguments].concat();
     ciphermark(&run, b"")
 }

@@ -105,16 +105,19 @@ impl Prober {
         self.quiet() * QUIET_PROBE_FRACTION
     }
 
-    /// Looks again and again, from a reading that there is, until the core is quiet, for so long at most. The last
-    /// reading, quiet or not.
+    /// Looks again and again, from a reading that there is, until the core is quiet, for so long at most, but once at the
+    /// least. The last reading, quiet or not.
     ///
     /// # Errors
     /// The thread is gone.
     pub fn quiet_moment(&mut self, mut seen: Seen, within: Duration) -> Result<Seen, GateError> {
         let begun = Instant::now();
-        while seen.rate < self.least() && begun.elapsed() < within {
+        while seen.rate < self.least() {
             std::thread::sleep(PAUSE);
             seen = self.read()?;
+            if begun.elapsed() >= within {
+                break;
+            }
         }
         Ok(seen)
     }

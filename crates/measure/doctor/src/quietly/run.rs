@@ -22,6 +22,8 @@ pub struct Patience {
     pub slice: Duration,
     /// Longest wait for a quiet moment; then the program is ended.
     pub wait: Duration,
+    /// Whether it runs for a slice then, instead of being ended.
+    pub anyway: bool,
 }
 
 /// How soon an interrupt is heeded while nothing is quiet.
@@ -54,7 +56,7 @@ pub fn run(
     held.stand_still()?;
     let mut before = prober.read()?;
     while held.end.is_none() && !stop.load(Ordering::Relaxed) {
-        before = quiet_moment(&mut prober, before, patience.wait, stop)?;
+        before = quiet_moment(&mut prober, before, patience, stop)?;
         let long = held.go_on(patience.slice)?;
         let after = prober.read()?;
         let now = counter.read_ns();
@@ -70,13 +72,16 @@ pub fn run(
 fn quiet_moment(
     prober: &mut Prober,
     mut seen: Seen,
-    wait: Duration,
+    Patience { wait, anyway, .. }: Patience,
     stop: &AtomicBool,
 ) -> Result<Seen, GateError> {
     let begun = Instant::now();
     loop {
-        seen = prober.quiet_moment(seen, HEED)?;
+        seen = prober.quiet_moment(seen, HEED.min(wait))?;
         if seen.rate >= prober.least() || stop.load(Ordering::Relaxed) {
+            return Ok(seen);
+        }
+        if begun.elapsed() >= wait && anyway {
             return Ok(seen);
         }
         if begun.elapsed() > wait {
