@@ -56,6 +56,9 @@ struct Note<'a> {
     warning: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     imported: Option<&'a record::Imported>,
+    /// Of a case that there was no time for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stopped: Option<record::Stopped>,
 }
 
 /// Columns of a table that has a number for each row.
@@ -367,7 +370,8 @@ fn head(record: &Record) -> Record {
 
 fn note(m: &Measurement) -> Option<String> {
     let (reason, warning) = (m.reason.as_deref(), m.warning.as_deref());
-    let note = Note { reason, warning, imported: m.imported.as_ref() };
+    let stopped = m.stopped.filter(|_| m.is_left_out());
+    let note = Note { reason, warning, imported: m.imported.as_ref(), stopped };
     let is_empty = m.reason.is_none() && m.warning.is_none() && m.imported.is_none();
     (!is_empty && m.state != State::Unsupported)
         .then(|| serde_json::to_string(&note).expect("plain data always serialises"))

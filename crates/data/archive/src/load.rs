@@ -8,7 +8,7 @@ use crate::figures::decode;
 use crate::objects::unpack;
 use crate::{counts, keys};
 use model::{Direction, Footprint, Model, Tier};
-use record::{Executed, Imported, LibraryId, Measurement, Record, State};
+use record::{Executed, Imported, LibraryId, Measurement, Record, State, Stopped};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,6 +32,7 @@ struct Note {
     reason: Option<String>,
     warning: Option<String>,
     imported: Option<Imported>,
+    stopped: Option<Stopped>,
 }
 
 impl Archive {
@@ -271,7 +272,7 @@ fn measurement(
     m.state = *state.ok_or("a state is unknown")?;
     if let Some(note) = row.optional_int(2)?.and_then(|number| notes.get(&number)) {
         (m.reason, m.warning) = (note.reason.clone(), note.warning.clone());
-        m.imported.clone_from(&note.imported);
+        (m.imported, m.stopped) = (note.imported.clone(), note.stopped);
     }
     let medians = (row.optional_real(3)?, row.optional_real(4)?);
     decode(row.bytes(5)?, medians, &mut m).ok_or("the figures of a case are torn")?;
