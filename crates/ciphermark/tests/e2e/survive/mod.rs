@@ -25,6 +25,12 @@ fn journal_bytes(record: &Path) -> u64 {
     std::fs::metadata(journal(record)).map_or(0, |m| m.len())
 }
 
+/// Its first line says what is measured, each other one is a sample or a finding.
+fn journal_lines(record: &Path) -> usize {
+    let bytes = std::fs::read(journal(record)).unwrap_or_default();
+    bytes.iter().filter(|byte| **byte == b'\n').count()
+}
+
 /// The rows of a record, all of which were measured.
 fn measured(record: &Path) -> Vec<Value> {
     let rows = rows(&read(record), "measurements").clone();
@@ -67,8 +73,8 @@ fn for_seconds<'a>(what: &[&'a str], seconds: &'a str, record: &'a Path) -> Vec<
 
 /// A worker of a run that is taking samples.
 fn sampling_worker(running: &mut Background, record: &Path) -> u32 {
-    let (before, id) = (journal_bytes(record), running.id());
-    running.wait_until("more is sampled", || journal_bytes(record) > before + 2000);
+    let (before, id) = (journal_lines(record).max(1), running.id());
+    running.wait_until("more is sampled", || journal_lines(record) > before + 10);
     let mut worker = None;
     // Between one pass and the next there is none for a moment.
     running.wait_until("a worker runs", || {
