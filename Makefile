@@ -126,7 +126,7 @@ agree: build ## compare with a C loop and with `openssl speed -evp` of OpenSSL 3
 repeat: build ## run the same survey twice and compare the two
 	scripts/repeat $(CIPHERMARK)
 
-accuracy: build libs ## measure how accurate ciphermark is on this kind of CPU: adds it to docs/ACCURACY.md (20 minutes)
+accuracy: build libs ## measure how accurate ciphermark is on this kind of CPU: adds it to docs/ACCURACY.md (half an hour)
 	scripts/accuracy $(CIPHERMARK)
 
 kill-test: build ## kill 200 runs at random moments, go on with each, compare with one that was not killed (a quarter of an hour)

@@ -176,7 +176,7 @@ fn answers() -> &'static [(Row, Advice)] {
     ANSWERS.get_or_init(|| rows().into_iter().map(answer).collect())
 }
 
-/// In one test, for the answers take longer than all that is asked of them.
+/// One test, because making the answers takes longer than all checks of them.
 #[test]
 fn the_table_has_its_answers_and_they_keep_every_rule() {
     every_question_of_the_table_has_its_answer();

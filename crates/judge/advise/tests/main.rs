@@ -1,4 +1,4 @@
-//! The tests of advice. In one program: each is compiled and linked by itself.
+//! The tests of advice, in one program: a second one would be linked again.
 
 mod golden;
 mod pages;

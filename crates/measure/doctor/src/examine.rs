@@ -55,7 +55,7 @@ fn accuracy(cpu: &Cpu) -> Finding {
         return Finding::ok("machine", "accuracy", "checked on this kind of CPU: docs/ACCURACY.md");
     }
     Finding::ok("machine", "accuracy", "never checked on this CPU")
-        .note("`make accuracy` takes 20 minutes, in a clone")
+        .note("`make accuracy` takes half an hour, in a clone")
 }
 
 fn virtual_machine(machine: &Machine) -> Option<Finding> {

@@ -119,7 +119,7 @@ fn a_kind_of_cpu_whose_accuracy_was_never_checked_is_told_what_checks_it() {
     {
         let (found, mend) = of(vendor, family, model);
         assert_eq!(found, "never checked on this CPU", "{vendor} {family} {model}");
-        assert!(mend.unwrap().starts_with("`make accuracy` takes 20 minutes"));
+        assert!(mend.unwrap().starts_with("`make accuracy` takes half an hour"));
     }
 }
 

@@ -44,8 +44,8 @@ const SMALLEST: usize = 24;
 #[cfg(target_env = "gnu")]
 const CHUNK: usize = 32;
 
-/// Where the heap goes on below what it had (a thread's, or the process's where another mapping stopped it), everything
-/// would be a hole.
+/// Filling ends here. A heap may go on below what it had (a thread's, or the process's where another mapping stopped it):
+/// then everything looks like a hole.
 #[cfg(target_env = "gnu")]
 const MOST_FILLED_BYTES: usize = 16 << 20;
 

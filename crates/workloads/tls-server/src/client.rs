@@ -27,7 +27,7 @@ pub(crate) fn run(
     };
     std::thread::scope(|scope| {
         let lanes: Vec<Running> =
-            (0..job.at_once.max(1)).map(|at| Running::start(scope, (libraries, job), at)).collect();
+            (0..job.at_once.max(1)).map(|at| Running::start(scope, libraries, job, at)).collect();
         if let Some(why) = lanes.iter().find_map(Running::failed) {
             return say(&Answer::Failed(why));
         }
@@ -71,7 +71,8 @@ struct Running {
 impl Running {
     fn start<'scope>(
         scope: &'scope Scope<'scope, '_>,
-        (libraries, job): (&'scope Libraries, &'scope Job),
+        libraries: &'scope Libraries,
+        job: &'scope Job,
         at: u32,
     ) -> Self {
         let ((start, begin), (is_ready, ready), (tell, told)) = (channel(), channel(), channel());
