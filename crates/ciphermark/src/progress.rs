@@ -95,6 +95,13 @@ impl Bar {
         match event {
             Event::Verifying { done, of } => self.verifying(done, of),
             Event::Stepping { done, of } => self.stepping(done, of),
+            Event::Screening(Progress { cases, .. }) => {
+                self.share(
+                    "looking",
+                    0.0,
+                    format!("at {cases} cases, which of them could be chosen"),
+                );
+            }
             Event::Sampling(progress) => self.sampling(&progress),
             Event::Remark(text) => self.remark(text),
         }

@@ -1,28 +1,25 @@
 //! `ciphermark advise`: what to encrypt with, and why each other scheme lost.
 
-use super::run::{claim_output, random_seed, say, survey, tell_left_out, watch_signals};
+use super::run::watch_signals;
 use crate::args_advise::{AdviseArgs, LibraryVersion, UseArg, YesNo};
 use crate::error::{Exit, Failure};
 use crate::kinds::{self, Kind};
+use crate::progress::Bar;
 use crate::{choose, screen};
-use advise::{Data, Evidence, Format, KeyPer, LibraryNow, Outcome, Question, Surroundings, Use};
+use advise::{
+    Advice, Data, Evidence, Format, LibraryNow, OpenWhy, Outcome, Question, Surroundings, Use,
+};
 use at_rest::PagesRecord;
 use clap::ValueEnum as _;
-use engine::{Budget, LibraryChoice, Request};
+use engine::{Event, LeakSubject, LibraryChoice, Secrets, Stop};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use model::{Algorithm, Direction, Footprint, MAX_SIZE, Model, NameGlob};
-use record::Record;
+use model::{NameGlob, Tier};
+use record::{Leaks, LibraryId, Record};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
-
-/// Half-width of each case's interval when measuring on the spot: ties are decided by other things.
-const PRECISION: f64 = 0.02;
-
-/// Time of sampling of a thorough answer.
-const THOROUGH: Duration = Duration::from_secs(20);
 
 /// Answers from a record, or from what it measures for the question.
 pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
@@ -39,16 +36,91 @@ pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     let today = Timestamp::now().to_zoned(TimeZone::UTC).date();
     let mut question = question(&data, args, today)?;
     let (kept, origin) = prices(&data, &mut question, args)?;
-    let (evidence, around) = evidence(&kept, today);
-    let advice = advise::advise(&data, &question, evidence, &around);
+    let (evidence, mut around) = evidence(&kept, today);
+    let advice = judged_first(args, &data, &question, evidence, &mut around)?;
     screen::print(|options| match args.format {
         Format::Text if !args.why => advise::first_screen(&advice, &origin, options),
         format => advise::render(&advice, &origin, format, options),
     })?;
+    let is_missing = advice.open.iter().any(|o| o.kind == OpenWhy::Missing);
     Ok(match advice.outcome {
+        Outcome::Choice(_) if is_missing => Exit::SomeRefused,
         Outcome::Choice(_) => Exit::Done,
         Outcome::None(_) => Exit::Found,
     })
+}
+
+/// Time for verdicts on secrets that a record lacks, where they are none of the cache's.
+const JUDGING: Duration = Duration::from_secs(20);
+/// Answers that are looked at: each may choose what was not judged before.
+const ANSWERS: usize = 4;
+
+/// The answer, when what it would choose, and what it would not for want of a verdict, is judged: here, where the record's
+/// CPU and builds are.
+fn judged_first(
+    args: &AdviseArgs,
+    data: &Data,
+    question: &Question<'_>,
+    evidence: Evidence<'_>,
+    around: &mut Surroundings,
+) -> Result<Advice, Failure> {
+    let stop = watch_signals()?.within(JUDGING);
+    let mut advice = advise::advise(data, question, evidence, around);
+    for _ in 1..ANSWERS {
+        let unjudged = advice.open.iter().filter(|o| o.kind == OpenWhy::Unjudged);
+        let pairs: BTreeSet<(&LibraryId, &str)> = unjudged
+            .flat_map(|o| o.builds.iter().flat_map(|l| o.algorithms.iter().map(move |a| (l, &**a))))
+            .collect();
+        let is_here = around.cpu.as_deref() == Some(evidence.cpu());
+        let judged = if is_here { judge(args, &pairs, question.tier, &stop)? } else { Vec::new() };
+        let before = around.judged.len();
+        let known = |v: &Leaks, all: &[Leaks]| {
+            all.iter().any(|k| k.is_of(&v.library, &v.algorithm, v.tier))
+        };
+        let new: Vec<Leaks> = judged.into_iter().filter(|v| !known(v, &around.judged)).collect();
+        around.judged.extend(new);
+        if around.judged.len() == before {
+            break;
+        }
+        advice = advise::advise(data, question, evidence, around);
+    }
+    Ok(advice)
+}
+
+/// Verdicts on algorithms in the builds that are still here.
+fn judge(
+    args: &AdviseArgs,
+    pairs: &BTreeSet<(&LibraryId, &str)>,
+    tier: Tier,
+    stop: &Stop,
+) -> Result<Vec<Leaks>, Failure> {
+    if pairs.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names: BTreeSet<String> = pairs.iter().map(|(l, _)| wanted(l)).collect();
+    let named: Vec<LibraryChoice> =
+        choose::libraries(&names.into_iter().collect::<Vec<_>>())?.into_iter().collect();
+    let libraries = engine::at_tiers(&choose::discover(&named), &[tier]);
+    let subject = |(id, algorithm): &(&LibraryId, &str)| {
+        let library = libraries.iter().position(|l| l.facts.identity() == **id)?;
+        Some(LeakSubject { library, tier, algorithm: (*algorithm).to_owned() })
+    };
+    let subjects: Vec<LeakSubject> = pairs.iter().filter_map(subject).collect();
+    let bar = Bar::new(args.quiet);
+    let judged =
+        engine::judge_leaks(&libraries, &subjects, &Secrets::quick(), stop, &|done, of| {
+            bar.show(Event::Stepping { done, of });
+        });
+    bar.finish();
+    Ok(judged.leaks)
+}
+
+/// What finds a build again: its file under its name.
+fn wanted(library: &LibraryId) -> String {
+    match library.path.is_empty() {
+        true => format!("{}@{}", library.name, library.version),
+        false => format!("{}={}", library.name, library.path),
+    }
 }
 
 /// The record that was given, or one that is measured now, and what to call it.
@@ -58,7 +130,7 @@ pub(super) fn prices(
     args: &AdviseArgs,
 ) -> Result<(Kind, String), Failure> {
     let Some(path) = args.record.as_ref().or(args.record_flag.as_ref()) else {
-        let measured = measure(data, args, question)?;
+        let measured = super::advise_measure::measure(data, args, question)?;
         return Ok((Kind::Survey(Box::new(measured)), "measured now,".to_owned()));
     };
     let kept = kinds::load(path)?;
@@ -243,7 +315,7 @@ fn knows_libraries(
 
 fn survey_has(record: &Record, question: &Question<'_>, path: &Path) -> Result<(), Failure> {
     let rows = &record.measurements;
-    let (tier, size, model) = (question.tier, question.size, model_of(question));
+    let (tier, size, model) = (question.tier, question.size, question.model());
     let lacks = |what: String, flag: String| {
         Err(Failure::usage(format!(
             "'{}' has no {what}; `ciphermark run --suite at-rest {flag} -o FILE` takes it",
@@ -270,59 +342,6 @@ fn survey_has(record: &Record, question: &Question<'_>, path: &Path) -> Result<(
     Ok(())
 }
 
-fn model_of(question: &Question<'_>) -> Model {
-    match question.wishes.key_per {
-        KeyPer::Store | KeyPer::Epoch => Model::Message,
-        KeyPer::Write => Model::Rekey,
-    }
-}
-
-/// What the answer and its neighbours need, in every library that may be used.
-fn measure(data: &Data, args: &AdviseArgs, question: &Question<'_>) -> Result<Record, Failure> {
-    // Given back, with nothing in it, when the record is written.
-    let _claim = args.output.as_deref().map(claim_output).transpose()?;
-    let stop = args.time.limit(&watch_signals()?);
-    let libraries = choose::attached(&args.library)?;
-    let request = request(data, args, question);
-    let record = survey(args.quiet, &request, &libraries, &stop)?;
-    say(args.quiet, stop.is_interrupted(), "interrupted; advice from what there is");
-    tell_left_out(args.quiet, &record);
-    if let Some(path) = &args.output {
-        record::save(&record, path).map_err(Failure::not_done)?;
-    }
-    Ok(record)
-}
-
-fn request(data: &Data, args: &AdviseArgs, question: &Question<'_>) -> Request {
-    let needed = advise::needed_schemes(data, question);
-    let names: BTreeSet<&str> =
-        needed.iter().flat_map(|s| s.algorithms()).map(|a| a.name).collect();
-    let wanted = |a: &&'static Algorithm| names.contains(a.name);
-    Request {
-        suite: None,
-        algorithms: Algorithm::all().iter().filter(wanted).collect(),
-        directions: vec![Direction::Encrypt, Direction::Decrypt],
-        models: vec![model_of(question)],
-        sizes: sizes(question.size),
-        tiers: vec![question.tier],
-        footprints: vec![Footprint::Hot],
-        threads: vec![1],
-        in_place: vec![false],
-        latency: question.wishes.max_p99_us.is_some(),
-        budget: Budget { precision: PRECISION, time: args.time.sampling(THOROUGH) },
-        evidence: false,
-        seed: random_seed(),
-        command: super::typed(),
-    }
-}
-
-/// The unit's, and two more for the line through them, in whole blocks.
-fn sizes(size: usize) -> Vec<usize> {
-    let blocks = |n: usize| (n / 16).max(1) * 16;
-    let all = BTreeSet::from([blocks(size / 16), size, blocks(size * 4).min(MAX_SIZE)]);
-    all.into_iter().collect()
-}
-
 fn surroundings(libraries: &[record::Library], today: Date) -> Surroundings {
     let mut sorted: Vec<&record::Library> = libraries.iter().collect();
     sorted.sort_by_key(|l| &l.path);
@@ -331,7 +350,9 @@ fn surroundings(libraries: &[record::Library], today: Date) -> Surroundings {
     let is_file =
         |l: &&&record::Library| !model::runs_elsewhere(Path::new(&l.path)) && !l.path.is_empty();
     let files = sorted.iter().filter(is_file);
-    Surroundings { today, cpu: Some(host::facts(0).cpu.name), libraries: files.map(now).collect() }
+    let libraries = files.map(now).collect();
+    let cpu = Some(host::facts(0).cpu.name);
+    Surroundings { today, cpu, libraries, judged: Vec::new() }
 }
 
 #[cfg(test)]
@@ -345,12 +366,5 @@ mod tests {
         let typed: Vec<&str> = of_data.map(|u| used(&data, *u).id.as_str()).collect();
         let all: Vec<&str> = data.uses.iter().map(|u| u.id.as_str()).collect();
         assert_eq!(typed, all);
-    }
-
-    #[test]
-    fn three_sizes_make_a_line_and_are_whole_blocks_beside_the_units_own() {
-        assert_eq!(sizes(8192), [512, 8192, 32768]);
-        assert_eq!(sizes(100), [16, 100, 400]);
-        assert_eq!(sizes(MAX_SIZE), [MAX_SIZE / 16, MAX_SIZE]);
     }
 }

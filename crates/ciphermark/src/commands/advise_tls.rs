@@ -34,7 +34,11 @@ pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
         advise::Format::Markdown => Format::Markdown,
     };
     screen::print(|options| advise::tls_server::render(&advice, format, options))?;
-    Ok(if advice.choice.is_some() { Exit::Done } else { Exit::Found })
+    Ok(match advice.choice {
+        Some(_) if advice.missing.is_empty() => Exit::Done,
+        Some(_) => Exit::SomeRefused,
+        None => Exit::Found,
+    })
 }
 
 /// A flag that was given and has no meaning here.

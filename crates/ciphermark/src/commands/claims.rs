@@ -7,7 +7,7 @@ use crate::kinds::{self, Kind};
 use crate::progress::Bar;
 use crate::{choose, screen};
 use claims::{Claim, Evidence, HandshakeNeed, Handshakes, Need, Source};
-use engine::{Attached, Budget, Request, Stop, TlsOutcome, TlsRequest};
+use engine::{Attached, Budget, Request, Screened, Stop, TlsOutcome, TlsRequest};
 use model::{Footprint, NameGlob, nearest};
 use record::Record;
 use std::collections::BTreeSet;
@@ -265,6 +265,7 @@ fn request(need: &Need, time: Duration) -> Result<Request, Failure> {
         // Conditions are of differences of a per cent and more.
         budget: Budget { precision: 0.005, time },
         evidence: need.instructions,
+        screened: Screened::default(),
         seed: random_seed(),
         command: super::typed(),
     })

@@ -116,7 +116,7 @@ impl Chosen {
     /// What has a key and is offered as whole messages; of private keys everything, because what a library offers shows
     /// only when it is judged.
     fn subjects(&self, libraries: &[Attached], tiers: &[Tier]) -> Vec<LeakSubject> {
-        let keyed = || self.algorithms.iter().filter(|a| LeakSubject::has_secret(a));
+        let keyed = || self.algorithms.iter().filter(|a| a.has_secret());
         let of = |(library, tier): (usize, Tier)| {
             let offers = libraries[library].offers_at(tier);
             let schemes = if offers.is_ok() { &*self.schemes } else { &[] };

@@ -1,6 +1,7 @@
 //! One module for each subcommand.
 
 pub mod advise;
+mod advise_measure;
 mod advise_postgres;
 mod advise_tls;
 pub mod archive;

@@ -4,7 +4,7 @@ use super::run::{Job, say};
 use crate::args::RunArgs;
 use crate::choose;
 use crate::error::Failure;
-use engine::{Attached, Budget, Keeping, LibraryChoice, Request};
+use engine::{Attached, Budget, Keeping, LibraryChoice, Request, Screened};
 use record::{Journal, JournalHead, Kept, Plan, Record, Stopped};
 use std::path::Path;
 use std::time::Duration;
@@ -79,6 +79,7 @@ fn request(
         latency: plan.latency,
         budget: Budget { precision: plan.precision, time: budget.unwrap_or(planned) },
         evidence,
+        screened: Screened::default(),
         seed: plan.seed,
         command,
     })

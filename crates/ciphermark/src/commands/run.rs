@@ -7,7 +7,7 @@ use crate::progress::Bar;
 use crate::suites;
 use crate::units::{parse_duration, parse_fraction};
 use crate::{choose, screen};
-use engine::{Attached, Budget, Keeping, Outcome, Request, Stop, SurveyError};
+use engine::{Attached, Budget, Keeping, Outcome, Request, Screened, Stop, SurveyError};
 use model::{Algorithm, Direction, Footprint, Model, Tier};
 use record::{Journal, Measurement, Record, RecordError, State};
 use std::path::{Path, PathBuf};
@@ -100,6 +100,7 @@ fn request(args: &RunArgs, suite: Suite) -> Result<Request, Failure> {
         latency: args.latency || suite.latency,
         budget,
         evidence: !args.no_evidence,
+        screened: Screened::default(),
         seed: args.seed.unwrap_or_else(random_seed),
         suite: Some(suite.name),
         command: super::typed(),
@@ -121,6 +122,7 @@ pub fn plain_request(algorithms: Vec<&'static Algorithm>, budget: Budget) -> Req
         latency: false,
         budget,
         evidence: false,
+        screened: Screened::default(),
         seed: random_seed(),
         command: super::typed(),
     }

@@ -13,6 +13,9 @@ pub struct Finding {
     /// What ended the run before it was its turn; none where it was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopped: Option<Stopped>,
+    /// Nanoseconds that an operation takes at the least, where a look at it showed so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least_ns: Option<u64>,
 }
 
 impl Finding {
@@ -44,9 +47,21 @@ impl Finding {
         Self { stopped: Some(stopped), ..Self::failed(why) }
     }
 
+    /// A look showed that it, or the same at a larger size, takes too long to be measured.
+    #[must_use]
+    pub fn screened(at_least_ns: Option<u64>) -> Self {
+        let why = match at_least_ns {
+            Some(ns) => {
+                format!("not measured: a look at it showed that it takes {ns} ns at the least")
+            }
+            None => "not measured, after a look at all that was asked".to_owned(),
+        };
+        Self { stopped: Some(Stopped::Screened), at_least_ns, ..Self::failed(why) }
+    }
+
     /// Found in this state.
     #[must_use]
     pub fn of(state: State, why: impl Into<String>) -> Self {
-        Self { state, why: why.into(), stopped: None }
+        Self { state, why: why.into(), stopped: None, at_least_ns: None }
     }
 }

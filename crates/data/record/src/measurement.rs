@@ -67,6 +67,8 @@ pub enum Stopped {
     Budget,
     /// The run was interrupted.
     Interrupted,
+    /// Short of being measured, it was seen to cost too much to be chosen (since 1.6): `at_least_ns`.
+    Screened,
 }
 
 /// How a case's processes came to their speed, before their first samples.
@@ -202,6 +204,9 @@ pub struct Measurement {
     pub warning: Option<String>,
     /// Nanoseconds per operation.
     pub ns_per_op: Option<Estimate>,
+    /// Nanoseconds that one operation takes at the least, where it was not measured and a look at it says so (since 1.6).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least_ns: Option<f64>,
     /// Core cycles per operation: the steadier unit, and the one that precision is asked of.
     pub cycles_per_op: Option<Estimate>,
     /// Nanoseconds per byte of plaintext.
@@ -297,7 +302,8 @@ impl Measurement {
     /// Whether there is no number because the time was over or somebody ended the run: no fault of anything.
     #[must_use]
     pub fn is_left_out(&self) -> bool {
-        let is_cut = |why| matches!(why, Stopped::Budget | Stopped::Interrupted);
+        let is_cut =
+            |why| matches!(why, Stopped::Budget | Stopped::Interrupted | Stopped::Screened);
         self.state == State::Failed && self.stopped.is_some_and(is_cut)
     }
 
@@ -328,6 +334,7 @@ impl Measurement {
             imported: None,
             warning: None,
             ns_per_op: None,
+            at_least_ns: None,
             cycles_per_op: None,
             ns_per_byte: None,
             mb_per_s: None,

@@ -1,6 +1,7 @@
 //! The answer as plain data, ready to be written out.
 
 mod fitting;
+mod open;
 mod remarks;
 mod terms;
 
@@ -11,11 +12,11 @@ use crate::evaluate::{Candidate, Ranking, candidates, ranked};
 use crate::evidence::Evidence;
 use crate::fresh::{self, Surroundings};
 use crate::limits;
-use crate::question::{KeyPer, Question};
+use crate::question::Question;
 use crate::rules::{Rule, Verdict};
 use crate::unit::UnitSize;
 use jiff::civil::Date;
-use model::Model;
+pub use open::{Candidates, Open, OpenWhy};
 use record::LibraryId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -40,6 +41,9 @@ pub struct Advice {
     pub basis: Basis,
     /// The answer.
     pub outcome: Outcome,
+    /// What could give another answer and is not known, the likeliest first; where it is empty, the answer is settled.
+    #[serde(default)]
+    pub open: Vec<Open>,
     /// Every scheme that fits, the chosen one first.
     pub fitting: Vec<Fitting>,
     /// Every scheme that does not, with the rule that decided.
@@ -71,6 +75,9 @@ pub struct Basis {
     /// The store whose pages were measured; empty for a survey's record.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub store: Vec<String>,
+    /// Schemes in libraries that nothing but their cost stands against, and what is known of them.
+    #[serde(default)]
+    pub candidates: Candidates,
     /// Day from which on it is too old.
     pub stale_from: Option<Date>,
     /// Why the advice may no longer hold.
@@ -118,7 +125,7 @@ pub struct Choice {
     pub nonce_bits: u32,
     /// Bytes that are kept with each unit.
     pub stored_bytes: u32,
-    /// Schemes that cost the same at 95 %, over which it was preferred.
+    /// Schemes that cost the same within 5 %, over which it was preferred.
     pub ties_with: Vec<String>,
     /// When its key wears out.
     pub key: Key,
@@ -203,8 +210,11 @@ pub struct Fitting {
     pub ns: claims::expression::Interval,
     /// Cost over the chosen one's.
     pub times: f64,
-    /// Whether that cannot be told apart at 95 %.
+    /// Whether both are shown to be the same within 5 %, at 95 %.
     pub tied: bool,
+    /// Whether it may cost less than the chosen one by more than that.
+    #[serde(default)]
+    pub undecided: bool,
     /// Bytes that are kept with each unit.
     pub stored_bytes: u32,
     /// Other libraries with it that may be used, the cheapest first.
@@ -219,8 +229,11 @@ pub struct Other {
     pub library: String,
     /// Nanoseconds of a unit, by the share of reads.
     pub ns: claims::expression::Interval,
-    /// Whether it cannot be told from the cheapest at 95 %.
+    /// Whether both are shown to be the same within 5 %, at 95 %.
     pub tied: bool,
+    /// Whether it may cost less than the cheapest by more than that.
+    #[serde(default)]
+    pub undecided: bool,
 }
 
 /// A scheme that does not do.
@@ -272,11 +285,8 @@ pub fn advise(
     evidence: Evidence<'_>,
     around: &Surroundings,
 ) -> Advice {
-    let model = match question.wishes.key_per {
-        KeyPer::Store | KeyPer::Epoch => Model::Message,
-        KeyPer::Write => Model::Rekey,
-    };
-    let costs = Costs::of(data, evidence, question.size, question.tier, model);
+    let case = (question.size, question.tier, question.model());
+    let costs = Costs::of(data, evidence, &around.judged, case);
     let all = candidates(data, question, &costs);
     let ranking = ranked(&all, question);
     let chosen = ranking.order.first().map(|i| &all[*i]);
@@ -297,7 +307,8 @@ pub fn advise(
         size: question.size,
         tier: question.tier,
         terms: terms::of(question),
-        basis: basis(evidence, &libraries, around),
+        basis: basis(evidence, &libraries, around, open::counted(question, &all, &ranking, &costs)),
+        open: open::of(question, &all, &ranking, &costs),
         outcome,
         fitting: fitting::of(question, &all, &ranking, &costs),
         rules: rules(data, &rejected),
@@ -306,8 +317,14 @@ pub fn advise(
     }
 }
 
-fn basis(evidence: Evidence<'_>, chosen: &[LibraryId], around: &Surroundings) -> Basis {
+fn basis(
+    evidence: Evidence<'_>,
+    chosen: &[LibraryId],
+    around: &Surroundings,
+    candidates: Candidates,
+) -> Basis {
     Basis {
+        candidates,
         started: evidence.started().to_owned(),
         cpu: evidence.cpu().to_owned(),
         store: evidence.store(),

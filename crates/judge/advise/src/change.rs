@@ -1,11 +1,13 @@
 //! What would change the answer, and which wishes stand against each other.
 
 use crate::answer::{Avoided, Choice};
-use crate::cost::Costs;
+use crate::cost::{Costs, Gap};
 use crate::data::Data;
 use crate::evaluate::{candidates, ranked};
+use crate::evidence::Evidence;
 use crate::limits;
 use crate::question::{Fips, IntegrityLevel, KeyPer, NonceSource, Question, Wishes};
+use record::LibraryId;
 use std::collections::BTreeSet;
 
 /// One wish changed.
@@ -138,26 +140,89 @@ pub(crate) fn conflict(data: &Data, question: &Question<'_>, costs: &Costs) -> V
     kept
 }
 
-/// The schemes whose prices can matter for the answer and for what would change it: those that fit,
-/// costs aside, under the wishes or under one changed wish.
+/// The schemes whose prices can matter for an answer: those that fit, costs aside.
 #[must_use]
-pub fn needed_schemes<'a>(data: &'a Data, question: &Question<'_>) -> Vec<&'a crate::Scheme> {
-    let mut all: Vec<Wishes> = vec![question.wishes.clone()];
-    all.extend(steps(&question.wishes, None).into_iter().map(|s| s.wishes));
+pub fn needed_schemes<'a>(
+    data: &'a Data,
+    question: &Question<'_>,
+    whose: Wished,
+) -> Vec<&'a crate::Scheme> {
+    let (all, _) = whose.wishes(question);
     let mut needed = BTreeSet::new();
     for wishes in all {
         let asked = Question { wishes, ..question.clone() };
         for scheme in &data.schemes {
             let limit = limits::units_per_key(scheme, &asked);
             let values = crate::context::values(scheme, &asked, &limit, Err(""));
-            let of_cost = |id: &str| id == "not-measured";
-            let rejected = data.rules.iter().any(|r| !of_cost(&r.id) && r.rejects(&values));
+            let rejected = data.rules.iter().any(|r| !r.is_of_cost() && r.rejects(&values));
             if !rejected {
                 needed.insert(scheme.id.as_str());
             }
         }
     }
     data.schemes.iter().filter(|s| needed.contains(s.id.as_str())).collect()
+}
+
+/// What is worth measuring by the bounds of a record: algorithms in libraries. What takes at the least so many times as much
+/// as the cheapest one does is not; what has no bound is not, either, where others have one.
+#[must_use]
+pub fn contenders(
+    data: &Data,
+    question: &Question<'_>,
+    evidence: Evidence<'_>,
+    whose: Wished,
+) -> BTreeSet<(LibraryId, &'static str)> {
+    let costs = Costs::of(data, evidence, &[], (question.size, question.tier, question.model()));
+    let (all, times) = whose.wishes(question);
+    all.into_iter().flat_map(|wishes| contending(data, question, wishes, &costs, times)).collect()
+}
+
+fn contending(
+    data: &Data,
+    question: &Question<'_>,
+    wishes: Wishes,
+    costs: &Costs,
+    times: f64,
+) -> Vec<(LibraryId, &'static str)> {
+    let asked = Question { wishes, ..question.clone() };
+    let all = candidates(data, &asked, costs);
+    let takes = |gap: &&Gap| gap.libraries.iter().all(|l| asked.wishes.takes(l));
+    let fitting = all.iter().filter(|c| c.may_fit);
+    let gaps: Vec<&Gap> = fitting.flat_map(|c| costs.gaps(c.scheme)).filter(takes).collect();
+    let least = |gap: &Gap| gap.at_least(asked.reads);
+    let bounded = gaps.iter().map(|gap| least(gap)).filter(|ns| *ns > 0.0);
+    let cheapest = bounded.reduce(f64::min);
+    let is_worth = |gap: &&&Gap| match cheapest {
+        Some(ns) => least(gap) > 0.0 && least(gap) <= times * ns,
+        None => true,
+    };
+    let pairs = |gap: &Gap| {
+        let one =
+            |l: &LibraryId| gap.algorithms.iter().map(|a| (l.clone(), *a)).collect::<Vec<_>>();
+        gap.libraries.iter().flat_map(one).collect::<Vec<_>>()
+    };
+    gaps.iter().filter(is_worth).flat_map(|gap| pairs(gap)).collect()
+}
+
+/// Whose candidates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wished {
+    /// The question's own.
+    Asked,
+    /// Those of the question with one wish changed, for what would change the answer.
+    Changed,
+}
+
+impl Wished {
+    /// The wishes, and how many times as much as the cheapest one a candidate may take to be worth measuring.
+    fn wishes(self, question: &Question<'_>) -> (Vec<Wishes>, f64) {
+        match self {
+            Self::Asked => (vec![question.wishes.clone()], 2.0),
+            Self::Changed => {
+                (steps(&question.wishes, None).into_iter().map(|s| s.wishes).collect(), 1.2)
+            }
+        }
+    }
 }
 
 /// Changes of one wish that give another scheme, and, where none does, of two.

@@ -49,7 +49,6 @@ impl Condition {
     }
 
     /// The names that it looks at.
-    #[cfg(test)]
     pub fn names(&self) -> impl Iterator<Item = &String> {
         self.0.facts().into_iter().filter(|text| is_name(text))
     }

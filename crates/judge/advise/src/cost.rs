@@ -1,5 +1,6 @@
 //! What schemes cost, from a record's measurements.
 
+mod gaps;
 mod join;
 mod pages;
 mod parts;
@@ -8,11 +9,12 @@ use crate::data::Data;
 use crate::evidence::Evidence;
 use crate::schemes::{Scheme, takes};
 use claims::expression::Interval;
+pub(crate) use gaps::Gap;
 use join::Joins;
 use model::{Algorithm, Direction, Kind, Model, Tier};
 use pages::Pages;
 use parts::{Part, Parts};
-use record::{LeakVerdict, LibraryId};
+use record::{LeakVerdict, Leaks, LibraryId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -131,9 +133,17 @@ impl Price {
         self.write_cycles = both(self.write_cycles, check.write_cycles);
         self.read_cycles = both(self.read_cycles, check.read_cycles);
         self.p99_us = both(self.p99_us, check.p99_us);
-        self.leaks = self.leaks.max(check.leaks);
+        self.leaks = graver(self.leaks, check.leaks);
         self.line = self.line.zip(check.line).map(|(a, b)| (a.0 + b.0, a.1 + b.1));
         self
+    }
+}
+
+/// The graver of two verdicts; without one of them none, unless the other is the gravest.
+fn graver(a: Option<LeakVerdict>, b: Option<LeakVerdict>) -> Option<LeakVerdict> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.max(b)),
+        (one, other) => one.or(other).filter(|v| *v == LeakVerdict::Depends),
     }
 }
 
@@ -146,55 +156,114 @@ fn share(of: Interval, share: f64) -> Interval {
     of.with(Interval::exact(share), |ns, share| ns * share)
 }
 
-/// The prices of all schemes, in all libraries of a record.
+/// The prices of all schemes, in all libraries of a record, and what the record lacks.
 #[derive(Clone, Debug)]
 pub struct Costs {
-    prices: BTreeMap<String, Result<Vec<Price>, String>>,
+    schemes: BTreeMap<String, Known>,
+}
+
+/// What is known of a scheme.
+#[derive(Clone, Debug)]
+struct Known {
+    prices: Result<Vec<Price>, String>,
+    gaps: Vec<Gap>,
 }
 
 impl Costs {
     /// What one unit of `size` bytes costs at a tier; `model` is `message`, or `rekey` where each
-    /// write has a key of its own. A record of pages is of one size and one tier.
+    /// write has a key of its own. A record of pages is of one size and one tier. `judged` has verdicts on secrets from
+    /// elsewhere than the record.
     #[must_use]
-    pub fn of(data: &Data, evidence: Evidence<'_>, size: usize, tier: Tier, model: Model) -> Self {
-        let record = match evidence {
-            Evidence::Survey(record) => record,
+    pub fn of(
+        data: &Data,
+        evidence: Evidence<'_>,
+        judged: &[Leaks],
+        (size, tier, model): (usize, Tier, Model),
+    ) -> Self {
+        let known: Box<dyn Fn(&Scheme) -> Known + '_> = match evidence {
             Evidence::Pages(record) => {
                 let pages = Pages::of(record, model);
                 let rekeyed = Pages::of(record, Model::Rekey);
                 let fits = (record.store.page_size, record.tier) == (size, tier);
-                let price = |s: &Scheme| match fits {
-                    true => match s.rekeyed {
-                        Some(of) => derived(s, rekeyed.prices(of.name), model),
-                        None => pages.prices(&s.id).map_err(|why| elsewhere(s).unwrap_or(why)),
+                Box::new(move |s: &Scheme| {
+                    if !fits {
+                        let why = "the record of pages is of another size or tier".to_owned();
+                        return Known { prices: Err(why), gaps: Vec::new() };
+                    }
+                    let (prices, gaps) = match s.rekeyed {
+                        Some(of) => {
+                            let gaps =
+                                gaps::bounded(rekeyed.lacking(of.name), pages.prices(of.name));
+                            (derived(s, rekeyed.prices(of.name), model), gaps)
+                        }
+                        None => (
+                            pages.prices(&s.id).map_err(|why| elsewhere(s).unwrap_or(why)),
+                            pages.lacking(&s.id),
+                        ),
+                    };
+                    let mut known = Known { prices, gaps };
+                    for price in known.prices.iter_mut().flatten() {
+                        price.leaks = of_scheme(s, judged, &price.libraries, tier);
+                    }
+                    known
+                })
+            }
+            Evidence::Survey(record) => {
+                let parts = Parts::of(record, judged, (size, tier, model));
+                let joins = Joins::of(&data.schemes, &parts);
+                let rekeyed = Parts::of(record, judged, (size, tier, Model::Rekey));
+                Box::new(move |s: &Scheme| match s.rekeyed {
+                    Some(of) => Known {
+                        prices: derived(s, Ok(rekeyed.priced(of)), model),
+                        gaps: match model {
+                            Model::Rekey => Vec::new(),
+                            _ => gaps::of_derived(of, &rekeyed, &parts),
+                        },
                     },
-                    false => Err("the record of pages is of another size or tier".to_owned()),
-                };
-                let priced = |s: &Scheme| (s.id.clone(), price(s));
-                return Self { prices: data.schemes.iter().map(priced).collect() };
+                    None => Known {
+                        prices: prices(s, &parts, &joins, size),
+                        gaps: gaps::of_survey(s, &parts, size),
+                    },
+                })
             }
         };
-        let parts = Parts::of(record, size, tier, model);
-        let joins = Joins::of(&data.schemes, &parts);
-        let rekeyed = Parts::of(record, size, tier, Model::Rekey);
-        let price = |s: &Scheme| {
-            let found = match s.rekeyed {
-                Some(of) => derived(s, Ok(rekeyed.priced(of)), model),
-                None => prices(s, &parts, &joins, size),
-            };
-            (s.id.clone(), found)
-        };
-        Self { prices: data.schemes.iter().map(price).collect() }
+        let schemes = data.schemes.iter().map(|s| (s.id.clone(), known(s))).collect();
+        Self { schemes }
     }
 
     /// The prices of a scheme, in the order of the record's libraries; or why there are none.
     pub(crate) fn prices(&self, scheme: &Scheme) -> Result<&[Price], &str> {
-        match self.prices.get(&scheme.id) {
+        match self.schemes.get(&scheme.id).map(|known| &known.prices) {
             Some(Ok(prices)) => Ok(prices),
             Some(Err(why)) => Err(why),
             None => Err("not looked at"),
         }
     }
+
+    /// Where a scheme may be had and was not measured.
+    pub(crate) fn gaps(&self, scheme: &Scheme) -> &[Gap] {
+        self.schemes.get(&scheme.id).map_or(&[], |known| &known.gaps)
+    }
+}
+
+/// What is known of the secrets of a scheme's algorithms in these builds, the gravest.
+fn of_scheme(
+    scheme: &Scheme,
+    judged: &[Leaks],
+    libraries: &[LibraryId],
+    tier: Tier,
+) -> Option<LeakVerdict> {
+    let judged: Vec<&Leaks> = judged.iter().collect();
+    let algorithms = match scheme.rekeyed {
+        Some(of) => vec![of],
+        None if scheme.measured.is_empty() => scheme.composed.clone(),
+        None => scheme.measured.clone(),
+    };
+    let of = |a: &&'static Algorithm| {
+        let one = |l: &LibraryId| parts::secrets(&judged, a, l, tier);
+        libraries.iter().filter_map(one).max()
+    };
+    algorithms.iter().map(of).reduce(graver).flatten()
 }
 
 fn prices(

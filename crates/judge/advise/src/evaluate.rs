@@ -18,6 +18,8 @@ pub(crate) struct Candidate<'a> {
     pub values: Values,
     /// The best of its prices that may be used.
     pub price: Option<&'a Price>,
+    /// Whether nothing stands against it, but for what is known of its costs.
+    pub may_fit: bool,
     /// The rules that reject it, the decisive one first; none where it fits.
     pub rejected_by: Vec<&'a Rule>,
 }
@@ -51,8 +53,9 @@ fn candidate<'a>(
     let limit = limits::units_per_key(scheme, question);
     let price = best_price(scheme, question, costs);
     let values = values(scheme, question, &limit, price);
-    let rejected_by = data.rules.iter().filter(|r| r.rejects(&values)).collect();
-    Candidate { scheme, limit, values, price: price.ok(), rejected_by }
+    let rejected_by: Vec<&Rule> = data.rules.iter().filter(|r| r.rejects(&values)).collect();
+    let may_fit = rejected_by.iter().all(|r| r.is_of_cost());
+    Candidate { scheme, limit, values, price: price.ok(), may_fit, rejected_by }
 }
 
 /// The cheapest price in the libraries that may be used: one whose 99th percentile is allowed, if
@@ -76,7 +79,8 @@ fn best_price<'a>(
     })
 }
 
-/// Prices in the libraries that may be used, the cheapest first; or why there are none.
+/// Prices in the libraries that may be used, those first of which it is known that nothing gives the secret away, and
+/// then the cheapest; or why there are none.
 pub(crate) fn usable<'a>(
     scheme: &Scheme,
     question: &Question<'_>,
@@ -86,22 +90,59 @@ pub(crate) fn usable<'a>(
     let mut all: Vec<&Price> = costs.prices(scheme)?.iter().filter(may_be_used).collect();
     all.sort_by(|a, b| {
         let cost = |p: &Price| p.cost(question.reads).median;
-        cost(a).total_cmp(&cost(b)).then_with(|| a.libraries.cmp(&b.libraries))
+        let judged = |p: &Price| !question.wishes.trusts(p);
+        let by_cost = cost(a).total_cmp(&cost(b)).then_with(|| a.libraries.cmp(&b.libraries));
+        judged(a).cmp(&judged(b)).then(by_cost)
     });
     Ok(all)
 }
 
-/// Places of the candidates that fit, the chosen one first: in the order of their costs, but for
-/// those that tie with the cheapest. Among these decide fewer assumptions about nonces, approval,
-/// fewer bytes.
+/// Places of the candidates that fit, the chosen one first: those of which it is known that nothing gives the secret
+/// away, in the order of their costs, but for those that cost the same as the cheapest. Among these decide fewer
+/// assumptions about nonces, approval, fewer bytes.
 pub(crate) fn ranked(candidates: &[Candidate<'_>], question: &Question<'_>) -> Ranking {
     let cost = |i: usize| candidates[i].cost(question.reads);
+    let trusted = |i: usize| candidates[i].price.is_some_and(|p| question.wishes.trusts(p));
+    let key = |i: usize| (!trusted(i), cost(i).median);
     let mut order: Vec<usize> = (0..candidates.len()).filter(|i| candidates[*i].fits()).collect();
-    order.sort_by(|a, b| cost(*a).median.total_cmp(&cost(*b).median).then(a.cmp(b)));
+    order.sort_by(|a, b| {
+        let ((a_is, a_cost), (b_is, b_cost)) = (key(*a), key(*b));
+        a_is.cmp(&b_is).then(a_cost.total_cmp(&b_cost)).then(a.cmp(b))
+    });
     let Some(first) = order.first().copied() else { return Ranking::default() };
-    let tied = order.iter().take_while(|i| cost(**i).ties_with(&cost(first))).count();
+    let ties =
+        |i: &&usize| trusted(**i) == trusted(first) && beside(cost(**i), cost(first)).is_same();
+    let tied = order.iter().take_while(ties).count().max(1);
     order[..tied].sort_by(|a, b| preference(&candidates[*a], &candidates[*b], question));
     Ranking { order, tied }
+}
+
+/// By how much costs may differ and be called the same.
+pub(crate) const SAME: f64 = 0.05;
+
+/// By what share one cost is above another, from and to.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Beside {
+    pub low: f64,
+    pub high: f64,
+}
+
+/// How a cost lies beside another.
+pub(crate) fn beside(cost: Interval, other: Interval) -> Beside {
+    let difference = cost.independent(other, |a, b| a - b);
+    Beside { low: difference.low / other.median, high: difference.high / other.median }
+}
+
+impl Beside {
+    /// Whether both are shown to be the same, within [`SAME`].
+    pub fn is_same(self) -> bool {
+        self.low >= -SAME && self.high <= SAME
+    }
+
+    /// Whether it may be the lower one by more than that.
+    pub fn may_be_lower(self) -> bool {
+        self.low < -SAME
+    }
 }
 
 /// Who fits, in order, and how many tie for the first place.

@@ -22,7 +22,8 @@ impl<'a> Evidence<'a> {
     }
 
     /// Name of the CPU.
-    pub(crate) fn cpu(self) -> &'a str {
+    #[must_use]
+    pub fn cpu(self) -> &'a str {
         match self {
             Self::Survey(record) => &record.host.cpu.name,
             Self::Pages(record) => &record.host.cpu.name,

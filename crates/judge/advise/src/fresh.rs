@@ -2,7 +2,7 @@
 
 use crate::evidence::Evidence;
 use jiff::civil::Date;
-use record::LibraryId;
+use record::{Leaks, LibraryId};
 
 /// Days after which a record should be taken anew: by then libraries have had releases. Policy.
 const MOST_DAYS: i32 = 90;
@@ -16,6 +16,8 @@ pub struct Surroundings {
     pub cpu: Option<String>,
     /// The files of the record's libraries.
     pub libraries: Vec<LibraryNow>,
+    /// Verdicts on secrets that were found here, where the record has none.
+    pub judged: Vec<Leaks>,
 }
 
 /// A library's file now.
@@ -82,6 +84,7 @@ mod tests {
             today: day,
             cpu: Some(record.host.cpu.name.clone()),
             libraries: vec![file(&library.id)],
+            judged: Vec::new(),
         };
         let chosen = [library.clone()];
         assert_eq!(stale(Evidence::Survey(&record), &chosen, &around), Vec::<String>::new());

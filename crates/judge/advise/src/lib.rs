@@ -24,10 +24,10 @@ mod unit;
 mod uses;
 
 pub use answer::{
-    Advice, Avoided, Basis, Change, Choice, Conflict, Fitting, Key, Longer, Other, Outcome,
-    Rejected, Remark, RuleUsed, Term, advise,
+    Advice, Avoided, Basis, Candidates, Change, Choice, Conflict, Fitting, Key, Longer, Open,
+    OpenWhy, Other, Outcome, Rejected, Remark, RuleUsed, Term, advise,
 };
-pub use change::needed_schemes;
+pub use change::{Wished, contenders, needed_schemes};
 pub use cost::{Costs, How, InStore, Price};
 pub use data::{Data, Source};
 pub use evidence::Evidence;

@@ -4,7 +4,7 @@ use crate::cost::Price;
 use crate::uses::Use;
 use clap::ValueEnum;
 use jiff::civil::Date;
-use model::{NameGlob, Tier};
+use model::{Model, NameGlob, Tier};
 use record::{LeakVerdict, LibraryId};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -151,6 +151,12 @@ impl Wishes {
         (self.alone || !leaks) && price.libraries.iter().all(|l| self.takes(l))
     }
 
+    /// Whether it is known of a price that nothing gives the secret away to those who watch, if there are any.
+    pub(crate) fn trusts(&self, price: &Price) -> bool {
+        let is_judged = !matches!(price.leaks, None | Some(LeakVerdict::NotJudged));
+        self.alone || is_judged
+    }
+
     /// Instances whose writes count: a replica and a restored copy draw nonces too.
     pub(crate) fn writers(&self) -> u32 {
         self.writers.unwrap_or(if self.snapshots { self.assumed_writers } else { 1 })
@@ -188,6 +194,15 @@ pub struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
+    /// What is measured for it: messages, with a new key each where each write has a key of its own.
+    #[must_use]
+    pub fn model(&self) -> Model {
+        match self.wishes.key_per {
+            KeyPer::Store | KeyPer::Epoch => Model::Message,
+            KeyPer::Write => Model::Rekey,
+        }
+    }
+
     /// The question that leaves everything to what is assumed.
     #[must_use]
     pub fn of(used: &'a Use, today: Date) -> Self {

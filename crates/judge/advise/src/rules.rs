@@ -46,6 +46,11 @@ impl Rule {
         self.verdict == Verdict::Note && self.when.holds(values)
     }
 
+    /// Whether it looks at what is known of costs.
+    pub fn is_of_cost(&self) -> bool {
+        self.when.names().any(|name| name.starts_with("cost."))
+    }
+
     /// What it says of one scheme; empty where it says the same of all.
     pub fn about(&self, values: &Values) -> String {
         fill(&self.detail, values)

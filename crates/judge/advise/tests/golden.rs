@@ -78,7 +78,7 @@ fn record() -> &'static Record {
 }
 
 fn around() -> Surroundings {
-    Surroundings { today: TODAY, cpu: None, libraries: Vec::new() }
+    Surroundings { today: TODAY, cpu: None, libraries: Vec::new(), judged: Vec::new() }
 }
 
 fn question<'a>(data: &'a Data, row: &Row) -> Question<'a> {

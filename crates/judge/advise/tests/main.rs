@@ -3,3 +3,4 @@
 mod golden;
 mod pages;
 mod secrets;
+mod thinned;

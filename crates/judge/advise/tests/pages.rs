@@ -19,7 +19,8 @@ fn asked(record: &PagesRecord, with: impl Fn(&mut Question<'_>)) -> Advice {
     let data = Data::built_in();
     let mut question = Question::of(data.find_use("postgres").unwrap(), TODAY);
     with(&mut question);
-    let around = Surroundings { today: TODAY, cpu: None, libraries: Vec::new() };
+    let around =
+        Surroundings { today: TODAY, cpu: None, libraries: Vec::new(), judged: Vec::new() };
     advise(&data, &question, Evidence::Pages(record), &around)
 }
 

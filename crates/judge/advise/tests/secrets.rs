@@ -2,7 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 use ciphermark_advise::{
-    Advice, Choice, Data, Evidence, Format, Outcome, Question, Surroundings, advise, render,
+    Advice, Choice, Data, Evidence, Format, OpenWhy, Outcome, Question, Surroundings, advise,
+    render,
 };
 use jiff::civil::{Date, date};
 use model::{NameGlob, Tier};
@@ -23,7 +24,8 @@ fn asked(record: &Record, with: impl Fn(&mut Question<'_>)) -> Advice {
     let data = Data::built_in();
     let mut question = Question::of(data.find_use("postgres").unwrap(), TODAY);
     with(&mut question);
-    let around = Surroundings { today: TODAY, cpu: None, libraries: Vec::new() };
+    let around =
+        Surroundings { today: TODAY, cpu: None, libraries: Vec::new(), judged: Vec::new() };
     advise(&data, &question, Evidence::Survey(record), &around)
 }
 
@@ -115,4 +117,31 @@ fn where_every_library_depends_on_it_the_wish_is_named() {
     let advice = asked(&record, |q| q.wishes.libraries = vec![NameGlob::parse("*").unwrap()]);
     let Outcome::None(conflict) = &advice.outcome else { panic!("{:?}", advice.outcome) };
     assert_eq!(conflict.flags, ["--alone no"]);
+}
+
+#[test]
+fn what_is_not_judged_comes_after_what_is_and_is_named() {
+    let plain = asked(record(), |_| ());
+    let (scheme, library) = {
+        let choice = chosen(&plain);
+        (choice.scheme.clone(), choice.price.libraries[0].clone())
+    };
+    assert!(plain.open.iter().any(|o| o.kind == OpenWhy::Unjudged && o.scheme == scheme));
+    let record = judged("aes-256-gcm", "*", LeakVerdict::SameTrace);
+    let advice = asked(&record, |_| ());
+    let choice = chosen(&advice);
+    assert_eq!(choice.scheme, "aes-256-gcm");
+    assert_eq!(choice.price.leaks, Some(LeakVerdict::SameTrace));
+    assert!(advice.open.iter().any(|o| o.kind == OpenWhy::Unjudged && o.scheme == scheme));
+    assert!(text(&advice).contains("not judged whether the secret shows, so not chosen"));
+    let alone = asked(&record, |q| q.wishes.alone = true);
+    assert_eq!(chosen(&alone).price.libraries[0], library);
+    // Found here, where the record does not say.
+    let data = Data::built_in();
+    let question = Question::of(data.find_use("postgres").unwrap(), TODAY);
+    let found = vec![leaks(library.clone(), &scheme, LeakVerdict::Depends)];
+    let around = Surroundings { today: TODAY, cpu: None, libraries: Vec::new(), judged: found };
+    let advice = advise(&data, &question, Evidence::Survey(self::record()), &around);
+    let choice = chosen(&advice);
+    assert!((&choice.scheme, &choice.price.libraries[0]) != (&scheme, &library));
 }

@@ -3,7 +3,7 @@
 use crate::attached::Attached;
 use crate::case_progress::{CaseProgress, End};
 use crate::memory::Memory;
-use crate::plan::{Planned, Request};
+use crate::plan::{Planned, Request, Screened};
 use crate::protocol::{Finding, Offer};
 use analysis::{
     OfAKind, Summary, Ticks, costs_by_process, quantile, summarise, summarise_sparse, two_kinds,
@@ -167,6 +167,23 @@ pub(crate) fn assemble(
     measurements
 }
 
+/// Rows of cases that were only looked at.
+pub(crate) fn bounds(
+    planned: &[Planned],
+    libraries: &[Attached],
+    screened: &Screened,
+) -> Vec<Measurement> {
+    let row = |plan: &Planned| {
+        let mut m = blank(plan, libraries);
+        let seen =
+            || Some(screened.bound(&plan.case, Algorithm::find(&plan.case.algorithm).ok()?.name));
+        let none = || Finding::left_out(Stopped::Budget, "looked at");
+        found(&mut m, plan.verdict.clone().or_else(seen).unwrap_or_else(none));
+        m
+    };
+    planned.iter().map(row).collect()
+}
+
 fn blank(plan: &Planned, libraries: &[Attached]) -> Measurement {
     let (case, facts) = (&plan.case, &libraries[plan.case.library].facts);
     let library = LibraryId {
@@ -193,6 +210,7 @@ fn blank(plan: &Planned, libraries: &[Attached]) -> Measurement {
 fn found(m: &mut Measurement, finding: Finding) {
     m.state = finding.state;
     m.stopped = finding.stopped.or(m.stopped);
+    m.at_least_ns = finding.at_least_ns.map(|ns| ns as f64);
     m.reason = Some(finding.why);
 }
 

@@ -19,6 +19,8 @@ pub enum Event<'a> {
         /// In all.
         of: usize,
     },
+    /// Looking at what could be chosen.
+    Screening(Progress),
     /// Sampling.
     Sampling(Progress),
     /// Something for the user to know at once, in one line: what was measured cannot be kept, or can

@@ -9,7 +9,7 @@ use crate::plan::Planned;
 use crate::process::out_of_protocol;
 use crate::protocol::{Finding, Judged, Judging, Reply, Request};
 use crate::stop::Stop;
-use model::{Algorithm, Kind, Tier};
+use model::{Algorithm, Tier};
 use record::{LeakVerdict, Leaks, Record, State};
 use std::path::Path;
 use std::time::Duration;
@@ -43,13 +43,6 @@ pub struct LeakSubject {
 impl LeakSubject {
     fn is_private(&self) -> bool {
         private_schemes().contains(&self.algorithm.as_str())
-    }
-
-    /// Whether an algorithm has a secret.
-    #[must_use]
-    pub fn has_secret(algorithm: &Algorithm) -> bool {
-        let keyed = matches!(algorithm.kind, Kind::Cipher | Kind::Aead | Kind::Checked | Kind::Mac);
-        keyed && algorithm.key_len > 0
     }
 }
 
@@ -110,7 +103,7 @@ pub(crate) fn of_plan(
     let keyed = |p: &&Planned| {
         let algorithm = Algorithm::find(&p.case.algorithm);
         let elsewhere = model::runs_elsewhere(Path::new(&libraries[p.case.library].facts.path));
-        algorithm.is_ok_and(LeakSubject::has_secret) && !elsewhere
+        algorithm.is_ok_and(Algorithm::has_secret) && !elsewhere
     };
     let subject = |p: &Planned| LeakSubject {
         library: p.case.library,
@@ -321,7 +314,7 @@ mod tests {
 
     #[test]
     fn only_what_has_a_key_has_a_secret() {
-        let has = |name: &str| LeakSubject::has_secret(Algorithm::find(name).unwrap());
+        let has = |name: &str| Algorithm::find(name).unwrap().has_secret();
         assert!(has("aes-128-gcm") && has("hmac-sha256"));
         assert!(!has("sha256") && !has("memcpy") && !has("null"));
     }

@@ -5,6 +5,7 @@ use crate::protocol::{Finding, NO_FORGERY, Offer};
 use crate::setting::{Machine, Setting};
 use model::{Algorithm, Case, Direction, Footprint, Model, Tier};
 use probe::Place;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// When sampling of a case, and of the run, ends.
@@ -14,6 +15,38 @@ pub struct Budget {
     pub precision: f64,
     /// Most time of measuring.
     pub time: Duration,
+}
+
+/// What a look has shown that operations take at the least, and what is measured of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Screened {
+    /// Bytes of plaintext of the operations that were looked at: larger ones take as long and longer.
+    pub size: usize,
+    /// Nanoseconds, by library (its place among those that are attached), algorithm and direction.
+    pub least_ns: BTreeMap<(usize, &'static str, Direction), u64>,
+    /// What is measured all the same; everything where there is nothing.
+    pub only: Option<BTreeSet<(usize, &'static str)>>,
+}
+
+impl Screened {
+    /// The same where only these algorithms in libraries are to be measured.
+    #[must_use]
+    pub fn but(&self, only: BTreeSet<(usize, &'static str)>) -> Self {
+        Self { only: Some(only), ..self.clone() }
+    }
+
+    /// Why a case is not measured; none where it is to be.
+    pub(crate) fn finding(&self, case: &Case) -> Option<Finding> {
+        let algorithm = Algorithm::find(&case.algorithm).ok()?.name;
+        let only = self.only.as_ref()?;
+        (!only.contains(&(case.library, algorithm))).then(|| self.bound(case, algorithm))
+    }
+
+    /// A case that is not measured, with what is known of it.
+    pub(crate) fn bound(&self, case: &Case, algorithm: &'static str) -> Finding {
+        let least = self.least_ns.get(&(case.library, algorithm, case.direction)).copied();
+        Finding::screened(least.filter(|_| case.size >= self.size))
+    }
 }
 
 /// What was asked for.
@@ -43,6 +76,8 @@ pub struct Request {
     pub budget: Budget,
     /// Whether operations are stepped, to say what they execute.
     pub evidence: bool,
+    /// Cases that need not be measured, with what they take at the least.
+    pub screened: Screened,
     /// Seed of every random choice but the placement of buffers.
     pub seed: u64,
     /// The command line, for the record.
@@ -93,7 +128,10 @@ pub fn cases(request: &Request, libraries: &[Attached], machine: &Machine) -> Ve
                                 size: *size,
                                 ..kind.clone()
                             };
-                            planned.push(plan(attached, algorithm, case, setting.clone()));
+                            let mut plan = plan(attached, algorithm, case, setting.clone());
+                            let screened = request.screened.finding(&plan.case);
+                            plan.verdict = plan.verdict.or(screened);
+                            planned.push(plan);
                         }
                     }
                 }

@@ -135,6 +135,16 @@ impl<'a> Schedule<'a> {
         Self { least_passes: passes, ..self }
     }
 
+    /// Visits each case once, for no longer than all cases settle, with one process of each library.
+    pub(crate) fn look(&mut self, stop: &Stop, watch: &mut dyn Watch) {
+        self.all_progress.iter_mut().for_each(|p| p.settling = CaseSettling::default());
+        watch.round(self.progress());
+        self.new_processes(stop);
+        let blocks = self.blocks();
+        self.round(blocks, stop, watch);
+        self.pools.iter_mut().for_each(WorkerPool::end);
+    }
+
     /// Samples until every case has ended. `stop` ends it early.
     pub(crate) fn run(&mut self, stop: &Stop, watch: &mut dyn Watch) {
         self.started = Instant::now();

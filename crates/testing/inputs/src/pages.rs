@@ -73,7 +73,7 @@ fn asked(record: &PagesRecord, harmless: &PagesRecord) {
         let mut question = Question::of(used, today);
         question.tier = record.tier;
         question.size = record.store.page_size;
-        let around = Surroundings { today, cpu: None, libraries: Vec::new() };
+        let around = Surroundings { today, cpu: None, libraries: Vec::new(), judged: Vec::new() };
         advise::advise(&DATA, &question, Evidence::Pages(record), &around)
     };
     let advice = [ask(record), ask(harmless)];

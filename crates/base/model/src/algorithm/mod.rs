@@ -271,6 +271,12 @@ impl Algorithm {
         matches!(self.kind, Kind::Cipher | Kind::Aead | Kind::Checked)
     }
 
+    /// Whether it has a secret: a key.
+    #[must_use]
+    pub fn has_secret(&self) -> bool {
+        (self.encrypts() || self.kind == Kind::Mac) && self.key_len > 0
+    }
+
     /// Whether associated data belong to a message.
     #[must_use]
     pub fn takes_aad(&self) -> bool {

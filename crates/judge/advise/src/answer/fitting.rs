@@ -2,7 +2,7 @@
 
 use super::{Fitting, Other};
 use crate::cost::{Costs, Price};
-use crate::evaluate::{self, Candidate, Ranking};
+use crate::evaluate::{self, Candidate, Ranking, beside};
 use crate::limits;
 use crate::question::Question;
 use std::collections::BTreeSet;
@@ -20,6 +20,7 @@ pub(super) fn of(
         ns: cost(*i),
         times: cost(*i).median / cost(ranking.order[0]).median,
         tied: ranking.tied > 1 && place < ranking.tied,
+        undecided: place > 0 && beside(cost(*i), cost(ranking.order[0])).may_be_lower(),
         stored_bytes: limits::stored_bytes(all[*i].scheme, question),
         others: others(question, &all[*i], costs),
     };
@@ -35,10 +36,14 @@ fn others(question: &Question<'_>, candidate: &Candidate<'_>, costs: &Costs) -> 
     let usable = evaluate::usable(candidate.scheme, question, costs).unwrap_or_default();
     let mut seen = BTreeSet::from([best.label()]);
     let fresh = usable.into_iter().filter(|p| seen.insert(p.label()));
-    let one = |price: &Price| Other {
-        library: price.label(),
-        ns: price.cost(question.reads),
-        tied: price.cost(question.reads).ties_with(&best.cost(question.reads)),
+    let one = |price: &Price| {
+        let beside = beside(price.cost(question.reads), best.cost(question.reads));
+        Other {
+            library: price.label(),
+            ns: price.cost(question.reads),
+            tied: beside.is_same(),
+            undecided: beside.may_be_lower(),
+        }
     };
     fresh.take(OTHERS).map(one).collect()
 }

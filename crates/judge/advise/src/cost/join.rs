@@ -2,7 +2,7 @@
 //! compared. Sums of parts that were measured apart leave it out, so that a scheme without a figure of
 //! its own would win against one whose figure has it all.
 
-use super::{Interval, Price, composed, sum as added};
+use super::{Interval, Price, composed};
 use crate::cost::parts::Parts;
 use crate::schemes::Scheme;
 use model::{Algorithm, Kind};
@@ -28,7 +28,7 @@ impl Joins {
     }
 
     /// The sum with what joins it: as this library joins this cipher, else any cipher, else as the
-    /// libraries of the record do, to a check of the same kind. As it is where the record has no whole.
+    /// libraries of the record do, to a check of the same kind. Where the record has no whole, as it is, with much doubt.
     pub fn joined(&self, mut sum: Price, cipher: &Algorithm, check: &Algorithm) -> Price {
         let Some(library) = sum.libraries.first() else { return sum };
         let same_check = |s: &&Seen| s.check == check.kind;
@@ -38,11 +38,15 @@ impl Joins {
             self.seen.iter().filter(own).collect(),
             self.seen.iter().filter(same_check).collect(),
         ];
-        let Some(seen) = closest.iter().find(|all| !all.is_empty()) else { return sum };
+        let Some(seen) = closest.iter().find(|all| !all.is_empty()) else {
+            sum.write_ns.high *= MOST_TIMES;
+            sum.read_ns.high *= MOST_TIMES;
+            return sum;
+        };
         let (write, read) = (middle(seen, |s| s.write), middle(seen, |s| s.read));
         sum.join_ns = Some(f64::midpoint(write.median, read.median));
-        sum.write_ns = added(sum.write_ns, write);
-        sum.read_ns = added(sum.read_ns, read);
+        sum.write_ns = sum.write_ns.with(write, |a, b| a + b);
+        sum.read_ns = sum.read_ns.with(read, |a, b| a + b);
         // At this size: whether it grows with the size is not known.
         sum.line = sum.line.zip(sum.join_ns).map(|((a, b), join)| (a + join, b));
         sum
@@ -69,12 +73,18 @@ fn differences(scheme: &Scheme, parts: &Parts<'_>) -> Vec<Seen> {
     parts.priced(whole).into_iter().filter_map(difference).collect()
 }
 
-/// The median one. Below nothing is noise: no call is cheaper for coming with another.
+/// How many times the sum of its parts a whole takes at the most, where none was seen: policy.
+const MOST_TIMES: f64 = 2.0;
+
+/// The median one, with all that were seen as its doubt. Below nothing is noise: no call is cheaper for coming with
+/// another.
 fn middle(seen: &[&Seen], of: fn(&Seen) -> Interval) -> Interval {
     let mut all: Vec<Interval> = seen.iter().map(|s| of(s)).collect();
     all.sort_by(|a, b| a.median.total_cmp(&b.median));
-    let Interval { median, low, high } = all[all.len() / 2];
-    Interval { median: median.max(0.0), low: low.max(0.0), high: high.max(0.0) }
+    let low = all.iter().map(|s| s.low).fold(f64::INFINITY, f64::min);
+    let high = all.iter().map(|s| s.high).fold(0.0, f64::max);
+    let median = all[all.len() / 2].median;
+    Interval { median: median.max(0.0), low: low.max(0.0), high }
 }
 
 #[cfg(test)]
@@ -101,7 +111,7 @@ mod tests {
     }
 
     fn joined(data: &Data, record: &Record, tier: Tier, id: &str, library: &LibraryId) -> Price {
-        let costs = Costs::of(data, Evidence::Survey(record), 8192, tier, Model::Message);
+        let costs = Costs::of(data, Evidence::Survey(record), &[], (8192, tier, Model::Message));
         let scheme = data.schemes.iter().find(|s| s.id == id).unwrap();
         let of_library = |p: &&Price| p.libraries[0] == *library;
         let all = costs.prices(scheme).unwrap().iter().filter(of_library);
@@ -116,7 +126,7 @@ mod tests {
         for tier in [Tier::Native, Tier::Aesni, Tier::Noaes] {
             for scheme in data.schemes.iter().filter(|s| !s.composed.is_empty()) {
                 let Some(whole) = scheme.measured.first() else { continue };
-                let parts = Parts::of(&record, 8192, tier, Model::Message);
+                let parts = Parts::of(&record, &[], (8192, tier, Model::Message));
                 for price in parts.priced(whole) {
                     let library = &price.libraries[0];
                     let mut less = record.clone();

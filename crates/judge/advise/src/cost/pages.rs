@@ -1,6 +1,6 @@
 //! Prices from a record of pages: what each scheme took on the pages of a real store.
 
-use super::{How, InStore, Interval, Price};
+use super::{Gap, How, InStore, Interval, Price};
 use at_rest::{Cell, Keying, Medium, NsRange, PagesRecord};
 use model::{Direction, Model};
 use record::State;
@@ -106,6 +106,35 @@ impl<'a> Pages<'a> {
             })
         };
         ways.into_iter().filter_map(of).collect()
+    }
+
+    /// The libraries in which a scheme was not verified or timed whole, for want of time.
+    pub fn lacking(&self, scheme: &str) -> Vec<Gap> {
+        let one = |library: usize| {
+            let of_it =
+                |v: &&at_rest::Verified| (v.library, v.scheme.as_str()) == (library, scheme);
+            let verified = self.record.verified.iter().find(of_it)?;
+            let why = match verified.is_left_out() {
+                true => "the record's time was over before it was verified",
+                false => "not all of it was timed",
+            };
+            let may_be = verified.is_left_out() || self.is_proven(scheme, library);
+            (may_be && self.price(scheme, library).is_none()).then(|| Gap {
+                libraries: vec![self.record.libraries[library].identity()],
+                algorithms: Vec::new(),
+                at_least_ns: self.at_least_ns(scheme, library),
+                why: why.to_owned(),
+            })
+        };
+        (0..self.record.libraries.len()).filter_map(one).collect()
+    }
+
+    fn at_least_ns(&self, scheme: &str, library: usize) -> (f64, f64) {
+        let of = |direction| {
+            let cell = self.cell(scheme, library, self.medium?, direction, self.keying)?;
+            cell.crypto_ns.map(|ns| ns.low.unwrap_or(ns.median))
+        };
+        (of(Direction::Encrypt).unwrap_or(0.0), of(Direction::Decrypt).unwrap_or(0.0))
     }
 
     fn why_not(&self, scheme: &str) -> String {

@@ -1,8 +1,9 @@
-//! What the record has of one algorithm in one library at one size.
+//! What the record has of one algorithm in one library at one size, and what it lacks.
 
+use super::gaps::Gap;
 use super::{Interval, Price, share as part_of, sum};
 use model::{Algorithm, Direction, Footprint, Model, Tier};
-use record::{Fit, Leaks, LibraryId, Measurement, Record, State};
+use record::{Fit, LeakVerdict, Leaks, Library, LibraryId, Measurement, Record, State};
 use std::collections::BTreeMap;
 
 /// One direction.
@@ -32,14 +33,21 @@ impl Part {
 pub(super) struct Parts<'a> {
     rows: BTreeMap<&'a str, Vec<&'a Measurement>>,
     fits: Vec<&'a Fit>,
-    leaks: &'a [Leaks],
+    leaks: Vec<&'a Leaks>,
+    /// Builds with rows of this tier and model.
     libraries: Vec<&'a LibraryId>,
+    facts: &'a [Library],
     size: usize,
     tier: Tier,
 }
 
 impl<'a> Parts<'a> {
-    pub fn of(record: &'a Record, size: usize, tier: Tier, model: Model) -> Self {
+    /// `judged`: verdicts on secrets from elsewhere than the record.
+    pub fn of(
+        record: &'a Record,
+        judged: &'a [Leaks],
+        (size, tier, model): (usize, Tier, Model),
+    ) -> Self {
         let plain = |m: &&Measurement| {
             (m.tier, m.model, m.threads, m.footprint, m.in_place)
                 == (tier, model, 1, Footprint::Hot, false)
@@ -57,41 +65,98 @@ impl<'a> Parts<'a> {
         libraries.sort();
         libraries.dedup();
         let fits = record.fits.iter().filter(on_line).collect();
-        Self { rows, fits, leaks: &record.leaks, libraries, size, tier }
+        let leaks = record.leaks.iter().chain(judged).collect();
+        Self { rows, fits, leaks, libraries, facts: &record.libraries, size, tier }
     }
 
     /// The algorithm's prices, one for each library that has all of it.
     pub fn priced(&self, algorithm: &'static Algorithm) -> Vec<Price> {
-        let verdict = |l: &LibraryId| {
-            let of_it = self.leaks.iter().find(|v| v.is_of(l, algorithm.name, self.tier));
-            of_it.map(|v| v.verdict)
-        };
         let of_library = |l: &&LibraryId| {
-            Some(Price::of(&self.part(algorithm.name, l)?, algorithm, l, verdict(l)))
+            let part = self.part(algorithm.name, l)?;
+            let leaks = secrets(&self.leaks, algorithm, l, self.tier);
+            Some(Price::of(&part, algorithm, l, leaks))
         };
         self.libraries.iter().filter_map(of_library).collect()
     }
 
+    /// The libraries that may offer the algorithm and of which not all that a price needs was measured.
+    pub fn lacking(&self, algorithm: &'static Algorithm) -> Vec<Gap> {
+        let gap = |libraries: Vec<LibraryId>, at_least_ns, why: &str| Gap {
+            libraries,
+            algorithms: vec![algorithm.name],
+            at_least_ns,
+            why: why.to_owned(),
+        };
+        if !self.rows.contains_key(algorithm.name) {
+            return vec![gap(Vec::new(), (0.0, 0.0), "the record did not ask for it")];
+        }
+        let of_library = |library: &Library| {
+            let id = library.identity();
+            if library.error.is_some() || self.part(algorithm.name, &id).is_some() {
+                return None;
+            }
+            let why = self.why_unknown(algorithm, library, &id)?;
+            let at_least = self.at_least_ns(algorithm.name, &id);
+            Some(gap(vec![id], at_least, why))
+        };
+        self.facts.iter().filter_map(of_library).collect()
+    }
+
+    /// Why it is not known what the algorithm costs in a library; none where it is known that it cannot be had.
+    fn why_unknown(
+        &self,
+        algorithm: &'static Algorithm,
+        library: &Library,
+        id: &LibraryId,
+    ) -> Option<&'static str> {
+        let rows: Vec<&Measurement> = self.of_library(algorithm.name, id);
+        let is_no = |m: &&Measurement| m.state != State::Measured && !m.is_left_out();
+        if rows.iter().any(is_no) {
+            return None;
+        }
+        if rows.iter().any(|m| m.is_left_out()) {
+            return Some("the record's time was over before it was measured");
+        }
+        // A check has rows only where it is offered; a cipher has some in every library that was asked for it.
+        let is_offered = library.calls.iter().any(|c| c.algorithm == algorithm.name);
+        let may_have = !rows.is_empty() || is_offered || algorithm.encrypts();
+        may_have.then_some("not all of it was measured")
+    }
+
+    /// What encryption and decryption take at the least: as much as at a smaller size.
+    fn at_least_ns(&self, algorithm: &str, library: &LibraryId) -> (f64, f64) {
+        let rows = self.of_library(algorithm, library);
+        let of = |direction: Direction| {
+            let own = rows.iter().filter(|m| m.direction == direction && m.size <= self.size);
+            let lows = own.filter_map(|m| m.ns_per_op.map(|ns| ns.low).or(m.at_least_ns));
+            lows.fold(0.0, f64::max)
+        };
+        let digest = of(Direction::Digest);
+        (of(Direction::Encrypt).max(digest), of(Direction::Decrypt).max(digest))
+    }
+
+    fn of_library(&self, algorithm: &str, library: &LibraryId) -> Vec<&'a Measurement> {
+        let all = self.rows.get(algorithm).into_iter().flatten().copied();
+        all.filter(|m| m.library == *library).collect()
+    }
+
     fn part(&self, algorithm: &str, library: &LibraryId) -> Option<Part> {
-        let rows: Vec<&Measurement> = self
-            .rows
-            .get(algorithm)?
-            .iter()
-            .copied()
-            .filter(|m| m.library == *library && m.state == State::Measured)
-            .collect();
-        let of = |direction| cell(&rows, direction, self.size);
-        let (write, between_sizes) = of(Direction::Encrypt).or_else(|| of(Direction::Digest))?;
-        let (read, _) = of(Direction::Decrypt).or_else(|| of(Direction::Digest))?;
+        let mut rows = self.of_library(algorithm, library);
+        rows.retain(|m| m.state == State::Measured);
         let line = |direction: Direction| {
             let of_it = |f: &&&Fit| {
                 f.algorithm == algorithm && f.library == *library && f.direction == direction
             };
-            self.fits.iter().find(of_it).map(|f| (f.ns_per_message, f.ns_per_byte))
+            self.fits.iter().find(of_it).copied()
         };
-        let both = line(Direction::Encrypt).zip(line(Direction::Decrypt));
+        let residual = |direction| line(direction).map(|f| f.residual);
+        let of = |direction| cell(&rows, direction, self.size, residual(direction));
+        let (write, between_sizes) = of(Direction::Encrypt).or_else(|| of(Direction::Digest))?;
+        let (read, _) = of(Direction::Decrypt).or_else(|| of(Direction::Digest))?;
+        let numbers = |direction| line(direction).map(|f| (f.ns_per_message, f.ns_per_byte));
+        let both = numbers(Direction::Encrypt).zip(numbers(Direction::Decrypt));
         let mean = both.map(|(w, r)| (f64::midpoint(w.0, r.0), f64::midpoint(w.1, r.1)));
-        Some(Part { write, read, between_sizes, line: mean.or(line(Direction::Digest)) })
+        Some(Part { write, read, between_sizes, line: mean.or(numbers(Direction::Digest)) })
     }
 
     /// Why none of these algorithms has a price.
@@ -119,9 +184,15 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// The case at this size; else, between its two neighbours, by the line through them. With whether
-/// it was the latter.
-fn cell(rows: &[&Measurement], direction: Direction, size: usize) -> Option<(Cell, bool)> {
+/// The case at this size; else, between its two neighbours, by the line through them, with as much doubt as there is
+/// about that: where all times lie on a line as much as they lie beside it (a fraction), else as much as the neighbours
+/// differ. With whether it was the latter.
+fn cell(
+    rows: &[&Measurement],
+    direction: Direction,
+    size: usize,
+    off_the_line: Option<f64>,
+) -> Option<(Cell, bool)> {
     let of = |m: &&&Measurement| m.direction == direction;
     if let Some(m) = rows.iter().filter(of).find(|m| m.size == size) {
         return Some((exact(m)?, false));
@@ -130,10 +201,28 @@ fn cell(rows: &[&Measurement], direction: Direction, size: usize) -> Option<(Cel
     let above = rows.iter().filter(of).filter(|m| m.size > size).min_by_key(|m| m.size)?;
     let share = (size - below.size) as f64 / (above.size - below.size) as f64;
     let (a, b) = (exact(below)?, exact(above)?);
-    let ns = sum(part_of(a.ns, 1.0 - share), part_of(b.ns, share));
+    let mut ns = sum(part_of(a.ns, 1.0 - share), part_of(b.ns, share));
+    (ns.low, ns.high) = match off_the_line {
+        Some(off) => (ns.low * (1.0 - off), ns.high * (1.0 + off)),
+        None => (a.ns.low.min(ns.low), b.ns.high.max(ns.high)),
+    };
     let mix = |a: Option<f64>, b: Option<f64>| Some(a? * (1.0 - share) + b? * share);
     let cell = Cell { ns, cycles: mix(a.cycles, b.cycles), p99_us: mix(a.p99_us, b.p99_us) };
     Some((cell, true))
+}
+
+/// What is known of the secret of an algorithm in a build: where it has none, that nothing depends on it.
+pub(super) fn secrets(
+    leaks: &[&Leaks],
+    algorithm: &Algorithm,
+    library: &LibraryId,
+    tier: Tier,
+) -> Option<LeakVerdict> {
+    if !algorithm.has_secret() {
+        return Some(LeakVerdict::SameTrace);
+    }
+    let of_it = leaks.iter().filter(|v| v.is_of(library, algorithm.name, tier));
+    of_it.map(|v| v.verdict).max()
 }
 
 fn exact(m: &Measurement) -> Option<Cell> {

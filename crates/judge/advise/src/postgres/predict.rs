@@ -6,10 +6,9 @@ use crate::cost::{Costs, Price};
 use crate::data::Data;
 use crate::evidence::Evidence;
 use crate::fresh::Surroundings;
-use crate::question::{IntegrityLevel, KeyPer, Question};
+use crate::question::{IntegrityLevel, Question};
 use crate::schemes::{Family, NonceRule, Scheme};
 use claims::expression::Interval;
-use model::Model;
 use serde::{Deserialize, Serialize};
 
 /// What tells a prediction from other documents.
@@ -89,11 +88,8 @@ pub fn predict(
     work: Work,
 ) -> Prediction {
     let advice = advise(data, question, evidence, around);
-    let model = match question.wishes.key_per {
-        KeyPer::Store | KeyPer::Epoch => Model::Message,
-        KeyPer::Write => Model::Rekey,
-    };
-    let costs = Costs::of(data, evidence, question.size, question.tier, model);
+    let case = (question.size, question.tier, question.model());
+    let costs = Costs::of(data, evidence, &around.judged, case);
     let mut rows = Vec::new();
     for scheme in &data.schemes {
         let rejected = advice.rejected.iter().find(|r| r.scheme == scheme.id);
@@ -210,7 +206,12 @@ mod tests {
     fn predicted(work: Work) -> Prediction {
         let data = Data::built_in();
         let question = Question::of(data.find_use("postgres").unwrap(), date(2026, 11, 24));
-        let around = Surroundings { today: date(2026, 11, 24), cpu: None, libraries: Vec::new() };
+        let around = Surroundings {
+            today: date(2026, 11, 24),
+            cpu: None,
+            libraries: Vec::new(),
+            judged: Vec::new(),
+        };
         predict(&data, &question, Evidence::Survey(&record()), &around, work)
     }
 

@@ -124,7 +124,12 @@ mod tests {
     fn written(format: Format) -> String {
         let data = Data::built_in();
         let question = Question::of(data.find_use("postgres").unwrap(), date(2026, 11, 24));
-        let around = Surroundings { today: date(2026, 11, 24), cpu: None, libraries: Vec::new() };
+        let around = Surroundings {
+            today: date(2026, 11, 24),
+            cpu: None,
+            libraries: Vec::new(),
+            judged: Vec::new(),
+        };
         let mut record = record();
         record.measurements.iter_mut().for_each(|m| m.library.version = "1\u{1b}[31m".to_owned());
         let evidence = Evidence::Survey(&record);

@@ -30,6 +30,10 @@ pub(super) fn brief(advice: &Advice, origin: &str, options: Options) -> String {
             }
         }
     }
+    page.line("candidates", &sentences::candidates(advice), PLAIN);
+    for open in sentences::open(advice) {
+        page.line("OPEN", &open, CAUTION);
+    }
     page.line("more", &more(advice), PLAIN);
     page.out
 }

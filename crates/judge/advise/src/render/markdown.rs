@@ -26,6 +26,10 @@ pub(super) fn markdown(advice: &Advice, origin: &str) -> String {
             format!("\n**{}**\n", safe(&sentences::none(advice).unwrap_or_default()))
         }
     };
+    out += &format!("\nCandidates: {}.\n", safe(&sentences::candidates(advice)));
+    for open in sentences::open(advice) {
+        out += &format!("\n> **Open**: {}\n", safe(&open));
+    }
     out + &changes(advice) + &fitting(advice) + &rejected(advice)
 }
 
@@ -61,7 +65,11 @@ fn fitting(advice: &Advice) -> String {
     let mut out = "\n| fits | library | ns | times | bytes |\n| --- | --- | ---: | ---: | ---: |\n"
         .to_owned();
     for one in &advice.fitting {
-        let tie = if one.tied { " =" } else { "" };
+        let tie = match (one.tied, one.undecided) {
+            (true, _) => " =",
+            (_, true) => " ?",
+            _ => "",
+        };
         out += &format!(
             "| {} | {} | {:.0} | {:.2}{tie} | {} |\n",
             safe(&one.scheme),

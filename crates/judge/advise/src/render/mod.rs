@@ -71,7 +71,12 @@ mod tests {
         // What the sample has.
         question.wishes.key_bits = 128;
         with(&mut question);
-        let around = Surroundings { today: date(2027, 6, 1), cpu: None, libraries: Vec::new() };
+        let around = Surroundings {
+            today: date(2027, 6, 1),
+            cpu: None,
+            libraries: Vec::new(),
+            judged: Vec::new(),
+        };
         let advice = crate::advise(&data, &question, Evidence::Survey(record), &around);
         render(&advice, "record r.json", format, Options { width: 90, color: false })
     }

@@ -1,6 +1,6 @@
 //! The sentences that text and Markdown share.
 
-use crate::answer::{Advice, Change, Choice, Longer, Other, Outcome, Rejected};
+use crate::answer::{Advice, Change, Choice, Longer, Open, OpenWhy, Other, Outcome, Rejected};
 use crate::cost::{How, InStore, Price};
 use crate::rules::Verdict;
 use claims::expression::Interval;
@@ -65,7 +65,7 @@ pub(super) fn choice(choice: &Choice, unit: &str) -> Vec<(&'static str, String)>
         let others = choice.ties_with.join(", ");
         lines.push((
             "ties",
-            format!("{others} cost the same at 95 %; preferred for fewer assumptions on nonces, approval, fewer bytes, in this order"),
+            format!("{others} cost the same within 5 %, at 95 %; preferred for fewer assumptions on nonces, approval, fewer bytes, in this order"),
         ));
     }
     lines.push(("stored", format!("{} bytes with each {unit}", choice.stored_bytes)));
@@ -172,9 +172,117 @@ pub(super) fn longer(choice: &Choice) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// `openssl@4.0.3 884 ns (=)`: a library beside the cheapest; the sign where it cannot be told from it.
+/// Behind what is shown to cost the same, and what may cost less.
+fn sign(tied: bool, undecided: bool) -> &'static str {
+    match (tied, undecided) {
+        (true, _) => " (=)",
+        (_, true) => " (?)",
+        _ => "",
+    }
+}
+
+/// Candidates that are named of each kind that is open.
+const NAMED: usize = 2;
+
+/// What could give another answer, a sentence for each kind.
+pub(super) fn open(advice: &Advice) -> Vec<String> {
+    let kinds = [OpenWhy::Missing, OpenWhy::Undecided, OpenWhy::Unjudged];
+    let of = |kind: OpenWhy| {
+        let all: Vec<&Open> = advice.open.iter().filter(|o| o.kind == kind).collect();
+        (!all.is_empty()).then(|| of_kind(advice, kind, &all))
+    };
+    kinds.into_iter().filter_map(of).collect()
+}
+
+fn of_kind(advice: &Advice, kind: OpenWhy, all: &[&Open]) -> String {
+    let chosen = match &advice.outcome {
+        Outcome::Choice(choice) => Some((&*choice.scheme, choice.price.label())),
+        Outcome::None(_) => None,
+    };
+    let is_chosen = |o: &&&Open| chosen.as_ref() == Some(&(&*o.scheme, o.library.clone()));
+    let many = if all.len() == 1 { "candidate" } else { "candidates" };
+    match kind {
+        OpenWhy::Missing => format!(
+            "{} {many} not measured, could cost less: {}; {}",
+            all.len(),
+            named(all, |o| match o.times_at_least {
+                Some(times) => format!(" (at least {times:.2} times)"),
+                None => String::new(),
+            }),
+            remedy(advice)
+        ),
+        OpenWhy::Undecided => format!(
+            "undecided, could cost less: {}",
+            named(all, |o| {
+                let percent = |times: Option<f64>| 100.0 * (times.unwrap_or(1.0) - 1.0);
+                format!(
+                    " ({:+.0} to {:+.0} %)",
+                    percent(o.times_at_least),
+                    percent(o.times_at_most)
+                )
+            })
+        ),
+        OpenWhy::Unjudged if all.iter().any(|o| is_chosen(&o)) => {
+            "whether the choice gives the secret away is not judged (`ciphermark leaks`)".to_owned()
+        }
+        OpenWhy::Unjudged => format!(
+            "not judged whether the secret shows, so not chosen: {}",
+            named(all, |o| format!(" ({:.2} times)", o.times_at_least.unwrap_or(1.0)))
+        ),
+    }
+}
+
+/// The first of them, those of one scheme together.
+fn named(all: &[&Open], about: impl Fn(&Open) -> String) -> String {
+    let mut schemes: Vec<(&str, Vec<&Open>)> = Vec::new();
+    for one in all {
+        match schemes.iter_mut().find(|(scheme, _)| *scheme == one.scheme) {
+            Some((_, members)) => members.push(one),
+            None => schemes.push((&one.scheme, vec![one])),
+        }
+    }
+    let one = |(scheme, members): &(&str, Vec<&Open>)| {
+        let more = match members.len() - 1 {
+            0 => String::new(),
+            n => format!(" and {n} more"),
+        };
+        format!("{scheme} in {}{}{more}", members[0].library, about(members[0]))
+    };
+    let mut words: Vec<String> = schemes.iter().take(NAMED).map(one).collect();
+    if schemes.len() > NAMED {
+        words.push(format!("{} more schemes", schemes.len() - NAMED));
+    }
+    words.join(", ")
+}
+
+/// The command that measures what is open.
+fn remedy(advice: &Advice) -> String {
+    let typed = terms(advice, true);
+    let size =
+        if typed.contains("--size") { String::new() } else { format!(" -s {}", advice.size) };
+    let tier = match advice.tier {
+        model::Tier::Native => String::new(),
+        tier => format!(" -t {tier}"),
+    };
+    let typed = if typed.is_empty() { typed } else { format!(" {typed}") };
+    format!("`ciphermark advise --for {}{size}{tier}{typed}` measures them", advice.used)
+}
+
+/// `131 candidates: 96 measured, 35 ruled out by bounds`
+pub(super) fn candidates(advice: &Advice) -> String {
+    let c = &advice.basis.candidates;
+    let mut words = vec![format!("{} measured", c.measured)];
+    if c.ruled_out_by_bound > 0 {
+        words.push(format!("{} ruled out by a bound", c.ruled_out_by_bound));
+    }
+    words.push(format!("{} missing", c.missing));
+    format!("{} (schemes in libraries that fit, costs aside): {}", c.all, words.join(", "))
+}
+
+/// `openssl@4.0.3 884 ns (=)`: a library beside the cheapest; `(=)` where it is shown to cost the same, `(?)` where it
+/// may cost less.
 pub(super) fn other(other: &Other) -> String {
-    let tied = if other.tied { " (=)" } else { "" };
+    let tied = sign(other.tied, other.undecided);
     format!("{} {:.0} ns{tied}", other.library, other.ns.median)
 }
 
@@ -200,7 +308,10 @@ pub(super) fn nanoseconds(ns: &Interval) -> String {
 pub(super) fn none(advice: &Advice) -> Option<String> {
     let Outcome::None(conflict) = &advice.outcome else { return None };
     Some(if conflict.flags.is_empty() {
-        "none: the record has no scheme measured for this".to_owned()
+        match advice.open.is_empty() {
+            true => "none: no library of the record has a scheme for this".to_owned(),
+            false => "not enough measured: nothing that would do has a price".to_owned(),
+        }
     } else {
         let flags = conflict.flags.join(" and ");
         let (together, without) = match conflict.flags.len() {

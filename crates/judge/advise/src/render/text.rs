@@ -30,6 +30,10 @@ pub(super) fn text(advice: &Advice, origin: &str, options: Options) -> String {
             page.line("choice", &sentences::none(advice).unwrap_or_default(), ALARM);
         }
     }
+    page.line("candidates", &sentences::candidates(advice), PLAIN);
+    for open in sentences::open(advice) {
+        page.line("OPEN", &open, CAUTION);
+    }
     page.changes(advice);
     page.fitting(&advice.fitting);
     page.rejected(advice);
@@ -70,7 +74,11 @@ impl Page {
         self.heading("What fits");
         let columns = fitting.iter().map(|f| f.scheme.len()).max().unwrap_or_default();
         for one in fitting.iter().take(FITTING) {
-            let tie = if one.tied { " =" } else { "" };
+            let tie = match (one.tied, one.undecided) {
+                (true, _) => " =",
+                (_, true) => " ?",
+                _ => "",
+            };
             let text = format!(
                 "{:<columns$}  {:>9.0} ns  {:>6.2}×{tie}  {:>3} B  {}",
                 one.scheme,

@@ -10,7 +10,7 @@ use crate::tls_server::question::Question;
 use crate::tls_server::rules::RULES;
 use std::collections::BTreeSet;
 use tls::{Case, Exchange};
-use tls_load::{Agreement, SpecError};
+use tls_load::{Agreement, ClientOutcome, SpecError};
 
 /// Answers.
 ///
@@ -22,6 +22,7 @@ pub fn advise(question: &Question, evidence: &Evidence<'_>) -> Result<Advice, Sp
     let named: BTreeSet<&str> = judged.rejected.iter().map(|r| r.rule.as_str()).collect();
     let rules = RULES.iter().filter(|rule| named.contains(rule.id)).copied().collect();
     let document = evidence.handshakes;
+    let missing = missing(&judged);
     Ok(Advice {
         format_version: FORMAT_VERSION.to_owned(),
         kind: "tls-advice".to_owned(),
@@ -32,11 +33,24 @@ pub fn advise(question: &Question, evidence: &Evidence<'_>) -> Result<Advice, Sp
             priced_by: evidence.in_words(question),
         },
         choice: judged.best().map(|best| choice(best, question, evidence, &judged)),
+        missing,
         fitting: fitting(&judged),
         rejected: judged.rejected,
         changes,
         rules,
     })
+}
+
+/// The rule that rejects what has no price.
+pub(crate) const NOT_MEASURED: &str = "not-measured";
+
+/// The settings without a price that would be chosen if it were low enough: those whose profile is no wider than the chosen
+/// one's.
+fn missing(judged: &Judged) -> Vec<Candidate> {
+    let widest = judged.best().map_or(usize::MAX, |best| best.candidate.width());
+    let unpriced = judged.rejected.iter().filter(|r| r.rule == NOT_MEASURED);
+    let all = unpriced.map(|r| &r.candidate).filter(|c| c.width() <= widest);
+    all.cloned().collect()
 }
 
 /// The handshakes that have to be measured to answer.
@@ -140,33 +154,21 @@ fn serve(
 ) -> Result<Served, Refusal> {
     let (mut cost, mut clients) = (Cost::NOTHING, Vec::new());
     let mut remarks = BTreeSet::new();
-    for outcome in candidate.outcomes(question, lacking)? {
-        let class = &outcome.class;
-        let refused = |rule, what: &str| Refusal::Rule(rule, format!("{class}{what}"));
-        let case = match &outcome.agreement {
-            Agreement::Agreed { case, .. } => *case,
-            Agreement::Refused { reason } => {
-                return Err(refused("client-refused", &format!(": {reason}")));
-            }
-            Agreement::Unpriced { what } => {
-                return Err(refused("not-measured", &format!(" negotiates {what}")));
-            }
+    let outcomes = candidate.outcomes(question, lacking)?;
+    let agreed = outcomes.iter().map(agreed).collect::<Result<Vec<Case>, Refusal>>()?;
+    for (outcome, case) in outcomes.iter().zip(agreed) {
+        let refused = |rule, what: &str| Refusal::Rule(rule, format!("{}{what}", outcome.class));
+        let no_price = |no| match no {
+            NoPrice::NotOffered(words) => refused("not-offered", &format!(": {words}")),
+            NoPrice::NotMeasured(what) => refused(NOT_MEASURED, &format!(": {what}")),
         };
-        if case.exchange == Exchange::Rsa {
-            return Err(refused("no-forward-secrecy", " negotiates RSA key exchange"));
-        }
-        let price = |case: &Case| {
-            let found = evidence.handshake(&candidate.stack, question, case);
-            found.map_err(|no| match no {
-                NoPrice::NotOffered(words) => refused("not-offered", &format!(": {words}")),
-                NoPrice::NotMeasured(what) => refused("not-measured", &format!(": {what}")),
-            })
-        };
+        let price =
+            |case: &Case| evidence.handshake(&candidate.stack, question, case).map_err(no_price);
         let full = price(&case)?;
         let resumes = outcome.resumed_share > 0.0;
         let again = resumes.then(|| price(&resumption(case))).transpose()?;
         let share = outcome.share;
-        let sent = evidence.records(&candidate.stack, question, &case);
+        let sent = evidence.records(&candidate.stack, question, &case).map_err(no_price)?;
         cost = cost
             .plus(full.cost, share * (1.0 - outcome.resumed_share))
             .plus(again.as_ref().map_or(Cost::NOTHING, |a| a.cost), share * outcome.resumed_share)
@@ -182,7 +184,7 @@ fn serve(
     }
     match evidence.by_formula(candidate, question) {
         Some(Err(NoPrice::NotOffered(why) | NoPrice::NotMeasured(why))) => {
-            return Err(Refusal::Rule("not-measured", why));
+            return Err(Refusal::Rule(NOT_MEASURED, why));
         }
         Some(Ok(by_formula)) => cost = by_formula,
         None => {}
@@ -191,11 +193,35 @@ fn serve(
     Ok(Served { candidate: candidate.clone(), cost, clients, remarks })
 }
 
+/// What a class of clients negotiates, if that may be.
+fn agreed(outcome: &ClientOutcome) -> Result<Case, Refusal> {
+    let refused = |rule, what: &str| Err(Refusal::Rule(rule, format!("{}{what}", outcome.class)));
+    match &outcome.agreement {
+        Agreement::Agreed { case, .. } if case.exchange == Exchange::Rsa => {
+            refused("no-forward-secrecy", " negotiates RSA key exchange")
+        }
+        Agreement::Agreed { case, .. } => Ok(*case),
+        Agreement::Refused { reason } => refused("client-refused", &format!(": {reason}")),
+        Agreement::Unpriced { what } => refused("not-modelled", &format!(" negotiates {what}")),
+    }
+}
+
 fn choice(best: &Served, question: &Question, evidence: &Evidence<'_>, judged: &Judged) -> Choice {
     let set = nginx::settings(&best.candidate, question, evidence);
-    let remarks = best.remarks.iter().cloned().chain(set.left_out);
-    let others = judged.served.iter().skip(1);
-    let same = others.filter(|other| other.cost.overlaps(&best.cost));
+    let mut remarks: Vec<String> = best.remarks.iter().cloned().chain(set.left_out).collect();
+    if set.directives.is_empty() {
+        let usable = judged.served.iter().find(|s| nginx::can_use(&s.candidate.stack));
+        remarks.extend(usable.map(|s| {
+            format!(
+                "of what nginx can use, this costs least: {} ({:.2} times)",
+                s.candidate,
+                s.cost.us / best.cost.us
+            )
+        }));
+    }
+    let others = || judged.served.iter().skip(1);
+    let same = others().filter(|other| other.cost.is_same(&best.cost));
+    let undecided = others().filter(|other| other.cost.may_be_lower(&best.cost));
     Choice {
         candidate: best.candidate.clone(),
         cost: best.cost,
@@ -203,7 +229,8 @@ fn choice(best: &Served, question: &Question, evidence: &Evidence<'_>, judged: &
         clients: best.clients.clone(),
         nginx: set.directives,
         ties_with: same.map(|other| other.candidate.to_string()).collect(),
-        remarks: remarks.collect(),
+        undecided: undecided.map(|other| other.candidate.to_string()).collect(),
+        remarks,
     }
 }
 
@@ -251,7 +278,7 @@ fn changes(
         let judged = judge(&other, evidence)?;
         let Some(then) = judged.best() else { continue };
         let differs =
-            best.is_none_or(|b| b.candidate != then.candidate || !b.cost.overlaps(&then.cost));
+            best.is_none_or(|b| b.candidate != then.candidate || !b.cost.is_same(&then.cost));
         if differs {
             changes.push(Change {
                 wish,
@@ -267,7 +294,7 @@ fn changes(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tls_server::sample::{document, question};
+    use crate::tls_server::sample::{document, lacking, question};
     use tls::Certificate;
     use tls_load::Profile;
 
@@ -330,6 +357,56 @@ mod tests {
             (with.candidate.certificates.clone(), with.times),
             (vec![Certificate::P256], None)
         );
+    }
+
+    #[test]
+    fn a_stack_whose_bytes_have_no_price_is_missing_and_wins_nothing() {
+        let (handshakes, records) = (document(), lacking("slow@1.0", tls::Suite::Aes128Gcm));
+        let evidence =
+            Evidence { handshakes: &handshakes, records: Some(&records), calibration: None };
+        let asked = Question { bytes_per_connection: 10 << 20, ..question(&["browser"]) };
+        let advice = advise(&asked, &evidence).unwrap();
+        assert_eq!(advice.choice, None);
+        assert!(advice.missing.iter().any(|c| c.stack == "fast@1.0"), "{:?}", advice.missing);
+        let text = crate::tls_server::render(
+            &advice,
+            crate::tls_server::Format::Text,
+            text::Options { width: 100, color: false },
+        );
+        assert!(text.starts_with("Not enough measured"), "{text}");
+        assert!(text.contains("OPEN: "), "{text}");
+    }
+
+    #[test]
+    fn a_stack_that_nginx_cannot_use_gets_no_settings_of_nginx() {
+        let mut handshakes = document();
+        for row in handshakes.rows.iter_mut().filter(|r| r.stack == "fast@1.0") {
+            row.stack = "rustls-graviola@0.4".to_owned();
+        }
+        handshakes.stacks[0].label = "rustls-graviola@0.4".to_owned();
+        let evidence = Evidence { handshakes: &handshakes, records: None, calibration: None };
+        let choice = advise(&question(&["browser"]), &evidence).unwrap().choice.unwrap();
+        assert_eq!(choice.candidate.stack, "rustls-graviola@0.4");
+        assert_eq!(choice.nginx, Vec::<String>::new());
+        let said = |words: &str| choice.remarks.iter().any(|r| r.starts_with(words));
+        assert!(said("nginx cannot use rustls-graviola@0.4"), "{:?}", choice.remarks);
+        assert!(said("of what nginx can use, this costs least: modern, p256, slow@1.0"));
+    }
+
+    #[test]
+    fn costs_that_may_differ_by_more_than_a_twentieth_are_undecided_and_no_tie() {
+        let mut handshakes = document();
+        for row in handshakes.rows.iter_mut().filter(|r| r.stack == "slow@1.0") {
+            if let Some(server) = &mut row.server {
+                server.low_ns = server.median_ns * 0.1;
+                server.high_ns = server.median_ns * 1.9;
+            }
+        }
+        let evidence = Evidence { handshakes: &handshakes, records: None, calibration: None };
+        let choice = advise(&question(&["browser"]), &evidence).unwrap().choice.unwrap();
+        assert_eq!(choice.candidate.stack, "fast@1.0");
+        assert!(choice.undecided.iter().any(|c| c.contains("slow@1.0")), "{:?}", choice.undecided);
+        assert!(choice.ties_with.iter().all(|c| !c.contains("slow@1.0")));
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! What is answered. `docs/tls-advice.schema.json` is its schema.
 
+use crate::evaluate::{Beside, beside};
 use crate::tls_server::candidate::Candidate;
 use crate::tls_server::question::Question;
 use crate::tls_server::rules::Rule;
+use claims::expression::Interval;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -22,6 +24,8 @@ pub struct Advice {
     pub basis: Basis,
     /// The choice; null where nothing serves all clients.
     pub choice: Option<Choice>,
+    /// What could be chosen and has no price, or not all of it; where it is empty, the answer is settled.
+    pub missing: Vec<Candidate>,
     /// Everything else that serves all clients by the same profile, the cheapest first.
     pub fitting: Vec<Fitting>,
     /// What was rejected, and by which rule.
@@ -65,8 +69,19 @@ impl Cost {
         }
     }
 
-    pub(crate) fn overlaps(&self, other: &Self) -> bool {
-        self.low_us <= other.high_us && other.low_us <= self.high_us
+    fn beside(&self, other: &Self) -> Beside {
+        let interval = |c: &Self| Interval { median: c.us, low: c.low_us, high: c.high_us };
+        beside(interval(self), interval(other))
+    }
+
+    /// Whether both are shown to be the same within 5 %.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.beside(other).is_same()
+    }
+
+    /// Whether it may be lower by more than that.
+    pub(crate) fn may_be_lower(&self, other: &Self) -> bool {
+        self.beside(other).may_be_lower()
     }
 }
 
@@ -81,10 +96,12 @@ pub struct Choice {
     pub connections_per_core_second: f64,
     /// What each class negotiates, and what it costs.
     pub clients: Vec<ClientCost>,
-    /// Directives of nginx that set it so.
+    /// Directives of nginx that set it so; none where nginx cannot use the stack.
     pub nginx: Vec<String>,
-    /// Others whose intervals overlap with its own.
+    /// Others that are shown to cost the same within 5 %.
     pub ties_with: Vec<String>,
+    /// Others that may cost less by more than that.
+    pub undecided: Vec<String>,
     /// What to know of the price.
     pub remarks: Vec<String>,
 }

@@ -12,11 +12,27 @@ pub(super) struct Settings {
     pub left_out: Vec<String>,
 }
 
+/// The stacks that nginx can be built with: OpenSSL and what has its interface.
+const USABLE: [&str; 5] = ["openssl", "aws-lc", "boringssl", "libressl", "quictls"];
+
+/// Whether nginx can use a stack, by its label.
+pub(super) fn can_use(stack: &str) -> bool {
+    let name = stack.split('@').next().unwrap_or_default();
+    // Of a name that somebody gave, it is not known.
+    let known = ["rustls", "gnutls", "mbedtls", "wolfssl", "s2n", "botan", "nss", "go", "java"];
+    USABLE.iter().any(|usable| name.starts_with(usable))
+        || !known.iter().any(|other| name.starts_with(other))
+}
+
 pub(super) fn settings(
     candidate: &Candidate,
     question: &Question,
     evidence: &Evidence<'_>,
 ) -> Settings {
+    if !can_use(&candidate.stack) {
+        let why = format!("nginx cannot use {}", candidate.stack);
+        return Settings { directives: Vec::new(), left_out: vec![why] };
+    }
     let profile = candidate.profile.recommended();
     let versions: Vec<String> = profile.versions.iter().map(|v| format!("TLSv{v}")).collect();
     let mut lines = vec![format!("ssl_protocols {};", versions.join(" "))];

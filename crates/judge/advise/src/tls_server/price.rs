@@ -147,10 +147,20 @@ impl Evidence<'_> {
         }
     }
 
-    /// What sending a connection's bytes costs; nothing where no records were measured.
-    pub(crate) fn records(&self, stack: &str, question: &Question, case: &Case) -> Cost {
+    /// What sending a connection's bytes costs: nothing where there are none.
+    pub(crate) fn records(
+        &self,
+        stack: &str,
+        question: &Question,
+        case: &Case,
+    ) -> Result<Cost, NoPrice> {
         let bytes = question.bytes_per_connection as f64;
-        let Some(records) = self.records.filter(|_| bytes > 0.0) else { return Cost::NOTHING };
+        // A formula has the price of bytes in it.
+        if bytes <= 0.0 || self.calibration.is_some() {
+            return Ok(Cost::NOTHING);
+        }
+        let missing = || NoPrice::NotMeasured(format!("records of {} in {stack}", case.suite));
+        let Some(records) = self.records else { return Err(missing()) };
         let lines = records.lines();
         let is_it = |suite: Suite| {
             lines.iter().find(|line| {
@@ -160,11 +170,11 @@ impl Evidence<'_> {
             })
         };
         let line = is_it(case.suite).or_else(|| is_it(Suite::Aes128Gcm)).and_then(|line| line.send);
-        let Some(line) = line else { return Cost::NOTHING };
+        let Some(line) = line else { return Err(missing()) };
         let count = (bytes / tls::LARGEST_RECORD as f64).ceil();
         let us = (count * line.fixed_ns + bytes * line.ns_per_byte) / 1000.0;
         let width = us * line.residual;
-        Cost { us, low_us: us - width, high_us: us + width }
+        Ok(Cost { us, low_us: us - width, high_us: us + width })
     }
 
     /// A connection's price by the formula of a load; none without a calibration.

@@ -43,8 +43,12 @@ fn lines(advice: &Advice) -> Vec<String> {
     let mut lines = Vec::new();
     match &advice.choice {
         Some(choice) => lines.extend(chosen(choice)),
-        None => lines.push("None: no setting serves all of these clients.".to_owned()),
+        None if advice.missing.is_empty() => {
+            lines.push("None: no setting serves all of these clients.".to_owned());
+        }
+        None => lines.push("Not enough measured: nothing that would do has a price.".to_owned()),
     }
+    lines.extend(missing(advice));
     if !advice.changes.is_empty() {
         lines.extend([String::new(), "What would change the answer:".to_owned()]);
     }
@@ -56,10 +60,11 @@ fn lines(advice: &Advice) -> Vec<String> {
     if !advice.fitting.is_empty() {
         lines.extend([String::new(), "Serve these clients too:".to_owned()]);
     }
-    for one in &advice.fitting {
+    for one in advice.fitting.iter().take(SHOWN) {
         let what = clean(&one.candidate.to_string());
         lines.push(format!("  {what}: {}, {:.2} times", us(&one.cost), one.times));
     }
+    lines.extend(more(advice.fitting.len()));
     lines.extend(rejected(advice));
     lines.push(String::new());
     lines.push(format!(
@@ -69,6 +74,28 @@ fn lines(advice: &Advice) -> Vec<String> {
         clean(&advice.basis.cpu)
     ));
     lines
+}
+
+/// Settings that are shown of each kind; JSON has all.
+const SHOWN: usize = 8;
+
+fn more(all: usize) -> Option<String> {
+    (all > SHOWN).then(|| format!("  and {} more (--format json)", all - SHOWN))
+}
+
+/// What could be chosen and has no price.
+fn missing(advice: &Advice) -> Option<String> {
+    let all = &advice.missing;
+    let first = all.iter().take(3).map(|c| clean(&c.to_string())).collect::<Vec<_>>().join("; ");
+    let others =
+        if all.len() > 3 { format!("; and {} more", all.len() - 3) } else { String::new() };
+    (!all.is_empty()).then(|| {
+        format!(
+            "OPEN: {} settings that could cost less have no price, or not all of it: {first}{others}. \
+             --thorough measures all.",
+            all.len()
+        )
+    })
 }
 
 fn chosen(choice: &Choice) -> Vec<String> {
@@ -93,10 +120,16 @@ fn chosen(choice: &Choice) -> Vec<String> {
     }
     lines.extend(choice.remarks.iter().map(|remark| format!("  {}", clean(remark))));
     if !choice.ties_with.is_empty() {
-        lines.push(format!("  costs the same: {}", clean(&choice.ties_with.join("; "))));
+        lines.push(format!("  costs the same within 5 %: {}", clean(&choice.ties_with.join("; "))));
     }
-    lines.extend([String::new(), "Settings of nginx:".to_owned()]);
-    lines.extend(choice.nginx.iter().map(|line| format!("  {line}")));
+    if !choice.undecided.is_empty() {
+        lines
+            .push(format!("  undecided, could cost less: {}", clean(&choice.undecided.join("; "))));
+    }
+    if !choice.nginx.is_empty() {
+        lines.extend([String::new(), "Settings of nginx:".to_owned()]);
+        lines.extend(choice.nginx.iter().map(|line| format!("  {line}")));
+    }
     lines
 }
 
@@ -106,9 +139,12 @@ fn rejected(advice: &Advice) -> Vec<String> {
     for rule in &advice.rules {
         lines.push(String::new());
         lines.push(format!("Rejected, {}: {} [{}]", rule.id, rule.says, rule.source));
-        for one in advice.rejected.iter().filter(|r| r.rule == rule.id) {
-            lines.push(format!("  {}: {}", clean(&one.candidate.to_string()), clean(&one.detail)));
-        }
+        let all: Vec<_> = advice.rejected.iter().filter(|r| r.rule == rule.id).collect();
+        let line = |r: &&crate::tls_server::answer::Rejected| {
+            format!("  {}: {}", clean(&r.candidate.to_string()), clean(&r.detail))
+        };
+        lines.extend(all.iter().take(SHOWN).map(line));
+        lines.extend(more(all.len()));
     }
     lines
 }

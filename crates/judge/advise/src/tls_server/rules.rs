@@ -49,6 +49,12 @@ pub const RULES: &[Rule] = &[
         url: "",
     },
     Rule {
+        id: "not-modelled",
+        says: "what a client would negotiate is none of the handshakes that can be measured",
+        source: "measured here",
+        url: "",
+    },
+    Rule {
         id: "dearer",
         says: "it costs the server more CPU for each connection",
         source: "measured here",

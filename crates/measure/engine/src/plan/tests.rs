@@ -43,6 +43,7 @@ pub(super) fn request(algorithms: &[&str]) -> Request {
         latency: false,
         budget: Budget { precision: 0.01, time: Duration::from_secs(1) },
         evidence: true,
+        screened: Screened::default(),
         seed: 1,
         command: Vec::new(),
     }

@@ -118,6 +118,7 @@ fn checks(m: &Measurement) -> Option<String> {
 fn stopped(why: Stopped) -> &'static str {
     match why {
         Stopped::Precision => "the asked precision was reached",
+        Stopped::Screened => "a look at it showed that it takes too long to be chosen",
         Stopped::Scatter => "its processes differ too much for the asked precision",
         Stopped::Budget => "the time budget ran out",
         Stopped::Interrupted => "the run was interrupted",
