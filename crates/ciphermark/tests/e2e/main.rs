@@ -53,6 +53,7 @@ mod runtimes;
 mod screen;
 mod secrets;
 mod settling;
+mod sharing;
 mod strangers;
 mod survive;
 mod tiers;

@@ -263,7 +263,7 @@ pub fn record_of_leaks(libraries: &[Attached], leaks: Vec<Leaks>, command: Vec<S
     algorithms.dedup();
     tiers.sort();
     tiers.dedup();
-    Record {
+    record::shared(Record {
         format_version: record::FORMAT_VERSION.to_owned(),
         tool: record::Tool {
             name: "ciphermark".to_owned(),
@@ -276,7 +276,7 @@ pub fn record_of_leaks(libraries: &[Attached], leaks: Vec<Leaks>, command: Vec<S
         plan: record::Plan { algorithms, tiers, ..record::Plan::default() },
         leaks,
         ..Record::default()
-    }
+    })
 }
 
 #[cfg(test)]
