@@ -197,7 +197,7 @@ const OPENED: &[(&str, &str, usize, &str)] = &[
     ("crates/workloads/tls-server/src/nginx.rs", "Command::new(", 1, "nginx: the user's own, asked for its version"),
     ("crates/libraries/adapters/src/runtime/programs.rs", "Command::new(", 2, "compilers over our sources; a runtime, confined by its worker"),
     ("crates/libraries/built/src/lib.rs", "Command::new(", 1, "rustc, when this program is built"),
-    ("crates/ciphermark/src/signing.rs", "Command::new(", 1, "ssh-keygen, over a manifest"),
+    ("crates/ciphermark/src/signing.rs", "Command::new(", 1, "ssh-keygen, over a manifest, with a deadline and a bound"),
     ("crates/ciphermark/src/commands/advise_postgres.rs", "Command::new(", 1, "psql, with a deadline and a bound"),
     ("crates/ciphermark/src/commands/fleet/programs.rs", "Command::new(", 1, "the scheduler's programs, with a deadline and a bound"),
 ];
