@@ -196,6 +196,7 @@ const OPENED: &[(&str, &str, usize, &str)] = &[
     ("crates/measure/doctor/src/quietly/kept.rs", ".exec()", 1, "what the user typed after `quietly`, and nginx"),
     ("crates/workloads/tls-server/src/nginx.rs", "Command::new(", 1, "nginx: the user's own, asked for its version"),
     ("crates/libraries/adapters/src/runtime/programs.rs", "Command::new(", 2, "compilers over our sources; a runtime, confined by its worker"),
+    ("crates/measure/host/src/tokens.rs", "Command::new(", 1, "the loader of this program, asked how it was built; no library is named"),
     ("crates/libraries/built/src/lib.rs", "Command::new(", 1, "rustc, when this program is built"),
     ("crates/ciphermark/src/signing.rs", "Command::new(", 1, "ssh-keygen, over a manifest, with a deadline and a bound"),
     ("crates/ciphermark/src/commands/advise_postgres.rs", "Command::new(", 1, "psql, with a deadline and a bound"),
