@@ -75,12 +75,8 @@ fn a_library_finds_what_it_is_linked_to_in_every_command_however_it_names_it() {
     let deps = searched.path("deps");
     let of_none = [("CIPHERMARK_CACHE", ""), ("LD_LIBRARY_PATH", "")];
     let of_path = [("CIPHERMARK_CACHE", ""), ("LD_LIBRARY_PATH", arg(&deps))];
-    let all = [
-        (&by_origin, of_none),
-        (&below, of_none),
-        (&of_system, of_none),
-        (&searched, of_path),
-    ];
+    let all =
+        [(&by_origin, of_none), (&below, of_none), (&of_system, of_none), (&searched, of_path)];
     for (linked, variables) in all {
         let library = linked.named("mine");
         let case = "-a aes-128-ctr";

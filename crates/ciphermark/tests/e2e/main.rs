@@ -33,6 +33,7 @@ mod libs_cache;
 mod linked;
 mod list;
 mod meta;
+mod neighbour;
 mod once;
 mod pages;
 mod pages_faults;
