@@ -272,3 +272,38 @@ fn the_door_is_opened_by_those_that_a_confined_process_calls() {
     ];
     assert_eq!(found, known.map(str::to_owned).into());
 }
+
+/// `scripts/fuzz` has a lock file of its own, which nothing else builds with.
+#[test]
+fn the_fuzzers_lock_file_has_what_the_manifests_ask_for() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let table = |path: &Path| -> toml::Table { fs::read_to_string(path).unwrap().parse().unwrap() };
+    let lock = table(&root.join("fuzz/Cargo.lock"));
+    let packages = lock["package"].as_array().unwrap();
+    let mut compared = 0;
+    for manifest in manifests(&root.join("crates")) {
+        let asked = table(&manifest);
+        let name = asked["package"]["name"].as_str().unwrap();
+        let Some(locked) = packages.iter().find(|p| p["name"].as_str() == Some(name)) else {
+            continue;
+        };
+        // `object 0.39.1` where there are two.
+        let locked = locked.get("dependencies").and_then(toml::Value::as_array);
+        let locked = locked.into_iter().flatten().filter_map(|d| d.as_str()?.split(' ').next());
+        let locked: Names =
+            locked.map(|d| d.trim_start_matches("ciphermark-").to_owned()).collect();
+        let all = asked.get("dependencies").and_then(toml::Value::as_table).unwrap();
+        let is_optional =
+            |d: &toml::Value| d.get("optional").is_some_and(|o| o.as_bool() == Some(true));
+        let lacking = all.iter().filter(|(d, how)| !is_optional(how) && !locked.contains(*d));
+        let lacking: Vec<&String> = lacking.map(|(d, _)| d).collect();
+        assert!(lacking.is_empty(), "{name}: fuzz/Cargo.lock lacks {lacking:?}");
+        let mut allowed = imports(&fs::read_to_string(&manifest).unwrap());
+        let of_build = asked.get("build-dependencies").and_then(toml::Value::as_table);
+        allowed.extend(of_build.into_iter().flat_map(toml::Table::keys).cloned());
+        let surplus: Vec<&String> = locked.difference(&allowed).collect();
+        assert!(surplus.is_empty(), "{name}: fuzz/Cargo.lock still has {surplus:?}");
+        compared += 1;
+    }
+    assert!(compared > 10, "{compared}");
+}
