@@ -10,16 +10,6 @@ pub(crate) enum Value {
     Bytes(Vec<u8>),
 }
 
-impl Value {
-    fn len(&self) -> usize {
-        match self {
-            Self::Null | Self::Int(_) | Self::Real(_) => 0,
-            Self::Text(text) => text.len(),
-            Self::Bytes(bytes) => bytes.len(),
-        }
-    }
-}
-
 impl From<i64> for Value {
     fn from(value: i64) -> Self {
         Self::Int(value)
@@ -120,38 +110,6 @@ impl Row {
 
 /// Most rows of one answer: ten times the cases of the largest record, and more words than any archive has.
 pub(crate) const MOST_ROWS: usize = 1 << 18;
-/// Most bytes of one answer.
-const MOST_BYTES: usize = 256 << 20;
-
-/// The rows of a query, of which there may be no end: a store may be anybody's.
-#[derive(Default)]
-pub(crate) struct Answer {
-    pub(crate) rows: Vec<Row>,
-    bytes: usize,
-}
-
-impl Answer {
-    /// Takes a row field by field.
-    pub(crate) fn row(
-        &mut self,
-        fields: impl Iterator<Item = Result<Value, String>>,
-    ) -> Result<(), String> {
-        let mut row = Vec::new();
-        for field in fields {
-            let field = field?;
-            self.bytes += size_of::<Value>() + field.len();
-            if self.bytes > MOST_BYTES {
-                return Err(format!("an answer has more than {} MiB", MOST_BYTES >> 20));
-            }
-            row.push(field);
-        }
-        if self.rows.len() == MOST_ROWS {
-            return Err(format!("an answer has more than {MOST_ROWS} rows"));
-        }
-        self.rows.push(Row(row));
-        Ok(())
-    }
-}
 
 /// A table's name and its columns, in the order of the rows' fields.
 pub(crate) type Table<'a> = (&'a str, &'a [&'a str]);

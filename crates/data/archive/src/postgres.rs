@@ -1,6 +1,7 @@
 //! PostgreSQL: a server, for teams.
 
-use crate::database::{Answer, Database, Row, Table, Value};
+use crate::answer::Answer;
+use crate::database::{Database, Row, Table, Value};
 use ::postgres::binary_copy::BinaryCopyInWriter;
 use ::postgres::config::Host;
 use ::postgres::error::SqlState;

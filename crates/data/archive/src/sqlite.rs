@@ -1,6 +1,7 @@
 //! SQLite: a file.
 
-use crate::database::{Answer, Database, Row, Table, Value};
+use crate::answer::Answer;
+use crate::database::{Database, Row, Table, Value};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
