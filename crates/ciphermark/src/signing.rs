@@ -1,12 +1,17 @@
 //! Signatures over manifests, by OpenSSH's own program.
 
 use crate::error::Failure;
-use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
+use std::time::Duration;
 
 /// What signatures are for: one over anything else is none over a record.
 const NAMESPACE: &str = "ciphermark-record";
+
+/// How long ssh-keygen may take: somebody may have to type a passphrase, or to touch a key.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// Most bytes of what it prints.
+const MOST_BYTES: u64 = 1 << 20;
 
 /// Where a record's manifest is: `x.json.manifest` of `x.json`.
 pub fn manifest_of(record: &Path) -> PathBuf {
@@ -30,7 +35,7 @@ pub fn sign(manifest: &Path, key: &Path) -> Result<PathBuf, Failure> {
     let _ = std::fs::remove_file(&signature);
     let mut command = keygen();
     command.args(["-Y", "sign", "-q", "-n", NAMESPACE, "-f"]).arg(key).arg(manifest);
-    let done = output(command.stdin(Stdio::null()))?;
+    let done = output(&mut command, &[], PATIENCE)?;
     if done.status.success() && signature.is_file() {
         return Ok(signature);
     }
@@ -41,13 +46,10 @@ pub fn sign(manifest: &Path, key: &Path) -> Result<PathBuf, Failure> {
 #[allow(dead_code, reason = "the store's question")]
 pub fn verify(manifest: &Path, allowed: &Path) -> Result<String, Failure> {
     let signature = signature_of(manifest);
-    let open = || {
-        File::open(manifest)
-            .map_err(|e| Failure::usage(format!("cannot read '{}': {e}", manifest.display())))
-    };
+    let signed = record::bytes(manifest).map_err(Failure::usage)?;
     let mut find = keygen();
     find.args(["-Y", "find-principals", "-f"]).arg(allowed).arg("-s").arg(&signature);
-    let found = output(find.stdin(Stdio::null()))?;
+    let found = output(&mut find, &[], PATIENCE)?;
     let names = String::from_utf8_lossy(&found.stdout).into_owned();
     let Some(name) = names.lines().next().filter(|_| found.status.success()) else {
         let shown = signature.display();
@@ -62,7 +64,7 @@ pub fn verify(manifest: &Path, allowed: &Path) -> Result<String, Failure> {
         .arg(allowed)
         .arg("-s")
         .arg(&signature);
-    let done = output(verify.stdin(open()?))?;
+    let done = output(&mut verify, &signed, PATIENCE)?;
     if done.status.success() {
         return Ok(name.to_owned());
     }
@@ -77,8 +79,8 @@ fn keygen() -> Command {
     Command::new("ssh-keygen")
 }
 
-fn output(command: &mut Command) -> Result<Output, Failure> {
-    command.output().map_err(|e| {
+fn output(command: &mut Command, input: &[u8], within: Duration) -> Result<Output, Failure> {
+    host::output(command, input, within, MOST_BYTES).map_err(|e| {
         Failure::not_done(match e.kind() {
             std::io::ErrorKind::NotFound => {
                 "there is no ssh-keygen here: install openssh-client".to_owned()
@@ -105,6 +107,14 @@ mod tests {
             keygen().args(["-q", "-t", "ed25519", "-N", "", "-C", name, "-f"]).arg(&key).status();
         assert!(made.unwrap().success());
         key
+    }
+
+    #[test]
+    fn a_program_that_does_not_end_is_no_verdict_on_a_signature() {
+        let mut command = Command::new("sleep");
+        let why = output(command.arg("600"), &[], Duration::from_millis(200)).unwrap_err();
+        assert_eq!(why.exit, crate::error::Exit::NotDone);
+        assert_eq!(why.message, "cannot run ssh-keygen: it did not end within 0.2 s");
     }
 
     #[test]

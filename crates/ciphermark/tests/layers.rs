@@ -196,8 +196,9 @@ const OPENED: &[(&str, &str, usize, &str)] = &[
     ("crates/measure/doctor/src/quietly/kept.rs", ".exec()", 1, "what the user typed after `quietly`, and nginx"),
     ("crates/workloads/tls-server/src/nginx.rs", "Command::new(", 1, "nginx: the user's own, asked for its version"),
     ("crates/libraries/adapters/src/runtime/programs.rs", "Command::new(", 2, "compilers over our sources; a runtime, confined by its worker"),
+    ("crates/measure/host/src/tokens.rs", "Command::new(", 1, "the loader of this program, asked how it was built; no library is named"),
     ("crates/libraries/built/src/lib.rs", "Command::new(", 1, "rustc, when this program is built"),
-    ("crates/ciphermark/src/signing.rs", "Command::new(", 1, "ssh-keygen, over a manifest"),
+    ("crates/ciphermark/src/signing.rs", "Command::new(", 1, "ssh-keygen, over a manifest, with a deadline and a bound"),
     ("crates/ciphermark/src/commands/advise_postgres.rs", "Command::new(", 1, "psql, with a deadline and a bound"),
     ("crates/ciphermark/src/commands/fleet/programs.rs", "Command::new(", 1, "the scheduler's programs, with a deadline and a bound"),
 ];
@@ -270,4 +271,39 @@ fn the_door_is_opened_by_those_that_a_confined_process_calls() {
         "crates/measure/tls-stack/src/openssl/socket.rs",
     ];
     assert_eq!(found, known.map(str::to_owned).into());
+}
+
+/// `scripts/fuzz` has a lock file of its own, which nothing else builds with.
+#[test]
+fn the_fuzzers_lock_file_has_what_the_manifests_ask_for() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let table = |path: &Path| -> toml::Table { fs::read_to_string(path).unwrap().parse().unwrap() };
+    let lock = table(&root.join("fuzz/Cargo.lock"));
+    let packages = lock["package"].as_array().unwrap();
+    let mut compared = 0;
+    for manifest in manifests(&root.join("crates")) {
+        let asked = table(&manifest);
+        let name = asked["package"]["name"].as_str().unwrap();
+        let Some(locked) = packages.iter().find(|p| p["name"].as_str() == Some(name)) else {
+            continue;
+        };
+        // `object 0.39.1` where there are two.
+        let locked = locked.get("dependencies").and_then(toml::Value::as_array);
+        let locked = locked.into_iter().flatten().filter_map(|d| d.as_str()?.split(' ').next());
+        let locked: Names =
+            locked.map(|d| d.trim_start_matches("ciphermark-").to_owned()).collect();
+        let all = asked.get("dependencies").and_then(toml::Value::as_table).unwrap();
+        let is_optional =
+            |d: &toml::Value| d.get("optional").is_some_and(|o| o.as_bool() == Some(true));
+        let lacking = all.iter().filter(|(d, how)| !is_optional(how) && !locked.contains(*d));
+        let lacking: Vec<&String> = lacking.map(|(d, _)| d).collect();
+        assert!(lacking.is_empty(), "{name}: fuzz/Cargo.lock lacks {lacking:?}");
+        let mut allowed = imports(&fs::read_to_string(&manifest).unwrap());
+        let of_build = asked.get("build-dependencies").and_then(toml::Value::as_table);
+        allowed.extend(of_build.into_iter().flat_map(toml::Table::keys).cloned());
+        let surplus: Vec<&String> = locked.difference(&allowed).collect();
+        assert!(surplus.is_empty(), "{name}: fuzz/Cargo.lock still has {surplus:?}");
+        compared += 1;
+    }
+    assert!(compared > 10, "{compared}");
 }

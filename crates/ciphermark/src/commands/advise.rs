@@ -135,7 +135,7 @@ pub(super) fn prices(
     };
     let kept = kinds::load(path)?;
     has_what_is_asked(&kept, question, args, path)?;
-    Ok((kept, format!("record {}", path.display())))
+    Ok((kept, record::shown(&format!("record {}", path.display()))))
 }
 
 /// What prices are taken from, and what is so on this machine.

@@ -71,7 +71,7 @@ fn selected<'a>(
 }
 
 fn side<'a>(record: &'a Record, path: &Path, rows: Vec<&'a Measurement>) -> Side<'a> {
-    Side { record, name: path.display().to_string(), rows }
+    Side { record, name: record::shown(&path.display().to_string()), rows }
 }
 
 fn by_libraries(sides: &mut (Side<'_>, Side<'_>), text: &str) -> Result<Matching, Failure> {

@@ -137,7 +137,8 @@ impl Builds {
 
 /// A pair measured here says nothing about another processor, nor about other circumstances.
 fn elsewhere(records: [&Record; 2]) -> Option<String> {
-    let host = host::facts(0);
+    // As records have it, with `~` for the home directory.
+    let host = record::shared(host::facts(0));
     let here = host.cpu.name;
     if let Some(other) = records.iter().map(|r| &r.host.cpu.name).find(|name| **name != here) {
         return Some(format!("measured on another processor ({other}); this one is {here}"));
@@ -153,17 +154,18 @@ fn attach(id: &LibraryId) -> Result<Attached, String> {
     if model::runs_elsewhere(Path::new(&id.path)) {
         return Err(format!("{label} is no file, which pairs could reload"));
     }
-    if !Path::new(&id.path).is_file() {
+    let path = record::expanded(&id.path);
+    if !path.is_file() {
         return Err(format!("{label} is not available: '{}' does not exist", id.path));
     }
     let other = |here: &str| {
         format!("{label} is not available: '{}' is another build now ({here})", id.path)
     };
-    let here = host::file_id(Path::new(&id.path)).map_err(|e| format!("'{}': {e}", id.path))?;
+    let here = host::file_id(&path).map_err(|e| format!("'{}': {e}", id.path))?;
     if id.own_file() != here {
         return Err(other(&here));
     }
-    let mut found = choose::attached(&[format!("{}={}", id.name, id.path)])
+    let mut found = choose::attached(&[format!("{}={}", id.name, path.display())])
         .map_err(|e| format!("{label} cannot be loaded: {}", e.message))?;
     let found = found.pop().ok_or_else(|| format!("{label} cannot be loaded"))?;
     // Ids of older records are of the library's own file alone.
@@ -189,7 +191,7 @@ mod tests {
 
     #[test]
     fn pairs_are_measured_under_the_circumstances_of_the_records_alone() {
-        let here = Record { host: host::facts(0), ..Record::default() };
+        let here = Record { host: record::shared(host::facts(0)), ..Record::default() };
         assert_eq!(elsewhere([&here, &here]), None);
         let mut masked = here.clone();
         masked.host.circumstances.clear();

@@ -160,12 +160,12 @@ fn json(libraries: &[Attached], e: &Explained, stepped: &[Evidence]) -> Value {
         Err(finding) => (Value::Null, Some(&finding.why)),
     };
     let executed: Vec<Value> = stepped.iter().map(executed_json).collect();
-    json!({
+    record::shared(json!({
         "library": {"name": facts.name, "version": facts.version, "path": facts.path, "id": facts.id},
         "algorithm": e.offer.algorithm, "direction": e.offer.direction,
         "functions": e.offer.functions, "copies": e.offer.copies, "allocates": e.offer.allocates,
         "costs": costs, "reason": reason, "executed": executed,
-    })
+    }))
 }
 
 /// As in a record, with the counts of the sizes that were asked for.

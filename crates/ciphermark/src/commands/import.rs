@@ -73,7 +73,7 @@ fn shown(path: &Path) -> String {
 
 fn deliver(rows: &[Row], from: &Imported, to: &ImportTo) -> Result<Exit, Failure> {
     let started = jiff::Timestamp::now().to_string();
-    let imported = record::import::record(rows, from, &started, super::typed());
+    let imported = record::shared(record::import::record(rows, from, &started, super::typed()));
     let record: Record = match &to.beside {
         Some(path) => record::import::beside(record::load(path).map_err(Failure::usage)?, imported),
         None => imported,

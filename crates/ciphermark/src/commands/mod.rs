@@ -38,12 +38,24 @@ use serde_json::{Value, json};
 /// Which build of a library a row of JSON is about.
 fn identity(library: &engine::Attached) -> Value {
     let facts = &library.facts;
-    json!({"name": facts.name, "version": facts.version, "path": facts.path, "id": facts.id})
+    let path = record::shown(&facts.path);
+    json!({"name": facts.name, "version": facts.version, "path": path, "id": facts.id})
 }
 
-/// What was typed, for records: whatever its bytes, and without passwords.
+/// What was typed, for records: whatever its bytes, without passwords and without the server that `--from` names.
 pub fn typed() -> Vec<String> {
-    std::env::args_os().map(|argument| text::masked(&argument.to_string_lossy())).collect()
+    let is_server = |value: &str| value.contains("://") || value.contains('=');
+    let (mut typed, mut is_value) = (Vec::new(), false);
+    for argument in std::env::args_os() {
+        let shown = text::masked(&argument.to_string_lossy());
+        typed.push(match shown.strip_prefix("--from=") {
+            Some(value) if is_server(value) => "--from=***".to_owned(),
+            None if is_value && is_server(&shown) => "***".to_owned(),
+            _ => shown,
+        });
+        is_value = argument == "--from";
+    }
+    typed
 }
 
 /// Refuses a connection string with a password: every user of the machine sees what was typed.

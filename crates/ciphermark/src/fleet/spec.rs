@@ -274,10 +274,8 @@ impl Fleet {
 }
 
 fn beside(file: &Path, path: &Path) -> PathBuf {
-    match path.to_str().and_then(|path| path.strip_prefix("~/")) {
-        Some(rest) => std::env::var_os("HOME").map_or_else(PathBuf::new, PathBuf::from).join(rest),
-        None => file.parent().unwrap_or(Path::new("")).join(path),
-    }
+    let path = path.to_str().map_or_else(|| path.to_owned(), record::expanded);
+    file.parent().unwrap_or(Path::new("")).join(path)
 }
 
 /// The first line that begins with a key; 1 where there is none.

@@ -62,13 +62,22 @@ fn a_library_finds_what_it_is_linked_to_in_every_command_however_it_names_it() {
     let below = Linked(scratch());
     below.put_core("deps/inner", 1);
     below.link("deps/inner", &["-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN/deps/inner"]);
+    // What the loader takes for `$LIB` depends on the system.
+    let of_system = Linked(scratch());
+    let triplet = format!("lib/{}-linux-gnu", std::env::consts::ARCH);
+    for directory in ["lib", "lib64", &triplet] {
+        of_system.put_core(&format!("deps/{directory}"), 1);
+    }
+    of_system.link("deps/lib", &["-Wl,-rpath,${ORIGIN}/deps/$LIB"]);
     let searched = Linked(scratch());
     searched.put_core("deps", 1);
     searched.link("deps", &[]);
     let deps = searched.path("deps");
     let of_none = [("CIPHERMARK_CACHE", ""), ("LD_LIBRARY_PATH", "")];
     let of_path = [("CIPHERMARK_CACHE", ""), ("LD_LIBRARY_PATH", arg(&deps))];
-    for (linked, variables) in [(&by_origin, of_none), (&below, of_none), (&searched, of_path)] {
+    let all =
+        [(&by_origin, of_none), (&below, of_none), (&of_system, of_none), (&searched, of_path)];
+    for (linked, variables) in all {
         let library = linked.named("mine");
         let case = "-a aes-128-ctr";
         let quick = format!("--no-evidence {}", QUICK.join(" "));

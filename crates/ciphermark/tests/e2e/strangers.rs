@@ -151,3 +151,52 @@ fn is_pending(id: u32) -> bool {
     let shared = status.lines().find_map(|line| line.strip_prefix("ShdPnd:\t"));
     shared.is_some_and(|bits| u64::from_str_radix(bits, 16).unwrap() != 0)
 }
+
+/// Each is what a stranger may have done to an archive, in Python, and what is said of it.
+const STORES: [(&str, &str); 5] = [
+    (
+        "do('UPDATE record SET head = ?', gzip.compress(bytes(64 << 20)))",
+        "more than 16 MiB unpacked",
+    ),
+    ("do('UPDATE record SET head = ?', bytes(80 << 20))", "a field of more than 64 MiB"),
+    (
+        "do('DROP TABLE workload'); do('CREATE VIEW workload AS SELECT 1 AS id')",
+        "access to view \"workload\" prohibited",
+    ),
+    (
+        "do('WITH RECURSIVE c(x) AS (SELECT 1000 UNION ALL SELECT x + 1 FROM c LIMIT 300000) \
+         INSERT INTO library SELECT x, x, x, x, x FROM c')",
+        "more than 262144 rows",
+    ),
+    ("do('UPDATE record SET doubts = ?', 'x' * (65 << 20))", "a field of more than 64 MiB"),
+];
+
+#[test]
+fn an_archive_of_a_stranger_is_read_within_bounds_of_memory_or_refused_in_a_line() {
+    let directory = scratch();
+    let own = file(&directory, "own.db");
+    call(&format!("archive add {own} {} --machine m", published())).with_code(0);
+    let within_bounds = |line: &str| {
+        let mut command = Command::new("prlimit");
+        command.arg("--data=1610612736").arg(program()).args(line.split(' '));
+        let done = command.output().unwrap();
+        (done.status.code(), String::from_utf8_lossy(&done.stderr).into_owned())
+    };
+    for (at, (change, said)) in STORES.into_iter().enumerate() {
+        let (store, site) =
+            (file(&directory, &format!("{at}.db")), file(&directory, &format!("{at}")));
+        std::fs::copy(&own, &store).unwrap();
+        let script = format!(
+            "import gzip, sqlite3, sys\nwith sqlite3.connect(sys.argv[1]) as db:\n    \
+             do = lambda sql, *values: db.execute(sql, values)\n    {change}\ndb.close()"
+        );
+        let changed = Command::new("python3").args(["-c", &script, &store]).output().unwrap();
+        assert!(changed.status.success(), "{changed:?}");
+        let (code, why) = within_bounds(&format!("report --from {store} -o {site}"));
+        assert!(code == Some(4) && why.contains(said) && why.lines().count() == 1, "{why}");
+    }
+    // Holes of a terabyte behind it.
+    std::fs::File::options().write(true).open(&own).unwrap().set_len(1 << 40).unwrap();
+    let (code, why) = within_bounds(&format!("archive list {own}"));
+    assert!(code == Some(0), "{why}");
+}

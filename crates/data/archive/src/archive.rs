@@ -3,7 +3,7 @@
 use crate::database::{Database, Row, Value};
 use crate::keys;
 use crate::load::Words;
-use crate::objects::{Objects, Trouble, unpack};
+use crate::objects::{Objects, Trouble, unpack_field};
 use crate::schema::{MIGRATIONS, Version, migrate, newest};
 use crate::{ArchiveError, Selection};
 use serde::Serialize;
@@ -186,7 +186,8 @@ impl Archive {
             rows.extend(self.rows(replays, &[samples.into()])?);
         }
         let known = |row: &Row| -> Result<(i64, String), String> {
-            let text = String::from_utf8(unpack(row.bytes(1)?)?).map_err(|e| e.to_string())?;
+            let text =
+                String::from_utf8(unpack_field(row.bytes(1)?)?).map_err(|e| e.to_string())?;
             Ok((row.int(0)?, text))
         };
         let all: Result<Vec<_>, String> = rows.iter().map(known).collect();

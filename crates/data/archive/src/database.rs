@@ -108,6 +108,9 @@ impl Row {
     }
 }
 
+/// Most rows of one answer: ten times the cases of the largest record, and more words than any archive has.
+pub(crate) const MOST_ROWS: usize = 1 << 18;
+
 /// A table's name and its columns, in the order of the rows' fields.
 pub(crate) type Table<'a> = (&'a str, &'a [&'a str]);
 

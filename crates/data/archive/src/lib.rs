@@ -6,6 +6,8 @@
 #![forbid(unsafe_code)]
 
 mod add;
+#[cfg(any(feature = "postgres", feature = "sqlite"))]
+mod answer;
 mod archive;
 mod check;
 mod counts;

@@ -3,9 +3,9 @@
 use crate::ArchiveError;
 use crate::add::STATES;
 use crate::archive::{Archive, Listed};
-use crate::database::{Row, Value};
+use crate::database::{MOST_ROWS, Row, Value};
 use crate::figures::decode;
-use crate::objects::unpack;
+use crate::objects::unpack_field;
 use crate::{counts, keys};
 use model::{Direction, Footprint, Model, Tier};
 use record::{Executed, Imported, LibraryId, Measurement, Record, State, Stopped};
@@ -138,7 +138,7 @@ impl Archive {
         let mut all = Vec::new();
         for row in &self.rows(&sql, &[of.id.into()])? {
             let found = row.int(0).and_then(|library| {
-                let bytes = unpack(row.bytes(1)?)?;
+                let bytes = unpack_field(row.bytes(1)?)?;
                 let is_wanted = |workload| chosen.takes(workload, library);
                 let found = counts::decode(&bytes, (words, library), is_wanted);
                 found.ok_or_else(|| "the counts of a library are torn".to_owned())
@@ -252,9 +252,12 @@ impl Words {
 
 /// A record without measurements, and the cases that were not offered.
 fn head(row: &Row) -> Result<(Record, Vec<(i64, i64)>), String> {
-    let mut record: Record = record::value_from_json(&unpack(row.bytes(0)?)?)?;
-    record.leaks = record::value_from_json(&unpack(row.bytes(1)?)?)?;
-    let numbers = unpack(row.bytes(2)?)?;
+    let mut record: Record = record::value_from_json(&unpack_field(row.bytes(0)?)?)?;
+    record.leaks = record::value_from_json(&unpack_field(row.bytes(1)?)?)?;
+    let numbers = unpack_field(row.bytes(2)?)?;
+    if numbers.len() / 8 > MOST_ROWS {
+        return Err(format!("it has more than {MOST_ROWS} cases that were not offered"));
+    }
     let number =
         |bytes: &[u8]| i64::from(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
     let absent = numbers.chunks_exact(8).map(|pair| (number(&pair[..4]), number(&pair[4..])));

@@ -12,6 +12,8 @@ use std::path::{Path, PathBuf};
 
 /// Most bytes of a record's text, as `record` has it.
 const MOST_BYTES: u64 = 1 << 30;
+/// Most bytes of a field: many times what a record of all libraries has.
+const MOST_FIELD_BYTES: u64 = 16 << 20;
 
 /// Where records are kept.
 #[derive(Debug)]
@@ -144,6 +146,11 @@ pub(crate) fn pack(bytes: &[u8]) -> Vec<u8> {
 /// Unpacks what [`pack`] packed, as much of it as a record may have: a store may be anybody's.
 pub(crate) fn unpack(packed: &[u8]) -> Result<Vec<u8>, String> {
     unpack_at_most(packed, MOST_BYTES)
+}
+
+/// Unpacks a field, as much of it as all but the samples of a record may have.
+pub(crate) fn unpack_field(packed: &[u8]) -> Result<Vec<u8>, String> {
+    unpack_at_most(packed, MOST_FIELD_BYTES)
 }
 
 fn unpack_at_most(packed: &[u8], most: u64) -> Result<Vec<u8>, String> {

@@ -8,6 +8,7 @@ mod executed;
 mod file;
 mod finding;
 mod format;
+mod home;
 mod host;
 pub mod import;
 mod journal;
@@ -36,6 +37,7 @@ pub use format::{
     AppliedTier, Call, Confinement, FORMAT_VERSION, Library, Limits, LoadedFile, Plan, Record,
     Restriction, Tool, WITHOUT_SAMPLES, schema,
 };
+pub use home::{expanded, shared, shown};
 pub use host::{Cache, Clock, Cpu, Host, Kernel, Memory, Mitigation};
 pub use journal::{
     Journal, JournalEntry, JournalFacts, JournalFinding, JournalHead, JournalSample, Kept,

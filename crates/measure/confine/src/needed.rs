@@ -35,7 +35,7 @@ fn dependencies(object: &Path, searched: &[PathBuf]) -> Vec<PathBuf> {
     let directories: Vec<PathBuf> =
         dynamic.directories(origin).into_iter().chain(searched.iter().cloned()).collect();
     let candidates = |name: &String| {
-        let name = name.clone();
+        let name = host::expanded(name, origin).unwrap_or_default();
         let within = |d: &PathBuf| VARIANTS.map(|v| d.join(v).join(&name));
         // A name with a slash is a path.
         let paths: Vec<PathBuf> = if name.contains('/') {

@@ -256,7 +256,7 @@ pub fn record_of_leaks(libraries: &[Attached], leaks: Vec<Leaks>, command: Vec<S
     algorithms.dedup();
     tiers.sort();
     tiers.dedup();
-    Record {
+    record::shared(Record {
         format_version: record::FORMAT_VERSION.to_owned(),
         tool: record::Tool {
             name: "ciphermark".to_owned(),
@@ -269,7 +269,7 @@ pub fn record_of_leaks(libraries: &[Attached], leaks: Vec<Leaks>, command: Vec<S
         plan: record::Plan { algorithms, tiers, ..record::Plan::default() },
         leaks,
         ..Record::default()
-    }
+    })
 }
 
 #[cfg(test)]

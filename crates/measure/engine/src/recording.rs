@@ -64,7 +64,7 @@ impl Recording<'_> {
         // Of what is left after the limits: a case that is refused for its speed has no part in
         // others.
         costs::set_key_setup(&mut measurements);
-        Record {
+        record::shared(Record {
             format_version: record::FORMAT_VERSION.to_owned(),
             tool: Tool {
                 name: "ciphermark".to_owned(),
@@ -89,6 +89,6 @@ impl Recording<'_> {
             fits: costs::fits(&measurements),
             measurements,
             details: None,
-        }
+        })
     }
 }

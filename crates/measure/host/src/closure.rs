@@ -2,10 +2,11 @@
 //! `--list` loads and runs audit modules that the object names.
 
 use crate::elf::{MOST_BYTES, check_elf, this_machine};
+use crate::tokens::expanded;
 use object::elf::{self, FileHeader64};
 use object::read::elf::{Dyn as _, FileHeader as _, ProgramHeader as _};
 use object::{LittleEndian, ReadCache, ReadRef};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
 use std::io::Read as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -76,15 +77,15 @@ impl Dynamic {
     /// `RPATH` and `RUNPATH` as absolute directories, for an object in the directory `origin`.
     #[must_use]
     pub fn directories(&self, origin: &Path) -> Vec<PathBuf> {
-        [expanded(&self.rpath, origin), expanded(&self.runpath, origin)].concat()
+        [&self.rpath, &self.runpath].into_iter().flat_map(|of| each(of, origin)).flatten().collect()
     }
 }
 
-fn expanded(paths: &[String], origin: &Path) -> Vec<PathBuf> {
-    let origin = origin.to_string_lossy();
+/// The absolute directories of a path, each expanded.
+fn each(paths: &[String], origin: &Path) -> impl Iterator<Item = Result<PathBuf, String>> {
     let parts = paths.iter().flat_map(|p| p.split(':'));
-    let expanded = parts.map(|p| p.replace("${ORIGIN}", &origin).replace("$ORIGIN", &origin));
-    expanded.map(PathBuf::from).filter(|p| p.is_absolute()).collect()
+    let expanded = parts.map(|part| expanded(part, origin).map(PathBuf::from));
+    expanded.filter(|path| !path.as_ref().is_ok_and(|path| path.is_relative()))
 }
 
 /// An object for this machine, opened; nothing else is, and a pipe without a writer does not make it wait.
@@ -124,27 +125,36 @@ pub fn dependencies(
 ) -> Result<BTreeMap<String, PathBuf>, String> {
     let system = System::here();
     let (mut found, mut bytes) = (BTreeMap::new(), 0);
-    let (mut seen, mut open) = (BTreeSet::new(), VecDeque::new());
+    let (mut seen, mut open) = (BTreeMap::new(), VecDeque::new());
     open.push_back((library.to_owned(), Vec::new()));
     while let Some((object, inherited)) = open.pop_front() {
         let Some(dynamic) = Dynamic::of(&object) else { continue };
         let origin = object.parent().unwrap_or(Path::new("/"));
-        let mut rpath = expanded(&dynamic.rpath, origin);
+        let all = |paths: &[String]| -> Result<Vec<PathBuf>, String> {
+            each(paths, origin).collect::<Result<_, _>>().map_err(|why| of(&object, &why))
+        };
+        let mut rpath = all(&dynamic.rpath)?;
         // Where there is a RUNPATH the object's own RPATH does not count, and nobody's before it.
         if !dynamic.runpath.is_empty() {
             rpath.clear();
         }
         let handed_on = [rpath, inherited].concat();
         let first = if dynamic.runpath.is_empty() { &handed_on[..] } else { &[] };
-        let runpath = expanded(&dynamic.runpath, origin);
+        let runpath = all(&dynamic.runpath)?;
         for name in dynamic.needed {
-            if skip(Path::new(&name)) || !seen.insert(name.clone()) {
+            let meant = expanded(&name, origin).map_err(|why| of(&object, &why))?;
+            let before = seen.get(&name);
+            if skip(Path::new(&meant)) || before == Some(&meant) {
                 continue;
             }
-            let Some(path) = system.find(&name, first, &runpath).filter(|p| !skip(p)) else {
+            if before.is_some() {
+                return Err(of(&object, &format!("needs '{name}', as another does elsewhere")));
+            }
+            seen.insert(name.clone(), meant.clone());
+            let Some(path) = system.find(&meant, first, &runpath).filter(|p| !skip(p)) else {
                 continue;
             };
-            check_elf(&path).map_err(|why| format!("'{}' {why}", path.display()))?;
+            check_elf(&path).map_err(|why| of(&path, &why))?;
             bytes += path.metadata().map_or(0, |m| m.len());
             if found.len() == MOST_OBJECTS || bytes > MOST_BYTES {
                 return Err(format!(
@@ -156,6 +166,10 @@ pub fn dependencies(
         }
     }
     Ok(found)
+}
+
+fn of(object: &Path, why: &str) -> String {
+    format!("'{}' {why}", object.display())
 }
 
 /// Where the loader looks without being told by an object.

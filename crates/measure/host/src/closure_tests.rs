@@ -74,6 +74,36 @@ fn an_objects_dependencies_are_those_that_the_loader_finds() {
 }
 
 #[test]
+fn directories_and_names_with_tokens_are_those_that_the_loader_takes_them_for() {
+    let scratch = tempfile::tempdir().unwrap();
+    let at = scratch.path().canonicalize().unwrap();
+    let value = |token: &str| expanded(token, &at).unwrap();
+    let (lib, platform) = (value("$LIB"), value("${PLATFORM}"));
+    assert!(lib.starts_with("lib") && !platform.is_empty(), "{lib} {platform}");
+    let of_lib = object(&at, &format!("{lib}/libone.so.1"), &[]);
+    let of_platform = object(&at, &format!("on-{platform}/libtwo.so.1"), &[]);
+    // Its name is a path with a token.
+    let named = object(&at, "three/libthree.so.1", &["-Wl,-soname,$ORIGIN/three/libthree.so.1"]);
+    let needed = [&of_lib, &of_platform, &named].map(|path| path.to_str().unwrap());
+    let paths = "-Wl,-rpath,$ORIGIN/$LIB:$ORIGIN/on-${PLATFORM}:$ORIGIN/$LIBS";
+    for kind in ["--enable-new-dtags", "--disable-new-dtags"] {
+        let kind = format!("-Wl,{kind}");
+        let own = object(&at, "libown.so", &[&needed[..], &[paths, &kind]].concat());
+        let found = dependencies(&own, is_c_library).unwrap();
+        let names: Vec<&String> = found.keys().collect();
+        assert_eq!(names, ["$ORIGIN/three/libthree.so.1", "libone.so.1", "libtwo.so.1"]);
+        let mut paths: Vec<PathBuf> = found.into_values().collect();
+        let mut listed: Vec<PathBuf> = listed_by_the_loader(&own).into_values().collect();
+        let alone = at.join("three/libthree.so.1");
+        // The loader lists a path without an arrow.
+        listed.push(alone);
+        paths.sort();
+        listed.sort();
+        assert_eq!(paths, listed, "{kind}");
+    }
+}
+
+#[test]
 fn libraries_of_the_system_are_found_as_the_loader_finds_them() {
     let directories = System::here().defaults;
     let names = ["libcrypto.so.3", "libssl.so.3", "libgcrypt.so.20", "libstdc++.so.6", "libz.so.1"];

@@ -56,9 +56,9 @@ pub fn loaded_files(paths: &[PathBuf]) -> Vec<LoadedFile> {
 /// # Errors
 /// When its own file cannot be read.
 pub fn id_now(library: &record::Library) -> io::Result<String> {
-    let paths: Vec<PathBuf> =
-        library.objects.iter().flatten().map(|object| PathBuf::from(&object.path)).collect();
-    Ok(whole_id(&file_id(Path::new(&library.path))?, &loaded_files(&paths)))
+    let objects = library.objects.iter().flatten();
+    let paths: Vec<PathBuf> = objects.map(|object| record::expanded(&object.path)).collect();
+    Ok(whole_id(&file_id(&record::expanded(&library.path))?, &loaded_files(&paths)))
 }
 
 /// The C library of this process, by its own words and its id: it belongs to the machine, as the kernel does, and is no

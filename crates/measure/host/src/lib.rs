@@ -23,6 +23,7 @@ mod memory;
 mod midr;
 mod remembered;
 mod stat;
+mod tokens;
 mod tree;
 
 pub use bundled::{Bundled, bundled};
@@ -39,6 +40,7 @@ pub use identity::{
 pub use kernel::Counters;
 pub use remembered::Remembered;
 pub use stat::{CpuTimes, cpu_times, ticks_per_second};
+pub use tokens::expanded;
 pub use tree::ranges_of_list;
 
 use record::{Clock, Host};

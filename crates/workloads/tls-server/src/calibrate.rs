@@ -184,7 +184,7 @@ pub(crate) fn document(
     let Setting { nginx, server_cpu, client_cpu, .. } = &wanted.setting;
     let server = nginx.as_ref().zip(loopback.configuration());
     let level = tallies.first().map(|tally| tally.level).unwrap_or_default();
-    Ok(Calibration {
+    Ok(record::shared(Calibration {
         format_version: CALIBRATION_VERSION.to_owned(),
         kind: "tls-calibration".to_owned(),
         started,
@@ -202,7 +202,7 @@ pub(crate) fn document(
         memory: Vec::new(),
         picked: Vec::new(),
         chains: Certificate::ALL.iter().map(|certificate| chain(*certificate)).collect(),
-    })
+    }))
 }
 
 /// What open connections hold, of each server with and without TLS.

@@ -49,7 +49,7 @@ pub(super) fn assemble<R: Sampled>(
         noise: run.noise,
         rows,
     };
-    (run, raw)
+    (record::shared(run), raw)
 }
 
 /// What became of a progress.

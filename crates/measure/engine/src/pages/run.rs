@@ -187,7 +187,7 @@ pub fn run(
         timing,
         cells,
     };
-    Ok(Ended { document, interrupted, journal })
+    Ok(Ended { document: record::shared(document), interrupted, journal })
 }
 
 /// Samples of two states of a store are never mixed.
