@@ -126,7 +126,7 @@ pub enum Command {
     Trend(TrendArgs),
     /// Rank the cases of a record, or of what is measured now.
     Rank(Box<RankArgs>),
-    /// Compare two records, or two libraries or tiers within one.
+    /// Compare two records, or two libraries, tiers, algorithms, sizes or directions within one.
     Compare(Box<CompareArgs>),
     /// Encrypt a real page store page by page: verify it, tamper with it, time it.
     Pages(Box<PagesArgs>),
