@@ -128,6 +128,16 @@ impl Tier {
         self.row().summary
     }
 
+    /// The name; of a machine also what numbers at its tier are not.
+    #[must_use]
+    pub fn in_words(self) -> String {
+        if self.is_machine() { format!("{self}, {}", Self::EMULATED) } else { self.to_string() }
+    }
+
+    /// What must be said once where numbers of a machine's tier are shown.
+    pub const EMULATED: &'static str =
+        "an emulated feature set on this CPU is not an old core's speed";
+
     /// Whether a library may use a feature that the CPU has.
     #[must_use]
     pub const fn shows(self, feature: Feature) -> bool {

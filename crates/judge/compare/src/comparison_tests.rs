@@ -250,6 +250,11 @@ fn tiers_of_one_record_are_sides_too() {
     let c = compare(&of(Tier::Noaes), &of(Tier::Native), &settings);
     assert_eq!(c.cases[0].verdict, Verdict::Faster);
     assert_eq!((c.cases[0].base.tier, c.cases[0].case.tier), (Some(Tier::Noaes), Tier::Native));
+    let mut old = case("aes-128-gcm", 16, &scaled(9.0));
+    old.tier = Tier::Core2;
+    let c = compared(vec![old.clone()], vec![old]);
+    let said = |w: &String| w.starts_with("tier core2, an emulated feature set");
+    assert!(c.warnings.iter().any(said), "{:?}", c.warnings);
 }
 
 #[test]

@@ -312,7 +312,7 @@ fn sentence(q: &Question, terms: &Terms) -> String {
     words.extend(terms.size.filter(|s| *s > 0).map(|s| format!("at {s} bytes")));
     words.extend(q.per.map(|per| format!("per {per}")));
     words.push(format!("(model {}", terms.model));
-    words.extend(terms.tier.map(|t| format!(", tier {t}")));
+    words.extend(terms.tier.map(|t| format!(", tier {}", t.in_words())));
     if terms.footprint != Footprint::Hot {
         words.push(format!(", footprint {}", terms.footprint));
     }

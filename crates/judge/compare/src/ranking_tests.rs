@@ -201,4 +201,14 @@ fn a_headline_names_what_takes_part_as_a_sentence_does() {
     let title = asked(&record, &question).terms.sentence;
     let begin = "fastest of x, aes-128-gcm or aes-256-gcm in mine@1, b, c or 2 others on encrypt";
     assert!(title.starts_with(begin), "{title}");
+    let mut old = case("aes-128-gcm", 8192, &[1.0; 6]);
+    old.tier = Tier::Core2;
+    let tier = Question { tier: Some(Tier::Core2), ..Question::default() };
+    let title = asked(&crate::sample::record("a", vec![old]), &tier).terms.sentence;
+    assert!(
+        title.ends_with(
+            "tier core2, an emulated feature set on this CPU is not an old core's speed)"
+        ),
+        "{title}"
+    );
 }

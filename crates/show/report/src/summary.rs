@@ -111,9 +111,9 @@ fn machines(selection: &[&Measurement]) -> Option<String> {
     let what = if names.len() == 1 { "tier" } else { "tiers" };
     (!names.is_empty()).then(|| {
         format!(
-            "{what} {}: an emulated feature set on this CPU is not an old core's speed: it shows which \
-             code runs, not how fast that core runs it",
-            names.join(", ")
+            "{what} {}: {}: it shows which code runs, not how fast that core runs it",
+            names.join(", "),
+            Tier::EMULATED
         )
     })
 }
