@@ -27,9 +27,10 @@ use crate::args_pages::PagesArgs;
 use crate::args_quietly::QuietlyArgs;
 use crate::args_report::ReportArgs;
 use crate::args_tls::TlsArgs;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use model::{Footprint, Model, Tier};
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -125,7 +126,7 @@ pub enum Command {
     Trend(TrendArgs),
     /// Rank the cases of a record, or of what is measured now.
     Rank(Box<RankArgs>),
-    /// Compare two records, or two libraries or tiers within one.
+    /// Compare two records, or two libraries, tiers, algorithms, sizes or directions within one.
     Compare(Box<CompareArgs>),
     /// Encrypt a real page store page by page: verify it, tamper with it, time it.
     Pages(Box<PagesArgs>),
@@ -183,9 +184,10 @@ pub struct Filter {
     /// What one timed operation is; may be repeated, or a list: message,rekey.
     #[arg(short, long, value_name = "MODEL", value_delimiter = ',')]
     pub model: Vec<Model>,
-    /// Which CPU instructions the library may use; may be repeated, or a list: native,noaes.
-    #[arg(short, long, value_name = "TIER", value_delimiter = ',')]
-    pub tier: Vec<Tier>,
+    /// Which CPU instructions the library may use, by name or glob, separated by commas; may be
+    /// repeated. `ciphermark list tiers` lists them.
+    #[arg(short, long, value_name = "TIER", value_parser = TierGlobs, hide_possible_values = true)]
+    pub tier: Vec<String>,
     /// How much memory the operations cycle through; may be repeated, or a list: hot,l2,memory.
     #[arg(long, value_name = "FOOTPRINT", value_delimiter = ',')]
     pub footprint: Vec<Footprint>,
@@ -196,6 +198,28 @@ pub struct Filter {
     /// Whether to write the output over the input: yes, no or both.
     #[arg(long, value_name = "WHERE")]
     pub in_place: Option<InPlaceArg>,
+}
+
+/// Reads globs over tiers, which `choose` takes apart; completions list the names.
+#[derive(Clone)]
+pub struct TierGlobs;
+
+impl TypedValueParser for TierGlobs {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let named = |tier: &Tier| PossibleValue::new(tier.name()).help(tier.summary());
+        Some(Box::new(Tier::HERE.iter().map(named)))
+    }
 }
 
 /// `--direction`

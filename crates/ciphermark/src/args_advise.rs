@@ -16,7 +16,7 @@ use std::path::PathBuf;
     ciphermark advise run.json --for postgres --fips algorithm    nothing is measured anew\n  \
     ciphermark advise --for postgres --expansion 0 --integrity none\n  \
     ciphermark advise --for sqlite --library-version system --writes-per-second 500 --key-life 2y\n  \
-    ciphermark advise run.json --for wal -t noaes --format markdown\n  \
+    ciphermark advise run.json --for wal -t core2 --format markdown\n  \
     ciphermark advise --for postgres --from 'dbname=postgres'     what it would take of this server's CPU\n  \
     ciphermark advise tls.json --for tls-server --clients browser,java-8=5%\n  \
     ciphermark run --suite at-rest -o at-rest.json                a record for many questions\n\n\
@@ -96,7 +96,7 @@ pub struct AdviseArgs {
     #[arg(long, value_name = "YES|NO")]
     pub alone: Option<YesNo>,
     /// Which CPU instructions libraries may see.
-    #[arg(short, long, value_name = "TIER", default_value = "native")]
+    #[arg(short, long, value_name = "TIER", default_value = "native", hide_possible_values = true)]
     pub tier: Tier,
     /// Print everything: assumptions, all that is to be respected, every scheme with the rule that decided.
     #[arg(long)]

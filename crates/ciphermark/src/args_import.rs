@@ -61,7 +61,7 @@ pub struct SpeedArgs {
     #[arg(long)]
     pub decrypt: bool,
     /// Which CPU instructions it could use.
-    #[arg(short, long, value_name = "TIER", default_value = "native")]
+    #[arg(short, long, value_name = "TIER", default_value = "native", hide_possible_values = true)]
     pub tier: Tier,
     /// Where the rows go.
     #[command(flatten)]

@@ -53,7 +53,7 @@ pub struct PagesArgs {
     #[arg(short, long, value_name = "GLOB|NAME=PATH")]
     pub library: Vec<String>,
     /// Which CPU instructions the libraries may see.
-    #[arg(short, long, value_name = "TIER", default_value = "native")]
+    #[arg(short, long, value_name = "TIER", default_value = "native", hide_possible_values = true)]
     pub tier: Tier,
     /// Where timed pages come from and go to; `none`: no time is taken.
     #[arg(

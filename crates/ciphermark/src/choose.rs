@@ -3,7 +3,7 @@
 use crate::args::{DirectionArg, Filter, InPlaceArg};
 use crate::error::Failure;
 use engine::{Attached, LibraryChoice};
-use model::{Algorithm, Direction, NameGlob, nearest};
+use model::{Algorithm, Direction, NameGlob, Tier, nearest};
 use std::path::PathBuf;
 use std::sync::Once;
 use text::LibraryText;
@@ -161,6 +161,44 @@ pub fn in_place(given: InPlaceArg) -> Vec<bool> {
     }
 }
 
+/// Globs over tiers, each of which matches one.
+pub fn tier_globs(texts: &[String]) -> Result<Vec<NameGlob>, Failure> {
+    let globs = globs(texts)?;
+    let names = || Tier::ALL.iter().map(|t| t.name());
+    match globs.iter().find(|g| !names().any(|n| g.matches(n))) {
+        Some(glob) => {
+            let near = nearest(glob.text(), names());
+            let hint = near.map(|n| format!(", did you mean '{n}'?")).unwrap_or_default();
+            let all: Vec<&str> = Tier::HERE.iter().map(|t| t.name()).collect();
+            Err(Failure::usage(format!(
+                "--tier: unknown tier '{}'{hint}; there are {}",
+                glob.text(),
+                all.join(", ")
+            )))
+        }
+        None => Ok(globs),
+    }
+}
+
+/// The tiers to measure at: those that are named, and of those that globs match the ones that this CPU has.
+pub fn tiers(texts: &[String]) -> Result<Vec<Tier>, Failure> {
+    let mut found = Vec::new();
+    for glob in tier_globs(texts)? {
+        if let Some(tier) = Tier::ALL.iter().find(|t| t.name() == glob.text()) {
+            found.push(*tier);
+            continue;
+        }
+        let matched = Tier::HERE.iter().copied().filter(|t| glob.matches(t.name()));
+        let here: Vec<Tier> = matched.filter(|t| engine::tier_here(*t).available).collect();
+        if here.is_empty() {
+            let text = glob.text();
+            return Err(Failure::usage(format!("this CPU has no tier that matches '{text}'")));
+        }
+        found.extend(here);
+    }
+    Ok(distinct(&found))
+}
+
 /// Numbers of threads, ascending, each once; at most one thread per CPU.
 pub fn threads(given: &[u32]) -> Result<Vec<u32>, Failure> {
     let mut threads = if given.is_empty() { vec![1] } else { given.to_vec() };
@@ -212,6 +250,7 @@ pub fn rows_if_any<'a>(
 
 struct Keep<'a> {
     algorithms: Vec<NameGlob>,
+    tiers: Vec<NameGlob>,
     libraries: Vec<NameGlob>,
     directions: Vec<Direction>,
     in_place: Vec<bool>,
@@ -239,6 +278,7 @@ impl<'a> Keep<'a> {
     fn of(filter: &'a Filter) -> Result<Self, Failure> {
         Ok(Self {
             algorithms: globs(&filter.algorithm)?,
+            tiers: tier_globs(&filter.tier)?,
             libraries: globs(&filter.library)?,
             directions: filter.direction.map_or_else(Vec::new, directions),
             in_place: filter.in_place.map_or_else(Vec::new, in_place),
@@ -256,7 +296,7 @@ impl<'a> Keep<'a> {
             && filter.size.as_ref().is_none_or(|sizes| sizes.0.contains(&m.size))
             && all_or(&self.directions, &m.direction)
             && all_or(&filter.model, &m.model)
-            && all_or(&filter.tier, &m.tier)
+            && matches(&self.tiers, &|g| g.matches(m.tier.name()))
             && all_or(&filter.footprint, &m.footprint)
             && all_or(&filter.threads, &m.threads)
             && all_or(&self.in_place, &m.in_place)
@@ -307,5 +347,13 @@ mod tests {
         let texts = ["openssl@{3,4}*,nettle", "mine=/a,b/lib.so"].map(str::to_owned);
         let each: Vec<&str> = each_library(&texts).collect();
         assert_eq!(each, ["openssl@{3,4}*", "nettle", "mine=/a,b/lib.so"]);
+    }
+
+    #[test]
+    fn tiers_are_named_or_matched_and_an_unknown_one_is_refused_with_the_nearest() {
+        let of = |text: &str| tiers(&[text.to_owned()]).map_err(|e| e.message);
+        assert_eq!(of("icelake,native,icelake"), Ok(vec![Tier::Icelake, Tier::Native]));
+        assert_eq!(of("nat*,{base,vase}line"), Ok(vec![Tier::Native, Tier::Baseline]));
+        assert!(of("nativ").unwrap_err().contains("did you mean 'native'?"));
     }
 }

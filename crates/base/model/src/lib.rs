@@ -7,6 +7,8 @@ mod algorithm;
 #[cfg(feature = "records")]
 mod case;
 mod direction;
+#[cfg(feature = "records")]
+mod feature;
 mod glob;
 mod quiet;
 #[cfg(feature = "records")]
@@ -24,6 +26,8 @@ pub use algorithm::{
 #[cfg(feature = "records")]
 pub use case::{Case, Footprint};
 pub use direction::Direction;
+#[cfg(feature = "records")]
+pub use feature::{Feature, Features};
 pub use glob::{BadGlob, NameGlob, nearest};
 pub use quiet::QuietRates;
 #[cfg(feature = "records")]

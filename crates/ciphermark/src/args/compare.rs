@@ -17,6 +17,9 @@ use std::time::Duration;
     ciphermark compare run.json --libraries 'openssl@3.0*,openssl@4*'\n  \
     ciphermark compare run.json --libraries 'openssl@4*'            one library against each other one\n  \
     ciphermark compare run.json --tiers noaes,native -a 'aes-*'\n  \
+    ciphermark compare run.json --algorithms 'aes-128-*,aes-256-*'  what AES-256 costs over AES-128\n  \
+    ciphermark compare run.json --algorithms aes-256-gcm,aes-256-gcm-siv -s 8K\n  \
+    ciphermark compare run.json --sizes 4K,16K -l 'openssl@3*'      what a byte costs in larger chunks\n  \
     ciphermark compare base.json head.json --fail-if slower:2% --fail-if instructions:0.5%\n  \
     ciphermark compare base.json head.json --confirm --budget 2m    settle candidates with pairs of processes\n  \
     ciphermark compare base.json head.json --format markdown >> \"$GITHUB_STEP_SUMMARY\"\n  \
@@ -41,8 +44,9 @@ pub struct CompareArgs {
     /// The record to compare with.
     #[arg(value_name = "BASE", required_unless_present = "from", conflicts_with = "from")]
     pub base: Option<PathBuf>,
-    /// The record to judge; without it, compare two libraries or tiers of BASE.
-    #[arg(value_name = "NEW", required_unless_present_any = ["libraries", "tiers", "from"], conflicts_with = "from")]
+    /// The record to judge; without it, compare two libraries, tiers, algorithms, sizes or directions
+    /// of BASE.
+    #[arg(value_name = "NEW", required_unless_present_any = ["libraries", "tiers", "algorithms", "sizes", "directions", "from"], conflicts_with = "from")]
     pub new: Option<PathBuf>,
     /// Compare runs of an archive, machine by machine.
     #[arg(long, value_name = "STORE", conflicts_with_all = ["libraries", "tiers", "confirm"])]
@@ -66,15 +70,26 @@ pub struct CompareArgs {
     /// The base's tier and the new one.
     #[arg(long, value_name = "BASE,NEW")]
     pub tiers: Option<String>,
+    /// The base's algorithm and the new one, of one record: two names, or two with a star each, which
+    /// stands for the same in both.
+    #[arg(long, value_name = "BASE,NEW", conflicts_with_all = ["new", "from", "confirm", "libraries", "tiers", "sizes", "directions"])]
+    pub algorithms: Option<String>,
+    /// The base's size and the new one, of one record, compared by what a byte costs.
+    #[arg(long, value_name = "BASE,NEW", conflicts_with_all = ["new", "from", "confirm", "libraries", "tiers", "directions"])]
+    pub sizes: Option<String>,
+    /// The base's direction and the new one, of one record.
+    #[arg(long, value_name = "BASE,NEW", conflicts_with_all = ["new", "from", "confirm", "libraries", "tiers"])]
+    pub directions: Option<String>,
     /// Which cases.
     #[command(flatten)]
     pub filter: Filter,
     /// Call two cases the same if they differ by at most this.
     #[arg(long, visible_alias = "threshold", value_parser = parse_fraction, allow_hyphen_values = true, value_name = "PERCENT", default_value = "0.5%")]
     pub same_within: f64,
-    /// Conditions that make the exit code 1; may be repeated.
-    #[arg(long, value_name = "CONDITION", default_values = ["slower", "refused"])]
-    pub fail_if: Vec<Condition>,
+    /// Conditions that make the exit code 1; may be repeated [default: slower, refused; of
+    /// algorithms, sizes and directions: never].
+    #[arg(long, value_name = "CONDITION")]
+    fail_if: Vec<Condition>,
     /// Settle candidates with pairs of processes; both builds must be on this machine.
     #[arg(long, conflicts_with = "tiers")]
     pub confirm: bool,
@@ -90,4 +105,15 @@ pub struct CompareArgs {
     /// What to print.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     pub format: ComparisonFormat,
+}
+
+impl CompareArgs {
+    /// Conditions that make the exit code 1. What another algorithm costs is a question, and no regression.
+    pub fn conditions(&self) -> Vec<Condition> {
+        let asks = self.algorithms.is_some() || self.sizes.is_some() || self.directions.is_some();
+        if !self.fail_if.is_empty() || asks {
+            return self.fail_if.clone();
+        }
+        ["slower", "refused"].map(|c| c.parse().expect("one of the conditions")).to_vec()
+    }
 }

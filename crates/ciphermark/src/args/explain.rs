@@ -1,8 +1,8 @@
 //! `ciphermark explain`.
 
-use super::DirectionArg;
+use super::{DirectionArg, TierGlobs};
 use clap::Args;
-use model::{Model, Tier};
+use model::Model;
 use std::path::PathBuf;
 
 /// `ciphermark explain`
@@ -30,9 +30,10 @@ pub struct ExplainArgs {
     /// What one operation is, for instructions.
     #[arg(short, long, value_name = "MODEL", default_value = "message")]
     pub model: Model,
-    /// Which CPU instructions the library may use, for instructions; may be repeated.
-    #[arg(short, long, value_name = "TIER", value_delimiter = ',')]
-    pub tier: Vec<Tier>,
+    /// Which CPU instructions the library may use, by name or glob, separated by commas, for
+    /// instructions; may be repeated.
+    #[arg(short, long, value_name = "TIER", value_parser = TierGlobs, hide_possible_values = true)]
+    pub tier: Vec<String>,
     /// Encrypt, decrypt or both.
     #[arg(short, long, value_name = "DIRECTION", default_value = "both")]
     pub direction: DirectionArg,

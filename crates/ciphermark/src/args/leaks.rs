@@ -1,9 +1,8 @@
 //! `ciphermark leaks`.
 
-use super::Sizes;
+use super::{Sizes, TierGlobs};
 use crate::units::parse_duration;
 use clap::Args;
-use model::Tier;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -31,9 +30,10 @@ pub struct LeaksArgs {
     /// Libraries, as for `run`; may be repeated.
     #[arg(short, long, value_name = "GLOB|NAME=PATH")]
     pub library: Vec<String>,
-    /// Which CPU instructions the library may use; may be repeated.
-    #[arg(short, long, value_name = "TIER", value_delimiter = ',', default_value = "native")]
-    pub tier: Vec<Tier>,
+    /// Which CPU instructions the library may use, by name or glob, separated by commas; may be
+    /// repeated.
+    #[arg(short, long, value_name = "TIER", value_parser = TierGlobs, hide_possible_values = true, default_value = "native")]
+    pub tier: Vec<String>,
     /// Message sizes in bytes, as for `run` [default: a part of a block, a block, and one that meets
     /// the widest loops].
     #[arg(short, long, value_name = "LIST")]

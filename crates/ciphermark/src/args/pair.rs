@@ -39,7 +39,7 @@ pub struct PairArgs {
     #[arg(short, long, value_name = "MODEL", default_value = "message")]
     pub model: Model,
     /// Which CPU instructions the libraries may use.
-    #[arg(short, long, value_name = "TIER", default_value = "native")]
+    #[arg(short, long, value_name = "TIER", default_value = "native", hide_possible_values = true)]
     pub tier: Tier,
     /// Call the two the same if they differ by at most this.
     #[arg(long, value_parser = parse_fraction, allow_hyphen_values = true, value_name = "PERCENT", default_value = "0.2%")]

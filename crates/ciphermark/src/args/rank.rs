@@ -85,7 +85,7 @@ pub struct QuestionArgs {
     #[arg(short, long, value_name = "MODEL", value_parser = one_of(Model::RECORDED, Model::name))]
     pub model: Option<Model>,
     /// Which CPU instructions the library may see.
-    #[arg(short, long, value_name = "TIER")]
+    #[arg(short, long, value_name = "TIER", hide_possible_values = true)]
     pub tier: Option<Tier>,
     /// Memory that the operations walk through.
     #[arg(long, value_name = "FOOTPRINT")]

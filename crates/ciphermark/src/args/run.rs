@@ -12,7 +12,8 @@ use std::time::Duration;
     ciphermark run                                   the quick suite, about a minute\n  \
     ciphermark run -a 'aes-256-*' -s 4K,8K,16K       database pages\n  \
     ciphermark run -l openssl -m stream -s 8192      what `openssl speed -evp` measures\n  \
-    ciphermark run -l openssl -t native -t noaes     with and without AES instructions\n  \
+    ciphermark run -l openssl -t native,noaes        with and without AES instructions\n  \
+    ciphermark run -l openssl -t 'sandybridge,zen*'  with what other machines have\n  \
     ciphermark run -l a=old/libcrypto.so -l b=new/libcrypto.so -o ab.json\n  \
     ciphermark run -m message,rekey -s 16..64K       what a new key for each message costs\n  \
     ciphermark run -a 'aes-256-gcm' -m forgery       what rejecting a forgery costs\n  \

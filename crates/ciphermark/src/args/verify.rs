@@ -1,6 +1,6 @@
 //! `ciphermark verify`, `once` and `list`.
 
-use super::Sizes;
+use super::{Sizes, TierGlobs};
 use crate::units::{Hex, parse_hex};
 use clap::{Args, ValueEnum};
 use model::Tier;
@@ -24,16 +24,18 @@ pub struct VerifyArgs {
     /// Libraries, as for `run`; may be repeated.
     #[arg(short, long, value_name = "GLOB|NAME=PATH")]
     pub library: Vec<String>,
-    /// Which CPU instructions the library may use; may be repeated.
+    /// Which CPU instructions the library may use, by name or glob, separated by commas; may be
+    /// repeated.
     #[arg(
         short,
         long,
         value_name = "TIER",
-        value_delimiter = ',',
+        value_parser = TierGlobs,
+        hide_possible_values = true,
         default_value = "native",
         conflicts_with = "vectors"
     )]
-    pub tier: Vec<Tier>,
+    pub tier: Vec<String>,
     /// Message sizes to check besides the fixed and random ones, as for `run`: 777,3000 or 16..64K.
     #[arg(short, long, value_name = "LIST", conflicts_with = "vectors")]
     pub size: Option<Sizes>,
@@ -66,7 +68,7 @@ pub struct OnceArgs {
     #[arg(short, long, value_name = "GLOB|NAME=PATH")]
     pub library: String,
     /// Which CPU instructions the library may use.
-    #[arg(short, long, default_value = "native")]
+    #[arg(short, long, default_value = "native", hide_possible_values = true)]
     pub tier: Tier,
     /// The key (XTS: data key, then tweak key).
     #[arg(long, value_parser = parse_hex, value_name = "HEX", default_value = "")]

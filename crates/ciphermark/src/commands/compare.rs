@@ -1,11 +1,11 @@
-//! `ciphermark compare`: two records, or two libraries or tiers of one, case by case.
+//! `ciphermark compare`: two records, or two libraries, tiers, algorithms, sizes or directions of one, case by case.
 
 use super::confirm;
-use crate::args::CompareArgs;
+use crate::args::{CompareArgs, one_size};
 use crate::error::{Exit, Failure};
 use crate::{choose, kinds, screen};
 use clap::ValueEnum as _;
-use compare::{Comparison, Condition, Matching, Settings, Side, Sought};
+use compare::{Apart, Between, Comparison, Condition, Matching, Part, Settings, Side, Sought};
 use model::{NameGlob, Tier};
 use record::{Measurement, Record};
 use std::path::Path;
@@ -27,13 +27,12 @@ pub fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         Some(text) => by_libraries(&mut sides, text)?,
         None => Matching::ByName,
     };
-    if let Some(text) = &args.tiers {
-        by_tiers(&mut sides, text)?;
-    }
-    let tiers_differ = args.tiers.is_some();
-    let settings = Settings { tolerance: args.same_within, matching, tiers_differ };
+    let (apart, between) = apart(args, &mut sides)?;
+    let settings = Settings { tolerance: args.same_within, matching, apart };
     let mut comparison = compare::compare(&sides.0, &sides.1, &settings);
-    demand(&comparison, &args.fail_if)?;
+    comparison.between = between;
+    let conditions = args.conditions();
+    demand(&comparison, &conditions)?;
     if args.confirm {
         if base.kind().is_some() {
             return Err(Failure::usage(format!(
@@ -44,7 +43,7 @@ pub fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
         let records = [&base, new.as_ref().unwrap_or(&base)];
         confirm::confirm(args, records, matching, &mut comparison)?;
     }
-    let found: Vec<_> = args.fail_if.iter().filter_map(|c| c.find(&comparison)).collect();
+    let found: Vec<_> = conditions.iter().filter_map(|c| c.find(&comparison)).collect();
     screen::print(|options| {
         report::comparison(&comparison, &found, args.format, args.rows, options)
     })?;
@@ -127,13 +126,70 @@ fn keep(side: &mut Side<'_>, glob: &NameGlob, text: &str) -> Result<(), Failure>
     Ok(())
 }
 
-fn by_tiers(sides: &mut (Side<'_>, Side<'_>), text: &str) -> Result<(), Failure> {
+/// In what the sides differ beside their libraries: each keeps the rows of its own.
+fn apart(
+    args: &CompareArgs,
+    sides: &mut (Side<'_>, Side<'_>),
+) -> Result<(Apart, Option<Between>), Failure> {
+    let asked = [
+        ("algorithm", "--algorithms", "aes-128-gcm,aes-256-gcm", &args.algorithms),
+        ("size", "--sizes", "4K,16K", &args.sizes),
+        ("direction", "--directions", "encrypt,decrypt", &args.directions),
+        ("tier", "--tiers", "noaes,native", &args.tiers),
+    ];
+    let found = asked.into_iter().find_map(|(what, flag, as_in, text)| {
+        text.as_deref().map(|text| (what, flag, as_in, text))
+    });
+    let Some((what, flag, as_in, text)) = found else { return Ok((Apart::Nothing, None)) };
     let names = split(text);
-    let [base, new] = &names[..] else {
-        return Err(Failure::usage(format!("--tiers '{text}': give two, as in noaes,native")));
+    let [base, new] = names[..] else {
+        return Err(Failure::usage(format!("{flag} '{text}': give two, as in {as_in}")));
     };
-    of_tier(&mut sides.0, base)?;
-    of_tier(&mut sides.1, new)
+    if base == new {
+        return Err(Failure::usage(format!("{flag} '{text}': the two are the same")));
+    }
+    let apart = match what {
+        "algorithm" => {
+            let parts = Part::of(base).zip(Part::of(new));
+            let (base, new) =
+                parts.filter(|_| base.contains('*') == new.contains('*')).ok_or_else(|| {
+                    Failure::usage(format!(
+                        "{flag} '{text}': give two names, or two with a star each, as in 'aes-128-*,aes-256-*'"
+                    ))
+                })?;
+            Apart::Algorithm { base, new }
+        }
+        "size" => Apart::Size,
+        "direction" => Apart::Direction,
+        _ => Apart::Tier,
+    };
+    keep_of(&mut sides.0, apart, base)?;
+    keep_of(&mut sides.1, apart, new)?;
+    Ok((apart, Some(Between { what, base: base.to_owned(), new: new.to_owned() })))
+}
+
+/// Leaves a side the rows of its algorithm, size, direction or tier.
+fn keep_of(side: &mut Side<'_>, apart: Apart, text: &str) -> Result<(), Failure> {
+    let mut hint = String::new();
+    match apart {
+        Apart::Algorithm { .. } => {
+            let near = model::nearest(text, side.rows.iter().map(|m| m.algorithm.as_str()));
+            hint = near.map(|n| format!(", did you mean '{n}'?")).unwrap_or_default();
+            let glob = NameGlob::parse(text).map_err(Failure::usage)?;
+            side.rows.retain(|m| glob.matches(&m.algorithm));
+        }
+        Apart::Size => {
+            let size = one_size(text).map_err(Failure::usage)?;
+            side.rows.retain(|m| m.size == size && m.model.has_bytes());
+        }
+        Apart::Direction => side.rows.retain(|m| m.direction.to_string() == text),
+        Apart::Tier | Apart::Nothing => return of_tier(side, text),
+    }
+    if side.rows.is_empty() {
+        return Err(Failure::usage(format!("'{}' has no case of '{text}'{hint}", side.name)));
+    }
+    side.name = format!("{text} of {}", side.name);
+    Ok(())
 }
 
 fn of_tier(side: &mut Side<'_>, name: &str) -> Result<(), Failure> {

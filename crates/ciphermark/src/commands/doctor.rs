@@ -23,9 +23,9 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     Ok(if problem { Exit::Found } else { Exit::Done })
 }
 
-/// Every tier but `native`, and how it is applied to libraries.
+/// Every switch but `native`, and how it is applied to libraries.
 fn tiers() -> Vec<(String, Result<String, String>)> {
-    let others = Tier::HERE.iter().copied().filter(|tier| *tier != Tier::Native);
+    let others = Tier::HERE.iter().copied().filter(|t| *t != Tier::Native && !t.is_machine());
     let how = |tier: Tier| {
         let here = engine::tier_here(tier);
         let unknown = || "this machine has no way to apply it".to_owned();

@@ -61,7 +61,7 @@ fn counted(args: &ExplainArgs) -> Result<Vec<Row>, Failure> {
     let directions = choose::directions(args.direction);
     let tiers: Vec<Tier> = match args.tier.as_slice() {
         [] => vec![Tier::Native],
-        typed => typed.to_vec(),
+        typed => choose::tiers(typed)?,
     };
     let libraries = engine::at_tiers(&choose::attached(&args.library)?, &tiers);
     let wanted = |o: &Offer| {

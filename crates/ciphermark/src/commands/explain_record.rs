@@ -19,7 +19,7 @@ pub fn rows(record: &Record, path: &Path, args: &ExplainArgs) -> Result<Vec<Row>
     }
     let (algorithms, libraries) = (choose::globs(&args.algorithm)?, choose::globs(&args.library)?);
     let directions = choose::directions(args.direction);
-    let tiers = &args.tier;
+    let tiers = choose::tier_globs(&args.tier)?;
     let any = |globs: &[NameGlob], test: &dyn Fn(&NameGlob) -> bool| {
         globs.is_empty() || globs.iter().any(test)
     };
@@ -29,7 +29,7 @@ pub fn rows(record: &Record, path: &Path, args: &ExplainArgs) -> Result<Vec<Row>
         any(&algorithms, &|g| g.matches(&e.algorithm))
             && any(&libraries, &|g| choose::is_library(g, &library.name, &library.version))
             && (one_way || directions.contains(&e.direction))
-            && (tiers.is_empty() || tiers.contains(&e.tier))
+            && any(&tiers, &|g| g.matches(e.tier.name()))
     };
     let mut kept: Vec<&Executed> = record.executed.iter().filter(is_kept).collect();
     if kept.is_empty() {

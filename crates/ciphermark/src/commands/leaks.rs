@@ -6,7 +6,7 @@ use crate::error::{Exit, Failure};
 use crate::progress::Bar;
 use crate::{choose, screen};
 use engine::{AllJudged, Attached, LeakSubject, Secrets};
-use model::{Algorithm, NameGlob, Tier};
+use model::{Algorithm, Tier};
 use record::LeakVerdict;
 use report::Format;
 use std::time::Instant;
@@ -20,7 +20,7 @@ const NOTHING: &str = "nothing to judge: none of the selected libraries";
 /// Judges the chosen algorithms of the chosen libraries and prints the verdicts.
 pub fn leaks(args: &LeaksArgs) -> Result<Exit, Failure> {
     let chosen = Chosen::of(&args.algorithm)?;
-    let tiers = choose::distinct(&args.tier);
+    let tiers = choose::tiers(&args.tier)?;
     let journal = args.output.as_deref().map(claim_output).transpose()?.flatten();
     let stop = watch_signals()?;
     let libraries = engine::at_tiers(&choose::attached(&args.library)?, &tiers);
@@ -95,14 +95,13 @@ impl Chosen {
     /// What globs match; without any all algorithms. Private keys take minutes, so they are named.
     fn of(globs: &[String]) -> Result<Self, Failure> {
         let (mut of_algorithms, mut schemes) = (Vec::new(), Vec::new());
-        for text in globs.iter().flat_map(|list| NameGlob::of_list(list)) {
-            let glob = NameGlob::parse(text).map_err(Failure::usage)?;
+        for glob in choose::globs(globs)? {
             let matched = engine::private_schemes().into_iter().filter(|name| glob.matches(name));
             let before = schemes.len();
             schemes.extend(matched);
             let is_algorithm = Algorithm::all().iter().any(|a| glob.matches(a.name));
             if is_algorithm || schemes.len() == before {
-                of_algorithms.push(text.to_owned());
+                of_algorithms.push(glob.text().to_owned());
             }
         }
         let algorithms = match of_algorithms.as_slice() {

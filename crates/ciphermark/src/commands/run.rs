@@ -93,7 +93,7 @@ fn request(args: &RunArgs, suite: Suite) -> Result<Request, Failure> {
         },
         directions: filter.direction.map_or(suite.directions, choose::directions),
         models: or_else(&filter.model, suite.models),
-        tiers: or_else(&filter.tier, suite.tiers),
+        tiers: or_else(&choose::tiers(&filter.tier)?, suite.tiers),
         footprints: or_else(&filter.footprint, suite.footprints),
         threads: choose::threads(&or_else(&filter.threads, suite.threads))?,
         in_place: filter.in_place.map_or(suite.in_place, choose::in_place),

@@ -60,13 +60,14 @@ fn leaks(record: &Record, args: &ShowArgs) -> Result<Exit, Failure> {
     let filter = &args.filter;
     let (algorithms, libraries) =
         (choose::globs(&filter.algorithm)?, choose::globs(&filter.library)?);
+    let tiers = choose::tier_globs(&filter.tier)?;
     let any = |globs: &[NameGlob], test: &dyn Fn(&NameGlob) -> bool| {
         globs.is_empty() || globs.iter().any(test)
     };
     let is_kept = |l: &&Leaks| {
         any(&algorithms, &|g| g.matches(&l.algorithm))
             && any(&libraries, &|g| choose::is_library(g, &l.library.name, &l.library.version))
-            && (filter.tier.is_empty() || filter.tier.contains(&l.tier))
+            && any(&tiers, &|g| g.matches(l.tier.name()))
     };
     let kept: Vec<Leaks> = record.leaks.iter().filter(is_kept).cloned().collect();
     if kept.is_empty() {

@@ -22,9 +22,8 @@ pub fn verify(args: &VerifyArgs) -> Result<Exit, Failure> {
         [] => Algorithm::all().iter().collect(),
         globs => choose::algorithms(globs)?,
     };
-    let mut tiers = args.tier.clone();
+    let mut tiers = choose::tiers(&args.tier)?;
     tiers.sort_unstable();
-    tiers.dedup();
     let libraries = engine::at_tiers(&choose::attached(&args.library)?, &tiers);
     let (subjects, missing) = subjects(&libraries, &tiers, &algorithms);
     if subjects.is_empty() && missing.is_empty() {

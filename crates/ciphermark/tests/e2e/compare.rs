@@ -33,6 +33,62 @@ fn one_library_is_compared_with_each_of_the_others() {
 }
 
 #[test]
+fn what_a_longer_key_costs_is_one_question_and_one_line() {
+    let what = "--algorithms aes-128-gcm,aes-256-gcm -l openssl@4* -s 8K -d encrypt";
+    let asked = format!("{} {what}", published());
+    let whole = compare(&format!("{asked} --format json")).with_code(0).json();
+    let [case] = &rows(&whole, "cases")[..] else { panic!("{}", whole["cases"]) };
+    assert_eq!(
+        (text(case, "base_algorithm"), text(case, "algorithm")),
+        ("aes-128-gcm", "aes-256-gcm")
+    );
+    assert_eq!((text(case, "verdict"), &whole["between"]["what"]), ("slower", &"algorithm".into()));
+    assert!(number(case, "ratio.estimate") > 1.1 && number(case, "ratio.low") > 1.0, "{case}");
+    let table = compare(&asked).with_code(0).stdout;
+    let line = table.lines().find(|l| l.starts_with("aes-256-gcm takes +")).unwrap();
+    let words = [" at 95 %) over aes-128-gcm; openssl@4.0.3, encrypt, 8 KiB"];
+    assert!(words.iter().all(|w| line.contains(w)), "{table}");
+    assert!(table.contains("aes-128-gcm → aes-256-gcm"), "{table}");
+    let csv = compare(&format!("{asked} --format csv")).with_code(0).stdout;
+    assert!(csv.contains("base_algorithm") && csv.contains("aes-256-gcm,"), "{csv}");
+    let markdown = compare(&format!("{asked} --format markdown")).with_code(0).stdout;
+    assert!(markdown.contains("**aes-256-gcm takes +"), "{markdown}");
+    compare(&format!("{asked} --fail-if slower")).with_code(1);
+}
+
+#[test]
+fn a_star_pairs_every_algorithm_that_has_both_key_lengths() {
+    let asked = format!("{} --algorithms aes-128-*,aes-256-* -l openssl@4*", published());
+    let whole = compare(&format!("{asked} --format json")).with_code(0).json();
+    let cases = rows(&whole, "cases");
+    assert!(cases.len() > 10, "{}", cases.len());
+    for case in cases {
+        let base = text(case, "base_algorithm").replace("128", "256");
+        assert_eq!(base, text(case, "algorithm"));
+    }
+}
+
+#[test]
+fn sizes_are_compared_a_byte_and_directions_an_operation() {
+    let of = |what: &str| {
+        let filter = "-a aes-256-gcm -l openssl@4* --format json";
+        compare(&format!("{} {what} {filter}", published())).with_code(0).json()
+    };
+    let sizes = of("--sizes 16,8K");
+    for case in rows(&sizes, "cases") {
+        assert_eq!((number(case, "base_size"), number(case, "size")), (16.0, 8192.0));
+        // A byte of a long message costs a fraction of one of a short message's.
+        assert!(number(case, "ratio.high") < 0.5, "{case}");
+        assert!(number(case, "new_cost") > number(case, "base_cost"), "{case}");
+    }
+    let directions = of("--directions encrypt,decrypt");
+    for case in rows(&directions, "cases") {
+        assert_eq!((text(case, "base_direction"), text(case, "direction")), ("encrypt", "decrypt"));
+    }
+    assert!(!rows(&sizes, "cases").is_empty() && !rows(&directions, "cases").is_empty());
+}
+
+#[test]
 fn what_cannot_be_compared_gets_one_line_that_helps() {
     for (arguments, words) in [
         ("", &["NEW"][..]),
@@ -45,6 +101,12 @@ fn what_cannot_be_compared_gets_one_line_that_helps() {
             &["'slow' is none of: slower[:PERCENT]"],
         ),
         ("--libraries libaegis,ring", &["have no case in common"]),
+        ("--algorithms aes-128-gcm", &["give two, as in aes-128-gcm,aes-256-gcm"]),
+        ("--algorithms aes-128-gcm,aes-*-gcm", &["a star each, as in 'aes-128-*,aes-256-*'"]),
+        ("--algorithms aes-128-gcm,aes-256-gmc", &["no case of 'aes-256-gmc'", "'aes-256-gcm'"]),
+        ("--sizes 8K,8K", &["the two are the same"]),
+        ("--sizes 8K,17", &["no case of '17'"]),
+        ("--sizes 16,8K --tiers noaes,native", &["cannot be used with"]),
     ] {
         refuses(&format!("compare {} {arguments}", published()), words);
     }

@@ -122,7 +122,7 @@ fn limits_have_what_was_measured_and_a_floor_or_a_reason_for_each_algorithm() {
 #[test]
 fn tiers_models_and_suites_have_names_and_summaries() {
     for (what, names) in [
-        ("tiers", &["native", "vaes256", "aesni", "noaes", "baseline"][..]),
+        ("tiers", &["native", "vaes256", "aesni", "noaes", "baseline", "core2", "zen1"][..]),
         ("models", &["stream", "message"]),
         ("suites", &["quick", "published", "pages", "stream", "full", "everything"]),
     ] {

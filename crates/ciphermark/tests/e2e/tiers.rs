@@ -43,12 +43,30 @@ fn cpu_has(flag: &str) -> bool {
     flags.split_whitespace().any(|f| f == flag)
 }
 
+/// What a machine has, by the kernel's names.
+fn has(machine: &str) -> Vec<&'static str> {
+    let steps: [(&str, &[&str]); 9] = [
+        ("qemu64", &["pni", "cx16"]),
+        ("core2", &["ssse3"]),
+        ("nehalem", &["sse4_1", "sse4_2", "popcnt"]),
+        ("westmere", &["aes", "pclmulqdq"]),
+        ("sandybridge", &["xsave", "avx"]),
+        ("haswell", &["avx2", "bmi1", "bmi2", "fma", "f16c", "abm", "movbe"]),
+        ("skylake", &["adx"]),
+        ("zen1", &["sha_ni"]),
+        ("icelake", &["gfni", "vaes", "vpclmulqdq", "avx512vl", "avx512_vbmi2", "avx512_bitalg"]),
+    ];
+    let upto = steps.iter().position(|(name, _)| *name == machine).map_or(0, |at| at + 1);
+    steps[..upto].iter().flat_map(|(_, flags)| *flags).copied().collect()
+}
+
 /// A tier that this machine's CPU has all of.
 fn here(tier: &str) -> bool {
     match tier {
         "vaes256" => cpu_has("vaes") && cpu_has("vpclmulqdq"),
-        "aesni" => cpu_has("aes") && cpu_has("pclmulqdq"),
-        _ => true,
+        "aesni" | "noavx2" => cpu_has("aes") && cpu_has("pclmulqdq"),
+        "nopclmul" => cpu_has("aes"),
+        machine => has(machine).iter().all(|flag| cpu_has(flag)),
     }
 }
 
@@ -60,6 +78,17 @@ fn each_tier_is_seen(object: &std::path::Path) {
         ("aesni", "5V"),
         ("noaes", "5VAP"),
         ("baseline", "5VAP2S"),
+        ("nopclmul", "P"),
+        ("noavx2", "5V2"),
+        ("icelake", ""),
+        ("zen1", "5V"),
+        ("skylake", "5V"),
+        ("haswell", "5V"),
+        ("sandybridge", "5V2"),
+        ("westmere", "5V2"),
+        ("nehalem", "5VAP2"),
+        ("core2", "5VAP2"),
+        ("qemu64", "5VAP2S"),
     ];
     let native = seen(object, "native");
     let all = [
@@ -151,9 +180,26 @@ fn one_operation_gives_the_same_at_every_tier() {
         ciphermark(&[&case[..], &nonce].concat(), b"the same bytes").with_code(0).bytes
     };
     assert_eq!(at("native").len(), 14 + 16);
-    for tier in ["vaes256", "aesni", "noaes", "baseline"].into_iter().filter(|t| here(t)) {
+    let all = call("list tiers --json").with_code(0).rows();
+    for tier in all.iter().filter(|t| t["available"] == true).map(|t| text(t, "name")) {
         assert_eq!(at(tier), at("native"), "{tier}");
     }
+}
+
+#[test]
+fn tiers_are_taken_by_globs_and_an_unknown_one_is_refused() {
+    let tier = |rows: &[Value]| rows.iter().map(|r| text(r, "tier").to_owned()).collect::<Vec<_>>();
+    let rows = call("verify --json -l openssl -a aes-128-ctr -t bas*,noa[e]s").with_code(0).rows();
+    assert_eq!(tier(&rows), ["noaes", "baseline"]);
+    refuses("verify -l openssl -t noeas", &["unknown tier 'noeas'", "'noaes'"]);
+}
+
+#[test]
+fn a_machine_runs_its_own_code_and_a_table_says_what_that_is_not() {
+    let done = call("run -l openssl -a aes-128-ctr -s 64 -d encrypt -t qemu64 --budget 20s");
+    assert!(!done.stdout.contains("REFUSED"), "{}", done.stdout);
+    let note = "tier qemu64: an emulated feature set on this CPU is not an old core's speed";
+    assert!(done.stdout.replace("\n", " ").contains(note), "{}", done.stdout);
 }
 
 #[test]
@@ -204,6 +250,10 @@ fn the_list_of_tiers_says_how_this_machine_applies_each() {
     let noaes = where_(&rows, &[("name", "noaes")])[0];
     assert!(["cpuid-fault", "cpuid-rewrite"].contains(&text(noaes, "mechanism")), "{noaes}");
     assert_eq!(where_(&rows, &[("name", "native")])[0]["mechanism"], Value::Null);
-    let vaes = where_(&rows, &[("name", "vaes256")])[0];
-    assert_eq!(vaes["available"], here("vaes256"), "{vaes}");
+    for row in &rows {
+        let name = text(row, "name");
+        assert_eq!(row["available"], here(name), "{row}");
+        let lacks = row["reason"].as_str().is_some_and(|why| why.starts_with("this CPU has no "));
+        assert_eq!(lacks, !here(name), "{row}");
+    }
 }

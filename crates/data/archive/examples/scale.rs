@@ -251,7 +251,7 @@ fn compared(
         name: String::new(),
         rows: new.measurements.iter().filter(|m| of_new(m)).collect(),
     };
-    compare(&base, &new, &Settings { tolerance: 0.005, matching, tiers_differ: false })
+    compare(&base, &new, &Settings { tolerance: 0.005, matching, apart: compare::Apart::Nothing })
 }
 
 fn newest(archive: &mut Archive, of: &Selection) -> Vec<Listed> {

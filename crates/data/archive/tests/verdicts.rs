@@ -89,7 +89,8 @@ fn assert_same(own: &Comparison, kept: &Comparison) {
 fn verdicts_over_an_archive_are_those_of_the_records() {
     let directory = tempfile::tempdir().unwrap();
     let all = both(directory.path());
-    let settings = Settings { tolerance: 0.005, matching: Matching::ByName, tiers_differ: false };
+    let settings =
+        Settings { tolerance: 0.005, matching: Matching::ByName, apart: compare::Apart::Nothing };
     let mut cases = 0;
     for (a, kept_a) in &all {
         for (b, kept_b) in &all {
@@ -106,7 +107,8 @@ fn verdicts_over_an_archive_are_those_of_the_records() {
 #[test]
 fn two_versions_within_a_record_are_told_apart_alike() {
     let directory = tempfile::tempdir().unwrap();
-    let settings = Settings { tolerance: 0.005, matching: Matching::Every, tiers_differ: false };
+    let settings =
+        Settings { tolerance: 0.005, matching: Matching::Every, apart: compare::Apart::Nothing };
     let mut found = 0;
     for (own, kept) in &both(directory.path()) {
         let of = |version: &'static str| {

@@ -245,7 +245,7 @@ fn newer<'a>(record: &'a Record, system: &LibraryId) -> Option<Newer<'a>> {
         rows: record.measurements.iter().filter(|m| m.library == *of).collect(),
     };
     let settings =
-        Settings { tolerance: TOLERANCE, matching: Matching::Every, tiers_differ: false };
+        Settings { tolerance: TOLERANCE, matching: Matching::Every, apart: crate::Apart::Nothing };
     let comparison = compare(&side(system), &side(library), &settings);
     let ratio = comparison.overall.first()?.ratio?;
     Some(Newer { library, ratio, tally: comparison.tally })

@@ -1,5 +1,6 @@
 //! Two sides, case by case.
 
+use crate::apart::{Apart, Between, Other, Which};
 use crate::case::{Borrowed, Case as Key, borrowed};
 use crate::confirm::{ByPairs, Confirmation};
 use crate::costs::{Unit, costs, group};
@@ -13,7 +14,7 @@ use analysis::{
     ALPHA, BETWEEN_RUNS, BETWEEN_RUNS_OF_ONE_CASE, FAMILY_ALPHA, Group, Ratio, Verdict, holm,
     run_effect, verdict_of_many,
 };
-use model::Tier;
+use model::{Direction, Tier};
 use record::{LibraryId, Measurement, Record, State};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,8 +37,8 @@ pub struct Settings {
     pub tolerance: f64,
     /// How libraries find each other.
     pub matching: Matching,
-    /// Whether the two sides are two tiers, so that a case's tier is no part of it.
-    pub tiers_differ: bool,
+    /// In what the sides differ beside.
+    pub apart: Apart,
 }
 
 /// One case that was measured on both sides.
@@ -50,9 +51,9 @@ pub struct Case {
     /// Which case.
     #[serde(flatten)]
     pub case: Key,
-    /// The base's tier, where the two sides are two tiers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub base_tier: Option<Tier>,
+    /// What of the base's case is another, where the two sides differ in it.
+    #[serde(flatten)]
+    pub base: Other,
     /// Family of the algorithm.
     pub family: String,
     /// What a reader must be told of the algorithm.
@@ -102,6 +103,9 @@ pub struct Comparison {
     pub base: Facts,
     /// The new side.
     pub new: Facts,
+    /// The two things that were asked to be compared, where it was not two records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub between: Option<Between>,
     /// What costs are given in.
     pub unit: Unit,
     /// Differences up to this do not matter (a fraction).
@@ -141,7 +145,9 @@ pub struct Comparison {
 pub fn compare(base: &Side<'_>, new: &Side<'_>, settings: &Settings) -> Comparison {
     let pairs = pairs(base, new, settings.matching);
     let mut met = Meeting::default();
-    let (of_base, of_new) = (by_library(base, settings), by_library(new, settings));
+    let apart = settings.apart;
+    let of_base = by_library(base, apart, Which::Base);
+    let of_new = by_library(new, apart, Which::New);
     let nothing = BTreeMap::new();
     for (b, n) in &pairs {
         let sides = (of_base.get(b).unwrap_or(&nothing), of_new.get(n).unwrap_or(&nothing));
@@ -152,11 +158,15 @@ pub fn compare(base: &Side<'_>, new: &Side<'_>, settings: &Settings) -> Comparis
     let unit = unit(base.record, new.record, &met.measured);
     let cases = judge(&met.measured, (base.record, new.record), unit, settings);
     let (families, overall) = summaries(&cases, settings.matching);
-    let instructions = instruction_rows(base, new, &pairs, settings.tiers_differ);
+    // What two algorithms or sizes execute is no change of the one.
+    let both = matches!(apart, Apart::Nothing | Apart::Tier);
+    let of_one = if both { &pairs[..] } else { &[] };
+    let instructions = instruction_rows(base, new, of_one, apart == Apart::Tier);
     met.states.sort_by(|a, b| (a.change, &a.case).cmp(&(b.change, &b.case)));
     Comparison {
         base: facts(base),
         new: facts(new),
+        between: None,
         unit,
         tolerance: settings.tolerance,
         alpha: ALPHA,
@@ -171,7 +181,7 @@ pub fn compare(base: &Side<'_>, new: &Side<'_>, settings: &Settings) -> Comparis
         states: met.states,
         only: met.only,
         instructions,
-        leaks: leaks::rows(base, new, &pairs, settings.tiers_differ),
+        leaks: leaks::rows(base, new, of_one, apart == Apart::Tier),
     }
 }
 
@@ -187,12 +197,20 @@ fn facts(side: &Side<'_>) -> Facts {
 
 type Cases<'a> = BTreeMap<Borrowed<'a>, &'a Measurement>;
 
-fn by_library<'a>(side: &Side<'a>, settings: &Settings) -> BTreeMap<&'a LibraryId, Cases<'a>> {
+fn by_library<'a>(
+    side: &Side<'a>,
+    apart: Apart,
+    which: Which,
+) -> BTreeMap<&'a LibraryId, Cases<'a>> {
     let mut found: BTreeMap<&LibraryId, Cases<'_>> = BTreeMap::new();
     for m in side.rows.iter().copied() {
         let mut key = borrowed(m);
-        if settings.tiers_differ {
-            key.4 = Tier::Native;
+        match apart {
+            Apart::Nothing => {}
+            Apart::Algorithm { .. } => key.0 = apart.name(key.0, which),
+            Apart::Direction => key.1 = Direction::Encrypt,
+            Apart::Size => key.3 = 0,
+            Apart::Tier => key.4 = Tier::Native,
         }
         found.entry(&m.library).or_default().insert(key, m);
     }
@@ -275,7 +293,8 @@ fn judge(
     settings: &Settings,
 ) -> Vec<Case> {
     let one_run = (&base.started, base.plan.seed) == (&new.started, new.plan.seed);
-    let known: Vec<Known> = measured.iter().map(|(b, n)| know((base, b), (new, n), unit)).collect();
+    let known: Vec<Known> =
+        measured.iter().map(|(b, n)| know((base, b), (new, n), unit, settings.apart)).collect();
     let common = if one_run { 0.0 } else { between_runs(measured, (base, new), unit) };
     let chances: Vec<f64> = known.iter().filter_map(|k| k.chance(common)).collect();
     let mut differs = holm(&chances, FAMILY_ALPHA).into_iter();
@@ -299,7 +318,7 @@ fn judge(
             base_library: b.library.clone(),
             new_library: n.library.clone(),
             case: Key::of(n),
-            base_tier: settings.tiers_differ.then_some(b.tier),
+            base: settings.apart.of_base(b),
             family: family(&n.algorithm),
             warning: n.warning.clone(),
             verdict: ratio.as_ref().map_or(Verdict::Undecided, says),
@@ -348,6 +367,7 @@ fn know(
     (base, b): (&Record, &Measurement),
     (new, n): (&Record, &Measurement),
     unit: Unit,
+    apart: Apart,
 ) -> Known {
     let same_numbers = (b.ns_per_op, b.cycles_per_op) == (n.ns_per_op, n.cycles_per_op);
     if (&b.raw, &b.costs) == (&n.raw, &n.costs) && same_numbers {
@@ -365,7 +385,11 @@ fn know(
             "its cycles follow the core's clock, and its time does not: power limits decide, whatever the build",
         );
     }
-    match (group(base, b, unit), group(new, n, unit)) {
+    let of = |record, m| {
+        let costs = costs(record, m, unit)?;
+        Group::of(&costs.iter().map(|cost| cost / apart.per(m)).collect::<Vec<_>>())
+    };
+    match (of(base, b), of(new, n)) {
         (Some(base), Some(new)) => Known::Costs { base, new },
         _ => Known::Nothing("one side is imported, or has no raw samples of two processes or more"),
     }

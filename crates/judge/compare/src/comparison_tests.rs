@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 const STEADY: [f64; 6] = [1000.0, 1001.0, 1002.0, 999.0, 998.0, 1000.0];
 const SETTINGS: Settings =
-    Settings { tolerance: 0.005, matching: Matching::ByName, tiers_differ: false };
+    Settings { tolerance: 0.005, matching: Matching::ByName, apart: crate::Apart::Nothing };
 
 fn scaled(factor: f64) -> Vec<f64> {
     STEADY.iter().map(|c| c * factor).collect()
@@ -246,10 +246,68 @@ fn tiers_of_one_record_are_sides_too() {
         rows: one.measurements.iter().filter(|m| m.tier == tier).collect(),
         ..side(&one)
     };
-    let settings = Settings { tiers_differ: true, ..SETTINGS };
+    let settings = Settings { apart: Apart::Tier, ..SETTINGS };
     let c = compare(&of(Tier::Noaes), &of(Tier::Native), &settings);
     assert_eq!(c.cases[0].verdict, Verdict::Faster);
-    assert_eq!((c.cases[0].base_tier, c.cases[0].case.tier), (Some(Tier::Noaes), Tier::Native));
+    assert_eq!((c.cases[0].base.tier, c.cases[0].case.tier), (Some(Tier::Noaes), Tier::Native));
+    let mut old = case("aes-128-gcm", 16, &scaled(9.0));
+    old.tier = Tier::Core2;
+    let c = compared(vec![old.clone()], vec![old]);
+    let said = |w: &String| w.starts_with("tier core2, an emulated feature set");
+    assert!(c.warnings.iter().any(said), "{:?}", c.warnings);
+}
+
+#[test]
+fn algorithms_belong_together_by_what_the_star_stands_for() {
+    let of = |algorithm: &str, factor: f64| case(algorithm, 4096, &scaled(factor));
+    let rows = vec![
+        of("aes-128-gcm", 1.0),
+        of("aes-256-gcm", 1.16),
+        of("aes-128-ctr", 1.0),
+        of("aes-256-ctr", 1.4),
+        of("aes-128-ccm", 1.0),
+    ];
+    let one = record("a", rows);
+    let side = |prefix: &str| Side {
+        rows: one.measurements.iter().filter(|m| m.algorithm.starts_with(prefix)).collect(),
+        ..side(&one)
+    };
+    let part = |glob| crate::Part::of(glob).unwrap();
+    let apart = Apart::Algorithm { base: part("aes-128-*"), new: part("aes-256-*") };
+    let c = compare(&side("aes-128"), &side("aes-256"), &Settings { apart, ..SETTINGS });
+    let told: Vec<_> = c
+        .cases
+        .iter()
+        .map(|c| (c.base.algorithm.as_deref(), &*c.case.algorithm, c.verdict))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (Some("aes-128-ctr"), "aes-256-ctr", Verdict::Slower),
+            (Some("aes-128-gcm"), "aes-256-gcm", Verdict::Slower)
+        ]
+    );
+    let ratio = c.cases[1].ratio.unwrap();
+    assert!((ratio.estimate - 1.16).abs() < 0.001 && ratio.low < 1.16 && ratio.high > 1.16);
+    assert_eq!((c.only.len(), &*c.only[0].case.algorithm), (1, "aes-128-ccm"));
+}
+
+#[test]
+fn sizes_are_compared_by_what_a_byte_costs() {
+    // Twice the bytes in 1.8 times the time.
+    let one = record(
+        "a",
+        vec![case("aes-128-gcm", 4096, &STEADY), case("aes-128-gcm", 8192, &scaled(1.8))],
+    );
+    let of = |size| Side {
+        rows: one.measurements.iter().filter(|m| m.size == size).collect(),
+        ..side(&one)
+    };
+    let c = compare(&of(4096), &of(8192), &Settings { apart: Apart::Size, ..SETTINGS });
+    let case = &c.cases[0];
+    assert_eq!((case.base.size, case.case.size, case.verdict), (Some(4096), 8192, Verdict::Faster));
+    assert!((case.ratio.unwrap().estimate - 0.9).abs() < 0.001, "{:?}", case.ratio);
+    assert!(c.instructions.is_empty() && c.leaks.is_empty());
 }
 
 #[test]

@@ -155,7 +155,7 @@ mod tests {
         let new = cases.iter().map(|(a, factor, costs)| case(a, 16, &of(costs, *factor))).collect();
         let (base, new) = (record("a", base), record("b", new));
         let settings =
-            Settings { tolerance: 0.005, matching: Matching::ByName, tiers_differ: false };
+            Settings { tolerance: 0.005, matching: Matching::ByName, apart: crate::Apart::Nothing };
         compare(&side(&base), &side(&new), &settings)
     }
 

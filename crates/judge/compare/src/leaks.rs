@@ -152,7 +152,7 @@ mod tests {
             rows: Vec::from_iter(&record.measurements),
         };
         let settings =
-            Settings { tolerance: 0.005, matching: Matching::ByName, tiers_differ: false };
+            Settings { tolerance: 0.005, matching: Matching::ByName, apart: crate::Apart::Nothing };
         compare(&side(base), &side(new), &settings)
     }
 

@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod apart;
 mod best;
 mod case;
 mod comparison;
@@ -25,6 +26,7 @@ pub mod trust;
 mod warnings;
 
 pub use answer::{Answer, Asked, Family, Newer, REFERENCE_SIZE, Row, Standing as SystemStanding};
+pub use apart::{Apart, Between, Other, Part};
 pub use best::Best;
 pub use case::Case;
 pub use comparison::{Case as Compared, Comparison, Facts, Settings, Side, compare};

@@ -6,7 +6,7 @@ use crate::question::{By, Per, Question};
 use crate::same_trace::{Secret, only_same_trace};
 use crate::{Case, family};
 use analysis::{ALPHA, Group, Ratio, surely_faster};
-use model::{Direction, Footprint, Model, Tier};
+use model::{Direction, Footprint, Model, NameGlob, Tier};
 use record::{Estimate, LeakVerdict, LibraryId, Measurement, Record, State};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -303,8 +303,8 @@ fn sentence(q: &Question, terms: &Terms) -> String {
     }];
     words.extend(q.class.map(|class| class.to_string()));
     words.extend(q.same_trace.then(|| "same-trace".to_owned()));
-    words.extend(q.algorithms.iter().map(|g| format!("algorithm {}", g.text())));
-    words.extend(q.libraries.iter().map(|g| format!("library {}", g.text())));
+    words.extend(either(&q.algorithms).map(|names| format!("of {names}")));
+    words.extend(either(&q.libraries).map(|names| format!("in {names}")));
     words.extend(q.key_bits.map(|bits| format!("with {bits}-bit keys")));
     if !matches!(terms.direction, Direction::Digest | Direction::Copy) {
         words.push(format!("on {}", terms.direction));
@@ -312,7 +312,7 @@ fn sentence(q: &Question, terms: &Terms) -> String {
     words.extend(terms.size.filter(|s| *s > 0).map(|s| format!("at {s} bytes")));
     words.extend(q.per.map(|per| format!("per {per}")));
     words.push(format!("(model {}", terms.model));
-    words.extend(terms.tier.map(|t| format!(", tier {t}")));
+    words.extend(terms.tier.map(|t| format!(", tier {}", t.in_words())));
     if terms.footprint != Footprint::Hot {
         words.push(format!(", footprint {}", terms.footprint));
     }
@@ -320,6 +320,18 @@ fn sentence(q: &Question, terms: &Terms) -> String {
     words.extend((!terms.setting.is_empty()).then(|| format!(", {}", terms.setting)));
     words.extend((terms.threads > 1).then(|| format!(", {} threads", terms.threads)));
     words.join(" ").replace(" ,", ",") + ")"
+}
+
+/// `a, b or c`; of many the first few and how many more.
+fn either(globs: &[NameGlob]) -> Option<String> {
+    const FEW: usize = 4;
+    let names: Vec<&str> = globs.iter().map(NameGlob::text).collect();
+    match &names[..] {
+        [] => None,
+        [one] => Some((*one).to_owned()),
+        [first @ .., last] if names.len() <= FEW => Some(format!("{} or {last}", first.join(", "))),
+        _ => Some(format!("{} or {} others", names[..FEW - 1].join(", "), names.len() + 1 - FEW)),
+    }
 }
 
 /// A case with what it is ranked by.

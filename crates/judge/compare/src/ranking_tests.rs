@@ -188,3 +188,27 @@ fn handshakes_are_ranked_by_their_own_model_part_and_setting() {
     let directions: Vec<_> = Question::usual(&tls).iter().map(|q| q.direction).collect();
     assert_eq!(directions, [Some(server), Some(client)]);
 }
+
+#[test]
+fn a_headline_names_what_takes_part_as_a_sentence_does() {
+    let globs = |text: &str| text.split(' ').map(|t| NameGlob::parse(t).unwrap()).collect();
+    let question = Question {
+        algorithms: globs("x aes-128-gcm aes-256-gcm"),
+        libraries: globs("mine@1 b c d e"),
+        ..Question::default()
+    };
+    let record = record("a", vec![case("aes-128-gcm", 8192, &[1.0; 6])]);
+    let title = asked(&record, &question).terms.sentence;
+    let begin = "fastest of x, aes-128-gcm or aes-256-gcm in mine@1, b, c or 2 others on encrypt";
+    assert!(title.starts_with(begin), "{title}");
+    let mut old = case("aes-128-gcm", 8192, &[1.0; 6]);
+    old.tier = Tier::Core2;
+    let tier = Question { tier: Some(Tier::Core2), ..Question::default() };
+    let title = asked(&crate::sample::record("a", vec![old]), &tier).terms.sentence;
+    assert!(
+        title.ends_with(
+            "tier core2, an emulated feature set on this CPU is not an old core's speed)"
+        ),
+        "{title}"
+    );
+}

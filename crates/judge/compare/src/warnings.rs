@@ -2,6 +2,7 @@
 
 use crate::comparison::{Case, Side};
 use crate::costs::Unit;
+use model::Tier;
 use record::{Cpu, Library, LibraryId, LoadedFile, Record, differing_circumstances};
 use std::collections::BTreeSet;
 
@@ -69,6 +70,9 @@ pub(crate) fn of(
         format!("{name} decides which code runs, and differs: {} and {}", set(b), set(n))
     };
     warnings.extend(circumstances.iter().map(of_circumstance));
+    let rows = base.rows.iter().chain(&new.rows);
+    let machines: BTreeSet<Tier> = rows.map(|m| m.tier).filter(|t| t.is_machine()).collect();
+    warnings.extend(machines.into_iter().map(|tier| format!("tier {}", tier.in_words())));
     warnings.extend([base, new].into_iter().filter_map(noisy));
     if circumstances.is_empty() {
         let same: Vec<&LibraryId> = pairs

@@ -1,6 +1,7 @@
 //! Which instructions there are, and how they can be seen and hidden. Pure.
 
 use crate::finding::Finding;
+use crate::hidden;
 use crate::machine::Machine;
 
 /// Names for people, and the kernel's flag.
@@ -48,6 +49,9 @@ fn extensions(machine: &Machine) -> Finding {
         _ => format!("{there}; not {missing}"),
     };
     let finding = Finding::ok("instructions", "extensions", found);
+    if let Some(hidden) = hidden::hidden(&machine.host) {
+        return finding.note(hidden);
+    }
     let hidden = cfg!(target_arch = "x86_64") && !has("aes");
     finding.note_if(
         hidden,

@@ -7,6 +7,7 @@ mod confinement;
 mod examine;
 mod finding;
 mod hardware;
+mod hidden;
 mod instructions;
 mod live;
 mod machine;

@@ -144,6 +144,31 @@ fn missing_extensions_are_named() {
 }
 
 #[test]
+#[cfg(target_arch = "x86_64")]
+fn a_guest_that_hides_what_its_kind_of_cpu_has_is_named_with_what_that_costs() {
+    let mend = |vendor: &str, family, model, features: &[&str], hypervisor: Option<&str>| {
+        let mut machine = machine();
+        let cpu = &mut machine.host.cpu;
+        (cpu.vendor, cpu.family, cpu.model) = (vendor.into(), family, model);
+        cpu.features = features.iter().map(|f| (*f).to_owned()).collect();
+        machine.host.hypervisor = hypervisor.map(str::to_owned);
+        let findings = examine(&machine, &live());
+        findings.into_iter().find(|f| f.name == "extensions").unwrap().mend
+    };
+    let all = ["aes", "pclmulqdq", "avx2", "vaes", "sha_ni"];
+    let kvm = Some("KVM");
+    let haswell = mend("GenuineIntel", 6, 0x3c, &["aes", "avx2"], kvm).unwrap();
+    assert!(haswell.contains("have PCLMULQDQ most likely"), "{haswell}");
+    assert!(haswell.contains("AES-GCM takes 8 to 25 times as long"), "{haswell}");
+    assert!(haswell.contains("-cpu host"), "{haswell}");
+    let zen3 = mend("AuthenticAMD", 0x19, 1, &all[..3], None).unwrap();
+    assert!(zen3.contains("have VAES, SHA most likely, and the firmware"), "{zen3}");
+    assert_eq!(mend("AuthenticAMD", 0x1a, 2, &all, kvm), None);
+    assert_eq!(mend("GenuineIntel", 6, 0x3c, &all[..3], kvm), None);
+    assert_eq!(mend("GenuineIntel", 6, 0x17, &all[..1], kvm), None, "a kind that is not known");
+}
+
+#[test]
 fn a_core_clock_says_what_its_chain_takes_or_why_it_is_not_known() {
     let clock = |live: Live| {
         let findings = examine(&machine(), &live);

@@ -63,3 +63,19 @@ pub(crate) fn embedded() -> Option<Assets> {
         script: format!("(() => {{\n\"use strict\";\n{}\n}})();", SCRIPTS.join("\n")),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use model::Tier;
+
+    #[test]
+    fn the_page_knows_every_tier_and_which_are_machines() {
+        let script = include_str!("../assets/js/data.js");
+        let list = |machines: bool| {
+            let tiers = Tier::ALL.iter().filter(|t| t.is_machine() == machines);
+            tiers.map(|t| format!("\"{t}\"")).collect::<Vec<_>>().join(", ")
+        };
+        assert!(script.contains(&format!("const MACHINES = [{}];", list(true))));
+        assert!(script.contains(&format!("tiers: [{}, ...MACHINES],", list(false))));
+    }
+}

@@ -7,7 +7,7 @@ use crate::offers::not_offered;
 use crate::precision;
 use crate::secrets;
 use crate::survey::{DOUBTED, LEFT_OUT, Survey, is_bad, is_doubted, mark, shout};
-use model::{Algorithm, Disturbance, Kind, Primitive, Tier};
+use model::{Algorithm, Disturbance, Feature, Kind, Primitive, Tier};
 use record::{Estimate, Executed, Host, Library, LibraryId, Measurement, Noise, Record, State};
 use std::collections::{BTreeMap, BTreeSet};
 use text::clean;
@@ -93,11 +93,29 @@ pub(crate) fn foot(
         Some(format!("{name} was not measured: {}: {error}", clean(&library.path)))
     }));
     lines.extend(confinement::lines(record));
+    lines.extend(machines(selection));
     lines.extend(software_aes(record, selection));
     lines.extend(harness(survey));
     lines.extend(record.noise.as_ref().and_then(disturbed));
     lines.extend(legend(record, selection, survey));
     lines
+}
+
+/// What the numbers of a tier that is a machine are not.
+fn machines(selection: &[&Measurement]) -> Option<String> {
+    let mut tiers: Vec<Tier> =
+        selection.iter().map(|m| m.tier).filter(|t| t.is_machine()).collect();
+    tiers.sort_unstable();
+    tiers.dedup();
+    let names: Vec<&str> = tiers.iter().map(|t| t.name()).collect();
+    let what = if names.len() == 1 { "tier" } else { "tiers" };
+    (!names.is_empty()).then(|| {
+        format!(
+            "{what} {}: {}: it shows which code runs, not how fast that core runs it",
+            names.join(", "),
+            Tier::EMULATED
+        )
+    })
 }
 
 /// Libraries whose code has no AES instruction although the CPU has them: the cause of many a published
@@ -162,7 +180,7 @@ fn executed_no_aes<'a>(
 ) -> BTreeMap<(&'a LibraryId, Tier), BTreeSet<&'a str>> {
     let mut without: BTreeMap<(&LibraryId, Tier), BTreeSet<&str>> = BTreeMap::new();
     for e in record.executed.iter().filter(|_| has_aes(record)) {
-        let offered = !matches!(e.tier, Tier::Noaes | Tier::Baseline);
+        let offered = e.tier.shows(Feature::Aes);
         let lacks = e.per_byte.is_some() && !e.classes.iter().any(|c| c.class == "aes-round");
         let shown = |m: &&Measurement| m.state == State::Measured && e.is_of(m);
         if offered && lacks && is_aes(&e.algorithm) && selection.iter().copied().any(|m| shown(&m))

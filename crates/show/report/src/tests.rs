@@ -30,7 +30,8 @@ fn compared(record: &Record, format: ComparisonFormat, options: Options) -> Stri
     base.leaks = record.leaks.clone();
     base.leaks.iter_mut().for_each(|l| l.findings.clear());
     let side = |record| Side { record, name: record.host.cpu.name.clone(), rows: rows(record) };
-    let settings = Settings { tolerance: 0.005, matching: Matching::Every, tiers_differ: false };
+    let settings =
+        Settings { tolerance: 0.005, matching: Matching::Every, apart: compare::Apart::Nothing };
     let c = compare::compare(&side(&base), &side(record), &settings);
     let slower = "slower".parse::<Condition>().unwrap().find(&c);
     comparison(&c, &Vec::from_iter(slower), format, usize::MAX, options)

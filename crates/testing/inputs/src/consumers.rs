@@ -117,7 +117,7 @@ impl Shown<'_> {
 
     fn comparison(&self, hostile: [&Record; 2], harmless: [&Record; 2]) {
         let matching = Matching::ByName;
-        let settings = Settings { tolerance: 0.02, matching, tiers_differ: false };
+        let settings = Settings { tolerance: 0.02, matching, apart: compare::Apart::Nothing };
         let compared = |[base, new]: [&Record; 2]| {
             compare::compare(&side(base, "base"), &side(new, "new"), &settings)
         };

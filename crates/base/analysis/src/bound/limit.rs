@@ -206,13 +206,16 @@ fn moves(operation: &Operation<'_>) -> Option<Demand> {
 fn of_one(machine: &Machine<'_>, call: &Call<'_>) -> Result<Demand, String> {
     let algorithm = call.algorithm;
     let needs_aes = |demand: Demand| {
-        if machine.has_aes() {
-            Ok(demand)
+        let lacks = if !machine.has_aes() {
+            "AES instructions"
+        } else if !demand.carryless.is_empty() && !machine.has_products() {
+            "carry-less multiplication"
         } else {
-            Err("without AES instructions no bound is known: tables, vector permutations and \
-                 bit slices all do it"
-                .to_owned())
-        }
+            return Ok(demand);
+        };
+        Err(format!(
+            "without {lacks} no bound is known: tables, vector permutations and bit slices all do it"
+        ))
     };
     match algorithm.cipher {
         _ if algorithm.kind == Kind::Copy => Ok(Demand::default()),

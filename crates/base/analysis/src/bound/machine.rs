@@ -1,7 +1,7 @@
 //! A core as an implementation sees it: what was measured, cut down to a tier.
 
 use crate::bound::{Access, Basis, Bound, Core, Instruction, Level, Limit};
-use model::Tier;
+use model::{Feature, Tier};
 
 /// Bits of one block of AES, the unit in which vector work is counted.
 pub(crate) const LANE_BITS: u32 = 128;
@@ -22,21 +22,19 @@ pub(crate) struct Machine<'a> {
     tier: Tier,
 }
 
-/// What a family of instructions is for; decides which tiers may use it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Aes,
-    Other,
-}
-
 impl<'a> Machine<'a> {
     pub(crate) fn new(core: &'a Core, tier: Tier) -> Self {
         Self { core, tier }
     }
 
-    /// Whether AES and carry-less multiplication may be used.
+    /// Whether AES instructions may be used.
     pub(crate) fn has_aes(&self) -> bool {
         ROUNDS.iter().any(|name| self.per_cycle(name, 128).is_some())
+    }
+
+    /// Whether carry-less multiplication may be used.
+    pub(crate) fn has_products(&self) -> bool {
+        !self.widths(CARRYLESS).is_empty()
     }
 
     /// Each width at which rounds of AES may be done: lanes, and cycles of a cipher's average round.
@@ -58,31 +56,38 @@ impl<'a> Machine<'a> {
         self.latency("aesenc").or_else(average)
     }
 
-    /// Whether SHA instructions may be used: neither SSE2 nor Advanced SIMD alone has any.
+    /// Whether SHA instructions may be used.
     pub(crate) fn has_sha(&self) -> bool {
-        self.tier != Tier::Baseline
+        self.tier.shows(Feature::Sha)
     }
 
-    /// Widest registers that a kind of instructions may work on.
-    fn most_bits(&self, kind: Kind) -> u32 {
-        match (self.tier, kind) {
-            (Tier::Native, _) => 512,
-            (Tier::Vaes256, _) | (Tier::Aesni | Tier::Noaes, Kind::Other) => 256,
-            // AArch64's instructions for ciphers work on 128 bits, but for SVE's.
-            (Tier::Nosve | Tier::Aes, _) => 128,
-            (Tier::Aesni, Kind::Aes) | (Tier::Baseline, Kind::Other) => 128,
-            (Tier::Noaes | Tier::Baseline, Kind::Aes) => 0,
+    /// Widest registers that instructions may work on which have a narrow form and a wide one. AArch64's work on 128
+    /// bits, but for SVE's.
+    fn most_bits(&self, narrow: Option<Feature>, wide: Feature) -> u32 {
+        if narrow.is_some_and(|feature| !self.tier.shows(feature)) {
+            0
+        } else if !self.tier.shows(wide) {
+            128
+        } else if self.tier.shows(Feature::Avx512) {
+            512
+        } else {
+            256
         }
     }
 
     fn allowed(&self, i: &Instruction) -> bool {
         let (name, tier) = (i.name.as_str(), self.tier);
-        let aes = name.starts_with("aes") || CARRYLESS.contains(&name);
         // What AArch64's tiers hide beside widths.
-        let hidden = name.ends_with("-sve") && tier != Tier::Native
-            || matches!(name, "eor3.16b" | "sha512h")
-                && !matches!(tier, Tier::Native | Tier::Nosve);
-        !hidden && i.width_bits <= self.most_bits(if aes { Kind::Aes } else { Kind::Other })
+        let hidden = name.ends_with("-sve") && !tier.shows(Feature::Sve)
+            || matches!(name, "eor3.16b" | "sha512h") && !tier.shows(Feature::Sha3);
+        let most = if name.starts_with("aes") {
+            self.most_bits(Some(Feature::Aes), Feature::Vaes)
+        } else if CARRYLESS.contains(&name) {
+            self.most_bits(Some(Feature::Clmul), Feature::Vpclmul)
+        } else {
+            self.most_bits(None, Feature::Avx2)
+        };
+        !hidden && i.width_bits <= most
     }
 
     /// The instruction at a width, as far as the tier has it.

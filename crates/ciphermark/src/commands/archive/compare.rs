@@ -90,14 +90,16 @@ fn one(
     let of_base = archive.load(base, &sides.of_base).map_err(failure)?;
     let of_new = archive.load(new, &sides.of_new).map_err(failure)?;
     let matching = if sides.names_libraries { Matching::Every } else { Matching::ByName };
-    let settings = Settings { tolerance: args.same_within, matching, tiers_differ: false };
+    let settings =
+        Settings { tolerance: args.same_within, matching, apart: ::compare::Apart::Nothing };
     let comparison = ::compare::compare(
         &side(&of_base, base, choose::rows_if_any(&of_base, &args.filter)?),
         &side(&of_new, new, choose::rows_if_any(&of_new, &args.filter)?),
         &settings,
     );
-    demand(&comparison, &args.fail_if)?;
-    let found = args.fail_if.iter().filter_map(|c| c.find(&comparison)).collect();
+    let conditions = args.conditions();
+    demand(&comparison, &conditions)?;
+    let found = conditions.iter().filter_map(|c| c.find(&comparison)).collect();
     Ok(machine(base, new, comparison, found))
 }
 

@@ -251,8 +251,11 @@ impl Run {
 
 /// What `compare --libraries BEFORE,NOW` says of the two releases.
 fn verdicts(before: &Run, now: &Run) -> BTreeMap<Case, Compared> {
-    let settings =
-        Settings { tolerance: TOLERANCE, matching: Matching::Every, tiers_differ: false };
+    let settings = Settings {
+        tolerance: TOLERANCE,
+        matching: Matching::Every,
+        apart: ::compare::Apart::Nothing,
+    };
     let cases = ::compare::compare(&before.side(), &now.side(), &settings).cases;
     cases.into_iter().map(|c| (c.case.clone(), c)).collect()
 }

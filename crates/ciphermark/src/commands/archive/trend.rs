@@ -51,8 +51,11 @@ fn verdicts(before: &Record, now: &Record) -> Vec<Compared> {
     fn side(record: &Record) -> Side<'_> {
         Side { record, name: String::new(), rows: record.measurements.iter().collect() }
     }
-    let settings =
-        Settings { tolerance: TOLERANCE, matching: Matching::ByName, tiers_differ: false };
+    let settings = Settings {
+        tolerance: TOLERANCE,
+        matching: Matching::ByName,
+        apart: ::compare::Apart::Nothing,
+    };
     ::compare::compare(&side(before), &side(now), &settings).cases
 }
 

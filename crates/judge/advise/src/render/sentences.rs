@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// `PostgreSQL pages of 8192 bytes, tier native`
 pub(super) fn title(advice: &Advice) -> String {
-    format!("{} of {} bytes, tier {}", advice.title, advice.size, advice.tier)
+    format!("{} of {} bytes, tier {}", advice.title, advice.size, advice.tier.in_words())
 }
 
 /// `--integrity adversary --key-bits 256`, those that were typed or those that were not.

@@ -1,85 +1,16 @@
 //! Whether what was executed fits the tier, and whether AES ran on AES instructions.
 
 use crate::protocol::{SetSteps, Steps};
-use model::Tier;
-
-/// Instruction sets of x86-64-v1, and those that compute nothing: entropy, identity, system calls,
-/// hints that older CPUs execute as `NOP`. Names are those of the decoder.
-const BASELINE: &[&str] = &[
-    "intel8086",
-    "intel8086_only",
-    "intel186",
-    "intel286",
-    "intel386",
-    "intel486",
-    "x64",
-    "cmov",
-    "fpu",
-    "fpu287",
-    "fpu387",
-    "mmx",
-    "sse",
-    "sse2",
-    "fxsr",
-    "cx8",
-    "clfsh",
-    "tsc",
-    "rdtscp",
-    "syscall",
-    "cpuid",
-    "multibytenop",
-    "pause",
-    "cet_ibt",
-    "cet_ss",
-    "prefetchw",
-    "rdrand",
-    "rdseed",
-];
-
-/// The same of aarch64: Armv8.0 with Advanced SIMD. What reads the CPU's identity or random numbers, and hints that older
-/// CPUs execute as `NOP`, are of the first.
-const BASELINE_A64: &[&str] = &["v8", "simd", "fp"];
+use model::{Feature, Tier};
 
 /// Whether a tier takes an instruction set away (`crates/measure/tier` has the bits).
 fn takes_away(tier: Tier, set: &str) -> bool {
-    if cfg!(target_arch = "aarch64") {
-        gone_on_aarch64(tier, set)
-    } else {
-        gone_on_x86_64(tier, set)
-    }
+    Feature::of_set(set).is_some_and(|feature| !tier.shows(feature))
 }
 
-/// Of the kernel's names for what ciphers are made of, and the decoder's for the rest.
-fn gone_on_aarch64(tier: Tier, set: &str) -> bool {
-    let scalable = set.starts_with("sve") || set.starts_with("sme");
-    let later = matches!(set, "sha3" | "sha512" | "sm3" | "sm4");
-    match tier {
-        Tier::Native | Tier::Vaes256 | Tier::Aesni => false,
-        Tier::Nosve => scalable,
-        Tier::Aes => scalable || later,
-        Tier::Noaes => scalable || later || matches!(set, "aes" | "pmull"),
-        Tier::Baseline => !BASELINE_A64.contains(&set),
-    }
-}
-
-fn gone_on_x86_64(tier: Tier, set: &str) -> bool {
-    let begins = |names: &[&str]| names.iter().any(|n| set.starts_with(n));
-    let wide = || begins(&["avx512", "avx10", "amx", "knc"]);
-    let aes256 = || matches!(set, "vaes" | "vpclmulqdq" | "gfni");
-    let aes = || matches!(set, "aes" | "pclmulqdq") || begins(&["aeskle", "kl", "padlock_ace"]);
-    match tier {
-        Tier::Native | Tier::Nosve | Tier::Aes => false,
-        Tier::Vaes256 => wide(),
-        Tier::Aesni => wide() || aes256(),
-        Tier::Noaes => wide() || aes256() || aes(),
-        Tier::Baseline => !BASELINE.contains(&set),
-    }
-}
-
-/// Whether a set is more than every x86-64 CPU has.
+/// Whether a set is more than every CPU of this architecture has.
 pub(super) fn is_beyond_baseline(set: &str) -> bool {
-    let usual = if cfg!(target_arch = "aarch64") { BASELINE_A64 } else { BASELINE };
-    !usual.contains(&set)
+    Feature::of_set(set).is_some()
 }
 
 /// What the library executed that the tier takes away: the first of it, and how much there was.
@@ -125,13 +56,17 @@ mod tests {
         use Tier::*;
         let gone = |set: &str| {
             let all = Tier::AARCH64.iter().copied();
-            all.filter(|t| gone_on_aarch64(*t, set)).collect::<Vec<_>>()
+            let feature = Feature::of_aarch64(set);
+            all.filter(|t| feature.is_some_and(|f| !t.shows(f))).collect::<Vec<_>>()
         };
-        assert_eq!(gone("sve2"), [Nosve, Aes, Noaes, Baseline]);
-        assert_eq!(gone("sha3"), [Aes, Noaes, Baseline]);
-        assert_eq!((gone("aes"), gone("pmull")), (vec![Noaes, Baseline], vec![Noaes, Baseline]));
-        assert_eq!((gone("sha2"), gone("lse")), (vec![Baseline], vec![Baseline]));
-        assert_eq!((gone("simd"), gone("v8")), (vec![], vec![]));
+        assert_eq!(gone("sve2"), [Nosve, Aes, Noaes, Baseline, Pi4]);
+        assert_eq!(gone("sha3"), [Aes, Noaes, Baseline, Pi4]);
+        assert_eq!(
+            (gone("aes"), gone("pmull")),
+            (vec![Noaes, Baseline, Pi4], vec![Noaes, Baseline, Pi4])
+        );
+        assert_eq!((gone("sha2"), gone("lse")), (vec![Baseline, Pi4], vec![Baseline, Pi4]));
+        assert_eq!((gone("crc32"), gone("simd"), gone("v8")), (vec![Baseline], vec![], vec![]));
     }
 
     #[test]
@@ -146,15 +81,28 @@ mod tests {
                 .copied()
                 .collect::<Vec<_>>()
         };
-        assert_eq!(contradicted("avx512vl"), [Vaes256, Aesni, Noaes, Baseline]);
-        assert_eq!(contradicted("vaes"), [Aesni, Noaes, Baseline]);
-        assert_eq!(contradicted("vpclmulqdq"), [Aesni, Noaes, Baseline]);
-        assert_eq!(contradicted("gfni"), [Aesni, Noaes, Baseline]);
-        assert_eq!(contradicted("aes"), [Noaes, Baseline]);
-        assert_eq!(contradicted("pclmulqdq"), [Noaes, Baseline]);
-        assert_eq!(contradicted("avx2"), [Baseline]);
-        assert_eq!(contradicted("ssse3"), [Baseline]);
-        assert_eq!(contradicted("sha"), [Baseline]);
+        let none_after = |machine: Tier| {
+            let all = Tier::X86_64.iter().copied();
+            all.filter(move |t| t.is_machine() && *t >= machine)
+        };
+        let but = |switches: &[Tier], from: Tier| {
+            switches.iter().copied().chain(none_after(from)).collect::<Vec<_>>()
+        };
+        assert_eq!(contradicted("avx512vl"), but(&[Vaes256, Aesni, Noavx2, Noaes, Baseline], Zen1));
+        assert_eq!(contradicted("vaes"), but(&[Aesni, Noavx2, Noaes, Baseline], Zen1));
+        assert_eq!(contradicted("gfni"), but(&[Aesni, Noavx2, Noaes, Baseline], Zen1));
+        let pclmul = [Aesni, Nopclmul, Noavx2, Noaes, Baseline];
+        assert_eq!(contradicted("vpclmulqdq"), but(&pclmul, Zen1));
+        assert_eq!(contradicted("pclmulqdq"), but(&[Nopclmul, Noaes, Baseline], Nehalem));
+        assert_eq!(contradicted("aes"), but(&[Noaes, Baseline], Nehalem));
+        assert_eq!(contradicted("sha"), but(&[Baseline], Skylake));
+        assert_eq!(contradicted("adx"), but(&[Baseline], Haswell));
+        assert_eq!(contradicted("avx2"), but(&[Noavx2, Baseline], Sandybridge));
+        assert_eq!(contradicted("avx"), but(&[Baseline], Westmere));
+        assert_eq!(contradicted("sse4_2"), but(&[Baseline], Core2));
+        assert_eq!(contradicted("ssse3"), but(&[Baseline], Qemu64));
+        assert_eq!(contradicted("sse3"), [Baseline]);
+        assert_eq!(contradicted("xop"), but(&[Baseline], Icelake));
         for always in ["sse2", "cmov", "x64", "rdrand", "cet_ibt"] {
             assert_eq!(contradicted(always), [], "{always}");
         }

@@ -3,7 +3,7 @@
 use crate::protocol::Hello;
 use ::tier::{Applied, Mechanism, Plan};
 use contract::Library;
-use model::{Algorithm, KERNEL_PATH, Tier};
+use model::{Algorithm, Feature, KERNEL_PATH, Tier};
 use record::AppliedTier;
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
@@ -101,7 +101,7 @@ pub(super) fn answered(applied: &Applied) -> Option<u64> {
 /// ciphermark's own and takes AVX2, which no answer to the library changes.
 pub(super) fn beyond(tier: Tier, algorithm: &Algorithm) -> Option<String> {
     let own = algorithm.composite.is_some_and(|c| c.check == "xxh3-64");
-    (own && tier == Tier::Baseline)
+    (own && !tier.shows(Feature::Avx2))
         .then(|| format!("its checksum is ciphermark's own, which goes beyond tier {tier}"))
 }
 

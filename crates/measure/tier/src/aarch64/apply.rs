@@ -2,11 +2,11 @@
 
 use super::{auxv, trap};
 use crate::Mechanism;
-use crate::hwcap::{AES, HWCAP, ID_REGISTERS, PMULL, WORDS, answer, left};
+use crate::hwcap::{HWCAP, ID_REGISTERS, WORDS, answer, lacks, left};
 use crate::plan::{Applied, Object, Plan};
 use crate::rewrite::preload;
 
-use model::Tier;
+use model::{Feature, Tier};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -46,8 +46,9 @@ fn exceeded(tier: Tier, words: [u64; 4]) -> Result<Option<String>, String> {
     if let Some(why) = tier.foreign() {
         return Err(why);
     }
-    if tier == Tier::Aes && words[0] & (AES | PMULL) != AES | PMULL {
-        return Err("this CPU has no AES instructions".to_owned());
+    let lacks: Vec<String> = lacks(tier.needs(), words[0]).map(|f| f.to_string()).collect();
+    if !lacks.is_empty() {
+        return Err(format!("this CPU has no {}", lacks.join(", no ")));
     }
     let of = |tier: Tier| [0, 1, 2, 3].map(|i| left(tier, WORDS[i], words[i]));
     let equal = Tier::AARCH64.iter().find(|other| **other < tier && of(**other) == of(tier));
@@ -135,8 +136,8 @@ const FEWEST: usize = 4;
 fn masked(tier: Tier, plan: &Plan) -> Result<(), String> {
     let needed = plan.features.iter().filter(|(_, count)| **count >= FEWEST);
     let names = needed.map(|(name, _)| name.as_str());
-    let beyond: Vec<&str> =
-        names.filter(|name| gone_from(name).is_some_and(|from| tier >= from)).collect();
+    let hidden = |name: &&str| Feature::of_aarch64(name).is_some_and(|f| !tier.shows(f));
+    let beyond: Vec<&str> = names.filter(hidden).collect();
     if plan.cpuid_instructions() > 0 || beyond.is_empty() {
         return Ok(());
     }
@@ -146,20 +147,10 @@ fn masked(tier: Tier, plan: &Plan) -> Result<(), String> {
     ))
 }
 
-/// The first tier, downwards, without an extension ([`model::a64`]).
-fn gone_from(extension: &str) -> Option<Tier> {
-    Some(match extension {
-        "sve" => Tier::Nosve,
-        "sha3" | "sha512" | "sm3" | "sm4" => Tier::Aes,
-        "aes" | "pmull" => Tier::Noaes,
-        "sha1" | "sha2" => Tier::Baseline,
-        _ => return None,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hwcap::AES;
 
     /// The words of a Cortex-A72 and of a Neoverse N1 as Linux gives them.
     const A72: [u64; 4] = [0x8ff, 0, 0, 0];
@@ -176,7 +167,10 @@ mod tests {
         assert_eq!((same(Tier::Noaes, A72), same(Tier::Baseline, A72)), (None, None));
         // A Raspberry Pi 4 has no AES.
         let pi = [A72[0] & !0x78, 0, 0, 0];
-        assert_eq!(exceeded(Tier::Aes, pi).unwrap_err(), "this CPU has no AES instructions");
+        assert_eq!(
+            exceeded(Tier::Aes, pi).unwrap_err(),
+            "this CPU has no AES instructions, no PMULL"
+        );
         assert_eq!(same(Tier::Noaes, pi), native);
         assert_eq!(same(Tier::Nosve, [N1[0] | 1 << 22, 2, 0, 0]), None);
         assert!(exceeded(Tier::Aesni, N1).unwrap_err().contains("a tier of x86-64"));

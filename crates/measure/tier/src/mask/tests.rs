@@ -137,10 +137,11 @@ fn nothing_remains_that_needs_a_feature_which_is_gone() {
 }
 
 #[test]
-fn each_tier_down_the_ladder_has_only_what_the_one_above_has() {
+fn a_tier_that_shows_less_answers_less() {
     let leaves: Vec<(u32, u32)> =
         leaves().chain((0..32).map(|s| (7, s))).chain((0..32).map(|s| (0xd, s))).collect();
-    for pair in Tier::X86_64.windows(2) {
+    let pairs = Tier::X86_64.iter().flat_map(|a| Tier::X86_64.iter().map(move |b| [*a, *b]));
+    for pair in pairs.filter(|[a, b]| a != b && a.covers(*b)) {
         let mut differ = false;
         for (leaf, subleaf) in &leaves {
             let above = answer(pair[0], *leaf, *subleaf, ALL);
@@ -151,7 +152,9 @@ fn each_tier_down_the_ladder_has_only_what_the_one_above_has() {
                     && is_subset(above.ebx, below.ebx)
                     && is_subset(above.ecx, below.ecx)
                     && is_subset(above.edx, below.edx),
-                "leaf {leaf:#x}.{subleaf}"
+                "{} {} leaf {leaf:#x}.{subleaf}",
+                pair[0],
+                pair[1]
             );
             differ |= above != below;
         }
@@ -199,10 +202,57 @@ fn each_tier_keeps_what_it_is_named_for_and_has_lost_what_it_stands_against() {
         at(Tier::Noaes, &["SSSE3", "AVX2", "SHA", "AES", "PCLMULQDQ", "KL", "ACE"]),
         [true, true, true, false, false, false, false]
     );
+    assert_eq!(at(Tier::Nopclmul, &["AES", "PCLMULQDQ", "VPCLMULQDQ"]), [true, false, false]);
+    assert_eq!(
+        at(Tier::Noavx2, &["AES", "AVX", "SHA", "AVX2", "VAES"]),
+        [true, true, true, false, false]
+    );
     assert_eq!(
         at(Tier::Baseline, &["SSE2", "SSE3", "SSSE3", "AVX", "OSXSAVE", "SHA", "LZCNT"]),
         [true, false, false, false, false, false, false]
     );
+}
+
+/// Features of ciphers' code by GCC's `-march=` of the machine (GCC manual, x86 Options).
+#[test]
+fn machines_show_what_compilers_use_for_them() {
+    const ASKED: [&str; 17] = [
+        "SSE3",
+        "SSSE3",
+        "SSE4.1",
+        "SSE4.2",
+        "POPCNT",
+        "AES",
+        "PCLMULQDQ",
+        "AVX",
+        "F16C",
+        "FMA",
+        "AVX2",
+        "BMI2",
+        "LZCNT",
+        "SHA",
+        "GFNI",
+        "VAES",
+        "AVX512_VBMI2",
+    ];
+    let shown = |tier| ASKED.iter().filter(|n| has(tier, named(n))).count();
+    for (tier, count) in [
+        (Tier::Qemu64, 1),
+        (Tier::Core2, 2),
+        (Tier::Nehalem, 5),
+        (Tier::Westmere, 7),
+        (Tier::Sandybridge, 8),
+        (Tier::Haswell, 13),
+        (Tier::Skylake, 13),
+        (Tier::Zen1, 14),
+        (Tier::Icelake, 17),
+    ] {
+        assert_eq!(shown(tier), count, "{tier}");
+    }
+    assert!(has(Tier::Icelake, named("AVX512BW")) && !has(Tier::Icelake, named("AVX512_FP16")));
+    let none = |_: u32, _: u32| Registers::default();
+    assert_eq!(lacks(Tier::Core2.needs(), &none).count(), 3);
+    assert_eq!(lacks(Tier::Icelake.needs(), &|_, _| ALL).count(), 0);
 }
 
 #[test]

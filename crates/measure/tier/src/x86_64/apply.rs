@@ -2,7 +2,7 @@
 
 use super::{fault, features, switch, trap};
 use crate::Mechanism;
-use crate::mask::{Registers, answer, leaves};
+use crate::mask::{Registers, answer, lacks, leaves};
 use crate::plan::{Applied, Object, Plan};
 use crate::rewrite::preload;
 use model::Tier;
@@ -64,14 +64,9 @@ pub fn exceeded(
     if let Some(why) = tier.foreign() {
         return Err(why);
     }
-    let (one, seven) = (cpuid(1, 0), cpuid(7, 0));
-    let needed: &[(&str, u32)] = match tier {
-        Tier::Vaes256 => &[("VAES", seven.ecx >> 9), ("VPCLMULQDQ", seven.ecx >> 10)],
-        Tier::Aesni => &[("AES instructions", one.ecx >> 25), ("PCLMULQDQ", one.ecx >> 1)],
-        Tier::Native | Tier::Nosve | Tier::Aes | Tier::Noaes | Tier::Baseline => &[],
-    };
-    if let Some((name, _)) = needed.iter().find(|(_, bit)| bit & 1 == 0) {
-        return Err(format!("this CPU has no {name}"));
+    let lacks: Vec<String> = lacks(tier.needs(), cpuid).map(|f| f.to_string()).collect();
+    if !lacks.is_empty() {
+        return Err(format!("this CPU has no {}", lacks.join(", no ")));
     }
     let asked: Vec<_> = leaves().map(|(l, s)| (l, s, cpuid(l, s))).collect();
     let same = |other: Tier| {
@@ -191,10 +186,26 @@ mod tests {
     #[test]
     fn a_tier_that_the_cpu_does_not_reach_is_none() {
         let old = cpu(AES, 0, 0);
-        assert_eq!(exceeded(Tier::Vaes256, &old).unwrap_err(), "this CPU has no VAES");
+        assert_eq!(
+            exceeded(Tier::Vaes256, &old).unwrap_err(),
+            "this CPU has no VAES, no VPCLMULQDQ"
+        );
         let older = cpu(0, 0, 0);
-        assert_eq!(exceeded(Tier::Aesni, &older).unwrap_err(), "this CPU has no AES instructions");
+        assert_eq!(
+            exceeded(Tier::Aesni, &older).unwrap_err(),
+            "this CPU has no AES instructions, no PCLMULQDQ"
+        );
         assert!(exceeded(Tier::Noaes, &older).is_ok());
+        let nehalem = cpu(1 | 1 << 9 | 1 << 13 | 1 << 19 | 1 << 20 | 1 << 23, 0, 0);
+        assert_eq!(
+            exceeded(Tier::Sandybridge, &nehalem).unwrap_err(),
+            "this CPU has no AES instructions, no PCLMULQDQ, no XSAVE, no AVX"
+        );
+        assert_eq!(
+            exceeded(Tier::Nehalem, &nehalem).unwrap().as_deref(),
+            Some("the same as native on this CPU")
+        );
+        assert_eq!(exceeded(Tier::Core2, &nehalem), Ok(None));
     }
 
     #[test]

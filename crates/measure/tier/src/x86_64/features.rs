@@ -1,7 +1,7 @@
-//! Which tier a CPU feature is gone from, by the names that iced-x86 gives them: for code that
+//! Which CPU features a tier hides, by the names that iced-x86 gives them: for code that
 //! asks no CPU what it has.
 
-use model::Tier;
+use model::{Feature, Tier};
 
 /// So many instructions must need a feature before code is said to: a decoder that is led astray by
 /// data in code shows strange ones now and then.
@@ -14,26 +14,13 @@ pub fn missing<'a>(
 ) -> Vec<&'a str> {
     let needed = features.into_iter().filter(|(_, count)| **count >= FEWEST);
     let names = needed.map(|(name, _)| name.as_str());
-    names.filter(|name| gone_from(name).is_some_and(|from| tier >= from)).collect()
+    let hidden = |name: &&str| match Feature::of_x86_64(&name.to_lowercase()) {
+        // Data among code looks like rare instructions.
+        None | Some(Feature::Other) => false,
+        Some(feature) => !tier.shows(feature),
+    };
+    names.filter(hidden).collect()
 }
-
-/// The first tier, downwards, without the feature; `None` for what every x86-64 has.
-fn gone_from(feature: &str) -> Option<Tier> {
-    let groups: [(Tier, &[&str]); 4] = [
-        (Tier::Vaes256, &["AVX512", "AVX10", "AMX"]),
-        (Tier::Aesni, &["VAES", "VPCLMULQDQ", "GFNI", "AVX_GFNI"]),
-        (Tier::Noaes, &["AES", "PCLMULQDQ", "WIDE_KL", "PADLOCK_ACE"]),
-        (Tier::Baseline, LATER),
-    ];
-    let has = |prefixes: &[&str]| prefixes.iter().any(|p| feature.starts_with(p));
-    groups.into_iter().find(|(_, prefixes)| has(prefixes)).map(|(tier, _)| tier)
-}
-
-/// What x86-64-v1 does not have and compilers and hand-written ciphers use.
-const LATER: &[&str] = &[
-    "SSE3", "SSSE3", "SSE4", "AVX", "FMA", "F16C", "BMI", "MOVBE", "POPCNT", "ADX", "SHA", "SM3",
-    "SM4", "XOP", "TBM", "PADLOCK",
-];
 
 #[cfg(test)]
 mod tests {
@@ -52,5 +39,7 @@ mod tests {
         assert_eq!(missing(Tier::Aesni), "AVX512F GFNI VAES");
         assert_eq!(missing(Tier::Noaes), "AES AVX512F GFNI VAES");
         assert_eq!(missing(Tier::Baseline), "AES AVX2 AVX512F GFNI VAES");
+        assert_eq!(missing(Tier::Haswell), "AVX512F GFNI VAES");
+        assert_eq!(missing(Tier::Westmere), "AVX2 AVX512F GFNI VAES");
     }
 }

@@ -2,6 +2,7 @@
 //! cannot be answered. Only settings that amount to exactly the tier count.
 
 use crate::mask::{Registers, answer};
+use model::Feature::{self, *};
 use model::Tier;
 use object::read::elf::ElfFile64;
 use object::{Object as _, ObjectSymbol as _};
@@ -71,33 +72,57 @@ fn ia32cap(tier: Tier) -> String {
     words.map(|w| format!("~{w:#x}")).join(":")
 }
 
-/// The names up to a tier.
-fn names(tier: Tier, groups: &[(Tier, &[&'static str])]) -> Vec<&'static str> {
-    groups.iter().filter(|(from, _)| tier >= *from).flat_map(|(_, n)| n.iter().copied()).collect()
+/// The names of features that a tier hides.
+fn names(tier: Tier, groups: &[(Feature, &[&'static str])]) -> Vec<&'static str> {
+    let hidden = groups.iter().filter(|(feature, _)| !tier.shows(*feature));
+    hidden.flat_map(|(_, names)| names.iter().copied()).collect()
 }
 
 /// Botan 2 and 3, `CPUID::bit_from_string`; names that a version does not know are ignored.
 #[rustfmt::skip]
 fn botan(tier: Tier) -> String {
-    let groups: [(Tier, &[&str]); 4] = [
-        (Tier::Vaes256, &["avx512", "avx512f", "avx512bw", "avx512dq", "avx512_icelake", "avx512_aes", "avx512_clmul"]),
-        (Tier::Aesni, &["vaes", "avx2_vaes", "avx2_aes", "avx2_clmul", "gfni"]),
-        (Tier::Noaes, &["aesni", "aes_ni", "intel_aes", "clmul"]),
-        (Tier::Baseline, &["ssse3", "sse41", "sse42", "avx2", "bmi1", "bmi2", "adx", "sha", "intel_sha", "intel_sha512", "intel_sm3", "intel_sm4"]),
+    let groups: [(Feature, &[&str]); 15] = [
+        (Avx512, &["avx512", "avx512f", "avx512bw", "avx512dq", "avx512_icelake", "avx512_aes", "avx512_clmul"]),
+        (Avx512Icelake, &["avx512_icelake"]),
+        (Vaes, &["vaes", "avx2_vaes", "avx2_aes", "avx512_aes"]),
+        (Vpclmul, &["avx2_clmul", "avx512_clmul"]),
+        (Gfni, &["gfni"]),
+        (Aes, &["aesni", "aes_ni", "intel_aes"]),
+        (Clmul, &["clmul"]),
+        (Ssse3, &["ssse3"]),
+        (Sse41, &["sse41"]),
+        (Sse42, &["sse42"]),
+        (Avx2, &["avx2"]),
+        (Bmi2, &["bmi1", "bmi2"]),
+        (Adx, &["adx"]),
+        (Sha, &["sha", "intel_sha"]),
+        (AvxLater, &["intel_sha512", "intel_sm3", "intel_sm4"]),
     ];
     names(tier, &groups).join(",")
 }
 
 /// libgcrypt's `hwfeatures.c`.
+#[rustfmt::skip]
 fn gcrypt(tier: Tier) -> Vec<&'static str> {
-    #[rustfmt::skip]
-    let groups: [(Tier, &[&str]); 4] = [
-        (Tier::Vaes256, &["intel-avx512"]),
-        (Tier::Aesni, &["intel-vaes-vpclmul", "intel-gfni"]),
-        (Tier::Noaes, &["intel-aesni", "intel-pclmul", "padlock-aes"]),
-        (Tier::Baseline, &["intel-ssse3", "intel-sse4.1", "intel-avx", "intel-avx2", "intel-fast-vpgather", "intel-bmi2", "intel-shaext", "padlock-sha", "padlock-mmul"]),
+    let groups: [(Feature, &[&str]); 13] = [
+        (Avx512, &["intel-avx512"]),
+        (Vaes, &["intel-vaes-vpclmul"]),
+        (Vpclmul, &["intel-vaes-vpclmul"]),
+        (Gfni, &["intel-gfni"]),
+        (Aes, &["intel-aesni"]),
+        (Clmul, &["intel-pclmul"]),
+        (Ace, &["padlock-aes"]),
+        (Ssse3, &["intel-ssse3"]),
+        (Sse41, &["intel-sse4.1"]),
+        (Avx, &["intel-avx"]),
+        (Avx2, &["intel-avx2", "intel-fast-vpgather"]),
+        (Bmi2, &["intel-bmi2"]),
+        (Sha, &["intel-shaext"]),
     ];
-    names(tier, &groups)
+    let mut all = names(tier, &groups);
+    all.extend(names(tier, &[(Other, &["padlock-sha", "padlock-mmul"])]));
+    all.dedup();
+    all
 }
 
 /// Nettle's `fat-x86_64.c`: what is named is there, all else is not.
@@ -136,6 +161,7 @@ fn disable_in_gcrypt(library: &Path, features: &[&str]) -> Result<String, String
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn openssl_loses_the_bits_that_its_manual_names() {
@@ -154,16 +180,24 @@ mod tests {
     }
 
     #[test]
-    fn names_add_up_down_the_ladder() {
+    fn a_tier_that_shows_less_is_named_more() {
+        const LADDER: [Tier; 5] =
+            [Tier::Native, Tier::Vaes256, Tier::Aesni, Tier::Noaes, Tier::Baseline];
         for list in [|t| gcrypt(t).join(","), botan] {
-            for pair in Tier::X86_64.windows(2) {
-                assert!(
-                    list(pair[1]).starts_with(&list(pair[0])) && list(pair[1]) != list(pair[0])
-                );
+            let names = |tier| list(tier).split(',').map(str::to_owned).collect::<BTreeSet<_>>();
+            for (a, b) in
+                Tier::X86_64.iter().flat_map(|a| Tier::X86_64.iter().map(move |b| (*a, *b)))
+            {
+                let more = a != Tier::Native && b != Tier::Native;
+                assert!(!(more && a.covers(b)) || names(b).is_superset(&names(a)), "{a} {b}");
+            }
+            for pair in LADDER.windows(2) {
+                assert_ne!(names(pair[0]), names(pair[1]));
             }
         }
         assert!(gcrypt(Tier::Noaes).contains(&"intel-aesni"));
         assert!(!gcrypt(Tier::Aesni).contains(&"intel-aesni"));
+        assert_eq!(gcrypt(Tier::Nopclmul), ["intel-vaes-vpclmul", "intel-pclmul"]);
     }
 
     #[test]

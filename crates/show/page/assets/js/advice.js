@@ -4,7 +4,7 @@ async function adviceView() {
   const all = await sheets("advice");
   say(`${plural(all.length, "answer")}`);
   return all.map(({ label, record, advice: a }) => [
-    el("h2", null, named(`${a.title} of ${a.size} bytes, tier ${a.tier}`), all.length > 1 ? [": ", named(label)] : null),
+    el("h2", null, named(`${a.title} of ${a.size} bytes, tier ${a.tier}${MACHINES.includes(a.tier) ? ", an emulated feature set and not an old core's speed" : ""}`), all.length > 1 ? [": ", named(label)] : null),
     verdictOf(a),
     facts([
       ["From", named(`${record} of ${a.basis.started.slice(0, 10)}, ${a.basis.cpu}`)],

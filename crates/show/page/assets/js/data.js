@@ -9,9 +9,12 @@ const NUMBERS = [
   "instructions_per_byte", "instructions_per_message", "key_ns", "p50", "p99", "p99_9", "precision",
 ];
 
+// Tiers that are machines and not switches, the newest first.
+const MACHINES = ["icelake", "zen1", "skylake", "haswell", "sandybridge", "westmere", "nehalem", "core2", "qemu64", "pi4"];
+
 // Words in the order in which people look for them, whatever order the records have.
 const ORDER = {
-  tiers: ["native", "vaes256", "aesni", "nosve", "aes", "noaes", "baseline"],
+  tiers: ["native", "vaes256", "aesni", "nopclmul", "noavx2", "nosve", "aes", "noaes", "baseline", ...MACHINES],
   models: ["message", "rekey", "forgery", "stream"],
   footprints: ["hot", "l1", "l2", "l3", "memory"],
   directions: ["encrypt", "decrypt", "digest", "copy"],

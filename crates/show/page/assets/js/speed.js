@@ -64,6 +64,8 @@ function sizeColumn(size, unit) {
 function warnings(list) {
   const found = new Map();
   for (const s of list) if (s.warning) found.set(s.algorithm, s.warning);
+  const machines = MACHINES.filter((m) => list.some((s) => s.tier === m));
+  if (machines.length) found.set(machines.join(", "), "an emulated feature set on this CPU is not an old core's speed");
   if (found.size === 0) return null;
   return el("ul", { class: "warnings" }, [...found].map(([a, w]) => el("li", null, el("b", null, named(a)), `: ${w}`)));
 }

@@ -31,7 +31,7 @@ struct Row<'a> {
 /// A column's name and what it holds of a row.
 type Column = (&'static str, fn(&Row<'_>) -> String);
 
-const COLUMNS: [Column; 27] = [
+const COLUMNS: [Column; 30] = [
     ("base_library_name", |row| of(row.base, |l| l.name.clone())),
     ("base_library_version", |row| of(row.base, |l| l.version.clone())),
     ("base_library_id", |row| of(row.base, |l| l.id.clone())),
@@ -43,7 +43,10 @@ const COLUMNS: [Column; 27] = [
     ("direction", |row| row.case.direction.to_string()),
     ("model", |row| row.case.model.to_string()),
     ("size_bytes", |row| row.case.size.to_string()),
-    ("base_tier", |row| of(row.c, |c| c.base_tier.unwrap_or(c.case.tier).to_string())),
+    ("base_algorithm", |row| of(row.c, |c| of_base(&c.base.algorithm, &c.case.algorithm))),
+    ("base_direction", |row| of(row.c, |c| of_base(&c.base.direction, &c.case.direction))),
+    ("base_size_bytes", |row| of(row.c, |c| of_base(&c.base.size, &c.case.size))),
+    ("base_tier", |row| of(row.c, |c| of_base(&c.base.tier, &c.case.tier))),
     ("tier", |row| row.case.tier.to_string()),
     ("threads", |row| row.case.threads.to_string()),
     ("footprint", |row| row.case.footprint.to_string()),
@@ -63,6 +66,10 @@ const COLUMNS: [Column; 27] = [
 
 fn of<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
     value.map(text).unwrap_or_default()
+}
+
+fn of_base<T: ToString>(base: &Option<T>, new: &T) -> String {
+    base.as_ref().unwrap_or(new).to_string()
 }
 
 fn by_pairs<'a>(row: &Row<'a>) -> Option<&'a ByPairs> {

@@ -23,6 +23,9 @@ pub(super) fn markdown(c: &Comparison, found: &[Found], rows: usize) -> String {
         c.unit.short(),
         words::tally(&c.tally)
     );
+    if let Some(line) = words::answer(c) {
+        out += &format!("\n**{}**\n", escape(&line));
+    }
     if let Some(confirmation) = &c.confirmation {
         out.push('\n');
         let lines = words::confirmation(confirmation);
@@ -134,9 +137,9 @@ fn capital(word: &str) -> String {
 }
 
 fn row(case: &Compared, c: &Comparison, heading: &str) -> Vec<String> {
-    let mut name = clean(&case.case.algorithm);
-    let direction = words::direction(case.case.direction);
-    let setting = words::setting(&case.case, case.base_tier);
+    let mut name = words::algorithm(case);
+    let direction = words::directions(case);
+    let setting = words::setting(&case.case, case.base.tier);
     for word in [direction, setting].iter().filter(|w| !w.is_empty()) {
         name += &format!(" {word}");
     }
@@ -146,12 +149,13 @@ fn row(case: &Compared, c: &Comparison, heading: &str) -> Vec<String> {
     }
     let mut cells = vec![name];
     cells.extend(c.several.then(pair));
-    cells.push(size(case.case.size));
+    cells.push(words::bytes(case));
     let reason = || clean(case.reason.as_deref().unwrap_or_default());
     let without = || [String::new(), reason(), String::new()];
     let with = |r| words::with_level(r, Some(c.tolerance), heading);
     cells.extend(case.ratio.map_or_else(without, with));
-    cells.extend([case.base_cost, case.new_cost].map(|cost| words::per_byte(cost, &case.case)));
+    cells.push(words::per_byte(case.base_cost, &case.case, case.base.size));
+    cells.push(words::per_byte(case.new_cost, &case.case, None));
     cells
 }
 

@@ -1,7 +1,7 @@
 //! A comparison for a terminal.
 
 use super::words::{self, ORDER};
-use crate::labels::{size, size_with_unit};
+use crate::labels::size_with_unit;
 use analysis::Verdict;
 use anstyle::Style;
 use compare::{Compared, Comparison, Found, InstructionRow, Summary};
@@ -42,6 +42,9 @@ fn head(c: &Comparison, options: Options) -> String {
     let unit = c.unit.short();
     let text = format!("{} cases in {unit}: {}", c.tally.cases(), words::tally(&c.tally));
     out += &options.hang(&text, 2, HEADING);
+    if let Some(line) = words::answer(c) {
+        out += &options.hang(&line, 2, HEADING);
+    }
     for line in c.confirmation.iter().flat_map(words::confirmation) {
         out += &options.hang(&line, 2, PLAIN);
     }
@@ -152,16 +155,16 @@ fn row(case: &Compared, c: &Comparison, style: Style, heading: &str) -> Vec<Cell
         case.ratio.map(|r| words::with_level(r, Some(c.tolerance), heading)).unwrap_or_default();
     let interval = if case.identical { "same samples".to_owned() } else { interval };
     vec![
-        Cell::plain(clean(&case.case.algorithm)),
-        Cell::plain(size(case.case.size)),
-        Cell::plain(words::direction(case.case.direction)),
-        Cell::plain(words::setting(&case.case, case.base_tier)),
+        Cell::plain(words::algorithm(case)),
+        Cell::plain(words::bytes(case)),
+        Cell::plain(words::directions(case)),
+        Cell::plain(words::setting(&case.case, case.base.tier)),
         Cell::plain(libraries),
         Cell::number(change, style),
         Cell::new(interval, ASIDE),
         Cell::plain(factor),
-        Cell::number(words::per_byte(case.base_cost, &case.case), PLAIN),
-        Cell::number(words::per_byte(case.new_cost, &case.case), PLAIN),
+        Cell::number(words::per_byte(case.base_cost, &case.case, case.base.size), PLAIN),
+        Cell::number(words::per_byte(case.new_cost, &case.case, None), PLAIN),
         Cell::new(words::remark(case), CAUTION),
     ]
 }

@@ -4,7 +4,7 @@ use compare::{Condition, Matching, Settings, Side};
 use record::{Measurement, Record, State};
 
 const SETTINGS: Settings =
-    Settings { tolerance: 0.005, matching: Matching::ByName, tiers_differ: false };
+    Settings { tolerance: 0.005, matching: Matching::ByName, apart: compare::Apart::Nothing };
 
 fn record(started: &str, factor: impl Fn(&Measurement) -> f64) -> Record {
     let record = sample::with_samples(|m, ns| ns * factor(m));
@@ -133,4 +133,24 @@ fn intervals_of_another_level_than_95_per_cent_say_so() {
     assert_eq!(change_of_pairs(by_pairs, 0.01), "+4.00 % (+3.00 to +5.00 at 99.997 %)");
     let near = analysis::Ratio { low: 1.000_02, ..by_pairs };
     assert_eq!(change_of_pairs(near, 0.01), "+4.00 % (+0.002 to +5.000 at 99.997 %)");
+}
+
+#[test]
+fn the_answer_to_a_question_says_undecided_where_it_is_not_equal() {
+    let (mut c, _) = held(&before(), &after());
+    let [base, new] = ["aes-128-gcm", "aes-256-gcm"].map(str::to_owned);
+    c.between = Some(compare::Between { what: "algorithm", base, new });
+    let mut said = |low: f64, high: f64| {
+        let level = 0.95;
+        c.overall[0].ratio =
+            Some(analysis::Ratio { estimate: 1.0f64.midpoint(high), low, high, level });
+        words::answer(&c).unwrap()
+    };
+    let sure = said(1.14, 1.19);
+    assert!(
+        sure.starts_with("aes-256-gcm takes +9 % (+14 to +19 at 95 %) over aes-128-gcm; "),
+        "{sure}"
+    );
+    assert!(said(0.98, 1.03).contains("aes-128-gcm: undecided, the interval has 0 in it; "));
+    assert!(said(0.999, 1.001).contains("aes-128-gcm: the same; "));
 }

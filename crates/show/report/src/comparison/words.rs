@@ -215,9 +215,76 @@ fn factor(ratio: f64) -> String {
     format!("{:.2}×", 1.0 / ratio)
 }
 
+/// The two sides' words; one where they are the same.
+fn both(base: Option<String>, new: String) -> String {
+    base.map(|base| format!("{base} → {new}")).unwrap_or(new)
+}
+
+/// The algorithm; of two that are compared both.
+pub(super) fn algorithm(case: &Compared) -> String {
+    both(case.base.algorithm.as_deref().map(clean), clean(&case.case.algorithm))
+}
+
+/// The size, likewise.
+pub(super) fn bytes(case: &Compared) -> String {
+    both(case.base.size.map(size), size(case.case.size))
+}
+
+/// The direction, likewise.
+pub(super) fn directions(case: &Compared) -> String {
+    both(case.base.direction.map(direction), direction(case.case.direction))
+}
+
+/// `aes-256-gcm takes +16 % (+14 to +19 at 95 %) over aes-128-gcm; openssl@3.0.22, encrypt, 4 KiB`: what was asked,
+/// over all cases.
+pub(super) fn answer(c: &Comparison) -> Option<String> {
+    let (between, ratio) = (c.between.as_ref()?, c.overall.first()?.ratio?);
+    let [change, interval, _] = with_level(ratio, None, "interval");
+    let interval = interval.replace(" (", " at ").replace(')', "");
+    let a_byte = if between.what == "size" { " a byte" } else { "" };
+    let (least, most) = (1.0 / (1.0 + c.tolerance), 1.0 + c.tolerance);
+    let verdict = if ratio.low > 1.0 || ratio.high < 1.0 {
+        ""
+    } else if ratio.low >= least && ratio.high <= most {
+        ": the same"
+    } else {
+        ": undecided, the interval has 0 in it"
+    };
+    let cases: Vec<&Compared> = c.cases.iter().collect();
+    let place = shared(&cases, between.what).join(", ");
+    Some(format!(
+        "{} takes {change} % ({interval}){a_byte} over {}{verdict}; {place}",
+        clean(&between.new),
+        clean(&between.base)
+    ))
+}
+
+/// A word of a case.
+type Word<'a> = &'a dyn Fn(&Compared) -> String;
+
+/// What all cases have in common beside what is compared, and how many they are.
+fn shared(cases: &[&Compared], what: &str) -> Vec<String> {
+    let one = |of: Word<'_>| {
+        let first = of(cases.first()?);
+        (!first.is_empty() && cases.iter().all(|case| of(case) == first)).then_some(first)
+    };
+    let all: [(&str, Word<'_>); 5] = [
+        ("library", &|c| pair(&c.base_library, &c.new_library)),
+        ("algorithm", &algorithm),
+        ("direction", &directions),
+        ("size", &|c| size_with_unit(c.case.size)),
+        ("tier", &|c| setting(&c.case, None)),
+    ];
+    let of_others = all.into_iter().filter(|(name, _)| *name != what);
+    let mut words: Vec<String> = of_others.filter_map(|(_, of)| one(of)).collect();
+    words.extend((cases.len() > 1).then(|| format!("geometric mean of {} cases", cases.len())));
+    words
+}
+
 /// Cost for each byte; of cases without bytes of each operation.
-pub(super) fn per_byte(cost: Option<f64>, case: &Case) -> String {
-    let bytes = if case.model.has_bytes() { case.size.max(1) as f64 } else { 1.0 };
+pub(super) fn per_byte(cost: Option<f64>, case: &Case, size: Option<usize>) -> String {
+    let size = size.unwrap_or(case.size);
+    let bytes = if case.model.has_bytes() { size.max(1) as f64 } else { 1.0 };
     let value = cost.map(|c| c / bytes).filter(|c| c.is_finite());
     value.map(|c| crate::digits::supported(c, None)).unwrap_or_default()
 }
@@ -332,6 +399,8 @@ pub(super) fn legend(comparison: &Comparison) -> Vec<String> {
         Unit::Cycles => "core cycles",
         Unit::Nanoseconds => "nanoseconds",
     };
+    let of_bytes = comparison.between.as_ref().is_some_and(|b| b.what == "size");
+    let what = if of_bytes { "a byte's" } else { "an operation's" };
     let by_pairs = comparison.confirmation.as_ref().map(|_| {
         "confirmed and settled: verdict, change and interval are those of pairs of processes, wrong at most \
          once in 1000 comparisons of the same with the same (`ciphermark pair`)"
@@ -339,7 +408,7 @@ pub(super) fn legend(comparison: &Comparison) -> Vec<String> {
     });
     let all = vec![
         format!(
-            "time %: change of an operation's {unit}, new against base (below zero is faster), with its \
+            "time %: change of {what} {unit}, new against base (below zero is faster), with its \
              interval at the level given; ×: speed, new over base"
         ),
         format!(
