@@ -66,9 +66,9 @@ fn made_up(ticks: u64) -> Value {
 
 /// The head is four times as fast as the base, and the record says that it is five times as slow.
 fn wrong_record(directory: &Path) -> (PathBuf, PathBuf) {
-    let head = directory.join("head.so");
+    let (base, head) = (directory.join("base.so"), directory.join("head.so"));
+    std::fs::copy(fakes::object("planted", "PLANTED=3000"), &base).unwrap();
     std::fs::copy(fakes::object("planted", "PLANTED=0"), &head).unwrap();
-    let base = fakes::object("planted", "PLANTED=3000");
     let path = measured(&base, &head, directory, "16000");
     let mut record = read(&path);
     for m in record["measurements"].as_array_mut().unwrap() {
@@ -76,8 +76,8 @@ fn wrong_record(directory: &Path) -> (PathBuf, PathBuf) {
         m["raw"] = made_up(if m["library"]["name"] == "head" { 50_000 } else { 10_000 });
     }
     // The files below the home directory, as records that are shared name them.
-    let named = |path: &Path| path.parent().unwrap().canonicalize().unwrap();
-    let text = record.to_string().replace(arg(&named(&head)), "~");
+    let here = record::shown(arg(&directory.canonicalize().unwrap()));
+    let text = record.to_string().replace(&here, "~");
     assert!(text.contains("\"~/head.so\""), "{text}");
     std::fs::write(&path, text).unwrap();
     (path, head)

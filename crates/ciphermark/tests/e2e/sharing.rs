@@ -33,11 +33,8 @@ fn records_pages_tables_and_archives_name_the_home_directory_by_a_tilde_and_are_
     };
     let run = "run -l openssl=~/lib/libcrypto.so.3 -a aes-256-gcm -s 512,8K,32K --no-evidence -q";
     at_home(&format!("{run} --precision 50% --budget 200s -o ~/shared/r.json"));
-    std::fs::write(
-        format!("{home}/image"),
-        (0..64_u32 << 10).map(|i| (i * i >> 3) as u8).collect::<Vec<_>>(),
-    )
-    .unwrap();
+    let image: Vec<u8> = (0..64_u32 << 10).map(|i| ((i * i) >> 3) as u8).collect();
+    std::fs::write(format!("{home}/image"), image).unwrap();
     for line in [
         "pages ~/image -l openssl=~/lib/libcrypto.so.3 -s aes-256-gcm --media none --probes 0 -o ~/shared/p.json",
         "pages ~/shared/p.json --format markdown",
