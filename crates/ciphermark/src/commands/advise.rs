@@ -11,7 +11,7 @@ use advise::{
 };
 use at_rest::PagesRecord;
 use clap::ValueEnum as _;
-use engine::{Event, LeakSubject, LibraryChoice, Secrets, Stop};
+use engine::{Attached, Event, LeakSubject, LibraryChoice, Secrets, Stop};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
@@ -102,7 +102,7 @@ fn judge(
         choose::libraries(&names.into_iter().collect::<Vec<_>>())?.into_iter().collect();
     let libraries = engine::at_tiers(&choose::discover(&named), &[tier]);
     let subject = |(id, algorithm): &(&LibraryId, &str)| {
-        let library = libraries.iter().position(|l| l.facts.identity() == **id)?;
+        let library = libraries.iter().position(|l| is_build(l, id))?;
         Some(LeakSubject { library, tier, algorithm: (*algorithm).to_owned() })
     };
     let subjects: Vec<LeakSubject> = pairs.iter().filter_map(subject).collect();
@@ -119,8 +119,14 @@ fn judge(
 fn wanted(library: &LibraryId) -> String {
     match library.path.is_empty() {
         true => format!("{}@{}", library.name, library.version),
-        false => format!("{}={}", library.name, library.path),
+        false => format!("{}={}", library.name, record::expanded(&library.path).display()),
     }
+}
+
+/// Whether a library that is here is a build of a record.
+pub(super) fn is_build(library: &Attached, id: &LibraryId) -> bool {
+    let own = library.facts.identity();
+    LibraryId { path: record::shown(&own.path), ..own } == *id
 }
 
 /// The record that was given, or one that is measured now, and what to call it.

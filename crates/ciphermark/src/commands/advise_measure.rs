@@ -1,6 +1,7 @@
 //! Measuring for a question: all candidates are looked at, those that could be chosen are verified and measured, and the
 //! rest is ruled out by how long it takes at the least.
 
+use super::advise::is_build;
 use super::run::{claim_output, random_seed, say, survey, watch_signals};
 use crate::args_advise::AdviseArgs;
 use crate::choose;
@@ -139,7 +140,7 @@ impl Measuring<'_> {
         wanted: &Pairs,
     ) -> Result<Record, Failure> {
         let key = |(l, a): &(LibraryId, String)| {
-            let library = self.libraries.iter().position(|own| own.facts.identity() == *l)?;
+            let library = self.libraries.iter().position(|own| is_build(own, l))?;
             Some((library, Algorithm::find(a).ok()?.name))
         };
         let only = wanted.iter().filter_map(key).collect();

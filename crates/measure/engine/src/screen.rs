@@ -80,12 +80,12 @@ pub fn screen(
     });
     let size = request.sizes.first().copied().unwrap_or(0);
     let screened = Screened { size, least_ns: seen.collect(), only: None };
-    let record = Record {
+    let record = record::shared(Record {
         format_version: record::FORMAT_VERSION.to_owned(),
         libraries: libraries.iter().map(|l| library_facts(l, request)).collect(),
         plan: plan_facts(request),
         measurements: bounds(&planned, libraries, &screened),
         ..Record::default()
-    };
+    });
     Look { screened, record }
 }
