@@ -3,7 +3,7 @@
 use crate::answer::{Avoided, Choice};
 use crate::cost::{Costs, Gap};
 use crate::data::Data;
-use crate::evaluate::{candidates, ranked};
+use crate::evaluate::{Candidate, SAME, candidates, ranked};
 use crate::evidence::Evidence;
 use crate::limits;
 use crate::question::{Fips, IntegrityLevel, KeyPer, NonceSource, Question, Wishes};
@@ -68,6 +68,8 @@ pub(crate) struct Found {
     pub stored: u32,
     pub cost: f64,
     pub library: String,
+    /// Whether nothing that was not measured could cost less.
+    pub is_settled: bool,
 }
 
 /// The choice under other wishes, if there is one.
@@ -81,12 +83,25 @@ pub(crate) fn choice(
     let all = candidates(data, &asked, costs);
     let chosen = &all[*ranked(&all, &asked).order.first()?];
     let price = chosen.price?;
+    let cost = price.cost(question.reads).median;
+    let could_cost_less = |gap: &Gap| gap.at_least(question.reads) < (1.0 - SAME) * cost;
     Some(Found {
         scheme: chosen.scheme.id.clone(),
         stored: limits::stored_bytes(chosen.scheme, &asked),
-        cost: price.cost(question.reads).median,
+        cost,
         library: price.label(),
+        is_settled: !gaps(&all, &asked, costs).any(could_cost_less),
     })
+}
+
+/// What is not known of the costs of schemes that nothing else stands against.
+fn gaps<'c>(
+    all: &[Candidate<'_>],
+    asked: &Question<'_>,
+    costs: &'c Costs,
+) -> impl Iterator<Item = &'c Gap> {
+    let takes = |gap: &&Gap| gap.libraries.iter().all(|l| asked.wishes.takes(l));
+    all.iter().filter(|c| c.may_fit).flat_map(|c| costs.gaps(c.scheme)).filter(takes)
 }
 
 /// What would be chosen if what depends on the secret might be used; none where it is the same.
@@ -147,7 +162,7 @@ pub fn needed_schemes<'a>(
     question: &Question<'_>,
     whose: Wished,
 ) -> Vec<&'a crate::Scheme> {
-    let (all, _) = whose.wishes(question);
+    let all = whose.wishes(question);
     let mut needed = BTreeSet::new();
     for wishes in all {
         let asked = Question { wishes, ..question.clone() };
@@ -163,6 +178,9 @@ pub fn needed_schemes<'a>(
     data.schemes.iter().filter(|s| needed.contains(s.id.as_str())).collect()
 }
 
+/// How many times as much as the cheapest, at the least, a candidate may take to be worth measuring.
+const WORTH: f64 = 2.0;
+
 /// What is worth measuring by the bounds of a record: algorithms in libraries. What takes at the least so many times as much
 /// as the cheapest one does is not; what has no bound is not, either, where others have one.
 #[must_use]
@@ -173,8 +191,8 @@ pub fn contenders(
     whose: Wished,
 ) -> BTreeSet<(LibraryId, &'static str)> {
     let costs = Costs::of(data, evidence, &[], (question.size, question.tier, question.model()));
-    let (all, times) = whose.wishes(question);
-    all.into_iter().flat_map(|wishes| contending(data, question, wishes, &costs, times)).collect()
+    let all = whose.wishes(question).into_iter();
+    all.flat_map(|wishes| contending(data, question, wishes, &costs)).collect()
 }
 
 fn contending(
@@ -182,18 +200,15 @@ fn contending(
     question: &Question<'_>,
     wishes: Wishes,
     costs: &Costs,
-    times: f64,
 ) -> Vec<(LibraryId, &'static str)> {
     let asked = Question { wishes, ..question.clone() };
     let all = candidates(data, &asked, costs);
-    let takes = |gap: &&Gap| gap.libraries.iter().all(|l| asked.wishes.takes(l));
-    let fitting = all.iter().filter(|c| c.may_fit);
-    let gaps: Vec<&Gap> = fitting.flat_map(|c| costs.gaps(c.scheme)).filter(takes).collect();
+    let gaps: Vec<&Gap> = gaps(&all, &asked, costs).collect();
     let least = |gap: &Gap| gap.at_least(asked.reads);
     let bounded = gaps.iter().map(|gap| least(gap)).filter(|ns| *ns > 0.0);
     let cheapest = bounded.reduce(f64::min);
     let is_worth = |gap: &&&Gap| match cheapest {
-        Some(ns) => least(gap) > 0.0 && least(gap) <= times * ns,
+        Some(ns) => least(gap) > 0.0 && least(gap) <= WORTH * ns,
         None => true,
     };
     let pairs = |gap: &Gap| {
@@ -214,13 +229,10 @@ pub enum Wished {
 }
 
 impl Wished {
-    /// The wishes, and how many times as much as the cheapest one a candidate may take to be worth measuring.
-    fn wishes(self, question: &Question<'_>) -> (Vec<Wishes>, f64) {
+    fn wishes(self, question: &Question<'_>) -> Vec<Wishes> {
         match self {
-            Self::Asked => (vec![question.wishes.clone()], 2.0),
-            Self::Changed => {
-                (steps(&question.wishes, None).into_iter().map(|s| s.wishes).collect(), 1.2)
-            }
+            Self::Asked => vec![question.wishes.clone()],
+            Self::Changed => steps(&question.wishes, None).into_iter().map(|s| s.wishes).collect(),
         }
     }
 }
@@ -233,7 +245,7 @@ pub(crate) fn changes(
     chosen: Option<(&str, u32)>,
 ) -> Vec<(Vec<String>, Found)> {
     let mut found = Vec::new();
-    let other = |f: &Found| chosen.is_none_or(|(scheme, _)| f.scheme != scheme);
+    let other = |f: &Found| f.is_settled && chosen.is_none_or(|(scheme, _)| f.scheme != scheme);
     let bytes = chosen.map(|(_, bytes)| bytes);
     let first = steps(&question.wishes, bytes);
     for step in &first {

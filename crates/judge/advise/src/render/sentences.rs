@@ -318,7 +318,13 @@ pub(super) fn none(advice: &Advice) -> Option<String> {
             1 => ("", "it"),
             _ => (" together", "any one of them"),
         };
-        format!("none: no scheme fulfils {flags}{together}; without {without} there is an answer")
+        let (none, measured) = match advice.open.is_empty() {
+            true => ("none", ""),
+            false => ("none yet", " that was measured"),
+        };
+        format!(
+            "{none}: no scheme{measured} fulfils {flags}{together}; without {without} there is an answer"
+        )
     })
 }
 
