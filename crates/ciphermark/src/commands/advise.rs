@@ -94,10 +94,12 @@ fn judge(
     tier: Tier,
     stop: &Stop,
 ) -> Result<Vec<Leaks>, Failure> {
-    if pairs.is_empty() {
+    let is_here = |l: &LibraryId| record::expanded(&l.path).is_file();
+    let here = pairs.iter().filter(|(l, _)| is_here(l));
+    let names: BTreeSet<String> = here.map(|(l, _)| wanted(l)).collect();
+    if names.is_empty() {
         return Ok(Vec::new());
     }
-    let names: BTreeSet<String> = pairs.iter().map(|(l, _)| wanted(l)).collect();
     let named: Vec<LibraryChoice> =
         choose::libraries(&names.into_iter().collect::<Vec<_>>())?.into_iter().collect();
     let libraries = engine::at_tiers(&choose::discover(&named), &[tier]);
@@ -117,10 +119,7 @@ fn judge(
 
 /// What finds a build again: its file under its name.
 fn wanted(library: &LibraryId) -> String {
-    match library.path.is_empty() {
-        true => format!("{}@{}", library.name, library.version),
-        false => format!("{}={}", library.name, record::expanded(&library.path).display()),
-    }
+    format!("{}={}", library.name, record::expanded(&library.path).display())
 }
 
 /// Whether a library that is here is a build of a record.

@@ -99,7 +99,7 @@ fn no_answer_from_a_thinned_record_is_another_without_saying_that_it_could() {
 }
 
 #[test]
-#[ignore = "minutes: all questions of all thinned records"]
+#[ignore = "long: takes ten seconds or more"]
 fn no_answer_at_all_from_a_thinned_record_is_another_without_saying_that_it_could() {
     ask(1);
 }

@@ -79,7 +79,7 @@ const fn flag(name: &'static str, of: fn(&Row<'_>) -> bool) -> Column {
 }
 
 /// Every column, in the order in which formats have them. New ones come last.
-pub(crate) const COLUMNS: [Column; 59] = [
+pub(crate) const COLUMNS: [Column; 60] = [
     text("library_name", |m| written(&m.library.name)),
     text("library_version", |m| written(&m.library.version)),
     text("library_path", |m| written(&m.library.path)),
@@ -139,6 +139,7 @@ pub(crate) const COLUMNS: [Column; 59] = [
     count("settled_us", |m| Some(m.settled?.us.into())),
     real("settled_first_ns", |m| Some(m.settled?.first_ns)),
     text("kinds", |m| m.kinds_in_words()),
+    real("at_least_ns", |m| m.at_least_ns),
 ];
 
 fn median(estimate: Option<Estimate>) -> Option<f64> {
