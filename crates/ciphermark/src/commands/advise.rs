@@ -37,7 +37,9 @@ pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     let mut question = question(&data, args, today)?;
     let (kept, origin) = prices(&data, &mut question, args)?;
     let (evidence, mut around) = evidence(&kept, today);
-    let advice = judged_first(args, &data, &question, evidence, &mut around)?;
+    let is_kept = args.record.is_some() || args.record_flag.is_some();
+    let stop = watch_signals()?.within(if is_kept { JUDGING } else { AT_THE_END });
+    let advice = judged_first(args, &data, &question, evidence, &mut around, &stop)?;
     screen::print(|options| match args.format {
         Format::Text if !args.why => advise::first_screen(&advice, &origin, options),
         format => advise::render(&advice, &origin, format, options),
@@ -50,47 +52,40 @@ pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     })
 }
 
-/// Time for verdicts on secrets that a record lacks, where they are none of the cache's.
+/// Time for verdicts on secrets that a record lacks and no earlier run left.
 const JUDGING: Duration = Duration::from_secs(20);
-/// Answers that are looked at: each may choose what was not judged before.
-const ANSWERS: usize = 4;
+/// The same where it was just measured, and judged on the way.
+const AT_THE_END: Duration = Duration::from_secs(5);
+/// What is judged side by side: the cheapest that are not.
+const IN_LINE: usize = 4;
 
-/// The answer, when what it would choose, and what it would not for want of a verdict, is judged: here, where the record's
-/// CPU and builds are.
-fn judged_first(
+/// The answer, when what it would choose is judged: here, where the record's CPU and builds are.
+pub(super) fn judged_first(
     args: &AdviseArgs,
     data: &Data,
     question: &Question<'_>,
     evidence: Evidence<'_>,
     around: &mut Surroundings,
+    stop: &Stop,
 ) -> Result<Advice, Failure> {
-    let stop = watch_signals()?.within(JUDGING);
-    let mut advice = advise::advise(data, question, evidence, around);
-    for _ in 1..ANSWERS {
-        let unjudged = advice.open.iter().filter(|o| o.kind == OpenWhy::Unjudged);
-        let pairs: BTreeSet<(&LibraryId, &str)> = unjudged
-            .flat_map(|o| o.builds.iter().flat_map(|l| o.algorithms.iter().map(move |a| (l, &**a))))
-            .collect();
-        let is_here = around.cpu.as_deref() == Some(evidence.cpu());
-        let judged = if is_here { judge(args, &pairs, question.tier, &stop)? } else { Vec::new() };
-        let before = around.judged.len();
-        let known = |v: &Leaks, all: &[Leaks]| {
-            all.iter().any(|k| k.is_of(&v.library, &v.algorithm, v.tier))
-        };
-        let new: Vec<Leaks> = judged.into_iter().filter(|v| !known(v, &around.judged)).collect();
-        around.judged.extend(new);
-        if around.judged.len() == before {
+    while !stop.is_over() && around.cpu.as_deref() == Some(evidence.cpu()) {
+        let pairs = advise::unjudged(data, question, evidence, around, IN_LINE);
+        let is_known =
+            |v: &Leaks| around.judged.iter().any(|k| k.is_of(&v.library, &v.algorithm, v.tier));
+        let judged = judge(args, &pairs, question.tier, stop)?;
+        let new: Vec<Leaks> = judged.into_iter().filter(|v| !is_known(v)).collect();
+        if new.is_empty() {
             break;
         }
-        advice = advise::advise(data, question, evidence, around);
+        around.judged.extend(new);
     }
-    Ok(advice)
+    Ok(advise::advise(data, question, evidence, around))
 }
 
 /// Verdicts on algorithms in the builds that are still here.
 fn judge(
     args: &AdviseArgs,
-    pairs: &BTreeSet<(&LibraryId, &str)>,
+    pairs: &BTreeSet<(LibraryId, String)>,
     tier: Tier,
     stop: &Stop,
 ) -> Result<Vec<Leaks>, Failure> {
@@ -103,9 +98,9 @@ fn judge(
     let named: Vec<LibraryChoice> =
         choose::libraries(&names.into_iter().collect::<Vec<_>>())?.into_iter().collect();
     let libraries = engine::at_tiers(&choose::discover(&named), &[tier]);
-    let subject = |(id, algorithm): &(&LibraryId, &str)| {
+    let subject = |(id, algorithm): &(LibraryId, String)| {
         let library = libraries.iter().position(|l| is_build(l, id))?;
-        Some(LeakSubject { library, tier, algorithm: (*algorithm).to_owned() })
+        Some(LeakSubject { library, tier, algorithm: algorithm.clone() })
     };
     let subjects: Vec<LeakSubject> = pairs.iter().filter_map(subject).collect();
     let bar = Bar::new(args.quiet);

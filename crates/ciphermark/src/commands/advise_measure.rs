@@ -1,7 +1,7 @@
 //! Measuring for a question: all candidates are looked at, those that could be chosen are verified and measured, and the
 //! rest is ruled out by how long it takes at the least.
 
-use super::advise::is_build;
+use super::advise::{is_build, judged_first};
 use super::run::{claim_output, random_seed, say, survey, watch_signals};
 use crate::args_advise::AdviseArgs;
 use crate::choose;
@@ -104,7 +104,7 @@ impl Measuring<'_> {
         let mut done = Pairs::new();
         for _ in 1..ROUNDS {
             done.append(&mut wanted);
-            wanted = self.missing(&record).difference(&done).cloned().collect();
+            wanted = self.missing(&mut record)?.difference(&done).cloned().collect();
             if whose != Wished::Asked || wanted.is_empty() || !self.has_time() {
                 break;
             }
@@ -173,22 +173,26 @@ impl Measuring<'_> {
             in_place: vec![false],
             latency: question.wishes.max_p99_us.is_some(),
             budget: Budget { precision: PRECISION, time: time.sampling(THOROUGH) },
-            evidence: true,
+            // Secrets are judged when it is known whose.
+            evidence: false,
             screened: Screened::default(),
             seed: random_seed(),
             command: super::typed(),
         }
     }
 
-    /// What could still be chosen and was not measured.
-    fn missing(&self, record: &Record) -> Pairs {
-        let around = Surroundings {
+    /// What could still be chosen and was not measured, when what would be chosen is judged.
+    fn missing(&self, record: &mut Record) -> Result<Pairs, Failure> {
+        let mut around = Surroundings {
             today: Date::default(),
-            cpu: None,
+            cpu: Some(record.host.cpu.name.clone()),
             libraries: Vec::new(),
             judged: Vec::new(),
         };
-        let advice = advise::advise(self.data, self.question, Evidence::Survey(record), &around);
+        let Self { data, args, question, stop, .. } = self;
+        let evidence = Evidence::Survey(record);
+        let advice = judged_first(args, data, question, evidence, &mut around, stop)?;
+        record.leaks.append(&mut around.judged);
         let missing = advice.open.into_iter().filter(|o| o.kind == OpenWhy::Missing);
         let pairs = missing.flat_map(|o| {
             let algorithms = o.algorithms;
@@ -196,7 +200,7 @@ impl Measuring<'_> {
                 .into_iter()
                 .flat_map(move |l| algorithms.clone().into_iter().map(move |a| (l.clone(), a)))
         });
-        pairs.collect()
+        Ok(pairs.collect())
     }
 }
 

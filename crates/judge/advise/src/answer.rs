@@ -16,7 +16,7 @@ use crate::question::Question;
 use crate::rules::{Rule, Verdict};
 use crate::unit::UnitSize;
 use jiff::civil::Date;
-pub use open::{Candidates, Open, OpenWhy};
+pub use open::{Candidates, Open, OpenWhy, unjudged};
 use record::LibraryId;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -25,7 +25,7 @@ mod uses;
 
 pub use answer::{
     Advice, Avoided, Basis, Candidates, Change, Choice, Conflict, Fitting, Key, Longer, Open,
-    OpenWhy, Other, Outcome, Rejected, Remark, RuleUsed, Term, advise,
+    OpenWhy, Other, Outcome, Rejected, Remark, RuleUsed, Term, advise, unjudged,
 };
 pub use change::{Wished, contenders, needed_schemes};
 pub use cost::{Costs, How, InStore, Price};

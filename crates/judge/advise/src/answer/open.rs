@@ -1,12 +1,16 @@
 //! What could give another answer and is not known. A hole is not a no, undecided is not equal, unjudged is not fine.
 
 use crate::cost::{Costs, Gap, How, Price};
-use crate::evaluate::{Beside, Candidate, Ranking, SAME, beside, usable};
+use crate::data::Data;
+use crate::evaluate::{Beside, Candidate, Ranking, SAME, beside, candidates, usable};
+use crate::evidence::Evidence;
+use crate::fresh::Surroundings;
 use crate::question::Question;
 use claims::expression::Interval;
 use model::Algorithm;
 use record::LibraryId;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// A candidate that could be the answer, as far as is known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -131,6 +135,39 @@ fn why_open(
         (false, false) if is_chosen_trusted => beside.may_be_lower().then_some(OpenWhy::Unjudged),
         (false, _) => beside.may_be_lower().then_some(OpenWhy::Undecided),
     }
+}
+
+/// Algorithms in builds whose secrets decide next what is chosen: of what fits, is not judged and costs less than what
+/// would be chosen of the judged, the cheapest, so many at the most.
+#[must_use]
+pub fn unjudged(
+    data: &Data,
+    question: &Question<'_>,
+    evidence: Evidence<'_>,
+    around: &Surroundings,
+    most: usize,
+) -> BTreeSet<(LibraryId, String)> {
+    let case = (question.size, question.tier, question.model());
+    let costs = Costs::of(data, evidence, &around.judged, case);
+    let all = candidates(data, question, &costs);
+    let mut prices: Vec<(f64, &Candidate<'_>, &Price)> = Vec::new();
+    for candidate in all.iter().filter(|c| c.fits()) {
+        let usable = usable(candidate.scheme, question, &costs).unwrap_or_default();
+        let cost = |p: &Price| p.cost(question.reads).median;
+        prices.extend(usable.into_iter().map(|price| (cost(price), candidate, price)));
+    }
+    prices.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let unjudged = prices.iter().take_while(|(_, _, price)| !question.wishes.trusts(price));
+    // What could not be judged once cannot be now.
+    let new = unjudged.filter(|(_, _, price)| price.leaks.is_none());
+    let pairs = new.take(most).flat_map(|(_, candidate, price)| {
+        let algorithms = judged_algorithms(candidate, price);
+        let of = move |l: &LibraryId| {
+            algorithms.clone().into_iter().map(|a| (l.clone(), a)).collect::<Vec<_>>()
+        };
+        price.libraries.iter().flat_map(of)
+    });
+    pairs.collect()
 }
 
 /// Whose secrets are in question.
