@@ -23,7 +23,8 @@ use std::path::PathBuf;
     The answer names the scheme and library, what it costs, the limits to respect and the day by which\n\
     the key must be changed; with --why every scheme that was rejected with the rule that did it, and all\n\
     that would change the answer. Where no scheme fulfils all wishes, it names those that stand against each other\n\
-    (exit code 1). What is not asked is assumed for the use, and said. docs/AT-REST.md has the rules.\n\n\
+    (exit code 1); where something that could be chosen was not measured, it names that (exit code 3). What is not\n\
+    asked is assumed for the use, and said. docs/AT-REST.md has the rules.\n\n\
     For a TLS server the answer is a profile, a certificate and a stack, priced by a run of\n\
     `ciphermark tls handshake`; docs/TLS.md.")]
 pub struct AdviseArgs {

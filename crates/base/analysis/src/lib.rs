@@ -31,7 +31,7 @@ pub use kinds::{OfAKind, two_kinds};
 pub use latency::Ticks;
 pub use line::{Line, MIN_SIZES, fit_line};
 pub use many::{
-    ALPHA, BETWEEN_RUNS, BETWEEN_RUNS_BEFORE, BETWEEN_RUNS_OF_ONE_CASE, FAMILY_ALPHA,
+    ALPHA, BETWEEN_RUNS, BETWEEN_RUNS_BEFORE, BETWEEN_RUNS_OF_ONE_CASE, FAMILY_ALPHA, Standing,
     geometric_mean, holm, surely_faster, verdict_of_many,
 };
 pub use order::{median, median_rank, quantile};

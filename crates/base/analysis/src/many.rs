@@ -75,27 +75,38 @@ pub fn verdict_of_many(ratio: &Ratio, differs: bool, tolerance: f64) -> Verdict 
     }
 }
 
-/// How many of the others are surely faster than a case, with the case's index, for the first
-/// `shown` of `ranked` and for every other one of which none is. They stand in the order of their
-/// costs, the lowest first.
+/// Where a case may stand among others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Its index.
+    pub at: usize,
+    /// How many others are surely faster.
+    pub faster: usize,
+    /// How many others are surely slower.
+    pub slower: usize,
+}
+
+/// How many of the others are surely faster and slower than a case, for the first `shown` of `ranked` and for every other
+/// one of which none is faster. They stand in the order of their costs, the lowest first.
 ///
 /// Surely: with the chance of 1 − `alpha` at least, all that is said of one case against all others
 /// is right (C. E. Bonferroni's inequality). So the case that is truly the fastest is, with that
 /// chance, among those with none that is surely faster: S. S. Gupta's subset selection
 /// (Technometrics 7, 1965).
 #[must_use]
-pub fn surely_faster(ranked: &[Group], shown: usize, alpha: f64) -> Vec<(usize, usize)> {
+pub fn surely_faster(ranked: &[Group], shown: usize, alpha: f64) -> Vec<Standing> {
     let each = alpha / ranked.len().saturating_sub(1).max(1) as f64;
     let is_faster = |faster: &Group, group: &Group| {
         faster.is_far_below(group) || group.less(faster).chance(0.0) < each
     };
-    let count = |(i, group): (usize, &Group)| {
+    let count = |(at, group): (usize, &Group)| {
         // Most are surely slower than the first: one look is enough for them.
-        if i >= shown && is_faster(&ranked[0], group) {
+        if at >= shown && is_faster(&ranked[0], group) {
             return None;
         }
-        let faster = ranked[..i].iter().filter(|faster| is_faster(faster, group)).count();
-        (i < shown || faster == 0).then_some((i, faster))
+        let faster = ranked[..at].iter().filter(|faster| is_faster(faster, group)).count();
+        let slower = ranked[at + 1..].iter().filter(|slower| is_faster(group, slower)).count();
+        (at < shown || faster == 0).then_some(Standing { at, faster, slower })
     };
     ranked.iter().enumerate().filter_map(count).collect()
 }

@@ -46,8 +46,8 @@ fn the_truly_fastest_is_nearly_always_among_those_that_tie() {
         cases.sort_by(|a, b| a.0.cost().total_cmp(&b.0.cost()));
         let groups: Vec<Group> = cases.iter().map(|(g, _)| g.clone()).collect();
         let places = surely_faster(&groups, groups.len(), ALPHA);
-        found += usize::from(places.iter().any(|(i, faster)| cases[*i].1 && *faster == 0));
-        let ties = |places: &[(usize, usize)]| places.iter().filter(|(_, f)| *f == 0).count();
+        found += usize::from(places.iter().any(|p| cases[p.at].1 && p.faster == 0));
+        let ties = |places: &[Standing]| places.iter().filter(|p| p.faster == 0).count();
         assert!(ties(&places) >= 1);
         let few = surely_faster(&groups, 1, ALPHA);
         assert_eq!(ties(&few), ties(&places), "ties are told however few rows are shown");

@@ -136,7 +136,7 @@ fn rankings_over_an_archive_are_those_of_the_records() {
                     .map(|r| {
                         format!(
                             "{} {} {:?} {:?} {:?}",
-                            r.place, r.tied, r.library, r.case, r.mb_per_s
+                            r.place, r.last_place, r.library, r.case, r.mb_per_s
                         )
                     })
                     .collect();

@@ -224,7 +224,7 @@ fn standing(record: &Record, system: &Measurement, fastest: &Measurement) -> Sta
     let of = |m: &Measurement| group(record, m, unit(m));
     let groups: Option<Vec<Group>> = [of(fastest), of(system)].into_iter().collect();
     // The first, and all that it is not surely faster than.
-    let tied = |groups: &Vec<Group>| surely_faster(groups, 0, ALPHA).iter().any(|(i, _)| *i == 1);
+    let tied = |groups: &Vec<Group>| surely_faster(groups, 0, ALPHA).iter().any(|p| p.at == 1);
     let is_surely_slower = !groups.as_ref().is_some_and(tied);
     let factor = own.median / best.median;
     if is_surely_slower && factor > 1.0 { Standing::Slower(factor, speed) } else { Standing::Best }

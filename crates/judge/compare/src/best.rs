@@ -28,8 +28,8 @@ impl Best {
             table.sort_by(|a, b| a.0.cost().total_cmp(&b.0.cost()));
             let groups: Vec<Group> = table.iter().map(|(g, _)| g.clone()).collect();
             let first = surely_faster(&groups, 0, ALPHA);
-            for (i, _) in &first {
-                let m = table[*i].1;
+            for place in &first {
+                let m = table[place.at].1;
                 best.insert((m.library.clone(), Case::of(m)), first.len() > 1);
             }
         }

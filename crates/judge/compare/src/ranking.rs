@@ -1,11 +1,11 @@
-//! The answer to a question: cases in the order of their costs, ties as ties.
+//! The answer to a question: cases in the order of their costs, with the places that they may have.
 
 use crate::case::label;
 use crate::costs::{Unit, group, instructions};
 use crate::question::{By, Per, Question};
 use crate::same_trace::{Secret, only_same_trace};
 use crate::{Case, family};
-use analysis::{ALPHA, Group, Ratio, surely_faster};
+use analysis::{ALPHA, Group, Ratio, Standing as Place, surely_faster};
 use model::{Direction, Footprint, Model, NameGlob, Tier};
 use record::{Estimate, LeakVerdict, LibraryId, Measurement, Record, State};
 use serde::Serialize;
@@ -47,10 +47,10 @@ pub struct Terms {
 /// One case in its place.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Ranked {
-    /// One more than the number of cases that are surely faster.
+    /// The first place that it may have: one more than the number of cases that are surely faster.
     pub place: usize,
-    /// Whether another case has the same place.
-    pub tied: bool,
+    /// The last one: all but those that are surely slower.
+    pub last_place: usize,
     /// Which build.
     pub library: LibraryId,
     /// Which case.
@@ -83,8 +83,8 @@ pub struct Standing {
     pub group: Option<String>,
     /// Cases that were ranked.
     pub contenders: usize,
-    /// How many tie for the first place.
-    pub tied_for_first: usize,
+    /// How many may be the first.
+    pub may_be_first: usize,
     /// The first of them, in the order of their costs.
     pub rows: Vec<Ranked>,
 }
@@ -124,8 +124,8 @@ pub struct Ranking {
     pub secret: Option<Secret>,
 }
 
-/// Answers a question from a record, with at most `rows` rows a group beside those that tie for the
-/// first place.
+/// Answers a question from a record, with at most `rows` rows a group beside those that may be the
+/// first.
 ///
 /// # Errors
 /// What the record lacks, and what would measure it.
@@ -369,34 +369,43 @@ fn standing(name: Option<String>, mut all: Vec<Contender<'_>>, rows: usize) -> (
     } else {
         exact_places(&all, rows)
     };
-    let in_place = |faster: usize| places.iter().filter(|(_, f)| *f == faster).count();
-    let row = |(i, faster): &(usize, usize)| {
-        ranked(&all[*i], *faster, in_place(*faster) > 1, (*i > 0).then_some(&all[0]))
+    let row = |place: &Place| {
+        let first = (place.at > 0).then_some(&all[0]);
+        ranked(&all[place.at], (place.faster + 1, all.len() - place.slower), first)
     };
     let standing = Standing {
         group: name.map(|n| n.trim().to_owned()),
         contenders: all.len(),
-        tied_for_first: in_place(0),
+        may_be_first: places.iter().filter(|place| place.faster == 0).count(),
         rows: places.iter().map(row).collect(),
     };
     (all[0].cost, standing)
 }
 
 /// As `surely_faster`, of counts that do not scatter.
-fn exact_places(ranked: &[Contender<'_>], shown: usize) -> Vec<(usize, usize)> {
-    let fewer = |c: &Contender<'_>| ranked.iter().take_while(|other| other.cost < c.cost).count();
-    let places = ranked.iter().map(fewer).enumerate();
-    places.filter(|(i, fewer)| *i < shown || *fewer == 0).collect()
+fn exact_places(ranked: &[Contender<'_>], shown: usize) -> Vec<Place> {
+    let place = |(at, c): (usize, &Contender<'_>)| Place {
+        at,
+        faster: ranked.iter().filter(|other| other.cost < c.cost).count(),
+        slower: ranked.iter().filter(|other| other.cost > c.cost).count(),
+    };
+    let places = ranked.iter().enumerate().map(place);
+    places.filter(|place| place.at < shown || place.faster == 0).collect()
 }
 
-fn ranked(c: &Contender<'_>, faster: usize, tied: bool, first: Option<&Contender<'_>>) -> Ranked {
+/// With the first and the last place that it may have.
+fn ranked(
+    c: &Contender<'_>,
+    (place, last_place): (usize, usize),
+    first: Option<&Contender<'_>>,
+) -> Ranked {
     let behind = first.map(|first| match (&c.group, &first.group) {
         (Some(own), Some(best)) => own.less(best).ratio(ALPHA, 0.0),
         _ => Ratio::exact(c.cost / first.cost),
     });
     Ranked {
-        place: faster + 1,
-        tied,
+        place,
+        last_place,
         library: c.m.library.clone(),
         case: Case::of(c.m),
         label: label(c.m),

@@ -3,6 +3,8 @@
 mod flat;
 mod text;
 
+pub(crate) use text::place;
+
 use crate::ComparisonFormat;
 use ::text::Options;
 use compare::Ranking;

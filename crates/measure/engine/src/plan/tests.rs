@@ -158,3 +158,23 @@ fn baselines_are_rows_only_where_they_are_offered() {
     assert_eq!(planned.len(), 2);
     assert!(planned.iter().all(|p| p.case.library == 0 && p.verdict.is_none()));
 }
+
+#[test]
+fn what_a_look_rules_out_is_not_measured_and_bounded_at_its_size_and_above() {
+    let key = (0, "aes-128-gcm", Direction::Encrypt);
+    let looked = Screened { size: 1024, least_ns: BTreeMap::from([(key, 250)]), only: None };
+    // A look alone rules nothing out.
+    let all = of(gcm(), |request| request.screened = looked.clone());
+    assert!(all.iter().all(|p| p.verdict.is_none()));
+    let rest = of(gcm(), |request| {
+        request.sizes = vec![64, 1024, 4096];
+        request.screened = looked.but(BTreeSet::new());
+    });
+    let findings: Vec<&Finding> = rest.iter().filter_map(|p| p.verdict.as_ref()).collect();
+    let bounds: Vec<Option<u64>> = findings.iter().map(|f| f.at_least_ns).collect();
+    assert_eq!(bounds, [None, Some(250), Some(250)]);
+    assert!(findings.iter().all(|f| f.stopped == Some(record::Stopped::Screened)));
+    let wanted = looked.but(BTreeSet::from([(0, "aes-128-gcm")]));
+    let measured = of(gcm(), |request| request.screened = wanted);
+    assert!(measured.iter().all(|p| p.verdict.is_none()));
+}

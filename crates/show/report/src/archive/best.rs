@@ -2,6 +2,7 @@
 
 use crate::digits::supported;
 use crate::labels::versioned;
+use crate::ranking::place;
 use compare::{Ranked, Ranking};
 use record::Estimate;
 use serde::Serialize;
@@ -96,7 +97,7 @@ fn row(a: &BestOfMachine, r: &Ranked, is_first: bool) -> Vec<Cell> {
         once(&a.machine),
         once(a.region.as_deref().unwrap_or_default()),
         once(&a.day),
-        Cell::new(format!("{}{}", r.place, if r.tied { "=" } else { "" }), style),
+        Cell::new(place(r), style),
         Cell::new(clean(&r.case.algorithm), style),
         Cell::new(versioned(&r.library.name, &r.library.version), style),
         Cell::number(speed.unwrap_or_default(), style),
@@ -138,7 +139,7 @@ pub fn best_of_machines_csv(answers: &[BestOfMachine]) -> String {
         "day",
         "record",
         "place",
-        "tied",
+        "last_place",
         "algorithm",
         "library_name",
         "library_version",
@@ -159,7 +160,7 @@ pub fn best_of_machines_csv(answers: &[BestOfMachine]) -> String {
                 a.day.clone(),
                 a.record.clone(),
                 r.place.to_string(),
-                r.tied.to_string(),
+                r.last_place.to_string(),
                 r.case.algorithm.clone(),
                 r.library.name.clone(),
                 r.library.version.clone(),

@@ -20,7 +20,7 @@ const COLUMNS: [Column; 24] = [
     ("question", |row| row.question.to_owned()),
     ("group", |row| row.group.to_owned()),
     ("place", |row| row.r.place.to_string()),
-    ("tied", |row| row.r.tied.to_string()),
+    ("last_place", |row| row.r.last_place.to_string()),
     ("library_name", |row| row.r.library.name.clone()),
     ("library_version", |row| row.r.library.version.clone()),
     ("library_id", |row| row.r.library.id.clone()),

@@ -60,7 +60,7 @@ fn the_best_and_its_ties_are_told_without_colours() {
     let algorithms = vec![NameGlob::parse("aes-128-ctr").unwrap()];
     let answers = asked(&record(), &[Question { algorithms, ..Question::default() }]);
     let text = rankings(&answers, ComparisonFormat::Text, Options { width: 100, color: false });
-    assert_eq!(text.lines().filter(|l| l.starts_with("1=")).count(), 2, "{text}");
+    assert_eq!(text.lines().filter(|l| l.starts_with("1–2")).count(), 2, "{text}");
     let painted = rankings(&answers, ComparisonFormat::Text, Options { width: 100, color: true });
-    assert!(painted.contains("\u{1b}[32m1=\u{1b}[0m"), "{painted:?}");
+    assert!(painted.contains("\u{1b}[32m1–2\u{1b}[0m"), "{painted:?}");
 }

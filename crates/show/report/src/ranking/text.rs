@@ -85,15 +85,19 @@ fn group(answer: &Ranking, standing: &Standing, row: usize) -> String {
     named.map(clean).unwrap_or_default()
 }
 
-/// `1=` where another case has the place too.
-fn place(r: &Ranked) -> String {
-    format!("{}{}", r.place, if r.tied { "=" } else { "" })
+/// `2–5`: the places that it may have.
+pub(crate) fn place(r: &Ranked) -> String {
+    if r.place == r.last_place {
+        r.place.to_string()
+    } else {
+        format!("{}–{}", r.place, r.last_place)
+    }
 }
 
 fn cells(r: &Ranked, group: String, by: By, heading: &str) -> Vec<Cell> {
-    let style = match (r.place, r.tied) {
-        (1, false) => BEST,
-        (1, true) => GOOD,
+    let style = match (r.place, r.last_place) {
+        (1, 1) => BEST,
+        (1, _) => GOOD,
         _ => PLAIN,
     };
     let mark = if r.contended { ">" } else { "" };
@@ -130,11 +134,11 @@ fn notes(answer: &Ranking) -> Vec<String> {
     if let [only] = &answer.standings[..] {
         let rest = only.contenders - only.rows.len();
         let more = if rest > 0 { format!("; {rest} more (--rows all)") } else { String::new() };
-        let ties = match only.tied_for_first {
+        let first = match only.may_be_first {
             1 => "one is surely the first".to_owned(),
-            n => format!("{n} tie for the first place"),
+            n => format!("{n} may be the first"),
         };
-        notes.push(format!("{} cases: {ties}{more}", only.contenders));
+        notes.push(format!("{} cases: {first}{more}", only.contenders));
     }
     let shown = answer.standings.iter().flat_map(|s| &s.rows).map(|r| &r.library);
     notes.extend(crate::vintage::note(shown.map(|l| (&*l.name, &*l.version))));
