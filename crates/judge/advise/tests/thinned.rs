@@ -100,8 +100,8 @@ fn no_answer_from_a_thinned_record_is_another_without_saying_that_it_could() {
 
 #[test]
 #[ignore = "long: takes ten seconds or more"]
-fn no_answer_at_all_from_a_thinned_record_is_another_without_saying_that_it_could() {
-    ask(1);
+fn of_more_questions_no_answer_is_another_without_saying_that_it_could() {
+    ask(4);
 }
 
 /// Asks one of so many questions of each thinned record.
