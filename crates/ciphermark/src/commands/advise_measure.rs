@@ -7,7 +7,7 @@ use crate::args_advise::AdviseArgs;
 use crate::choose;
 use crate::error::Failure;
 use crate::progress::Bar;
-use advise::{Data, Evidence, OpenWhy, Question, Surroundings, Wished};
+use advise::{Data, Evidence, OpenWhy, Outcome, Question, Surroundings, Wished};
 use engine::{Attached, Budget, Request, Screened, Stop};
 use jiff::civil::Date;
 use model::{Algorithm, Direction, Footprint, MAX_SIZE};
@@ -72,6 +72,10 @@ impl Measuring<'_> {
     /// What could be chosen, until nothing that could be is missing; then what could with one wish changed.
     fn by_elimination(&self) -> Result<Record, Failure> {
         let asked = self.algorithms(Wished::Asked);
+        if asked.is_empty() {
+            // Wishes that stand against each other: what there is without one of them.
+            return self.round(&self.algorithms(Wished::Changed), None, Wished::Changed);
+        }
         let mut record = self.round(&asked, None, Wished::Asked)?;
         let more: BTreeSet<&'static str> =
             self.algorithms(Wished::Changed).difference(&asked).copied().collect();
@@ -193,6 +197,12 @@ impl Measuring<'_> {
         let evidence = Evidence::Survey(record);
         let advice = judged_first(args, data, question, evidence, &mut around, stop)?;
         record.leaks.append(&mut around.judged);
+        if matches!(advice.outcome, Outcome::None(_)) {
+            // What seemed cheapest was refused: the next in line, by the same bounds.
+            let evidence = Evidence::Survey(record);
+            let next = advise::contenders(data, question, evidence, Wished::Asked);
+            return Ok(next.into_iter().map(|(l, a)| (l, a.to_owned())).collect());
+        }
         let missing = advice.open.into_iter().filter(|o| o.kind == OpenWhy::Missing);
         let pairs = missing.flat_map(|o| {
             let algorithms = o.algorithms;
