@@ -11,7 +11,7 @@ use advise::{Data, Evidence, OpenWhy, Outcome, Question, Surroundings, Wished};
 use engine::{Attached, Budget, Request, Screened, Stop};
 use jiff::civil::Date;
 use model::{Algorithm, Direction, Footprint, MAX_SIZE};
-use record::{Leaks, LibraryId, Record};
+use record::{LibraryId, Record};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -107,9 +107,12 @@ impl Measuring<'_> {
         let mut record = self.measured(&request, &look.screened, &wanted)?;
         let mut done = Pairs::new();
         for _ in 1..ROUNDS {
+            if whose != Wished::Asked || !self.has_time() {
+                break;
+            }
             done.append(&mut wanted);
             wanted = self.missing(&mut record)?.difference(&done).cloned().collect();
-            if whose != Wished::Asked || wanted.is_empty() || !self.has_time() {
+            if wanted.is_empty() || !self.has_time() {
                 break;
             }
             let more = self.measured(&request, &look.screened, &wanted)?;
@@ -122,21 +125,17 @@ impl Measuring<'_> {
     }
 
     fn look(&self, request: &Request) -> engine::Look {
-        let request = Request {
-            sizes: vec![self.question.size],
-            latency: false,
-            evidence: false,
-            ..request.clone()
-        };
+        let request =
+            Request { sizes: vec![self.question.size], latency: false, ..request.clone() };
         let left = self.stop.left().unwrap_or(request.budget.time);
         let bar = Bar::new(self.args.quiet);
-        let time = (left.mul_f64(LOOK), &self.stop);
-        let look = engine::screen(&request, &self.libraries, time, &|event| bar.show(event));
+        let stop = self.stop.within(left.mul_f64(LOOK));
+        let look = engine::screen(&request, &self.libraries, &stop, &|event| bar.show(event));
         bar.finish();
         look
     }
 
-    /// Verifies, judges and measures these, and nothing else.
+    /// Verifies and measures these, and nothing else.
     fn measured(
         &self,
         request: &Request,
@@ -221,7 +220,8 @@ fn completed(mut record: Record, later: Record) -> Record {
             *row = new.clone();
         }
     }
-    with_verdicts(record, later)
+    record.fits.extend(later.fits);
+    record
 }
 
 /// A record with another of the same libraries, of other algorithms.
@@ -232,16 +232,8 @@ fn beside(mut record: Record, mut other: Record) -> Record {
         library.calls.extend(same.into_iter().flat_map(|l| std::mem::take(&mut l.calls)));
     }
     record.measurements.append(&mut other.measurements);
-    with_verdicts(record, other)
-}
-
-fn with_verdicts(mut record: Record, other: Record) -> Record {
-    let known: BTreeSet<(LibraryId, String)> =
-        record.leaks.iter().map(|v| (v.library.clone(), v.algorithm.clone())).collect();
-    let is_new = |v: &Leaks| !known.contains(&(v.library.clone(), v.algorithm.clone()));
-    record.leaks.extend(other.leaks.into_iter().filter(is_new));
-    record.fits.extend(other.fits);
-    record.executed.extend(other.executed);
+    record.leaks.append(&mut other.leaks);
+    record.fits.append(&mut other.fits);
     record
 }
 

@@ -285,8 +285,7 @@ pub fn advise(
     evidence: Evidence<'_>,
     around: &Surroundings,
 ) -> Advice {
-    let case = (question.size, question.tier, question.model());
-    let costs = Costs::of(data, evidence, &around.judged, case);
+    let costs = Costs::of(data, question, evidence, &around.judged);
     let all = candidates(data, question, &costs);
     let ranking = ranked(&all, question);
     let chosen = ranking.order.first().map(|i| &all[*i]);

@@ -3,7 +3,7 @@
 use crate::answer::{Avoided, Choice};
 use crate::cost::{Costs, Gap};
 use crate::data::Data;
-use crate::evaluate::{Candidate, SAME, candidates, ranked};
+use crate::evaluate::{candidates, gaps, ranked};
 use crate::evidence::Evidence;
 use crate::limits;
 use crate::question::{Fips, IntegrityLevel, KeyPer, NonceSource, Question, Wishes};
@@ -84,24 +84,14 @@ pub(crate) fn choice(
     let chosen = &all[*ranked(&all, &asked).order.first()?];
     let price = chosen.price?;
     let cost = price.cost(question.reads).median;
-    let could_cost_less = |gap: &Gap| gap.at_least(question.reads) < (1.0 - SAME) * cost;
+    let mut open = all.iter().filter(|c| c.may_fit).flat_map(|c| gaps(c, &asked, costs));
     Some(Found {
         scheme: chosen.scheme.id.clone(),
         stored: limits::stored_bytes(chosen.scheme, &asked),
         cost,
         library: price.label(),
-        is_settled: !gaps(&all, &asked, costs).any(could_cost_less),
+        is_settled: !open.any(|gap| gap.may_cost_less(question.reads, cost)),
     })
-}
-
-/// What is not known of the costs of schemes that nothing else stands against.
-fn gaps<'c>(
-    all: &[Candidate<'_>],
-    asked: &Question<'_>,
-    costs: &'c Costs,
-) -> impl Iterator<Item = &'c Gap> {
-    let takes = |gap: &&Gap| gap.libraries.iter().all(|l| asked.wishes.takes(l));
-    all.iter().filter(|c| c.may_fit).flat_map(|c| costs.gaps(c.scheme)).filter(takes)
 }
 
 /// What would be chosen if what depends on the secret might be used; none where it is the same.
@@ -190,7 +180,7 @@ pub fn contenders(
     evidence: Evidence<'_>,
     whose: Wished,
 ) -> BTreeSet<(LibraryId, &'static str)> {
-    let costs = Costs::of(data, evidence, &[], (question.size, question.tier, question.model()));
+    let costs = Costs::of(data, question, evidence, &[]);
     let all = whose.wishes(question).into_iter();
     all.flat_map(|wishes| contending(data, question, wishes, &costs)).collect()
 }
@@ -203,7 +193,8 @@ fn contending(
 ) -> Vec<(LibraryId, &'static str)> {
     let asked = Question { wishes, ..question.clone() };
     let all = candidates(data, &asked, costs);
-    let gaps: Vec<&Gap> = gaps(&all, &asked, costs).collect();
+    let fitting = all.iter().filter(|c| c.may_fit);
+    let gaps: Vec<&Gap> = fitting.flat_map(|c| gaps(c, &asked, costs)).collect();
     let least = |gap: &Gap| gap.at_least(asked.reads);
     let bounded = gaps.iter().map(|gap| least(gap)).filter(|ns| *ns > 0.0);
     let cheapest = bounded.reduce(f64::min);

@@ -7,6 +7,7 @@ mod parts;
 
 use crate::data::Data;
 use crate::evidence::Evidence;
+use crate::question::Question;
 use crate::schemes::{Scheme, takes};
 use claims::expression::Interval;
 pub(crate) use gaps::Gap;
@@ -170,16 +171,16 @@ struct Known {
 }
 
 impl Costs {
-    /// What one unit of `size` bytes costs at a tier; `model` is `message`, or `rekey` where each
-    /// write has a key of its own. A record of pages is of one size and one tier. `judged` has verdicts on secrets from
-    /// elsewhere than the record.
+    /// What one unit costs that is asked about. A record of pages is of one size and one tier. `judged` has verdicts on
+    /// secrets from elsewhere than the record.
     #[must_use]
     pub fn of(
         data: &Data,
+        question: &Question<'_>,
         evidence: Evidence<'_>,
         judged: &[Leaks],
-        (size, tier, model): (usize, Tier, Model),
     ) -> Self {
+        let (size, tier, model) = (question.size, question.tier, question.model());
         let known: Box<dyn Fn(&Scheme) -> Known + '_> = match evidence {
             Evidence::Pages(record) => {
                 let pages = Pages::of(record, model);
@@ -254,16 +255,11 @@ fn of_scheme(
     tier: Tier,
 ) -> Option<LeakVerdict> {
     let judged: Vec<&Leaks> = judged.iter().collect();
-    let algorithms = match scheme.rekeyed {
-        Some(of) => vec![of],
-        None if scheme.measured.is_empty() => scheme.composed.clone(),
-        None => scheme.measured.clone(),
-    };
     let of = |a: &&'static Algorithm| {
         let one = |l: &LibraryId| parts::secrets(&judged, a, l, tier);
         libraries.iter().filter_map(one).max()
     };
-    algorithms.iter().map(of).reduce(graver).flatten()
+    scheme.running().iter().map(of).reduce(graver).flatten()
 }
 
 fn prices(

@@ -2,7 +2,7 @@
 
 use crate::condition::Values;
 use crate::context::values;
-use crate::cost::{Costs, Price};
+use crate::cost::{Costs, Gap, Price};
 use crate::data::Data;
 use crate::limits::{self, Limit};
 use crate::question::{NonceSource, Question};
@@ -95,6 +95,16 @@ pub(crate) fn usable<'a>(
         judged(a).cmp(&judged(b)).then(by_cost)
     });
     Ok(all)
+}
+
+/// Where a candidate may be had, in libraries that may be used, and was not measured.
+pub(crate) fn gaps<'c>(
+    candidate: &Candidate<'_>,
+    question: &Question<'_>,
+    costs: &'c Costs,
+) -> impl Iterator<Item = &'c Gap> {
+    let takes = |gap: &&Gap| gap.libraries.iter().all(|l| question.wishes.takes(l));
+    costs.gaps(candidate.scheme).iter().filter(takes)
 }
 
 /// Places of the candidates that fit, the chosen one first: those of which it is known that nothing gives the secret

@@ -172,6 +172,15 @@ impl Scheme {
         self.measured.iter().chain(&self.composed).copied().collect()
     }
 
+    /// Those that run for a unit: of it whole where that is measured, else of its parts.
+    pub(crate) fn running(&self) -> &[&'static Algorithm] {
+        match (&self.rekeyed, self.measured.as_slice()) {
+            (Some(of), _) => std::slice::from_ref(of),
+            (None, []) => &self.composed,
+            (None, measured) => measured,
+        }
+    }
+
     pub(crate) fn sources(&self) -> Vec<&String> {
         let Family { approved_source, nonce_source, max_source, .. } = &*self.family;
         let Family { blocks_source, random_source, cut_source, forgery_source, .. } = &*self.family;

@@ -371,7 +371,8 @@ fn standing(name: Option<String>, mut all: Vec<Contender<'_>>, rows: usize) -> (
     };
     let row = |place: &Place| {
         let first = (place.at > 0).then_some(&all[0]);
-        ranked(&all[place.at], (place.faster + 1, all.len() - place.slower), first)
+        let last_place = all.len() - place.slower;
+        Ranked { place: place.faster + 1, last_place, ..ranked(&all[place.at], first) }
     };
     let standing = Standing {
         group: name.map(|n| n.trim().to_owned()),
@@ -393,19 +394,15 @@ fn exact_places(ranked: &[Contender<'_>], shown: usize) -> Vec<Place> {
     places.filter(|place| place.at < shown || place.faster == 0).collect()
 }
 
-/// With the first and the last place that it may have.
-fn ranked(
-    c: &Contender<'_>,
-    (place, last_place): (usize, usize),
-    first: Option<&Contender<'_>>,
-) -> Ranked {
+/// The case, before it has its places.
+fn ranked(c: &Contender<'_>, first: Option<&Contender<'_>>) -> Ranked {
     let behind = first.map(|first| match (&c.group, &first.group) {
         (Some(own), Some(best)) => own.less(best).ratio(ALPHA, 0.0),
         _ => Ratio::exact(c.cost / first.cost),
     });
     Ranked {
-        place,
-        last_place,
+        place: 0,
+        last_place: 0,
         library: c.m.library.clone(),
         case: Case::of(c.m),
         label: label(c.m),

@@ -15,7 +15,6 @@ use crate::worker_pool::{Source, Start};
 use model::{Algorithm, RawSample};
 use probe::Clock;
 use record::{JournalEntry, Record};
-use std::time::Duration;
 
 /// How many times as long a case may have seemed to take as it does: another program on the core's other thread, and
 /// then some.
@@ -45,12 +44,12 @@ pub struct Look {
     pub record: Record,
 }
 
-/// Looks at each case of a request of one size, for so long.
+/// Looks at each case of a request of one size.
 #[must_use]
 pub fn screen(
     request: &Request,
     libraries: &[Attached],
-    (time, stop): (Duration, &Stop),
+    stop: &Stop,
     events: &(dyn Fn(Event<'_>) + Sync),
 ) -> Look {
     let libraries = &*at_tiers(libraries, &request.tiers);
@@ -67,10 +66,10 @@ pub fn screen(
         quiet: quiet::watch(&clock, cpu),
     };
     let source = |library: usize, tier| Source::Library(&libraries[library], tier);
-    let budget = Budget { precision: f64::INFINITY, time };
+    let budget = Budget { precision: f64::INFINITY, time: request.budget.time };
     let all = all_progress(&planned, &[]);
     let mut schedule = Schedule::new(&source, all, budget, &start);
-    schedule.look(&stop.within(time), &mut Told { events });
+    schedule.look(stop, &mut Told { events });
     let seen = schedule.sampled().all_progress.iter().filter_map(|progress| {
         let case = &planned[progress.index].case;
         let ticks = progress.samples.iter().map(RawSample::ticks_per_op).reduce(f64::min)?;

@@ -1,4 +1,4 @@
-//! Answers to questions: the best, with ties as ties.
+//! Answers to questions: the best, with the places that each may have.
 
 mod flat;
 mod text;

@@ -2,7 +2,7 @@
 
 use crate::cost::{Costs, Gap, How, Price};
 use crate::data::Data;
-use crate::evaluate::{Beside, Candidate, Ranking, SAME, beside, candidates, usable};
+use crate::evaluate::{Candidate, Ranking, beside, candidates, gaps, usable};
 use crate::evidence::Evidence;
 use crate::fresh::Surroundings;
 use crate::question::Question;
@@ -100,8 +100,13 @@ pub(super) fn of(
         open.extend(prices.into_iter().filter(|_| fits).filter_map(|price| {
             let is_chosen = std::ptr::eq(price, chosen_price);
             let cost = price.cost(question.reads);
-            let trusted = (question.wishes.trusts(price), question.wishes.trusts(chosen_price));
-            let kind = why_open(beside(cost, chosen), trusted, is_chosen)?;
+            let kind = match (is_chosen, question.wishes.trusts(price)) {
+                (true, true) => return None,
+                (true, false) => OpenWhy::Unjudged,
+                _ if !beside(cost, chosen).may_be_lower() => return None,
+                (false, false) if question.wishes.trusts(chosen_price) => OpenWhy::Unjudged,
+                (false, _) => OpenWhy::Undecided,
+            };
             Some(Open {
                 scheme: candidate.scheme.id.clone(),
                 library: price.label(),
@@ -122,21 +127,6 @@ pub(super) fn of(
     open
 }
 
-/// What is not known of a price that is measured; none where it is no rival of the chosen one. Of it and of the chosen one
-/// it is said whether it is known that nothing gives the secret away.
-fn why_open(
-    beside: Beside,
-    (is_trusted, is_chosen_trusted): (bool, bool),
-    is_chosen: bool,
-) -> Option<OpenWhy> {
-    match (is_chosen, is_trusted) {
-        (true, true) => None,
-        (true, false) => Some(OpenWhy::Unjudged),
-        (false, false) if is_chosen_trusted => beside.may_be_lower().then_some(OpenWhy::Unjudged),
-        (false, _) => beside.may_be_lower().then_some(OpenWhy::Undecided),
-    }
-}
-
 /// Algorithms in builds whose secrets decide next what is chosen: of what fits, is not judged and costs less than what
 /// would be chosen of the judged, the cheapest, so many at the most.
 #[must_use]
@@ -147,8 +137,7 @@ pub fn unjudged(
     around: &Surroundings,
     most: usize,
 ) -> BTreeSet<(LibraryId, String)> {
-    let case = (question.size, question.tier, question.model());
-    let costs = Costs::of(data, evidence, &around.judged, case);
+    let costs = Costs::of(data, question, evidence, &around.judged);
     let all = candidates(data, question, &costs);
     let mut prices: Vec<(f64, &Candidate<'_>, &Price)> = Vec::new();
     for candidate in all.iter().filter(|c| c.fits()) {
@@ -172,14 +161,8 @@ pub fn unjudged(
 
 /// Whose secrets are in question.
 fn judged_algorithms(candidate: &Candidate<'_>, price: &Price) -> Vec<String> {
-    let scheme = candidate.scheme;
-    let of_scheme = || match (scheme.rekeyed, scheme.measured.as_slice()) {
-        (Some(of), _) => vec![of],
-        (None, []) => scheme.composed.clone(),
-        (None, measured) => measured.to_vec(),
-    };
-    let algorithms = match price.how {
-        How::Store => of_scheme(),
+    let algorithms: Vec<&Algorithm> = match price.how {
+        How::Store => candidate.scheme.running().to_vec(),
         _ => price.algorithms.iter().filter_map(|a| Algorithm::find(a).ok()).collect(),
     };
     let secret = algorithms.into_iter().filter(|a| a.has_secret());
@@ -214,16 +197,7 @@ fn chosen_cost(
     chosen.price.map(|p| p.cost(question.reads))
 }
 
-fn gaps<'c>(
-    candidate: &Candidate<'_>,
-    question: &Question<'_>,
-    costs: &'c Costs,
-) -> impl Iterator<Item = &'c Gap> {
-    let takes = |gap: &&Gap| gap.libraries.iter().all(|l| question.wishes.takes(l));
-    costs.gaps(candidate.scheme).iter().filter(takes)
-}
-
 /// Whether it cannot cost less than the chosen one by more than what is called the same.
 fn is_ruled_out(gap: &Gap, question: &Question<'_>, chosen: Option<Interval>) -> bool {
-    chosen.is_some_and(|chosen| gap.at_least(question.reads) >= (1.0 - SAME) * chosen.median)
+    chosen.is_some_and(|chosen| !gap.may_cost_less(question.reads, chosen.median))
 }

@@ -3,6 +3,7 @@
 
 use super::Price;
 use super::parts::Parts;
+use crate::evaluate::SAME;
 use crate::schemes::{Scheme, takes};
 use model::{Algorithm, Kind};
 use record::LibraryId;
@@ -25,6 +26,11 @@ impl Gap {
     pub fn at_least(&self, reads: f64) -> f64 {
         let (write, read) = self.at_least_ns;
         read * reads + write * (1.0 - reads)
+    }
+
+    /// Whether it may cost less than so much by more than what is called the same.
+    pub fn may_cost_less(&self, reads: f64, ns: f64) -> bool {
+        self.at_least(reads) < (1.0 - SAME) * ns
     }
 
     /// `openssl@4.0.3`; of what nobody was asked for, `any library`.

@@ -93,6 +93,8 @@ mod tests {
     use crate::cost::Costs;
     use crate::data::Data;
     use crate::evidence::Evidence;
+    use crate::question::Question;
+    use jiff::civil::date;
     use model::{Model, Tier};
     use record::{Record, State};
 
@@ -111,7 +113,9 @@ mod tests {
     }
 
     fn joined(data: &Data, record: &Record, tier: Tier, id: &str, library: &LibraryId) -> Price {
-        let costs = Costs::of(data, Evidence::Survey(record), &[], (8192, tier, Model::Message));
+        let mut question = Question::of(data.find_use("postgres").unwrap(), date(2026, 11, 23));
+        question.tier = tier;
+        let costs = Costs::of(data, &question, Evidence::Survey(record), &[]);
         let scheme = data.schemes.iter().find(|s| s.id == id).unwrap();
         let of_library = |p: &&Price| p.libraries[0] == *library;
         let all = costs.prices(scheme).unwrap().iter().filter(of_library);

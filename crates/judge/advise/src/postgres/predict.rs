@@ -88,8 +88,7 @@ pub fn predict(
     work: Work,
 ) -> Prediction {
     let advice = advise(data, question, evidence, around);
-    let case = (question.size, question.tier, question.model());
-    let costs = Costs::of(data, evidence, &around.judged, case);
+    let costs = Costs::of(data, question, evidence, &around.judged);
     let mut rows = Vec::new();
     for scheme in &data.schemes {
         let rejected = advice.rejected.iter().find(|r| r.scheme == scheme.id);

@@ -65,11 +65,7 @@ fn fitting(advice: &Advice) -> String {
     let mut out = "\n| fits | library | ns | times | bytes |\n| --- | --- | ---: | ---: | ---: |\n"
         .to_owned();
     for one in &advice.fitting {
-        let tie = match (one.tied, one.undecided) {
-            (true, _) => " =",
-            (_, true) => " ?",
-            _ => "",
-        };
+        let tie = sentences::sign(one.tied, one.undecided);
         out += &format!(
             "| {} | {} | {:.0} | {:.2}{tie} | {} |\n",
             safe(&one.scheme),

@@ -173,10 +173,10 @@ pub(super) fn longer(choice: &Choice) -> Option<String> {
 }
 
 /// Behind what is shown to cost the same, and what may cost less.
-fn sign(tied: bool, undecided: bool) -> &'static str {
+pub(super) fn sign(tied: bool, undecided: bool) -> &'static str {
     match (tied, undecided) {
-        (true, _) => " (=)",
-        (_, true) => " (?)",
+        (true, _) => " =",
+        (_, true) => " ?",
         _ => "",
     }
 }
@@ -279,8 +279,8 @@ pub(super) fn candidates(advice: &Advice) -> String {
     format!("{} (schemes in libraries that fit, costs aside): {}", c.all, words.join(", "))
 }
 
-/// `openssl@4.0.3 884 ns (=)`: a library beside the cheapest; `(=)` where it is shown to cost the same, `(?)` where it
-/// may cost less.
+/// `openssl@4.0.3 884 ns =`: a library beside the cheapest; `=` where it is shown to cost the same, `?` where it may
+/// cost less.
 pub(super) fn other(other: &Other) -> String {
     let tied = sign(other.tied, other.undecided);
     format!("{} {:.0} ns{tied}", other.library, other.ns.median)

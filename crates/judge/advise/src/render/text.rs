@@ -74,11 +74,7 @@ impl Page {
         self.heading("What fits");
         let columns = fitting.iter().map(|f| f.scheme.len()).max().unwrap_or_default();
         for one in fitting.iter().take(FITTING) {
-            let tie = match (one.tied, one.undecided) {
-                (true, _) => " =",
-                (_, true) => " ?",
-                _ => "",
-            };
+            let tie = sentences::sign(one.tied, one.undecided);
             let text = format!(
                 "{:<columns$}  {:>9.0} ns  {:>6.2}×{tie}  {:>3} B  {}",
                 one.scheme,

@@ -12,16 +12,13 @@ pub(super) struct Settings {
     pub left_out: Vec<String>,
 }
 
-/// The stacks that nginx can be built with: OpenSSL and what has its interface.
-const USABLE: [&str; 5] = ["openssl", "aws-lc", "boringssl", "libressl", "quictls"];
+/// Stacks without OpenSSL's interface, with which nginx cannot be built. Of a name that somebody gave, it is not known.
+const UNUSABLE: [&str; 9] =
+    ["rustls", "gnutls", "mbedtls", "wolfssl", "s2n", "botan", "nss", "go", "java"];
 
 /// Whether nginx can use a stack, by its label.
 pub(super) fn can_use(stack: &str) -> bool {
-    let name = stack.split('@').next().unwrap_or_default();
-    // Of a name that somebody gave, it is not known.
-    let known = ["rustls", "gnutls", "mbedtls", "wolfssl", "s2n", "botan", "nss", "go", "java"];
-    USABLE.iter().any(|usable| name.starts_with(usable))
-        || !known.iter().any(|other| name.starts_with(other))
+    !UNUSABLE.iter().any(|name| stack.starts_with(name))
 }
 
 pub(super) fn settings(
