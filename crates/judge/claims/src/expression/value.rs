@@ -88,12 +88,6 @@ impl Interval {
         let median = how(self.median, other.median);
         Self { median, low: median - half, high: median + half }
     }
-
-    /// Whether two whose errors do not depend on each other cannot be told apart.
-    #[must_use]
-    pub fn ties_with(&self, other: &Self) -> bool {
-        self.independent(*other, |a, b| a - b).has_zero()
-    }
 }
 
 /// What an expression is of.
@@ -224,8 +218,6 @@ mod tests {
         let around = |median, half| interval(median - half, median, median + half);
         let sum = around(10.0, 3.0).independent(around(20.0, 4.0), |a, b| a + b);
         assert_eq!(sum, around(30.0, 5.0));
-        assert!(around(10.0, 3.0).ties_with(&around(15.0, 4.0)));
-        assert!(!around(10.0, 3.0).ties_with(&around(15.1, 4.0)));
     }
 
     #[test]
