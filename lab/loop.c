@@ -322,10 +322,10 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double quantile(double *values, int n, double share)
+static double median(double *values, int n)
 {
     qsort(values, n, sizeof *values, by_value);
-    return values[(int)(share * (n - 1) + 0.5)];
+    return values[n / 2];
 }
 
 static double mean(const double *places)
@@ -336,7 +336,7 @@ static double mean(const double *places)
     return sum / PLACES;
 }
 
-/* What one operation takes at each place, in ns and cycles: the tenth percentile of its windows. Returns how many of all windows
+/* What one operation takes at each place, in ns and cycles: the median of its windows. Returns how many of all windows
  * were disturbed and count because there were too few others. */
 static int measure(Work *w, long ops, double ticks_per_ns, double *ns, double *cycles)
 {
@@ -363,8 +363,8 @@ static int measure(Work *w, long ops, double ticks_per_ns, double *ns, double *c
         missing--;
     }
     for (int p = 0; p < PLACES; p++) {
-        ns[p] = quantile(window_ns[p], WINDOWS, 0.1);
-        cycles[p] = quantile(window_cycles[p], WINDOWS, 0.1);
+        ns[p] = median(window_ns[p], WINDOWS);
+        cycles[p] = median(window_cycles[p], WINDOWS);
     }
     qsort(ns, PLACES, sizeof *ns, by_value);
     qsort(cycles, PLACES, sizeof *cycles, by_value);
