@@ -60,7 +60,7 @@ static void load(const char *path)
     OPENSSL_init_crypto(0x80 /* OPENSSL_INIT_NO_LOAD_CONFIG */, NULL);
 }
 
-/* ---- one operation: the calls of crates/libraries/adapters/src/evp/README.md ---- */
+/* ---- one operation: the calls of crates/adapters/src/evp/README.md ---- */
 
 typedef struct Work Work;
 struct Work {

@@ -4,7 +4,7 @@
 object=libciphermark_rustcrypto.so
 licence="MIT OR Apache-2.0"
 seconds=60
-uses=(libs/rustcrypto.sh attach/rustcrypto crates/libraries/export crates/libraries/built crates/libraries/contract crates/base/model Cargo.toml Cargo.lock)
+uses=(libs/rustcrypto.sh attach/rustcrypto crates/contract attach/built crates/contract crates/base Cargo.toml Cargo.lock)
 source="attach/rustcrypto"
 
 version() { awk -F'"' '/^name = "aes"$/ { found = 1 } found && /^version/ { print $2; exit }' "$PROJECT/Cargo.lock"; }

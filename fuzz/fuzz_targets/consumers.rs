@@ -1,4 +1,4 @@
-//! The entrance `consumers` of the crate `inputs`.
+//! The entrance `consumers` of the crate `testing`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (inputs::entry("consumers").run)(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (testing::entry("consumers").run)(bytes));

@@ -1,4 +1,4 @@
-//! The entrance `documents` of the crate `inputs`.
+//! The entrance `documents` of the crate `testing`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (inputs::entry("documents").run)(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (testing::entry("documents").run)(bytes));

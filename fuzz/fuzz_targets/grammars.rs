@@ -1,4 +1,4 @@
-//! The entrance `grammars` of the crate `inputs`.
+//! The entrance `grammars` of the crate `testing`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (inputs::entry("grammars").run)(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (testing::entry("grammars").run)(bytes));

@@ -1,4 +1,4 @@
-//! The entrance `importers` of the crate `inputs`.
+//! The entrance `importers` of the crate `testing`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (inputs::entry("importers").run)(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (testing::entry("importers").run)(bytes));

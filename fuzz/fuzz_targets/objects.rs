@@ -1,4 +1,4 @@
-//! The entrance `objects` of the crate `inputs`.
+//! The entrance `objects` of the crate `testing`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (inputs::entry("objects").run)(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (testing::entry("objects").run)(bytes));

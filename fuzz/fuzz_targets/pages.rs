@@ -1,4 +1,4 @@
-//! The entrance `pages` of the crate `inputs`.
+//! The entrance `pages` of the crate `testing`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (inputs::entry("pages").run)(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (testing::entry("pages").run)(bytes));

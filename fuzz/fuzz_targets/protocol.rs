@@ -1,4 +1,4 @@
-//! The entrance `protocol` of the crate `inputs`.
+//! The entrance `protocol` of the crate `testing`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (inputs::entry("protocol").run)(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (testing::entry("protocol").run)(bytes));

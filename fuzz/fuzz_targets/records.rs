@@ -1,4 +1,4 @@
-//! The entrance `records` of the crate `inputs`.
+//! The entrance `records` of the crate `testing`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (inputs::entry("records").run)(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (testing::entry("records").run)(bytes));

@@ -1,4 +1,4 @@
-//! The entrance `stores` of the crate `inputs`.
+//! The entrance `stores` of the crate `testing`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (inputs::entry("stores").run)(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (testing::entry("stores").run)(bytes));

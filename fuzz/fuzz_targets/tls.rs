@@ -1,4 +1,4 @@
-//! The entrance `tls` of the crate `inputs`.
+//! The entrance `tls` of the crate `testing`.
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (inputs::entry("tls").run)(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| (testing::entry("tls").run)(bytes));

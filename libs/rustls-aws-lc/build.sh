@@ -3,7 +3,7 @@ name=rustls-aws-lc
 object=libciphermarktls_rustls_aws_lc.so
 licence="(Apache-2.0 OR ISC OR MIT) AND ISC AND Apache-2.0 AND MIT AND BSD-3-Clause"
 seconds=150
-uses=(attach/rustls-aws-lc crates/libraries/tls-contract crates/libraries/built Cargo.toml)
+uses=(attach/rustls-aws-lc crates/contract attach/built Cargo.toml)
 source="attach/rustls-aws-lc"
 
 version() { awk -F'"' '/^name = "rustls"$/ { found = 1 } found && /^version/ { print $2; exit }' "$PROJECT/attach/rustls-aws-lc/Cargo.lock"; }

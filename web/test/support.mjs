@@ -70,7 +70,7 @@ export async function visit(file, fragment, look) {
 }
 
 // A record of pages as the format's sample has it, and what is advised from it; `changed` may change both.
-export const STORE = JSON.parse(readFileSync(repository("crates/data/at-rest/tests/sample.json")));
+export const STORE = JSON.parse(readFileSync(repository("crates/record/tests/at-rest.json")));
 
 export function storePage(name, changed = (store, advice) => [store, advice]) {
   if (!pages.has(name)) {

@@ -1,7 +1,7 @@
 //! Checksums, which find accidents and not attackers; both are written big-endian.
 
+use contract::export::{Digest, Done, StreamingDigest};
 use crc_fast::CrcAlgorithm::Crc32Iscsi;
-use export::{Digest, Done, StreamingDigest};
 use std::ffi::CStr;
 
 /// XXH3 with 64 bits of output and no seed, in its canonical form: big-endian.

@@ -7,11 +7,11 @@
 mod checksum;
 
 use checksum::{Crc32c, Xxh3};
-use export::{OpenError, Opened, Wanted, raw};
+use contract::export::{OpenError, Opened, Wanted, raw};
 use std::ffi::{CStr, c_void};
 use std::ptr;
 
-export::adapter! { c"baselines", open }
+contract::adapter! { c"baselines", open }
 
 fn open(wanted: &Wanted<'_>) -> Opened {
     match wanted.algorithm {

@@ -1,11 +1,11 @@
 //! The built object, loaded the way ciphermark loads it.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use base::model::{Algorithm, Direction, Kind};
 use contract::{Library, OpenError};
-use model::{Algorithm, Direction, Kind};
 
 fn library() -> Box<dyn Library> {
-    trial::load(&trial::object(env!("CARGO_PKG_NAME")))
+    testing::trial::load(&testing::trial::object(env!("CARGO_PKG_NAME")))
 }
 
 #[test]
@@ -15,13 +15,13 @@ fn the_object_says_what_it_was_built_from() {
     assert_eq!(identity.name, "baselines");
     assert_eq!(identity.version, env!("CARGO_PKG_VERSION"));
     for fact in ["crate xxhash-rust 0.", "crate crc-fast 1.", "rustc 1.", "target features "] {
-        trial::fact(identity, fact);
+        testing::trial::fact(identity, fact);
     }
 }
 
 #[test]
 fn it_offers_the_baselines_and_nothing_else_and_all_pass_every_check() {
-    let offer = trial::whole_offer(&*library());
+    let offer = testing::trial::whole_offer(&*library());
     assert_eq!(offer.refused, []);
     assert_eq!(offer.names, ["xxh3-64", "crc32c", "memcpy", "null"]);
 }

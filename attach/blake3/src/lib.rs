@@ -2,10 +2,10 @@
 //!
 //! Which calls are made and what is inside the clock: README.md.
 
-use export::{Digest, Done, OpenError, Opened, StreamingDigest, Wanted};
+use contract::export::{Digest, Done, OpenError, Opened, StreamingDigest, Wanted};
 use std::ffi::CStr;
 
-export::adapter! { c"blake3", open }
+contract::adapter! { c"blake3", open }
 
 /// Opens what is wanted.
 fn open(wanted: &Wanted<'_>) -> Opened {

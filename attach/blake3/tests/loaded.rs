@@ -2,8 +2,8 @@
 
 #[test]
 fn it_says_what_it_was_built_from_and_all_that_it_offers_passes_every_check() {
-    let library = trial::built_object(env!("CARGO_PKG_NAME"), "blake3", "blake3");
-    let offer = trial::whole_offer(&*library);
+    let library = testing::trial::built_object(env!("CARGO_PKG_NAME"), "blake3", "blake3");
+    let offer = testing::trial::whole_offer(&*library);
     assert_eq!(offer.refused, []);
     assert_eq!(offer.names, ["blake3",]);
 }

@@ -4,14 +4,14 @@ use contract::Library;
 use std::sync::OnceLock;
 
 /// Botan's releases that have headers of their own.
-const BOTAN_3: trial::Foreign = trial::Foreign {
+const BOTAN_3: testing::trial::Foreign = testing::trial::Foreign {
     directory: "attach/botan",
     compiler: &["g++", "-O2", "-std=c++20", "-isystem", "/usr/include/botan-3"],
     ending: "cpp",
     header: "botan/build.h",
     link: "botan-3",
 };
-const BOTAN_2: trial::Foreign = trial::Foreign {
+const BOTAN_2: testing::trial::Foreign = testing::trial::Foreign {
     compiler: &["g++", "-O2", "-std=c++17", "-isystem", "/usr/include/botan-2"],
     link: "botan-2",
     ..BOTAN_3
@@ -21,20 +21,20 @@ const BOTAN_2: trial::Foreign = trial::Foreign {
 fn library() -> Option<Box<dyn Library>> {
     static OBJECT: OnceLock<Option<std::path::PathBuf>> = OnceLock::new();
     let object = OBJECT.get_or_init(|| BOTAN_3.compile().or_else(|| BOTAN_2.compile())).as_deref();
-    object.map(trial::load)
+    object.map(testing::trial::load)
 }
 
 #[test]
 fn the_library_says_its_version_and_what_it_chose_on_this_cpu() {
     let Some(library) = library() else { return };
     let facts = ["Botan ", "AES-256 ", "SHA-256 ", "headers ", "adapter compiled by "];
-    trial::is_called(library.identity(), "botan", &facts);
+    testing::trial::is_called(library.identity(), "botan", &facts);
 }
 
 #[test]
 fn everything_that_it_offers_passes_every_check() {
     let Some(library) = library() else { return };
-    let offer = trial::whole_offer(&*library);
+    let offer = testing::trial::whole_offer(&*library);
     assert!(offer.refused.is_empty(), "{:?}", offer.refused);
     offer.has(
         "aes-128-ecb aes-192-cbc aes-256-cfb aes-128-cfb8 aes-256-ofb aes-128-ctr aes-256-xts \

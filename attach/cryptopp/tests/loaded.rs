@@ -13,7 +13,7 @@ fn is_wrong_in_place(algorithm: &str) -> bool {
 /// `None` where Crypto++ is not on this machine.
 fn library() -> Option<Box<dyn Library>> {
     static OBJECT: OnceLock<Option<std::path::PathBuf>> = OnceLock::new();
-    let foreign = trial::Foreign {
+    let foreign = testing::trial::Foreign {
         directory: "attach/cryptopp",
         compiler: &["g++", "-O2", "-std=c++17"],
         ending: "cpp",
@@ -21,20 +21,20 @@ fn library() -> Option<Box<dyn Library>> {
         link: "cryptopp",
     };
     let object = OBJECT.get_or_init(|| foreign.compile()).as_deref();
-    object.map(trial::load)
+    object.map(testing::trial::load)
 }
 
 #[test]
 fn the_library_says_its_version_and_what_it_chose_on_this_cpu() {
     let Some(library) = library() else { return };
     let facts = ["AES ", "SHA-256 ", "CRC-32C ", "headers ", "adapter compiled by "];
-    trial::is_called(library.identity(), "cryptopp", &facts);
+    testing::trial::is_called(library.identity(), "cryptopp", &facts);
 }
 
 #[test]
 fn everything_that_it_offers_passes_every_check_but_aria_in_place() {
     let Some(library) = library() else { return };
-    let offer = trial::whole_offer(&*library);
+    let offer = testing::trial::whole_offer(&*library);
     for (algorithm, why) in &offer.refused {
         assert!(is_wrong_in_place(algorithm), "{algorithm}: {why}");
         assert!(why.contains("in place") || why.contains("stream"), "{algorithm}: {why}");

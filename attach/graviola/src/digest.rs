@@ -1,6 +1,6 @@
 //! SHA-2, SHA-3 and HMAC.
 
-use export::{Digest, Done, StreamingDigest};
+use contract::export::{Digest, Done, StreamingDigest};
 use graviola::hashing::hmac::Hmac;
 use graviola::hashing::sha3::{Sha3_256Context, Sha3_512Context};
 use graviola::hashing::{Hash as HashFunction, HashContext, HashOutput};

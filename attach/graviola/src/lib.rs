@@ -6,11 +6,11 @@ mod aead;
 mod digest;
 
 use crate::digest::{Hash, Keyed, Sha3_256, Sha3_512};
-use export::{OpenError, Opened, Wanted};
+use contract::export::{OpenError, Opened, Wanted};
 use graviola::aead::{AesGcm, ChaCha20Poly1305, XChaCha20Poly1305};
 use graviola::hashing::{Sha256, Sha384, Sha512};
 
-export::adapter! { c"graviola", open }
+contract::adapter! { c"graviola", open }
 
 /// Opens what is wanted, its key expanded.
 fn open(wanted: &Wanted<'_>) -> Opened {

@@ -1,28 +1,29 @@
 //! The compiled object, loaded the way ciphermark loads it.
 
+use base::model::{Algorithm, Direction};
 use contract::{Library, OpenError};
-use model::{Algorithm, Direction};
 use std::sync::OnceLock;
 
-const ALONE: trial::Foreign = trial::Foreign {
+const ALONE: testing::trial::Foreign = testing::trial::Foreign {
     directory: "attach/ipsec-mb",
     compiler: &["cc", "-O2"],
     ending: "c",
     header: "intel-ipsec-mb.h",
     link: "IPSec_MB",
 };
-const JOBS: trial::Foreign = trial::Foreign { compiler: &["cc", "-O2", "-DJOBS"], ..ALONE };
+const JOBS: testing::trial::Foreign =
+    testing::trial::Foreign { compiler: &["cc", "-O2", "-DJOBS"], ..ALONE };
 
 /// `None` where the library is not on this machine.
 fn library() -> Option<Box<dyn Library>> {
     static OBJECT: OnceLock<Option<std::path::PathBuf>> = OnceLock::new();
-    OBJECT.get_or_init(|| ALONE.compile()).as_deref().map(trial::load)
+    OBJECT.get_or_init(|| ALONE.compile()).as_deref().map(testing::trial::load)
 }
 
 /// The same with several jobs in flight.
 fn jobs() -> Option<Box<dyn Library>> {
     static OBJECT: OnceLock<Option<std::path::PathBuf>> = OnceLock::new();
-    OBJECT.get_or_init(|| JOBS.compile()).as_deref().map(trial::load)
+    OBJECT.get_or_init(|| JOBS.compile()).as_deref().map(testing::trial::load)
 }
 
 #[test]
@@ -31,14 +32,14 @@ fn the_library_says_its_version_and_which_code_it_chose() {
     let identity = library.identity();
     assert_eq!(identity.name, "ipsec-mb");
     assert!(identity.version.starts_with(|c: char| c.is_ascii_digit()), "{identity:?}");
-    assert_eq!(trial::fact(identity, "headers "), identity.version);
-    assert_ne!(trial::fact(identity, "code for "), "unknown");
+    assert_eq!(testing::trial::fact(identity, "headers "), identity.version);
+    assert_ne!(testing::trial::fact(identity, "code for "), "unknown");
 }
 
 #[test]
 fn everything_that_it_offers_passes_every_check() {
     let Some(library) = library() else { return };
-    let offer = trial::whole_offer(&*library);
+    let offer = testing::trial::whole_offer(&*library);
     assert_eq!(offer.refused, [], "what it refuses beyond 65534 bytes is no fault");
     offer.has(
         "aes-128-ecb aes-192-cbc aes-256-ctr aes-128-gcm aes-256-ccm aes-192-gmac \
@@ -50,7 +51,7 @@ fn everything_that_it_offers_passes_every_check() {
 fn everything_that_it_offers_with_several_jobs_in_flight_passes_every_check() {
     let Some(library) = jobs() else { return };
     assert_eq!(library.identity().name, "ipsec-mb-jobs");
-    let offer = trial::whole_offer(&*library);
+    let offer = testing::trial::whole_offer(&*library);
     assert_eq!(offer.refused, [], "what it refuses beyond 65520 bytes is no fault");
     let expected = "aes-128-cbc aes-192-cbc aes-256-cbc des-ede3-cbc sha256 sha384 sha512 hmac-sha256 \
         hmac-sha384 hmac-sha512";

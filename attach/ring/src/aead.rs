@@ -1,6 +1,6 @@
 //! AES-GCM and ChaCha20-Poly1305.
 
-use export::{Buffer, Done, Mode, Refusal, raw};
+use contract::export::{Buffer, Done, Mode, Refusal, raw};
 use ring::aead::{Aad, LessSafeKey, Nonce, Tag, UnboundKey};
 use std::ffi::CStr;
 

@@ -1,6 +1,6 @@
 //! SHA-2 and HMAC.
 
-use export::{Digest, Done, StreamingDigest};
+use contract::export::{Digest, Done, StreamingDigest};
 use ring::{digest, hmac};
 use std::ffi::CStr;
 

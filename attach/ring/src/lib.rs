@@ -7,12 +7,12 @@ mod digest;
 
 use crate::aead::Aead;
 use crate::digest::{Hash, Hmac};
-use export::{OpenError, Opened, Wanted};
+use contract::export::{OpenError, Opened, Wanted};
 use ring::aead::{AES_128_GCM, AES_256_GCM, CHACHA20_POLY1305, LessSafeKey, UnboundKey};
 use ring::digest::{SHA256, SHA384, SHA512};
 use ring::hmac::{HMAC_SHA256, HMAC_SHA384, HMAC_SHA512};
 
-export::adapter! { c"ring", open }
+contract::adapter! { c"ring", open }
 
 /// Opens what is wanted, its key expanded.
 fn open(wanted: &Wanted<'_>) -> Opened {

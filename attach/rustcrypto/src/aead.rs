@@ -11,8 +11,8 @@ use ccm::Ccm;
 use chacha20poly1305::{ChaCha20Poly1305, XChaCha20Poly1305};
 use cipher::consts::{U12, U16};
 use cipher::{Array, KeyInit};
+use contract::export::{Buffer, Done, Mode, Refusal};
 use eax::Eax;
-use export::{Buffer, Done, Mode, Refusal};
 use ocb3::Ocb3;
 use std::ffi::CStr;
 

@@ -3,7 +3,7 @@
 use crate::block_cipher::{Block, BlockCipher, NoTag, whole_blocks};
 use cipher::common::InnerInit;
 use cipher::{BlockModeDecrypt, BlockModeEncrypt, InnerIvInit};
-use export::{Buffer, Done, Mode, Streaming, Update};
+use contract::export::{Buffer, Done, Mode, Streaming, Update};
 use std::ffi::CStr;
 
 /// Electronic codebook.

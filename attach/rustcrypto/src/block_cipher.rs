@@ -3,7 +3,7 @@
 use cipher::array::ArraySize;
 use cipher::consts::{U0, U8, U16};
 use cipher::{Array, BlockCipherDecrypt, BlockCipherEncrypt, BlockSizeUser, InOutBuf, KeyInit};
-use export::{Buffer, Refusal};
+use contract::export::{Buffer, Refusal};
 use hmac::digest::block_buffer::BlockSizes;
 
 /// A cipher in both directions.

@@ -7,7 +7,7 @@ use ::aead::AeadInOut;
 use aes_gcm::AesGcm;
 use cipher::consts::{U0, U12, U16};
 use cipher::{Array, KeyInit};
-use export::{Buffer, Digest, Done, Mode as _, Refusal, StreamingDigest};
+use contract::export::{Buffer, Digest, Done, Mode as _, Refusal, StreamingDigest};
 use hmac::digest::block_api::EagerHash;
 use hmac::digest::{Digest as HashFunction, Output};
 use hmac::{Hmac, Mac};

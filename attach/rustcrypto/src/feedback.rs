@@ -3,7 +3,7 @@
 use crate::block::{mode_with_iv, stream_of_blocks};
 use crate::block_cipher::{Block, BlockCipher, NoTag, whole_blocks};
 use cipher::{BlockModeDecrypt, BlockModeEncrypt, BlockSizeUser, InnerIvInit, IvState};
-use export::{Buffer, Done, Mode, Streaming, Update};
+use contract::export::{Buffer, Done, Mode, Streaming, Update};
 use std::ffi::CStr;
 
 mode_with_iv!(

@@ -13,4 +13,4 @@ mod stream;
 mod tests;
 mod xts;
 
-export::adapter! { c"rustcrypto", open::open }
+contract::adapter! { c"rustcrypto", open::open }

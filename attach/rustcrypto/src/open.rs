@@ -13,8 +13,8 @@ use aes_siv::{Aes128SivAead, Aes256SivAead};
 use aria::{Aria128, Aria192, Aria256};
 use camellia::{Camellia128, Camellia192, Camellia256};
 use cipher::{Array, KeyInit, KeySizeUser};
+use contract::export::{OpenError, Opened, Wanted};
 use des::TdesEde3;
-use export::{OpenError, Opened, Wanted};
 use sm4::Sm4;
 use std::ops::Add;
 

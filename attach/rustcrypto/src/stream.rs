@@ -4,8 +4,8 @@ use crate::block_cipher::{Block, BlockCipher, Cipher64, Cipher128, NoTag};
 use chacha20::ChaCha20;
 use cipher::consts::{U12, U32};
 use cipher::{Array, InnerIvInit, KeyIvInit, StreamCipher};
+use contract::export::{Buffer, Done, Mode, Refusal, Streaming, Update};
 use ctr::{Ctr64BE, Ctr128BE, CtrCore};
-use export::{Buffer, Done, Mode, Refusal, Streaming, Update};
 use ofb::{Ofb as OfbStream, OfbCore};
 use std::ffi::CStr;
 

@@ -1,8 +1,8 @@
 //! The attaching: lengths, pointers, directions, reasons. What comes out is compared in `tests/loaded.rs`.
 
 use crate::ciphermark_adapter;
+use base::model::{Algorithm, Direction, Kind, Mode, Primitive};
 use contract::{Outcome, Session, raw};
-use model::{Algorithm, Direction, Kind, Mode, Primitive};
 use std::ffi::{CStr, CString};
 
 const DIRECTIONS: [Direction; 2] = [Direction::Encrypt, Direction::Decrypt];
@@ -56,7 +56,7 @@ fn key(algorithm: &Algorithm) -> Vec<u8> {
 
 /// What is offered.
 fn offered() -> impl Iterator<Item = &'static Algorithm> {
-    trial::primitives().filter(|a| is_offered(a))
+    testing::trial::primitives().filter(|a| is_offered(a))
 }
 
 fn ciphers() -> impl Iterator<Item = &'static Algorithm> {

@@ -1,7 +1,7 @@
 //! XTS: the crate `xts-mode`.
 
 use crate::block_cipher::{Block, Cipher128, NoTag};
-use export::{Buffer, Done, Mode, Refusal, Streaming, Update, raw};
+use contract::export::{Buffer, Done, Mode, Refusal, Streaming, Update, raw};
 use std::ffi::CStr;
 use std::rc::Rc;
 use xts_mode::Xts128;

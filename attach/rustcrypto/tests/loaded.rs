@@ -2,19 +2,20 @@
 
 #[test]
 fn everything_that_it_offers_passes_every_check() {
-    let library = trial::load(&trial::object(env!("CARGO_PKG_NAME")));
-    let offer = trial::whole_offer(&*library);
+    let library = testing::trial::load(&testing::trial::object(env!("CARGO_PKG_NAME")));
+    let offer = testing::trial::whole_offer(&*library);
     assert_eq!(offer.refused, []);
     // Everything but CFB with segments of a bit, AEGIS, checksums and what is no algorithm.
-    assert_eq!(offer.names.len(), trial::primitives().count() - 22);
+    assert_eq!(offer.names.len(), testing::trial::primitives().count() - 22);
 }
 
 /// Most of the reference stands on the same crates; XTS and the streams of OCB are its own code.
 #[test]
 fn streams_are_the_references_and_leave_nothing_to_the_next_message() {
-    let library = trial::load(&trial::object(env!("CARGO_PKG_NAME")));
-    for algorithm in trial::offered(&*library).into_iter().filter(|a| a.encrypts() && !a.rejects())
+    let library = testing::trial::load(&testing::trial::object(env!("CARGO_PKG_NAME")));
+    for algorithm in
+        testing::trial::offered(&*library).into_iter().filter(|a| a.encrypts() && !a.rejects())
     {
-        trial::streams_agree(&*library, algorithm);
+        testing::trial::streams_agree(&*library, algorithm);
     }
 }

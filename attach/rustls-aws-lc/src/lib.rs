@@ -1,3 +1,3 @@
 //! rustls over AWS-LC as a TLS stack that ciphermark loads: `libciphermarktls_rustls_aws_lc.so`.
 
-tls_contract::stack! { c"rustls-aws-lc", rustls::crypto::aws_lc_rs }
+contract::stack! { c"rustls-aws-lc", rustls::crypto::aws_lc_rs }

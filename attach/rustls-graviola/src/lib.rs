@@ -1,3 +1,3 @@
 //! rustls over Graviola as a TLS stack that ciphermark loads: `libciphermarktls_rustls_graviola.so`.
 
-tls_contract::stack! { c"rustls-graviola", rustls_graviola }
+contract::stack! { c"rustls-graviola", rustls_graviola }

@@ -1,10 +1,11 @@
 //! The built object, loaded the way ciphermark loads it.
 
-use tls::{Certificate, Exchange, Version};
+use record::tls::{Certificate, Exchange, Version};
 
 #[test]
 fn what_graviola_has_is_negotiated_and_the_rest_is_told_in_words() {
-    let offer = trial::whole_stack(&trial::object(env!("CARGO_PKG_NAME"))).unwrap();
+    let offer =
+        testing::trial::whole_stack(&testing::trial::object(env!("CARGO_PKG_NAME"))).unwrap();
     assert_eq!(offer.identity.name, "rustls-graviola");
     assert!(
         offer.identity.build.iter().any(|fact| fact.starts_with("crate graviola ")),

@@ -1,10 +1,11 @@
 //! The built object, loaded the way ciphermark loads it.
 
-use tls::{Certificate, Exchange, Suite};
+use record::tls::{Certificate, Exchange, Suite};
 
 #[test]
 fn what_ring_has_is_negotiated_and_the_rest_is_told_in_words() {
-    let offer = trial::whole_stack(&trial::object(env!("CARGO_PKG_NAME"))).unwrap();
+    let offer =
+        testing::trial::whole_stack(&testing::trial::object(env!("CARGO_PKG_NAME"))).unwrap();
     assert_eq!(offer.identity.name, "rustls-ring");
     assert!(offer.identity.build.iter().any(|fact| fact.starts_with("crate ring ")), "{offer:?}");
     let curves = [Exchange::X25519, Exchange::P256, Exchange::P384];

@@ -27,9 +27,9 @@ use crate::args_pages::PagesArgs;
 use crate::args_quietly::QuietlyArgs;
 use crate::args_report::ReportArgs;
 use crate::args_tls::TlsArgs;
+use base::model::{Footprint, Model, Tier};
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use model::{Footprint, Model, Tier};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -243,16 +243,16 @@ pub enum InPlaceArg {
 pub struct Sizes(pub Vec<usize>);
 
 impl FromStr for Sizes {
-    type Err = model::BadSizes;
+    type Err = base::model::BadSizes;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        model::parse_sizes(text).map(Self)
+        base::model::parse_sizes(text).map(Self)
     }
 }
 
 /// `--size` where only one makes sense.
 pub fn one_size(text: &str) -> Result<usize, String> {
-    match model::parse_sizes(text).map_err(|e| e.to_string())?[..] {
+    match base::model::parse_sizes(text).map_err(|e| e.to_string())?[..] {
         [size] => Ok(size),
         _ => Err("give one size".to_owned()),
     }

@@ -4,9 +4,9 @@ use crate::args::TimeArgs;
 use crate::args_advise_postgres::PostgresArgs;
 use crate::args_advise_tls::TlsServerArgs;
 use crate::units::{parse_days, parse_micros, parse_share};
-use advise::{Fips, Format, IntegrityLevel, KeyPer, NonceSource};
+use base::model::Tier;
 use clap::{Args, ValueEnum};
-use model::Tier;
+use judge::advise::{Fips, Format, IntegrityLevel, KeyPer, NonceSource};
 use std::path::PathBuf;
 
 /// `ciphermark advise`

@@ -2,8 +2,8 @@
 
 use crate::args::{one_of, one_size};
 use clap::Args;
+use record::tls::{Certificate, Filter, Temperature};
 use std::path::PathBuf;
-use tls::{Certificate, Filter, Temperature};
 
 /// For TLS servers only.
 #[derive(Debug, Args)]

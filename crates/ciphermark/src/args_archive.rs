@@ -2,8 +2,8 @@
 
 use crate::args::Filter;
 use crate::error::Failure;
-use archive::Selection;
 use clap::{Args, Subcommand, ValueEnum};
+use record::archive::Selection;
 use std::path::PathBuf;
 
 /// `ciphermark archive`

@@ -29,7 +29,7 @@ pub struct ClaimsArgs {
     pub table: Option<String>,
     /// How to print it.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    pub format: claims::Format,
+    pub format: judge::claims::Format,
     /// Keep what was measured in this file (JSON); handshakes beside it, in NAME.tls.json.
     #[arg(short, long, value_name = "FILE", conflicts_with = "records")]
     pub output: Option<PathBuf>,

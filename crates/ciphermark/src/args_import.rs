@@ -1,8 +1,8 @@
 //! `ciphermark import`.
 
 use crate::args::{FormatArg, one_size};
+use base::model::Tier;
 use clap::{Args, Subcommand};
-use model::Tier;
 use std::path::PathBuf;
 
 /// `ciphermark import`

@@ -2,9 +2,9 @@
 
 use crate::args::TimeArgs;
 use crate::units::parse_fraction;
+use base::model::Tier;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
-use model::Tier;
 use std::path::PathBuf;
 
 /// `ciphermark pages`
@@ -97,7 +97,7 @@ pub struct PagesArgs {
     pub output: Option<PathBuf>,
     /// How to print it.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
-    pub format: tls::Format,
+    pub format: record::tls::Format,
     /// No progress bar on standard error.
     #[arg(short, long)]
     pub quiet: bool,
@@ -105,11 +105,11 @@ pub struct PagesArgs {
 
 /// Every real system, with the schemes that it has.
 fn systems() -> PossibleValuesParser {
-    let system = |profile: at_rest::scheme::Profile| {
+    let system = |profile: record::at_rest::scheme::Profile| {
         let schemes: Vec<_> = profile.recipes.iter().map(|r| r.scheme.as_str()).collect();
         PossibleValue::new(profile.name).help(format!("{}: {}", profile.title, schemes.join(", ")))
     };
-    PossibleValuesParser::new(at_rest::scheme::profiles().into_iter().map(system))
+    PossibleValuesParser::new(record::at_rest::scheme::profiles().into_iter().map(system))
 }
 
 /// `--nonce`

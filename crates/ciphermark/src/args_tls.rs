@@ -6,12 +6,12 @@ use crate::args_tls_load::{LoadArgs, WhyArgs};
 use crate::args_tls_server::CalibrateArgs;
 use crate::units::parse_fraction;
 use clap::{Args, Subcommand};
-use std::path::PathBuf;
-use std::str::FromStr;
-use tls::{
+use record::tls::{
     Certificate, Exchange, Filter, Format, Kind, LARGEST_RECORD, Operation, Scheme, Suite,
     Temperature, Version,
 };
+use std::path::PathBuf;
+use std::str::FromStr;
 
 /// `ciphermark tls`
 #[derive(Debug, Args)]
@@ -211,7 +211,7 @@ impl FromStr for RecordSizes {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let sizes = model::parse_sizes(text).map_err(|e| e.to_string())?;
+        let sizes = base::model::parse_sizes(text).map_err(|e| e.to_string())?;
         match sizes.iter().find(|size| !(1..=LARGEST_RECORD).contains(*size)) {
             Some(size) => Err(format!(
                 "a TLS record holds 1 to {LARGEST_RECORD} bytes of data (RFC 8446 5.1), not {size}"

@@ -5,9 +5,9 @@ use crate::args_tls::TlsOutput;
 use crate::args_tls_server::ValidateArgs;
 use crate::units::{parse_bytes, parse_share};
 use clap::Args;
+use judge::load::{Http, Profile, Regime};
+use record::tls::{Certificate, Exchange, Filter};
 use std::path::PathBuf;
-use tls::{Certificate, Exchange, Filter};
-use tls_load::{Http, Profile, Regime};
 
 /// `ciphermark tls load`
 #[derive(Debug, Args)]

@@ -2,13 +2,13 @@
 
 use crate::args::one_of;
 use crate::args_tls::TlsOutput;
+use crate::server::PARTS;
 use crate::units::parse_duration;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use judge::load::Regime;
 use std::path::PathBuf;
 use std::time::Duration;
-use tls_load::Regime;
-use tls_server::PARTS;
 
 /// `ciphermark tls calibrate`
 #[derive(Debug, Args)]

@@ -2,11 +2,11 @@
 
 use crate::args::{DirectionArg, Filter, InPlaceArg};
 use crate::error::Failure;
+use base::model::{Algorithm, Direction, NameGlob, Tier, nearest};
+use base::text::LibraryText;
 use engine::{Attached, LibraryChoice};
-use model::{Algorithm, Direction, NameGlob, Tier, nearest};
 use std::path::PathBuf;
 use std::sync::Once;
-use text::LibraryText;
 
 /// The algorithms that the globs match, in the order of the list of all.
 pub fn algorithms(globs: &[String]) -> Result<Vec<&'static Algorithm>, Failure> {
@@ -56,7 +56,7 @@ fn library(text: &str) -> Result<LibraryChoice, Failure> {
         LibraryText::File { name, path } => (name, path),
     };
     let path = PathBuf::from(path);
-    if !path.is_file() && !model::runs_elsewhere(&path) {
+    if !path.is_file() && !base::model::runs_elsewhere(&path) {
         let what = if path.exists() { "is no regular file" } else { "does not exist" };
         return Err(Failure::usage(format!("library '{name}': '{}' {what}", path.display())));
     }
@@ -77,7 +77,7 @@ pub fn tell_circumstances<'a>(paths: impl Iterator<Item = &'a str>) {
     let paths: Vec<&str> = paths.collect();
     ONCE.call_once(|| {
         for circumstance in host::circumstances().iter().filter(|c| c.bears_on(&paths)) {
-            anstream::eprintln!("ciphermark: {}", text::clean(&circumstance.sentence()));
+            anstream::eprintln!("ciphermark: {}", base::text::clean(&circumstance.sentence()));
         }
     });
 }
@@ -109,7 +109,11 @@ pub fn attached_of_those(texts: &[String], quiet: bool) -> Result<Vec<Attached>,
         found.into_iter().partition(|l| l.facts.error.is_some());
     for library in broken.iter().filter(|_| !quiet) {
         let why = library.facts.error.as_deref().unwrap_or_default();
-        anstream::eprintln!("ciphermark: without {}: {}", library.facts.name, text::clean(why));
+        anstream::eprintln!(
+            "ciphermark: without {}: {}",
+            library.facts.name,
+            base::text::clean(why)
+        );
     }
     if usable.is_empty() {
         return Err(Failure::not_done(engine::SelectError::None));

@@ -1,12 +1,12 @@
 //! Reads files of any kind that ciphermark writes; their contents decide, not their names.
 
 use crate::error::Failure;
-use advise::Advised;
-use at_rest::PagesRecord;
+use judge::advise::Advised;
+use judge::load::Calibration;
+use record::at_rest::PagesRecord;
+use record::tls::TlsFile;
 use record::{Record, RecordError};
 use std::path::Path;
-use tls::TlsFile;
-use tls_load::Calibration;
 
 /// What a file holds.
 pub enum Kind {
@@ -23,8 +23,8 @@ pub enum Kind {
 /// Reads a file, packed by gzip or not.
 pub fn load(path: &Path) -> Result<Kind, Failure> {
     let text = record::load_text(path).map_err(Failure::usage)?;
-    if advise::is_advice(&text) {
-        let advice = advise::from_json(&text, &path.display().to_string());
+    if judge::advise::is_advice(&text) {
+        let advice = judge::advise::from_json(&text, &path.display().to_string());
         return advice.map(|advice| Kind::Advice(Box::new(advice))).map_err(Failure::usage);
     }
     Kind::of(read(&text, path).map_err(Failure::usage)?, path)
@@ -39,8 +39,8 @@ pub fn record(path: &Path) -> Result<Record, RecordError> {
 pub fn read(text: &str, path: &Path) -> Result<Record, RecordError> {
     let origin = path.display().to_string();
     match record::older_kind(text).as_deref() {
-        Some(at_rest::KIND) => at_rest::read(text, &origin),
-        _ => tls::read(text, &origin),
+        Some(record::at_rest::KIND) => record::at_rest::read(text, &origin),
+        _ => record::tls::read(text, &origin),
     }
 }
 
@@ -60,7 +60,9 @@ impl Kind {
     pub fn of(record: Record, path: &Path) -> Result<Self, Failure> {
         let kind = match record.kind() {
             None => return Ok(Self::Survey(Box::new(record))),
-            Some(at_rest::KIND) => at_rest::of(&record).map(|run| Self::Pages(Box::new(run))),
+            Some(record::at_rest::KIND) => {
+                record::at_rest::of(&record).map(|run| Self::Pages(Box::new(run)))
+            }
             Some(_) => TlsFile::of(&record).map(|file| Self::Tls(Box::new(file))),
         };
         kind.map_err(|why| Failure::usage(format!("'{}': {why}", path.display())))
@@ -68,9 +70,9 @@ impl Kind {
 }
 
 /// A run of TLS of one kind.
-pub fn tls<R: tls::Row>(path: &Path) -> Result<tls::Run<R>, Failure> {
+pub fn tls<R: record::tls::Row>(path: &Path) -> Result<record::tls::Run<R>, Failure> {
     let record = record(path).map_err(Failure::usage)?;
-    tls::from_record(&record).map_err(|why| {
+    record::tls::from_record(&record).map_err(|why| {
         Failure::usage(format!(
             "'{}' is not a run of tls {command}: {why}; `ciphermark tls {command} -o FILE` writes one",
             path.display(),

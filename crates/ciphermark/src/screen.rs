@@ -2,12 +2,12 @@
 
 use crate::args::FormatArg;
 use crate::error::Failure;
+use base::text::Options;
 use record::{Measurement, Record};
 use report::Format;
 use serde::Serialize;
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
-use text::Options;
 
 /// Columns if standard output is not a terminal: wide enough for six sizes, and what pagers and
 /// issue trackers show without wrapping.
@@ -19,7 +19,7 @@ pub fn print(render: impl FnOnce(Options) -> String) -> Result<(), Failure> {
     let color = !matches!(out.current_choice(), anstream::ColorChoice::Never);
     let mut text = render(Options { width: width(), color });
     if std::io::stdout().is_terminal() {
-        text = text::for_terminal(&text);
+        text = base::text::for_terminal(&text);
     }
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(|e| Failure::output(&e))
 }
@@ -78,7 +78,7 @@ pub fn print_run(
     let FormatArg::Table = format else {
         return print_record(record, &rows, format, None);
     };
-    let best = compare::Best::of(record, &rows);
+    let best = judge::compare::Best::of(record, &rows);
     let path = path.map(|path| path.display().to_string());
     print(|options| {
         let whole = report::render(record, &rows, &best, Format::Table, options);
@@ -91,15 +91,15 @@ pub fn print_run(
 /// Prints a run that is no survey: in tables of its own, or as any record. `table` is given a width.
 pub fn print_own(
     record: &Record,
-    format: tls::Format,
+    format: record::tls::Format,
     (table, markdown): (impl FnOnce(usize) -> String, impl FnOnce() -> String),
 ) -> Result<(), Failure> {
     let rows: Vec<_> = record.measurements.iter().collect();
     print(|options| match format {
-        tls::Format::Table => table(options.width),
-        tls::Format::Json => record::to_json(record),
-        tls::Format::Csv => report::tabular::csv(record, &rows),
-        tls::Format::Markdown => markdown(),
+        record::tls::Format::Table => table(options.width),
+        record::tls::Format::Json => record::to_json(record),
+        record::tls::Format::Csv => report::tabular::csv(record, &rows),
+        record::tls::Format::Markdown => markdown(),
     })
 }
 
@@ -168,8 +168,8 @@ fn rendered<'a>(
         FormatArg::Markdown => Format::Markdown,
     };
     let best = match format {
-        Format::Table => compare::Best::of(record, rows),
-        _ => compare::Best::default(),
+        Format::Table => judge::compare::Best::of(record, rows),
+        _ => judge::compare::Best::default(),
     };
     let render = move |options| report::render(record, rows, &best, format, options);
     Ok(Rendered::Text(Box::new(render)))

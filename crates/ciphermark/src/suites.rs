@@ -2,8 +2,8 @@
 
 use crate::error::Failure;
 use crate::files;
+use base::text::Suite;
 use std::path::Path;
-use text::Suite;
 
 /// A built-in suite by name, else a file.
 pub fn find(name: &str) -> Result<Suite, Failure> {
@@ -17,7 +17,7 @@ pub fn find(name: &str) -> Result<Suite, Failure> {
         let text = files::text(path, &shown)?;
         return Suite::parse(&text).map_err(|e| Failure::usage(format!("{shown}, {e}")));
     }
-    let hint = model::nearest(name, suites.iter().map(|s| s.name.as_str()))
+    let hint = base::model::nearest(name, suites.iter().map(|s| s.name.as_str()))
         .map(|n| format!(", did you mean '{n}'?"))
         .unwrap_or_default();
     Err(Failure::usage(format!(

@@ -1,4 +1,4 @@
-//! The folders of `crates/` import each other as their READMEs say.
+//! The crates import each other as their READMEs say.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,42 +6,32 @@ use std::path::{Path, PathBuf};
 
 type Names = BTreeSet<String>;
 
-/// A folder of `crates/`.
+/// One of `crates/`.
 #[derive(Default)]
-struct Folder {
+struct Crate {
     /// What its README allows; none where it does not say.
     may_import: Option<Names>,
-    /// Its crates, each with those of ours that it is built with; what only its tests use is left out.
-    crates: BTreeMap<String, Names>,
+    /// Those of ours and of others that it is built with; what only its tests use is left out.
+    imports: Names,
 }
 
-fn folders() -> BTreeMap<String, Folder> {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let mut folders = BTreeMap::<_, Folder>::new();
-    for manifest in manifests(&crates) {
-        let (name, folder) = (name(manifest.parent()), name(manifest.ancestors().nth(2)));
-        let read = |path: &Path| fs::read_to_string(path).expect("a file of the repository");
-        let own = folders.entry(folder).or_insert_with(|| {
-            let readme = read(&manifest.ancestors().nth(2).expect("a folder").join("README.md"));
-            Folder { may_import: may_import(&readme), ..Folder::default() }
-        });
-        own.crates.insert(name, imports(&read(&manifest)));
-    }
-    folders
+fn crates() -> BTreeMap<String, Crate> {
+    let read = |path: &Path| fs::read_to_string(path).expect("a file of the repository");
+    let all = manifests(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..")).into_iter();
+    all.map(|manifest| {
+        let home = manifest.parent().expect("a manifest lies in a folder");
+        let name = home.file_name().expect("a path with a name").to_string_lossy().into_owned();
+        let may_import = may_import(&read(&home.join("README.md")));
+        (name, Crate { may_import, imports: imports(&read(&manifest)) })
+    })
+    .collect()
 }
 
-/// The manifests two levels down: those of crates that lie in a folder.
+/// The manifests one level down.
 fn manifests(crates: &Path) -> Vec<PathBuf> {
-    let below = |path: &Path| -> Vec<PathBuf> {
-        let entries = fs::read_dir(path).into_iter().flatten();
-        entries.map(|entry| entry.expect("a directory of the repository").path()).collect()
-    };
-    let all = below(crates).into_iter().flat_map(|folder| below(&folder));
-    all.map(|krate| krate.join("Cargo.toml")).filter(|manifest| manifest.is_file()).collect()
-}
-
-fn name(path: Option<&Path>) -> String {
-    path.and_then(Path::file_name).expect("a path with a name").to_string_lossy().into_owned()
+    let entries = fs::read_dir(crates).into_iter().flatten();
+    let all = entries.map(|entry| entry.expect("a directory of the repository").path());
+    all.map(|home| home.join("Cargo.toml")).filter(|manifest| manifest.is_file()).collect()
 }
 
 fn imports(manifest: &str) -> Names {
@@ -56,82 +46,65 @@ fn imports(manifest: &str) -> Names {
     of(&table).into_iter().chain(of_targets).collect()
 }
 
-/// The names in backticks on the line that begins with `May import:`.
+/// The names in backticks behind `May import:`, to the end.
 fn may_import(readme: &str) -> Option<Names> {
-    let line = readme.lines().find_map(|line| line.strip_prefix("May import:"))?;
-    Some(line.split('`').skip(1).step_by(2).map(ToOwned::to_owned).collect())
+    let (_, list) = readme.split_once("\nMay import:")?;
+    Some(list.split('`').skip(1).step_by(2).map(ToOwned::to_owned).collect())
 }
 
-/// One line for each import that no README allows, and for each import in a circle.
-fn violations(folders: &BTreeMap<String, Folder>) -> Vec<String> {
-    let home =
-        |of: &str| folders.iter().find(|(_, f)| f.crates.contains_key(of)).map(|(name, _)| name);
+/// One line for each import of ours that no README allows.
+fn violations(crates: &BTreeMap<String, Crate>) -> Vec<String> {
     let mut found = Vec::new();
-    for (name, folder) in folders {
-        let Some(allowed) = &folder.may_import else {
+    for (name, own) in crates {
+        let Some(allowed) = &own.may_import else {
             found.push(format!("{name}/README.md does not say what it may import"));
             continue;
         };
-        let circles = allowed.iter().filter(|other| {
-            let back = folders.get(*other).and_then(|other| other.may_import.as_ref());
-            back.is_none_or(|back| back.contains(name))
-        });
-        found.extend(circles.map(|other| format!("{name} and {other} import each other")));
-        for (krate, imports) in &folder.crates {
-            let elsewhere = imports.iter().filter_map(|import| Some((import, home(import)?)));
-            let wrong = elsewhere.filter(|(_, home)| *home != name && !allowed.contains(*home));
-            found.extend(wrong.map(|(import, home)| format!("{krate} imports {import} of {home}")));
-        }
+        let ours = own.imports.iter().filter(|import| crates.contains_key(*import));
+        let wrong = ours.filter(|import| !allowed.contains(*import));
+        found.extend(wrong.map(|import| format!("{name} imports {import}")));
     }
     found
 }
 
 #[test]
-fn every_folder_imports_what_its_readme_allows() {
-    let folders = folders();
-    assert!(folders.len() <= 8, "{:?}", folders.keys());
-    assert_eq!(violations(&folders), Vec::<String>::new());
+fn every_crate_imports_what_its_readme_allows() {
+    let crates = crates();
+    assert!(crates.len() <= 12, "{:?}", crates.keys());
+    assert_eq!(violations(&crates), Vec::<String>::new());
 }
 
 #[test]
 fn an_import_that_is_not_allowed_is_found() {
-    let mut folders = folders();
-    let measure = folders.get_mut("measure").unwrap();
-    measure.crates.get_mut("engine").unwrap().insert("report".to_owned());
-    folders.get_mut("base").unwrap().may_import = may_import("May import: `data`");
-    let found = violations(&folders);
-    for wrong in ["base and data import each other", "engine imports report of show"] {
-        assert!(found.iter().any(|line| line == wrong), "{found:?}");
-    }
+    let mut crates = crates();
+    crates.get_mut("engine").unwrap().imports.insert("report".to_owned());
+    assert_eq!(violations(&crates), ["engine imports report"]);
 }
 
 #[test]
-fn each_readme_is_short_and_names_each_crate() {
-    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    for (name, folder) in folders() {
-        let readme = fs::read_to_string(crates.join(&name).join("README.md")).unwrap();
+fn each_readme_is_short() {
+    let home = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for name in crates().keys() {
+        let readme = fs::read_to_string(home.join(name).join("README.md")).unwrap();
         assert!(readme.lines().count() <= 20, "{name}");
-        for krate in folder.crates.keys() {
-            assert!(readme.contains(&format!("`{krate}`")), "{name}/README.md lacks {krate}");
-        }
     }
 }
 
 /// Directly or through others.
 #[test]
 fn nothing_that_measures_is_built_with_what_renders() {
-    let folders = folders();
-    let all: BTreeMap<_, _> = folders.values().flat_map(|folder| &folder.crates).collect();
-    let mut reached: Names = folders["measure"].crates.keys().cloned().collect();
+    let crates = crates();
+    let mut reached: Names =
+        ["engine", "adapters", "probe", "host", "verify"].map(str::to_owned).into();
     loop {
-        let more: Names =
-            reached.iter().filter_map(|krate| all.get(krate)).flat_map(|i| (*i).clone()).collect();
+        let imports = reached.iter().filter_map(|name| crates.get(name));
+        let more: Names = imports.flat_map(|own| own.imports.clone()).collect();
         if more.is_subset(&reached) {
             break;
         }
         reached.extend(more);
     }
-    for renders in ["report", "page", "parquet", "askama"] {
+    for renders in ["judge", "report", "parquet", "askama"] {
         assert!(!reached.contains(renders), "{renders}");
     }
 }
@@ -184,20 +157,19 @@ const DOORS: [&str; 11] = [
 /// one needs a line here, with a reason that a reader believes.
 #[rustfmt::skip]
 const OPENED: &[(&str, &str, usize, &str)] = &[
-    ("crates/libraries/contract/src/loader.rs", "Library::open(", 1, "the door: every library of every command; in a confined process"),
-    ("crates/measure/tier/src/rewrite.rs", "libc::dlopen(", 1, "a dependency's copy, by a worker that is confined already"),
-    ("crates/measure/tier/src/x86_64/switch.rs", "libc::dlopen(", 1, "a library to be switched, by a worker that is confined already"),
-    ("crates/measure/probe/src/step/x86_64/vdso.rs", "libc::dlopen(", 1, "the kernel's own object, which is mapped already"),
-    ("crates/measure/confine/src/fork.rs", "libc::syscall(libc::SYS_clone", 1, "a confined worker's copy of itself"),
-    ("crates/measure/probe/src/step/aarch64/helper.rs", "libc::fork(", 2, "the process that steps the worker, before a library is loaded"),
-    ("crates/measure/engine/src/process.rs", "Command::new(", 1, "a worker: this program"),
-    ("crates/workloads/tls-server/src/process.rs", "Command::new(", 1, "a client or server of the loopback: this program"),
-    ("crates/measure/doctor/src/quietly/kept.rs", "Command::new(", 2, "this program, and what the user typed after `quietly`"),
-    ("crates/measure/doctor/src/quietly/kept.rs", ".exec()", 1, "what the user typed after `quietly`, and nginx"),
-    ("crates/workloads/tls-server/src/nginx.rs", "Command::new(", 1, "nginx: the user's own, asked for its version"),
-    ("crates/libraries/adapters/src/runtime/programs.rs", "Command::new(", 2, "compilers over our sources; a runtime, confined by its worker"),
-    ("crates/measure/host/src/tokens.rs", "Command::new(", 1, "the loader of this program, asked how it was built; no library is named"),
-    ("crates/libraries/built/src/lib.rs", "Command::new(", 1, "rustc, when this program is built"),
+    ("crates/contract/src/loader.rs", "Library::open(", 1, "the door: every library of every command; in a confined process"),
+    ("crates/host/src/tier/rewrite.rs", "libc::dlopen(", 1, "a dependency's copy, by a worker that is confined already"),
+    ("crates/host/src/tier/x86_64/switch.rs", "libc::dlopen(", 1, "a library to be switched, by a worker that is confined already"),
+    ("crates/probe/src/step/x86_64/vdso.rs", "libc::dlopen(", 1, "the kernel's own object, which is mapped already"),
+    ("crates/host/src/confine/fork.rs", "libc::syscall(libc::SYS_clone", 1, "a confined worker's copy of itself"),
+    ("crates/probe/src/step/aarch64/helper.rs", "libc::fork(", 2, "the process that steps the worker, before a library is loaded"),
+    ("crates/engine/src/process.rs", "Command::new(", 1, "a worker: this program"),
+    ("crates/ciphermark/src/server/process.rs", "Command::new(", 1, "a client or server of the loopback: this program"),
+    ("crates/engine/src/doctor/quietly/kept.rs", "Command::new(", 2, "this program, and what the user typed after `quietly`"),
+    ("crates/engine/src/doctor/quietly/kept.rs", ".exec()", 1, "what the user typed after `quietly`, and nginx"),
+    ("crates/ciphermark/src/server/nginx.rs", "Command::new(", 1, "nginx: the user's own, asked for its version"),
+    ("crates/adapters/src/runtime/programs.rs", "Command::new(", 2, "compilers over our sources; a runtime, confined by its worker"),
+    ("crates/host/src/tokens.rs", "Command::new(", 1, "the loader of this program, asked how it was built; no library is named"),
     ("crates/ciphermark/src/signing.rs", "Command::new(", 1, "ssh-keygen, over a manifest, with a deadline and a bound"),
     ("crates/ciphermark/src/commands/advise_postgres.rs", "Command::new(", 1, "psql, with a deadline and a bound"),
     ("crates/ciphermark/src/commands/fleet/programs.rs", "Command::new(", 1, "the scheduler's programs, with a deadline and a bound"),
@@ -264,11 +236,11 @@ fn the_door_is_opened_by_those_that_a_confined_process_calls() {
     }
     let known = [
         // By a worker: `adapters::load`.
-        "crates/libraries/adapters/src/lib.rs",
+        "crates/adapters/src/lib.rs",
         // By a worker's TLS stack.
-        "crates/measure/tls-stack/src/lib.rs",
+        "crates/adapters/src/stacks/mod.rs",
         // By a client or server of the loopback.
-        "crates/measure/tls-stack/src/openssl/socket.rs",
+        "crates/adapters/src/stacks/openssl/socket.rs",
     ];
     assert_eq!(found, known.map(str::to_owned).into());
 }

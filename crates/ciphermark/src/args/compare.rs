@@ -3,9 +3,9 @@
 use super::Filter;
 use crate::args_archive::{WhichArgs, selection};
 use crate::units::{parse_duration, parse_fraction, parse_rows};
-use archive::Selection;
 use clap::Args;
-use compare::Condition;
+use judge::compare::Condition;
+use record::archive::Selection;
 use report::ComparisonFormat;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -52,7 +52,7 @@ pub struct CompareArgs {
     #[arg(long, value_name = "STORE", conflicts_with_all = ["libraries", "tiers", "confirm"])]
     pub from: Option<String>,
     /// With --from: the newest run against the last one before this day, or else the first since then.
-    #[arg(long, value_name = "DAY", value_parser = archive::day, requires = "from", conflicts_with_all = ["of_base", "of_new"], required_unless_present_any = ["of_base", "of_new", "base"])]
+    #[arg(long, value_name = "DAY", value_parser = record::archive::day, requires = "from", conflicts_with_all = ["of_base", "of_new"], required_unless_present_any = ["of_base", "of_new", "base"])]
     pub since: Option<i64>,
     /// With --from: the base is each machine's newest run of these (machine=, library=, since=, until=, record=).
     #[arg(long = "base", value_name = "SELECT", value_parser = selection, requires = "from")]

@@ -1,8 +1,8 @@
 //! `ciphermark explain`.
 
 use super::{DirectionArg, TierGlobs};
+use base::model::Model;
 use clap::Args;
-use model::Model;
 use std::path::PathBuf;
 
 /// `ciphermark explain`

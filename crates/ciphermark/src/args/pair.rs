@@ -2,8 +2,8 @@
 
 use super::{one_of, one_size};
 use crate::units::{parse_duration, parse_fraction};
+use base::model::{Direction, Model, Tier};
 use clap::{Args, ValueEnum};
-use model::{Direction, Model, Tier};
 use std::time::Duration;
 
 /// `ciphermark pair`

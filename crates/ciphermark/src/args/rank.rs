@@ -3,9 +3,9 @@
 use super::{InPlaceArg, TimeArgs, one_of};
 use crate::args_archive::{PriceArgs, WhichArgs};
 use crate::units::parse_rows;
+use base::model::{Direction, Footprint, Model, Tier};
 use clap::Args;
-use compare::{By, Class, Per};
-use model::{Direction, Footprint, Model, Tier};
+use judge::compare::{By, Class, Per};
 use report::ComparisonFormat;
 
 /// `ciphermark rank`

@@ -2,8 +2,8 @@
 
 use super::{Sizes, TierGlobs};
 use crate::units::{Hex, parse_hex};
+use base::model::Tier;
 use clap::{Args, ValueEnum};
-use model::Tier;
 use std::path::PathBuf;
 
 /// `ciphermark verify`

@@ -6,16 +6,16 @@ use crate::error::{Exit, Failure};
 use crate::kinds::{self, Kind};
 use crate::progress::Bar;
 use crate::{choose, screen};
-use advise::{
-    Advice, Data, Evidence, Format, LibraryNow, OpenWhy, Outcome, Question, Surroundings, Use,
-};
-use at_rest::PagesRecord;
+use base::model::{NameGlob, Tier};
 use clap::ValueEnum as _;
 use engine::{Attached, Event, LeakSubject, LibraryChoice, Secrets, Stop};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use model::{NameGlob, Tier};
+use judge::advise::{
+    Advice, Data, Evidence, Format, LibraryNow, OpenWhy, Outcome, Question, Surroundings, Use,
+};
+use record::at_rest::PagesRecord;
 use record::{Leaks, LibraryId, Record};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -41,8 +41,8 @@ pub fn advise(args: &AdviseArgs) -> Result<Exit, Failure> {
     let stop = watch_signals()?.within(if is_kept { JUDGING } else { AT_THE_END });
     let advice = judged_first(args, &data, &question, evidence, &mut around, &stop)?;
     screen::print(|options| match args.format {
-        Format::Text if !args.why => advise::first_screen(&advice, &origin, options),
-        format => advise::render(&advice, &origin, format, options),
+        Format::Text if !args.why => judge::advise::first_screen(&advice, &origin, options),
+        format => judge::advise::render(&advice, &origin, format, options),
     })?;
     let is_missing = advice.open.iter().any(|o| o.kind == OpenWhy::Missing);
     Ok(match advice.outcome {
@@ -69,7 +69,7 @@ pub(super) fn judged_first(
     stop: &Stop,
 ) -> Result<Advice, Failure> {
     while !stop.is_over() && around.cpu.as_deref() == Some(evidence.cpu()) {
-        let pairs = advise::unjudged(data, question, evidence, around, IN_LINE);
+        let pairs = judge::advise::unjudged(data, question, evidence, around, IN_LINE);
         let is_known =
             |v: &Leaks| around.judged.iter().any(|k| k.is_of(&v.library, &v.algorithm, v.tier));
         let judged = judge(args, &pairs, question.tier, stop)?;
@@ -79,7 +79,7 @@ pub(super) fn judged_first(
         }
         around.judged.extend(new);
     }
-    Ok(advise::advise(data, question, evidence, around))
+    Ok(judge::advise::advise(data, question, evidence, around))
 }
 
 /// Verdicts on algorithms in the builds that are still here.
@@ -169,7 +169,7 @@ fn used(data: &Data, typed: UseArg) -> &Use {
 }
 
 fn size(text: &str) -> Result<usize, Failure> {
-    let sizes = model::parse_sizes(text).map_err(Failure::usage)?;
+    let sizes = base::model::parse_sizes(text).map_err(Failure::usage)?;
     match sizes[..] {
         [size] if size > 0 => Ok(size),
         [_] => Err(Failure::usage("--size 0: a unit has at least one byte")),
@@ -257,12 +257,13 @@ fn pages_have(record: &PagesRecord, question: &Question<'_>, path: &Path) -> Res
     };
     if let Some(profile) = &record.profile {
         return lacks(
-            format!("was taken --as {}", text::one_line(&profile.name)),
+            format!("was taken --as {}", base::text::one_line(&profile.name)),
             "advice is for schemes as good practice has them: take it without --as".to_owned(),
         );
     }
-    let of_lsn =
-        |s: &at_rest::SchemeFacts| matches!(s.recipe.nonce, at_rest::scheme::NonceRule::Lsn(_));
+    let of_lsn = |s: &record::at_rest::SchemeFacts| {
+        matches!(s.recipe.nonce, record::at_rest::scheme::NonceRule::Lsn(_))
+    };
     if record.schemes.iter().any(of_lsn) {
         return lacks(
             "was taken with --nonce lsn".to_owned(),
@@ -347,8 +348,9 @@ fn surroundings(libraries: &[record::Library], today: Date) -> Surroundings {
     sorted.sort_by_key(|l| &l.path);
     sorted.dedup_by_key(|l| &l.path);
     let now = |l: &&record::Library| LibraryNow { path: l.path.clone(), id: host::id_now(l).ok() };
-    let is_file =
-        |l: &&&record::Library| !model::runs_elsewhere(Path::new(&l.path)) && !l.path.is_empty();
+    let is_file = |l: &&&record::Library| {
+        !base::model::runs_elsewhere(Path::new(&l.path)) && !l.path.is_empty()
+    };
     let files = sorted.iter().filter(is_file);
     let libraries = files.map(now).collect();
     let cpu = Some(host::facts(0).cpu.name);

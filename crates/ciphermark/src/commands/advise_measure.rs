@@ -7,10 +7,10 @@ use crate::args_advise::AdviseArgs;
 use crate::choose;
 use crate::error::Failure;
 use crate::progress::Bar;
-use advise::{Data, Evidence, OpenWhy, Outcome, Question, Surroundings, Wished};
+use base::model::{Algorithm, Direction, Footprint, MAX_SIZE};
 use engine::{Attached, Budget, Request, Screened, Stop};
 use jiff::civil::Date;
-use model::{Algorithm, Direction, Footprint, MAX_SIZE};
+use judge::advise::{Data, Evidence, OpenWhy, Outcome, Question, Surroundings, Wished};
 use record::{LibraryId, Record};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -102,7 +102,8 @@ impl Measuring<'_> {
             Some(known) => beside(known.clone(), look.record),
             None => look.record,
         };
-        let found = advise::contenders(self.data, self.question, Evidence::Survey(&bounds), whose);
+        let found =
+            judge::advise::contenders(self.data, self.question, Evidence::Survey(&bounds), whose);
         let mut wanted: Pairs = found.into_iter().map(|(l, a)| (l, a.to_owned())).collect();
         let mut record = self.measured(&request, &look.screened, &wanted)?;
         let mut done = Pairs::new();
@@ -158,7 +159,7 @@ impl Measuring<'_> {
     }
 
     fn algorithms(&self, whose: Wished) -> BTreeSet<&'static str> {
-        let needed = advise::needed_schemes(self.data, self.question, whose);
+        let needed = judge::advise::needed_schemes(self.data, self.question, whose);
         needed.iter().flat_map(|s| s.algorithms()).map(|a| a.name).collect()
     }
 
@@ -199,7 +200,7 @@ impl Measuring<'_> {
         if matches!(advice.outcome, Outcome::None(_)) {
             // What seemed cheapest was refused: the next in line, by the same bounds.
             let evidence = Evidence::Survey(record);
-            let next = advise::contenders(data, question, evidence, Wished::Asked);
+            let next = judge::advise::contenders(data, question, evidence, Wished::Asked);
             return Ok(next.into_iter().map(|(l, a)| (l, a.to_owned())).collect());
         }
         let missing = advice.open.into_iter().filter(|o| o.kind == OpenWhy::Missing);

@@ -5,10 +5,10 @@ use super::no_password;
 use crate::args_advise::{AdviseArgs, UseArg};
 use crate::error::{Exit, Failure};
 use crate::screen;
-use advise::Data;
-use advise::postgres::{LEAST_SECONDS, QUERY, QUERY_IO, Snapshot, Work};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use judge::advise::Data;
+use judge::advise::postgres::{LEAST_SECONDS, QUERY, QUERY_IO, Snapshot, Work};
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
@@ -49,11 +49,13 @@ pub fn predict(args: &AdviseArgs, from: &str) -> Result<Exit, Failure> {
     }
     let (kept, origin) = prices(&data, &mut question, args)?;
     let (evidence, around) = evidence(&kept, today);
-    let prediction = advise::postgres::predict(&data, &question, evidence, &around, work);
+    let prediction = judge::advise::postgres::predict(&data, &question, evidence, &around, work);
     if prediction.rows.is_empty() {
         return Err(Failure::usage(format!("{origin} prices no scheme in these libraries")));
     }
-    screen::print(|options| advise::postgres::render(&prediction, &origin, args.format, options))?;
+    screen::print(|options| {
+        judge::advise::postgres::render(&prediction, &origin, args.format, options)
+    })?;
     Ok(Exit::Done)
 }
 
@@ -69,7 +71,7 @@ fn files(from: &str) -> Result<Option<(Snapshot, Snapshot)>, Failure> {
     if is_address || from.contains('=') {
         return Ok(None);
     }
-    let from = text::masked(from);
+    let from = base::text::masked(from);
     Err(Failure::usage(format!(
         "--from '{from}': a connection string ('host=… dbname=…' or postgresql://…), or two snapshots FIRST,SECOND"
     )))

@@ -4,10 +4,10 @@ use super::run::{claim_output, random_seed, watch_signals};
 use crate::args_advise::{AdviseArgs, YesNo};
 use crate::error::{Exit, Failure};
 use crate::{choose, kinds, screen};
-use advise::tls_server::{Evidence, Format, Question};
 use engine::TlsRequest;
+use judge::advise::tls_server::{Evidence, Format, Question};
+use record::tls::{Certificate, Document, Handshake, Subject, Temperature};
 use std::time::Duration;
-use tls::{Certificate, Document, Handshake, Subject, Temperature};
 
 /// Answers from a run of handshakes, or from what it measures for the question.
 pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
@@ -27,13 +27,13 @@ pub fn advise_tls(args: &AdviseArgs) -> Result<Exit, Failure> {
         records: records.as_ref(),
         calibration: calibration.as_ref(),
     };
-    let advice = advise::tls_server::advise(&question, &evidence).map_err(Failure::usage)?;
+    let advice = judge::advise::tls_server::advise(&question, &evidence).map_err(Failure::usage)?;
     let format = match args.format {
-        advise::Format::Text => Format::Text,
-        advise::Format::Json => Format::Json,
-        advise::Format::Markdown => Format::Markdown,
+        judge::advise::Format::Text => Format::Text,
+        judge::advise::Format::Json => Format::Json,
+        judge::advise::Format::Markdown => Format::Markdown,
     };
-    screen::print(|options| advise::tls_server::render(&advice, format, options))?;
+    screen::print(|options| judge::advise::tls_server::render(&advice, format, options))?;
     Ok(match advice.choice {
         Some(_) if advice.missing.is_empty() => Exit::Done,
         Some(_) => Exit::SomeRefused,
@@ -96,10 +96,12 @@ fn chosen(args: &AdviseArgs, mut run: Document) -> Result<Document, Failure> {
         args.library.iter().filter(|text| !text.contains('=')).cloned().collect();
     let globs = choose::globs(&globs)?;
     if !globs.is_empty() {
-        let named =
-            |s: &tls::Stack| args.library.iter().any(|t| t.split('=').next() == Some(&s.name));
-        let matches =
-            |s: &tls::Stack| globs.iter().any(|g| g.matches(&s.name) || g.matches(&s.label));
+        let named = |s: &record::tls::Stack| {
+            args.library.iter().any(|t| t.split('=').next() == Some(&s.name))
+        };
+        let matches = |s: &record::tls::Stack| {
+            globs.iter().any(|g| g.matches(&s.name) || g.matches(&s.label))
+        };
         run.stacks.retain(|stack| matches(stack) || named(stack));
         if run.stacks.is_empty() {
             let all = args.library.join("', '");
@@ -114,7 +116,7 @@ const THOROUGH: Duration = Duration::from_secs(20);
 
 /// The handshakes that the question needs, in every stack.
 fn measure(args: &AdviseArgs, question: &Question) -> Result<Document, Failure> {
-    let cases = advise::tls_server::cases(question).map_err(Failure::usage)?;
+    let cases = judge::advise::tls_server::cases(question).map_err(Failure::usage)?;
     let _claim = args.output.as_deref().map(claim_output).transpose()?;
     let stop = args.time.limit(&watch_signals()?);
     let (stacks, _) = super::tls::stacks(&args.library, false)?;

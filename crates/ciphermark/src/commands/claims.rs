@@ -6,14 +6,14 @@ use crate::error::{Exit, Failure};
 use crate::kinds::{self, Kind};
 use crate::progress::Bar;
 use crate::{choose, screen};
-use claims::{Claim, Evidence, HandshakeNeed, Handshakes, Need, Source};
+use base::model::{Footprint, NameGlob, nearest};
 use engine::{Attached, Budget, Request, Screened, Stop, TlsOutcome, TlsRequest};
-use model::{Footprint, NameGlob, nearest};
+use judge::claims::{Claim, Evidence, HandshakeNeed, Handshakes, Need, Source};
 use record::Record;
+use record::tls::{Document, Handshake, Subject, Temperature, TlsFile};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tls::{Document, Handshake, Subject, Temperature, TlsFile};
 
 /// Time of sampling of a thorough answer.
 const THOROUGH: Duration = Duration::from_secs(120);
@@ -27,27 +27,29 @@ pub fn claims(args: &ClaimsArgs) -> Result<Exit, Failure> {
 }
 
 fn verdicts(args: &ClaimsArgs) -> Result<Exit, Failure> {
-    let sources = claims::built_in();
+    let sources = judge::claims::built_in();
     let chosen = chosen(&sources, args)?;
     let claims: Vec<&Claim> = chosen.iter().map(|(_, claim)| *claim).collect();
     let wanted = Wanted {
-        surveys: claims::needs_of_claims(&claims),
-        handshakes: claims::handshakes_of_claims(&claims),
+        surveys: judge::claims::needs_of_claims(&claims),
+        handshakes: judge::claims::handshakes_of_claims(&claims),
     };
     let (records, runs) = known(args, &wanted)?;
     let handshakes = Handshakes::of(&runs);
     let evidence = Evidence::of(&records).with(&handshakes);
-    let judged: Vec<_> = chosen.iter().map(|(s, c)| claims::judge(s, c, &evidence)).collect();
-    screen::print(|options| claims::render_claims(&judged, args.format, options))?;
+    let judged: Vec<_> =
+        chosen.iter().map(|(s, c)| judge::claims::judge(s, c, &evidence)).collect();
+    screen::print(|options| judge::claims::render_claims(&judged, args.format, options))?;
     Ok(Exit::Done)
 }
 
 fn table(args: &ClaimsArgs, name: &str) -> Result<Exit, Failure> {
-    let table = claims::published(name).ok_or_else(|| unknown_source(&claims::built_in(), name))?;
-    let surveys = claims::needs_of_table(&table);
+    let table = judge::claims::published(name)
+        .ok_or_else(|| unknown_source(&judge::claims::built_in(), name))?;
+    let surveys = judge::claims::needs_of_table(&table);
     let (records, _) = known(args, &Wanted { surveys, handshakes: HandshakeNeed::default() })?;
-    let printed = claims::printed_table(&table, &Evidence::of(&records));
-    screen::print(|options| claims::render_table(&printed, args.format, options))?;
+    let printed = judge::claims::printed_table(&table, &Evidence::of(&records));
+    screen::print(|options| judge::claims::render_table(&printed, args.format, options))?;
     Ok(Exit::Done)
 }
 
@@ -116,7 +118,7 @@ fn known(args: &ClaimsArgs, wanted: &Wanted) -> Result<Known, Failure> {
     let run = handshakes(args, &wanted.handshakes, for_handshakes, &stop);
     let interrupted = stop.is_interrupted();
     say(args.quiet, interrupted, "interrupted; judged by what there is");
-    let record = claims::merged(measured);
+    let record = judge::claims::merged(measured);
     record.iter().for_each(|record| tell_left_out(args.quiet, record));
     run.iter().for_each(|run| tell_left_out(args.quiet, &run.record()));
     if let Some(path) = &args.output {
@@ -184,7 +186,7 @@ fn handshakes(
     if stacks.is_empty() {
         return None;
     }
-    let row = |case: &tls::Case| (Subject::Handshake(*case), Temperature::Hot);
+    let row = |case: &record::tls::Case| (Subject::Handshake(*case), Temperature::Hot);
     let request = TlsRequest {
         rows: need.cases.iter().map(row).collect(),
         // Conditions are of differences of ten per cent and more.
@@ -277,9 +279,9 @@ mod tests {
 
     #[test]
     fn every_claim_can_be_asked_of_the_engine() {
-        let sources = claims::built_in();
+        let sources = judge::claims::built_in();
         let all: Vec<&Claim> = sources.iter().flat_map(|s| &s.claims).collect();
-        let needs = claims::needs_of_claims(&all);
+        let needs = judge::claims::needs_of_claims(&all);
         for need in &needs {
             let request = request(need, Duration::from_secs(1)).unwrap();
             assert_eq!(request.algorithms.len(), need.algorithms.len());
@@ -299,7 +301,7 @@ mod tests {
 
     #[test]
     fn unknown_names_get_the_nearest_right_one() {
-        let sources = claims::built_in();
+        let sources = judge::claims::built_in();
         let failure = unknown_source(&sources, "higho");
         assert!(failure.message.contains("did you mean 'highgo'?"), "{}", failure.message);
     }

@@ -4,9 +4,11 @@ use super::confirm;
 use crate::args::{CompareArgs, one_size};
 use crate::error::{Exit, Failure};
 use crate::{choose, kinds, screen};
+use base::model::{NameGlob, Tier};
 use clap::ValueEnum as _;
-use compare::{Apart, Between, Comparison, Condition, Matching, Part, Settings, Side, Sought};
-use model::{NameGlob, Tier};
+use judge::compare::{
+    Apart, Between, Comparison, Condition, Matching, Part, Settings, Side, Sought,
+};
 use record::{Measurement, Record};
 use std::path::Path;
 
@@ -29,7 +31,7 @@ pub fn compare(args: &CompareArgs) -> Result<Exit, Failure> {
     };
     let (apart, between) = apart(args, &mut sides)?;
     let settings = Settings { tolerance: args.same_within, matching, apart };
-    let mut comparison = compare::compare(&sides.0, &sides.1, &settings);
+    let mut comparison = judge::compare::compare(&sides.0, &sides.1, &settings);
     comparison.between = between;
     let conditions = args.conditions();
     demand(&comparison, &conditions)?;
@@ -112,7 +114,7 @@ fn split(text: &str) -> Vec<&str> {
 
 fn keep(side: &mut Side<'_>, glob: &NameGlob, text: &str) -> Result<(), Failure> {
     let names = side.rows.iter().map(|m| m.library.name.as_str());
-    let near = model::nearest(glob.text(), names);
+    let near = base::model::nearest(glob.text(), names);
     side.rows.retain(|m| choose::is_library(glob, &m.library.name, &m.library.version));
     if side.rows.is_empty() {
         let hint = near.map(|n| format!(", did you mean '{n}'?")).unwrap_or_default();
@@ -173,7 +175,7 @@ fn keep_of(side: &mut Side<'_>, apart: Apart, text: &str) -> Result<(), Failure>
     let mut hint = String::new();
     match apart {
         Apart::Algorithm { .. } => {
-            let near = model::nearest(text, side.rows.iter().map(|m| m.algorithm.as_str()));
+            let near = base::model::nearest(text, side.rows.iter().map(|m| m.algorithm.as_str()));
             hint = near.map(|n| format!(", did you mean '{n}'?")).unwrap_or_default();
             let glob = NameGlob::parse(text).map_err(Failure::usage)?;
             side.rows.retain(|m| glob.matches(&m.algorithm));

@@ -5,10 +5,10 @@ use crate::args::CompareArgs;
 use crate::choose;
 use crate::error::Failure;
 use crate::progress::Bar;
-use analysis::Verdict;
-use compare::{Compared, Comparison, Confirmation, Matching, Told};
+use base::analysis::Verdict;
+use base::model::{Algorithm, Direction};
 use engine::{Attached, Budget, PairBench, PairError, Request, Stop};
-use model::{Algorithm, Direction};
+use judge::compare::{Compared, Comparison, Confirmation, Matching, Told};
 use record::{LibraryId, Record, WITH};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -151,7 +151,7 @@ fn elsewhere(records: [&Record; 2]) -> Option<String> {
 
 fn attach(id: &LibraryId) -> Result<Attached, String> {
     let label = format!("{}@{}", id.name, id.version);
-    if model::runs_elsewhere(Path::new(&id.path)) {
+    if base::model::runs_elsewhere(Path::new(&id.path)) {
         return Err(format!("{label} is no file, which pairs could reload"));
     }
     let path = record::expanded(&id.path);

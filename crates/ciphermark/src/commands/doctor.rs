@@ -3,16 +3,17 @@
 use crate::args::DoctorArgs;
 use crate::error::{Exit, Failure};
 use crate::screen;
-use doctor::{Finding, Verdict};
-use model::Tier;
+use base::model::Tier;
+use engine::doctor::{Finding, Verdict};
 
 /// Examines everything and prints the findings.
 pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     let cpu = engine::measuring_cpu();
     // Before the noise is measured: loading libraries is noise.
     let libraries = engine::discover(&[]).into_iter().map(|l| l.facts).collect();
-    let machine = doctor::Machine { libraries, tiers: tiers(), ..doctor::machine(cpu) };
-    let findings = doctor::examine(&machine, &doctor::watch(cpu));
+    let machine =
+        engine::doctor::Machine { libraries, tiers: tiers(), ..engine::doctor::machine(cpu) };
+    let findings = engine::doctor::examine(&machine, &engine::doctor::watch(cpu));
     if args.json {
         screen::print_json(&findings)?;
     } else {

@@ -5,9 +5,9 @@ use crate::args::{ExplainArgs, Filter};
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
 use crate::{choose, kinds, screen};
+use base::model::{Algorithm, Direction, Model, Tier};
 use engine::protocol::Offer;
 use engine::{Attached, Evidence, Explained, Operation, Wanted};
-use model::{Algorithm, Direction, Model, Tier};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -57,7 +57,7 @@ fn counted(args: &ExplainArgs) -> Result<Vec<Row>, Failure> {
         [] => Algorithm::all().iter().collect(),
         globs => choose::algorithms(globs)?,
     };
-    let sizes = model::parse_sizes(&args.size).map_err(Failure::usage)?;
+    let sizes = base::model::parse_sizes(&args.size).map_err(Failure::usage)?;
     let directions = choose::directions(args.direction);
     let tiers: Vec<Tier> = match args.tier.as_slice() {
         [] => vec![Tier::Native],

@@ -4,7 +4,7 @@ use super::explain::Row;
 use crate::args::ExplainArgs;
 use crate::choose;
 use crate::error::Failure;
-use model::{Direction, NameGlob};
+use base::model::{Direction, NameGlob};
 use record::{Call, Executed, Leaks, Record};
 use serde_json::json;
 use std::path::Path;

@@ -96,7 +96,7 @@ fn deliver(rows: &[Row], from: &Imported, to: &ImportTo) -> Result<Exit, Failure
     let lines = whys.map(|(m, why)| format!("{} at {} B: {why}", m.algorithm, m.size));
     let lines = lines.chain(remarks.map(|(m, remark)| format!("{}: {remark}", m.algorithm)));
     for line in lines.collect::<BTreeSet<_>>() {
-        anstream::eprintln!("ciphermark: {}", text::clean(&line));
+        anstream::eprintln!("ciphermark: {}", base::text::clean(&line));
     }
     Ok(Exit::Done)
 }

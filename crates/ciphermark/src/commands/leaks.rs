@@ -5,8 +5,8 @@ use crate::args::LeaksArgs;
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
 use crate::{choose, screen};
+use base::model::{Algorithm, Tier};
 use engine::{AllJudged, Attached, LeakSubject, Secrets};
-use model::{Algorithm, Tier};
 use record::LeakVerdict;
 use report::Format;
 use std::time::Instant;
@@ -122,7 +122,7 @@ impl Chosen {
             let offers = offers.unwrap_or_default();
             let offered = move |name: &str| {
                 let mut own = offers.iter().filter(|offer| offer.algorithm == name);
-                own.any(|offer| offer.models.contains(&model::Model::Message))
+                own.any(|offer| offer.models.contains(&base::model::Model::Message))
             };
             let own = keyed().filter(move |a| offered(a.name)).map(|a| a.name);
             let all = own.chain(schemes.iter().copied());

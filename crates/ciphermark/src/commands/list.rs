@@ -4,11 +4,11 @@ use crate::args::{ListArgs, What};
 use crate::choose;
 use crate::error::{Exit, Failure};
 use crate::screen;
+use base::model::{Algorithm, Model, Tier};
+use base::text::Suite;
 use engine::Attached;
-use model::{Algorithm, Model, Tier};
 use serde::Serialize;
 use serde_json::json;
-use text::Suite;
 
 /// Prints a list.
 pub fn list(args: &ListArgs) -> Result<Exit, Failure> {

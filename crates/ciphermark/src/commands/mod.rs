@@ -47,7 +47,7 @@ pub fn typed() -> Vec<String> {
     let is_server = |value: &str| value.contains("://") || value.contains('=');
     let (mut typed, mut is_value) = (Vec::new(), false);
     for argument in std::env::args_os() {
-        let shown = text::masked(&argument.to_string_lossy());
+        let shown = base::text::masked(&argument.to_string_lossy());
         typed.push(match shown.strip_prefix("--from=") {
             Some(value) if is_server(value) => "--from=***".to_owned(),
             None if is_value && is_server(&shown) => "***".to_owned(),
@@ -60,13 +60,13 @@ pub fn typed() -> Vec<String> {
 
 /// Refuses a connection string with a password: every user of the machine sees what was typed.
 pub fn no_password(typed: &str, option: &str) -> Result<(), Failure> {
-    if !text::has_password(typed) {
+    if !base::text::has_password(typed) {
         return Ok(());
     }
     Err(Failure::usage(format!(
         "{option} '{}' holds a password, which the process list shows to everybody: \
          put it into ~/.pgpass, or into the environment as PGPASSWORD",
-        text::masked(typed)
+        base::text::masked(typed)
     )))
 }
 
@@ -79,7 +79,7 @@ pub fn worker() -> Result<Exit, Failure> {
 
 /// Hidden: a client or a server on the loopback.
 pub fn loopback() -> Result<Exit, Failure> {
-    tls_server::serve()
+    crate::server::serve()
         .map(|()| Exit::Done)
         .map_err(|e| Failure::not_done(format!("loopback: {e}")))
 }
@@ -89,7 +89,7 @@ const NOT_EXECUTED: u8 = 127;
 
 /// Hidden: becomes a program that runs on one CPU and ends with its parent.
 pub fn kept() -> Result<Exit, Failure> {
-    ::doctor::quietly::serve()
+    ::engine::doctor::quietly::serve()
         .map(|()| Exit::Done)
         .map_err(|e| Failure { exit: Exit::Program(NOT_EXECUTED), ..Failure::not_done(e) })
 }

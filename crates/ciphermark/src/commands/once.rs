@@ -3,9 +3,9 @@
 use crate::args::OnceArgs;
 use crate::error::{Exit, Failure};
 use crate::{choose, screen};
+use base::model::{Algorithm, Direction, MAX_SIZE};
 use engine::Worker;
 use engine::protocol::{Once, Reply, Request};
-use model::{Algorithm, Direction, MAX_SIZE};
 use record::State;
 use std::io::Read as _;
 use std::time::Duration;

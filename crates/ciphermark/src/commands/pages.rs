@@ -9,14 +9,14 @@ use crate::kinds::{self, Kind};
 use crate::progress::Bar;
 use crate::units::parse_bytes;
 use crate::{choose, screen};
-use at_rest::scheme::{Profile, Recipe};
-use at_rest::store::{PAGE_SIZES, Store};
-use at_rest::{Medium, PagesRecord};
+use base::model::NameGlob;
 use clap::Parser as _;
 use engine::pages::{PagesError, PagesPlan};
 use engine::{Keeping, Stop, SurveyError};
-use model::NameGlob;
 use record::State;
+use record::at_rest::scheme::{Profile, Recipe};
+use record::at_rest::store::{PAGE_SIZES, Store};
+use record::at_rest::{Medium, PagesRecord};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -88,7 +88,7 @@ fn measure(args: &PagesArgs, begun: Begun) -> Result<Exit, Failure> {
     // A copy needs every page.
     let thorough = args.time.thorough || args.decrypt_to.is_some();
     let stop = TimeArgs { thorough, ..args.time }.limit(&watch_signals()?);
-    let profile = args.profile.as_deref().and_then(at_rest::scheme::profile);
+    let profile = args.profile.as_deref().and_then(record::at_rest::scheme::profile);
     let recipes = recipes(args, profile.as_ref())?;
     let store = open(args, profile.as_ref())?;
     let snapshots = args
@@ -96,7 +96,7 @@ fn measure(args: &PagesArgs, begun: Begun) -> Result<Exit, Failure> {
         .iter()
         .map(|path| Store::open(path, Some(store.page_size())).map_err(Failure::usage));
     let snapshots = snapshots.collect::<Result<Vec<Store>, Failure>>()?;
-    let keeping = claim_output(args.output.as_deref(), at_rest::KIND, begun)?;
+    let keeping = claim_output(args.output.as_deref(), record::at_rest::KIND, begun)?;
     let plan = plan(args, profile, recipes, &keeping, stop)?;
     let libraries = choose::attached(&args.library)?;
     let bar = Bar::new(args.quiet);
@@ -110,7 +110,8 @@ fn measure(args: &PagesArgs, begun: Begun) -> Result<Exit, Failure> {
         _ => Failure::not_done(e),
     })?;
     if let Some(output) = &args.output {
-        record::save(&at_rest::into_record(&ended.document), output).map_err(Failure::not_done)?;
+        record::save(&record::at_rest::into_record(&ended.document), output)
+            .map_err(Failure::not_done)?;
     }
     let remark = release(ended.journal, ended.interrupted, args.output.as_deref())?;
     let record = ended.document;
@@ -134,8 +135,8 @@ fn shown_again(path: &Path) -> Result<Option<PagesRecord>, Failure> {
 /// The schemes that the globs match, and `none` before them.
 fn recipes(args: &PagesArgs, profile: Option<&Profile>) -> Result<Vec<Recipe>, Failure> {
     let all = match args.nonce {
-        NonceFrom::Random => at_rest::scheme::good_practice(),
-        NonceFrom::Lsn => at_rest::scheme::with_lsn_nonces(),
+        NonceFrom::Random => record::at_rest::scheme::good_practice(),
+        NonceFrom::Lsn => record::at_rest::scheme::with_lsn_nonces(),
     };
     let none = all.first().cloned();
     let known = profile.map_or(all, |p| p.recipes.clone());
@@ -144,7 +145,7 @@ fn recipes(args: &PagesArgs, profile: Option<&Profile>) -> Result<Vec<Recipe>, F
         let glob = NameGlob::parse(text).map_err(Failure::usage)?;
         let matched: Vec<&Recipe> = known.iter().filter(|r| glob.matches(&r.scheme)).collect();
         if matched.is_empty() && text != "none" {
-            return Err(Failure::usage(at_rest::scheme::unknown_scheme(text, &known)));
+            return Err(Failure::usage(record::at_rest::scheme::unknown_scheme(text, &known)));
         }
         chosen.extend(matched.into_iter().cloned());
     }
@@ -180,7 +181,8 @@ fn open(args: &PagesArgs, profile: Option<&Profile>) -> Result<Store, Failure> {
         ));
     }
     let of_sqlite = profile.filter(|p| p.name.starts_with("sqlcipher"));
-    if let Some(profile) = of_sqlite.filter(|_| store.kind() == at_rest::store::Kind::Image) {
+    if let Some(profile) = of_sqlite.filter(|_| store.kind() == record::at_rest::store::Kind::Image)
+    {
         return Err(Failure::usage(format!(
             "--as {} is for SQLite databases, and '{}' does not begin like one",
             profile.name,
@@ -203,7 +205,7 @@ fn open(args: &PagesArgs, profile: Option<&Profile>) -> Result<Store, Failure> {
 /// An image says nothing of its pages: the profile's own size serves.
 fn of_image(path: &Path, sizes: &[usize]) -> Option<usize> {
     let is_image = path.is_file()
-        && Store::open(path, None).is_ok_and(|s| s.kind() == at_rest::store::Kind::Image);
+        && Store::open(path, None).is_ok_and(|s| s.kind() == record::at_rest::store::Kind::Image);
     sizes.first().copied().filter(|_| is_image)
 }
 
@@ -261,8 +263,9 @@ fn media(typed: &[MediaArg]) -> Vec<Medium> {
 }
 
 fn print(record: &PagesRecord, args: &PagesArgs) -> Result<(), Failure> {
-    let as_record = at_rest::into_record(record);
-    let tables = (|width| at_rest::table(record, width), || at_rest::markdown(record));
+    let as_record = record::at_rest::into_record(record);
+    let tables =
+        (|width| record::at_rest::table(record, width), || record::at_rest::markdown(record));
     screen::print_own(&as_record, args.format, tables)
 }
 

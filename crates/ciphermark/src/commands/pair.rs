@@ -6,9 +6,9 @@ use crate::args::{PairArgs, PairFailArg};
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
 use crate::{choose, screen};
-use analysis::Verdict;
+use base::analysis::Verdict;
+use base::model::Algorithm;
 use engine::{Attached, Budget, PairBench, PairError, PairOutcome, Request};
-use model::Algorithm;
 use record::State;
 use serde_json::{Value, json};
 
@@ -147,6 +147,6 @@ fn document(
         "base": libraries.first().map(super::identity), "new": libraries.last().map(super::identity),
         "algorithm": request.algorithms[0].name, "direction": request.directions[0],
         "model": request.models[0], "size": request.sizes[0], "tier": request.tiers[0],
-        "margin": args.margin, "false_verdicts": analysis::FALSE_VERDICTS, "trials": trials,
+        "margin": args.margin, "false_verdicts": base::analysis::FALSE_VERDICTS, "trials": trials,
     })
 }

@@ -1,6 +1,6 @@
 //! Advice if pairs of processes give no verdict.
 
-use analysis::LOOKS;
+use base::analysis::LOOKS;
 use engine::PairOutcome;
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ pub fn advice(o: &PairOutcome, margin: f64, budget: Duration) -> String {
 }
 
 /// The margin within which the two would have been the same, as far as is known, rounded up.
-fn widest(ratio: analysis::Ratio) -> f64 {
+fn widest(ratio: base::analysis::Ratio) -> f64 {
     let most = (ratio.high - 1.0).max(1.0 / ratio.low - 1.0);
     // A hair less: 0.004 is a little more in binary.
     (most * 1000.0 - 1e-9).ceil() / 1000.0
@@ -49,7 +49,7 @@ fn longer(budget: Duration, times: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use analysis::{Ratio, Verdict};
+    use base::analysis::{Ratio, Verdict};
     use record::Disturbances;
 
     fn outcome(pairs: usize, ratio: Option<(f64, f64, f64)>) -> PairOutcome {

@@ -4,7 +4,7 @@ use crate::args_quietly::QuietlyArgs;
 use crate::commands::run::watch_signals;
 use crate::error::{Exit, Failure};
 use crate::screen;
-use doctor::quietly::{Patience, Quietly};
+use engine::doctor::quietly::{Patience, Quietly};
 
 /// What shells add to the number of a signal that ended a program.
 const BY_SIGNAL: i32 = 128;
@@ -21,7 +21,7 @@ pub fn quietly(args: &QuietlyArgs) -> Result<Exit, Failure> {
     let own = std::env::current_exe().map_err(Failure::not_done)?;
     let patience = Patience { slice: args.slice, wait: args.wait, anyway: args.anyway };
     let cpu = engine::measuring_cpu();
-    let seen = doctor::quietly::run(&own, cpu, (program, arguments), patience, stop.flag())
+    let seen = engine::doctor::quietly::run(&own, cpu, (program, arguments), patience, stop.flag())
         .map_err(Failure::not_done)?;
     if let Some(path) = &args.output {
         let text = serde_json::to_string_pretty(&seen).map_err(Failure::not_done)?;

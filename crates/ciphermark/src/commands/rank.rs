@@ -5,9 +5,9 @@ use crate::args::{Cli, Command, InPlaceArg, QuestionArgs, RankArgs, RunArgs, Tim
 use crate::error::{Exit, Failure};
 use crate::suites;
 use crate::{choose, kinds, screen};
+use base::model::Algorithm;
 use clap::Parser as _;
-use compare::{Class, Question, Ranking};
-use model::Algorithm;
+use judge::compare::{Class, Question, Ranking};
 use record::Record;
 use std::path::Path;
 
@@ -46,7 +46,7 @@ pub fn rank(args: &RankArgs) -> Result<Exit, Failure> {
                 None => measure(&question, flags, args.time)?,
             };
             let rows = args.rows.unwrap_or_else(|| rows(&question, ROWS));
-            vec![compare::rank(&record, &question, rows).map_err(Failure::usage)?]
+            vec![judge::compare::rank(&record, &question, rows).map_err(Failure::usage)?]
         }
     };
     screen::print(|options| report::rankings(&answers, args.format, options))?;
@@ -63,7 +63,7 @@ fn question(args: &QuestionArgs) -> Result<Question, Failure> {
     };
     let size = match &args.size {
         Some(text) => {
-            let sizes = model::parse_sizes(text).map_err(Failure::usage)?;
+            let sizes = base::model::parse_sizes(text).map_err(Failure::usage)?;
             one("size; --per size has the best of each", "--size", text, sizes.len())?;
             sizes.first().copied()
         }
@@ -99,8 +99,9 @@ fn rows(question: &Question, usual: usize) -> usize {
 /// What people come with, as far as the record can tell; why not, if it answers nothing.
 fn usual(record: &Record, most: usize) -> Result<Vec<Ranking>, String> {
     let questions = Question::usual(record).into_iter();
-    let (answers, unanswered): (Vec<_>, Vec<_>) =
-        questions.map(|q| compare::rank(record, &q, rows(&q, most))).partition(Result::is_ok);
+    let (answers, unanswered): (Vec<_>, Vec<_>) = questions
+        .map(|q| judge::compare::rank(record, &q, rows(&q, most)))
+        .partition(Result::is_ok);
     let why = unanswered.into_iter().find_map(Result::err);
     match why.filter(|_| answers.is_empty()) {
         Some(why) => Err(why),

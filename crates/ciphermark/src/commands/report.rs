@@ -4,7 +4,7 @@ use crate::args_report::ReportArgs;
 use crate::error::{Exit, Failure};
 use crate::kinds::{self, Kind};
 use crate::screen;
-use page::{Content, Source};
+use report::page::{Content, Source};
 use std::io::{IsTerminal as _, Read as _};
 use std::path::{Path, PathBuf};
 
@@ -21,13 +21,13 @@ pub fn report(args: &ReportArgs) -> Result<Exit, Failure> {
     let each = kinds.iter().zip(&files);
     let sources: Vec<Source<'_>> =
         each.map(|(kind, file)| Source { file, content: content(kind) }).collect();
-    let html = page::page(&sources).map_err(Failure::not_done)?;
+    let html = report::page::page(&sources).map_err(Failure::not_done)?;
     match place {
         Place::Output => screen::print_bytes(html.as_bytes())?,
         Place::File(path) => {
             screen::write_file(&path, html.as_bytes())?;
             let shown = path.display().to_string();
-            anstream::eprintln!("ciphermark: wrote {}", text::one_line(&shown));
+            anstream::eprintln!("ciphermark: wrote {}", base::text::one_line(&shown));
         }
     }
     Ok(Exit::Done)
@@ -87,9 +87,9 @@ fn named_after(record: &Path) -> Result<PathBuf, Failure> {
 }
 
 fn is_page(path: &Path) -> bool {
-    let mut beginning = vec![0; page::MARK.len()];
+    let mut beginning = vec![0; report::page::MARK.len()];
     let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut beginning));
-    read.is_ok() && beginning == page::MARK.as_bytes()
+    read.is_ok() && beginning == report::page::MARK.as_bytes()
 }
 
 fn same_file(a: &Path, b: &Path) -> bool {

@@ -29,7 +29,7 @@ pub fn job(record: &Path, args: &RunArgs) -> Result<Job, Failure> {
         let (shown, kind) = (record.display(), &kept.head.kind);
         return Err(Failure::usage(format!(
             "'{shown}' is a run of kind '{kind}': resume it with `ciphermark {}`",
-            if kind == at_rest::KIND { "pages" } else { "tls" }
+            if kind == record::at_rest::KIND { "pages" } else { "tls" }
         )));
     }
     let head = &kept.head;

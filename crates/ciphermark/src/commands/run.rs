@@ -7,13 +7,13 @@ use crate::progress::Bar;
 use crate::suites;
 use crate::units::{parse_duration, parse_fraction};
 use crate::{choose, screen};
+use base::model::{Algorithm, Direction, Footprint, Model, Tier};
+use base::text::Suite;
 use engine::{Attached, Budget, Keeping, Outcome, Request, Screened, Stop, SurveyError};
-use model::{Algorithm, Direction, Footprint, Model, Tier};
 use record::{Journal, Measurement, Record, RecordError, State};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
-use text::Suite;
 
 /// Measures what the flags and the suite ask for, or resumes an interrupted run.
 pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
@@ -89,7 +89,7 @@ fn request(args: &RunArgs, suite: Suite) -> Result<Request, Failure> {
         algorithms,
         sizes: match &filter.size {
             Some(sizes) => sizes.0.clone(),
-            None => model::parse_sizes(&suite.sizes).map_err(Failure::usage)?,
+            None => base::model::parse_sizes(&suite.sizes).map_err(Failure::usage)?,
         },
         directions: filter.direction.map_or(suite.directions, choose::directions),
         models: or_else(&filter.model, suite.models),
@@ -240,7 +240,7 @@ fn elsewhere(record: &Record) -> Option<String> {
 /// Prints a remark on standard error.
 pub fn say(quiet: bool, applies: bool, text: &str) {
     if applies && !quiet {
-        anstream::eprintln!("ciphermark: {}", text::one_line(text));
+        anstream::eprintln!("ciphermark: {}", base::text::one_line(text));
     }
 }
 

@@ -4,7 +4,7 @@ use crate::args::{FormatArg, ShowArgs};
 use crate::error::{Exit, Failure};
 use crate::kinds::{self, Kind};
 use crate::{choose, screen};
-use model::NameGlob;
+use base::model::NameGlob;
 use record::{Leaks, Measurement, Record};
 use report::Format;
 use std::path::Path;
@@ -92,7 +92,7 @@ fn is_own_form(args: &ShowArgs) -> Result<bool, Failure> {
 /// What the command printed that made the record, of the cases that are kept in any of their parts.
 fn as_its_command(record: &Record, rows: &[&Measurement], args: &ShowArgs) -> Result<(), Failure> {
     let is_kept = |m: &Measurement| rows.iter().any(|kept| std::ptr::eq(*kept, m));
-    let parts = if record.kind() == Some(at_rest::KIND) { 1 } else { 2 };
+    let parts = if record.kind() == Some(record::at_rest::KIND) { 1 } else { 2 };
     let cases = record.measurements.chunks(parts).filter(|case| case.iter().any(is_kept));
     let kept = Record { measurements: cases.flatten().cloned().collect(), ..record.clone() };
     let kind = Kind::of(kept, &args.record)?;
@@ -100,8 +100,8 @@ fn as_its_command(record: &Record, rows: &[&Measurement], args: &ShowArgs) -> Re
     screen::print_to(args.output.as_deref(), |options| match &kind {
         Kind::Tls(run) if is_markdown => run.markdown(),
         Kind::Tls(run) => run.table(options.width),
-        Kind::Pages(run) if is_markdown => at_rest::markdown(run),
-        Kind::Pages(run) => at_rest::table(run, options.width),
+        Kind::Pages(run) if is_markdown => record::at_rest::markdown(run),
+        Kind::Pages(run) => record::at_rest::table(run, options.width),
         Kind::Survey(_) | Kind::Advice(_) => unreachable!("the record has another kind"),
     })
 }

@@ -14,20 +14,20 @@ use crate::args_tls::{HandshakeArgs, PrimitivesArgs, TlsArgs, TlsCommand, TlsCom
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
 use crate::{choose, kinds, screen};
+use base::text::Options;
 use clap::Parser as _;
 use engine::{
     Attached, Event, Keeping, SampledRow, SelectedStacks, StackFile, Stop, SurveyError, TlsOutcome,
     TlsRequest,
+};
+use record::tls::{
+    Filter, Format, Handshake, Primitive, PrimitiveRow, Rendered, Row, Subject, Temperature,
 };
 use record::{Journal, Kept, Measurement, State};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
 use std::time::Duration;
-use text::Options;
-use tls::{
-    Filter, Format, Handshake, Primitive, PrimitiveRow, Rendered, Row, Subject, Temperature,
-};
 
 /// Time of sampling of a thorough run, at least.
 const THOROUGH: Duration = Duration::from_secs(120);
@@ -107,13 +107,13 @@ fn handshake(args: &HandshakeArgs, begun: Begun) -> Result<Exit, Failure> {
         client_auth: args.client_auth.map(|given| given == YesNo::Yes),
         suites: args.negotiated.suites.clone(),
     };
-    let cases = tls::matrix(&filter);
+    let cases = record::tls::matrix(&filter);
     if cases.is_empty() {
         return Err(Failure::usage(
             "TLS has no such handshake: these versions, key exchanges, certificates, kinds and suites do not go together",
         ));
     }
-    let rows = tls::rows(&cases, &choose::distinct(&args.temperature));
+    let rows = record::tls::rows(&cases, &choose::distinct(&args.temperature));
     let rows = rows.into_iter().map(|(case, t)| (Subject::Handshake(case), t)).collect();
     run::<Handshake>(&args.common, rows, begun)
 }
@@ -295,7 +295,7 @@ impl TlsCommon {
         }
         let remark = release(outcome.journal, outcome.interrupted, output)?;
         let run = &outcome.run;
-        let tables = (|width| tls::table(run, width), || tls::markdown(run));
+        let tables = (|width| record::tls::table(run, width), || record::tls::markdown(run));
         screen::print_own(&record, self.out.format, tables)?;
         say(self.quiet, remark.is_some(), &remark.unwrap_or_default());
         let bad =

@@ -1,11 +1,11 @@
 //! FLEET.toml.
 
 use crate::units::parse_duration;
+use base::text::Prices;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use text::Prices;
 use toml::Spanned;
 
 /// Who schedules.
@@ -168,7 +168,7 @@ impl Fleet {
     /// # Errors
     /// One line with the place.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let fleet: Self = text::from_toml(text).map_err(|e| e.to_string())?;
+        let fleet: Self = base::text::from_toml(text).map_err(|e| e.to_string())?;
         Prices::from_toml(text).map_err(|e| e.to_string())?;
         let at_key = |key: &str, why: String| format!("line {}: {why}", line_of(text, key));
         if fleet.survey.is_empty() || slug(&fleet.survey) != fleet.survey {

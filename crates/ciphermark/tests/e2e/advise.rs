@@ -120,7 +120,7 @@ fn what_a_record_cannot_answer_is_named_with_what_would_measure_it() {
 /// A record of pages: its own size, its own times, and what it cannot answer.
 #[test]
 fn a_record_of_pages_answers_with_what_its_store_cost() {
-    let pages = repository("crates/data/at-rest/tests/sample.json");
+    let pages = repository("crates/record/tests/at-rest.json");
     let answer = advice(&[arg(&pages), "--for", "postgres"], 0);
     let choice = &answer["outcome"]["choice"];
     assert_eq!((text(choice, "scheme"), text(choice, "price.how")), ("aes-256-gcm", "store"));

@@ -49,7 +49,7 @@ fn loaded(path: &Path) -> Vec<Loaded> {
 /// Whether nginx takes the directives, in a server of their own.
 fn loads(path: &Path, with: &Loaded, directives: &[String]) -> Result<(), String> {
     let place = tempfile::tempdir().unwrap();
-    let keys = repository("crates/measure/tls-stack/keys");
+    let keys = repository("crates/adapters/keys");
     for entry in std::fs::read_dir(keys).unwrap() {
         let file = entry.unwrap().path();
         std::fs::copy(&file, place.path().join(file.file_name().unwrap())).unwrap();
@@ -75,7 +75,7 @@ const CLIENTS: [&str; 3] = ["browser", "browser,firefox-45=5%", "browser,ie-11-w
 
 #[test]
 fn every_configuration_that_is_printed_is_loaded_by_nginx() {
-    let Ok(facts) = tls_server::find_nginx(None) else {
+    let Ok(facts) = ciphermark::server::find_nginx(None) else {
         eprintln!("left out: there is no nginx");
         return;
     };
@@ -118,13 +118,13 @@ fn every_configuration_that_is_printed_is_loaded_by_nginx() {
 /// What `tls why` says to log.
 #[test]
 fn every_variable_that_is_to_be_logged_is_known_to_nginx() {
-    let Ok(facts) = tls_server::find_nginx(None) else {
+    let Ok(facts) = ciphermark::server::find_nginx(None) else {
         eprintln!("left out: there is no nginx");
         return;
     };
     let directory = scratch();
     let calibration = file(&directory, "cal.json");
-    let sample = serde_json::to_string(&tls_load::sample::calibration()).unwrap();
+    let sample = serde_json::to_string(&judge::load::sample::calibration()).unwrap();
     std::fs::write(&calibration, sample).unwrap();
     let why = format!("tls why --from 0.5% --to 2..3% --format json --calibration {calibration}");
     let why = call(&why).with_code(0).json();
@@ -142,7 +142,7 @@ fn every_variable_that_is_to_be_logged_is_known_to_nginx() {
 /// The documents print configuration too.
 #[test]
 fn the_log_format_of_the_documents_is_loaded_by_nginx() {
-    let Ok(facts) = tls_server::find_nginx(None) else {
+    let Ok(facts) = ciphermark::server::find_nginx(None) else {
         eprintln!("left out: there is no nginx");
         return;
     };

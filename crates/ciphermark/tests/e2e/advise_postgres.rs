@@ -17,9 +17,9 @@ fn query() -> String {
 #[test]
 fn the_document_has_the_query_that_the_program_uses() {
     let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_eq!(words(&query()), words(advise::postgres::QUERY));
+    assert_eq!(words(&query()), words(judge::advise::postgres::QUERY));
     // What newer versions have instead of the last two rows.
-    let io = words(advise::postgres::QUERY_IO);
+    let io = words(judge::advise::postgres::QUERY_IO);
     let document = std::fs::read_to_string(repository("docs/AT-REST.md")).unwrap();
     let last = io.rsplit_once("'pg_stat_io'").unwrap().1;
     assert!(words(&document).contains(&format!("'pg_stat_io'{last}")), "{last}");

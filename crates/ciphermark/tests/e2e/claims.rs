@@ -6,7 +6,7 @@ use serde_json::Value;
 const VERDICTS: [&str; 4] = ["holds", "does not hold", "depends", "not testable here"];
 
 fn record() -> &'static str {
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../data/record/tests/sample.json")
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../record/tests/sample.json")
 }
 
 fn judged(arguments: &[&str]) -> Vec<Value> {

@@ -128,7 +128,7 @@ fn what_is_typed_turns_no_reading_direction_breaks_no_line_and_its_quotation_has
 
 /// A record that the record crate's own tests keep.
 fn sample_record() -> String {
-    std::fs::read_to_string(repository("crates/data/record/tests/sample.json")).unwrap()
+    std::fs::read_to_string(repository("crates/record/tests/sample.json")).unwrap()
 }
 
 #[test]

@@ -9,7 +9,7 @@ const PACKAGES: [(&str, &str); 3] =
 
 /// A small record with a row in every state.
 fn record() -> &'static str {
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../data/record/tests/sample.json")
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../record/tests/sample.json")
 }
 
 #[test]

@@ -59,6 +59,7 @@ mod strangers;
 mod survive;
 mod tiers;
 mod tls;
+mod tls_groups;
 mod tls_load;
 mod tls_primitives;
 mod tls_server;

@@ -226,7 +226,7 @@ fn another_user_reads_no_password_and_no_key() {
 #[ignore = "long: a real nginx"]
 fn another_user_reads_no_key_of_a_server_that_is_calibrated_and_loaded() {
     let cpus = std::thread::available_parallelism().is_ok_and(|n| n.get() > 1);
-    if tls_server::find_nginx(None).is_err() || !cpus {
+    if ciphermark::server::find_nginx(None).is_err() || !cpus {
         eprintln!("left out: there is no nginx, or only one CPU");
         return;
     }

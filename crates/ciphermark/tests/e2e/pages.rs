@@ -161,7 +161,7 @@ fn what_cannot_be_a_store_is_refused_in_one_line() {
     let image = file(&directory, "image");
     std::fs::write(&image, vec![7; 8192]).unwrap();
     let half = file(&directory, "half");
-    let record = std::fs::read(repository("crates/data/record/tests/sample.json")).unwrap();
+    let record = std::fs::read(repository("crates/record/tests/sample.json")).unwrap();
     std::fs::write(&half, [&record[..], &record[..record.len() / 2]].concat()).unwrap();
     for (what, words) in [
         ("/nonexistent", "cannot read '/nonexistent'"),

@@ -12,7 +12,7 @@ fn report(arguments: &[&str]) -> Done {
 /// A copy of a small record in a directory of the test's own.
 fn record_in(directory: &Path) -> PathBuf {
     let path = directory.join("r.json");
-    std::fs::copy(repository("crates/data/record/tests/sample.json"), &path).unwrap();
+    std::fs::copy(repository("crates/record/tests/sample.json"), &path).unwrap();
     path
 }
 

@@ -5,7 +5,7 @@ use record::{LeakVerdict, Leaks, Record};
 use std::path::Path;
 
 fn sample() -> Record {
-    record::load(&repository("crates/data/record/tests/sample.json")).unwrap()
+    record::load(&repository("crates/record/tests/sample.json")).unwrap()
 }
 
 fn saved(directory: &tempfile::TempDir, name: &str, record: &Record) -> String {
@@ -76,7 +76,7 @@ fn the_verdicts_of_a_record_are_shown_alone_as_far_as_the_filter_keeps_them() {
 
 #[test]
 fn explain_names_the_function_and_the_instruction() {
-    let path = repository("crates/data/record/tests/sample.json");
+    let path = repository("crates/record/tests/sample.json");
     let text = call(&format!("explain {} -d encrypt", arg(&path))).with_code(0).stdout;
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for said in [

@@ -6,7 +6,7 @@ use tempfile::TempDir;
 fn calibration() -> (TempDir, String) {
     let directory = scratch();
     let path = file(&directory, "cal.json");
-    let text = serde_json::to_string(&tls_load::sample::calibration()).unwrap();
+    let text = serde_json::to_string(&judge::load::sample::calibration()).unwrap();
     std::fs::write(&path, text).unwrap();
     (directory, path)
 }
@@ -85,7 +85,7 @@ fn without_a_calibration_a_load_begins_to_measure_one_and_a_rise_names_the_comma
 #[test]
 fn the_help_names_every_class_of_clients() {
     let help = call("tls load --help").with_code(0).stdout;
-    for (class, _) in tls_load::client_classes() {
+    for (class, _) in judge::load::client_classes() {
         assert!(help.contains(class), "{class}");
     }
 }

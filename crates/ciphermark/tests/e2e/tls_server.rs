@@ -6,7 +6,7 @@ use rustix::process::Signal;
 
 /// Whether there are an nginx and two CPUs.
 fn has_nginx() -> bool {
-    let found = tls_server::find_nginx(None).is_ok();
+    let found = ciphermark::server::find_nginx(None).is_ok();
     let cpus = std::thread::available_parallelism().is_ok_and(|n| n.get() > 1);
     if !(found && cpus) {
         eprintln!("left out: there is no nginx, or only one CPU");

@@ -5,8 +5,8 @@ use super::trust::{Candidate, Judged, judge};
 use crate::args_archive::AddArgs;
 use crate::error::{Exit, Failure};
 use crate::kinds;
-use ::archive::{Added, Archive, Entry, Trust};
 use jiff::Timestamp;
+use record::archive::{Added, Archive, Entry, Trust};
 use sha2::{Digest as _, Sha256};
 use std::path::Path;
 
@@ -50,7 +50,7 @@ fn one(archive: &mut Archive, args: &AddArgs, path: &Path) -> Result<Trust, Fail
 
 /// One line a record, and one for each doubt and what could not be checked.
 fn tell(args: &AddArgs, path: &Path, added: Added, judged: &Judged) {
-    let shown = text::one_line(&path.display().to_string());
+    let shown = base::text::one_line(&path.display().to_string());
     match added {
         Added::Known if args.quiet => {}
         Added::Known => anstream::eprintln!("ciphermark: {shown} is in already"),
@@ -61,7 +61,7 @@ fn tell(args: &AddArgs, path: &Path, added: Added, judged: &Judged) {
                 judged.trust.name()
             );
             for doubt in &judged.doubts {
-                anstream::eprintln!("ciphermark:   {}", text::one_line(doubt));
+                anstream::eprintln!("ciphermark:   {}", base::text::one_line(doubt));
             }
             for what in judged.unchecked.iter().filter(|_| !args.quiet) {
                 anstream::eprintln!("ciphermark:   unchecked: {what}");

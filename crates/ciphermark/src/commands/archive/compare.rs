@@ -5,8 +5,8 @@ use crate::args::CompareArgs;
 use crate::commands::compare::demand;
 use crate::error::{Exit, Failure};
 use crate::{choose, screen};
-use ::archive::{Archive, Chosen, Listed, Selection};
-use ::compare::{Comparison, Matching, Settings, Side};
+use judge::compare::{Comparison, Matching, Settings, Side};
+use record::archive::{Archive, Chosen, Listed, Selection};
 use record::{Measurement, Record};
 use report::{ComparedMachine, ComparisonFormat};
 use std::collections::BTreeSet;
@@ -91,8 +91,8 @@ fn one(
     let of_new = archive.load(new, &sides.of_new).map_err(failure)?;
     let matching = if sides.names_libraries { Matching::Every } else { Matching::ByName };
     let settings =
-        Settings { tolerance: args.same_within, matching, apart: ::compare::Apart::Nothing };
-    let comparison = ::compare::compare(
+        Settings { tolerance: args.same_within, matching, apart: judge::compare::Apart::Nothing };
+    let comparison = judge::compare::compare(
         &side(&of_base, base, choose::rows_if_any(&of_base, &args.filter)?),
         &side(&of_new, new, choose::rows_if_any(&of_new, &args.filter)?),
         &settings,
@@ -112,7 +112,7 @@ fn machine(
     base: &Listed,
     new: &Listed,
     comparison: Comparison,
-    found: Vec<::compare::Found>,
+    found: Vec<judge::compare::Found>,
 ) -> ComparedMachine {
     ComparedMachine {
         machine: new.machine.clone(),

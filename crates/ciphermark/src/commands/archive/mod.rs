@@ -44,8 +44,8 @@ fn list(args: &ListArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn rows(all: &[archive::Listed]) -> Vec<report::Archived> {
-    let row = |r: &archive::Listed| report::Archived {
+fn rows(all: &[record::archive::Listed]) -> Vec<report::Archived> {
+    let row = |r: &record::archive::Listed| report::Archived {
         sha256: r.sha256.clone(),
         machine: r.machine.clone(),
         region: r.region.clone().unwrap_or_default(),
@@ -69,7 +69,7 @@ fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let damaged = problems.iter().filter(|p| p.is_damage()).count();
     let mut lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
     lines.push(format!("{count} records, {damaged} damaged"));
-    screen::print(|_| lines.iter().map(|line| text::clean(line) + "\n").collect())?;
+    screen::print(|_| lines.iter().map(|line| base::text::clean(line) + "\n").collect())?;
     Ok(if damaged > 0 { Exit::Found } else { Exit::Done })
 }
 

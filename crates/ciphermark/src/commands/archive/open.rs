@@ -6,9 +6,9 @@ use crate::choose;
 use crate::commands::no_password;
 use crate::error::Failure;
 use crate::files;
-use archive::{Archive, ArchiveError, Chosen, Listed};
+use base::text::{Price, Prices};
 use record::Estimate;
-use text::{Price, Prices};
+use record::archive::{Archive, ArchiveError, Chosen, Listed};
 
 /// Opens an archive that is there.
 pub fn open(store: &str) -> Result<Archive, Failure> {
@@ -88,6 +88,6 @@ pub fn cost(ns: Estimate, operations: f64, per_hour: f64, cpus: u32) -> Estimate
 }
 
 /// Operations in what prices are given for: a petabyte of plaintext (10^15 bytes), or a million of what has no bytes.
-pub fn priced(model: model::Model, size: usize) -> f64 {
+pub fn priced(model: base::model::Model, size: usize) -> f64 {
     if model.has_bytes() && size > 0 { 1e15 / size as f64 } else { 1e6 }
 }

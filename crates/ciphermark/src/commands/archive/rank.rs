@@ -4,11 +4,11 @@ use super::open::{ask, by_machine, cost, failure, price_of, priced, prices};
 use crate::args::RankArgs;
 use crate::error::{Exit, Failure};
 use crate::screen;
-use ::archive::{Archive, Chosen, Listed};
-use ::compare::{Question, Ranking};
+use base::text::Prices;
+use judge::compare::{Question, Ranking};
+use record::archive::{Archive, Chosen, Listed};
 use record::{Estimate, Record};
 use report::{BestOfMachine, ComparisonFormat, Money};
-use text::Prices;
 
 /// Rows of each machine's answer.
 const ROWS: usize = 1;
@@ -55,7 +55,7 @@ fn newest<'a>(
     let mut lacks = None;
     for run in runs.iter().rev() {
         let record = archive.load(run, chosen).map_err(failure)?;
-        match ::compare::rank(&record, question, rows) {
+        match judge::compare::rank(&record, question, rows) {
             Ok(ranking) => return Ok(Ok((run, record, ranking))),
             Err(why) => lacks = lacks.or(Some(why)),
         }

@@ -4,16 +4,16 @@ use super::open::{ask, by_machine, failure, price_of, prices};
 use crate::args_report::ReportArgs;
 use crate::error::{Exit, Failure};
 use crate::screen;
-use ::archive::{Archive, Listed};
-use ::compare::{Case, Compared, Matching, Settings, Side};
-use analysis::Verdict;
-use page::{SITE_MARK, Site, SiteCell, SiteMachine, SiteRecord, SiteWorkload};
+use base::analysis::Verdict;
+use base::text::Prices;
+use judge::compare::{Case, Compared, Matching, Settings, Side};
+use record::archive::{Archive, Listed};
 use record::{LibraryId, Measurement, Record, State};
+use report::page::{SITE_MARK, Site, SiteCell, SiteMachine, SiteRecord, SiteWorkload};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::rc::Rc;
-use text::Prices;
 
 /// Differences up to this do not matter (a fraction): what `compare --same-within` is by default.
 const TOLERANCE: f64 = 0.005;
@@ -30,7 +30,7 @@ pub fn site(args: &ReportArgs, store: &str, output: &Path) -> Result<Exit, Failu
     for runs in by_machine(&all) {
         builder.machine(&mut archive, runs, &prices)?;
     }
-    let files = page::site(&builder.site).map_err(Failure::not_done)?;
+    let files = report::page::site(&builder.site).map_err(Failure::not_done)?;
     let mut bytes = 0;
     for (name, content) in files {
         bytes += content.len();
@@ -46,7 +46,7 @@ pub fn site(args: &ReportArgs, store: &str, output: &Path) -> Result<Exit, Failu
     }
     anstream::eprintln!(
         "ciphermark: wrote {}: {} machines, {} figures, {:.1} MB and {} records",
-        text::one_line(&output.join("index.html").display().to_string()),
+        base::text::one_line(&output.join("index.html").display().to_string()),
         builder.site.machines.len(),
         builder.site.cells.len(),
         bytes as f64 / 1e6,
@@ -254,9 +254,9 @@ fn verdicts(before: &Run, now: &Run) -> BTreeMap<Case, Compared> {
     let settings = Settings {
         tolerance: TOLERANCE,
         matching: Matching::Every,
-        apart: ::compare::Apart::Nothing,
+        apart: judge::compare::Apart::Nothing,
     };
-    let cases = ::compare::compare(&before.side(), &now.side(), &settings).cases;
+    let cases = judge::compare::compare(&before.side(), &now.side(), &settings).cases;
     cases.into_iter().map(|c| (c.case.clone(), c)).collect()
 }
 

@@ -4,8 +4,8 @@ use super::open::{ask, by_machine, chosen, failure};
 use crate::args_archive::{TrendArgs, TrendFormat};
 use crate::error::{Exit, Failure};
 use crate::{choose, screen};
-use ::archive::Listed;
-use ::compare::{Case, Compared, Matching, Settings, Side};
+use judge::compare::{Case, Compared, Matching, Settings, Side};
+use record::archive::Listed;
 use record::{LibraryId, Measurement, Record, State};
 use report::{Point, TrendLine as Line};
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,9 +54,9 @@ fn verdicts(before: &Record, now: &Record) -> Vec<Compared> {
     let settings = Settings {
         tolerance: TOLERANCE,
         matching: Matching::ByName,
-        apart: ::compare::Apart::Nothing,
+        apart: judge::compare::Apart::Nothing,
     };
-    ::compare::compare(&side(before), &side(now), &settings).cases
+    judge::compare::compare(&side(before), &side(now), &settings).cases
 }
 
 /// A run, its record and the verdicts against the one before.

@@ -4,9 +4,9 @@ use super::open::failure;
 use crate::args_archive::AddArgs;
 use crate::error::Failure;
 use crate::signing;
-use ::archive::{Archive, Trust};
-use ::compare::trust::{self, Given, Known, Manifest, Told};
+use judge::compare::trust::{self, Given, Known, Manifest, Told};
 use record::Record;
+use record::archive::{Archive, Trust};
 use std::path::Path;
 
 /// Records of each kind that a new one is judged by.

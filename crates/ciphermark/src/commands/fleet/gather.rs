@@ -6,7 +6,7 @@ use crate::args_fleet::GatherArgs;
 use crate::error::{Exit, Failure};
 use crate::fleet::{Fleet, Job, Machine, Phase};
 use crate::{kinds, screen, signing};
-use compare::trust::{Manifest, judge};
+use judge::compare::trust::{Manifest, judge};
 use sha2::{Digest as _, Sha256};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -9,11 +9,11 @@ use crate::commands::run::random_seed;
 use crate::error::{Exit, Failure};
 use crate::fleet::{Fleet, Job, Machine, Phase, Seen, State};
 use crate::{files, screen};
+use base::text::Prices;
 use engine::Cluster;
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use text::Prices;
 
 /// Does what the command says.
 pub fn fleet(args: &FleetArgs) -> Result<Exit, Failure> {
@@ -210,7 +210,7 @@ fn run(args: &FileArgs) -> Result<Exit, Failure> {
 }
 
 fn tell(machine: &Machine, words: &str) -> Result<(), Failure> {
-    screen::print(|_| format!("{}: {}\n", machine.name, text::one_line(words)))
+    screen::print(|_| format!("{}: {}\n", machine.name, base::text::one_line(words)))
 }
 
 fn status(args: &FileArgs) -> Result<Exit, Failure> {
@@ -219,9 +219,9 @@ fn status(args: &FileArgs) -> Result<Exit, Failure> {
     let cluster = Cluster::of(&fleet);
     let seen = survey.seen(&cluster)?;
     keep_nodes(&mut survey, &seen)?;
-    let width = fleet.machines().map(|m| text::width(&m.name)).max().unwrap_or(0);
+    let width = fleet.machines().map(|m| base::text::width(&m.name)).max().unwrap_or(0);
     let line = |(machine, seen): (&Machine, &Seen)| {
-        format!("{:width$}  {}\n", machine.name, text::one_line(&seen.words))
+        format!("{:width$}  {}\n", machine.name, base::text::one_line(&seen.words))
     };
     let lines: String = fleet.machines().zip(&seen).map(line).collect();
     screen::print(|_| lines)?;

@@ -6,9 +6,9 @@ use crate::args_tls_server::{CalibrateArgs, CourseArgs};
 use crate::choose;
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
+use crate::server::{Calibrating, Course, Libraries, Setting};
+use judge::load::{Calibration, Regime};
 use record::State;
-use tls_load::{Calibration, Regime};
-use tls_server::{Calibrating, Course, Libraries, Setting};
 
 pub(super) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Failure> {
     args.out.check::<Calibration>()?;
@@ -16,7 +16,7 @@ pub(super) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Failure> {
     let libraries = args.library.as_deref().map(library).transpose()?;
     let regimes = choose::distinct(&args.regime);
     let document = measured(&args.course, &regimes, nginx, libraries)?;
-    args.out.deliver(&document, tls_load::render_calibration)?;
+    args.out.deliver(&document, judge::load::render_calibration)?;
     let failed = document.points.iter().any(|p| p.state == State::Failed);
     Ok(if failed { Exit::SomeRefused } else { Exit::Done })
 }
@@ -25,30 +25,31 @@ pub(super) fn calibrate(args: &CalibrateArgs) -> Result<Exit, Failure> {
 pub(super) fn measured(
     course: &CourseArgs,
     regimes: &[Regime],
-    nginx: Option<tls_server::NginxFacts>,
+    nginx: Option<crate::server::NginxFacts>,
     libraries: Option<Libraries>,
 ) -> Result<Calibration, Failure> {
-    let cells = tls_server::calibration_cells(regimes, nginx.is_some());
+    let cells = crate::server::calibration_cells(regimes, nginx.is_some());
     let wanted = course.calibrating(nginx, libraries)?;
     let (stop, bar) = (watch_signals()?, Bar::new(course.quiet));
-    let document =
-        tls_server::calibrate(&cells, &wanted, stop.flag(), &mut |done, of| bar.visits(done, of));
+    let document = crate::server::calibrate(&cells, &wanted, stop.flag(), &mut |done, of| {
+        bar.visits(done, of)
+    });
     bar.finish();
     document.map_err(Failure::not_done)
 }
 
 impl CourseArgs {
-    pub(super) fn nginx(&self) -> Result<tls_server::NginxFacts, Failure> {
-        tls_server::find_nginx(self.nginx.as_deref()).map_err(Failure::not_done)
+    pub(super) fn nginx(&self) -> Result<crate::server::NginxFacts, Failure> {
+        crate::server::find_nginx(self.nginx.as_deref()).map_err(Failure::not_done)
     }
 
     pub(super) fn calibrating(
         &self,
-        nginx: Option<tls_server::NginxFacts>,
+        nginx: Option<crate::server::NginxFacts>,
         libraries: Option<Libraries>,
     ) -> Result<Calibrating, Failure> {
         let server_cpu = engine::measuring_cpu();
-        let client_cpu = tls_server::client_cpu(server_cpu).ok_or_else(|| {
+        let client_cpu = crate::server::client_cpu(server_cpu).ok_or_else(|| {
             Failure::not_done("servers and client need a CPU each, and there is only one")
         })?;
         let course = Course {

@@ -3,9 +3,9 @@
 use crate::args_tls_load::{DocumentArgs, LoadArgs, SiteArgs};
 use crate::error::{Exit, Failure};
 use crate::{files, kinds};
+use judge::load::{Calibration, ClientShare, HandshakeParts, Inputs, Load, Regime, Response, Spec};
+use record::tls::RecordsDocument;
 use std::path::Path;
-use tls::RecordsDocument;
-use tls_load::{Calibration, ClientShare, HandshakeParts, Inputs, Load, Regime, Response, Spec};
 
 pub(super) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
     if args.validate.validate {
@@ -21,8 +21,9 @@ pub(super) fn load(args: &LoadArgs) -> Result<Exit, Failure> {
         super::calibrate::measured(course, &regimes, Some(course.nginx()?), None)
     };
     let documents = Documents::read(&args.documents, own)?;
-    let load = tls_load::load(&spec, &documents.inputs(), args.explain).map_err(Failure::usage)?;
-    args.out.deliver(&load, tls_load::render_load)?;
+    let load =
+        judge::load::load(&spec, &documents.inputs(), args.explain).map_err(Failure::usage)?;
+    args.out.deliver(&load, judge::load::render_load)?;
     Ok(Exit::Done)
 }
 

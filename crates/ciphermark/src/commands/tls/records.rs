@@ -4,9 +4,9 @@ use super::super::run::{plain_request, survey, watch_signals};
 use super::{Begun, sampled, stacks};
 use crate::args_tls::RecordsArgs;
 use crate::error::{Exit, Failure};
+use base::model::Algorithm;
 use engine::{Attached, Budget, Request, StackFile, Stop, TlsRequest};
-use model::Algorithm;
-use tls::{Protection, RecordRow, Subject, Temperature};
+use record::tls::{Protection, RecordRow, Subject, Temperature};
 
 pub(super) fn records(args: &RecordsArgs, begun: Begun) -> Result<Exit, Failure> {
     let protections = Protection::all(&args.negotiated.versions, &args.negotiated.suites);
@@ -32,7 +32,7 @@ pub(super) fn records(args: &RecordsArgs, begun: Begun) -> Result<Exit, Failure>
         engine::measure_tls::<RecordRow>(&request, &stacks, keeping, stop, events)
     })?;
     let bare = bare.map_err(|failure| failure.message);
-    tls::beside(&mut outcome.run, bare.as_ref());
+    record::tls::beside(&mut outcome.run, bare.as_ref());
     args.common.deliver(outcome)
 }
 

@@ -7,10 +7,10 @@ use crate::choose;
 use crate::error::{Exit, Failure};
 use crate::progress::Bar;
 use crate::screen;
+use crate::server::{Calibrating, Course, PARTS};
+use judge::load::{Regime, Summary, TOLERANCE, VALIDATION_VERSION, ValidatedPart, Validation};
 use record::State;
 use std::time::{Duration, Instant};
-use tls_load::{Regime, Summary, TOLERANCE, VALIDATION_VERSION, ValidatedPart, Validation};
-use tls_server::{Calibrating, Course, PARTS};
 
 /// Measures the parts that were asked for and are not in the file yet.
 pub(super) fn validate(
@@ -38,8 +38,8 @@ pub(super) fn validate(
             };
             let course = Course { budget, ..wanted.course };
             let one = Calibrating { course, ..wanted.clone() };
-            let points = tls_server::part(name).expect("clap has checked the names");
-            let part = tls_server::validate(
+            let points = crate::server::part(name).expect("clap has checked the names");
+            let part = crate::server::validate(
                 name,
                 &points,
                 &regimes,
@@ -64,7 +64,7 @@ pub(super) fn validate(
         }
         bar.finish();
     }
-    screen::print(|options| tls_load::render_validation(&document, out.format, options))?;
+    screen::print(|options| judge::load::render_validation(&document, out.format, options))?;
     tell_left(&left, args.course.quiet);
     Ok(exit(&document, &left))
 }
@@ -101,7 +101,7 @@ fn enough(
     at: usize,
 ) -> Option<Duration> {
     let left = wanted.course.budget.saturating_sub(begun.elapsed());
-    let points = tls_server::part(name).map_or(0, |points| points.len());
+    let points = crate::server::part(name).map_or(0, |points| points.len());
     // A point has about two other figures that it is calculated from; a visit takes as long again to prepare.
     let visits = 3.0 * points as f64 * regimes.len() as f64 * f64::from(wanted.course.rounds);
     let needed = Duration::from_secs_f64(visits * 2.0 * wanted.course.visit_seconds);

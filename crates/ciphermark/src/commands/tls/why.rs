@@ -3,7 +3,7 @@
 use super::load::{Documents, read_spec};
 use crate::args_tls_load::{WhenArg, WhyArgs};
 use crate::error::{Exit, Failure};
-use tls_load::{Question, Why};
+use judge::load::{Question, Why};
 
 pub(super) fn why(args: &WhyArgs) -> Result<Exit, Failure> {
     if let Some(mbit) = args.mbit.filter(|mbit| !(mbit.is_finite() && *mbit >= 0.0)) {
@@ -25,7 +25,7 @@ pub(super) fn why(args: &WhyArgs) -> Result<Exit, Failure> {
             "there is nothing to calculate from: give --calibration FILE, written by `tls calibrate -o FILE`",
         ))
     })?;
-    let found = tls_load::why(&question, &documents.inputs()).map_err(Failure::usage)?;
-    args.out.deliver(&found, tls_load::render_why)?;
+    let found = judge::load::why(&question, &documents.inputs()).map_err(Failure::usage)?;
+    args.out.deliver(&found, judge::load::render_why)?;
     Ok(Exit::Done)
 }

@@ -14,12 +14,12 @@ pub fn run_of(record: &Value) -> Value {
     keeps_to(record, "docs/record.schema.json");
     let text = record.to_string();
     if record["details"]["kind"] == "pages" {
-        return serde_json::to_value(at_rest::from_json(&text, "record").unwrap()).unwrap();
+        return serde_json::to_value(record::at_rest::from_json(&text, "record").unwrap()).unwrap();
     }
-    match tls::from_json(&text, "record").unwrap() {
-        tls::TlsFile::Handshakes(run) => serde_json::to_value(run),
-        tls::TlsFile::Records(run) => serde_json::to_value(run),
-        tls::TlsFile::Primitives(run) => serde_json::to_value(run),
+    match record::tls::from_json(&text, "record").unwrap() {
+        record::tls::TlsFile::Handshakes(run) => serde_json::to_value(run),
+        record::tls::TlsFile::Records(run) => serde_json::to_value(run),
+        record::tls::TlsFile::Primitives(run) => serde_json::to_value(run),
     }
     .unwrap()
 }

@@ -125,7 +125,7 @@ fn full_devices_are_told_in_one_line() {
     assert!(said.contains("No space left on device"), "{said}");
     assert_eq!(names(temporary.path()).len(), 1, "the record is not lost");
 
-    let record = repository("crates/data/record/tests/sample.json");
+    let record = repository("crates/record/tests/sample.json");
     for what in ["show", "rank", "export"] {
         let words = [what, arg(&record), "-o", "/dev/full"];
         let words = if what == "export" { &words[..] } else { &words[..2] };
@@ -141,7 +141,7 @@ fn an_export_that_finds_no_room_leaves_the_old_one_and_nothing_else() {
     let Some(mount) = Mount::of("8k") else { return };
     let exported = mount.0.path().join("r.json");
     std::fs::write(&exported, "old").unwrap();
-    let record = repository("crates/data/record/tests/sample.json");
+    let record = repository("crates/record/tests/sample.json");
     let (record, to) = (arg(&record), arg(&exported));
     let done = call(&format!("export {record} --format json -o {to}")).with_code(4);
     assert!(done.only_line_on_stderr().contains("No space left on device"), "{done:?}");

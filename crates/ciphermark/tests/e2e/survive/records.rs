@@ -36,7 +36,7 @@ fn while_a_run_goes_on_its_record_can_be_read_after_the_first_case() {
 fn an_older_record_stays_until_the_new_one_is_whole() {
     let directory = scratch();
     let record = directory.path().join("r.json");
-    std::fs::copy(repository("crates/data/record/tests/sample.json"), &record).unwrap();
+    std::fs::copy(repository("crates/record/tests/sample.json"), &record).unwrap();
     let old = std::fs::read(&record).unwrap();
     let library = fakes::variant("one_size", "SKIP");
     let what = ["-l", &library, "-a", "aes-128-ctr", "-s", "64,700", "-d", "encrypt"];

@@ -1,0 +1,125 @@
+//! `ciphermark`: how fast every cipher really is in every crypto library on this machine, with a
+//! proof beside each number. This crate is the command line: arguments in, text out, exit codes.
+#![forbid(unsafe_code)]
+
+mod args;
+mod args_advise;
+mod args_advise_postgres;
+mod args_advise_tls;
+mod args_archive;
+mod args_claims;
+mod args_fleet;
+mod args_import;
+mod args_pages;
+mod args_quietly;
+mod args_report;
+mod args_tls;
+mod args_tls_load;
+mod args_tls_server;
+mod choose;
+mod commands;
+mod error;
+mod files;
+mod fleet;
+mod kinds;
+mod progress;
+mod screen;
+pub mod server;
+mod signing;
+mod suites;
+
+use args::{Cli, Command};
+use base::text::units;
+use clap::Parser as _;
+use error::{Exit, Failure};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// The program: reads its arguments, answers, ends.
+pub fn main() -> ExitCode {
+    end_at_panics();
+    match start() {
+        Ok(exit) => exit.into(),
+        // A reader that has seen enough (`| head`) is not a failure.
+        Err(Failure { broken_pipe: true, .. }) => Exit::Done.into(),
+        Err(failure) => {
+            anstream::eprintln!("ciphermark: {}", base::text::one_line(&failure.message));
+            failure.exit.into()
+        }
+    }
+}
+
+/// A panic ends the process with Rust's status, whichever thread it is in and whether the program is built to unwind
+/// or to abort. Nothing runs that is registered for the end: a measured library may be in the middle of a call.
+fn end_at_panics() {
+    let tells = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        tells(panic);
+        signal_hook::low_level::exit(101);
+    }));
+}
+
+fn start() -> Result<Exit, Failure> {
+    // Hidden commands: clap does not know them, so neither help nor completions list them.
+    if std::env::args_os().nth(1).is_some_and(|word| word == engine::SUBCOMMAND) {
+        return commands::worker();
+    }
+    if std::env::args_os().nth(1).is_some_and(|word| word == crate::server::SUBCOMMAND) {
+        return commands::loopback();
+    }
+    if std::env::args_os().nth(1).is_some_and(|word| word == engine::doctor::quietly::SUBCOMMAND) {
+        return commands::kept();
+    }
+    outlive_file_limits()?;
+    match Cli::try_parse() {
+        Ok(cli) => dispatch(cli).map(of_interrupted),
+        Err(error) => commands::usage::explain(&error),
+    }
+}
+
+/// Turns a file that grows past a limit (`ulimit -f`) into an error instead of the program's end. Caught,
+/// not ignored: workers would inherit that.
+fn outlive_file_limits() -> Result<(), Failure> {
+    let caught = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(signal_hook::consts::SIGXFSZ, caught)
+        .map(drop)
+        .map_err(|e| Failure::not_done(format!("cannot watch for signals: {e}")))
+}
+
+/// What is shown of an interrupted command looks like all of it: scripts tell them apart by the exit code.
+fn of_interrupted(exit: Exit) -> Exit {
+    match exit {
+        Exit::Done | Exit::SomeRefused if commands::run::was_interrupted() => Exit::Interrupted,
+        other => other,
+    }
+}
+
+fn dispatch(cli: Cli) -> Result<Exit, Failure> {
+    cli.color.write_global();
+    match cli.command.unwrap_or_else(Command::bare) {
+        Command::Run(args) => commands::run::run(&args),
+        Command::List(args) => commands::list::list(&args),
+        Command::Verify(args) => commands::verify::verify(&args),
+        Command::Leaks(args) => commands::leaks::leaks(&args),
+        Command::Once(args) => commands::once::once(&args),
+        Command::Show(args) => commands::show::show(&args),
+        Command::Advise(args) => commands::advise::advise(&args),
+        Command::Claims(args) => commands::claims::claims(&args),
+        Command::Import(args) => commands::import::import(&args),
+        Command::Explain(args) => commands::explain::explain(&args),
+        Command::Report(args) => commands::report::report(&args),
+        Command::Archive(args) => commands::archive::archive(&args),
+        Command::Trend(args) => commands::archive::trend(&args),
+        Command::Rank(args) => commands::rank::rank(&args),
+        Command::Pages(args) => commands::pages::pages(&args),
+        Command::Compare(args) => commands::compare::compare(&args),
+        Command::Pair(args) => commands::pair::pair(&args),
+        Command::Tls(mut args) => commands::tls::tls(&mut args),
+        Command::Quietly(args) => commands::quietly::quietly(&args),
+        Command::Fleet(args) => commands::fleet::fleet(&args),
+        Command::Doctor(args) => commands::doctor::doctor(&args),
+        Command::Completions { shell } => commands::generate::completions(shell),
+        Command::Man { directory } => commands::generate::man(directory.as_deref()),
+    }
+}

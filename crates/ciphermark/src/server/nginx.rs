@@ -1,0 +1,355 @@
+//! nginx: found, configured, started in a directory of its own, ended whatever happens.
+
+mod config;
+
+use crate::server::cpu::Cpu;
+use crate::server::job::Libraries;
+use crate::server::{FILLER, Trouble};
+pub use config::{Sessions, Site, SiteTls};
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs::{self, DirBuilder, File};
+use std::io::{Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// What nginx says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NginxFacts {
+    /// The executable.
+    pub path: PathBuf,
+    /// `1.22.1`
+    pub version: String,
+    /// `OpenSSL 3.0.22 …`, the one it runs with.
+    pub tls_library: Option<String>,
+}
+
+/// Finds nginx: the file that is named, else where the system's packages and people's own builds put it.
+///
+/// # Errors
+/// There is none, and what helps.
+pub fn find(named: Option<&Path>) -> Result<NginxFacts, Trouble> {
+    if let Some(path) = named {
+        let why = |e: String| Trouble(format!("'{}' is no nginx: {e}", path.display()));
+        return facts(path).map_err(why);
+    }
+    let searched = std::env::var_os("PATH").unwrap_or_default();
+    let of_path = std::env::split_paths(&searched);
+    let of_root = ["/usr/sbin", "/usr/local/sbin", "/usr/local/nginx/sbin"].map(PathBuf::from);
+    let found = of_path.chain(of_root).map(|d| d.join("nginx")).find_map(|path| facts(&path).ok());
+    found.ok_or_else(|| {
+        Trouble(
+            "there is no nginx here: install it (package nginx of Debian and Ubuntu; `scripts/setup tests` does), \
+             or name its executable with --nginx FILE"
+                .to_owned(),
+        )
+    })
+}
+
+fn facts(path: &Path) -> Result<NginxFacts, String> {
+    let path = path.canonicalize().map_err(|e| e.to_string())?;
+    let asked = host::output(Command::new(&path).arg("-V"), &[], PATIENCE, MOST_WORDS);
+    let said = asked.map_err(|e| e.to_string())?;
+    let said = String::from_utf8_lossy(&said.stderr).into_owned();
+    let version = said.lines().find_map(|line| line.strip_prefix("nginx version: nginx/"));
+    let version = version.ok_or("it does not say its version")?.trim().to_owned();
+    Ok(NginxFacts { path, version, tls_library: tls_library(&said) })
+}
+
+/// `built with OpenSSL 3.0.20 7 Apr 2026 (running with OpenSSL 3.0.22 25 Aug 2026)`
+fn tls_library(said: &str) -> Option<String> {
+    let line = said.lines().find_map(|line| line.strip_prefix("built with OpenSSL"))?;
+    let running =
+        line.split_once("(running with ").map(|(_, r)| r.trim_end_matches(')').to_owned());
+    Some(running.unwrap_or_else(|| format!("OpenSSL{line}")))
+}
+
+/// A running nginx with one worker.
+#[derive(Debug)]
+pub struct Nginx {
+    master: Child,
+    worker: u32,
+    /// Ports of the sites, in their order.
+    pub ports: Vec<u16>,
+    /// What it runs with; ports and directory are in it.
+    pub configuration: String,
+    /// Removed with the value, after nginx has ended.
+    directory: TempDir,
+    /// Its lock: as long as it is held, the directory is in use, whatever numbers processes have elsewhere.
+    _held: File,
+}
+
+/// Most bytes of what it says of its version.
+const MOST_WORDS: u64 = 1 << 20;
+/// How long it may take to listen, to end, and to say its version.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Free ports may be taken by others between being found and being used.
+const TRIES: usize = 3;
+
+impl Nginx {
+    /// Starts it on a CPU, with a port for each site and a file for each size. `environment` is added to
+    /// what every worker gets.
+    ///
+    /// # Errors
+    /// In one line, nginx's own last words.
+    pub fn start(
+        facts: &NginxFacts,
+        sites: &[Site],
+        files: &[u64],
+        cpu: u32,
+        environment: &[(String, String)],
+    ) -> Result<Self, Trouble> {
+        let mut last = None;
+        for _ in 0..TRIES {
+            match Self::try_start(facts, sites, files, cpu, environment) {
+                Err(why) if why.0.contains("Address already in use") => last = Some(why),
+                other => return other,
+            }
+        }
+        Err(last.unwrap_or_else(|| Trouble("nginx was not tried".to_owned())))
+    }
+
+    fn try_start(
+        facts: &NginxFacts,
+        sites: &[Site],
+        files: &[u64],
+        cpu: u32,
+        environment: &[(String, String)],
+    ) -> Result<Self, Trouble> {
+        let (directory, held) =
+            prepare(files).map_err(|e| Trouble::of("cannot prepare a directory for nginx", e))?;
+        let ports = free_ports(sites.len()).map_err(|e| Trouble::of("no free port", e))?;
+        let configuration = config::text(directory.path(), sites, &ports, environment);
+        let place = directory.path().join("nginx.conf");
+        config::write_keys(directory.path(), sites)
+            .and_then(|()| fs::write(&place, &configuration))
+            .map_err(|e| Trouble::of("cannot write nginx's configuration", e))?;
+        let said = File::create(directory.path().join("said"))
+            .map_err(|e| Trouble::of("cannot write beside nginx", e))?;
+        let wrong = |e: std::io::Error| Trouble::of("cannot start nginx", e);
+        let own = std::env::current_exe().map_err(wrong)?;
+        let master = engine::doctor::quietly::kept(&own, cpu, facts.path.as_ref())
+            .arg("-p")
+            .arg(directory.path())
+            .arg("-c")
+            .arg(&place)
+            .arg("-e")
+            .arg(directory.path().join("error.log"))
+            .env_clear()
+            .envs(host::environment())
+            .envs(environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(said)
+            .spawn()
+            .map_err(wrong)?;
+        let mut nginx = Self { master, worker: 0, ports, configuration, directory, _held: held };
+        nginx.worker = nginx.wait_for_worker()?;
+        Ok(nginx)
+    }
+
+    /// CPU time of its worker.
+    #[must_use]
+    pub fn cpu(&self) -> Cpu {
+        Cpu::of(self.worker)
+    }
+
+    /// The TLS library that its worker has loaded.
+    ///
+    /// # Errors
+    /// It has loaded none: it is built with one inside.
+    pub fn libraries(&self) -> Result<Libraries, Trouble> {
+        let loaded = host::loaded_objects_of(self.worker)
+            .map_err(|e| Trouble::of("cannot see what nginx has loaded", e))?;
+        let [ssl, crypto] = ["libssl", "libcrypto"].map(|name| {
+            let is_it =
+                |f: &&PathBuf| f.file_name().is_some_and(|f| f.to_string_lossy().starts_with(name));
+            loaded.iter().find(is_it).cloned()
+        });
+        let inside = || {
+            Trouble("this nginx has its TLS library inside: it cannot be loaded apart".to_owned())
+        };
+        ssl.zip(crypto).map(|(ssl, crypto)| Libraries { ssl, crypto }).ok_or_else(inside)
+    }
+
+    /// Its configuration without what is of this run only: the directory and the ports.
+    #[must_use]
+    pub fn shown_configuration(&self) -> String {
+        let place = self.directory.path().display().to_string();
+        let mut text = self.configuration.replace(&place, "DIRECTORY");
+        for (at, port) in self.ports.iter().enumerate() {
+            text = text.replace(&format!("127.0.0.1:{port}"), &format!("127.0.0.1:PORT{at}"));
+        }
+        text
+    }
+
+    /// The worker's process.
+    #[must_use]
+    pub fn worker(&self) -> u32 {
+        self.worker
+    }
+
+    fn wait_for_worker(&mut self) -> Result<u32, Trouble> {
+        let begun = Instant::now();
+        while begun.elapsed() < PATIENCE {
+            if let Ok(Some(_)) = self.master.try_wait() {
+                return Err(Trouble(format!("nginx ended: {}", self.last_words())));
+            }
+            let listens = self.ports.iter().all(|p| TcpStream::connect(("127.0.0.1", *p)).is_ok());
+            if let (true, Some(worker)) = (listens, child_of(self.master.id())) {
+                return Ok(worker);
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Err(Trouble(format!("nginx does not listen: {}", self.last_words())))
+    }
+
+    fn last_words(&self) -> String {
+        let read =
+            |name: &str| fs::read_to_string(self.directory.path().join(name)).unwrap_or_default();
+        let said = read("error.log") + &read("said");
+        let line = said.lines().find(|l| l.contains("[emerg]")).or_else(|| said.lines().last());
+        line.unwrap_or("it says nothing").to_owned()
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        // At once (nginx, "Controlling nginx"): the master ends its worker and then itself.
+        if let Some(pid) = i32::try_from(self.master.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process(pid, Signal::TERM);
+        }
+        let begun = Instant::now();
+        while matches!(self.master.try_wait(), Ok(None)) {
+            if begun.elapsed() > PATIENCE {
+                drop(self.master.kill());
+                drop(self.master.wait());
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+/// What directories' names begin with; the measuring process's number comes next.
+const PREFIX: &str = "ciphermark-nginx-";
+
+/// Removes what processes left behind that were killed: nginx ends with them, its directory does not.
+fn sweep() {
+    let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let owner =
+            name.to_str().and_then(|n| n.strip_prefix(PREFIX)).and_then(|n| n.split_once('-'));
+        let is_left = owner.is_some_and(|(pid, _)| {
+            pid.parse::<u32>().is_ok() && !Path::new("/proc").join(pid).exists()
+        });
+        // Another container's processes have numbers of their own: the lock says whether one is in use.
+        if is_left && hold(&entry.path()).is_ok() {
+            // Another user's stays where it is.
+            let _ = fs::remove_dir_all(entry.path());
+        }
+    }
+}
+
+/// A directory's lock.
+fn hold(directory: &Path) -> std::io::Result<File> {
+    let flags = rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::NOFOLLOW;
+    let directory =
+        File::options().read(true).custom_flags(flags.bits().cast_signed()).open(directory)?;
+    directory.try_lock()?;
+    Ok(directory)
+}
+
+/// A directory for nobody else, with a file of each size, and its lock.
+fn prepare(files: &[u64]) -> std::io::Result<(TempDir, File)> {
+    sweep();
+    let prefix = format!("{PREFIX}{}-", std::process::id());
+    let directory = tempfile::Builder::new().prefix(&prefix).tempdir()?;
+    let held = hold(directory.path())?;
+    let files_in = directory.path().join("files");
+    DirBuilder::new().mode(0o700).create(&files_in)?;
+    DirBuilder::new().mode(0o700).create(directory.path().join("keys"))?;
+    for bytes in files {
+        let mut file = File::create(files_in.join(bytes.to_string()))?;
+        std::io::copy(&mut std::io::repeat(FILLER).take(*bytes), &mut file)?;
+        file.flush()?;
+    }
+    Ok((directory, held))
+}
+
+/// Held open together, so that they differ.
+fn free_ports(count: usize) -> std::io::Result<Vec<u16>> {
+    let listeners: Vec<TcpListener> =
+        (0..count).map(|_| TcpListener::bind(("127.0.0.1", 0))).collect::<Result<_, _>>()?;
+    listeners.iter().map(|l| Ok(l.local_addr()?.port())).collect()
+}
+
+/// The first process whose parent is this one.
+fn child_of(parent: u32) -> Option<u32> {
+    let wanted = parent.to_string();
+    fs::read_dir("/proc").ok()?.flatten().find_map(|entry| {
+        let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
+        let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+        // The name, in parentheses, may hold anything; state and parent come after it.
+        let after = stat.rsplit_once(')')?.1;
+        (after.split_ascii_whitespace().nth(1)? == wanted).then_some(pid)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_library_that_it_runs_with_is_the_one_that_counts() {
+        let said = "built with OpenSSL 3.0.20 7 Apr 2026 (running with OpenSSL 3.0.22 25 Aug 2026)";
+        assert_eq!(tls_library(said).as_deref(), Some("OpenSSL 3.0.22 25 Aug 2026"));
+        let said = "built with OpenSSL 3.5.1 1 Jul 2025";
+        assert_eq!(tls_library(said).as_deref(), Some("OpenSSL 3.5.1 1 Jul 2025"));
+    }
+
+    #[test]
+    fn what_is_no_nginx_is_told_by_its_name() {
+        let why = find(Some(Path::new("/bin/true"))).unwrap_err().to_string();
+        assert!(why.contains("true' is no nginx"), "{why}");
+        let why = find(Some(Path::new("/nowhere/nginx"))).unwrap_err().to_string();
+        assert!(why.starts_with("'/nowhere/nginx' is no nginx: "), "{why}");
+    }
+
+    #[test]
+    fn ports_differ_and_files_have_their_sizes() {
+        let mut ports = free_ports(5).unwrap();
+        ports.sort_unstable();
+        ports.dedup();
+        assert_eq!(ports.len(), 5);
+        let (directory, _held) = prepare(&[0, 70_000]).unwrap();
+        let left = std::env::temp_dir().join(format!("{PREFIX}{}-left", u32::MAX));
+        fs::create_dir_all(&left).unwrap();
+        // One of a process that has this number elsewhere.
+        let others = std::env::temp_dir().join(format!("{PREFIX}{}-others", u32::MAX));
+        fs::create_dir_all(&others).unwrap();
+        let in_use = hold(&others).unwrap();
+        sweep();
+        assert!(!left.exists() && directory.path().exists() && others.exists());
+        drop(in_use);
+        sweep();
+        assert!(!others.exists());
+        let file = fs::read(directory.path().join("files/70000")).unwrap();
+        assert!(file.len() == 70_000 && file.iter().all(|b| *b == FILLER));
+    }
+
+    #[test]
+    fn a_child_is_found_by_its_parent() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let found = child_of(std::process::id());
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // Other tests have children of their own at the same time.
+        assert!(found.is_some());
+        assert_eq!(child_of(u32::MAX), None);
+    }
+}

@@ -1,0 +1,355 @@
+//! Rounds: every cell once in each, in random order, so that whatever drifts hits all alike.
+
+use crate::server::Trouble;
+use crate::server::cell::Cell;
+use crate::server::cpu::{Cpu, Usage};
+use crate::server::job::{ClientPlan, Libraries, MinimalPlan, MinimalTls};
+use crate::server::level::Level;
+use crate::server::nginx::{Nginx, NginxFacts, Site};
+use crate::server::process::{Client, Minimal};
+use crate::server::tally::{Tally, Visit};
+use engine::doctor::quietly::Prober;
+use judge::load::Picked;
+use rand::SeedableRng as _;
+use rand::seq::SliceRandom as _;
+use rand_chacha::ChaCha8Rng;
+use record::State;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// OPENSSL_ia32cap(3): AES-NI and PCLMULQDQ are bits 57 and 33 of the first word, VAES and VPCLMULQDQ
+/// bits 41 and 42 of the second.
+const NO_AES: (&str, &str) = ("OPENSSL_ia32cap", "~0x200000200000000:~0x60000000000");
+
+/// Share of its CPU time that a server may have waited for others in a slice that counts.
+const DISTURBED: f64 = 0.05;
+/// How long the probe is read between two slices: neighbours come and go within a millisecond.
+const LOOK: Duration = Duration::from_micros(500);
+
+/// How many times longer a visit is where its figure is in every prediction: the real server's own code is a small difference
+/// of two large figures, and whatever these scatter all points would.
+const LONGER: f64 = 4.0;
+
+/// Where everything runs.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// nginx, where real servers are measured.
+    pub nginx: Option<NginxFacts>,
+    /// The library of the minimal server and the client; nginx's own where none is named.
+    pub libraries: Option<Libraries>,
+    /// CPU of all servers.
+    pub server_cpu: u32,
+    /// CPU of the client.
+    pub client_cpu: u32,
+}
+
+/// Whether the server hardly waited for others.
+fn had_its_cpu(usage: Usage) -> bool {
+    usage.waited_ns as f64 / usage.ns.max(1) as f64 <= DISTURBED
+}
+
+/// Servers and client, ready for a list of cells.
+#[derive(Debug)]
+pub struct Loopback {
+    client: Client,
+    client_plan: ClientPlan,
+    client_cpu: u32,
+    prober: Prober,
+    nginx: Vec<(bool, Nginx)>,
+    minimal: Vec<(bool, Minimal)>,
+    /// Of each cell: its port and its server's counters, or why there are none.
+    targets: Vec<Result<(u16, Cpu), String>>,
+    /// What the client loads.
+    pub libraries: Libraries,
+}
+
+impl Loopback {
+    /// Starts every server that the cells need.
+    ///
+    /// # Errors
+    /// In one line, what cannot be started.
+    pub fn start(cells: &[Cell], setting: &Setting) -> Result<Self, Trouble> {
+        let nginx = start_nginx(cells, setting)?;
+        let of_nginx = || nginx.first().map(|(_, nginx)| nginx.libraries());
+        let libraries = match (&setting.libraries, of_nginx()) {
+            (Some(named), _) => named.clone(),
+            (None, Some(own)) => own?,
+            (None, None) => return Err(Trouble("no TLS library was named".to_owned())),
+        };
+        let minimal = start_minimal(cells, &libraries, setting)?;
+        let of_nginx = nginx.iter().flat_map(|(_, nginx)| nginx.ports.iter().copied());
+        let of_minimal = minimal.iter().flat_map(|(_, minimal)| minimal.ports.iter().flatten());
+        let ports = of_nginx.chain(of_minimal.copied()).collect();
+        let chosen = setting.libraries.is_some();
+        let client_plan = ClientPlan { libraries: libraries.clone(), ports, chosen };
+        let mut loopback = Self {
+            client: Client::start(&client_plan, setting.client_cpu)?,
+            client_plan,
+            client_cpu: setting.client_cpu,
+            prober: Prober::start(setting.server_cpu)?,
+            nginx,
+            minimal,
+            targets: Vec::new(),
+            libraries,
+        };
+        loopback.targets = cells.iter().map(|cell| loopback.target(cells, cell)).collect();
+        Ok(loopback)
+    }
+
+    /// The configuration that nginx runs with, without the directory and the ports of this run.
+    #[must_use]
+    pub fn configuration(&self) -> Option<String> {
+        self.nginx.first().map(|(_, nginx)| nginx.shown_configuration())
+    }
+
+    /// Visits a cell: everything is ready before, and the server at rest before and after each slice.
+    ///
+    /// # Errors
+    /// In one line, the client's or the server's trouble.
+    pub fn visit(&mut self, cell: &Cell, at: usize, seconds: f64) -> Result<Visit, Trouble> {
+        let (port, cpu) = self.targets[at].clone().map_err(Trouble)?;
+        let longer = if cell.is_in_every_prediction() { LONGER } else { 1.0 };
+        let job = cell.job(port, seconds * longer);
+        let (mut calm, mut all) = (Visit::default(), Visit::default());
+        let (mut before, mut rates) = (None, Vec::new());
+        let prober = &mut self.prober;
+        let told = self.client.run(&job, &mut |done| {
+            let (usage, seen) = (cpu.at_rest()?, prober.read_for(LOOK)?);
+            rates.push(seen.rate);
+            if let Some((told, (then, earlier))) = done.zip(before.replace((usage, seen))) {
+                let (used, ghz) = (usage.since(then), seen.ghz.midpoint(earlier.ghz));
+                all.add(used, told, ghz);
+                if had_its_cpu(used) {
+                    calm.add(used, told, ghz);
+                }
+            }
+            Ok(())
+        });
+        let done = match told {
+            Ok(done) => done,
+            Err(why) => {
+                // It may be out of step; the next visit needs one that is not.
+                self.client = Client::start(&self.client_plan, self.client_cpu)?;
+                return Err(why);
+            }
+        };
+        let mut visit = if calm.told.connections > 0 { calm } else { all };
+        visit.rate = rates.iter().sum::<f64>() / rates.len().max(1) as f64;
+        visit.told.full = done.full;
+        visit.told.by_session = done.by_session;
+        Ok(visit)
+    }
+
+    /// Growth of the server's memory for each of so many connections, opened at once, asked once and left open.
+    ///
+    /// # Errors
+    /// In one line, the client's or the server's trouble.
+    pub fn memory(&mut self, cell: &Cell, at: usize, connections: u32) -> Result<f64, Trouble> {
+        let (port, server) = self.targets[at].clone().map_err(Trouble)?;
+        let held = |at_once| crate::server::Job {
+            held: true,
+            at_once,
+            connections: u64::from(at_once),
+            ..cell.job(port, 60.0)
+        };
+        let (few, many) = (held(2), held(connections));
+        // What a server sets up for its first connections is not theirs.
+        self.client.run(&few, &mut |_| Ok(()))?;
+        let (before, mut open) = (server.resident_bytes()?, 0);
+        self.client.run(&many, &mut |done| {
+            if done.is_none() {
+                server.at_rest()?;
+                open = server.resident_bytes()?;
+            }
+            Ok(())
+        })?;
+        Ok((open as f64 - before as f64) / f64::from(connections))
+    }
+
+    /// What the cell's server picks for clients that offer groups.
+    ///
+    /// # Errors
+    /// In one line, the client's trouble.
+    pub fn picked(
+        &mut self,
+        cell: &Cell,
+        at: usize,
+        offers: &[&str],
+    ) -> Result<Vec<Picked>, Trouble> {
+        let (port, _) = self.targets[at].clone().map_err(Trouble)?;
+        let offers = offers.iter().map(|&offer| offer.to_owned()).collect();
+        let job = crate::server::Job { offers, connections: 1, ..cell.job(port, 1.0) };
+        Ok(self.client.run(&job, &mut |_| Ok(()))?.picked)
+    }
+
+    fn target(&self, cells: &[Cell], cell: &Cell) -> Result<(u16, Cpu), String> {
+        let aes = cell.served.aes_hardware;
+        if let Some(site) = cell.site() {
+            let at = sites(cells, aes).iter().position(|s| *s == site);
+            let nginx = self.nginx.iter().find(|(of, _)| *of == aes).map(|(_, nginx)| nginx);
+            let (at, nginx) = at.zip(nginx).ok_or("there is no nginx")?;
+            return Ok((nginx.ports[at], nginx.cpu()));
+        }
+        let wanted = cell.minimal().ok_or("it is of no server")?;
+        let at = minimal_ports(cells, aes).iter().position(|p| *p == wanted);
+        let minimal = self.minimal.iter().find(|(of, _)| *of == aes).map(|(_, minimal)| minimal);
+        let (at, minimal) = at.zip(minimal).ok_or("there is no minimal server")?;
+        minimal.ports[at].clone().map(|port| (port, minimal.cpu()))
+    }
+}
+
+/// Both ways of looking at the CPU, as far as cells ask for them.
+fn ways(cells: &[Cell], is_it: impl Fn(&Cell) -> bool) -> Vec<bool> {
+    let asked = |aes: &bool| cells.iter().any(|c| is_it(c) && c.served.aes_hardware == *aes);
+    [true, false].into_iter().filter(asked).collect()
+}
+
+fn environment(aes_hardware: bool) -> Vec<(String, String)> {
+    if aes_hardware { Vec::new() } else { vec![(NO_AES.0.to_owned(), NO_AES.1.to_owned())] }
+}
+
+fn start_nginx(cells: &[Cell], setting: &Setting) -> Result<Vec<(bool, Nginx)>, Trouble> {
+    let mut files: Vec<u64> = cells.iter().flat_map(|c| c.responses.iter().copied()).collect();
+    files.sort_unstable();
+    files.dedup();
+    let start = |aes| {
+        let facts =
+            setting.nginx.as_ref().ok_or_else(|| Trouble("there is no nginx".to_owned()))?;
+        let (sites, environment) = (sites(cells, aes), environment(aes));
+        Nginx::start(facts, &sites, &files, setting.server_cpu, &environment).map(|n| (aes, n))
+    };
+    ways(cells, Cell::is_real).into_iter().map(start).collect()
+}
+
+fn start_minimal(
+    cells: &[Cell],
+    libraries: &Libraries,
+    setting: &Setting,
+) -> Result<Vec<(bool, Minimal)>, Trouble> {
+    let start = |aes| {
+        let ports = minimal_ports(cells, aes);
+        let plan = MinimalPlan { libraries: libraries.clone(), ports };
+        Minimal::start(&plan, setting.server_cpu, &environment(aes)).map(|m| (aes, m))
+    };
+    ways(cells, |c| !c.is_real()).into_iter().map(start).collect()
+}
+
+fn sites(cells: &[Cell], aes: bool) -> Vec<Site> {
+    let of = cells.iter().filter(|c| c.served.aes_hardware == aes);
+    distinct(of.filter_map(Cell::site))
+}
+
+fn minimal_ports(cells: &[Cell], aes: bool) -> Vec<Option<MinimalTls>> {
+    let of = cells.iter().filter(|c| c.served.aes_hardware == aes);
+    distinct(of.filter_map(Cell::minimal))
+}
+
+/// Each once, in the order in which they first come.
+pub(crate) fn distinct<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<T> {
+    all.fold(Vec::new(), |mut kept, one| {
+        if !kept.contains(&one) {
+            kept.push(one);
+        }
+        kept
+    })
+}
+
+/// How rounds are gone through.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Course {
+    /// Rounds.
+    pub rounds: u32,
+    /// Seconds of a visit.
+    pub visit_seconds: f64,
+    /// Time after which no round is begun, and the one under way is given up; what was ended counts.
+    pub budget: Duration,
+    /// Of the order.
+    pub seed: u64,
+}
+
+/// Goes through the rounds. `progress` is told how many visits of how many are done.
+///
+/// # Errors
+/// In one line, where the loopback itself is no longer there.
+pub fn rounds(
+    loopback: &mut Loopback,
+    cells: &[Cell],
+    course: &Course,
+    stop: &AtomicBool,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Vec<Tally>, Trouble> {
+    let (begun, mut random) = (Instant::now(), ChaCha8Rng::seed_from_u64(course.seed));
+    let mut tallies: Vec<Tally> = loopback.targets.iter().map(Tally::new).collect();
+    let (mut done, all) = (0, cells.len() * course.rounds as usize);
+    for round in 0..course.rounds as usize {
+        let mut order: Vec<usize> = (0..cells.len()).collect();
+        order.shuffle(&mut random);
+        tallies.iter_mut().for_each(|t| t.visits.push(None));
+        for at in order {
+            if stop.load(Ordering::Relaxed) || begun.elapsed() > course.budget {
+                return Ok(ended(tallies, round, loopback.prober.quiet()));
+            }
+            done += 1;
+            if tallies[at].state == State::Measured {
+                match loopback.visit(&cells[at], at, course.visit_seconds) {
+                    Ok(visit) => tallies[at].visits[round] = Some(visit),
+                    Err(why) => tallies[at].failed(why.0),
+                }
+            }
+            progress(done, all);
+        }
+    }
+    Ok(ended(tallies, course.rounds as usize, loopback.prober.quiet()))
+}
+
+/// What a last round that was not ended leaves is kept; cells without any visit were not measured.
+fn ended(mut tallies: Vec<Tally>, rounds: usize, quiet: f64) -> Vec<Tally> {
+    let level = Level::of(&tallies, quiet);
+    for tally in &mut tallies {
+        tally.level = level;
+        let has_any = tally.visits.iter().any(Option::is_some);
+        if tally.state == State::Measured && !has_any {
+            tally.state = State::Failed;
+            tally.reason = Some(no_time(rounds));
+        }
+    }
+    tallies
+}
+
+fn no_time(rounds: usize) -> String {
+    match rounds {
+        0 => "there was no time for it: not even one round came to its end".to_owned(),
+        rounds => format!("there was no time for it in {rounds} rounds"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::server::cell::plain;
+    use crate::server::job::Told;
+    use judge::load::{Regime, Role, Unit};
+
+    #[test]
+    fn a_server_that_waited_for_its_cpu_is_known() {
+        let used = |ns, waited_ns| Usage { ns, waited_ns, switches: 1 };
+        assert!(had_its_cpu(used(1000, 50)) && had_its_cpu(used(0, 0)));
+        assert!(!had_its_cpu(used(1000, 51)));
+        let mut visit = Visit::default();
+        visit.add(used(1000, 0), &Told { connections: 1, ..Told::default() }, 2.0);
+        visit.add(used(500, 10), &Told { connections: 2, ..Told::default() }, 3.0);
+        assert_eq!((visit.usage.ns, visit.usage.waited_ns, visit.told.connections), (1500, 10, 3));
+        assert!((visit.cycles - 3500.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn servers_are_asked_for_once_however_many_cells_need_them() {
+        let cell =
+            |regime, bytes| Cell::of_point(Role::RealPlain, regime, Unit::Request, plain(bytes));
+        let cells = [cell(Regime::Low, 1), cell(Regime::Steady, 2), cell(Regime::Low, 2)];
+        assert_eq!(sites(&cells, true).len(), 1);
+        assert_eq!(sites(&cells, false).len(), 0);
+        assert_eq!(ways(&cells, Cell::is_real), [true]);
+        assert!(minimal_ports(&cells, true).is_empty());
+    }
+}

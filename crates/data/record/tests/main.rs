@@ -1,4 +1,0 @@
-//! The tests of what a record is. In one program: each is compiled and linked by itself.
-
-mod round_trip;
-mod schema;

@@ -1,0 +1,166 @@
+//! Replies of every kind, as an honest worker may send them.
+
+use super::tests::{any_sample, finite};
+use super::{MOST, MOST_REMARKS};
+use crate::protocol::{
+    ClassSteps, Costs, Finding, FunctionSteps, Judged, Offer, Reply, SetSteps, Steps, VisitResult,
+};
+use base::model::{Direction, Model, Settling};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use record::{Check, Leak, LeakKind, State, SteppedOperation};
+use std::path::PathBuf;
+
+/// One line with an end, in any script.
+fn text() -> impl Strategy<Value = String> {
+    "[^\\p{Cc}]{0,30}"
+}
+
+fn number() -> impl Strategy<Value = f64> {
+    prop_oneof![0.0..1e6, 0.0..=MOST as f64, Just(0.0), Just(f64::MIN_POSITIVE)]
+}
+
+pub(crate) fn any_reply() -> impl Strategy<Value = Reply> {
+    prop_oneof![
+        text().prop_map(|why| Reply::Unusable { why }),
+        text().prop_map(|check| Reply::Checking { check }),
+        (any::<bool>(), option::of(text()))
+            .prop_map(|(rejected, wrong)| Reply::Judged { rejected, wrong }),
+        ("[0-9a-f]{0,600}", "[0-9a-f]{0,32}")
+            .prop_map(|(output, tag)| Reply::Result { output, tag }),
+        offers(),
+        verified(),
+        vec(costs(), 0..5).prop_map(|costs| Reply::Metered { costs }),
+        steps().prop_map(Reply::Stepped),
+        judged().prop_map(|judged| Reply::Leaks(Box::new(judged))),
+        finding().prop_map(Reply::Finding),
+        vec(vec(visit(), 0..4), 0..3).prop_map(|results| Reply::Samples { results }),
+    ]
+}
+
+fn settling() -> impl Strategy<Value = Settling> {
+    (0..100_u32, finite(), vec(finite(), 0..9), any::<u32>()).prop_map(
+        |(process, first_ns, ns_per_op, us)| Settling { process, first_ns, ns_per_op, us },
+    )
+}
+
+fn visit() -> impl Strategy<Value = VisitResult> {
+    prop_oneof![
+        any_sample().prop_map(VisitResult::Sample),
+        settling().prop_map(VisitResult::Settled),
+        vec(any_sample(), 0..4).prop_map(|samples| VisitResult::Taken {
+            samples,
+            latency: None,
+            other: None
+        }),
+        finding().prop_map(VisitResult::Finding),
+    ]
+}
+
+prop_compose! {
+    fn leak()(
+        function in option::of(text()), object in text(), instruction in text(), operation in text(),
+        address in any::<u64>(), bytes in option::of(0..=MOST), lines in option::of(0..=MOST),
+        compared in any::<bool>(),
+    ) -> Leak {
+        Leak {
+            kind: LeakKind::Lookup,
+            function,
+            object,
+            address,
+            instruction,
+            places: 1,
+            bytes,
+            lines,
+            operations: vec![operation],
+            sizes: vec![16],
+            compared,
+            tainted: !compared,
+        }
+    }
+}
+
+prop_compose! {
+    fn judged()(
+        reason in option::of(text()), operation in text(), steps in 0..=MOST, findings in vec(leak(), 0..3),
+        trace in vec(text(), 0..3), secrets in option::of(2..=256_u32),
+    ) -> Judged {
+        let operations = vec![SteppedOperation { operation, size: None, steps }];
+        Judged { reason, secrets, operations, findings, objects: vec!["/x.so".into()], trace }
+    }
+}
+
+prop_compose! {
+    fn finding()(
+        state in prop::sample::select(vec![State::Unsupported, State::Refused, State::Failed]), why in text(),
+    ) -> Finding {
+        Finding::of(state, why)
+    }
+}
+
+prop_compose! {
+    fn offer()(
+        names in [text(), text()], gaps in [option::of(text()), option::of(text())], flags: [bool; 4],
+        encrypts: bool, in_flight in option::of(2..=16_u32),
+    ) -> Offer {
+        let [algorithm, functions] = names;
+        let [reason, rekey_functions] = gaps;
+        let [failed, copies, allocates, in_place] = flags;
+        let direction = if encrypts { Direction::Encrypt } else { Direction::Decrypt };
+        Offer {
+            algorithm, direction, models: vec![Model::Message, Model::Rekey], reason, failed,
+            functions: Some(functions), copies, allocates, rekeying: None, rekey_functions, in_place,
+            in_flight,
+        }
+    }
+}
+
+prop_compose! {
+    fn offers()(
+        offers in vec(offer(), 0..5), instructions in option::of(vec(text(), 0..4)),
+        cpuid_answered in option::of(0..=MOST), denied in vec(text(), 0..4),
+        objects in vec(text().prop_map(PathBuf::from), 0..4),
+    ) -> Reply {
+        Reply::Offers { offers, instructions, cpuid_answered, denied, objects }
+    }
+}
+
+prop_compose! {
+    fn verified()(
+        checks in vec((text(), 0..=MOST), 0..6), digest in "[0-9a-f]{64}", remarks in vec(text(), 0..MOST_REMARKS),
+        asked in vec(any::<usize>(), 0..6), calls in 0..=MOST, cut_short: bool,
+    ) -> Reply {
+        let checks = checks.into_iter().map(|(name, count)| Check { name, count }).collect();
+        let repeated = verify::Repeated { direction: Direction::Decrypt, calls, forgeries: calls, cut_short };
+        let tried = verify::Tried { asked, repeated: vec![repeated], ..Default::default() };
+        Reply::Verified { checks, digest, remarks, tried }
+    }
+}
+
+prop_compose! {
+    fn costs()(size: usize, counts in [number(), number(), number(), number(), number()]) -> Costs {
+        let [allocations, allocated_bytes, copied_bytes, lost, lost_bytes] = counts;
+        Costs { size, allocations, allocated_bytes, copied_bytes, lost, lost_bytes, collecting: 0.0 }
+    }
+}
+
+prop_compose! {
+    fn steps()(
+        size: usize, complete: bool, counts in [0..=MOST, 0..=MOST, 0..=MOST], pmu in option::of(number()),
+        pmu_reason in option::of(text()), classes in vec((text(), option::of(any::<u16>()), 0..=MOST), 0..4),
+        sets in vec((text(), 0..=MOST, text()), 0..4), functions in vec((option::of(text()), text(), 0..=MOST), 0..4),
+    ) -> Steps {
+        let [instructions, memory_reads, memory_writes] = counts;
+        let class = |(class, width, count)| ClassSteps { class, width, count };
+        let set = |(set, count, example)| SetSteps { set, count, example };
+        let function = |(function, object, count)| FunctionSteps { function, object, count };
+        let sets: Vec<SetSteps> = sets.into_iter().map(set).collect();
+        Steps {
+            size, complete, instructions, memory_reads, memory_writes, pmu, pmu_reason,
+            classes: classes.into_iter().map(class).collect(),
+            functions: functions.into_iter().map(function).collect(),
+            sets_elsewhere: sets.clone(), sets, objects: vec!["/usr/lib/libcrypto.so.3".into()],
+        }
+    }
+}

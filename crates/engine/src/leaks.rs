@@ -1,0 +1,322 @@
+//! What depends on secrets, for algorithms in libraries at tiers: judged in workers of their own, side by side, and
+//! kept from run to run.
+
+use crate::attached::Attached;
+use crate::events::Event;
+use crate::in_workers::{Asking, InWorkers, deadline};
+use crate::kept::{Cache, Key};
+use crate::plan::Planned;
+use crate::process::out_of_protocol;
+use crate::protocol::{Finding, Judged, Judging, Reply, Request};
+use crate::stop::Stop;
+use base::model::{Algorithm, Tier};
+use record::{LeakVerdict, Leaks, Record, State};
+use std::path::Path;
+use std::time::Duration;
+
+/// Raised when a verdict changes its meaning, or how it is come to.
+const VERSION: u32 = 3;
+
+/// Steps that are recorded of all keys together: half a minute, and half a gigabyte for the traces.
+const MOST_STEPS: usize = 3 << 20;
+
+/// The same of private keys, which are stepped only where they are named.
+const MOST_PRIVATE_STEPS: usize = 15 << 20;
+
+/// The schemes of TLS whose private keys can be judged, by the names that `tls primitives` has for them.
+#[must_use]
+pub fn private_schemes() -> Vec<&'static str> {
+    adapters::stacks::PRIVATE.iter().map(|(scheme, _)| scheme.name()).collect()
+}
+
+/// What is judged: one algorithm of one library at one tier, or private keys of one scheme.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LeakSubject {
+    /// Index of the library.
+    pub library: usize,
+    /// Which CPU instructions it may see.
+    pub tier: Tier,
+    /// Name of the algorithm; of private keys, of their scheme.
+    pub algorithm: String,
+}
+
+impl LeakSubject {
+    fn is_private(&self) -> bool {
+        private_schemes().contains(&self.algorithm.as_str())
+    }
+}
+
+/// How thoroughly it is judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Secrets {
+    /// Keys whose traces are compared, beside the twin.
+    pub count: u32,
+    /// Bytes of plaintext; where there is none, sizes that meet every kind of loop.
+    pub sizes: Vec<usize>,
+    /// Print both traces around this function's first difference. Nothing is kept then.
+    pub trace: Option<String>,
+}
+
+impl Secrets {
+    /// Two keys: what a run has time for.
+    #[must_use]
+    pub fn quick() -> Self {
+        Self { count: 2, sizes: Vec::new(), trace: None }
+    }
+
+    /// Steps of one key. Of private keys as many as leave room for two and the first again: the worker steps more
+    /// where they are shorter.
+    fn most_steps(&self, subject: &LeakSubject) -> usize {
+        let traces = self.count as usize + 1;
+        if subject.is_private() { MOST_PRIVATE_STEPS / 3 } else { MOST_STEPS / traces }
+    }
+}
+
+/// Verdicts, and what else came of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct AllJudged {
+    /// One for each subject that there was time for.
+    pub leaks: Vec<Leaks>,
+    /// Lines of traces that were asked for.
+    pub traces: Vec<String>,
+    /// Subjects that there was no time for.
+    pub left_out: Vec<LeakSubject>,
+    /// Private keys that a library does not offer, and why.
+    pub not_offered: Vec<(LeakSubject, String)>,
+}
+
+/// Longest that judging takes of a run where nothing is kept from earlier ones; the next run judges what was
+/// left out. With the cache full it takes nothing.
+const IN_A_RUN: Duration = Duration::from_secs(8);
+
+/// The share of the time before sampling that it may take.
+const SHARE: f64 = 0.3;
+
+/// Judges what a run is going to measure, with the fewest keys.
+pub(crate) fn of_plan(
+    planned: &[Planned],
+    libraries: &[Attached],
+    stop: &Stop,
+    events: &(dyn Fn(Event<'_>) + Sync),
+) -> Vec<Leaks> {
+    let open = planned.iter().filter(|p| p.verdict.is_none() && p.case.library < libraries.len());
+    let keyed = |p: &&Planned| {
+        let algorithm = Algorithm::find(&p.case.algorithm);
+        let elsewhere =
+            base::model::runs_elsewhere(Path::new(&libraries[p.case.library].facts.path));
+        algorithm.is_ok_and(Algorithm::has_secret) && !elsewhere
+    };
+    let subject = |p: &Planned| LeakSubject {
+        library: p.case.library,
+        tier: p.case.tier,
+        algorithm: p.case.algorithm.clone(),
+    };
+    let subjects: Vec<LeakSubject> = open.filter(keyed).map(subject).collect();
+    let time = stop.left().map_or(IN_A_RUN, |left| IN_A_RUN.min(left.mul_f64(SHARE)));
+    let stop = stop.within(time);
+    judge_leaks(libraries, &subjects, &Secrets::quick(), &stop, &|done, of| {
+        events(Event::Stepping { done, of });
+    })
+    .leaks
+}
+
+struct One {
+    subject: LeakSubject,
+    judged: Option<Result<Judged, Finding>>,
+}
+
+/// Judges all subjects. `done` is called after each, with how many of how many.
+pub fn judge_leaks(
+    libraries: &[Attached],
+    subjects: &[LeakSubject],
+    secrets: &Secrets,
+    stop: &Stop,
+    done: &(dyn Fn(usize, usize) + Sync),
+) -> AllJudged {
+    let mut sorted = subjects.to_vec();
+    sorted.sort();
+    sorted.dedup();
+    let cache = Cache::open("leaks");
+    let mut all: Vec<One> =
+        sorted.into_iter().map(|subject| One { subject, judged: None }).collect();
+    let workers = InWorkers { libraries, stop, done };
+    let of = |one: &&mut One| (one.subject.library, one.subject.tier);
+    workers.each(all.iter_mut().collect(), of, |asking, one| {
+        let found = judged(libraries, &one.subject, secrets, &cache, asking);
+        // What ended in its midst is not found out.
+        let cut = found.as_ref().is_err_and(|_| stop.is_over());
+        one.judged = (!cut).then_some(found);
+    });
+    let mut found = AllJudged::default();
+    for one in all {
+        let Some(judged) = one.judged else {
+            found.left_out.push(one.subject);
+            continue;
+        };
+        let mut judged = match judged {
+            Ok(judged) => judged,
+            // What a library offers of these is known only now.
+            Err(f) if f.state == State::Unsupported && one.subject.is_private() => {
+                found.not_offered.push((one.subject, f.why));
+                continue;
+            }
+            Err(finding) => Judged { reason: Some(finding.why), ..Judged::default() },
+        };
+        if !judged.trace.is_empty() {
+            let LeakSubject { library, tier, algorithm } = &one.subject;
+            found.traces.push(format!("{} {algorithm} {tier}", libraries[*library].label()));
+        }
+        found.traces.append(&mut judged.trace);
+        let library = &libraries[one.subject.library];
+        found.leaks.push(verdict(library, one.subject, judged, secrets.count));
+    }
+    found
+}
+
+fn judged(
+    libraries: &[Attached],
+    subject: &LeakSubject,
+    secrets: &Secrets,
+    cache: &Cache,
+    asking: &mut Asking<'_>,
+) -> Result<Judged, Finding> {
+    let library = &libraries[subject.library];
+    if let Some(why) = Asking::cannot_step(library) {
+        return Err(why);
+    }
+    let asked = Judging {
+        algorithm: subject.algorithm.clone(),
+        secrets: secrets.count,
+        sizes: secrets.sizes.clone(),
+        most_steps: secrets.most_steps(subject),
+        trace: secrets.trace.clone(),
+    };
+    let key = key(cache, library, subject.tier, &asked);
+    if let Some(judged) = key.as_ref().and_then(|key| cache.load(key)) {
+        return Ok(judged);
+    }
+    // The keys, the first of them again, and forgeries under it.
+    let all = asked.most_steps as u64 * (u64::from(asked.secrets) + 2);
+    let steps = if subject.is_private() { MOST_PRIVATE_STEPS as u64 } else { all };
+    let of = (subject.library, subject.tier);
+    match asking.ask(of, &Request::Leaks(asked), deadline(steps))? {
+        Reply::Leaks(judged) => {
+            if let Some(key) = key {
+                cache.store(&key, &judged, judged.objects.iter());
+            }
+            Ok(*judged)
+        }
+        other => Err(Finding::failed(out_of_protocol(&other).to_string())),
+    }
+}
+
+/// What a verdict is kept under; none where traces are to be printed.
+fn key(cache: &Cache, library: &Attached, tier: Tier, asked: &Judging) -> Option<Key> {
+    if asked.trace.is_some() {
+        return None;
+    }
+    let Judging { algorithm, secrets, sizes, most_steps, .. } = asked;
+    let subject = [
+        algorithm.clone(),
+        format!("{secrets} secrets"),
+        format!("{sizes:?} bytes"),
+        format!("{most_steps} steps"),
+    ];
+    cache.key(VERSION, library, tier, &subject)
+}
+
+fn verdict(library: &Attached, subject: LeakSubject, judged: Judged, secrets: u32) -> Leaks {
+    let Judged { reason, secrets: compared, operations, findings, .. } = judged;
+    let verdict = if findings.iter().any(|leak| leak.compared) {
+        LeakVerdict::Depends
+    } else if !findings.is_empty() {
+        LeakVerdict::MayDepend
+    } else if reason.is_some() {
+        LeakVerdict::NotJudged
+    } else {
+        LeakVerdict::SameTrace
+    };
+    Leaks {
+        library: library.facts.identity(),
+        algorithm: subject.algorithm,
+        tier: subject.tier,
+        verdict,
+        reason,
+        secrets: compared.unwrap_or(secrets),
+        operations,
+        findings,
+    }
+}
+
+/// A record of verdicts alone.
+#[must_use]
+pub fn record_of_leaks(libraries: &[Attached], leaks: Vec<Leaks>, command: Vec<String>) -> Record {
+    let mut algorithms: Vec<String> = leaks.iter().map(|l| l.algorithm.clone()).collect();
+    let mut tiers: Vec<Tier> = leaks.iter().map(|l| l.tier).collect();
+    algorithms.sort();
+    algorithms.dedup();
+    tiers.sort();
+    tiers.dedup();
+    record::shared(Record {
+        format_version: record::FORMAT_VERSION.to_owned(),
+        tool: record::Tool {
+            name: "ciphermark".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            command,
+        },
+        started: jiff::Timestamp::now().to_string(),
+        host: host::facts(0),
+        libraries: libraries.iter().map(|l| l.facts.clone()).collect(),
+        plan: record::Plan { algorithms, tiers, ..record::Plan::default() },
+        leaks,
+        ..Record::default()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::{Leak, LeakKind};
+
+    fn leak(compared: bool) -> Leak {
+        Leak {
+            kind: LeakKind::Branch,
+            function: None,
+            object: "libx.so".into(),
+            address: 1,
+            instruction: "je 2".into(),
+            places: 1,
+            bytes: None,
+            lines: None,
+            operations: vec!["encrypt".into()],
+            sizes: vec![16],
+            compared,
+            tainted: true,
+        }
+    }
+
+    fn word(reason: Option<&str>, findings: Vec<Leak>) -> LeakVerdict {
+        let facts = record::Library { name: "x".into(), ..record::Library::default() };
+        let library = Attached { facts, ..Attached::default() };
+        let algorithm = "aes-128-gcm".to_owned();
+        let subject = LeakSubject { library: 0, tier: Tier::Native, algorithm };
+        let reason = reason.map(ToOwned::to_owned);
+        let judged = Judged { reason, findings, ..Judged::default() };
+        super::verdict(&library, subject, judged, 2).verdict
+    }
+
+    #[test]
+    fn the_gravest_finding_is_the_verdict_and_nothing_is_only_the_same_where_all_was_judged() {
+        assert_eq!(word(None, Vec::new()), LeakVerdict::SameTrace);
+        assert_eq!(word(Some("taint lost"), Vec::new()), LeakVerdict::NotJudged);
+        assert_eq!(word(Some("taint lost"), vec![leak(false)]), LeakVerdict::MayDepend);
+        assert_eq!(word(None, vec![leak(false), leak(true)]), LeakVerdict::Depends);
+    }
+
+    #[test]
+    fn only_what_has_a_key_has_a_secret() {
+        let has = |name: &str| Algorithm::find(name).unwrap().has_secret();
+        assert!(has("aes-128-gcm") && has("hmac-sha256"));
+        assert!(!has("sha256") && !has("memcpy") && !has("null"));
+    }
+}

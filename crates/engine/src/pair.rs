@@ -1,0 +1,352 @@
+//! Two libraries held against each other on one case, process by process and in turn, until a
+//! verdict. `base::analysis::LOOKS` says when it is looked for.
+
+use crate::attached::Attached;
+use crate::kinds::{Message, Pass};
+use crate::link::WorkerError;
+use crate::noise::disturbances;
+use crate::placement::{machine, measuring_cpu, step_aside};
+use crate::plan::{Request, cases};
+use crate::process::{Worker, out_of_protocol};
+use crate::protocol::{Finding, Hello, QuietCore, Reply, Request as Ask, Visit, VisitResult};
+use crate::quiet::{self, Quiet};
+use crate::settling::CaseSettling;
+use crate::stolen::Stolen;
+use crate::stop::Stop;
+use crate::tiers::at_tiers;
+use crate::worker_pool::Start;
+
+use crate::verification::{Extra, Subject, verify_all};
+use base::analysis::{LOOKS, Look, Ratio, Verdict, last_look, median, ratio_of_pairs};
+use base::model::RawSample;
+use probe::Clock;
+use rand::seq::SliceRandom as _;
+use rand_chacha::ChaCha8Rng;
+use rand_chacha::rand_core::SeedableRng as _;
+use record::Disturbances;
+use std::time::{Duration, Instant};
+
+/// Visits of one process in a row, as in a survey.
+const BLOCK: u32 = 16;
+
+/// Clean samples of a process that its median needs. Samples of one process scatter by some 0.3 %,
+/// so the median of twenty is good to a tenth of a per cent, less than processes differ by.
+const CLEAN: usize = 20;
+
+/// Most pairs of processes at once: each holds a copy of its library.
+const TOGETHER: usize = 12;
+
+/// What a pair cannot be compared by.
+const ONE_THREAD: &str = "pairs are compared with one thread, and without single operations";
+
+/// Why a pair cannot be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum PairError {
+    /// One of the two does not offer it, or a check found something.
+    #[error("{library}: {}", finding.why)]
+    Found {
+        /// Which library.
+        library: String,
+        /// What was found.
+        finding: Finding,
+    },
+    /// What was asked for is not one case of two libraries.
+    #[error("a pair is one case of two libraries, this is {0} cases")]
+    Cases(usize),
+    /// A worker was lost.
+    #[error("{library}: {error}")]
+    Worker {
+        /// Which library.
+        library: String,
+        /// How.
+        error: WorkerError,
+    },
+}
+
+/// What came of one comparison.
+#[derive(Clone, Debug)]
+pub struct PairOutcome {
+    /// What is said of the second library.
+    pub verdict: Verdict,
+    /// Its cost over the first one's; none where too few pairs came in time.
+    pub ratio: Option<Ratio>,
+    /// Cost of one operation in each pair of processes, in `unit`.
+    pub pairs: Vec<(f64, f64)>,
+    /// `cycles`, or `ticks` where core cycles are not known.
+    pub unit: &'static str,
+    /// Seconds of everything: starting processes, sampling, looking.
+    pub seconds: f64,
+    /// Of these, seconds of sampling.
+    pub sampling_seconds: f64,
+    /// Samples, clean or not.
+    pub samples: usize,
+    /// Samples that do not count, by reason.
+    pub disturbed: Disturbances,
+}
+
+/// Two libraries, verified, and what compares them.
+#[derive(Debug)]
+pub struct PairBench {
+    libraries: Vec<Attached>,
+    sides: [Side; 2],
+    start: Start,
+    margin: f64,
+    budget: Duration,
+    quiet: Quiet,
+    stolen: Stolen,
+    order: ChaCha8Rng,
+    /// Number of the next process.
+    next: u32,
+}
+
+/// One of the two.
+#[derive(Debug)]
+struct Side {
+    message: Message,
+    /// Operations of a batch, as the first one had them.
+    ops: Option<u32>,
+    visits: u32,
+    settling: CaseSettling,
+}
+
+/// One process of one of the two.
+struct Process {
+    side: usize,
+    worker: Worker,
+    samples: Vec<RawSample>,
+}
+
+impl PairBench {
+    /// Verifies the one case that the request makes of each of the two libraries, and watches the
+    /// core for its quiet rate.
+    ///
+    /// # Errors
+    /// [`PairError`] when there is nothing to compare.
+    pub fn new(request: &Request, libraries: &[Attached], margin: f64) -> Result<Self, PairError> {
+        let libraries = at_tiers(libraries, &request.tiers);
+        let planned = cases(request, &libraries, &machine());
+        let [base, new] = &planned[..] else { return Err(PairError::Cases(planned.len())) };
+        for case in [base, new] {
+            if let Some(finding) = &case.verdict {
+                return Err(found(&libraries, case.case.library, finding.clone()));
+            }
+        }
+        verify(request, &libraries)?;
+        let side = |planned: &crate::plan::Planned| Side {
+            message: Message::new(planned.case.clone(), planned.setting.clone()),
+            ops: None,
+            visits: 0,
+            settling: CaseSettling::default(),
+        };
+        let sides = [side(base), side(new)];
+        let (cpu, clock) = (measuring_cpu(), Clock::calibrate());
+        step_aside(cpu);
+        let start = Start {
+            cpus: vec![cpu],
+            seed: request.seed,
+            ticks_per_ns: Some(clock.rough_ticks_per_ns()),
+            quiet: quiet::watch(&clock, cpu),
+        };
+        Ok(Self {
+            libraries,
+            sides,
+            margin,
+            budget: request.budget.time,
+            quiet: Quiet::new(&start.quiet),
+            stolen: Stolen::new(&[cpu]),
+            order: ChaCha8Rng::seed_from_u64(request.seed),
+            start,
+            next: 0,
+        })
+    }
+
+    /// Compares the two once, with processes of its own. Ends early when `stop` is set.
+    ///
+    /// # Errors
+    /// [`PairError`] when a worker is lost or what the timed loop left is wrong.
+    pub fn trial(&mut self, stop: &Stop) -> Result<PairOutcome, PairError> {
+        let begun = Instant::now();
+        let mut taken = Taken::default();
+        let (mut ratio, mut verdict) = (None, Verdict::Undecided);
+        for look in LOOKS {
+            self.take_until(look.pairs, begun, stop, &mut taken)?;
+            let look = if taken.pairs.len() < look.pairs {
+                last_look(taken.pairs.len())
+            } else {
+                Some(look)
+            };
+            let Some(Look { alpha, .. }) = look else { break };
+            ratio = ratio_of_pairs(&taken.pairs, alpha);
+            verdict = ratio.map_or(Verdict::Undecided, |r| r.verdict(self.margin));
+            if verdict != Verdict::Undecided || self.over(begun, stop) {
+                break;
+            }
+        }
+        Ok(PairOutcome {
+            verdict,
+            ratio,
+            unit: if taken.samples.iter().all(|s| s.clock() > 0.0) { "cycles" } else { "ticks" },
+            pairs: taken.pairs,
+            seconds: begun.elapsed().as_secs_f64(),
+            sampling_seconds: taken.sampling.as_secs_f64(),
+            samples: taken.samples.len(),
+            disturbed: disturbances(taken.samples.iter(), self.quiet.rates()),
+        })
+    }
+
+    /// Takes pairs until there are so many, a few side by side, or the time is over.
+    fn take_until(
+        &mut self,
+        pairs: usize,
+        begun: Instant,
+        stop: &Stop,
+        taken: &mut Taken,
+    ) -> Result<(), PairError> {
+        while taken.pairs.len() < pairs && !self.over(begun, stop) {
+            let lacking = (pairs - taken.pairs.len()).min(TOGETHER);
+            self.take_pairs(lacking, begun, stop, taken)?;
+        }
+        Ok(())
+    }
+
+    fn over(&self, begun: Instant, stop: &Stop) -> bool {
+        begun.elapsed() >= self.budget || stop.is_over()
+    }
+
+    /// Starts so many processes of each library side by side, samples all of them in turn, and adds
+    /// the pairs that came about.
+    fn take_pairs(
+        &mut self,
+        count: usize,
+        begun: Instant,
+        stop: &Stop,
+        taken: &mut Taken,
+    ) -> Result<(), PairError> {
+        let mut processes = self.launch(count)?;
+        let sampling = Instant::now();
+        let mut open: Vec<usize> = (0..processes.len()).collect();
+        while !open.is_empty() && !self.over(begun, stop) {
+            // A new order each round, so that drift favours neither.
+            open.shuffle(&mut self.order);
+            for i in &open {
+                self.visit(&mut processes[*i])?;
+            }
+            // Of all again: a quiet rate that has risen takes samples from processes that had enough.
+            let lacks = |i: &usize| self.clean(&processes[*i]).count() < CLEAN;
+            open = (0..processes.len()).filter(lacks).collect();
+        }
+        taken.sampling += sampling.elapsed();
+        let side = |side| processes.iter().filter(move |p| p.side == side);
+        let costs = side(0).map(|p| self.cost(p)).zip(side(1).map(|p| self.cost(p)));
+        taken.pairs.extend(costs.filter_map(|(base, new)| base.zip(new)));
+        taken.samples.extend(processes.iter().flat_map(|p| &p.samples));
+        Ok(())
+    }
+
+    fn launch(&mut self, count: usize) -> Result<Vec<Process>, PairError> {
+        let mut processes = Vec::with_capacity(2 * count);
+        // In turn, so that the two sides' processes start under the same conditions.
+        for side in (0..count).flat_map(|_| [0, 1]) {
+            let worker = Worker::launch(self.hello(side)).map_err(|e| self.lost(side, e))?;
+            processes.push(Process { side, worker, samples: Vec::new() });
+        }
+        for process in &mut processes {
+            process.worker.greet(None).map_err(|e| self.lost(process.side, e))?;
+        }
+        Ok(processes)
+    }
+
+    fn hello(&mut self, side: usize) -> Hello {
+        let Start { seed, ticks_per_ns, .. } = self.start;
+        let cpu = self.start.cpus.first().copied();
+        let process = self.next;
+        self.next += 1;
+        let tier = self.sides[side].message.case.tier;
+        Hello { ticks_per_ns, ..self.libraries[side].hello(tier, cpu, process, seed) }
+    }
+
+    /// One block of samples of a process.
+    fn visit(&mut self, process: &mut Process) -> Result<(), PairError> {
+        let side = process.side;
+        let Side { message, ops, visits, settling } = &mut self.sides[side];
+        let stolen = self.stolen.of(&[]);
+        let visit = message.visit(Pass::default(), *visits, *ops);
+        let settle_us = settling.ask_us(*visits);
+        let visit = Visit { settle_us, samples: BLOCK, most: BLOCK, ..visit };
+        *visits += 1;
+        process.worker.send(&Ask::Sample { visits: vec![visit], quiet: QuietCore::default() });
+        let reply = process.worker.reply(message.deadline() * BLOCK);
+        let results = match reply {
+            Ok(Reply::Samples { results }) => results,
+            Ok(other) => return Err(self.lost(side, out_of_protocol(&other))),
+            Err(error) => return Err(self.lost(side, error)),
+        };
+        let stolen = self.stolen.of(&[]) > stolen;
+        for result in results.into_iter().flatten() {
+            match result {
+                VisitResult::Sample(sample) => {
+                    let sample = RawSample { stolen, ..sample };
+                    self.sides[side].ops = Some(sample.ops);
+                    self.sides[side].message.is_sampled();
+                    self.quiet.learn(&sample);
+                    process.samples.push(sample);
+                }
+                VisitResult::Settled(settled) => {
+                    self.sides[side].settling.settled(settled);
+                    self.sides[side].settling.believe();
+                }
+                VisitResult::Taken { .. } | VisitResult::Ends { .. } => {
+                    let finding = Finding::unsupported(ONE_THREAD);
+                    return Err(found(&self.libraries, side, finding));
+                }
+                VisitResult::Finding(finding) => return Err(found(&self.libraries, side, finding)),
+            }
+        }
+        Ok(())
+    }
+
+    fn clean<'p>(&'p self, process: &'p Process) -> impl Iterator<Item = &'p RawSample> {
+        let rates = self.quiet.rates();
+        process.samples.iter().filter(|s| s.disturbance(rates.of(s.cpu)).is_none())
+    }
+
+    /// A process's cost of one operation; `None` as long as it has too few clean samples.
+    fn cost(&self, process: &Process) -> Option<f64> {
+        let cost =
+            |s: &RawSample| if s.clock() > 0.0 { s.cycles_per_op() } else { s.ticks_per_op() };
+        let mut costs: Vec<f64> = self.clean(process).map(cost).collect();
+        if costs.len() < CLEAN { None } else { median(&mut costs) }
+    }
+
+    fn lost(&self, side: usize, error: WorkerError) -> PairError {
+        PairError::Worker { library: self.libraries[side].label(), error }
+    }
+}
+
+/// What a comparison has so far.
+#[derive(Default)]
+struct Taken {
+    pairs: Vec<(f64, f64)>,
+    samples: Vec<RawSample>,
+    sampling: Duration,
+}
+
+fn found(libraries: &[Attached], library: usize, finding: Finding) -> PairError {
+    PairError::Found { library: libraries[library].label(), finding }
+}
+
+/// No case is compared without proof, as none is measured.
+fn verify(request: &Request, libraries: &[Attached]) -> Result<(), PairError> {
+    let kinds = || request.tiers.iter().zip(&request.algorithms);
+    let subjects: Vec<Subject> = (0..libraries.len())
+        .flat_map(|library| kinds().map(move |(tier, a)| (library, *tier, *a)))
+        .collect();
+    let extra = Extra { seed: request.seed, sizes: &request.sizes };
+    let verdicts = verify_all(libraries, &subjects, extra, &Stop::default(), &|| {});
+    for verdict in verdicts {
+        if let Err(finding) = verdict.outcome {
+            return Err(found(libraries, verdict.library, finding));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,308 @@
+//! Every check over every library and algorithm of a plan, before anything is timed.
+
+use crate::attached::Attached;
+use crate::deadlines::spent;
+use crate::link::{WorkerError, once_more_if_killed};
+use crate::process::{Worker, out_of_protocol};
+use crate::protocol::{Finding, Reply, Request};
+use crate::stop::Stop;
+use base::model::{Algorithm, Tier};
+use record::{Check, State};
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+use verify::Tried;
+
+/// One check over one algorithm: all sizes of the largest take some milliseconds in fast
+/// libraries and a second in the slowest known.
+const CHECK_DEADLINE: Duration = Duration::from_secs(30);
+
+/// All checks over one algorithm: a library that announces one after the other ends too.
+const ALGORITHM_DEADLINE: Duration = Duration::from_secs(240);
+
+/// Checks that a library may hang in before the rest of its algorithms is given up: each hang costs
+/// the whole deadline.
+const MOST_HANGS: usize = 2;
+
+/// Checks in which a memory fault is the very thing looked for.
+const MEMORY_CHECKS: &[&str] = &["guard-pages", "bounds"];
+
+/// What became of one algorithm in one library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// Index of the library.
+    pub library: usize,
+    /// The tier.
+    pub tier: Tier,
+    /// The algorithm.
+    pub algorithm: &'static str,
+    /// The checks that passed, or what was found.
+    pub outcome: Result<Vec<Check>, Finding>,
+    /// What is no fault and a reader must know all the same, each in one line.
+    pub remarks: Vec<String>,
+    /// What was tried beside the fixed inputs; none where something was found.
+    pub tried: Option<Tried>,
+}
+
+struct Passed {
+    checks: Vec<Check>,
+    digest: String,
+    remarks: Vec<String>,
+    tried: Tried,
+}
+
+/// An algorithm of a library at a tier.
+pub type Subject = (usize, Tier, &'static Algorithm);
+
+/// What is checked beside the fixed inputs.
+#[derive(Clone, Copy, Debug)]
+pub struct Extra<'a> {
+    /// Sizes, messages and the order of calls are drawn from it.
+    pub seed: u64,
+    /// Sizes in bytes to check, those that are measured among them.
+    pub sizes: &'a [usize],
+}
+
+impl Extra<'_> {
+    /// How long all checks over one algorithm may take: beside the usual time that of the sizes, at half a
+    /// megabyte a second.
+    fn deadline(&self) -> Duration {
+        let bytes: usize = self.sizes.iter().sum();
+        ALGORITHM_DEADLINE + Duration::from_micros(2 * bytes as u64)
+    }
+}
+
+/// Runs every check over all subjects, libraries and tiers side by side, each in a worker of
+/// its own. `done` is called after each subject; `stop` ends it early, and what was not verified then
+/// has failed.
+pub fn verify_all(
+    libraries: &[Attached],
+    subjects: &[Subject],
+    extra: Extra<'_>,
+    stop: &Stop,
+    done: &(dyn Fn() + Sync),
+) -> Vec<Verdict> {
+    let pools: BTreeSet<(usize, Tier)> = subjects.iter().map(|(l, t, _)| (*l, *t)).collect();
+    let count = pools.len();
+    let queue = Mutex::new(pools.into_iter());
+    let found = Mutex::new(Vec::new());
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..threads.min(count) {
+            scope.spawn(|| {
+                while let Some((library, tier)) = next(&queue) {
+                    let own = subjects.iter().filter(|(l, t, _)| (*l, *t) == (library, tier));
+                    let own = own.map(|(_, _, algorithm)| algorithm.name);
+                    let verify = Verifying { library: &libraries[library], tier, extra, stop };
+                    let results = verify.all(own, done);
+                    let results = results.into_iter().map(|(a, found)| (library, tier, a, found));
+                    found.lock().expect("no thread panics holding it").extend(results);
+                }
+            });
+        }
+    });
+    let mut found = found.into_inner().expect("no thread panics holding it");
+    found.sort_by_key(|(library, tier, algorithm, _)| (*library, *algorithm, *tier));
+    compare_libraries(found)
+}
+
+fn next<T>(queue: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
+    queue.lock().expect("no thread panics holding it").next()
+}
+
+type Found = (usize, Tier, &'static str, Result<Passed, Finding>);
+
+/// One library at one tier.
+struct Verifying<'a> {
+    library: &'a Attached,
+    tier: Tier,
+    extra: Extra<'a>,
+    stop: &'a Stop,
+}
+
+impl Verifying<'_> {
+    fn all(
+        &self,
+        algorithms: impl Iterator<Item = &'static str>,
+        done: &dyn Fn(),
+    ) -> Vec<(&'static str, Result<Passed, Finding>)> {
+        let mut worker = None;
+        let mut hangs = 0;
+        let mut results = Vec::new();
+        for algorithm in algorithms {
+            let outcome = if hangs < MOST_HANGS {
+                self.one(&mut worker, &mut hangs, algorithm)
+            } else {
+                Err(Finding::failed(format!(
+                    "not checked: the library hung in {MOST_HANGS} checks before"
+                )))
+            };
+            results.push((algorithm, outcome));
+            done();
+        }
+        results
+    }
+
+    fn one(
+        &self,
+        slot: &mut Option<Worker>,
+        hangs: &mut usize,
+        algorithm: &str,
+    ) -> Result<Passed, Finding> {
+        let left_out = |why| Finding::left_out(why, "verified");
+        if let Some(why) = self.stop.why() {
+            return Err(left_out(why));
+        }
+        let elsewhere = base::model::runs_elsewhere(Path::new(&self.library.facts.path));
+        let mut check = String::new();
+        let asked = once_more_if_killed(|| self.ask(slot, algorithm, &mut check));
+        asked.unwrap_or_else(|error| {
+            *hangs += usize::from(matches!(error, WorkerError::Hung { .. }));
+            if let (WorkerError::Interrupted, Some(why)) = (&error, self.stop.why()) {
+                return Err(left_out(why));
+            }
+            Err(match check.as_str() {
+                "" => Finding::failed(error.to_string()),
+                // What runs elsewhere reads no memory of ours.
+                _ if elsewhere => Finding::failed(format!("in check {check}: {error}")),
+                check => death_in_check(check, &error),
+            })
+        })
+    }
+
+    /// Has a worker run every check; `check` is the one that it is at, empty before the first.
+    fn ask(
+        &self,
+        slot: &mut Option<Worker>,
+        algorithm: &str,
+        check: &mut String,
+    ) -> Result<Result<Passed, Finding>, WorkerError> {
+        check.clear();
+        let mut worker = match slot.take() {
+            Some(worker) => worker,
+            None => Worker::start(self.library.hello(self.tier, None, 0, 0))?,
+        };
+        let (algorithm, Extra { seed, sizes }) = (algorithm.to_owned(), self.extra);
+        worker.send(&Request::Verify { algorithm, seed, sizes: sizes.to_vec() });
+        "opening".clone_into(check);
+        let printed = worker.printed();
+        let (begun, mut away) = (Instant::now(), Duration::ZERO);
+        let verdict = loop {
+            let waited = spent(begun.elapsed().saturating_sub(away));
+            let left = self.extra.deadline().saturating_sub(waited);
+            let reply = worker.reply_unless(self.stop, CHECK_DEADLINE.min(left))?;
+            away += worker.take_away();
+            match reply {
+                Reply::Checking { check: next } => *check = next,
+                Reply::Verified { checks, digest, mut remarks, tried } => {
+                    remarks.extend(prints(&worker, printed));
+                    break Ok(Passed { checks, digest, remarks, tried });
+                }
+                Reply::Finding(finding) => break Err(finding),
+                other => return Ok(Err(Finding::failed(out_of_protocol(&other).to_string()))),
+            }
+        };
+        // A library with a fault may have left its process in any state: the next algorithm gets
+        // another one.
+        let sound = verdict.as_ref().map_or_else(|f| f.state == State::Unsupported, |_| true);
+        *slot = sound.then_some(worker);
+        Ok(verdict)
+    }
+}
+
+/// Whether the library has printed anything since.
+fn prints(worker: &Worker, since: u64) -> Option<String> {
+    let bytes = worker.printed().saturating_sub(since);
+    let words = worker.first_words(since).unwrap_or_default();
+    (bytes > 0).then(|| {
+        format!("prints while it works: {bytes} bytes on standard output or error in the checks ('{words}')")
+    })
+}
+
+fn death_in_check(check: &str, error: &WorkerError) -> Finding {
+    if MEMORY_CHECKS.contains(&check) && matches!(error, WorkerError::Died(_)) {
+        Finding::refused(format!("{check}: reads or writes outside its buffers ({error})"))
+    } else {
+        Finding::failed(format!("in check {check}: {error}"))
+    }
+}
+
+/// Holds the digests of each algorithm over all libraries against each other: the libraries that
+/// are outvoted are refused.
+fn compare_libraries(found: Vec<Found>) -> Vec<Verdict> {
+    // A library has one vote, at however many tiers it agrees.
+    let mut votes: HashMap<(&str, String), BTreeSet<usize>> = HashMap::new();
+    for (library, _, algorithm, outcome) in &found {
+        if let Ok(passed) = outcome {
+            votes.entry((algorithm, passed.digest.clone())).or_default().insert(*library);
+        }
+    }
+    let judge = |algorithm: &'static str, mut passed: Passed| -> Result<Passed, Finding> {
+        let own = votes[&(algorithm, passed.digest.clone())].len() as u64;
+        let most =
+            votes.iter().filter(|((a, _), _)| *a == algorithm).map(|(_, v)| v.len() as u64).max();
+        if most > Some(own) {
+            return Err(Finding::refused(format!(
+                "cross-library: {} libraries agree on other outputs for the same inputs",
+                most.unwrap_or(0)
+            )));
+        }
+        if own > 1 {
+            passed.checks.push(Check { name: "cross-library".to_owned(), count: own - 1 });
+        }
+        Ok(passed)
+    };
+    found
+        .into_iter()
+        .map(|(library, tier, algorithm, outcome)| {
+            let (outcome, remarks, tried) =
+                match outcome.and_then(|passed| judge(algorithm, passed)) {
+                    Ok(Passed { checks, remarks, tried, .. }) => (Ok(checks), remarks, Some(tried)),
+                    Err(finding) => (Err(finding), Vec::new(), None),
+                };
+            Verdict { library, tier, algorithm, outcome, remarks, tried }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn passed(digest: &str) -> Result<Passed, Finding> {
+        let (checks, remarks) = (Vec::new(), Vec::new());
+        Ok(Passed { checks, digest: digest.into(), remarks, tried: Tried::default() })
+    }
+
+    #[test]
+    fn a_library_that_is_outvoted_is_refused() {
+        let verdicts = compare_libraries(vec![
+            (0, Tier::Native, "aes-128-ctr", passed("a")),
+            (1, Tier::Native, "aes-128-ctr", passed("a")),
+            (2, Tier::Native, "aes-128-ctr", passed("b")),
+        ]);
+        let check = Check { name: "cross-library".into(), count: 1 };
+        assert_eq!(verdicts[0].outcome, Ok(vec![check]));
+        assert_eq!(verdicts[2].outcome.as_ref().unwrap_err().state, record::State::Refused);
+    }
+
+    #[test]
+    fn a_library_at_two_tiers_has_one_vote() {
+        let verdicts = compare_libraries(vec![
+            (0, Tier::Native, "aes-128-ctr", passed("a")),
+            (0, Tier::Noaes, "aes-128-ctr", passed("a")),
+            (1, Tier::Native, "aes-128-ctr", passed("b")),
+        ]);
+        assert!(verdicts.iter().all(|v| v.outcome == Ok(Vec::new())), "{verdicts:?}");
+    }
+
+    #[test]
+    fn a_fault_at_a_guard_page_refuses_and_elsewhere_fails() {
+        let died = WorkerError::Died("crashed: SIGSEGV".into());
+        assert_eq!(death_in_check("guard-pages", &died).state, record::State::Refused);
+        assert_eq!(death_in_check("round-trip", &died).state, record::State::Failed);
+        let hung = WorkerError::Hung { deadline: CHECK_DEADLINE, words: None };
+        assert_eq!(death_in_check("guard-pages", &hung).state, record::State::Failed);
+    }
+}

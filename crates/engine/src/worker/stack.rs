@@ -1,0 +1,380 @@
+//! The worker's TLS stack: handshakes of each case, held to what was asked, and timed.
+
+use super::power::Power;
+use super::primitives::Primitives;
+use super::records::Lines;
+use super::side_effects::{self, Pulse};
+use crate::protocol::{Finding, QuietCore, Ready, VisitResult};
+use adapters::stacks::{Bench, Connection, Identity, Stack, Ticks, Trouble, connect};
+use base::model::Settling;
+use probe::{Clock, Evictor, around_parts};
+use record::tls::{
+    Case, Facts, Found, Group, HandshakeSample, Kind, Mismatch, Negotiated, StackHello, Subject,
+    Temperature, Unset, Version, Visit,
+};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Nanoseconds that a sample should take at least: 10,000 steps of the coarsest clock.
+const SAMPLE_NS: f64 = 100_000.0;
+/// Handshakes in a sample at most.
+const MOST_OPS: u32 = 16;
+/// How long untimed handshakes go on before a visit's first sample, at least: the visit before was another's.
+const WARM_UP: Duration = Duration::from_micros(200);
+
+/// How long the core sleeps before each step of a handshake that is not hot: a server that is idle at
+/// a few per cent waits about so long for the network.
+const PAUSE: Duration = Duration::from_micros(100);
+/// Memory that is written to evict a core's own caches: twice the largest second level there is (2 MiB).
+const EVICTED_BYTES: usize = 4 << 20;
+
+/// A loaded stack and its cases.
+pub(super) struct StackBench {
+    stack: Box<dyn Stack>,
+    confinement: Option<record::Confinement>,
+    clock: Clock,
+    ticks_per_ns: f64,
+    process: u32,
+    core_alone: bool,
+    cases: HashMap<Case, Result<Opened, Finding>>,
+    /// Open connections for records.
+    lines: Lines,
+    /// Operations that are ready.
+    primitives: Primitives,
+    evictor: Evictor,
+    /// Whether any connection was made in this process.
+    used: bool,
+    /// The files whose code came with it.
+    objects: Vec<PathBuf>,
+}
+
+/// What a visit gave, ...
+pub(super) type Taken = Result<Visited, Finding>;
+
+/// ... with facts at the first one of its subject in a process.
+pub(super) struct Visited {
+    /// None where nothing runs before the samples.
+    pub(super) settling: Option<Settling>,
+    pub(super) samples: Vec<HandshakeSample>,
+    pub(super) facts: Option<Found>,
+}
+
+/// What samples of records and primitives are taken with.
+pub(super) struct Timing<'a> {
+    pub(super) stack: &'a dyn Stack,
+    pub(super) clock: &'a Clock,
+    pub(super) ticks_per_ns: f64,
+    pub(super) process: u32,
+    /// How long the subject runs untimed, at least.
+    pub(super) settle: Duration,
+}
+
+impl Timing<'_> {
+    /// Runs operations untimed, for `least` or as long as asked, until they get no faster; `run` gives their ticks.
+    pub(super) fn settle(
+        &self,
+        least: Duration,
+        mut run: impl FnMut(u32) -> Result<u64, Finding>,
+    ) -> Result<Settling, Finding> {
+        let ns = |ticks: u64| ticks as f64 / self.ticks_per_ns;
+        let least = least.max(self.settle);
+        let settled = probe::settle(least, || self.clock.is_quiet(), |ops| run(ops).map(ns))?;
+        Ok(Settling { process: self.process, ..settled })
+    }
+}
+
+/// A case that is ready to be sampled.
+struct Opened {
+    bench: Box<dyn Bench>,
+    negotiated: Negotiated,
+    /// Handshakes in a hot sample.
+    ops: u32,
+}
+
+impl StackBench {
+    pub(super) fn load(hello: &StackHello) -> Result<Self, String> {
+        let before = host::loaded_objects();
+        let power = Power::give_up_for_stack(hello)?;
+        let load = || adapters::stacks::load(&hello.path, hello.crypto.as_deref());
+        let stack = side_effects::watched(|| load().map_err(super::power::why))?;
+        let objects: Vec<PathBuf> = host::loaded_objects().difference(&before).cloned().collect();
+        bound_to(hello, &objects)?;
+        if let Some(cpu) = hello.cpu {
+            probe::pin_to(&[cpu]).map_err(|e| format!("cannot stay on CPU {cpu}: {e}"))?;
+        }
+        let core_alone = hello.cpu.is_some() && probe::have_core_alone().is_ok();
+        let clock = Clock::calibrate();
+        let ticks_per_ns = hello.ticks_per_ns.unwrap_or_else(|| clock.rough_ticks_per_ns());
+        let confinement = power.give_up_more(&objects)?;
+        Ok(Self {
+            stack,
+            confinement,
+            clock,
+            ticks_per_ns,
+            process: hello.process,
+            core_alone,
+            cases: HashMap::new(),
+            lines: Lines::default(),
+            primitives: Primitives::default(),
+            evictor: Evictor::new(EVICTED_BYTES),
+            used: false,
+            objects,
+        })
+    }
+
+    pub(super) fn ready(&self) -> Ready {
+        let Identity { name, version, build } = self.stack.identity().unwrap_or_default();
+        Ready {
+            name,
+            version,
+            build,
+            clock: self.clock.source().to_owned(),
+            clock_reason: self.clock.reason().map(ToOwned::to_owned),
+            step_ticks: self.clock.step_ticks(),
+            overhead_ticks: self.clock.overhead_ticks(),
+            multiplication_cycles: Some(self.clock.multiplication_cycles()).filter(|c| *c > 0.0),
+            cycles_reason: self.clock.cycles_reason().map(ToOwned::to_owned),
+            core_alone: self.core_alone,
+            confinement: self.confinement.clone(),
+            objects: self.objects.clone(),
+            ..Ready::default()
+        }
+    }
+
+    /// Takes the samples of a visit, which count only if the stack reached for nothing it must not and
+    /// left the process as it was.
+    pub(super) fn visit(&mut self, visit: &Visit) -> Vec<VisitResult> {
+        let pulse = Pulse::now();
+        let taken = self.sampled(visit);
+        let denied = host::confine::take_denied().reason();
+        let changed = pulse.changed().map(|finding| finding.why);
+        match denied.into_iter().chain(changed).reduce(|one, other| format!("{one}; {other}")) {
+            None => match taken {
+                Ok(Visited { settling, samples, facts }) => {
+                    let ends = VisitResult::Ends { samples, facts: facts.map(Box::new) };
+                    settling.map(VisitResult::Settled).into_iter().chain([ends]).collect()
+                }
+                Err(finding) => vec![VisitResult::Finding(finding)],
+            },
+            Some(why) => vec![VisitResult::Finding(Finding::refused(why))],
+        }
+    }
+
+    /// Waits for a quiet core before visits from now on.
+    pub(super) fn expect(&mut self, quiet: QuietCore) {
+        self.clock.expect_quiet(quiet.rate, quiet.longest_wait());
+    }
+
+    fn sampled(&mut self, visit: &Visit) -> Taken {
+        self.clock.wait_until_quiet();
+        let Self { stack, clock, ticks_per_ns, process, .. } = self;
+        let settle = Duration::from_micros(visit.settle_us.into());
+        let (ticks_per_ns, process) = (*ticks_per_ns, *process);
+        let timing = Timing { stack: &**stack, clock, ticks_per_ns, process, settle };
+        match visit.subject {
+            Subject::Records { protection, size } => {
+                self.lines.sampled(&timing, protection, size, visit.samples)
+            }
+            Subject::Primitive(primitive) => {
+                self.primitives.sampled(&timing, primitive, visit.samples)
+            }
+            Subject::Handshake(case) => self.handshakes(&case, visit),
+        }
+    }
+
+    fn handshakes(&mut self, case: &Case, visit: &Visit) -> Taken {
+        let facts = self.opened(case)?;
+        let Some(Ok(opened)) = self.cases.get_mut(case) else { unreachable!("it was just opened") };
+        let ops = match visit.temperature {
+            Temperature::Hot => visit.ops.unwrap_or(opened.ops),
+            // Each handshake is cold by itself.
+            Temperature::Idle | Temperature::Cold => 1,
+        };
+        let timing = Timing {
+            stack: &*self.stack,
+            clock: &self.clock,
+            ticks_per_ns: self.ticks_per_ns,
+            process: self.process,
+            settle: Duration::from_micros(visit.settle_us.into()),
+        };
+        let mut connecting = Connecting {
+            timing: &timing,
+            case,
+            temperature: visit.temperature,
+            opened,
+            evictor: &mut self.evictor,
+        };
+        let settling = connecting.warm_up()?;
+        let samples =
+            (0..visit.samples).map(|_| connecting.sample(ops)).collect::<Result<_, _>>()?;
+        Ok(Visited { settling, samples, facts: facts.map(Found::Handshake) })
+    }
+
+    /// Opens a case with the process's first visit of it; what was found then.
+    fn opened(&mut self, case: &Case) -> Result<Option<Facts>, Finding> {
+        match self.cases.get(case) {
+            Some(Ok(_)) => return Ok(None),
+            Some(Err(finding)) => return Err(finding.clone()),
+            None => {}
+        }
+        let opened = self.open(case);
+        self.used = true;
+        let (slot, facts) = match opened {
+            Ok((opened, facts)) => (Ok(opened), Ok(Some(facts))),
+            Err(finding) => (Err(finding.clone()), Err(finding)),
+        };
+        self.cases.insert(*case, slot);
+        facts
+    }
+
+    fn open(&self, case: &Case) -> Result<(Opened, Facts), Finding> {
+        let mut bench = self.stack.open(case).map_err(not_offered)?;
+        let mut make = |case: &Case, weigh: bool| {
+            connect(&mut *bench, case, &self.clock, weigh, &mut || {}).map_err(not_offered)
+        };
+        if case.kind.is_resumed() {
+            let full = Case { kind: Kind::Full, ..*case };
+            make(&full, false)?.negotiated.map_err(another)?;
+        }
+        let first = make(case, false)?;
+        let negotiated = first.negotiated.map_err(another)?;
+        let weighed = make(case, true)?;
+        let ns = |ticks: Ticks| (ticks.server + ticks.client) as f64 / self.ticks_per_ns;
+        // The first handshake of all takes up to twice as long as others. Where even half of it fills a
+        // sample, there is nothing more to find out.
+        let fills = ns(first.ticks) > 2.0 * SAMPLE_NS;
+        let ns = ns(if fills { first.ticks } else { make(case, false)?.ticks });
+        let facts = Facts {
+            negotiated: negotiated.clone(),
+            unset: unset(&*self.stack, case),
+            first_server_ticks: first.ticks.server,
+            first_client_ticks: first.ticks.client,
+            first_of_process: !self.used,
+            client_bytes: first.client_bytes,
+            server_bytes: first.server_bytes,
+            server_memory: adapters::stacks::live_bytes().map(|_| weighed.server_memory),
+            client_memory: adapters::stacks::live_bytes().map(|_| weighed.client_memory),
+        };
+        let ops = ((SAMPLE_NS / ns.max(1.0)).ceil() as u32).clamp(1, MOST_OPS);
+        Ok((Opened { bench, negotiated, ops }, facts))
+    }
+}
+
+/// What the server picks where nobody sets its groups, for a client whose key share is of the case's group, and
+/// that has all others that the stack has.
+fn unset(stack: &dyn Stack, case: &Case) -> Option<Unset> {
+    let first = case.exchange.group()?;
+    if case.version != Version::Tls13 || case.kind != Kind::Full {
+        return None;
+    }
+    let others = [Group::X25519Mlkem768, Group::X25519, Group::P256, Group::P384];
+    // A stack without ML-KEM refuses the first list.
+    [&others[..], &others[1..]].into_iter().find_map(|others| {
+        let others = others.iter().filter(|group| **group != first);
+        let names = std::iter::once(&first).chain(others).filter_map(|group| group.openssl());
+        let offered = names.collect::<Vec<_>>().join(":");
+        let seen = stack.pick(None, &offered).ok()?;
+        Some(Unset { group: seen.group?, hello_retry: seen.hello_retry })
+    })
+}
+
+/// What takes the samples of a visit to handshakes.
+struct Connecting<'a> {
+    timing: &'a Timing<'a>,
+    case: &'a Case,
+    temperature: Temperature,
+    opened: &'a mut Opened,
+    evictor: &'a mut Evictor,
+}
+
+impl Connecting<'_> {
+    /// Handshakes that do not count: what is not hot needs none. The first of
+    /// them, where one is to be resumed, may be a full one: since the last visit the server's cache may have
+    /// filled with others' sessions (wolfSSL's holds 33, for the whole process).
+    fn warm_up(&mut self) -> Result<Option<Settling>, Finding> {
+        if self.case.kind.is_resumed() {
+            self.connect(Temperature::Hot)?;
+        }
+        if self.temperature != Temperature::Hot {
+            return Ok(None);
+        }
+        let timing = self.timing;
+        let made = |ops| {
+            (0..ops).map(|_| self.one().map(|made| made.ticks.server + made.ticks.client)).sum()
+        };
+        timing.settle(WARM_UP, made).map(Some)
+    }
+
+    fn sample(&mut self, ops: u32) -> Result<HandshakeSample, Finding> {
+        let Timing { clock, process, .. } = *self.timing;
+        let (all, around) = around_parts(clock, process, || {
+            (0..ops).map(|_| self.one()).collect::<Result<Vec<_>, _>>()
+        });
+        let mut sample = HandshakeSample { server: around, ..HandshakeSample::default() };
+        sample.server.ops = ops;
+        for Connection { ticks, .. } in all? {
+            sample.server.ticks += ticks.server;
+            sample.client_ticks += ticks.client;
+            sample.server_setup_ticks += ticks.server_setup;
+            sample.client_setup_ticks += ticks.client_setup;
+        }
+        Ok(sample)
+    }
+
+    /// One handshake, which must be what the first one was.
+    fn one(&mut self) -> Result<Connection, Finding> {
+        let made = self.connect(self.temperature)?;
+        match &made.negotiated {
+            Ok(negotiated) if *negotiated == self.opened.negotiated => Ok(made),
+            Ok(other) => {
+                Err(Finding::refused(format!("one handshake in between negotiated {other:?}")))
+            }
+            Err(mismatch) => Err(Finding::refused(format!("one handshake in between: {mismatch}"))),
+        }
+    }
+
+    fn connect(&mut self, temperature: Temperature) -> Result<Connection, Finding> {
+        let evictor = &mut *self.evictor;
+        let mut pause = || match temperature {
+            Temperature::Hot => {}
+            Temperature::Idle => std::thread::sleep(PAUSE),
+            Temperature::Cold => {
+                std::thread::sleep(PAUSE);
+                evictor.evict();
+            }
+        };
+        connect(&mut *self.opened.bench, self.case, self.timing.clock, false, &mut pause)
+            .map_err(|trouble| Finding::failed(trouble.to_string()))
+    }
+}
+
+/// The stack must have its own libcrypto: another one that is mapped under the same name would be
+/// measured in its place.
+fn bound_to(hello: &StackHello, loaded: &[PathBuf]) -> Result<(), String> {
+    let Some(wanted) = &hello.crypto else { return Ok(()) };
+    let wanted = wanted.canonicalize().unwrap_or_else(|_| wanted.clone());
+    let is_crypto =
+        |p: &&PathBuf| p.file_name().is_some_and(|n| n.to_string_lossy().starts_with("libcrypto"));
+    match loaded.iter().filter(is_crypto).find(|path| **path != wanted) {
+        Some(other) => Err(format!(
+            "'{}' is bound to '{}', not to '{}'",
+            hello.path.display(),
+            other.display(),
+            wanted.display()
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Another handshake than was asked for, at the first try: the stack does something else in its place,
+/// unless it contradicts itself.
+pub(super) fn another(mismatch: Mismatch) -> Finding {
+    let why = mismatch.why;
+    if mismatch.contradiction { Finding::refused(why) } else { Finding::unsupported(why) }
+}
+
+/// At the first try every trouble is the stack's way to say that it does not do it.
+pub(super) fn not_offered(trouble: Trouble) -> Finding {
+    Finding::unsupported(trouble.to_string())
+}

@@ -1,0 +1,129 @@
+//! Reads facts of the machine, finds the shared objects on it, and keeps in the user's caches what an
+//! earlier run found of it. Measures nothing, loads nothing, no unsafe code.
+
+mod bundled;
+mod caches;
+mod child;
+mod circumstances;
+mod closure;
+mod code;
+pub mod confine;
+mod cpu;
+mod elf;
+mod features;
+mod find;
+#[cfg(test)]
+mod fixtures;
+mod identity;
+#[doc(hidden)]
+pub mod inputs;
+mod kernel;
+mod memory;
+#[cfg(any(test, target_arch = "aarch64"))]
+mod midr;
+mod remembered;
+mod stat;
+pub mod tier;
+mod tokens;
+mod tree;
+
+pub use bundled::{Bundled, bundled};
+pub use caches::cache_directory;
+pub use child::output;
+pub use circumstances::{circumstances, configuration_files, environment};
+pub use closure::{Dynamic, dependencies, is_object, library_path};
+pub use code::{instructions_in, loaded_objects, loaded_objects_of};
+pub use elf::{check_bytes, check_elf};
+pub use find::{Family, Found, companion, find_libraries, find_stacks, is_stack};
+pub use identity::{
+    c_library, content_hash, file_id, id_now, id_of, kernel_id, loaded_files, text_hash, whole_id,
+};
+pub use kernel::Counters;
+pub use remembered::Remembered;
+pub use stat::{CpuTimes, cpu_times, ticks_per_second};
+pub use tokens::expanded;
+pub use tree::ranges_of_list;
+
+use record::{Clock, Host};
+use tree::Tree;
+
+/// What the machine says of itself. `measuring_cpu` is the logical CPU that the samples are taken
+/// on: caches, frequency and siblings are its own.
+///
+/// Of `clock` only the kernel's source is filled in; the other fields are measured by the run.
+#[must_use]
+pub fn facts(measuring_cpu: u32) -> Host {
+    let (circumstances, c_library) = (circumstances(), c_library());
+    Host { circumstances, c_library, ..facts_of(&Tree::at("/"), measuring_cpu) }
+}
+
+/// The highest frequency that the driver offers for a CPU, in kHz; `None` where it does not say.
+#[must_use]
+pub fn max_frequency_khz(cpu: u32) -> Option<u64> {
+    Tree::at("/").number(&format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/cpuinfo_max_freq"))
+}
+
+/// The core's performance counters.
+#[must_use]
+pub fn counters() -> Counters {
+    kernel::counters(&Tree::at("/"))
+}
+
+/// What tells this machine from others of its kind: a hash of the system's machine id, made for this
+/// program alone, because the id itself is not to be given away (machine-id(5)). `None` where there
+/// is none, as in many containers.
+#[must_use]
+pub fn machine_hash() -> Option<String> {
+    let id = Tree::at("/").text("/etc/machine-id")?;
+    Some(text_hash(&format!("ciphermark {id}")))
+}
+
+/// Bytes of memory that programs can still have; `None` where the kernel does not say.
+#[must_use]
+pub fn available_bytes() -> Option<u64> {
+    memory::available_bytes(&Tree::at("/"))
+}
+
+fn facts_of(tree: &Tree, measuring_cpu: u32) -> Host {
+    Host {
+        cpu: cpu::cpu(tree, measuring_cpu),
+        clock: Clock { kernel_source: kernel::clock_source(tree), ..Clock::default() },
+        kernel: kernel::kernel(tree),
+        memory: memory::memory(tree),
+        os: kernel::distribution(tree),
+        c_library: None,
+        machine: kernel::machine(tree),
+        hypervisor: cpu::hypervisor(tree, measuring_cpu),
+        pmu: kernel::has_pmu(tree),
+        load_average: kernel::load_average(tree),
+        circumstances: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_says_what_every_linux_machine_says() {
+        let host = facts(0);
+        assert!(!host.cpu.name.is_empty());
+        assert!(host.cpu.cpus_online >= 1 && host.cpu.cpus_allowed >= 1);
+        assert!(!host.kernel.release.is_empty());
+        assert!(host.memory.total_bytes > 1 << 20);
+        assert!(host.memory.page_bytes.is_power_of_two());
+        assert!(!host.cpu.features.is_empty());
+        assert!(host.load_average.is_some());
+    }
+
+    #[test]
+    fn a_machine_that_says_nothing_gives_nulls() {
+        let directory = tempfile::tempdir().unwrap();
+        let host = facts_of(&Tree::at(directory.path()), 0);
+        assert_eq!((host.os, host.machine, host.load_average), (None, None, None));
+        assert_eq!(host.clock, Clock::default());
+        assert_eq!(host.kernel, record::Kernel::default());
+        assert!(!host.pmu && host.cpu.caches.is_empty() && host.cpu.boost.is_none());
+        assert_eq!(host.memory.total_bytes, 0);
+    }
+}

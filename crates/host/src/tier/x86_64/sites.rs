@@ -1,0 +1,270 @@
+//! Where the CPUID instructions of a library are: those that are instructions, and not the same
+//! two bytes in a table or within another instruction (docs/METHOD.md, How it is applied). What
+//! cannot be shown to be an instruction is left as it is.
+
+use crate::tier::arch::marker::CPUID;
+use crate::tier::image::{Code, Image};
+use iced_x86::{CpuidFeature, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Range;
+
+/// What was found in one file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sites {
+    /// Offsets in the file of the CPUID instructions' opcodes.
+    pub instructions: Vec<u64>,
+    /// Offsets of the same two bytes where they are data, or part of another instruction.
+    pub others: Vec<u64>,
+}
+
+/// Finds the CPUID instructions of a file.
+///
+/// # Errors
+/// When the file is made so that this would take for ever.
+pub fn find(image: &Image<'_>) -> Result<Sites, String> {
+    let candidates = candidates(image)?;
+    let mut effort = Effort::of(image);
+    let mut proven = within_functions(image, &candidates, &mut effort)?;
+    let covered = covered(&image.functions);
+    let outside = candidates.keys().filter(|c| {
+        let before = covered.partition_point(|range| range.start <= **c);
+        before == 0 || covered[before - 1].end <= **c
+    });
+    let outside: Vec<u64> = outside.copied().collect();
+    if !outside.is_empty() {
+        let targets = targets(image, &mut effort)?;
+        let mut walk = Walk::new(image, None, &mut effort);
+        walk.from(image.entries.iter().copied().chain(targets))?;
+        proven.extend(outside.iter().filter(|c| walk.cpuids.contains(c)));
+    }
+    let (instructions, others): (Vec<_>, Vec<_>) =
+        candidates.iter().partition(|(address, _)| proven.contains(address));
+    let offsets = |found: Vec<(&u64, &u64)>| -> BTreeSet<u64> {
+        found.into_iter().map(|(_, offset)| *offset).collect()
+    };
+    let (instructions, mut others) = (offsets(instructions), offsets(others));
+    // One place of the file may be mapped twice.
+    others.retain(|offset| !instructions.contains(offset));
+    Ok(Sites {
+        instructions: instructions.into_iter().collect(),
+        others: others.into_iter().collect(),
+    })
+}
+
+/// Addresses that some function covers, as ranges apart from each other. The functions are sorted by
+/// where they begin.
+fn covered(functions: &[Range<u64>]) -> Vec<Range<u64>> {
+    let mut covered: Vec<Range<u64>> = Vec::new();
+    for function in functions {
+        match covered.last_mut() {
+            Some(last) if function.start <= last.end => last.end = last.end.max(function.end),
+            _ => covered.push(function.clone()),
+        }
+    }
+    covered
+}
+
+/// The candidates that are instructions of the functions around them.
+fn within_functions(
+    image: &Image<'_>,
+    candidates: &BTreeMap<u64, u64>,
+    effort: &mut Effort,
+) -> Result<HashSet<u64>, String> {
+    let mut proven = HashSet::new();
+    for function in &image.functions {
+        effort.spend(1)?;
+        if function.is_empty() || candidates.range(function.clone()).next().is_none() {
+            continue;
+        }
+        let mut walk = Walk::new(image, Some(function.clone()), effort);
+        walk.from([function.start])?;
+        proven.extend(walk.cpuids);
+        straight(image, function, &mut proven, effort)?;
+    }
+    Ok(proven)
+}
+
+/// How many instructions may still be decoded. Functions of real files overlap a little, where labels
+/// stand in them; a file may be made so that each of a million covers all of its code.
+struct Effort(u64);
+
+impl Effort {
+    /// A real file takes a quarter of its bytes, four times.
+    fn of(image: &Image<'_>) -> Self {
+        let bytes: usize = image.code.iter().map(|code| code.bytes.len()).sum();
+        let known = image.functions.len() + image.entries.len();
+        Self(8 * bytes as u64 + 8 * known as u64 + (1 << 16))
+    }
+
+    fn spend(&mut self, instructions: u64) -> Result<(), String> {
+        let left = self.0.checked_sub(instructions);
+        self.0 = left.ok_or("has functions that overlap without end")?;
+        Ok(())
+    }
+}
+
+/// Places of the two bytes that may be CPUID at most: a gigabyte of anything has 16,000 by chance.
+const MOST_CANDIDATES: usize = 1 << 20;
+
+/// Addresses of the two bytes, each with its offset in the file.
+fn candidates(image: &Image<'_>) -> Result<BTreeMap<u64, u64>, String> {
+    let mut found = BTreeMap::new();
+    for code in &image.code {
+        let pairs = code.bytes.windows(2).enumerate().filter(|(_, pair)| *pair == CPUID);
+        let at = |(at, _): (usize, &[u8])| at as u64;
+        found.extend(
+            pairs
+                .map(at)
+                .take(MOST_CANDIDATES)
+                .map(|at| (code.address.saturating_add(at), code.offset.saturating_add(at))),
+        );
+    }
+    if found.len() >= MOST_CANDIDATES {
+        return Err(format!("has {MOST_CANDIDATES} places or more that look like CPUID"));
+    }
+    Ok(found)
+}
+
+/// Decodes from an address on.
+fn decoder<'a>(code: &Code<'a>, address: u64, end: u64) -> Decoder<'a> {
+    let within = |address: u64| {
+        let offset = usize::try_from(address.saturating_sub(code.address)).unwrap_or(usize::MAX);
+        offset.min(code.bytes.len())
+    };
+    let (start, end) = (within(address), within(end));
+    Decoder::with_ip(64, &code.bytes[start..end.max(start)], address, DecoderOptions::NONE)
+}
+
+/// Adds what decoding a function from one end to the other meets as CPUID, up to where there is no
+/// instruction.
+fn straight(
+    image: &Image<'_>,
+    function: &Range<u64>,
+    proven: &mut HashSet<u64>,
+    effort: &mut Effort,
+) -> Result<(), String> {
+    let Some(code) = image.code_at(function.start) else { return Ok(()) };
+    for instruction in decoder(code, function.start, function.end).iter() {
+        effort.spend(1)?;
+        if instruction.is_invalid() {
+            break;
+        }
+        if instruction.mnemonic() == Mnemonic::Cpuid {
+            proven.insert(opcode(&instruction));
+        }
+    }
+    Ok(())
+}
+
+/// Where the opcode of a CPUID instruction is, behind its prefixes.
+fn opcode(cpuid: &Instruction) -> u64 {
+    cpuid.next_ip().wrapping_sub(CPUID.len() as u64)
+}
+
+/// Follows code along its branches.
+struct Walk<'i, 'a> {
+    image: &'i Image<'a>,
+    /// Not to be left.
+    within: Option<Range<u64>>,
+    seen: HashSet<u64>,
+    /// Opcodes of the CPUID instructions that were met.
+    cpuids: HashSet<u64>,
+    effort: &'i mut Effort,
+}
+
+impl<'i, 'a> Walk<'i, 'a> {
+    fn new(image: &'i Image<'a>, within: Option<Range<u64>>, effort: &'i mut Effort) -> Self {
+        Self { image, within, seen: HashSet::new(), cpuids: HashSet::new(), effort }
+    }
+
+    fn from(&mut self, entries: impl IntoIterator<Item = u64>) -> Result<(), String> {
+        let mut queue: Vec<u64> = entries.into_iter().collect();
+        while let Some(address) = queue.pop() {
+            self.run(address, &mut queue)?;
+        }
+        Ok(())
+    }
+
+    /// One piece of code up to where it cannot go straight on.
+    fn run(&mut self, address: u64, queue: &mut Vec<u64>) -> Result<(), String> {
+        let Some(code) = self.image.code_at(address) else { return Ok(()) };
+        let end = self.within.as_ref().map_or(code.range().end, |w| w.end);
+        if self.within.as_ref().is_some_and(|w| !w.contains(&address)) {
+            return Ok(());
+        }
+        for instruction in decoder(code, address, end).iter() {
+            self.effort.spend(1)?;
+            if instruction.is_invalid() || !self.seen.insert(instruction.ip()) {
+                return Ok(());
+            }
+            if instruction.mnemonic() == Mnemonic::Cpuid {
+                self.cpuids.insert(opcode(&instruction));
+            }
+            match instruction.flow_control() {
+                FlowControl::Next | FlowControl::IndirectCall => {}
+                // What is called outside of functions was never decoded otherwise.
+                FlowControl::ConditionalBranch
+                | FlowControl::Call
+                | FlowControl::XbeginXabortXend => {
+                    queue.extend(target(&instruction));
+                }
+                FlowControl::UnconditionalBranch => {
+                    queue.extend(target(&instruction));
+                    return Ok(());
+                }
+                FlowControl::Interrupt => {}
+                FlowControl::IndirectBranch | FlowControl::Return | FlowControl::Exception => {
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn target(instruction: &Instruction) -> Option<u64> {
+    let near = matches!(instruction.op0_kind(), OpKind::NearBranch64);
+    near.then(|| instruction.near_branch_target())
+}
+
+/// Where calls and jumps of all functions lead. Not the addresses that they take: those are of
+/// tables as often as of code.
+fn targets(image: &Image<'_>, effort: &mut Effort) -> Result<BTreeSet<u64>, String> {
+    let mut targets = BTreeSet::new();
+    every_instruction(image, effort, |instruction| targets.extend(target(instruction)))?;
+    Ok(targets)
+}
+
+/// Every instruction of every function, functions one after the other.
+fn every_instruction(
+    image: &Image<'_>,
+    effort: &mut Effort,
+    mut each: impl FnMut(&Instruction),
+) -> Result<(), String> {
+    for function in &image.functions {
+        let Some(code) = image.code_at(function.start) else { continue };
+        for instruction in decoder(code, function.start, function.end).iter() {
+            effort.spend(1)?;
+            each(&instruction);
+        }
+    }
+    Ok(())
+}
+
+/// The CPU features that the code needs, as iced-x86 spells them (`AES`, `AVX512F`), each with how
+/// many instructions do.
+///
+/// # Errors
+/// As [`find`].
+pub fn features(image: &Image<'_>) -> Result<BTreeMap<String, usize>, String> {
+    let mut counts: HashMap<CpuidFeature, usize> = HashMap::new();
+    every_instruction(image, &mut Effort::of(image), |instruction| {
+        for feature in instruction.cpuid_features() {
+            *counts.entry(*feature).or_insert(0) += 1;
+        }
+    })?;
+    Ok(counts.into_iter().map(|(feature, n)| (format!("{feature:?}"), n)).collect())
+}
+
+#[cfg(test)]
+mod tests;

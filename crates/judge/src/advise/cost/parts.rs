@@ -1,0 +1,236 @@
+//! What the record has of one algorithm in one library at one size, and what it lacks.
+
+use super::gaps::Gap;
+use super::{Interval, Price, share as part_of, sum};
+use base::model::{Algorithm, Direction, Footprint, Model, Tier};
+use record::{Fit, LeakVerdict, Leaks, Library, LibraryId, Measurement, Record, State};
+use std::collections::BTreeMap;
+
+/// One direction.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cell {
+    pub ns: Interval,
+    pub cycles: Option<f64>,
+    p99_us: Option<f64>,
+}
+
+/// Both directions; a digest's are the same.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part {
+    pub write: Cell,
+    pub read: Cell,
+    pub between_sizes: bool,
+    pub line: Option<(f64, f64)>,
+}
+
+impl Part {
+    pub fn p99_us(&self) -> Option<f64> {
+        Some(self.write.p99_us?.max(self.read.p99_us?))
+    }
+}
+
+/// The rows of a record that one question is about.
+pub(super) struct Parts<'a> {
+    rows: BTreeMap<&'a str, Vec<&'a Measurement>>,
+    fits: Vec<&'a Fit>,
+    leaks: Vec<&'a Leaks>,
+    /// Builds with rows of this tier and model.
+    libraries: Vec<&'a LibraryId>,
+    facts: &'a [Library],
+    size: usize,
+    tier: Tier,
+}
+
+impl<'a> Parts<'a> {
+    /// `judged`: verdicts on secrets from elsewhere than the record.
+    pub fn of(
+        record: &'a Record,
+        judged: &'a [Leaks],
+        (size, tier, model): (usize, Tier, Model),
+    ) -> Self {
+        let plain = |m: &&Measurement| {
+            (m.tier, m.model, m.threads, m.footprint, m.in_place)
+                == (tier, model, 1, Footprint::Hot, false)
+        };
+        let on_line = |f: &&Fit| {
+            (f.tier, f.model, f.threads, f.footprint, f.in_place)
+                == (tier, model, 1, Footprint::Hot, false)
+                && f.linear
+        };
+        let mut rows: BTreeMap<&str, Vec<&Measurement>> = BTreeMap::new();
+        for m in record.measurements.iter().filter(plain) {
+            rows.entry(&m.algorithm).or_default().push(m);
+        }
+        let mut libraries: Vec<&LibraryId> = rows.values().flatten().map(|m| &m.library).collect();
+        libraries.sort();
+        libraries.dedup();
+        let fits = record.fits.iter().filter(on_line).collect();
+        let leaks = record.leaks.iter().chain(judged).collect();
+        Self { rows, fits, leaks, libraries, facts: &record.libraries, size, tier }
+    }
+
+    /// The algorithm's prices, one for each library that has all of it.
+    pub fn priced(&self, algorithm: &'static Algorithm) -> Vec<Price> {
+        let of_library = |l: &&LibraryId| {
+            let part = self.part(algorithm.name, l)?;
+            let leaks = secrets(&self.leaks, algorithm, l, self.tier);
+            Some(Price::of(&part, algorithm, l, leaks))
+        };
+        self.libraries.iter().filter_map(of_library).collect()
+    }
+
+    /// The libraries that may offer the algorithm and of which not all that a price needs was measured.
+    pub fn lacking(&self, algorithm: &'static Algorithm) -> Vec<Gap> {
+        let gap = |libraries: Vec<LibraryId>, at_least_ns, why: &str| Gap {
+            libraries,
+            algorithms: vec![algorithm.name],
+            at_least_ns,
+            why: why.to_owned(),
+        };
+        if !self.rows.contains_key(algorithm.name) {
+            return vec![gap(Vec::new(), (0.0, 0.0), "the record did not ask for it")];
+        }
+        let of_library = |library: &Library| {
+            let id = library.identity();
+            if library.error.is_some() || self.part(algorithm.name, &id).is_some() {
+                return None;
+            }
+            let why = self.why_unknown(algorithm, library, &id)?;
+            let at_least = self.at_least_ns(algorithm.name, &id);
+            Some(gap(vec![id], at_least, why))
+        };
+        self.facts.iter().filter_map(of_library).collect()
+    }
+
+    /// Why it is not known what the algorithm costs in a library; none where it is known that it cannot be had.
+    fn why_unknown(
+        &self,
+        algorithm: &'static Algorithm,
+        library: &Library,
+        id: &LibraryId,
+    ) -> Option<&'static str> {
+        let rows: Vec<&Measurement> = self.of_library(algorithm.name, id);
+        let is_no = |m: &&Measurement| m.state != State::Measured && !m.is_left_out();
+        if rows.iter().any(is_no) {
+            return None;
+        }
+        if rows.iter().any(|m| m.is_left_out()) {
+            return Some("the record's time was over before it was measured");
+        }
+        // A check has rows only where it is offered; a cipher has some in every library that was asked for it.
+        let is_offered = library.calls.iter().any(|c| c.algorithm == algorithm.name);
+        let may_have = !rows.is_empty() || is_offered || algorithm.encrypts();
+        may_have.then_some("not all of it was measured")
+    }
+
+    /// What encryption and decryption take at the least: as much as at a smaller size.
+    fn at_least_ns(&self, algorithm: &str, library: &LibraryId) -> (f64, f64) {
+        let rows = self.of_library(algorithm, library);
+        let of = |direction: Direction| {
+            let own = rows.iter().filter(|m| m.direction == direction && m.size <= self.size);
+            let lows = own.filter_map(|m| m.ns_per_op.map(|ns| ns.low).or(m.at_least_ns));
+            lows.fold(0.0, f64::max)
+        };
+        let digest = of(Direction::Digest);
+        (of(Direction::Encrypt).max(digest), of(Direction::Decrypt).max(digest))
+    }
+
+    fn of_library(&self, algorithm: &str, library: &LibraryId) -> Vec<&'a Measurement> {
+        let all = self.rows.get(algorithm).into_iter().flatten().copied();
+        all.filter(|m| m.library == *library).collect()
+    }
+
+    fn part(&self, algorithm: &str, library: &LibraryId) -> Option<Part> {
+        let mut rows = self.of_library(algorithm, library);
+        rows.retain(|m| m.state == State::Measured);
+        let line = |direction: Direction| {
+            let of_it = |f: &&&Fit| {
+                f.algorithm == algorithm && f.library == *library && f.direction == direction
+            };
+            self.fits.iter().find(of_it).copied()
+        };
+        let residual = |direction| line(direction).map(|f| f.residual);
+        let of = |direction| cell(&rows, direction, self.size, residual(direction));
+        let (write, between_sizes) = of(Direction::Encrypt).or_else(|| of(Direction::Digest))?;
+        let (read, _) = of(Direction::Decrypt).or_else(|| of(Direction::Digest))?;
+        let numbers = |direction| line(direction).map(|f| (f.ns_per_message, f.ns_per_byte));
+        let both = numbers(Direction::Encrypt).zip(numbers(Direction::Decrypt));
+        let mean = both.map(|(w, r)| (f64::midpoint(w.0, r.0), f64::midpoint(w.1, r.1)));
+        Some(Part { write, read, between_sizes, line: mean.or(numbers(Direction::Digest)) })
+    }
+
+    /// Why none of these algorithms has a price.
+    pub fn why_not(&self, algorithms: &[&'static Algorithm]) -> String {
+        let of_them = algorithms.iter().filter_map(|a| self.rows.get(a.name));
+        let rows: Vec<&Measurement> = of_them.flatten().copied().collect();
+        let of = |state: State| rows.iter().find(|m| m.state == state && !m.is_left_out());
+        let reason = |m: &Measurement| m.reason.clone().unwrap_or_default();
+        if let Some(m) = of(State::Refused) {
+            return format!("refused in {}: {}", m.library.name, reason(m));
+        }
+        if let Some(m) = of(State::Failed) {
+            return format!("failed in {}: {}", m.library.name, reason(m));
+        }
+        if rows.is_empty() {
+            return "the record did not ask for it".to_owned();
+        }
+        if rows.iter().any(|m| m.is_left_out()) {
+            return "the record's time was over before it was measured".to_owned();
+        }
+        if of(State::Measured).is_some() {
+            return format!("not all of it was measured around {} bytes", self.size);
+        }
+        format!("no library of the record offers it at {}", self.tier)
+    }
+}
+
+/// The case at this size; else, between its two neighbours, by the line through them, with as much doubt as there is
+/// about that: where all times lie on a line as much as they lie beside it (a fraction), else as much as the neighbours
+/// differ. With whether it was the latter.
+fn cell(
+    rows: &[&Measurement],
+    direction: Direction,
+    size: usize,
+    off_the_line: Option<f64>,
+) -> Option<(Cell, bool)> {
+    let of = |m: &&&Measurement| m.direction == direction;
+    if let Some(m) = rows.iter().filter(of).find(|m| m.size == size) {
+        return Some((exact(m)?, false));
+    }
+    let below = rows.iter().filter(of).filter(|m| m.size < size).max_by_key(|m| m.size)?;
+    let above = rows.iter().filter(of).filter(|m| m.size > size).min_by_key(|m| m.size)?;
+    let share = (size - below.size) as f64 / (above.size - below.size) as f64;
+    let (a, b) = (exact(below)?, exact(above)?);
+    let mut ns = sum(part_of(a.ns, 1.0 - share), part_of(b.ns, share));
+    (ns.low, ns.high) = match off_the_line {
+        Some(off) => (ns.low * (1.0 - off), ns.high * (1.0 + off)),
+        None => (a.ns.low.min(ns.low), b.ns.high.max(ns.high)),
+    };
+    let mix = |a: Option<f64>, b: Option<f64>| Some(a? * (1.0 - share) + b? * share);
+    let cell = Cell { ns, cycles: mix(a.cycles, b.cycles), p99_us: mix(a.p99_us, b.p99_us) };
+    Some((cell, true))
+}
+
+/// What is known of the secret of an algorithm in a build: where it has none, that nothing depends on it.
+pub(super) fn secrets(
+    leaks: &[&Leaks],
+    algorithm: &Algorithm,
+    library: &LibraryId,
+    tier: Tier,
+) -> Option<LeakVerdict> {
+    if !algorithm.has_secret() {
+        return Some(LeakVerdict::SameTrace);
+    }
+    let of_it = leaks.iter().filter(|v| v.is_of(library, algorithm.name, tier));
+    of_it.map(|v| v.verdict).max()
+}
+
+fn exact(m: &Measurement) -> Option<Cell> {
+    let ns = m.ns_per_op?;
+    let p99 = m.latency_ns.as_ref().and_then(|l| l.p99);
+    Some(Cell {
+        ns: Interval { median: ns.median, low: ns.low, high: ns.high },
+        cycles: m.cycles_per_op.map(|c| c.median),
+        p99_us: p99.map(|ns| ns / 1e3),
+    })
+}

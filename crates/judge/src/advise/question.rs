@@ -1,0 +1,232 @@
+//! What is asked.
+
+use crate::advise::cost::Price;
+use crate::advise::uses::Use;
+use base::model::{Model, NameGlob, Tier};
+use clap::ValueEnum;
+use jiff::civil::Date;
+use record::{LeakVerdict, LibraryId};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use strum::{Display, VariantNames};
+
+/// A key that must be changed within a day is none to plan with: policy.
+pub(crate) const LEAST_KEY_LIFE_DAYS: f64 = 1.0;
+
+/// What of a change must be noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Serialize, Deserialize, ValueEnum, Display, VariantNames)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum IntegrityLevel {
+    /// Nothing.
+    None,
+    /// Accidents: bit rot, torn writes.
+    Accident,
+    /// What someone does who wants it unnoticed.
+    Adversary,
+    /// That, and an old state put back.
+    Rollback,
+}
+
+/// What must be approved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Serialize, Deserialize, ValueEnum, Display, VariantNames)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum Fips {
+    /// Nothing.
+    None,
+    /// The algorithm.
+    Algorithm,
+    /// The module, by its certificate.
+    Validated,
+}
+
+/// What nonces are made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum, Display)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum NonceSource {
+    /// File and number of the unit.
+    Position,
+    /// A counter that survives crashes.
+    Counter,
+    /// A field that is new at each start of each writer, and a counter from zero.
+    Start,
+    /// Random numbers, kept with the unit.
+    Random,
+}
+
+/// What has a key of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum, Display)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum KeyPer {
+    /// One key for all units, or `--keys`.
+    Store,
+    /// A key derived for each epoch; its number is kept with each unit.
+    Epoch,
+    /// A new key whenever a unit is written.
+    Write,
+}
+
+/// What a scheme must do.
+#[derive(Clone, Debug)]
+pub struct Wishes {
+    /// Approval.
+    pub fips: Fips,
+    /// Certificate of the module, which the asker vouches for.
+    pub certificate: Option<String>,
+    /// Most bytes that a unit may grow by; none where any number can be had.
+    pub expansion: Option<u32>,
+    /// What of a change must be noticed.
+    pub integrity: IntegrityLevel,
+    /// Shortest key in bits.
+    pub key_bits: u32,
+    /// What nonces are made of.
+    pub nonce: NonceSource,
+    /// Whether copies of the store go on under the same key.
+    pub snapshots: bool,
+    /// What has a key of its own.
+    pub key_per: KeyPer,
+    /// Units written a second, by each writer.
+    pub writes_per_second: f64,
+    /// Instances that write under the same keys; none where it is assumed.
+    pub writers: Option<u32>,
+    /// What is assumed of them where copies go on; else there is one.
+    pub assumed_writers: u32,
+    /// Keys that these writes are spread over.
+    pub keys: u32,
+    /// Days that a key must last at least.
+    pub key_life_days: f64,
+    /// Most microseconds of the 99th percentile of one operation.
+    pub max_p99_us: Option<f64>,
+    /// Globs over libraries or `name@version`, all of them when empty.
+    pub libraries: Vec<NameGlob>,
+    /// Only libraries of the system's own packages.
+    pub system_only: bool,
+    /// Whether nothing of anybody else runs on the core and its caches, so that what depends on the secret may be
+    /// used.
+    pub alone: bool,
+}
+
+impl Wishes {
+    /// What is assumed of a use.
+    #[must_use]
+    pub fn of(used: &Use) -> Self {
+        Self {
+            fips: Fips::None,
+            certificate: None,
+            expansion: used.expansion,
+            integrity: used.integrity,
+            key_bits: used.key_bits,
+            nonce: used.nonce,
+            snapshots: used.snapshots,
+            key_per: KeyPer::Store,
+            writes_per_second: used.writes_per_second,
+            writers: None,
+            assumed_writers: used.writers,
+            keys: 1,
+            key_life_days: LEAST_KEY_LIFE_DAYS,
+            max_p99_us: None,
+            libraries: Vec::new(),
+            system_only: false,
+            alone: false,
+        }
+    }
+
+    /// Whether a library may be used.
+    #[must_use]
+    pub fn takes(&self, library: &LibraryId) -> bool {
+        let versioned = format!("{}@{}", library.name, library.version);
+        let named = |g: &NameGlob| g.matches(&library.name) || g.matches(&versioned);
+        let wanted = self.libraries.is_empty() || self.libraries.iter().any(named);
+        wanted && (!self.system_only || is_of_system(&library.path))
+    }
+
+    /// Whether a price may be paid: in libraries that may be used, and not with the secret where others watch.
+    pub(crate) fn takes_price(&self, price: &Price) -> bool {
+        let leaks = price.leaks == Some(LeakVerdict::Depends);
+        (self.alone || !leaks) && price.libraries.iter().all(|l| self.takes(l))
+    }
+
+    /// Whether it is known of a price that nothing gives the secret away to those who watch, if there are any.
+    pub(crate) fn trusts(&self, price: &Price) -> bool {
+        let is_judged = !matches!(price.leaks, None | Some(LeakVerdict::NotJudged));
+        self.alone || is_judged
+    }
+
+    /// Instances whose writes count: a replica and a restored copy draw nonces too.
+    pub(crate) fn writers(&self) -> u32 {
+        self.writers.unwrap_or(if self.snapshots { self.assumed_writers } else { 1 })
+    }
+
+    /// What one key gets of the writes of all writers.
+    pub(crate) fn writes_per_key(&self) -> f64 {
+        self.writes_per_second * f64::from(self.writers()) / f64::from(self.keys.max(1))
+    }
+}
+
+/// Where packages of distributions put libraries; what comes with ciphermark lies elsewhere.
+fn is_of_system(path: &str) -> bool {
+    let of_packages = ["/usr/lib/", "/usr/lib64/", "/lib/", "/lib64/"];
+    of_packages.iter().any(|p| path.starts_with(p)) && !path.contains("/ciphermark/")
+}
+
+/// A question: the use, the unit, what is wished, and which of that was typed rather than assumed.
+#[derive(Clone, Debug)]
+pub struct Question<'a> {
+    /// The use.
+    pub used: &'a Use,
+    /// Bytes of the unit.
+    pub size: usize,
+    /// Which CPU instructions libraries may see.
+    pub tier: Tier,
+    /// Share of decryption in the cost that ranks, 0 to 1.
+    pub reads: f64,
+    /// What a scheme must do.
+    pub wishes: Wishes,
+    /// Flags that were typed, without dashes.
+    pub typed: BTreeSet<&'static str>,
+    /// Day from which the key is in use.
+    pub key_born: Date,
+}
+
+impl<'a> Question<'a> {
+    /// What is measured for it: messages, with a new key each where each write has a key of its own.
+    #[must_use]
+    pub fn model(&self) -> Model {
+        match self.wishes.key_per {
+            KeyPer::Store | KeyPer::Epoch => Model::Message,
+            KeyPer::Write => Model::Rekey,
+        }
+    }
+
+    /// The question that leaves everything to what is assumed.
+    #[must_use]
+    pub fn of(used: &'a Use, today: Date) -> Self {
+        Self {
+            used,
+            size: used.size,
+            tier: Tier::Native,
+            reads: used.reads,
+            wishes: Wishes::of(used),
+            typed: BTreeSet::new(),
+            key_born: today,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_distributions_install_is_told_from_what_lies_elsewhere() {
+        assert!(is_of_system("/usr/lib/x86_64-linux-gnu/libcrypto.so.3"));
+        assert!(!is_of_system("/usr/local/lib/libcrypto.so.3"));
+        assert!(!is_of_system("/usr/lib/ciphermark/libs/openssl/libcrypto.so"));
+        assert!(!is_of_system("/home/me/lib/libcrypto.so"));
+    }
+}

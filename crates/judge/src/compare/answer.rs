@@ -1,0 +1,344 @@
+//! What a survey comes to, for somebody who reads one screen of it: for each question the best, and where the
+//! system's own library stands.
+
+use crate::compare::best::unit;
+use crate::compare::costs::group;
+use crate::compare::{Matching, Settings, Side, Tally, compare, family};
+use base::analysis::{ALPHA, Group, Ratio, surely_faster};
+use base::model::{Algorithm, Direction, Footprint, Kind, Mode, Model, Tier};
+use record::{LibraryId, Measurement, Record, State};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The size that rows are ranked at where it was measured: `PostgreSQL`'s page, and large enough that the cost per
+/// message no longer decides.
+pub const REFERENCE_SIZE: usize = 8192;
+/// Differences up to this do not matter (a fraction): what `ciphermark compare --same-within` is by default.
+const TOLERANCE: f64 = 0.005;
+/// Most sizes: a small message, a middling one, the reference.
+const SIZES: usize = 3;
+/// Directories that a distribution's packages put libraries in.
+const SYSTEM: [&str; 4] = ["/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"];
+
+/// What a survey comes to. Messages in one thread, in hot buffers, at the native tier: what an application does.
+#[derive(Clone, Debug)]
+pub struct Answer<'a> {
+    /// Bytes of a message, ascending, at most three; rows are ranked at the last.
+    pub sizes: Vec<usize>,
+    /// Which direction all rows have.
+    pub direction: Direction,
+    /// The system's own OpenSSL, where it was measured.
+    pub system: Option<&'a LibraryId>,
+    /// A newer OpenSSL of the same record against it.
+    pub newer: Option<Newer<'a>>,
+    /// The questions, each with its families of algorithms, the fastest first.
+    pub questions: Vec<(Asked, Vec<Family<'a>>)>,
+}
+
+/// What somebody looks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Asked {
+    /// Encryption that notices tampering.
+    Authenticated,
+    /// Encryption that keeps the length and notices nothing.
+    KeepsLength,
+    /// Digests and message authentication codes.
+    Digest,
+}
+
+/// Algorithms that differ in key length or lanes only.
+#[derive(Clone, Debug)]
+pub struct Family<'a> {
+    /// Its algorithm with the longest key; of these the fastest.
+    pub algorithm: &'a str,
+    /// The libraries that have it, the fastest first.
+    pub libraries: Vec<Row<'a>>,
+    /// How the system's library does.
+    pub system: Standing,
+}
+
+/// One library's speed at an algorithm.
+#[derive(Clone, Debug)]
+pub struct Row<'a> {
+    /// Which library.
+    pub library: &'a LibraryId,
+    /// In the order of [`Answer::sizes`]; none where there is no number.
+    pub cells: Vec<Option<&'a Measurement>>,
+}
+
+/// How the system's library does against the fastest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Standing {
+    /// It was not measured, or not at this.
+    Unknown,
+    /// It has no such algorithm.
+    NotOffered,
+    /// A check found something.
+    Refused,
+    /// Nothing is surely faster (95 %).
+    Best,
+    /// The fastest takes so many times less, at this many MB/s of its own.
+    Slower(f64, f64),
+}
+
+/// A library against the system's, over all cases that both have.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Newer<'a> {
+    /// The newer one.
+    pub library: &'a LibraryId,
+    /// Geometric mean of its time over the system's.
+    pub ratio: Ratio,
+    /// The verdicts of [`compare`] on the cases.
+    pub tally: Tally,
+}
+
+impl<'a> Answer<'a> {
+    /// None where nothing in the record answers any question.
+    #[must_use]
+    pub fn of(record: &'a Record) -> Option<Self> {
+        let usual: Vec<&Measurement> = record.measurements.iter().filter(|m| is_usual(m)).collect();
+        let directions: BTreeSet<Direction> = usual.iter().map(|m| m.direction).collect();
+        let direction = [Direction::Encrypt, Direction::Decrypt, Direction::Digest]
+            .into_iter()
+            .find(|d| directions.contains(d))?;
+        let asked = |m: &Measurement| asked(&m.algorithm);
+        let rows: Vec<&Measurement> = usual
+            .into_iter()
+            .filter(|m| m.direction == direction || asked(m) == Some(Asked::Digest))
+            .collect();
+        let sizes = sizes(&rows)?;
+        let system = system(record);
+        let mut of_asked: BTreeMap<Asked, BTreeMap<String, Vec<&Measurement>>> = BTreeMap::new();
+        for m in rows.iter().copied() {
+            if let Some(asked) = asked(m) {
+                let families = of_asked.entry(asked).or_default();
+                families.entry(family(&m.algorithm)).or_default().push(m);
+            }
+        }
+        let families = |families: BTreeMap<String, Vec<&'a Measurement>>| {
+            let all = families.into_values();
+            let mut all: Vec<Family<'_>> =
+                all.filter_map(|rows| Family::of(record, &rows, &sizes, system)).collect();
+            all.sort_by(|a, b| b.speed().total_cmp(&a.speed()));
+            all
+        };
+        let questions = of_asked.into_iter().map(|(asked, of)| (asked, families(of)));
+        let questions: Vec<_> = questions.filter(|(_, found)| !found.is_empty()).collect();
+        let newer = system.and_then(|system| newer(record, system));
+        (!questions.is_empty()).then_some(Self { sizes, direction, system, newer, questions })
+    }
+}
+
+fn is_usual(m: &Measurement) -> bool {
+    m.model == Model::Message
+        && (m.tier, m.threads, m.footprint) == (Tier::Native, 1, Footprint::Hot)
+        && !m.in_place
+}
+
+fn asked(algorithm: &str) -> Option<Asked> {
+    let algorithm = Algorithm::find(algorithm).ok()?;
+    match algorithm.kind {
+        Kind::Aead => Some(Asked::Authenticated),
+        Kind::Cipher if algorithm.mode != Mode::Ecb => Some(Asked::KeepsLength),
+        Kind::Digest | Kind::Mac if !algorithm.is_checksum() => Some(Asked::Digest),
+        _ => None,
+    }
+}
+
+/// The smallest size, the one in the middle on a logarithmic scale, and the one that is ranked at.
+fn sizes(rows: &[&Measurement]) -> Option<Vec<usize>> {
+    let all: BTreeSet<usize> = rows.iter().map(|m| m.size).collect();
+    let (first, largest) = (*all.first()?, *all.last()?);
+    let reference = if all.contains(&REFERENCE_SIZE) { REFERENCE_SIZE } else { largest };
+    let middle = (first as f64 * reference as f64).sqrt();
+    let distance = |size: &&usize| ((**size as f64 / middle).ln().abs() * 1e6) as u64;
+    let between = all.iter().filter(|s| (first + 1..reference).contains(s)).min_by_key(distance);
+    let mut sizes: Vec<usize> =
+        [Some(&first), between, Some(&reference)].into_iter().flatten().copied().collect();
+    sizes.dedup();
+    sizes.truncate(SIZES);
+    Some(sizes)
+}
+
+/// The OpenSSL that programs of this system find.
+fn system(record: &Record) -> Option<&LibraryId> {
+    let of_system = |m: &&Measurement| {
+        m.library.name == "openssl" && SYSTEM.iter().any(|d| m.library.path.starts_with(d))
+    };
+    record.measurements.iter().find(of_system).map(|m| &m.library)
+}
+
+impl<'a> Family<'a> {
+    fn of(
+        record: &Record,
+        rows: &[&'a Measurement],
+        sizes: &[usize],
+        system: Option<&LibraryId>,
+    ) -> Option<Self> {
+        let reference = *sizes.last()?;
+        let measured = rows.iter().filter(|m| m.state == State::Measured && m.size == reference);
+        let measured = measured.filter(|m| m.mb_per_s.is_some());
+        let key_len = |m: &Measurement| Algorithm::find(&m.algorithm).map_or(0, |a| a.key_len);
+        let longest = measured.clone().map(|m| key_len(m)).max()?;
+        let by_speed = |a: &&&Measurement, b: &&&Measurement| {
+            a.mb_per_s.unwrap_or(0.0).total_cmp(&b.mb_per_s.unwrap_or(0.0))
+        };
+        let fastest = measured.clone().filter(|m| key_len(m) == longest).max_by(by_speed)?;
+        let algorithm = fastest.algorithm.as_str();
+        let mut own: Vec<&&Measurement> = measured.filter(|m| m.algorithm == algorithm).collect();
+        own.sort_by(|a, b| by_speed(b, a));
+        let cell = |library: &LibraryId, size: usize| {
+            let of = |m: &&&Measurement| {
+                (&m.library, m.algorithm.as_str(), m.size) == (library, algorithm, size)
+            };
+            rows.iter().find(of).copied().filter(|m| m.mb_per_s.is_some())
+        };
+        let row = |m: &&&'a Measurement| {
+            let cells = sizes.iter().map(|size| cell(&m.library, *size)).collect();
+            Row { library: &m.library, cells }
+        };
+        let libraries = own.iter().map(row).collect();
+        let standing = system.map_or(Standing::Unknown, |system| {
+            let at = |m: &&&Measurement| {
+                (&m.library, m.algorithm.as_str(), m.size) == (system, algorithm, reference)
+            };
+            rows.iter().find(at).map_or(Standing::Unknown, |m| standing(record, m, fastest))
+        });
+        Some(Self { algorithm, libraries, system: standing })
+    }
+
+    fn speed(&self) -> f64 {
+        let of = |row: &Row<'_>| row.cells.last().copied().flatten().and_then(|m| m.mb_per_s);
+        self.libraries.first().and_then(of).unwrap_or(0.0)
+    }
+}
+
+fn standing(record: &Record, system: &Measurement, fastest: &Measurement) -> Standing {
+    let numbers = (system.ns_per_op, fastest.ns_per_op, system.mb_per_s);
+    let (Some(own), Some(best), Some(speed)) = numbers else {
+        return match system.state {
+            State::Unsupported => Standing::NotOffered,
+            State::Refused => Standing::Refused,
+            _ => Standing::Unknown,
+        };
+    };
+    let of = |m: &Measurement| group(record, m, unit(m));
+    let groups: Option<Vec<Group>> = [of(fastest), of(system)].into_iter().collect();
+    // The first, and all that it is not surely faster than.
+    let tied = |groups: &Vec<Group>| surely_faster(groups, 0, ALPHA).iter().any(|p| p.at == 1);
+    let is_surely_slower = !groups.as_ref().is_some_and(tied);
+    let factor = own.median / best.median;
+    if is_surely_slower && factor > 1.0 { Standing::Slower(factor, speed) } else { Standing::Best }
+}
+
+/// Of the other builds of OpenSSL the one with the highest version, compared as `compare` does.
+fn newer<'a>(record: &'a Record, system: &LibraryId) -> Option<Newer<'a>> {
+    let version = |id: &LibraryId| -> Vec<u64> {
+        let parts = id.version.split(|c: char| !c.is_ascii_digit());
+        parts.map_while(|part| part.parse().ok()).collect()
+    };
+    let others = record.measurements.iter().map(|m| &m.library);
+    let others = others.filter(|id| id.name == "openssl" && version(id) > version(system));
+    let library = others.max_by_key(|id| version(id))?;
+    let side = |of: &LibraryId| Side {
+        name: of.name.clone(),
+        record,
+        rows: record.measurements.iter().filter(|m| m.library == *of).collect(),
+    };
+    let settings = Settings {
+        tolerance: TOLERANCE,
+        matching: Matching::Every,
+        apart: crate::compare::Apart::Nothing,
+    };
+    let comparison = compare(&side(system), &side(library), &settings);
+    let ratio = comparison.overall.first()?.ratio?;
+    Some(Newer { library, ratio, tally: comparison.tally })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::sample::{case, record, without_number};
+
+    fn of(name: &str, version: &str, path: &str, algorithm: &str, cost: f64) -> Measurement {
+        let mut m = case(algorithm, 8192, &[cost, cost * 1.001, cost * 0.999, cost, cost, cost]);
+        (m.direction, m.model) = (Direction::Encrypt, Model::Message);
+        let [name, version, path] = [name, version, path].map(str::to_owned);
+        m.library = LibraryId { name, version, path, id: "build-id:00".to_owned() };
+        m
+    }
+
+    fn openssl(algorithm: &str, cost: f64) -> Measurement {
+        of("openssl", "3.0.19", "/usr/lib/x86_64-linux-gnu/libcrypto.so.3", algorithm, cost)
+    }
+
+    #[test]
+    fn each_question_has_its_families_the_fastest_first_and_the_systems_standing() {
+        let mut unsupported = openssl("aegis-256", 1.0);
+        unsupported = without_number(unsupported, State::Unsupported, "no");
+        let record = record(
+            "a",
+            vec![
+                openssl("aes-256-gcm", 4000.0),
+                openssl("aes-128-gcm", 3000.0),
+                openssl("aes-256-xts", 2000.0),
+                openssl("aes-256-ecb", 100.0),
+                of("fast", "1", "/opt/fast.so", "aes-256-gcm", 2000.0),
+                of("fast", "1", "/opt/fast.so", "aes-256-xts", 2000.5),
+                of("fast", "1", "/opt/fast.so", "aegis-256", 1000.0),
+                of("openssl", "4.0.3", "/opt/libcrypto.so", "aes-256-gcm", 2500.0),
+                unsupported,
+            ],
+        );
+        let answer = Answer::of(&record).unwrap();
+        let found: Vec<(Asked, Vec<&str>)> = answer
+            .questions
+            .iter()
+            .map(|(asked, families)| (*asked, families.iter().map(|f| f.algorithm).collect()))
+            .collect();
+        let authenticated = (Asked::Authenticated, vec!["aegis-256", "aes-256-gcm"]);
+        assert_eq!(found, [authenticated, (Asked::KeepsLength, vec!["aes-256-xts"])]);
+        let families = &answer.questions[0].1;
+        assert_eq!(families[0].system, Standing::NotOffered);
+        let Standing::Slower(factor, _) = families[1].system else {
+            panic!("{:?}", families[1].system)
+        };
+        assert!((factor - 2.0).abs() < 0.01, "{factor}");
+        let names: Vec<&str> = families[1].libraries.iter().map(|r| &*r.library.name).collect();
+        assert_eq!(names, ["fast", "openssl", "openssl"]);
+        assert_eq!(answer.questions[1].1[0].system, Standing::Best);
+        let newer = answer.newer.unwrap();
+        assert_eq!((&*newer.library.version, newer.tally.faster), ("4.0.3", 1));
+        assert!((newer.ratio.estimate - 0.625).abs() < 0.01, "{}", newer.ratio.estimate);
+    }
+
+    #[test]
+    fn digests_and_macs_have_a_question_of_their_own_and_checksums_none() {
+        let digest = |algorithm, ns| Measurement {
+            direction: Direction::Digest,
+            ..of("fast", "1", "/opt/fast.so", algorithm, ns)
+        };
+        let rows = ["sha256", "hmac-sha256", "xxh3-64"].map(|name| digest(name, 900.0));
+        let answer = record("a", [&rows[..], &[openssl("aes-256-gcm", 4000.0)]].concat());
+        let answer = Answer::of(&answer).unwrap();
+        let (asked, families) = answer.questions.last().unwrap();
+        let names: BTreeSet<&str> = families.iter().map(|f| f.algorithm).collect();
+        assert_eq!((*asked, names), (Asked::Digest, BTreeSet::from(["hmac-sha256", "sha256"])));
+    }
+
+    #[test]
+    fn three_sizes_at_most_stand_for_all() {
+        let at = |size: usize| Measurement { size, ..openssl("aes-256-gcm", size as f64) };
+        let all: Vec<Measurement> = [16, 64, 256, 1024, 8192, 65536].map(at).to_vec();
+        let rows: Vec<&Measurement> = all.iter().collect();
+        assert_eq!(sizes(&rows), Some(vec![16, 256, 8192]));
+        assert_eq!(sizes(&rows[..1]), Some(vec![16]));
+        assert_eq!(sizes(&rows[..2]), Some(vec![16, 64]));
+        assert_eq!(sizes(&[]), None);
+    }
+
+    #[test]
+    fn a_record_without_an_answer_has_none() {
+        assert!(Answer::of(&record("a", vec![openssl("aes-256-ecb", 1.0)])).is_none());
+        assert!(Answer::of(&record("a", Vec::new())).is_none());
+    }
+}

@@ -1,0 +1,444 @@
+use super::*;
+use crate::compare::sample::{case, executed, library, record, without_number};
+use crate::compare::{Change, Condition};
+use base::model::{Direction, RawSample};
+use proptest::prelude::*;
+
+const STEADY: [f64; 6] = [1000.0, 1001.0, 1002.0, 999.0, 998.0, 1000.0];
+const SETTINGS: Settings = Settings {
+    tolerance: 0.005,
+    matching: Matching::ByName,
+    apart: crate::compare::Apart::Nothing,
+};
+
+fn scaled(factor: f64) -> Vec<f64> {
+    STEADY.iter().map(|c| c * factor).collect()
+}
+
+fn side(record: &Record) -> Side<'_> {
+    Side { record, name: record.started.clone(), rows: record.measurements.iter().collect() }
+}
+
+fn compared(base: Vec<Measurement>, new: Vec<Measurement>) -> Comparison {
+    let (base, new) = (record("a", base), record("b", new));
+    compare(&side(&base), &side(&new), &SETTINGS)
+}
+
+fn finds(comparison: &Comparison, condition: &str) -> Option<String> {
+    condition.parse::<Condition>().unwrap().find(comparison).map(|found| found.what)
+}
+
+#[test]
+fn a_record_against_itself_is_the_same_however_wide_its_intervals_and_says_why() {
+    let wide = [500.0, 2000.0, 800.0, 1700.0, 400.0, 2500.0];
+    let one = record("a", vec![case("aes-128-gcm", 16, &wide), case("aes-128-ctr", 16, &STEADY)]);
+    let c = compare(&side(&one), &side(&one), &SETTINGS);
+    assert_eq!((c.tally.same, c.tally.identical, c.tally.cases()), (2, 2, 2));
+    assert!(c.warnings[0].contains("the very same samples"), "{:?}", c.warnings);
+    assert_eq!(c.overall[0].ratio.unwrap(), Ratio::exact(1.0));
+    for condition in ["slower", "mean", "refused", "missing", "undecided"] {
+        assert_eq!(finds(&c, condition), None, "{condition}");
+    }
+}
+
+#[test]
+fn verdicts_are_about_the_new_side() {
+    let names = ["aes-128-cbc", "aes-128-ccm", "aes-128-ctr"];
+    let base = names.map(|a| case(a, 16, &STEADY)).to_vec();
+    let new = [1.0001, 1.1, 0.9].iter().zip(names).map(|(f, a)| case(a, 16, &scaled(*f)));
+    let c = compared(base, new.collect());
+    let verdicts: Vec<&str> = c.cases.iter().map(|case| case.verdict.name()).collect();
+    assert_eq!(verdicts, ["same", "slower", "faster"]);
+    assert!(!c.cases[0].identical);
+    assert_eq!(finds(&c, "slower").unwrap(), "slower: 1 case");
+    assert_eq!(finds(&c, "slower:5%").unwrap(), "slower: 1 case");
+    assert_eq!(finds(&c, "slower:12%"), None);
+    assert_eq!(finds(&c, "mean"), None, "0.1 % faster on average");
+    assert_eq!(c.families.len(), 3);
+}
+
+#[test]
+fn wide_intervals_leave_a_case_undecided() {
+    let wide = [500.0, 2000.0, 800.0, 1700.0, 400.0, 2500.0];
+    let wider: Vec<f64> = wide.iter().map(|c| c * 1.1).collect();
+    let c = compared(vec![case("aes-128-gcm", 16, &wide)], vec![case("aes-128-gcm", 16, &wider)]);
+    assert_eq!(c.cases[0].verdict, Verdict::Undecided);
+    assert!(c.cases[0].ratio.unwrap().low < 1.0 && c.cases[0].ratio.unwrap().high > 1.0);
+    assert_eq!(finds(&c, "undecided").unwrap(), "undecided: 1 case");
+}
+
+#[test]
+fn what_there_was_no_time_for_on_one_side_is_missing_there_and_not_broken() {
+    let good = case("aes-128-gcm", 16, &STEADY);
+    let mut late = without_number(good.clone(), State::Failed, "2 samples in the time budget");
+    late.stopped = Some(record::Stopped::Budget);
+    let c = compared(vec![good.clone()], vec![late.clone()]);
+    assert!(c.states.is_empty() && finds(&c, "refused").is_none());
+    assert_eq!(c.only[0].reason, "not measured in the time of the other side");
+    assert!(compared(vec![late.clone()], vec![late]).states.is_empty());
+}
+
+#[test]
+fn what_was_measured_and_is_refused_now_is_a_failure_with_its_reason() {
+    let good = case("aes-128-gcm", 16, &STEADY);
+    let bad = without_number(good.clone(), State::Refused, "tamper: accepted a changed tag");
+    let c = compared(vec![good.clone()], vec![bad.clone()]);
+    assert_eq!(c.states[0].change, Change::Broken);
+    assert_eq!(c.states[0].reason.as_deref(), Some("tamper: accepted a changed tag"));
+    assert_eq!(finds(&c, "refused").unwrap(), "measured before and refused or failed now: 1 case");
+    assert!(c.cases.is_empty() && c.overall.is_empty());
+    let mended = compared(vec![bad], vec![good]);
+    assert_eq!(mended.states[0].change, Change::Mended);
+    assert_eq!(finds(&mended, "refused"), None);
+}
+
+#[test]
+fn what_is_on_one_side_only_is_listed_with_the_reason() {
+    let row = |a: &str| case(a, 16, &STEADY);
+    let mut stranger = row("aes-128-gcm");
+    stranger.library = library("other", "2", "x");
+    let unsupported = without_number(row("aes-128-ccm"), State::Unsupported, "not offered");
+    let base = vec![row("aes-128-gcm"), row("aes-128-ctr"), row("aes-128-ccm")];
+    let c = compared(base, vec![row("aes-128-gcm"), unsupported, stranger]);
+    let only: Vec<(OnlyIn, &str, &str)> =
+        c.only.iter().map(|o| (o.only_in, o.case.algorithm.as_str(), o.reason)).collect();
+    assert_eq!(
+        only,
+        [
+            (OnlyIn::Base, "aes-128-ccm", "not offered on the other side"),
+            (OnlyIn::Base, "aes-128-ctr", "not asked for on the other side"),
+            (OnlyIn::New, "aes-128-gcm", "no such library on the other side"),
+        ]
+    );
+    assert_eq!(finds(&c, "missing").unwrap(), "measured before and not there now: 2 cases");
+}
+
+#[test]
+fn another_definition_of_the_model_is_another_case() {
+    let mut new = case("aes-128-gcm", 16, &scaled(2.0));
+    new.model_version = 2;
+    let c = compared(vec![case("aes-128-gcm", 16, &STEADY)], vec![new]);
+    assert!(c.cases.is_empty());
+    assert_eq!(c.only.len(), 2);
+    assert!(c.only[0].reason.contains("defined otherwise"));
+}
+
+#[test]
+fn the_same_core_is_compared_in_cycles_and_another_one_in_time() {
+    let (mut base, mut new) =
+        (record("a", vec![case("aes-128-gcm", 16, &STEADY)]), record("b", Vec::new()));
+    // Twice the cycles on a clock of twice the rate.
+    new.measurements = vec![case("aes-128-gcm", 16, &scaled(2.0))];
+    new.host.clock.ticks_per_second = 2e9;
+    let c = compare(&side(&base), &side(&new), &SETTINGS);
+    assert_eq!((c.unit, c.cases[0].verdict), (Unit::Cycles, Verdict::Slower));
+    new.host.cpu.name = "Another CPU".to_owned();
+    let c = compare(&side(&base), &side(&new), &SETTINGS);
+    assert_eq!((c.unit, c.cases[0].verdict), (Unit::Nanoseconds, Verdict::Same));
+    assert!(c.warnings[0].starts_with("the processors differ"), "{:?}", c.warnings);
+    let circumstance = record::Circumstance {
+        name: "OPENSSL_ia32cap".into(),
+        value: Some("~0x2".into()),
+        ..record::Circumstance::default()
+    };
+    base.host.circumstances.push(circumstance);
+    base.tool.version = "0.0.9".to_owned();
+    base.format_version = "1.0".to_owned();
+    let warnings = compare(&side(&base), &side(&new), &SETTINGS).warnings.join("\n");
+    assert!(warnings.contains("ciphermark's version differs: 0.0.9 and 0.1.0"), "{warnings}");
+    assert!(warnings.contains("the record's format differs: 1.0 and 1."), "{warnings}");
+    let decides = "OPENSSL_ia32cap decides which code runs, and differs: ~0x2 and not set";
+    assert!(warnings.contains(decides), "{warnings}");
+}
+
+#[test]
+fn a_bound_from_a_busy_core_is_no_ground_for_a_verdict() {
+    let mut new = case("aes-128-gcm", 16, &scaled(1.5));
+    new.contended = true;
+    let c = compared(vec![case("aes-128-gcm", 16, &STEADY)], vec![new]);
+    assert_eq!(c.cases[0].verdict, Verdict::Undecided);
+    assert!(c.cases[0].reason.as_ref().unwrap().contains("only a busy core"));
+}
+
+#[test]
+fn measurements_without_raw_samples_are_undecided() {
+    let strip = |mut m: Measurement| {
+        m.raw = record::Samples::default();
+        m
+    };
+    let base = strip(case("aes-128-gcm", 16, &STEADY));
+    let c = compared(vec![base], vec![strip(case("aes-128-gcm", 16, &scaled(2.0)))]);
+    assert_eq!(c.cases[0].verdict, Verdict::Undecided);
+    assert!(c.cases[0].reason.as_ref().unwrap().contains("has no raw samples"));
+}
+
+#[test]
+fn instructions_are_compared_exactly() {
+    let m = case("aes-128-gcm", 16, &STEADY);
+    let (mut base, mut new) = (record("a", vec![m.clone()]), record("b", vec![m.clone()]));
+    base.executed = vec![executed(&m, 2.0, 400.0)];
+    new.executed = vec![executed(&m, 2.0, 400.0)];
+    let c = compare(&side(&base), &side(&new), &SETTINGS);
+    assert!(c.instructions[0].is_equal());
+    assert_eq!(finds(&c, "instructions"), None);
+    new.executed = vec![executed(&m, 2.008, 404.0)];
+    let c = compare(&side(&base), &side(&new), &SETTINGS);
+    assert_eq!(finds(&c, "instructions").unwrap(), "instructions grew in 1 case, by up to 1.00 %");
+    assert_eq!(finds(&c, "instructions-per-byte:0.5%"), None);
+    assert!(finds(&c, "instructions-per-message:0.5%").is_some());
+}
+
+/// Counts of whole operations beside equal counts per byte and per message.
+fn counted_at(m: &Measurement, sizes: &[(usize, u64)]) -> record::Executed {
+    let mut e = executed(m, 4.0, 50.0);
+    let of = |(size, instructions): &(usize, u64)| record::ExecutedSize {
+        size: *size,
+        instructions: *instructions,
+    };
+    e.sizes = sizes.iter().map(of).collect();
+    e
+}
+
+#[test]
+fn instructions_of_a_measured_size_are_compared_where_the_slope_of_small_ones_shows_nothing() {
+    let cases = [64, 8192].map(|size| case("aes-128-gcm", size, &STEADY)).to_vec();
+    let (mut base, mut new) = (record("a", cases.clone()), record("b", cases.clone()));
+    base.executed = vec![counted_at(&cases[0], &[(64, 306), (4096, 16_434), (8192, 32_818)])];
+    // 4096 was counted and grew, but nobody measured it.
+    new.executed = vec![counted_at(&cases[0], &[(64, 306), (4096, 20_000), (8192, 33_803)])];
+    let c = compare(&side(&base), &side(&new), &SETTINGS);
+    let row = &c.instructions[0];
+    assert_eq!(row.sizes.iter().map(|s| s.size).collect::<Vec<_>>(), [64, 8192]);
+    assert_eq!(row.worst_size().unwrap().size, 8192);
+    assert!(!row.is_equal() && row.per_byte_growth == Some(0.0));
+    assert_eq!(
+        finds(&c, "instructions:2.9%").unwrap(),
+        "instructions grew in 1 case, by up to 3.00 %"
+    );
+    assert_eq!(finds(&c, "instructions:3.1%"), None);
+    assert!(finds(&c, "instructions-per-operation:2.9%").is_some());
+    assert_eq!(finds(&c, "instructions-per-byte"), None);
+    let equal = compare(&side(&base), &side(&base), &SETTINGS);
+    assert!(equal.instructions[0].is_equal());
+    assert_eq!(finds(&equal, "instructions"), None);
+}
+
+#[test]
+fn a_measured_size_that_a_side_did_not_count_is_named_and_not_extrapolated() {
+    let cases = [64, 8192].map(|size| case("aes-128-gcm", size, &STEADY)).to_vec();
+    let (mut base, mut new) = (record("a", cases.clone()), record("b", cases.clone()));
+    base.executed = vec![counted_at(&cases[0], &[(64, 306)])];
+    new.executed = vec![counted_at(&cases[0], &[(64, 306)])];
+    let unknown = compare(&side(&base), &side(&new), &SETTINGS).instructions[0].uncounted.clone();
+    assert_eq!((unknown[0].size, &*unknown[0].reason), (8192, "not counted"));
+    let too_long = || record::UncountedSize { size: 8192, reason: "too long".to_owned() };
+    base.executed[0].uncounted = vec![too_long()];
+    new.executed = vec![counted_at(&cases[0], &[(64, 306), (8192, 90_000)])];
+    let c = compare(&side(&base), &side(&new), &SETTINGS);
+    assert_eq!(c.instructions[0].sizes.len(), 1);
+    assert_eq!(c.instructions[0].uncounted[0].reason, "base: too long");
+    assert_eq!(finds(&c, "instructions"), None);
+}
+
+#[test]
+fn tiers_of_one_record_are_sides_too() {
+    let mut slow = case("aes-128-gcm", 16, &scaled(10.0));
+    slow.tier = Tier::Noaes;
+    let one = record("a", vec![case("aes-128-gcm", 16, &STEADY), slow]);
+    let of = |tier| Side {
+        rows: one.measurements.iter().filter(|m| m.tier == tier).collect(),
+        ..side(&one)
+    };
+    let settings = Settings { apart: Apart::Tier, ..SETTINGS };
+    let c = compare(&of(Tier::Noaes), &of(Tier::Native), &settings);
+    assert_eq!(c.cases[0].verdict, Verdict::Faster);
+    assert_eq!((c.cases[0].base.tier, c.cases[0].case.tier), (Some(Tier::Noaes), Tier::Native));
+    let mut old = case("aes-128-gcm", 16, &scaled(9.0));
+    old.tier = Tier::Core2;
+    let c = compared(vec![old.clone()], vec![old]);
+    let said = |w: &String| w.starts_with("tier core2, an emulated feature set");
+    assert!(c.warnings.iter().any(said), "{:?}", c.warnings);
+}
+
+#[test]
+fn algorithms_belong_together_by_what_the_star_stands_for() {
+    let of = |algorithm: &str, factor: f64| case(algorithm, 4096, &scaled(factor));
+    let rows = vec![
+        of("aes-128-gcm", 1.0),
+        of("aes-256-gcm", 1.16),
+        of("aes-128-ctr", 1.0),
+        of("aes-256-ctr", 1.4),
+        of("aes-128-ccm", 1.0),
+    ];
+    let one = record("a", rows);
+    let side = |prefix: &str| Side {
+        rows: one.measurements.iter().filter(|m| m.algorithm.starts_with(prefix)).collect(),
+        ..side(&one)
+    };
+    let part = |glob| crate::compare::Part::of(glob).unwrap();
+    let apart = Apart::Algorithm { base: part("aes-128-*"), new: part("aes-256-*") };
+    let c = compare(&side("aes-128"), &side("aes-256"), &Settings { apart, ..SETTINGS });
+    let told: Vec<_> = c
+        .cases
+        .iter()
+        .map(|c| (c.base.algorithm.as_deref(), &*c.case.algorithm, c.verdict))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (Some("aes-128-ctr"), "aes-256-ctr", Verdict::Slower),
+            (Some("aes-128-gcm"), "aes-256-gcm", Verdict::Slower)
+        ]
+    );
+    let ratio = c.cases[1].ratio.unwrap();
+    assert!((ratio.estimate - 1.16).abs() < 0.001 && ratio.low < 1.16 && ratio.high > 1.16);
+    assert_eq!((c.only.len(), &*c.only[0].case.algorithm), (1, "aes-128-ccm"));
+}
+
+#[test]
+fn sizes_are_compared_by_what_a_byte_costs() {
+    // Twice the bytes in 1.8 times the time.
+    let one = record(
+        "a",
+        vec![case("aes-128-gcm", 4096, &STEADY), case("aes-128-gcm", 8192, &scaled(1.8))],
+    );
+    let of = |size| Side {
+        rows: one.measurements.iter().filter(|m| m.size == size).collect(),
+        ..side(&one)
+    };
+    let c = compare(&of(4096), &of(8192), &Settings { apart: Apart::Size, ..SETTINGS });
+    let case = &c.cases[0];
+    assert_eq!((case.base.size, case.case.size, case.verdict), (Some(4096), 8192, Verdict::Faster));
+    assert!((case.ratio.unwrap().estimate - 0.9).abs() < 0.001, "{:?}", case.ratio);
+    assert!(c.instructions.is_empty() && c.leaks.is_empty());
+}
+
+#[test]
+fn one_library_is_held_against_each_of_the_others() {
+    let row = |name: &str, factor: f64| {
+        let mut m = case("aes-128-gcm", 16, &scaled(factor));
+        m.library = library(name, "1", name);
+        m
+    };
+    let one = record("a", vec![row("a", 1.0), row("b", 2.0), row("c", 0.5)]);
+    let of = |names: &[&str]| Side {
+        rows: one.measurements.iter().filter(|m| names.contains(&&*m.library.name)).collect(),
+        ..side(&one)
+    };
+    let settings = Settings { matching: Matching::Every, ..SETTINGS };
+    let c = compare(&of(&["a"]), &of(&["a", "b", "c"]), &settings);
+    let verdicts: Vec<(&str, &str)> =
+        c.cases.iter().map(|c| (c.new_library.name.as_str(), c.verdict.name())).collect();
+    assert_eq!(verdicts, [("b", "slower"), ("c", "faster")]);
+    assert_eq!(c.overall.len(), 2, "each has its own mean");
+    assert_eq!(c.cases[0].case.direction, Direction::Encrypt);
+}
+
+/// Costs of one case on both sides.
+type Sides = (Vec<f64>, Vec<f64>);
+
+fn costs() -> impl Strategy<Value = Vec<f64>> {
+    prop::collection::vec(500.0f64..2000.0, 6..12)
+}
+
+proptest! {
+    /// Whatever the samples: against themselves they are the same, and swapping the sides turns
+    /// every verdict over.
+    #[test]
+    fn verdicts_turn_over_with_the_sides(
+        cases in prop::collection::vec((costs(), costs()), 1..8)
+    ) {
+        let rows = |pick: fn(&Sides) -> &Vec<f64>| -> Vec<Measurement> {
+            cases.iter().enumerate().map(|(i, pair)| case(&format!("x{i}"), 64, pick(pair))).collect()
+        };
+        let (base, new) = (rows(|pair| &pair.0), rows(|pair| &pair.1));
+        let there = compared(base.clone(), new.clone());
+        let back = compared(new, base.clone());
+        prop_assert_eq!(there.tally.faster, back.tally.slower);
+        prop_assert_eq!(there.tally.slower, back.tally.faster);
+        prop_assert_eq!(there.tally.same, back.tally.same);
+        let itself = compared(base.clone(), base);
+        prop_assert_eq!(itself.tally.same, cases.len());
+    }
+}
+
+#[test]
+fn cycles_that_follow_the_clock_while_the_time_stays_are_no_ground_for_a_verdict() {
+    // Processes at one of two clocks, each operation in the same time.
+    let at = |fast: usize, slower: f64| {
+        let mut m = case("aes-128-gcm", 16, &[1000.0 * slower; 12]);
+        let mut raw = record::Samples::default();
+        for (sample, counts) in m.raw.iter() {
+            let clock = if (sample.process as usize) < fast { 2.6 } else { 2.0 };
+            raw.push(&RawSample { clock_before: clock, clock_after: clock, ..sample }, counts);
+        }
+        m.raw = raw;
+        m
+    };
+    let verdict = |base, new| {
+        let c = compared(vec![base], vec![new]);
+        (c.cases[0].verdict, c.cases[0].reason.clone().unwrap_or_default())
+    };
+    let (said, why) = verdict(at(10, 1.0), at(2, 1.0));
+    assert!(
+        said == Verdict::Undecided && why.contains("follow the core's clock"),
+        "{said:?} {why}"
+    );
+    assert_eq!(verdict(at(0, 1.0), at(0, 1.1)), (Verdict::Slower, String::new()));
+}
+
+#[test]
+fn a_sure_difference_that_equal_builds_may_have_from_run_to_run_is_undecided() {
+    let of = |by: f64| {
+        let c = compared(
+            vec![case("aes-128-gcm", 16, &STEADY)],
+            vec![case("aes-128-gcm", 16, &scaled(by))],
+        );
+        c.cases[0].verdict
+    };
+    assert_eq!((of(1.01), of(1.03)), (Verdict::Undecided, Verdict::Slower));
+    assert_eq!((of(0.99), of(0.97)), (Verdict::Undecided, Verdict::Faster));
+}
+
+/// A record of one library, whose other files have these contents; none for a record from before that was kept.
+fn of_build(started: &str, id: &str, objects: Option<&[&str]>) -> Record {
+    let mut one = case("aes-128-gcm", 16, &STEADY);
+    one.library = library("mine", "1", id);
+    one.library.path = "/lib/mine.so".to_owned();
+    let file = |content: &&str| record::LoadedFile {
+        path: "/lib/libcore.so".to_owned(),
+        id: format!("sha256:{content}"),
+    };
+    let facts = record::Library {
+        name: "mine".to_owned(),
+        version: "1".to_owned(),
+        path: one.library.path.clone(),
+        id: id.to_owned(),
+        objects: objects.map(|all| all.iter().map(file).collect()),
+        ..record::Library::default()
+    };
+    Record { libraries: vec![facts], ..record(started, vec![one]) }
+}
+
+#[test]
+fn what_a_library_loads_is_part_of_its_build_and_older_records_know_its_own_file_only() {
+    let one = of_build("a", "build-id:00+1", Some(&["1"]));
+    let swapped = of_build("b", "build-id:00+2", Some(&["2"]));
+    let without = of_build("c", "build-id:00", Some(&[]));
+    let older = of_build("d", "build-id:00", None);
+    let other = of_build("e", "build-id:11", None);
+    let same = |a: &Record, b: &Record| {
+        a.has_same_build(&a.measurements[0].library, b, &b.measurements[0].library)
+    };
+    assert!(same(&one, &one) && !same(&one, &swapped) && !same(&one, &without));
+    for known in [&one, &swapped, &without, &older] {
+        assert!(same(known, &older) && same(&older, known) && !same(known, &other));
+    }
+    let warnings = |base, new| compare(&side(base), &side(new), &SETTINGS).warnings.join("\n");
+    assert!(warnings(&one, &older).contains("the same build on both sides"));
+    let said = warnings(&one, &swapped);
+    assert!(
+        said.contains("by what it loads: libcore.so") && !said.contains("the same build"),
+        "{said}"
+    );
+}

@@ -1,0 +1,214 @@
+//! What can be asked of a record.
+
+use base::model::{Algorithm, Direction, Footprint, Integrity, Kind, Model, NameGlob, Tier};
+use record::{Measurement, Record, State};
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Which algorithms take part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum, strum::Display)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum Class {
+    /// Tampering is noticed.
+    Authenticated,
+    /// Encryption that does not notice tampering.
+    Unauthenticated,
+    /// A cipher joined with a checksum or a MAC.
+    Composite,
+    /// Digests and checksums.
+    Digest,
+    /// Message authentication codes.
+    Mac,
+}
+
+impl Class {
+    fn has(self, a: &Algorithm) -> bool {
+        match self {
+            Self::Authenticated => a.encrypts() && a.integrity() == Integrity::Tamper,
+            Self::Unauthenticated => a.encrypts() && a.integrity() != Integrity::Tamper,
+            Self::Composite => a.composite.is_some(),
+            Self::Digest => a.kind == Kind::Digest,
+            Self::Mac => a.kind == Kind::Mac,
+        }
+    }
+}
+
+/// What is least in the best.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    /// Time of one operation.
+    #[default]
+    Time,
+    /// Instructions of one operation.
+    Instructions,
+}
+
+/// Of what there is a best one each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, clap::ValueEnum, strum::Display)]
+#[serde(rename_all = "lowercase")]
+#[strum(serialize_all = "lowercase")]
+pub enum Per {
+    /// Library.
+    Library,
+    /// Algorithm.
+    Algorithm,
+    /// Family of algorithms.
+    Family,
+    /// Size.
+    Size,
+    /// Tier.
+    Tier,
+}
+
+/// A question: the record decides what is left open.
+#[derive(Clone, Debug, Default)]
+pub struct Question {
+    /// Which algorithms take part; without it, all that encrypt.
+    pub class: Option<Class>,
+    /// What is least in the best.
+    pub by: By,
+    /// Direction.
+    pub direction: Option<Direction>,
+    /// Bytes of plaintext.
+    pub size: Option<usize>,
+    /// Tier.
+    pub tier: Option<Tier>,
+    /// Of what there is a best one each.
+    pub per: Option<Per>,
+    /// Bits of the key: of an XTS cipher's one key of two, of a composite's cipher's.
+    pub key_bits: Option<usize>,
+    /// What one operation is.
+    pub model: Option<Model>,
+    /// Threads at once.
+    pub threads: Option<u32>,
+    /// Working set.
+    pub footprint: Option<Footprint>,
+    /// Whether the output is written over the input.
+    pub in_place: Option<bool>,
+    /// What else tells cases apart: a temperature of TLS, a page's medium and way with keys.
+    pub setting: Option<String>,
+    /// Whether only cases take part whose traces were the same for all secrets.
+    pub same_trace: bool,
+    /// Algorithms by glob; any of them.
+    pub algorithms: Vec<NameGlob>,
+    /// Libraries by glob over name or `name@version`; any of them.
+    pub libraries: Vec<NameGlob>,
+}
+
+impl Question {
+    /// What people ask first.
+    #[must_use]
+    pub fn usual(record: &Record) -> Vec<Self> {
+        let measured = || record.measurements.iter().filter(|m| m.state == State::Measured);
+        if record.kind().is_some() {
+            let directions: BTreeSet<Direction> = measured().map(|m| m.direction).collect();
+            let of = |direction| Self {
+                direction: Some(direction),
+                per: Some(Per::Algorithm),
+                ..Self::default()
+            };
+            return directions.into_iter().map(of).collect();
+        }
+        let smallest = measured().map(|m| m.size).min();
+        let fastest = Self { class: Some(Class::Authenticated), ..Self::default() };
+        vec![
+            fastest.clone(),
+            Self { direction: Some(Direction::Decrypt), ..fastest.clone() },
+            Self { size: smallest, ..fastest.clone() },
+            Self { key_bits: Some(256), ..fastest.clone() },
+            Self { class: Some(Class::Unauthenticated), ..fastest.clone() },
+            Self { tier: Some(Tier::Noaes), ..fastest.clone() },
+            Self { by: By::Instructions, ..fastest.clone() },
+            Self { per: Some(Per::Library), ..fastest },
+        ]
+    }
+
+    /// Whether a case can take part, by what the question names; what it leaves open is decided by all cases that can.
+    #[must_use]
+    pub fn may_take(&self, m: &Measurement) -> bool {
+        let is = |wanted: Option<usize>, is: usize| wanted.is_none_or(|wanted| wanted == is);
+        self.takes_case(m)
+            && (is(self.size, m.size) || m.size == 0)
+            && self.direction.is_none_or(|d| d == m.direction)
+            && self.tier.is_none_or(|t| t == m.tier)
+            && self.model.is_none_or(|model| model == m.model)
+    }
+
+    /// Whether a measured case takes part: of a survey by its algorithm. Others have none that classes and
+    /// lengths of keys could be said of.
+    pub(crate) fn takes_case(&self, m: &Measurement) -> bool {
+        if m.model.is_of_survey() {
+            return self.takes(&m.algorithm);
+        }
+        let named = || self.algorithms.iter().any(|g| g.matches(&m.algorithm));
+        (self.class, self.key_bits) == (None, None) && (self.algorithms.is_empty() || named())
+    }
+
+    /// Whether an algorithm takes part. One that this program does not know does so only where its
+    /// name was asked for.
+    #[must_use]
+    pub fn takes(&self, algorithm: &str) -> bool {
+        let named = self.algorithms.iter().any(|g| g.matches(algorithm));
+        if !self.algorithms.is_empty() && !named {
+            return false;
+        }
+        let Ok(known) = Algorithm::find(algorithm) else { return named };
+        let of_class = match self.class {
+            Some(class) => class.has(known),
+            None => named || known.encrypts(),
+        };
+        of_class && self.key_bits.is_none_or(|bits| key_bits(known) == Some(bits))
+    }
+}
+
+/// The key length that the name says: of two keys one, of a composite the cipher's.
+fn key_bits(a: &Algorithm) -> Option<usize> {
+    let word = a.name.split(['-', '+']).find_map(|word| {
+        let digits = word.trim_end_matches('l').split('x').next().unwrap_or(word);
+        digits.parse::<usize>().ok().filter(|bits| (64..=512).contains(bits))
+    });
+    word.or_else(|| (a.key_len > 0 && a.composite.is_none()).then_some(a.key_len * 8))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_takes_the_algorithms_of_its_class_key_length_and_name() {
+        let class = |class| Question { class: Some(class), ..Question::default() };
+        let bits = |bits| Question { key_bits: Some(bits), ..Question::default() };
+        let named = NameGlob::parse("never*").unwrap();
+        for (question, taken, others) in [
+            (
+                class(Class::Authenticated),
+                // A MAC notices tampering.
+                "aes-128-gcm aegis-256x4 aes-256-cbc+hmac-sha256",
+                "aes-256-ctr+xxh3 aes-128-ctr sha256",
+            ),
+            (class(Class::Unauthenticated), "aes-128-ctr", "aes-128-gcm sha256"),
+            (class(Class::Composite), "aes-256-ctr+xxh3", "aes-128-gcm"),
+            (class(Class::Digest), "sha256", "aes-128-gcm"),
+            (Question::default(), "aes-128-ctr aes-128-gcm", "sha256 memcpy never-heard-of"),
+            (
+                Question { algorithms: vec![named], ..Question::default() },
+                "never-heard-of",
+                "aes-128-gcm",
+            ),
+            (
+                bits(256),
+                "aes-256-gcm aes-256-xts chacha20-poly1305 aegis-256x4 aes-256-ctr+xxh3",
+                "aes-128-gcm aegis-128l aegis-128x2 aes-128-xts",
+            ),
+            (bits(128), "aes-128-gcm aegis-128l aegis-128x2 aes-128-xts", "aes-256-gcm"),
+        ] {
+            for (names, expected) in [(taken, true), (others, false)] {
+                for name in names.split(' ') {
+                    assert_eq!(question.takes(name), expected, "{name}: {question:?}");
+                }
+            }
+        }
+    }
+}

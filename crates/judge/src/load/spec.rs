@@ -1,0 +1,328 @@
+//! What a server is asked to do: traffic, resumption, its own settings, its clients. A small TOML file; what
+//! it leaves out is as documented at each field.
+
+use crate::load::words::{Http, Profile, Regime};
+use record::tls::{Certificate, Exchange, Kind, Version};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A whole specification.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Spec {
+    /// Rates and sizes.
+    pub traffic: Traffic,
+    /// Sessions that are used again.
+    pub resumption: Resumption,
+    /// The server's own settings.
+    pub server: Settings,
+    /// Who connects. Where none is named: `browser`, all of them.
+    pub clients: Vec<ClientShare>,
+}
+
+/// Rates and sizes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Traffic {
+    /// New connections per second that succeed, 1 where nothing is said.
+    pub connections_per_s: f64,
+    /// Requests over each of them, the first one counted; 1 where nothing is said.
+    pub requests_per_connection: f64,
+    /// Bytes of a request with its headers, 500 where nothing is said.
+    pub request_bytes: u32,
+    /// Bodies of responses: sizes and their shares. One of 1,024 bytes where nothing is said.
+    pub responses: Vec<Response>,
+    /// Version of HTTP, 1.1 where nothing is said.
+    pub http: Http,
+    /// Connections that a visitor's browser opens side by side; 1 where nothing is said. With HTTP/1.1 it
+    /// may be six, with HTTP/2 it is one: `--explain` needs it to tell what HTTP/2 saves.
+    pub connections_per_visit: f64,
+    /// How long a connection stays open, in seconds; 5 where nothing is said. It costs memory, not CPU.
+    pub connection_seconds: f64,
+    /// Connections per second that the server refuses at the first message (scanners, clients without a
+    /// common version or suite); they come on top of `connections_per_s`.
+    pub refused_per_s: f64,
+    /// Connections per second that the client ends after the server's flight (it does not trust the chain):
+    /// they pay a full handshake and bring no request.
+    pub abandoned_per_s: f64,
+}
+
+/// Responses of one size.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Response {
+    /// Bytes of the body.
+    pub bytes: u64,
+    /// Share among all responses, 0 to 1.
+    pub share: f64,
+}
+
+/// Sessions that are used again.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Resumption {
+    /// Share of connections that resume, 0 to 1; 0 where nothing is said.
+    pub share: f64,
+    /// How those of TLS 1.2 do: `resumed-ticket` (where nothing is said) or `resumed-id`. Those of TLS 1.3 are
+    /// always `resumed-psk`.
+    pub tls12: Kind,
+}
+
+/// The server's own settings. What is given here goes before the profile's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// Whether it speaks TLS at all; it does where nothing is said.
+    pub tls: bool,
+    /// How close connections follow one another; where nothing is said, what the load itself amounts to.
+    pub regime: Option<Regime>,
+    /// Mozilla's configuration to begin with.
+    pub profile: Option<Profile>,
+    /// Versions; 1.2 and 1.3 where nothing is said.
+    pub versions: Option<Vec<Version>>,
+    /// Cipher string of TLS 1.2, as OpenSSL's ciphers(1) has it; `DEFAULT` where nothing is said.
+    pub ciphers: Option<String>,
+    /// Suites of TLS 1.3, by colons; OpenSSL's own where nothing is said.
+    pub ciphersuites: Option<String>,
+    /// Groups by colons, as OpenSSL calls them, with `/` between its tuples. Where nothing is said, what the calibrated
+    /// stack has unset: `X25519:P-256:P-384`, from OpenSSL 3.5 on `X25519MLKEM768/X25519:P-256/P-384`.
+    pub groups: Option<String>,
+    /// Whether the server's order of suites counts; the client's does where nothing is said.
+    pub prefer_server_ciphers: Option<bool>,
+    /// The finite field of DHE in TLS 1.2: `ffdhe2048`, `ffdhe4096`, `own-dh-2048`. Where there is none, no
+    /// suite with DHE is negotiated, as with nginx without `ssl_dhparam`.
+    pub dh: Option<Exchange>,
+    /// Certificates, one or two (ECDSA beside RSA); `rsa-2048` where none is named.
+    pub certificates: Vec<Certificate>,
+    /// Bytes of the chain on the wire; where nothing is said, that of the calibration: a leaf and an
+    /// intermediate.
+    pub chain_bytes: Option<u32>,
+    /// Tickets after a full handshake of TLS 1.3; where nothing is said, as the stack does it.
+    pub tickets: Option<u8>,
+    /// Most bytes of data in a record (nginx: `ssl_buffer_size`), 16,384 where nothing is said.
+    pub record_bytes: u32,
+    /// Whether the server uses `sendfile` where it can, which is without TLS; it does where nothing is said.
+    pub sendfile: bool,
+    /// Whether the CPU has AES instructions and the library uses them; yes where nothing is said.
+    pub aes_hardware: bool,
+    /// Share of full handshakes in which the client proves itself too, 0 to 1.
+    pub client_auth_share: f64,
+    /// Memory for connections in MiB, which bounds how many can be open.
+    pub memory_mib: Option<f64>,
+}
+
+/// Clients of a class.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ClientShare {
+    /// Name of a known class, or of one's own, which then has all of the fields below.
+    pub class: String,
+    /// Share among all connections, 0 to 1.
+    pub share: f64,
+    /// Share of its connections that resume, where it differs from the rest.
+    #[serde(default)]
+    pub resumed_share: Option<f64>,
+    /// Versions that it offers.
+    #[serde(default)]
+    pub versions: Option<Vec<Version>>,
+    /// Suites of TLS 1.2 that it offers, a cipher string.
+    #[serde(default)]
+    pub ciphers: Option<String>,
+    /// Suites of TLS 1.3 that it offers, by colons.
+    #[serde(default)]
+    pub ciphersuites: Option<String>,
+    /// Groups that it offers, by colons.
+    #[serde(default)]
+    pub groups: Option<String>,
+    /// Those that its first message has key shares of (TLS 1.3), by colons; the first of its groups where
+    /// nothing is said.
+    #[serde(default)]
+    pub key_shares: Option<String>,
+}
+
+impl Default for Traffic {
+    fn default() -> Self {
+        Self {
+            connections_per_s: 1.0,
+            requests_per_connection: 1.0,
+            request_bytes: 500,
+            responses: vec![Response { bytes: 1024, share: 1.0 }],
+            http: Http::Http1,
+            connections_per_visit: 1.0,
+            connection_seconds: 5.0,
+            refused_per_s: 0.0,
+            abandoned_per_s: 0.0,
+        }
+    }
+}
+
+impl Default for Resumption {
+    fn default() -> Self {
+        Self { share: 0.0, tls12: Kind::ResumedTicket }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            tls: true,
+            regime: None,
+            profile: None,
+            versions: None,
+            ciphers: None,
+            ciphersuites: None,
+            groups: None,
+            prefer_server_ciphers: None,
+            dh: None,
+            certificates: vec![Certificate::Rsa2048],
+            chain_bytes: None,
+            tickets: None,
+            record_bytes: 16_384,
+            sendfile: true,
+            aes_hardware: true,
+            client_auth_share: 0.0,
+            memory_mib: None,
+        }
+    }
+}
+
+impl ClientShare {
+    /// A known class.
+    #[must_use]
+    pub fn of(class: &str, share: f64) -> Self {
+        Self { class: class.to_owned(), share, ..Self::default() }
+    }
+}
+
+/// Why a specification cannot be used.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{0}")]
+pub struct SpecError(pub String);
+
+/// More a second than any server has: a slip of the pen.
+const MOST: f64 = 1e9;
+
+impl Spec {
+    /// Reads and checks a file's text.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, in one line, with the value as written.
+    pub fn parse(text: &str) -> Result<Self, SpecError> {
+        let spec: Self = base::text::from_toml(text).map_err(|e| SpecError(e.to_string()))?;
+        spec.check()?;
+        Ok(spec)
+    }
+
+    /// Checks what types cannot say.
+    ///
+    /// # Errors
+    /// The first field that is out of range.
+    pub fn check(&self) -> Result<(), SpecError> {
+        let Self { traffic, resumption, server, clients } = self;
+        let wrong = |what: String| Err(SpecError(what));
+        let rate = |name, value| (name, value, 0.0..=MOST, "0 and 1e9");
+        let count = |name, value| (name, value, 1.0..=MOST, "1 and 1e9");
+        let share = |name, value| (name, value, 0.0..=1.0, "0 and 1");
+        let resumed = clients.iter().filter_map(|c| c.resumed_share);
+        let fields = [
+            rate("traffic.connections_per_s", traffic.connections_per_s),
+            rate("traffic.refused_per_s", traffic.refused_per_s),
+            rate("traffic.abandoned_per_s", traffic.abandoned_per_s),
+            rate("traffic.connection_seconds", traffic.connection_seconds),
+            rate("server.memory_mib", server.memory_mib.unwrap_or(0.0)),
+            count("traffic.requests_per_connection", traffic.requests_per_connection),
+            count("traffic.connections_per_visit", traffic.connections_per_visit),
+            share("resumption.share", resumption.share),
+            share("server.client_auth_share", server.client_auth_share),
+        ]
+        .into_iter()
+        .chain(resumed.map(|value| share("clients.resumed_share", value)))
+        .chain(traffic.responses.iter().map(|r| share("traffic.responses.share", r.share)))
+        .chain(clients.iter().map(|c| share("clients.share", c.share)));
+        for (name, value, range, words) in fields {
+            if !range.contains(&value) {
+                return wrong(format!("{name} is {value}, and must lie between {words}"));
+            }
+        }
+        all_of_them("traffic.responses", traffic.responses.iter().map(|r| r.share))?;
+        if !clients.is_empty() {
+            all_of_them("clients", clients.iter().map(|c| c.share))?;
+        }
+        if !matches!(resumption.tls12, Kind::ResumedTicket | Kind::ResumedId) {
+            let kind = resumption.tls12;
+            return wrong(format!(
+                "resumption.tls12 is '{kind}', and must be 'resumed-ticket' or 'resumed-id'"
+            ));
+        }
+        if let Some(dh) = server.dh.filter(|dh| !dh.is_finite_field()) {
+            return wrong(format!("server.dh is '{dh}', which is no finite field"));
+        }
+        if server.certificates.is_empty() {
+            return wrong("server.certificates names none".to_owned());
+        }
+        let record = server.record_bytes;
+        if !(512..=16_384).contains(&record) {
+            return wrong(format!(
+                "server.record_bytes is {record}, and must lie between 512 and 16384"
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn all_of_them(name: &str, shares: impl Iterator<Item = f64>) -> Result<(), SpecError> {
+    let sum: f64 = shares.sum();
+    if (sum - 1.0).abs() > 1e-6 {
+        return Err(SpecError(format!("the shares of {name} come to {sum}, and must come to 1")));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_file_is_one_connection_a_second_over_everything_that_is_usual() {
+        let spec = Spec::parse("").unwrap();
+        assert_eq!(spec, Spec::default());
+        assert_eq!(spec.server.certificates, [Certificate::Rsa2048]);
+    }
+
+    #[test]
+    fn a_misspelt_field_is_named_with_its_line() {
+        let error = Spec::parse("[traffic]\nconections_per_s = 3\n").unwrap_err().to_string();
+        assert!(error.contains("line 2") && error.contains("conections_per_s"), "{error}");
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_quoted() {
+        let wrong = [
+            ("[traffic]\nconnections_per_s = -1.0", "-1"),
+            ("[traffic]\nrequests_per_connection = 0.5", "0.5"),
+            ("[resumption]\nshare = 60.0", "60"),
+            ("[resumption]\ntls12 = 'resumed-psk'", "resumed-psk"),
+            ("[server]\ndh = 'p256'", "p256"),
+            ("[server]\nrecord_bytes = 17000", "17000"),
+            ("[server]\ncertificates = []", "certificates"),
+            ("[[clients]]\nclass = 'browser'\nshare = 0.5", "0.5"),
+            ("[traffic]\nresponses = [{ bytes = 1, share = 0.9 }]", "0.9"),
+            ("[traffic]\nconnections_per_s = nan", "NaN"),
+            ("[traffic]\nconnections_per_s = 1e12", "1e9"),
+        ];
+        for (text, quoted) in wrong {
+            let error = Spec::parse(text).unwrap_err().to_string();
+            assert!(error.contains(quoted) && !error.contains('\n'), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_specification_survives_being_written() {
+        let mut spec = Spec::default();
+        spec.server.profile = Some(Profile::Intermediate);
+        spec.server.dh = Some(Exchange::OwnDh2048);
+        spec.server.regime = Some(Regime::Low);
+        let text = toml::to_string(&spec).unwrap();
+        assert_eq!(Spec::parse(&text).unwrap(), spec);
+    }
+}

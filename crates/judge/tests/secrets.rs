@@ -1,0 +1,147 @@
+//! What depends on the secret is not advised where others share the core.
+#![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+
+use base::model::{NameGlob, Tier};
+use ciphermark_judge::advise::{
+    Advice, Choice, Data, Evidence, Format, OpenWhy, Outcome, Question, Surroundings, advise,
+    render,
+};
+use jiff::civil::{Date, date};
+use record::{LeakVerdict, Leaks, LibraryId, Record};
+use std::path::Path;
+use std::sync::OnceLock;
+
+const TODAY: Date = date(2026, 11, 21);
+
+fn record() -> &'static Record {
+    static RECORD: OnceLock<Record> = OnceLock::new();
+    let path =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../records/at-rest-2026-11-23-gnr.json.gz");
+    RECORD.get_or_init(|| record::load(&path).unwrap())
+}
+
+fn asked(record: &Record, with: impl Fn(&mut Question<'_>)) -> Advice {
+    let data = Data::built_in();
+    let mut question = Question::of(data.find_use("postgres").unwrap(), TODAY);
+    with(&mut question);
+    let around =
+        Surroundings { today: TODAY, cpu: None, libraries: Vec::new(), judged: Vec::new() };
+    advise(&data, &question, Evidence::Survey(record), &around)
+}
+
+fn chosen(advice: &Advice) -> &Choice {
+    let Outcome::Choice(choice) = &advice.outcome else { panic!("{:?}", advice.outcome) };
+    choice
+}
+
+/// The record with a verdict on this algorithm in the libraries of this name.
+fn judged(algorithm: &str, name: &str, verdict: LeakVerdict) -> Record {
+    let mut record = record().clone();
+    let ids: Vec<LibraryId> = record.libraries.iter().map(|l| l.identity()).collect();
+    for library in ids.into_iter().filter(|id| id.name == name || name == "*") {
+        record.leaks.push(leaks(library, algorithm, verdict));
+    }
+    record
+}
+
+fn leaks(library: LibraryId, algorithm: &str, verdict: LeakVerdict) -> Leaks {
+    Leaks {
+        library,
+        algorithm: algorithm.to_owned(),
+        tier: Tier::Native,
+        verdict,
+        reason: None,
+        secrets: 16,
+        operations: Vec::new(),
+        findings: Vec::new(),
+    }
+}
+
+fn text(advice: &Advice) -> String {
+    let text = render(advice, "record r.json", Format::Text, base::text::Options::default());
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_fastest_loses_where_it_depends_on_the_secret_and_the_answer_says_what_that_costs() {
+    let before = asked(record(), |_| ());
+    assert_eq!(chosen(&before).scheme, "aegis-256x4");
+    let record = judged("aegis-256x4", "*", LeakVerdict::Depends);
+    let advice = asked(&record, |_| ());
+    let choice = chosen(&advice);
+    assert_ne!(choice.scheme, "aegis-256x4");
+    let avoided = choice.avoided.as_ref().unwrap();
+    assert_eq!(avoided.scheme, "aegis-256x4");
+    let cost = |a: &Advice| chosen(a).price.cost(0.5).median;
+    assert!((avoided.times - cost(&advice) / cost(&before)).abs() < 0.2, "{avoided:?}");
+    let said = text(&advice);
+    assert!(said.contains("avoids aegis-256x4 in libaegis"), "{said}");
+    let lost = advice.rejected.iter().find(|r| r.scheme == "aegis-256x4").unwrap();
+    assert!(lost.detail.contains("only with --alone yes"), "{lost:?}");
+}
+
+#[test]
+fn who_is_alone_on_the_core_may_use_it_and_is_told() {
+    let record = judged("aegis-256x4", "*", LeakVerdict::Depends);
+    let advice = asked(&record, |q| q.wishes.alone = true);
+    assert_eq!(chosen(&advice).scheme, "aegis-256x4");
+    assert_eq!(chosen(&advice).avoided, None);
+    assert!(text(&advice).contains("depends on the secret: only where nothing else runs"));
+}
+
+#[test]
+fn what_may_depend_or_has_no_verdict_is_advised_with_a_word() {
+    let advice = asked(record(), |_| ());
+    assert!(!text(&advice).contains("secrets "), "nothing was judged");
+    for (verdict, words) in [
+        (LeakVerdict::MayDepend, "may depend on the secret, by taint only"),
+        (LeakVerdict::SameTrace, "same trace for every secret"),
+        (LeakVerdict::NotJudged, "not all could be judged"),
+    ] {
+        let advice = asked(&judged("aegis-256x4", "*", verdict), |_| ());
+        assert_eq!(chosen(&advice).scheme, "aegis-256x4");
+        assert!(text(&advice).contains(words), "{words}");
+    }
+    let elsewhere = asked(&judged("aegis-256x4", "openssl", LeakVerdict::Depends), |_| ());
+    assert_eq!(chosen(&elsewhere).scheme, "aegis-256x4");
+}
+
+#[test]
+fn where_every_library_depends_on_it_the_wish_is_named() {
+    let mut record = record().clone();
+    let algorithms: std::collections::BTreeSet<(String, LibraryId)> =
+        record.measurements.iter().map(|m| (m.algorithm.clone(), m.library.clone())).collect();
+    for (algorithm, library) in algorithms {
+        record.leaks.push(leaks(library, &algorithm, LeakVerdict::Depends));
+    }
+    let advice = asked(&record, |q| q.wishes.libraries = vec![NameGlob::parse("*").unwrap()]);
+    let Outcome::None(conflict) = &advice.outcome else { panic!("{:?}", advice.outcome) };
+    assert_eq!(conflict.flags, ["--alone no"]);
+}
+
+#[test]
+fn what_is_not_judged_comes_after_what_is_and_is_named() {
+    let plain = asked(record(), |_| ());
+    let (scheme, library) = {
+        let choice = chosen(&plain);
+        (choice.scheme.clone(), choice.price.libraries[0].clone())
+    };
+    assert!(plain.open.iter().any(|o| o.kind == OpenWhy::Unjudged && o.scheme == scheme));
+    let record = judged("aes-256-gcm", "*", LeakVerdict::SameTrace);
+    let advice = asked(&record, |_| ());
+    let choice = chosen(&advice);
+    assert_eq!(choice.scheme, "aes-256-gcm");
+    assert_eq!(choice.price.leaks, Some(LeakVerdict::SameTrace));
+    assert!(advice.open.iter().any(|o| o.kind == OpenWhy::Unjudged && o.scheme == scheme));
+    assert!(text(&advice).contains("not judged whether the secret shows, so not chosen"));
+    let alone = asked(&record, |q| q.wishes.alone = true);
+    assert_eq!(chosen(&alone).price.libraries[0], library);
+    // Found here, where the record does not say.
+    let data = Data::built_in();
+    let question = Question::of(data.find_use("postgres").unwrap(), TODAY);
+    let found = vec![leaks(library.clone(), &scheme, LeakVerdict::Depends)];
+    let around = Surroundings { today: TODAY, cpu: None, libraries: Vec::new(), judged: found };
+    let advice = advise(&data, &question, Evidence::Survey(self::record()), &around);
+    let choice = chosen(&advice);
+    assert!((&choice.scheme, &choice.price.libraries[0]) != (&scheme, &library));
+}

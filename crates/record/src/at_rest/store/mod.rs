@@ -1,0 +1,294 @@
+//! Page stores: a `PostgreSQL` data directory, an `SQLite` file, a raw image, or one made of a seed.
+//! Everything is opened for reading only.
+mod control;
+mod error;
+mod header;
+mod image;
+mod postgres;
+mod scan;
+mod sqlite;
+mod synthetic;
+#[cfg(test)]
+mod testing;
+
+pub use error::StoreError;
+pub use header::PageHeader;
+pub use scan::{Scan, Sighting};
+
+use crate::at_rest::scheme::Position;
+use std::fs::File;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+/// Page sizes that are taken, in bytes.
+pub const PAGE_SIZES: [usize; 8] = [512, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536];
+
+/// What kind of store it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A `PostgreSQL` data directory.
+    Postgres,
+    /// An `SQLite` database.
+    Sqlite,
+    /// Any file.
+    Image,
+    /// Made of a seed.
+    Synthetic,
+}
+
+/// A file of pages.
+#[derive(Clone, Debug)]
+pub(crate) struct PageFile {
+    /// Where it is; `None` for what is made of a seed.
+    path: Option<PathBuf>,
+    /// Path within the store.
+    name: String,
+    /// Where its first page lies.
+    first: Position,
+    /// Whole pages in it.
+    pages: u64,
+}
+
+/// A store, opened.
+#[derive(Clone, Debug)]
+pub struct Store {
+    kind: Kind,
+    page_size: usize,
+    /// Bytes of the store's own pages, where they are not the units that it is read in.
+    own_page_size: usize,
+    files: Vec<PageFile>,
+    /// Facts that its own files state, one a line.
+    facts: Vec<String>,
+    /// The directory or file; empty for what is made of a seed.
+    root: PathBuf,
+    /// Whether the store keeps a checksum in each page.
+    checksums: Option<bool>,
+    /// Files in it that hold no pages, or not whole ones.
+    left_out: u64,
+    seed: u64,
+}
+
+/// The beginning of a file that is small by its nature, as far as so many bytes: whatever else is in its
+/// place, a device without an end included.
+fn head(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
+    use std::io::Read as _;
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// A page by its file and its number there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageRef {
+    file: usize,
+    page: u64,
+}
+
+impl Store {
+    /// Opens what lies at the path: a directory must be `PostgreSQL`'s; a file is `SQLite`'s where it
+    /// begins like one, else an image.
+    ///
+    /// # Errors
+    /// [`StoreError`], in one line.
+    pub fn open(path: &Path, page_size: Option<usize>) -> Result<Self, StoreError> {
+        let meta = std::fs::metadata(path).map_err(|e| StoreError::read(path, e))?;
+        let store = if meta.is_dir() {
+            postgres::open(path, page_size)
+        } else if !meta.is_file() {
+            // A pipe would be waited for, a device has no end.
+            Err(StoreError::read(path, "is neither a directory nor a regular file"))
+        } else if sqlite::is_one(path)? {
+            sqlite::open(path, page_size)
+        } else {
+            image::open(path, page_size)
+        }?;
+        if store.pages() == 0 {
+            return Err(StoreError::unfit(path, "holds no whole page"));
+        }
+        Ok(store)
+    }
+
+    /// A store of so many bytes, made of a seed.
+    #[must_use]
+    pub fn synthetic(seed: u64, bytes: u64, page_size: usize) -> Self {
+        synthetic::store(seed, bytes, page_size)
+    }
+
+    /// What kind of store it is.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Bytes in the units that it is read in.
+    #[must_use]
+    pub fn page_size(&self) -> usize {
+        self.page_size
+    }
+
+    /// The directory or file; empty for what is made of a seed.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Facts that its own files state, one a line.
+    #[must_use]
+    pub fn facts(&self) -> &[String] {
+        &self.facts
+    }
+
+    /// Whether the store keeps a checksum in each page; `None` where there is no such thing.
+    #[must_use]
+    pub fn checksums(&self) -> Option<bool> {
+        self.checksums
+    }
+
+    /// Files in it that hold no pages, or not whole ones.
+    #[must_use]
+    pub fn left_out(&self) -> u64 {
+        self.left_out
+    }
+
+    /// Files with pages.
+    #[must_use]
+    pub fn files(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Whole pages.
+    #[must_use]
+    pub fn pages(&self) -> u64 {
+        self.files.iter().map(|f| f.pages).sum()
+    }
+
+    /// All pages, in the order of the files.
+    pub fn all(&self) -> impl Iterator<Item = PageRef> + '_ {
+        let of =
+            |(file, f): (usize, &PageFile)| (0..f.pages).map(move |page| PageRef { file, page });
+        self.files.iter().enumerate().flat_map(of)
+    }
+
+    /// So many pages from all over the store, in runs of `run` neighbours.
+    #[must_use]
+    pub fn spread(&self, count: u64, run: u64) -> Vec<PageRef> {
+        let all = self.pages();
+        if all <= count {
+            return self.all().collect();
+        }
+        let runs = count.div_ceil(run).max(1);
+        let apart = all as f64 / runs as f64;
+        let wanted = (0..runs).map(|i| (i as f64 * apart) as u64);
+        let mut starts = wanted.peekable();
+        let (mut picked, mut left) = (Vec::new(), 0);
+        for (at, page) in self.all().enumerate() {
+            while starts.peek().is_some_and(|start| *start <= at as u64) {
+                starts.next();
+                left = run;
+            }
+            if left > 0 && (picked.len() as u64) < count {
+                picked.push(page);
+                left -= 1;
+            }
+        }
+        picked
+    }
+
+    /// The first pages of as many files as there are, at least `of_each`, up to `count` pages
+    /// in all: what has neighbours in its file, and pages of the same number in other files.
+    #[must_use]
+    pub fn heads(&self, count: u64, of_each: u64) -> Vec<PageRef> {
+        let of_each = of_each.max(count / self.files.len().max(1) as u64);
+        let mut picked = Vec::new();
+        for (file, f) in self.files.iter().enumerate() {
+            if f.pages < 2 {
+                continue;
+            }
+            let left = count.saturating_sub(picked.len() as u64);
+            picked.extend((0..f.pages.min(of_each.min(left))).map(|page| PageRef { file, page }));
+            if picked.len() as u64 >= count {
+                break;
+            }
+        }
+        if picked.is_empty() { self.all().take(count as usize).collect() } else { picked }
+    }
+
+    /// Reads a page into `to`, which is as long as one, and says where it lies.
+    ///
+    /// # Errors
+    /// [`StoreError::Read`].
+    pub fn read(&self, page: PageRef, to: &mut [u8]) -> Result<Position, StoreError> {
+        let file = &self.files[page.file];
+        match &file.path {
+            Some(path) => File::open(path)
+                .and_then(|f| f.read_exact_at(to, page.page * self.page_size as u64))
+                .map_err(|e| StoreError::read(path, e))?,
+            None => synthetic::fill(self.seed, page.file, page.page, to),
+        }
+        Ok(self.position(page, to))
+    }
+
+    /// Where a page lies, its version taken from its content.
+    fn position(&self, page: PageRef, content: &[u8]) -> Position {
+        let first = self.files[page.file].first;
+        let block = first.block.wrapping_add(page.page as u32);
+        let version = if self.has_versions() { PageHeader::of(content).lsn } else { 0 };
+        Position { block, version, ..first }
+    }
+
+    /// Whether its pages have a version, their LSN: in units of another size they have none.
+    #[must_use]
+    pub fn has_versions(&self) -> bool {
+        matches!(self.kind, Kind::Postgres | Kind::Synthetic)
+            && self.page_size == self.own_page_size
+    }
+
+    /// The page's file and number, for people.
+    #[must_use]
+    pub fn describe(&self, page: PageRef) -> String {
+        let file = &self.files[page.file];
+        format!("{} block {}", file.name, u64::from(file.first.block) + page.page)
+    }
+
+    /// The path of the page's file within the store, and where in it the page begins.
+    #[must_use]
+    pub fn place_in_file(&self, page: PageRef) -> (&str, u64) {
+        (&self.files[page.file].name, page.page * self.page_size as u64)
+    }
+
+    /// Paths of the files with pages, within the store.
+    pub fn file_names(&self) -> impl Iterator<Item = &str> {
+        self.files.iter().map(|f| f.name.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spread_comes_from_all_over_in_runs() {
+        let store = Store::synthetic(1, 4 << 20, 8192);
+        let all: Vec<PageRef> = store.all().collect();
+        let some = store.spread(64, 8);
+        assert_eq!(some.len(), 64);
+        assert_eq!(some[0], all[0]);
+        assert_eq!(some[1], all[1]);
+        let at = all.iter().position(|p| *p == some[63]).unwrap();
+        assert!(at > all.len() * 3 / 4, "{at} of {}", all.len());
+        assert_eq!(store.spread(u64::MAX, 8).len(), all.len());
+    }
+
+    #[test]
+    fn heads_have_neighbours_and_counterparts() {
+        let store = Store::synthetic(1, 4 << 20, 8192);
+        let heads = store.heads(32, 8);
+        let mut page = vec![0; 8192];
+        let places: Vec<Position> =
+            heads.iter().map(|h| store.read(*h, &mut page).unwrap()).collect();
+        assert!(places.iter().any(|p| places.iter().any(|q| p.same_file(q) && p.block != q.block)));
+        assert!(
+            places.iter().any(|p| places.iter().any(|q| !p.same_file(q) && p.block == q.block))
+        );
+    }
+}

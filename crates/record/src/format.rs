@@ -1,0 +1,294 @@
+//! The record as a whole.
+
+use crate::{Executed, Fit, Host, Leaks, LibraryId, Measurement, Noise, Rekeying};
+use base::model::Direction;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Version of the format, `major.minor`. A reader takes every minor version of its own major
+/// version: minor versions only add optional fields; a major version may change or remove any.
+pub const FORMAT_VERSION: &str = "1.6";
+
+/// Which format runs of TLS and of pages from before [`FORMAT_VERSION`] 1.4 are read as: they kept no samples.
+pub const WITHOUT_SAMPLES: &str = "1.3";
+
+/// One run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Record {
+    /// Version of the format, `major.minor`.
+    pub format_version: String,
+    /// What wrote the record.
+    pub tool: Tool,
+    /// When the run began, RFC 3339, UTC.
+    pub started: String,
+    /// Seconds from the first to the last sample.
+    pub measuring_seconds: f64,
+    /// The machine.
+    pub host: Host,
+    /// The libraries that were loaded, or that could not be.
+    pub libraries: Vec<Library>,
+    /// What was asked for.
+    pub plan: Plan,
+    /// What disturbed the run; absent in records of format 1.1 and earlier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub noise: Option<Noise>,
+    /// What this core can do at best, per algorithm. Empty in records of the formats
+    /// 1.0 and 1.1.
+    pub limits: Limits,
+    /// What the operations executed, for each library, algorithm, direction, model and tier that
+    /// was measured; empty where it was not asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub executed: Vec<Executed>,
+    /// What depends on secrets (since 1.5), for each library, algorithm and tier that was judged; empty where it
+    /// was not asked for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leaks: Vec<Leaks>,
+    /// Every case, whatever became of it.
+    pub measurements: Vec<Measurement>,
+    /// The fitted lines (since 1.2), one for each set of at least three measured cases that differ in
+    /// their size only.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fits: Vec<Fit>,
+    /// What only a run of its kind has (since 1.4), `kind` among it; absent in surveys.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<serde_json::Value>,
+}
+
+impl Record {
+    /// `tls-handshakes`, `tls-records`, `tls-primitives` or `pages`; none of a survey.
+    #[must_use]
+    pub fn kind(&self) -> Option<&str> {
+        self.details.as_ref()?.get("kind")?.as_str()
+    }
+
+    /// The verdict on the measurement's build, algorithm and tier; none where it was not judged.
+    #[must_use]
+    pub fn leaks_of(&self, m: &Measurement) -> Option<&Leaks> {
+        self.leaks.iter().find(|l| l.is_of(&m.library, &m.algorithm, m.tier))
+    }
+}
+
+/// What wrote the record.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Tool {
+    /// `ciphermark`
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// The command line.
+    pub command: Vec<String>,
+}
+
+/// One build of a crypto library.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Library {
+    /// Name as in `--library`.
+    pub name: String,
+    /// Version as the loaded library itself reports it; empty when it could not be loaded.
+    pub version: String,
+    /// Path of the shared object, links resolved.
+    pub path: String,
+    /// `build-id:…` (ELF note) or `sha256:…` (content) of the file; behind a plus sign a hash of the other files that
+    /// it maps, where there are any.
+    pub id: String,
+    /// How it was built, one fact a line, as far as it says so.
+    pub build: Vec<String>,
+    /// Why it could not be loaded; null when it could.
+    pub error: Option<String>,
+    /// Instruction sets for ciphers in the library's code, by the names of the kernel's CPU flags
+    /// (`aes`, `vaes`, `pclmulqdq`, `vpclmulqdq`, `gfni`); null where that cannot be told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<Vec<String>>,
+    /// The other files that its code is in: dependencies, providers, what a runtime has loaded; not the C and C++
+    /// run-time libraries. Null in records from before they were part of `id`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub objects: Option<Vec<LoadedFile>>,
+    /// What runs inside the clock, for each algorithm and direction of the plan that it offers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<Call>,
+    /// How each tier of the plan but `native` was applied, or why it could not be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tiers: Vec<AppliedTier>,
+    /// What its worker processes gave up before and after they loaded it (since 1.3); null where no code
+    /// of a file was loaded: the kernel's own ciphers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confinement: Option<Confinement>,
+}
+
+impl Record {
+    /// Whether one of this record's libraries and one of another's are the same build. Records from before ids covered
+    /// all files that a library maps have its own file's alone, which then decides.
+    #[must_use]
+    pub fn has_same_build(&self, own: &LibraryId, other: &Self, theirs: &LibraryId) -> bool {
+        let covers_all = |record: &Self, id: &LibraryId| {
+            let mut of_build =
+                record.libraries.iter().filter(|l| l.path == id.path && l.id == id.id);
+            of_build.any(|l| l.objects.is_some())
+        };
+        let whole = covers_all(self, own) && covers_all(other, theirs);
+        own.id == theirs.id || !whole && own.own_file() == theirs.own_file()
+    }
+}
+
+impl Library {
+    /// Which build it is.
+    #[must_use]
+    pub fn identity(&self) -> LibraryId {
+        LibraryId {
+            name: self.name.clone(),
+            version: self.version.clone(),
+            path: self.path.clone(),
+            id: self.id.clone(),
+        }
+    }
+}
+
+/// A file that a library maps.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadedFile {
+    /// Where it was.
+    pub path: String,
+    /// `sha256:…` of its content.
+    pub id: String,
+}
+
+/// What a worker process gave up, so that a library's code can do less with it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Confinement {
+    /// What is in force.
+    pub in_force: Vec<Restriction>,
+    /// What is not, each with the reason: the kernel has it not, or does not allow it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<Restriction>,
+    /// Why less was wanted; null where everything was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub switched_off: Option<String>,
+    /// System calls that the library tried and was denied, while it was loaded and each of its algorithms
+    /// opened once.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<String>,
+}
+
+/// One kind of power that is given up, or could not be.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Restriction {
+    /// `descriptors`, `limits`, `no-new-privileges`, `capabilities`, `landlock`, `seccomp`; `speed` where
+    /// confinement makes code slower.
+    pub name: String,
+    /// What of it, or why not.
+    pub detail: String,
+}
+
+/// How a tier was applied to a library.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct AppliedTier {
+    /// The tier.
+    pub tier: base::model::Tier,
+    /// `cpuid-fault`, `cpuid-rewrite` or `library-switch`, on aarch64 `hwcap-mask`; null when it was not applied.
+    pub mechanism: Option<String>,
+    /// CPUID instructions (aarch64: places that ask what the CPU has) in the code of the library and of what it loads,
+    /// but for the C and C++ run-time libraries; null where they were not looked for.
+    pub cpuid_instructions: Option<u64>,
+    /// CPUID instructions (aarch64: reads of ID registers) that were answered with the tier's features while the library was loaded
+    /// and each of its algorithms opened once; null with a library's own switch, which answers none.
+    pub cpuid_answered: Option<u64>,
+    /// What proved the mask in the worker: how many answers of CPUID were asked through the same
+    /// mechanism and found without what the tier takes away; or what the switch was set to.
+    pub proof: Option<String>,
+    /// Why it was not applied; or what is to be known of it.
+    pub reason: Option<String>,
+}
+
+/// What one operation of the model `message` calls.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Call {
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// Direction.
+    pub direction: Direction,
+    /// The library's functions, in order, as the adapter says; null when it does not.
+    pub functions: Option<String>,
+    /// Whether the library's interface copies every message.
+    pub copies: bool,
+    /// Whether the library's interface allocates memory for every message.
+    pub allocates: bool,
+    /// How it is given a new key in the model `rekey` (since 1.2); absent where there is no key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rekeying: Option<Rekeying>,
+    /// The library's functions that set a new key, as the adapter says (since 1.2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rekey_functions: Option<String>,
+    /// The most messages in work at once (since 1.3); absent where it is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_flight: Option<u32>,
+}
+
+/// What was asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Plan {
+    /// Name of the suite, or null when flags named everything.
+    pub suite: Option<String>,
+    /// Algorithms.
+    pub algorithms: Vec<String>,
+    /// Sizes in bytes.
+    pub sizes: Vec<usize>,
+    /// Models.
+    pub models: Vec<base::model::Model>,
+    /// Directions of ciphers.
+    pub directions: Vec<base::model::Direction>,
+    /// Tiers.
+    pub tiers: Vec<base::model::Tier>,
+    /// Working sets (since 1.2).
+    #[serde(default = "hot")]
+    pub footprints: Vec<base::model::Footprint>,
+    /// Numbers of threads measuring at once (since 1.2).
+    #[serde(default = "one_thread")]
+    pub threads: Vec<u32>,
+    /// Whether the output is written over the input (since 1.2).
+    #[serde(default = "apart")]
+    pub in_place: Vec<bool>,
+    /// Whether single operations are timed as well (since 1.2).
+    #[serde(default)]
+    pub latency: bool,
+    /// Half-width of the interval, as a fraction of the median, at which a case is done.
+    pub precision: f64,
+    /// Most seconds of measuring.
+    pub budget_seconds: f64,
+    /// Seed of every random choice of the run: order of cases, keys, messages.
+    pub seed: u64,
+}
+
+fn hot() -> Vec<base::model::Footprint> {
+    vec![base::model::Footprint::Hot]
+}
+
+fn one_thread() -> Vec<u32> {
+    vec![1]
+}
+
+fn apart() -> Vec<bool> {
+    vec![false]
+}
+
+/// What this core can do at best.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Limits {
+    /// What was measured of the core.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub core: Option<base::analysis::bound::Core>,
+    /// What each algorithm of the plan costs at least.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub floors: Vec<base::analysis::bound::Floor>,
+    /// Why nothing was measured, when nothing was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// The JSON Schema of a record.
+#[must_use]
+pub fn schema() -> schemars::Schema {
+    let mut schema = schemars::schema_for!(Record);
+    schema.insert("title".to_owned(), "ciphermark record".into());
+    schema.insert("description".to_owned(), format!("Record format {FORMAT_VERSION}.").into());
+    schema
+}

@@ -1,0 +1,380 @@
+//! Measurements: one case's outcome.
+
+use crate::{Disturbances, KeySetup, Latency, ProcessCosts, Samples, ThreadShare};
+use base::analysis::Estimate;
+use base::model::{Direction, Footprint, Model, Tier};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What became of a case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// Measured, with every check passed.
+    Measured,
+    /// The library does not offer it, or the algorithm does not define it.
+    Unsupported,
+    /// A check failed: there is a number, and it is not to be believed, so it is not kept.
+    Refused,
+    /// Crash, hang or error.
+    Failed,
+    /// A figure from elsewhere (since 1.2): nothing was measured or checked here, so it is never
+    /// ranked or compared as if it had been.
+    Imported,
+}
+
+impl State {
+    /// The name in files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Unsupported => "unsupported",
+            Self::Refused => "refused",
+            Self::Failed => "failed",
+            Self::Imported => "imported",
+        }
+    }
+
+    /// Whether cases in this state carry numbers: those that were measured and verified here, and
+    /// those that came from elsewhere.
+    #[must_use]
+    pub fn has_number(self) -> bool {
+        matches!(self, Self::Measured | Self::Imported)
+    }
+}
+
+/// Where an imported figure comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Imported {
+    /// What it was read from: the output of a program, or a publication with author, title, year
+    /// and address.
+    pub source: String,
+    /// The machine that it was measured on, as far as the source says so.
+    pub machine: Option<String>,
+}
+
+/// Why sampling of a case ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Stopped {
+    /// The interval is within the asked precision.
+    Precision,
+    /// As many processes as say anything differ by too much for it.
+    Scatter,
+    /// The time budget ran out first.
+    Budget,
+    /// The run was interrupted.
+    Interrupted,
+    /// Short of being measured, it was seen to cost too much to be chosen (since 1.6): `at_least_ns`.
+    Screened,
+}
+
+/// How a case's processes came to their speed, before their first samples.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Settled {
+    /// Microseconds that the case runs untimed before it is as fast as it gets: samples of processes that ran it for
+    /// less do not count.
+    pub us: u32,
+    /// Nanoseconds of the first operation of a process, the median over processes.
+    pub first_ns: f64,
+    /// Processes that ran it at least twice as long.
+    pub processes_longer: u32,
+    /// Whether these were found to cost less than the others, so that `us` was raised to what they had.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub raised: bool,
+}
+
+/// Processes of a case that cost about the same.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ProcessKind {
+    /// Core cycles of an operation, the median of these processes; nanoseconds where cycles are unknown.
+    pub cost: f64,
+    /// How many processes.
+    pub processes: u32,
+}
+
+/// Which build was measured.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Serialize, Deserialize, JsonSchema)]
+pub struct LibraryId {
+    /// Name as in `--library`.
+    pub name: String,
+    /// Version as the loaded library itself reports it.
+    pub version: String,
+    /// Path of the shared object.
+    pub path: String,
+    /// `build-id:…` or `sha256:…`, with a plus sign and a hash behind it where other files are part of the build.
+    pub id: String,
+}
+
+/// What stands in an id between the file's own and that of the other files which it maps.
+pub const WITH: char = '+';
+
+impl LibraryId {
+    /// The part of the id that is of the library's own file.
+    #[must_use]
+    pub fn own_file(&self) -> &str {
+        self.id.split(WITH).next().unwrap_or_default()
+    }
+}
+
+/// A check that passed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Check {
+    /// Name, as in `docs/METHOD.md`: `known-answers`, `cross-library`, `round-trip`, …
+    pub name: String,
+    /// How many single comparisons it made.
+    pub count: u64,
+}
+
+/// What proves a measurement.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Evidence {
+    /// Where ticks come from: `tsc`, `cntvct` (aarch64) or `clock_monotonic_raw`.
+    pub clock: String,
+    /// Where core cycles come from, a chain of dependent instructions beside each sample: `imul-chain`, on aarch64
+    /// `add-chain`.
+    pub cycles: String,
+    /// Timed batches whose own output was compared with the independent reference.
+    pub outputs_checked: u64,
+    /// Timed operations whose return code was success: all of them.
+    pub calls_succeeded: u64,
+    /// Where the instruction counts come from: `single-step`, `pmu`; null where nothing was
+    /// counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
+}
+
+impl Evidence {
+    /// What the clock and, where there are any, the core cycles come from.
+    #[must_use]
+    pub fn of_clock(clock: &str, has_cycles: bool) -> Self {
+        let cycles = match (has_cycles, clock) {
+            (false, _) => "unknown",
+            (true, "cntvct") => "add-chain",
+            (true, _) => "imul-chain",
+        };
+        Self { clock: clock.to_owned(), cycles: cycles.to_owned(), ..Self::default() }
+    }
+}
+
+/// One case's outcome. Numbers are null unless the state is `measured`, or `imported` and the source
+/// gives them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Measurement {
+    /// Which build.
+    pub library: LibraryId,
+    /// Name of the algorithm.
+    pub algorithm: String,
+    /// Direction.
+    pub direction: Direction,
+    /// What one operation is.
+    pub model: Model,
+    /// Version of the model's definition.
+    pub model_version: u32,
+    /// Bytes of plaintext in one operation.
+    pub size: usize,
+    /// Which CPU instructions the library may see.
+    pub tier: Tier,
+    /// Threads measuring at once.
+    pub threads: u32,
+    /// Working set.
+    pub footprint: Footprint,
+    /// Whether the output is written over the input (since 1.2). The model `stream` always is.
+    #[serde(default)]
+    pub in_place: bool,
+    /// What else tells the case from others (since 1.4): of a TLS handshake the temperature, of a page
+    /// the medium and the way with keys. Absent where there is nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub setting: String,
+    /// What became of it.
+    pub state: State,
+    /// Why, when not measured; and why the precision was not reached, when it was not.
+    pub reason: Option<String>,
+    /// What is no fault and a reader must know all the same (since 1.3): memory that is allocated or
+    /// lost for each message, calls that take long every so often, what the library prints.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub remarks: Vec<String>,
+    /// Where the figure comes from, in the state `imported` (since 1.2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub imported: Option<Imported>,
+    /// What a reader must be told wherever the algorithm is shown.
+    pub warning: Option<String>,
+    /// Nanoseconds per operation.
+    pub ns_per_op: Option<Estimate>,
+    /// Nanoseconds that one operation takes at the least, where it was not measured and a look at it says so (since 1.6).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_least_ns: Option<f64>,
+    /// Core cycles per operation: the steadier unit, and the one that precision is asked of.
+    pub cycles_per_op: Option<Estimate>,
+    /// Nanoseconds per byte of plaintext.
+    pub ns_per_byte: Option<f64>,
+    /// Megabytes (10^6 bytes) of plaintext per second.
+    pub mb_per_s: Option<f64>,
+    /// Core cycles per byte of plaintext.
+    pub cycles_per_byte: Option<f64>,
+    /// Instructions that each further byte costs; null where not counted.
+    pub instructions_per_byte: Option<f64>,
+    /// Instructions that a message costs whatever its length; null where not counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions_per_message: Option<f64>,
+    /// The limit's cycles per operation divided by the measured ones: 1 is as fast as this core can.
+    /// Null where no limit is known.
+    pub limit_fraction: Option<f64>,
+    /// Core cycles that one operation takes at least on this core.
+    #[serde(default)]
+    pub limit_cycles_per_op: Option<f64>,
+    /// What the limit is bound by.
+    #[serde(default)]
+    pub limited_by: Option<base::analysis::bound::Bound>,
+    /// Whom the limit binds (since 1.3): `proven` for every implementation or for this one by the
+    /// instructions that it was seen to execute, else `known-methods`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_basis: Option<base::analysis::bound::Basis>,
+    /// What each thread reached, where several measured at once (since 1.2). `mb_per_s` is then of
+    /// all together, and the times per operation and byte are those of one thread.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub per_thread: Vec<ThreadShare>,
+    /// What setting a new key costs, in the model `rekey` where the model `message` was measured as
+    /// well (since 1.2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub key_setup: Option<KeySetup>,
+    /// Latency of single operations, where it was asked for (since 1.2).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns: Option<Latency>,
+    /// Half-width of the interval of `cycles_per_op`, as a fraction of the median.
+    pub precision: Option<f64>,
+    /// Why sampling ended.
+    pub stopped: Option<Stopped>,
+    /// Clean samples: the ones that count.
+    pub samples: u64,
+    /// Disturbed samples: kept, marked, not counted.
+    pub samples_disturbed: u64,
+    /// Worker processes that the clean samples come from.
+    pub processes: u32,
+    /// `samples_disturbed`, by reason.
+    #[serde(default, skip_serializing_if = "Disturbances::is_none")]
+    pub disturbed: Disturbances,
+    /// How its processes came to their speed (since 1.6); absent where none was sampled.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<Settled>,
+    /// The two kinds in which its processes come (since 1.6), the cheaper first; absent where they are of one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kinds: Vec<ProcessKind>,
+    /// Whether contended samples count, because too few quiet ones came: the library is at least so
+    /// fast.
+    #[serde(default)]
+    pub contended: bool,
+    /// Checks that passed.
+    pub checks: Vec<Check>,
+    /// What proves the number.
+    pub evidence: Evidence,
+    /// What only a measurement of its kind has (since 1.4); absent in surveys.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub details: Option<serde_json::Value>,
+    /// Every sample.
+    pub raw: Samples,
+    /// What the samples come to process by process, where an archive kept that in their place. Never in a file.
+    #[serde(skip)]
+    pub costs: Option<ProcessCosts>,
+}
+
+impl Measurement {
+    /// In words, the two kinds in which its processes come.
+    #[must_use]
+    pub fn kinds_in_words(&self) -> Option<String> {
+        let [cheap, dear] = self.kinds[..] else { return None };
+        let unit = if self.cycles_per_op.is_some() { "cycles" } else { "ns" };
+        let all = cheap.processes + dear.processes;
+        let number =
+            |cost: f64| if cost < 1000.0 { format!("{cost:.1}") } else { format!("{cost:.0}") };
+        Some(format!(
+            "{} {unit} in {} of {all} processes, {} in {}",
+            number(cheap.cost),
+            cheap.processes,
+            number(dear.cost),
+            dear.processes
+        ))
+    }
+
+    /// Whether there is no number because the time was over or somebody ended the run: no fault of anything.
+    #[must_use]
+    pub fn is_left_out(&self) -> bool {
+        let is_cut =
+            |why| matches!(why, Stopped::Budget | Stopped::Interrupted | Stopped::Screened);
+        self.state == State::Failed && self.stopped.is_some_and(is_cut)
+    }
+
+    /// Whether there is no number because somebody ended the run before.
+    #[must_use]
+    pub fn is_cut_off(&self) -> bool {
+        self.is_left_out() && self.stopped == Some(Stopped::Interrupted)
+    }
+
+    /// A case in the usual setting of which nothing is known yet; struct updates say what is.
+    #[must_use]
+    pub fn blank(library: LibraryId, algorithm: &str, state: State) -> Self {
+        Self {
+            library,
+            algorithm: algorithm.to_owned(),
+            direction: Direction::Encrypt,
+            model: Model::Message,
+            model_version: Model::Message.version(),
+            size: 0,
+            tier: Tier::Native,
+            threads: 1,
+            footprint: Footprint::Hot,
+            in_place: false,
+            setting: String::new(),
+            state,
+            reason: None,
+            remarks: Vec::new(),
+            imported: None,
+            warning: None,
+            ns_per_op: None,
+            at_least_ns: None,
+            cycles_per_op: None,
+            ns_per_byte: None,
+            mb_per_s: None,
+            cycles_per_byte: None,
+            instructions_per_byte: None,
+            instructions_per_message: None,
+            limit_fraction: None,
+            limit_cycles_per_op: None,
+            limited_by: None,
+            limit_basis: None,
+            per_thread: Vec::new(),
+            key_setup: None,
+            latency_ns: None,
+            precision: None,
+            stopped: None,
+            samples: 0,
+            samples_disturbed: 0,
+            processes: 0,
+            disturbed: Disturbances::default(),
+            settled: None,
+            kinds: Vec::new(),
+            contended: false,
+            checks: Vec::new(),
+            evidence: Evidence::default(),
+            details: None,
+            raw: Samples::default(),
+            costs: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_tells_which_chain_cycles_are_from() {
+        let cycles = |clock, has_cycles| Evidence::of_clock(clock, has_cycles).cycles;
+        assert_eq!(cycles("tsc", true), "imul-chain");
+        assert_eq!(cycles("cntvct", true), "add-chain");
+        assert_eq!(cycles("cntvct", false), "unknown");
+    }
+}

@@ -1,0 +1,141 @@
+//! What holds of every rendering.
+
+use crate::{ComparisonFormat, Format, comparison, rankings, render, sample};
+use base::text::{Options, width};
+use judge::compare::{Best, Class, Condition, Matching, Per, Question, Settings, Side};
+use record::{Measurement, Record};
+
+type Renderings = Vec<(&'static str, String)>;
+
+/// With answers, a comparison, in which some of the cases differ, and verdicts on secrets.
+fn record() -> Record {
+    let ns = |m: &Measurement, ns| if m.algorithm == "aes-128-ctr" { ns * 1.2 } else { ns };
+    Record { leaks: sample::leaks(), ..sample::with_samples(ns) }
+}
+
+fn rows(record: &Record) -> Vec<&Measurement> {
+    record.measurements.iter().collect()
+}
+
+fn answered(record: &Record, format: ComparisonFormat, options: Options) -> String {
+    let authenticated = Question { class: Some(Class::Authenticated), ..Question::default() };
+    let per = |per| Question { per: Some(per), ..authenticated.clone() };
+    let questions = [Question::default(), per(Per::Library), per(Per::Size)];
+    let answers = questions.map(|q| judge::compare::rank(record, &q, 10).unwrap());
+    rankings(&answers, format, options)
+}
+
+fn compared(record: &Record, format: ComparisonFormat, options: Options) -> String {
+    let mut base = sample::with_samples(|_, ns| ns);
+    base.leaks = record.leaks.clone();
+    base.leaks.iter_mut().for_each(|l| l.findings.clear());
+    let side = |record| Side { record, name: record.host.cpu.name.clone(), rows: rows(record) };
+    let settings = Settings {
+        tolerance: 0.005,
+        matching: Matching::Every,
+        apart: judge::compare::Apart::Nothing,
+    };
+    let c = judge::compare::compare(&side(&base), &side(record), &settings);
+    let slower = "slower".parse::<Condition>().unwrap().find(&c);
+    comparison(&c, &Vec::from_iter(slower), format, usize::MAX, options)
+}
+
+fn texts(record: &Record, options: Options) -> Renderings {
+    let (all, format) = (rows(record), ComparisonFormat::Text);
+    let best = Best::of(record, &all);
+    vec![
+        ("table", render(record, &all, &best, Format::Table, options)),
+        ("answers", answered(record, format, options)),
+        ("comparison", compared(record, format, options)),
+    ]
+}
+
+#[test]
+fn every_text_fits_its_width_and_colours_change_nothing_but_colours() {
+    let record = record();
+    for width in 60..160 {
+        let plain = texts(&record, Options { width, color: false });
+        let painted = texts(&record, Options { width, color: true });
+        for ((name, plain), (_, painted)) in plain.iter().zip(painted) {
+            let widest = plain.lines().map(base::text::width).max().unwrap();
+            assert!(widest <= width, "{name}: {widest} > {width}\n{plain}");
+            assert_ne!(&painted, plain, "{name}");
+            assert_eq!(&sample::unpainted(&painted), plain, "{name} in {width} columns");
+        }
+    }
+}
+
+/// What a stranger may have written into a record.
+fn hostile() -> Record {
+    let hostile = "=1+1|\u{1b}[2J\n\u{202e}</summary><script>`x`暗号\r";
+    let mut record = record();
+    for m in &mut record.measurements {
+        m.library.name = format!("{hostile}{}", m.library.name);
+        m.reason = m.reason.as_ref().map(|_| hostile.repeat(20));
+    }
+    for m in record.measurements.iter_mut().filter(|m| m.algorithm == "aes-256-xts") {
+        m.algorithm = hostile.repeat(10);
+    }
+    for l in &mut record.leaks {
+        l.library.name = format!("{hostile}{}", l.library.name);
+        l.reason = l.reason.as_ref().map(|_| hostile.repeat(20));
+        l.findings.iter_mut().for_each(|f| f.function = Some(hostile.repeat(3)));
+    }
+    record.host.cpu.name = hostile.to_owned();
+    record.host.kernel.release = hostile.to_owned();
+    record.libraries[2].error = Some(hostile.to_owned());
+    record
+}
+
+#[test]
+fn hostile_names_and_reasons_steer_no_terminal_and_do_not_break_the_layout() {
+    let options = Options { width: 120, color: false };
+    for ((name, before), (_, after)) in
+        texts(&record(), options).into_iter().zip(texts(&hostile(), options))
+    {
+        let steers = |c: char| c == '\u{202e}' || (c != '\n' && c.is_control());
+        assert!(!after.contains(steers), "{name}: {after:?}");
+        assert!(after.lines().all(|l| width(l) <= 120), "{name}: {after}");
+        let rows = |text: &str| text.lines().filter(|l| l.contains("aes-128-gcm")).count();
+        assert!(name != "table" || rows(&before) == rows(&after), "{after}");
+    }
+}
+
+#[test]
+fn hostile_names_are_no_markup_and_stay_in_their_cells() {
+    let (record, format, options) = (hostile(), ComparisonFormat::Markdown, Options::default());
+    let table = render(&record, &rows(&record), &Best::default(), Format::Markdown, options);
+    for (name, text) in [
+        ("table", table),
+        ("answers", answered(&record, format, options)),
+        ("comparison", compared(&record, format, options)),
+    ] {
+        assert!(
+            !text.contains("<script>") && !text.contains("</summary><script"),
+            "{name}: {text}"
+        );
+        let bars = |line: &str| line.replace("\\|", "").matches('|').count();
+        let lines: Vec<&str> = text.lines().collect();
+        let rows = lines.windows(2).filter(|w| w[0].starts_with('|') && w[1].starts_with('|'));
+        rows.for_each(|w| assert_eq!(bars(w[0]), bars(w[1]), "{name}: {w:?}"));
+    }
+}
+
+#[test]
+fn hostile_names_are_no_formulas_and_stay_as_they_are_in_json() {
+    let (record, options) = (hostile(), Options::default());
+    for (name, text) in [
+        ("answers", answered(&record, ComparisonFormat::Csv, options)),
+        ("comparison", compared(&record, ComparisonFormat::Csv, options)),
+    ] {
+        let mut reader = csv::Reader::from_reader(text.as_bytes());
+        for row in reader.records() {
+            let row = row.unwrap();
+            assert!(row.iter().all(|cell| !cell.starts_with('=')), "{name}: {row:?}");
+        }
+    }
+    let json = answered(&record, ComparisonFormat::Json, options);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let name = json[0]["standings"][0]["rows"][0]["library"]["name"].as_str().unwrap();
+    assert!(record.measurements.iter().any(|m| m.library.name == name), "{name}");
+}

@@ -1,0 +1,282 @@
+//! What every check works with: the library, the algorithm, the buffers.
+
+use crate::buffers::{Buffers, Call, Placement};
+use crate::difference::difference;
+use crate::example::Example;
+use crate::finding::{Finding, Stop, Verdict, refuse, words};
+use crate::inputs::Inputs;
+use crate::reference::Reference;
+use crate::scope::{Scope, Tried};
+use crate::sizes::{MAX_LEN, may_be_refused};
+use base::model::{AAD_LEN, Algorithm, Direction};
+use contract::{Library, OpenError, Outcome, Session};
+use sha2::{Digest, Sha256};
+use std::fmt::Arguments;
+use std::time::Duration;
+
+/// What a check starts with.
+pub(crate) struct Setup {
+    pub(crate) inputs: Inputs,
+    pub(crate) key: Vec<u8>,
+    pub(crate) reference: Reference,
+}
+
+impl Setup {
+    /// With the inputs' first key.
+    pub(crate) fn of(mut inputs: Inputs) -> Self {
+        let key = inputs.key();
+        let reference = Reference::new(inputs.algorithm(), &key);
+        Self { inputs, key, reference }
+    }
+}
+
+/// One library and one algorithm under verification.
+pub(crate) struct Context<'a> {
+    library: &'a dyn Library,
+    pub(crate) algorithm: &'static Algorithm,
+    pub(crate) buffers: Buffers,
+    pub(crate) tried: Tried,
+    scope: &'a Scope<'a>,
+    progress: &'a mut dyn FnMut(&'static str),
+    digest: Sha256,
+}
+
+impl<'a> Context<'a> {
+    /// Finds out whether the library offers the algorithm in every direction.
+    pub(crate) fn new(
+        library: &'a dyn Library,
+        algorithm: &'static Algorithm,
+        scope: &'a Scope<'a>,
+        progress: &'a mut dyn FnMut(&'static str),
+    ) -> Result<Self, Finding> {
+        let key = Inputs::new(algorithm, "offer").key();
+        for &direction in Direction::of(algorithm.kind) {
+            let session = library.open(algorithm, direction, &key).map_err(|e| match e {
+                OpenError::Unsupported(why) => Finding::Unsupported(format!("{direction}: {why}")),
+                OpenError::Failed(why) => Finding::Failed(format!("open for {direction}: {why}")),
+            })?;
+            if !session.has_message() {
+                // A stream alone makes and checks no tag, so it could not be proven right.
+                let why = format!("{direction}: the adapter offers no whole messages");
+                return Err(Finding::Unsupported(why));
+            }
+        }
+        let (buffers, digest) = (Buffers::new(MAX_LEN), Sha256::new());
+        Ok(Self { library, algorithm, buffers, tried: Tried::default(), scope, progress, digest })
+    }
+
+    /// What was tried, and the digest over everything that [`Context::record`] was given.
+    pub(crate) fn into_results(self) -> (Tried, [u8; 32]) {
+        (self.tried, self.digest.finalize().into())
+    }
+
+    /// Says that a check begins, or that a long one is still at work.
+    pub(crate) fn announce(&mut self, check: &'static str) {
+        (self.progress)(check);
+    }
+
+    /// The sizes that were asked for and that the algorithm defines.
+    pub(crate) fn asked(&self) -> Vec<usize> {
+        let sizes = self.scope.sizes.iter().copied();
+        sizes.filter(|len| self.algorithm.sizes.allows(*len)).collect()
+    }
+
+    /// CPU time that was spent so far.
+    pub(crate) fn spent(&self) -> Duration {
+        (self.scope.spent)()
+    }
+
+    /// Every direction that the algorithm has.
+    pub(crate) fn directions(&self) -> &'static [Direction] {
+        Direction::of(self.algorithm.kind)
+    }
+
+    /// The check's own stream of inputs.
+    pub(crate) fn inputs(&self, check: &str) -> Inputs {
+        Inputs::new(self.algorithm, check)
+    }
+
+    /// As [`Context::inputs`], drawn for this verification.
+    pub(crate) fn drawn(&self, check: &str) -> Inputs {
+        Inputs::drawn(self.algorithm, check, self.scope.seed)
+    }
+
+    /// The check's own stream of inputs, and a key from it.
+    pub(crate) fn setup(&self, check: &str) -> Setup {
+        Setup::of(self.inputs(check))
+    }
+
+    /// Opens a session in every direction, has `each` look at an example of every size, and adds up what it
+    /// compared.
+    pub(crate) fn every_example(
+        &mut self,
+        check: &str,
+        sizes: impl Iterator<Item = usize>,
+        mut each: impl FnMut(&mut Self, &mut Session, &Example) -> Verdict,
+    ) -> Verdict {
+        let Setup { mut inputs, key, reference } = self.setup(check);
+        let sizes: Vec<usize> = sizes.collect();
+        let mut count = 0;
+        for &direction in self.directions() {
+            let mut session = self.open(direction, &key)?;
+            for len in &sizes {
+                let example = inputs.example(&reference, *len, AAD_LEN);
+                count += each(self, &mut session, &example)?;
+            }
+        }
+        Ok(count)
+    }
+
+    /// Opens a session.
+    pub(crate) fn open(&self, direction: Direction, key: &[u8]) -> Result<Session, Stop> {
+        self.library.open(self.algorithm, direction, key).map_err(|e| {
+            // Another key was opened before this one, so the algorithm is there.
+            Stop::Failed(format!("open for {direction} under another key: {}", words(e)))
+        })
+    }
+
+    /// Makes a call that must succeed; leaves its results in the buffers.
+    pub(crate) fn done(
+        &mut self,
+        session: &mut Session,
+        call: Call<'_>,
+        placement: Placement,
+        note: Arguments<'_>,
+    ) -> Result<(), Stop> {
+        let outcome = self.buffers.call(session, call, placement);
+        succeeded(outcome, session.direction(), call.input.len(), note)
+    }
+
+    /// Makes a call that must not fail, and says whether its message was accepted. Checks of one
+    /// narrow thing leave it to `known-answers`, `tamper` and `reference` to judge rejections, so
+    /// that a fault goes by its own name and not by the wrong tag that it also causes.
+    pub(crate) fn accepted(
+        &mut self,
+        session: &mut Session,
+        call: Call<'_>,
+        placement: Placement,
+    ) -> Result<bool, Stop> {
+        let outcome = self.buffers.call(session, call, placement);
+        let decrypt = session.direction() == Direction::Decrypt;
+        if outcome == Outcome::Rejected && decrypt && self.algorithm.rejects() {
+            return Ok(false);
+        }
+        succeeded(outcome, session.direction(), call.input.len(), format_args!(""))?;
+        Ok(true)
+    }
+
+    /// Makes a decryption that must reject its message: `what` is a message by what is wrong with it.
+    pub(crate) fn rejected(
+        &mut self,
+        session: &mut Session,
+        call: Call<'_>,
+        placement: Placement,
+        what: Arguments<'_>,
+    ) -> Verdict {
+        match self.buffers.call(session, call, placement) {
+            Outcome::Rejected => Ok(1),
+            Outcome::Done => refuse(format!("decryption accepted {what}")),
+            Outcome::Error(code) => refuse(format!(
+                "decryption of {what} returned error code {code} and must reject it"
+            )),
+        }
+    }
+
+    /// Decrypts under a wrong tag. What comes of it is looked at by the check `tamper`.
+    pub(crate) fn forge(&mut self, session: &mut Session, example: &Example) {
+        let mut tag = example.tag.clone();
+        tag[0] ^= 1;
+        let call = Call { tag: Some(&tag), ..example.call(Direction::Decrypt) };
+        let _ = self.buffers.call(session, call, Placement::ALIGNED);
+    }
+
+    /// Makes a call that must leave the example's answer, and nothing else where nothing is due.
+    pub(crate) fn answer(
+        &mut self,
+        session: &mut Session,
+        example: &Example,
+        placement: Placement,
+        note: Arguments<'_>,
+    ) -> Verdict {
+        self.done(session, example.call(session.direction()), placement, note)?;
+        self.compare(session.direction(), example, note)
+    }
+
+    /// As [`Context::answer`]; or, where interfaces end by their nature, an error that says
+    /// so: a wrong answer is what must not be.
+    pub(crate) fn answer_if_taken(
+        &mut self,
+        session: &mut Session,
+        example: &Example,
+        placement: Placement,
+        note: Arguments<'_>,
+    ) -> Verdict {
+        if may_be_refused(self.algorithm, example.plaintext.len(), example.aad.len()) {
+            let call = example.call(session.direction());
+            if let Outcome::Error(_) = self.buffers.call(session, call, placement) {
+                return Ok(0);
+            }
+        }
+        self.answer(session, example, placement, note)
+    }
+
+    /// Compares what is in the buffers with the example's answer.
+    pub(crate) fn compare(
+        &self,
+        direction: Direction,
+        example: &Example,
+        note: Arguments<'_>,
+    ) -> Verdict {
+        let (output, tag) = (self.buffers.output(), self.buffers.tag());
+        let wrong = match example.output(direction) {
+            Some(want) => difference(output, want, "the output", example.source),
+            None => output
+                .iter()
+                .position(|b| *b != self.buffers.fill)
+                .map(|at| format!("byte {at} of the output was written and must be left alone")),
+        };
+        let part = if direction == Direction::Digest { "the digest" } else { "the tag" };
+        let wrong = wrong.or_else(|| difference(tag, &example.tag, part, example.source));
+        match wrong {
+            Some(what) => refuse(format!("{direction} of {} bytes{note}: {what}", output.len())),
+            None => Ok(1 + u64::from(!tag.is_empty())),
+        }
+    }
+
+    /// The last call, of a message of `len` bytes, wrote nothing around any part.
+    pub(crate) fn stayed_within(
+        &self,
+        direction: Direction,
+        len: usize,
+        note: Arguments<'_>,
+    ) -> Result<(), Stop> {
+        match self.buffers.stray(direction) {
+            Some(place) => refuse(format!("{direction} of {len} bytes{note} wrote {place}")),
+            None => Ok(()),
+        }
+    }
+
+    /// Adds what is in the buffers to the digest.
+    pub(crate) fn record(&mut self) {
+        self.digest.update(self.buffers.output());
+        self.digest.update(self.buffers.tag());
+    }
+}
+
+/// Whether a call of valid input succeeded.
+pub(crate) fn succeeded(
+    outcome: Outcome,
+    direction: Direction,
+    len: usize,
+    note: Arguments<'_>,
+) -> Result<(), Stop> {
+    match outcome {
+        Outcome::Done => Ok(()),
+        Outcome::Rejected => {
+            refuse(format!("{direction} of {len} bytes{note} rejected a valid message"))
+        }
+        Outcome::Error(code) => {
+            refuse(format!("{direction} of {len} bytes{note} returned error code {code}"))
+        }
+    }
+}
