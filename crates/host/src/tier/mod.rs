@@ -19,15 +19,19 @@ mod pages;
 mod plan;
 mod rewrite;
 
-#[cfg(target_arch = "x86_64")]
-#[path = "x86_64/mod.rs"]
-mod arch;
 #[cfg(target_arch = "aarch64")]
-#[path = "aarch64/mod.rs"]
-mod arch;
+mod aarch64;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-#[path = "other.rs"]
-mod arch;
+mod other;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+#[cfg(target_arch = "aarch64")]
+use aarch64 as arch;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+use other as arch;
+#[cfg(target_arch = "x86_64")]
+use x86_64 as arch;
 
 #[cfg(target_arch = "x86_64")]
 pub use arch::read_object;

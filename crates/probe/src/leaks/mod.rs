@@ -7,8 +7,7 @@ mod compare;
 #[cfg(target_arch = "x86_64")]
 mod decoded;
 #[cfg(target_arch = "aarch64")]
-#[path = "decoded_aarch64.rs"]
-mod decoded;
+mod decoded_aarch64;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod excerpt;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
@@ -20,8 +19,12 @@ mod places;
 #[cfg(target_arch = "x86_64")]
 mod taint;
 #[cfg(target_arch = "aarch64")]
-#[path = "unfollowed.rs"]
-mod taint;
+mod unfollowed;
+
+#[cfg(target_arch = "aarch64")]
+use decoded_aarch64 as decoded;
+#[cfg(target_arch = "aarch64")]
+use unfollowed as taint;
 
 use crate::step::{Code, Tape};
 use record::{Leak, SteppedOperation};
@@ -159,5 +162,4 @@ pub fn thread_pointer() -> u64 {
 mod tests;
 #[cfg(test)]
 #[cfg(target_arch = "aarch64")]
-#[path = "tests/aarch64.rs"]
-mod tests;
+mod tests_aarch64;

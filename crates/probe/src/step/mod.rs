@@ -15,15 +15,19 @@ mod profile;
 pub(crate) mod symbols;
 mod tape;
 
-#[cfg(target_arch = "x86_64")]
-#[path = "x86_64/mod.rs"]
-mod arch;
 #[cfg(target_arch = "aarch64")]
-#[path = "aarch64/mod.rs"]
-mod arch;
+mod aarch64;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-#[path = "unavailable.rs"]
-mod arch;
+mod unavailable;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+#[cfg(target_arch = "aarch64")]
+use aarch64 as arch;
+#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+use unavailable as arch;
+#[cfg(target_arch = "x86_64")]
+use x86_64 as arch;
 
 pub use arch::{Recorder, Stepper, prepare};
 pub use class::Class;

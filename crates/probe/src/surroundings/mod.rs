@@ -11,12 +11,15 @@ mod process;
 mod signals;
 mod time;
 
-#[cfg(target_arch = "x86_64")]
-#[path = "x86_64.rs"]
-mod registers;
 #[cfg(not(target_arch = "x86_64"))]
-#[path = "elsewhere.rs"]
-mod registers;
+mod elsewhere;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+#[cfg(not(target_arch = "x86_64"))]
+use elsewhere as registers;
+#[cfg(target_arch = "x86_64")]
+use x86_64 as registers;
 
 pub use call::call;
 pub use children::{adopt, end as end_children, exist as children_exist, keep as keep_child};

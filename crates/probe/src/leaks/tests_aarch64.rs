@@ -5,7 +5,7 @@ use record::LeakKind;
 use scene::{Function, judged, judged_showing, judged_with, kinds};
 use std::arch::naked_asm;
 
-#[path = "scene.rs"]
+#[path = "tests/scene.rs"]
 mod scene;
 
 macro_rules! functions {
