@@ -1,6 +1,6 @@
 //! One message with the registers watched.
 
-use crate::surroundings::registers::{self, Left};
+use crate::surroundings::{Left, registers};
 use base::model::Direction;
 use contract::{Message, Outcome, Session, raw};
 use std::ffi::c_void;

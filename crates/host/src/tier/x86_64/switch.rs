@@ -25,7 +25,7 @@ pub fn apply(tier: Tier, library: &Path) -> Result<String, String> {
         // Without its last letter: compilers keep that in an instruction of its own.
         Ok(set("BOTAN_CLEAR_CPUID", &botan(tier)))
     } else if has("nettle_gcm_aes256_encrypt") && contains(&bytes, b"NETTLE_FAT_OVERRIDE") {
-        Ok(set("NETTLE_FAT_OVERRIDE", &nettle(tier, &crate::tier::arch::trap::cpuid)))
+        Ok(set("NETTLE_FAT_OVERRIDE", &nettle(tier, &crate::tier::x86_64::trap::cpuid)))
     } else if has("gcry_control") {
         disable_in_gcrypt(library, &gcrypt(tier))
     } else {

@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 use super::*;
-use crate::tier::arch::fixtures::{CONFUSING, compiled};
+use crate::tier::x86_64::fixtures::{CONFUSING, compiled};
 use std::path::Path;
 
 fn found(path: &Path) -> (Sites, Vec<u8>) {
