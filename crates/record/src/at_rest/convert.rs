@@ -114,11 +114,11 @@ pub fn from_record(record: &Record) -> Result<PagesRecord, String> {
     let Some(Value::Object(mut run)) = record.details.clone() else {
         return Err("its details are no object".to_owned());
     };
-    let cell = |(at, m): (usize, &Measurement)| {
+    let read = |(at, m): (usize, &Measurement)| {
         cell(m).map_err(|why| format!("measurements[{at}]: {why}"))
     };
     let cells: Result<Vec<Value>, String> =
-        record.measurements.iter().enumerate().map(cell).collect();
+        record.measurements.iter().enumerate().map(read).collect();
     let Value::Object(own) = json!({
         "kind": KIND,
         "format_version": crate::at_rest::FORMAT_VERSION,
