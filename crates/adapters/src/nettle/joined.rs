@@ -195,7 +195,7 @@ operations! { impl for State;
         ptr::copy_nonoverlapping(m.tag, joined.add(tag_at), self.tag_len);
         let nonce_len = self.nonce_len;
         let right = match &mut self.call {
-            Call::Open { key, open } => open(
+            Call::Open { key, open: decrypt } => decrypt(
                 key.as_mut_ptr(),
                 nonce_len,
                 m.nonce,
@@ -205,9 +205,9 @@ operations! { impl for State;
                 m.output,
                 joined,
             ),
-            Call::OpenAny { keys, cipher, open } => {
+            Call::OpenAny { keys, cipher, open: decrypt } => {
                 let [cmac, mac_cipher, ctr_cipher] = keys.each_mut().map(Aligned::as_mut_ptr);
-                open(
+                decrypt(
                     cmac, mac_cipher, *cipher, ctr_cipher, nonce_len, m.nonce, m.aad_len, m.aad,
                     m.len, m.output, joined,
                 )

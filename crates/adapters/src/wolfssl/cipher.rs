@@ -173,11 +173,11 @@ pub(super) fn open(request: &Request<'_>) -> Result<raw::Session, OpenError> {
         (nonce, object.exported(names.crypt[which])?)
     };
     let (set_key, set_key_words) = SetKey::find(request)?;
-    let keyed = || keyed(request, (set_key, set_key_words));
+    let begin = || keyed(request, (set_key, set_key_words));
     let state = State {
         set_key,
-        message: keyed()?,
-        stream: keyed()?,
+        message: begin()?,
+        stream: begin()?,
         nonce,
         crypt,
         scale: if request.algorithm.mode == Mode::Cfb1 { 8 } else { 1 },

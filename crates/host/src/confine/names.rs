@@ -71,8 +71,8 @@ mod tests {
         assert_eq!(name(9999), "system call 9999");
         let mut numbers: Vec<i64> = all().map(|(n, _)| *n).collect();
         numbers.sort_unstable();
-        let all = numbers.len();
+        let count = numbers.len();
         numbers.dedup();
-        assert_eq!(numbers.len(), all);
+        assert_eq!(numbers.len(), count);
     }
 }

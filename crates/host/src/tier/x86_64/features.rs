@@ -33,13 +33,13 @@ mod tests {
         let mut features: BTreeMap<String, usize> =
             names.iter().map(|n| ((*n).to_owned(), 100)).collect();
         features.insert("SSE4_1".to_owned(), 1);
-        let missing = |tier| missing(tier, &features).join(" ");
-        assert_eq!(missing(Tier::Native), "");
-        assert_eq!(missing(Tier::Vaes256), "AVX512F");
-        assert_eq!(missing(Tier::Aesni), "AVX512F GFNI VAES");
-        assert_eq!(missing(Tier::Noaes), "AES AVX512F GFNI VAES");
-        assert_eq!(missing(Tier::Baseline), "AES AVX2 AVX512F GFNI VAES");
-        assert_eq!(missing(Tier::Haswell), "AVX512F GFNI VAES");
-        assert_eq!(missing(Tier::Westmere), "AVX2 AVX512F GFNI VAES");
+        let lacks = |tier| missing(tier, &features).join(" ");
+        assert_eq!(lacks(Tier::Native), "");
+        assert_eq!(lacks(Tier::Vaes256), "AVX512F");
+        assert_eq!(lacks(Tier::Aesni), "AVX512F GFNI VAES");
+        assert_eq!(lacks(Tier::Noaes), "AES AVX512F GFNI VAES");
+        assert_eq!(lacks(Tier::Baseline), "AES AVX2 AVX512F GFNI VAES");
+        assert_eq!(lacks(Tier::Haswell), "AVX512F GFNI VAES");
+        assert_eq!(lacks(Tier::Westmere), "AVX2 AVX512F GFNI VAES");
     }
 }

@@ -32,7 +32,7 @@ pub(super) fn of(data: &Data, question: &Question<'_>, chosen: &Candidate<'_>) -
 
 pub(super) fn key(data: &Data, question: &Question<'_>, chosen: &Candidate<'_>) -> Key {
     let born = question.key_born;
-    let worn_out = worn_out(&chosen.limit, question);
+    let worn_out = worn_out_on(&chosen.limit, question);
     let too_old = born.checked_add(Span::new().years(YEARS)).ok();
     let title = |id: &str| data.source(id).map(|s| s.title.clone()).unwrap_or_default();
     let forgeries = limits::forgeries(chosen.scheme, question);
@@ -51,7 +51,7 @@ pub(super) fn key(data: &Data, question: &Question<'_>, chosen: &Candidate<'_>) 
     }
 }
 
-fn worn_out(limit: &Limit, question: &Question<'_>) -> Option<Date> {
+fn worn_out_on(limit: &Limit, question: &Question<'_>) -> Option<Date> {
     let days = limits::days(limit, question)?;
     question.key_born.checked_add(Span::new().days(days.floor() as i64)).ok()
 }
@@ -75,7 +75,7 @@ fn longer(
         change(&mut other.wishes);
         let room = other.wishes.expansion.unwrap_or(u32::MAX);
         let limit = limits::units_per_key(scheme, &other);
-        let then = self::worn_out(&limit, &other).into_iter().chain([too_old]).min();
+        let then = worn_out_on(&limit, &other).into_iter().chain([too_old]).min();
         if let Some(rotate_by) = then.filter(|day| *day > worn_out)
             && limits::stored_bytes(scheme, &other) <= room
         {
