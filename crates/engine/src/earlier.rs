@@ -50,8 +50,8 @@ impl Earlier {
     pub(crate) fn of(kept: Option<Kept>, now: &JournalHead) -> Result<Self, String> {
         let Some(kept) = kept else { return Ok(Self::default()) };
         difference(&kept.head, now).map_or(Ok(()), Err)?;
-        let Kept { head, samples, facts, findings, seconds, .. } = kept;
-        Ok(Self { started: Some(head.started), seconds, samples, facts, findings })
+        let Kept { head: first, samples, facts, findings, seconds, .. } = kept;
+        Ok(Self { started: Some(first.started), seconds, samples, facts, findings })
     }
 
     /// What was found stays found.

@@ -55,7 +55,7 @@ pub enum Job {
         /// What to visit.
         visits: Vec<PageVisit>,
         /// What to wait for before visits.
-        #[serde(default, skip_serializing_if = "super::is_default")]
+        #[serde(default, skip_serializing_if = "crate::protocol::is_default")]
         quiet: super::QuietCore,
     },
 }
@@ -98,7 +98,7 @@ pub struct PageVisit {
     /// Pages in memory, in both samples together; the other media take a part of it.
     pub pages: usize,
     /// Microseconds for which the scheme runs untimed before the first sample, at least.
-    #[serde(default, skip_serializing_if = "super::is_default")]
+    #[serde(default, skip_serializing_if = "crate::protocol::is_default")]
     pub settle_us: u32,
 }
 

@@ -21,8 +21,8 @@ pub(super) fn find(images: &[Vec<u8>]) -> Vec<Range<u64>> {
             let len = piece.len().min((mapping.end - from) as usize);
             if memory.read_exact_at(&mut piece[..len], from).is_ok() {
                 let within = |image: &Vec<u8>| places(&piece[..len], image);
-                let places = images.iter().flat_map(within);
-                found.extend(places.map(|at| from + at.start as u64..from + at.end as u64));
+                let all = images.iter().flat_map(within);
+                found.extend(all.map(|at| from + at.start as u64..from + at.end as u64));
             }
         }
     }
