@@ -3,8 +3,8 @@
 use crate::args::TimeArgs;
 use crate::args_advise_postgres::PostgresArgs;
 use crate::args_advise_tls::TlsServerArgs;
-use crate::units::{parse_days, parse_micros, parse_share};
 use base::model::Tier;
+use base::text::units::{parse_days, parse_micros, parse_share};
 use clap::{Args, ValueEnum};
 use judge::advise::{Fips, Format, IntegrityLevel, KeyPer, NonceSource};
 use std::path::PathBuf;

@@ -12,6 +12,6 @@ pub struct PostgresArgs {
     #[arg(long, value_name = "CONNECTION|FIRST,SECOND")]
     pub from: Option<String>,
     /// Seconds between the two snapshots that --from takes of a connection [default: 60s].
-    #[arg(long, value_name = "TIME", value_parser = crate::units::parse_duration, requires = "from")]
+    #[arg(long, value_name = "TIME", value_parser = base::text::units::parse_duration, requires = "from")]
     pub interval: Option<std::time::Duration>,
 }

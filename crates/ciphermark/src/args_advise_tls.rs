@@ -18,7 +18,7 @@ pub struct TlsServerArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = Filter::certificate)]
     pub certificates: Vec<Certificate>,
     /// Share of connections that resume.
-    #[arg(long, value_name = "PERCENT", value_parser = crate::units::parse_share, allow_hyphen_values = true)]
+    #[arg(long, value_name = "PERCENT", value_parser = base::text::units::parse_share, allow_hyphen_values = true)]
     pub resumed: Option<f64>,
     /// Whether to prefer X25519MLKEM768 where the client supports it [default: yes].
     #[arg(long, value_name = "YES|NO")]

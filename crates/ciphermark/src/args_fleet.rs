@@ -1,6 +1,6 @@
 //! `ciphermark fleet`.
 
-use crate::units::parse_duration;
+use base::text::units::parse_duration;
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;

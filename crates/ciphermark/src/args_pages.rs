@@ -1,8 +1,8 @@
 //! What is typed after `ciphermark pages`.
 
 use crate::args::TimeArgs;
-use crate::units::parse_fraction;
 use base::model::Tier;
+use base::text::units::parse_fraction;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! `ciphermark quietly`.
 
-use crate::units::parse_duration;
+use base::text::units::parse_duration;
 use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;

@@ -4,7 +4,7 @@ use crate::args::{TimeArgs, one_of};
 use crate::args_advise::YesNo;
 use crate::args_tls_load::{LoadArgs, WhyArgs};
 use crate::args_tls_server::CalibrateArgs;
-use crate::units::parse_fraction;
+use base::text::units::parse_fraction;
 use clap::{Args, Subcommand};
 use record::tls::{
     Certificate, Exchange, Filter, Format, Kind, LARGEST_RECORD, Operation, Scheme, Suite,

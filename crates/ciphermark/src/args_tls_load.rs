@@ -3,7 +3,7 @@
 use crate::args::one_of;
 use crate::args_tls::TlsOutput;
 use crate::args_tls_server::ValidateArgs;
-use crate::units::{parse_bytes, parse_share};
+use base::text::units::{parse_bytes, parse_share};
 use clap::Args;
 use judge::load::{Http, Profile, Regime};
 use record::tls::{Certificate, Exchange, Filter};

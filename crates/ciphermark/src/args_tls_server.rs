@@ -3,7 +3,7 @@
 use crate::args::one_of;
 use crate::args_tls::TlsOutput;
 use crate::server::PARTS;
-use crate::units::parse_duration;
+use base::text::units::parse_duration;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use judge::load::Regime;

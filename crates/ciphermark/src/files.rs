@@ -1,14 +1,14 @@
 //! Reads text files named on the command line.
 
 use crate::error::Failure;
-use std::io::{Read, Result};
+use std::io::{self, Read};
 use std::path::Path;
 
 /// The most bytes of a text file: a hundred times the longest known, and an end for endless devices.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// The text of a file, or of standard input for `-`. `shown` names it in errors.
-pub fn text(path: &Path, shown: &str) -> std::result::Result<String, Failure> {
+pub fn text(path: &Path, shown: &str) -> Result<String, Failure> {
     let bytes = if path.as_os_str() == "-" {
         read(std::io::stdin().lock())
     } else {
@@ -26,7 +26,7 @@ pub fn text(path: &Path, shown: &str) -> std::result::Result<String, Failure> {
     Ok(text.strip_prefix('\u{feff}').map(ToOwned::to_owned).unwrap_or(text))
 }
 
-fn read(from: impl Read) -> Result<Vec<u8>> {
+fn read(from: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     from.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
     Ok(bytes)

@@ -29,7 +29,6 @@ mod signing;
 mod suites;
 
 use args::{Cli, Command};
-use base::text::units;
 use clap::Parser as _;
 use error::{Exit, Failure};
 use std::process::ExitCode;

@@ -2,7 +2,7 @@
 
 use super::Filter;
 use crate::args_archive::{WhichArgs, selection};
-use crate::units::{parse_duration, parse_fraction, parse_rows};
+use base::text::units::{parse_duration, parse_fraction, parse_rows};
 use clap::Args;
 use judge::compare::Condition;
 use record::archive::Selection;

@@ -1,7 +1,7 @@
 //! `ciphermark leaks`.
 
 use super::{Sizes, TierGlobs};
-use crate::units::parse_duration;
+use base::text::units::parse_duration;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! `ciphermark pair`.
 
 use super::{one_of, one_size};
-use crate::units::{parse_duration, parse_fraction};
 use base::model::{Direction, Model, Tier};
+use base::text::units::{parse_duration, parse_fraction};
 use clap::{Args, ValueEnum};
 use std::time::Duration;
 

@@ -2,8 +2,8 @@
 
 use super::{InPlaceArg, TimeArgs, one_of};
 use crate::args_archive::{PriceArgs, WhichArgs};
-use crate::units::parse_rows;
 use base::model::{Direction, Footprint, Model, Tier};
+use base::text::units::parse_rows;
 use clap::Args;
 use judge::compare::{By, Class, Per};
 use report::ComparisonFormat;

@@ -1,7 +1,7 @@
 //! `ciphermark run` and `ciphermark show`.
 
 use super::Filter;
-use crate::units::{parse_duration, parse_fraction};
+use base::text::units::{parse_duration, parse_fraction};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;

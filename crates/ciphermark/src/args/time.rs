@@ -1,6 +1,6 @@
 //! How long a command may take.
 
-use crate::units::parse_duration;
+use base::text::units::parse_duration;
 use clap::Args;
 use engine::Stop;
 use std::time::Duration;

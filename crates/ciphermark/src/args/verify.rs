@@ -1,8 +1,8 @@
 //! `ciphermark verify`, `once` and `list`.
 
 use super::{Sizes, TierGlobs};
-use crate::units::{Hex, parse_hex};
 use base::model::Tier;
+use base::text::units::{Hex, parse_hex};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 

@@ -1,7 +1,7 @@
 //! Kubernetes: the manifest of a job, and what the cluster's answers mean.
 
 use super::{Fleet, Machine, Phase, Seen, code, measure, spec};
-use crate::units::parse_duration;
+use base::text::units::parse_duration;
 use serde_json::Value;
 use std::fmt::Write as _;
 

@@ -1,7 +1,7 @@
 //! FLEET.toml.
 
-use crate::units::parse_duration;
 use base::text::Prices;
+use base::text::units::parse_duration;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

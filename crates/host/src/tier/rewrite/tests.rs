@@ -1,11 +1,11 @@
 #![allow(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 use super::*;
+use crate::tier::copied_name;
+use crate::tier::mask::answer;
 use crate::tier::x86_64::fixtures::{CONFUSING, compiled, compiled_in};
 use crate::tier::x86_64::marker::{CPUID, MARKER};
 use crate::tier::x86_64::trap;
-use crate::tier::copied_name;
-use crate::tier::mask::answer;
 use base::model::Tier;
 use std::ffi::{CString, c_int, c_uint, c_void};
 use std::io::Write as _;

@@ -1,8 +1,8 @@
 //! CPUID faulting: the kernel has the processor fault on every CPUID of this thread, and of the
 //! threads and processes that it starts (arch_prctl(2), `ARCH_SET_CPUID`; cleared by exec).
 
-use crate::tier::x86_64::trap;
 use crate::tier::mask::Registers;
+use crate::tier::x86_64::trap;
 use std::arch::asm;
 
 const ARCH_PRCTL: i64 = libc::SYS_arch_prctl;

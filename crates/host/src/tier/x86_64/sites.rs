@@ -2,8 +2,8 @@
 //! two bytes in a table or within another instruction (docs/METHOD.md, How it is applied). What
 //! cannot be shown to be an instruction is left as it is.
 
-use crate::tier::x86_64::marker::CPUID;
 use crate::tier::image::{Code, Image};
+use crate::tier::x86_64::marker::CPUID;
 use iced_x86::{CpuidFeature, Decoder, DecoderOptions, FlowControl, Instruction, Mnemonic, OpKind};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;

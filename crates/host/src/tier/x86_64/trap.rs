@@ -3,9 +3,9 @@
 //! It is strict about async-signal safety: no allocation, no lock, no errno, nothing but loads and
 //! stores on its own statics, CPUID, and system calls made directly.
 
+use crate::tier::mask::{Registers, answer};
 use crate::tier::x86_64::fault;
 use crate::tier::x86_64::marker::{self, CPUID, MARKER};
-use crate::tier::mask::{Registers, answer};
 use base::model::Tier;
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
