@@ -156,7 +156,7 @@ mod tests {
         let environment = [("OPENSSL_ia32cap".to_owned(), "~0x1".to_owned())];
         let with = |sites: &[Site]| text(Path::new("/d"), sites, &[4001, 4002], &environment);
         assert!(with(&[picky]).contains("ssl_ecdh_curve P-256;"));
-        let text = with(&[plain, secure]);
+        let both = with(&[plain, secure]);
         for line in [
             "env OPENSSL_ia32cap;",
             "listen 127.0.0.1:4001 http2;",
@@ -168,9 +168,9 @@ mod tests {
             "ssl_buffer_size 4096;",
             "access_log off;",
         ] {
-            assert!(text.contains(line), "{line} is not in\n{text}");
+            assert!(both.contains(line), "{line} is not in\n{both}");
         }
-        assert!(!text.contains("ssl_ciphers") && !text.contains("ssl_ecdh_curve"), "{text}");
-        assert_eq!(text.matches('{').count(), text.matches('}').count());
+        assert!(!both.contains("ssl_ciphers") && !both.contains("ssl_ecdh_curve"), "{both}");
+        assert_eq!(both.matches('{').count(), both.matches('}').count());
     }
 }

@@ -89,8 +89,8 @@ fn function(finding: &Value) -> String {
 }
 
 fn all_are_right(controls: &[Control]) {
-    let wrong: Vec<String> = controls.iter().filter_map(wrong).collect();
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    let faults: Vec<String> = controls.iter().filter_map(wrong).collect();
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 #[test]
